@@ -1,6 +1,6 @@
 import type { HttpServer, HttpReply, HttpRequest } from '../http/server.ts'
-import { HttpError } from '../lib/errors.ts'
 import { matches } from '../http/conditional.ts'
+import { httpErrorOf } from '../http/errors.ts'
 import { loadFiles, type ConsoleFile, type ConsoleSettings } from './files.ts'
 
 /**
@@ -42,7 +42,7 @@ export function consoleRoutes(app: HttpServer, settings: ConsoleSettings): void 
     if (file !== undefined && file !== page) return send(request, reply, file, IMMUTABLE)
     // The page routes all other paths itself. A missing asset is an error, because a page of an older release must not get
     // a document instead of a script.
-    if (page === undefined || name.startsWith('assets/')) throw new HttpError(404, 'La dirección no existe')
+    if (page === undefined || name.startsWith('assets/')) throw httpErrorOf(404)
     return send(request, reply, page, 'no-cache')
   }
   const schema = { hide: true }

@@ -13,7 +13,7 @@ import { EXPECTABLE_FIELDS, differences, lockRecords, type Difference } from './
 import * as queries from './queries.ts'
 import * as statements from './queries-batches.ts'
 import { FIELD_NAMES, type RecordFields, type RecordWithFields } from './record-fields.ts'
-import { countOfFaults, MAX_FAULTS, type RecordFault } from './parse-record.ts'
+import { CHANGED_MEANWHILE, countOfFaults, MAX_FAULTS, type RecordFault } from './parse-record.ts'
 import type { NameIndex } from './list/name-index.ts'
 import { endClaimsOf } from './queue/ended-claims.ts'
 import type { Batch, Input, Output } from './tasks/parse-batch.ts'
@@ -129,7 +129,7 @@ function conflict(differences: readonly Difference[], present: readonly RecordWi
       record: present.find(({ name }) => name === difference.found),
     }
   })
-  return batchError(409, 'El registro cambió mientras tanto', errors)
+  return batchError(409, CHANGED_MEANWHILE, errors)
 }
 
 const textOf = ({ rows }: Rows) => Buffer.from(rows).toString()

@@ -2,6 +2,7 @@ import { decodeUtf8 } from '../lib/text.ts'
 import type { BodyField } from '../http/body/fields.ts'
 import { parseJsonText } from '../http/body/json.ts'
 import { parseBody } from '../http/body/parse.ts'
+import { UNREADABLE_BODY } from '../http/errors.ts'
 
 /** `data` is missing or not an array of the expected length. */
 export interface Unreadable {
@@ -28,7 +29,7 @@ export function readData(
   const { buffer, byteOffset, byteLength } = body.bytes
   if (byteLength === 0) return { api: undefined, data: MISSING }
   const parsed = parseBody(body.contentType, Buffer.from(buffer, byteOffset, byteLength))
-  if (!parsed.ok) return { api: undefined, data: unreadable('El cuerpo de la solicitud no se puede leer') }
+  if (!parsed.ok) return { api: undefined, data: unreadable(UNREADABLE_BODY) }
   const api = parsed.fields.get('api')
   const data = parsed.fields.get('data')
   return {

@@ -10,7 +10,7 @@ import {
 import { EXPECTABLE_FIELDS, type ExpectableField } from './queries-expected.ts'
 import { MAX_BATCH_RECORDS } from './limits.ts'
 import { furtherFields } from './record-fields.ts'
-import { MAX_NOTE_CHARACTERS } from './parse-record.ts'
+import { CHANGED_MEANWHILE, MAX_FAULTS, MAX_NOTE_CHARACTERS } from './parse-record.ts'
 import { agent, bit, dateTime, RECORD_EXAMPLE, recordFields } from './schemas.ts'
 import { MAX_TAG_CHARACTERS, MAX_TAGS } from './tags.ts'
 
@@ -79,7 +79,7 @@ export const changedRecords = object(
           { description: 'The record as it is now, with all fields' },
         ),
       }),
-      { description: 'The records that are not as expected, at most the first 100' },
+      { description: `The records that are not as expected, at most the first ${MAX_FAULTS}` },
     ),
   },
   {
@@ -107,7 +107,7 @@ export const changedRecords = object(
             },
           },
         ],
-        msg: 'El registro cambió mientras tanto',
+        msg: CHANGED_MEANWHILE,
       },
     ],
   },

@@ -1,7 +1,7 @@
 import { WATCH_CHOICES } from './events/event.ts'
 import { LANGUAGES } from './language.ts'
 import { CHANNEL_NAMES } from './watches/channels/channel.ts'
-import { array, constant, integer, object, problem, string } from '../http/openapi/json-schema.ts'
+import { array, constant, integer, object, string } from '../http/openapi/json-schema.ts'
 
 const nullable = (type: string, description: string) => ({ type: [type, 'null'], description })
 const bit = (description: string) => integer({ minimum: 0, maximum: 1, description })
@@ -185,5 +185,3 @@ export const testAnswer = object(
     ],
   },
 )
-
-export const watchGone = problem('The account has access to no such watch', 404, 'La vigilancia no existe')

@@ -3,6 +3,7 @@ import { MISSING_DATA } from './data-field.ts'
 import { REASONS } from '../lib/lookalikes/index.ts'
 import { DISCARDED_RETENTION_DAYS, MAX_BATCH_RECORDS } from './limits.ts'
 import { furtherFields } from './record-fields.ts'
+import { countOfFaults, MAX_AGENT_LENGTH, MAX_FAULTS } from './records.ts'
 
 export const bit = (description: string) => integer({ minimum: 0, maximum: 1, description })
 export const dateTime = (description: string) =>
@@ -176,7 +177,7 @@ export const eventsAnswer = {
 }
 
 export const agent = optional(
-  string({ minLength: 1, maxLength: 100, description: "Instead of the account's name" }),
+  string({ minLength: 1, maxLength: MAX_AGENT_LENGTH, description: "Instead of the account's name" }),
 )
 
 export const addBody = object(
@@ -217,13 +218,13 @@ const batchAnswer = (
       count: constant(0),
       msg: string(),
       errors: array(object({ index: integer(), field: string(), msg: string() }), {
-        description: 'The bad records, at most the first 100',
+        description: `The bad records, at most the first ${MAX_FAULTS}`,
       }),
     },
     { description, examples: [{ status, count: 0, msg, errors }] },
   )
 
-export const batchProblem = batchAnswer(500, 'Nothing was stored', 'Hay 1 registro con errores', [
+export const batchProblem = batchAnswer(500, 'Nothing was stored', countOfFaults(1), [
   { index: 0, field: 'length', msg: 'Falta el campo length' },
 ])
 

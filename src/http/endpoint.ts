@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteO
 import { HttpError } from '../lib/errors.ts'
 import { jsonTypeOf } from '../lib/json-type.ts'
 import type { Access, Authenticator, Identity } from './auth/authenticator.ts'
-import { httpErrorOf } from './errors.ts'
+import { httpErrorOf, UNREADABLE_BODY } from './errors.ts'
 import type { BodyField } from './body/fields.ts'
 import { bodyKind, parseBody } from './body/parse.ts'
 import {
@@ -95,7 +95,7 @@ export function simpleEndpoint<P extends Parameters>(
     const expiresIn = () => authenticator.expiresIn(identity)
     return endpoint.handle({ identity, values, request, reply, isCurrent, expiresIn })
   }
-  register(app, shared, endpoint, (request, reply) => {
+  register(app, shared, { ...endpoint, bodyLimit: SMALL_BODY_BYTES }, (request, reply) => {
     const { identity } = request
     if (identity !== undefined && !METHODS_WITH_BODY.has(request.method))
       return run(identity, queryOf(request), request, reply)
@@ -109,7 +109,7 @@ export function simpleEndpoint<P extends Parameters>(
       const fields = textFields(body, endpoint.parameters)
       request.identity ??= await authenticator.identify(fields?.given['api'], endpoint, request.ip)
       if (bodyKind(body.contentType) === undefined) throw httpErrorOf(415)
-      if (fields === undefined) throw new HttpError(400, 'El cuerpo de la solicitud no se puede leer')
+      if (fields === undefined) throw new HttpError(400, UNREADABLE_BODY)
       const typeError = fields.typeErrors.find(({ name }) => given[name] === undefined)
       if (typeError !== undefined) throw new HttpError(400, typeError.message)
       given = { ...fields.given, ...given }
@@ -145,7 +145,7 @@ type Handle = (request: FastifyRequest, reply: FastifyReply) => Answer | Promise
 function register<P extends Parameters>(
   app: FastifyInstance,
   shared: EndpointShared,
-  endpoint: EndpointBase<P> & { readonly methods: readonly HTTPMethods[] },
+  endpoint: EndpointBase<P> & { readonly methods: readonly HTTPMethods[]; readonly bodyLimit: number },
   handle: Handle,
 ): void {
   const route: Omit<RouteOptions, 'method' | 'schema'> = {

@@ -29,7 +29,7 @@ export function answerErrors(app: FastifyInstance): AnswerUnknown {
   function answerUnknown(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const path = request.raw.url?.split('?', 1)[0] ?? ''
     const methods = methodsByPath.get(path) ?? patternMatch(methodsByPath, path)
-    if (methods === undefined) return send(reply, new HttpError(404, 'La dirección no existe'))
+    if (methods === undefined) return send(reply, httpErrorOf(404))
     const allow = [...methods].sort().join(', ')
     return send(reply, new HttpError(405, `El método debe ser ${allow}`, { headers: { allow } }))
   }
@@ -62,23 +62,30 @@ function patternMatch(methodsByPath: Map<string, Set<string>>, path: string): Se
   return undefined
 }
 
+/** One message for each status whose cause needs no details. */
 const MESSAGES: Readonly<Record<number, string>> = {
   400: 'La solicitud no es válida',
   404: 'La dirección no existe',
   408: 'La solicitud tardó demasiado',
-  413: 'El cuerpo de la solicitud es demasiado grande',
   414: 'La dirección es demasiado larga',
   415: 'El tipo de contenido debe ser application/x-www-form-urlencoded, multipart/form-data o application/json',
   431: 'Las cabeceras de la solicitud son demasiado grandes',
   503: OVERLOADED,
 }
 
-export function httpErrorOf(status: number): HttpError {
+export function httpErrorOf(status: number, headers: Record<string, string> = {}): HttpError {
   const message = MESSAGES[status]
   return message === undefined
     ? new HttpError(500, 'Error interno del servicio')
-    : new HttpError(status, message)
+    : new HttpError(status, message, { headers })
 }
+
+/** @param limit largest body of the endpoint, in bytes */
+export const bodyTooLarge = (limit: number): HttpError =>
+  new HttpError(413, `El cuerpo de la solicitud supera el máximo de ${limit} bytes`)
+
+/** The body does not match its type. */
+export const UNREADABLE_BODY = 'El cuerpo de la solicitud no se puede leer'
 
 function translate(error: unknown, request: FastifyRequest): HttpError {
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500

@@ -3,12 +3,11 @@ import { HttpError } from '../lib/errors.ts'
 import { withTimeout } from '../lib/concurrency.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { PRIVATE_HEADERS } from './headers.ts'
+import { constant, object, problem } from './openapi/json-schema.ts'
 import { requestLog } from './observability/request-log.ts'
 
 const READY_TIMEOUT_MS = 2_000
-const NOT_READY = 'El servicio no está listo'
-
-const notReady = () => new HttpError(503, NOT_READY, { headers: { 'retry-after': '1' } })
+const notReady = () => new HttpError(503, 'El servicio no está listo', { headers: { 'retry-after': '1' } })
 
 /** Rejects if a required part of the service does not respond. */
 export type ReadyCheck = () => Promise<void>
@@ -24,12 +23,8 @@ export function serviceRoutes(
   metrics: Metrics | undefined,
   checks: readonly ReadyCheck[],
 ): void {
-  const answer = (description: string, status: number, msg?: string) => ({
-    description,
-    type: 'object',
-    properties: { status: { type: 'integer' }, ...(msg === undefined ? {} : { msg: { type: 'string' } }) },
-    examples: [msg === undefined ? { status } : { status, msg }],
-  })
+  const answer = (description: string) =>
+    object({ status: constant(200) }, { description, examples: [{ status: 200 }] })
 
   app.get(
     '/healthz',
@@ -38,7 +33,7 @@ export function serviceRoutes(
         tags,
         operationId: 'get-healthz',
         summary: 'The process is up',
-        response: { 200: answer('The process is up', 200) },
+        response: { 200: answer('The process is up') },
       },
     },
     async () => ({ status: 200 }),
@@ -52,8 +47,8 @@ export function serviceRoutes(
         operationId: 'get-readyz',
         summary: 'Whether the database and the image store respond',
         response: {
-          200: answer('Both respond', 200),
-          503: answer('One of them does not respond', 503, NOT_READY),
+          200: answer('Both respond'),
+          503: problem('One of them does not respond', notReady()),
         },
       },
     },

@@ -12,7 +12,8 @@ export const MAX_MIME_CHARACTERS = 255
 /** The last second of the year 9999. */
 const MAX_EPOCH_SECONDS = 253_402_300_799
 
-export const EXPIRES_TAKES = 'debe ser un momento futuro, en segundos desde 1970'
+export const notInFuture = () =>
+  new HttpError(400, 'El parámetro expires debe ser un momento futuro, en segundos desde 1970')
 
 /** Validates `info` of an upload, without `expires`. Returns undefined if a required field is missing or invalid. */
 export function readInfo(
@@ -48,8 +49,8 @@ function isText(value: unknown, maxCharacters: number): value is string {
 export function readExpires(given: unknown, now: number): number | null {
   if (given === null) return null
   if (isEpochSeconds(given) && given > now) return given
-  const expected = typeof given === 'number' ? EXPIRES_TAKES : `debe ser un número, no ${jsonTypeOf(given)}`
-  throw new HttpError(400, `El parámetro expires ${expected}`)
+  if (typeof given === 'number') throw notInFuture()
+  throw new HttpError(400, `El parámetro expires debe ser un número, no ${jsonTypeOf(given)}`)
 }
 
 /** Whole seconds since 1970. */

@@ -31,6 +31,10 @@ export class HttpError extends Error {
   }
 }
 
+/** A client exceeds its rate. */
+export const tooManyRequests = (retryAfterSeconds = 1): HttpError =>
+  new HttpError(429, 'Demasiadas solicitudes', { headers: { 'retry-after': String(retryAfterSeconds) } })
+
 /** What clients read when the service has too much to do. */
 export const OVERLOADED = 'El servicio está saturado, inténtelo de nuevo'
 

@@ -57,6 +57,7 @@ export const ONE_MACHINE: ReadonlyMap<string, string> = new Map([
   ['http/fair-limits.test.ts', 'counts what one process allows the connections of an address'],
   ['imagestore/link-changed-meanwhile.test.ts', 'holds a request in the middle of its work in one process'],
   ['keys/wrong-keys-share.test.ts', 'keeps the connections of one process from the database'],
+  ['http/documented-errors.test.ts', 'cuts requests off and asks for what the balancer refuses itself'],
   ['domainwatch/import-sources.test.ts', 'imports into the database of its own process'],
   ['domainwatch/watches-email.test.ts', 'starts the node that knows the mail server by itself'],
   ['domainwatch/history-retention.test.ts', 'sweeps by hand, on the database of its own process'],

@@ -49,7 +49,9 @@ export interface ApiKeys {
   readonly revoke: (id: string) => Promise<'revoked' | 'already-revoked' | 'unknown'>
 }
 
-const NO_KEY = 'La clave no existe'
+const noKey = () => new HttpError(404, 'La clave no existe')
+export const accountOfOther = (account: string, service: Service) =>
+  new HttpError(409, `La cuenta ${account} es del servicio ${service}`)
 const NAME_TAKES = `debe ser un texto de 1 a 100 caracteres, ${DISPLAY_NAME_TAKES}`
 const tag = 'admin'
 
@@ -129,11 +131,7 @@ export function keysRoutes(
       description: 'The key is shown in this answer only.',
       answers: {
         200: createAnswer,
-        409: problem(
-          'The account belongs to another service',
-          409,
-          'La cuenta fotos es del servicio imagestore',
-        ),
+        409: problem('The account belongs to another service', accountOfOther('fotos', 'imagestore')),
       },
     },
     async handle({ values: { account = '', service, scope = 'full', expires, rate: maxRate }, reply }) {
@@ -160,7 +158,7 @@ export function keysRoutes(
             ...limitsAnswer(limits),
           }
         case 'other-service':
-          throw new HttpError(409, `La cuenta ${account.trim()} es del servicio ${outcome.service}`)
+          throw accountOfOther(account.trim(), outcome.service)
         case 'bad-name':
           throw new HttpError(400, `El parámetro account ${NAME_TAKES}`)
       }
@@ -177,10 +175,10 @@ export function keysRoutes(
       tag,
       summary: 'Revoke a key',
       description: 'The key stops working immediately. Revoking it again has no effect.',
-      answers: { 200: revokeAnswer, 404: problem('There is no such key', 404, NO_KEY) },
+      answers: { 200: revokeAnswer, 404: problem('There is no such key', noKey()) },
     },
     async handle({ values: { id = '' } }) {
-      if ((await apiKeys.revoke(id)) === 'unknown') throw new HttpError(404, NO_KEY)
+      if ((await apiKeys.revoke(id)) === 'unknown') throw noKey()
       return { status: 200, id }
     },
   })

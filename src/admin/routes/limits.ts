@@ -4,7 +4,7 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { choice, text, type Parameter } from '../../http/parameters.ts'
 import { limitsAnswer } from '../schemas.ts'
-import type { AccountRecord, ApiKeys } from './keys.ts'
+import { accountOfOther, type AccountRecord, type ApiKeys } from './keys.ts'
 
 /** What the owner of the service allows an application. */
 export interface AccountPolicy<Mode extends string = string> {
@@ -24,7 +24,7 @@ export interface AccountPolicies<Mode extends string = string> {
   ): Promise<AccountPolicy<Mode> | undefined>
 }
 
-const NO_ACCOUNT = 'La cuenta no existe'
+const noAccount = () => new HttpError(404, 'La cuenta no existe')
 const NONE = 'none'
 /** Larger numbers are not exact in JSON. */
 const MAX_LIMIT = 999_999_999_999_999
@@ -62,27 +62,23 @@ export function limitsRoutes(
         deprecated,
         answers: {
           200: limitsAnswer,
-          404: problem('There is no such account', 404, NO_ACCOUNT),
-          409: problem(
-            'The account belongs to another service',
-            409,
-            'La cuenta grupo es del servicio domainwatch',
-          ),
+          404: problem('There is no such account', noAccount()),
+          409: problem('The account belongs to another service', accountOfOther('grupo', 'domainwatch')),
         },
       },
       async handle({ values: { account = '', max_images, max_bytes, delivery } }) {
         const name = account.trim().normalize('NFC')
         const found = (await keys.accounts()).find((one) => one.name === name)
-        if (found === undefined) throw new HttpError(404, NO_ACCOUNT)
+        if (found === undefined) throw noAccount()
         if (found.service !== 'imagestore') {
-          throw new HttpError(409, `La cuenta ${name} es del servicio ${found.service}`)
+          throw accountOfOther(name, found.service)
         }
         const updated = await policies.change(found, {
           ...(max_images === undefined ? {} : { max_images: max_images.max }),
           ...(max_bytes === undefined ? {} : { max_bytes: max_bytes.max }),
           ...(delivery === undefined ? {} : { delivery }),
         })
-        if (updated === undefined) throw new HttpError(404, NO_ACCOUNT)
+        if (updated === undefined) throw noAccount()
         return { status: 200, account: name, ...updated }
       },
     })

@@ -125,7 +125,8 @@ export async function claimBatch(
 
 const nameOf = (row: readonly SqlValue[]): string => String(row[0])
 
-const tooManyClaims = () => new HttpError(409, `La cuenta ya tiene ${MAX_CLAIMS} registros en revisión`)
+export const tooManyClaims = () =>
+  new HttpError(409, `La cuenta ya tiene ${MAX_CLAIMS} registros en revisión`)
 
 function countBy(accounts: Iterable<number>): Map<number, number> {
   const counts = new Map<number, number>()

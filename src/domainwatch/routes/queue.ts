@@ -11,6 +11,7 @@ import { filterParameters, readFilters } from '../filters.ts'
 import { CLAIM_MINUTES, DEFAULT_QUEUE_RECORDS, MAX_CLAIMS, MAX_QUEUE_RECORDS } from '../limits.ts'
 import { LIST_ORDERS } from '../list/order.ts'
 import { rowsToJson } from '../list/page-json.ts'
+import { tooManyClaims } from '../queue/claim-batch.ts'
 import type { ClaimQueue } from '../queue/claim-queue.ts'
 import { fieldsParameter, type RecordFields } from '../record-fields.ts'
 import { holdersAnswer, queueAnswer, releasedAnswer } from '../schemas-queue.ts'
@@ -58,11 +59,7 @@ export function queueRoute(
         'from now; an `update` by the account ends that for a record.',
       answers: {
         200: queueAnswer,
-        409: problem(
-          'The account holds its maximum',
-          409,
-          `La cuenta ya tiene ${MAX_CLAIMS} registros en revisión`,
-        ),
+        409: problem('The account holds its maximum', tooManyClaims()),
       },
     },
 

@@ -6,11 +6,11 @@ import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { integer, text } from '../../http/parameters.ts'
-import { watchGone } from '../schemas-watches.ts'
 import { deliveriesAnswer, replayAnswer } from '../schemas-deliveries.ts'
 import type { Watches } from '../watches/index.ts'
 import type { DeliveryRow } from '../watches/queries-deliveries.ts'
-import { noWatch, watchId, WATCHES_PATH, which } from './watch-parameters.ts'
+import { noContent, noDelivery, tooManyReplays } from '../watches/delivery-log.ts'
+import { noWatch, watchGone, watchId, WATCHES_PATH, which } from './watch-parameters.ts'
 
 const MAX_PAGE = 500
 const DEFAULT_PAGE = 50
@@ -72,9 +72,9 @@ export function watchDeliveryRoutes(
         'deliveries. One that is being retried is tried now.',
       answers: {
         200: replayAnswer,
-        404: problem('No such watch or delivery', 404, 'La entrega no existe'),
-        409: problem('Too many wait', 409, 'La vigilancia ya tiene 20 reenvíos en espera'),
-        410: problem('It cannot be sent again', 410, 'El contenido de la entrega ya no se conserva'),
+        404: problem('No such watch or delivery', noDelivery()),
+        409: problem('Too many wait', tooManyReplays()),
+        410: problem('It cannot be sent again', noContent()),
       },
     },
     async handle({ values: { id, delivery }, identity }) {

@@ -4,16 +4,19 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { choice, integer, text, type Parameter, type Values } from '../../http/parameters.ts'
 import { readFilters } from '../filters.ts'
-import { secretRotated, watchEdited, watchGone } from '../schemas-watches.ts'
+import { secretRotated, watchEdited } from '../schemas-watches.ts'
 import type { Subscriptions } from '../subscriptions.ts'
 import { WATCH_CHOICES } from '../events/event.ts'
+import { tooManyShared } from '../watches/edit-watch.ts'
 import { serializeFilters, watchFilters, type SavedFilters } from '../watches/watch-filters.ts'
+import { noWebhook } from '../watches/webhook-secrets.ts'
 import {
   destinationParameters,
   digestHour,
   noWatch,
   sharing,
   splitTo,
+  watchGone,
   watchId,
   watchName,
   WATCHES_PATH,
@@ -55,11 +58,7 @@ export function watchEditRoutes(
       answers: {
         200: watchEdited,
         404: watchGone,
-        409: problem(
-          'The group has the maximum of shared watches',
-          409,
-          'El grupo ya tiene 200 vigilancias compartidas',
-        ),
+        409: problem('The group has the maximum of shared watches', tooManyShared()),
       },
     },
     async handle({ values, identity }) {
@@ -112,7 +111,7 @@ export function watchEditRoutes(
       answers: {
         200: secretRotated,
         404: watchGone,
-        409: problem('It has no webhook', 409, 'La vigilancia no tiene webhook'),
+        409: problem('It has no webhook', noWebhook()),
       },
     },
     async handle({ values, identity }) {

@@ -1,12 +1,10 @@
 import type { HttpServer } from '../../http/server.ts'
 import { publicUrl } from '../../http/headers.ts'
-import { HttpError } from '../../lib/errors.ts'
 import { problem, string } from '../../http/openapi/json-schema.ts'
 import { ConsoleLinks } from '../console-links.ts'
 import { ATOM_TYPE, sendFeed } from '../events/atom.ts'
 import type { Watches } from '../watches/index.ts'
-
-const NO_FEED = 'La vigilancia no existe'
+import { noWatch } from './watch-parameters.ts'
 
 /** The feed of a watch. Needs no key: the address is the secret. */
 export function watchFeedRoute(app: HttpServer, watches: Watches, baseUrl: () => string) {
@@ -26,13 +24,13 @@ export function watchFeedRoute(app: HttpServer, watches: Watches, baseUrl: () =>
         response: {
           200: { description: 'The feed', content: { [ATOM_TYPE]: { schema: string() } } },
           304: { description: 'The feed has not changed', type: 'null' },
-          404: problem('No such feed', 404, NO_FEED),
+          404: problem('No such feed', noWatch()),
         },
       },
     },
     async (request, reply) => {
       const found = await watches.feed(request.params.token, pages.sheet)
-      if (found === undefined) throw new HttpError(404, NO_FEED)
+      if (found === undefined) throw noWatch()
       const self = publicUrl(baseUrl, request.raw.url ?? '')
       return sendFeed(request, reply, found.feed, { self, alternate: pages.view(found.filters) })
     },

@@ -1,6 +1,7 @@
 import { HttpError } from '../../lib/errors.ts'
 import { DISPLAY_NAME_TAKES, isDisplayName } from '../../lib/free-text.ts'
 import { hasAtMostCharacters, isStorable } from '../../lib/text.ts'
+import { problem } from '../../http/openapi/json-schema.ts'
 import { choice, integer, text, type Parameter } from '../../http/parameters.ts'
 import { LANGUAGES } from '../language.ts'
 import type { Channels } from '../watches/channels/channel.ts'
@@ -81,9 +82,8 @@ export function watchName(): Parameter<string> {
   }
 }
 
-export function noWatch(): HttpError {
-  return new HttpError(404, 'La vigilancia no existe')
-}
+export const noWatch = () => new HttpError(404, 'La vigilancia no existe')
+export const watchGone = problem('The account has access to no such watch', noWatch())
 
 /**
  * Returns the id of a watch.

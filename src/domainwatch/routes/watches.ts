@@ -1,22 +1,24 @@
 import type { HttpServer } from '../../http/server.ts'
-import { HttpError } from '../../lib/errors.ts'
+import { HttpError, tooManyRequests } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { choice, flag, text } from '../../http/parameters.ts'
 import { WATCH_CHOICES } from '../events/event.ts'
 import { readFilters } from '../filters.ts'
 import type { Subscriptions } from '../subscriptions.ts'
-import { testAnswer, watchesAnswer, watchAnswer, watchGone, watchMade } from '../schemas-watches.ts'
+import { testAnswer, watchesAnswer, watchAnswer, watchMade } from '../schemas-watches.ts'
 import { serializeFilters, watchFilters } from '../watches/watch-filters.ts'
 import { NO_RECEIVER } from '../watches/edit-watch.ts'
 import type { Destination } from '../watches/channels/channel.ts'
-import { assertFewDestinations, parseDestinations } from '../watches/destinations.ts'
+import { tooManyWatches } from '../watches/index.ts'
+import { assertFewDestinations, parseDestinations, unconfiguredChannel } from '../watches/destinations.ts'
 import {
   destinationParameters,
   digestHour,
   noWatch,
   sharing,
   splitTo,
+  watchGone,
   watchId,
   watchName,
   WATCHES_PATH,
@@ -56,12 +58,8 @@ export function watchesRoutes(
         'with an address of its own, or several of these. The secret and the address of the feed are shown this once.',
       answers: {
         200: watchMade,
-        400: problem(
-          'The operator has not configured a channel',
-          400,
-          'El servicio no tiene configurado telegram',
-        ),
-        409: problem('The account has its maximum', 409, 'La cuenta ya tiene 50 vigilancias'),
+        400: problem('The operator has not configured a channel', unconfiguredChannel('telegram')),
+        409: problem('The account has its maximum', tooManyWatches()),
       },
     },
     async handle({ values, identity }) {
@@ -152,7 +150,7 @@ export function watchesRoutes(
       answers: {
         200: testAnswer,
         404: watchGone,
-        429: problem('Too many tests', 429, 'Demasiadas solicitudes'),
+        429: problem('Too many tests', tooManyRequests()),
       },
     },
     async handle({ values, identity }) {

@@ -16,8 +16,10 @@ const MAX_REPLAYS = 20
 /** Deliveries deleted per transaction, so that other writers get their turn. */
 const SWEEP_BATCH = 1_000
 
-const NO_DELIVERY = 'La entrega no existe'
-const NO_BODY = 'El contenido de la entrega ya no se conserva'
+export const noDelivery = () => new HttpError(404, 'La entrega no existe')
+export const noContent = () => new HttpError(410, 'El contenido de la entrega ya no se conserva')
+export const tooManyReplays = () =>
+  new HttpError(409, `La vigilancia ya tiene ${MAX_REPLAYS} reenvíos en espera`)
 const NO_DESTINATION = 'La vigilancia ya no tiene el destino de esa entrega'
 
 export interface DeliveryRequest {
@@ -90,15 +92,14 @@ export async function replayDelivery(
     // Serialises requests for a watch, so that they cannot exceed the limit together.
     if ((await tx.first(accessibleWatch(watch.accountId, watch.id, forUpdate))) === undefined) return false
     const delivery = await tx.first(queries.deliveryOf(watch.id, id, clock.now() - KEEP_MS))
-    if (delivery === undefined) throw new HttpError(404, NO_DELIVERY)
+    if (delivery === undefined) throw noDelivery()
     if (delivery.replay_at !== null) return true
     if ((await tx.run(queries.hastenDelivery(delivery.destination_id, id))) > 0) return true
-    if (delivery.has_body === 0) throw new HttpError(410, NO_BODY)
+    if (delivery.has_body === 0) throw noContent()
     if ((await tx.first(queries.destinationExists(delivery.destination_id))) === undefined)
       throw new HttpError(410, NO_DESTINATION)
     const { count = 0 } = (await tx.first(queries.countReplays(watch.id))) ?? {}
-    if (count >= MAX_REPLAYS)
-      throw new HttpError(409, `La vigilancia ya tiene ${MAX_REPLAYS} reenvíos en espera`)
+    if (count >= MAX_REPLAYS) throw tooManyReplays()
     await tx.run(queries.requestReplay(id, clock.now()))
     return true
   }, watch.accountId)

@@ -12,7 +12,8 @@ export const MAX_TO = 16_384
 const TAKES_LIST =
   'debe ser una lista separada por comas de telegram:…, ntfy:…, discord:…, slack:… o mailto:…'
 
-export const unconfigured = (channel: string): string => `El servicio no tiene configurado ${channel}`
+export const unconfigured = (channel: ChannelName): string => `El servicio no tiene configurado ${channel}`
+export const unconfiguredChannel = (channel: ChannelName) => new HttpError(400, unconfigured(channel))
 
 /**
  * Reads the destinations in `to`. One that is shown without its secret part stands for the known destination shown so.
@@ -67,7 +68,7 @@ function parseDestination(entry: string, channels: Channels): Destination {
 /** @throws HttpError 400 */
 function parseAddress(name: ChannelName, text: string, channels: Channels): string {
   const parsed = channels.get(name)?.parseAddress(text) ?? { ok: 'unconfigured' }
-  if (parsed.ok === 'unconfigured') throw new HttpError(400, unconfigured(name))
+  if (parsed.ok === 'unconfigured') throw unconfiguredChannel(name)
   if (!parsed.ok) throw new HttpError(400, `El parámetro to ${parsed.takes}`)
   return parsed.address
 }

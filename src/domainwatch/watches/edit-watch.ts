@@ -16,6 +16,8 @@ import type { Sql } from '../../storage/database/sql.ts'
 
 /** Shared watches of all accounts, which every member lists. */
 export const MAX_SHARED = 200
+export const tooManyShared = () =>
+  new HttpError(409, `El grupo ya tiene ${MAX_SHARED} vigilancias compartidas`)
 
 /**
  * Serialises the sharing of watches until the transaction ends, so that concurrent requests cannot exceed the limit together.
@@ -24,7 +26,7 @@ export const MAX_SHARED = 200
 export async function lockSharing(tx: Transaction, forUpdate: Sql): Promise<void> {
   await tx.all(lockInstance(forUpdate))
   const { count = 0 } = (await tx.first(countShared())) ?? {}
-  if (count >= MAX_SHARED) throw new HttpError(409, `El grupo ya tiene ${MAX_SHARED} vigilancias compartidas`)
+  if (count >= MAX_SHARED) throw tooManyShared()
 }
 
 /** What to change. Undefined leaves a property as it is. */

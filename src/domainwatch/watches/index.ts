@@ -25,6 +25,7 @@ import { rotateSecret, type RotatedSecret } from './webhook-secrets.ts'
 
 /** Watches per account. */
 const MAX_WATCHES = 50
+export const tooManyWatches = () => new HttpError(409, `La cuenta ya tiene ${MAX_WATCHES} vigilancias`)
 /** Destinations in a list of watches: of the account's own, and of those that others share. */
 const MAX_LISTED_DESTINATIONS = 2_100
 
@@ -82,7 +83,7 @@ export class Watches {
       // Serialises concurrent requests of an account, so that they cannot exceed the limit together.
       await tx.all(queries.lockAccount(accountId, database.dialect.forUpdate))
       const { count = 0 } = (await tx.first(queries.countWatches(accountId))) ?? {}
-      if (count >= MAX_WATCHES) throw new HttpError(409, `La cuenta ya tiene ${MAX_WATCHES} vigilancias`)
+      if (count >= MAX_WATCHES) throw tooManyWatches()
       if (request.isShared) await lockSharing(tx, database.dialect.forUpdate)
       await tx.run(
         queries.insertWatch({

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import { HttpError } from '../../lib/errors.ts'
+import { tooManyRequests } from '../../lib/errors.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import { RateLimit } from '../../lib/rate-limit.ts'
 import type { Database } from '../../storage/database/database.ts'
@@ -77,10 +77,7 @@ export class TestDeliveries {
   #count(account: string, hosts: ReadonlySet<string>): void {
     const waits = [...hosts].map((host) => this.#perHost.waitOf(host))
     const wait = Math.max(this.#perAccount.waitOf(account), ...waits)
-    if (wait > 0) {
-      const headers = { 'retry-after': String(Math.ceil(wait / 1000)) }
-      throw new HttpError(429, 'Demasiadas solicitudes', { headers })
-    }
+    if (wait > 0) throw tooManyRequests(Math.ceil(wait / 1000))
     this.#perAccount.count(account)
     for (const host of hosts) this.#perHost.count(host)
   }

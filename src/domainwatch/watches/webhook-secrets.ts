@@ -5,6 +5,7 @@ import { newSecret } from './channels/webhook.ts'
 import { accessibleWatch, replaceSecret } from './queries.ts'
 
 /** How long deliveries are signed with the previous secret, too. */
+export const noWebhook = () => new HttpError(409, 'La vigilancia no tiene webhook')
 const OVERLAP_MS = 24 * 60 * 60 * 1000
 
 export interface Secrets {
@@ -42,7 +43,7 @@ export async function rotateSecret(
   return database.transaction(async (tx) => {
     const watch = await tx.first(accessibleWatch(accountId, id, database.dialect.forUpdate))
     if (watch === undefined) return undefined
-    if (watch.secret === null) throw new HttpError(409, 'La vigilancia no tiene webhook')
+    if (watch.secret === null) throw noWebhook()
     await tx.run(replaceSecret(id, rotated.secret, rotated.until))
     return rotated
   }, accountId)

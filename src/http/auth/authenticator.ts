@@ -1,8 +1,9 @@
 import type { Clock } from '../../lib/clock.ts'
-import { HttpError } from '../../lib/errors.ts'
+import { tooManyRequests, type HttpError } from '../../lib/errors.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import { clientGroup } from '../client.ts'
 import type { AuthRateLimit } from './auth-rate-limit.ts'
+import { expiredKey, keyOfOtherService, missingKey, outOfScope, unknownKey } from './key-errors.ts'
 import type { KeyLimits, LimitedScope, Service } from './key-limits.ts'
 import type { KeyRateLimit } from './key-rate-limit.ts'
 
@@ -72,7 +73,7 @@ export class Authenticator {
    * so it is not counted.
    */
   identify(key: string | undefined, access: Access, address: string): Identity | Promise<Identity> {
-    if (key === undefined || key === '') throw new HttpError(401, 'Falta la clave de API')
+    if (key === undefined || key === '') throw missingKey()
     const cached = this.#identities.identifyCached(key)
     return cached === undefined ? this.#lookUp(key, access, address) : this.#authorize(cached, access)
   }
@@ -81,17 +82,15 @@ export class Authenticator {
     const identity = await this.#lookups.run(clientGroup(address), () => this.#identities.identify(key))
     if (identity === undefined) {
       this.#countFailure(address)
-      throw new HttpError(401, 'La clave de API no es válida')
+      throw unknownKey()
     }
     return this.#authorize(identity, access)
   }
 
   #authorize(identity: Identity, access: Access): Identity | Promise<Identity> {
-    if (identity.service !== access.service) {
-      throw new HttpError(403, 'La clave de API no da acceso a este servicio')
-    }
-    if (this.#hasExpired(identity)) throw new HttpError(401, 'La clave de API expiró')
-    if (!allows(identity, access)) throw new HttpError(403, 'La clave de API no permite esta operación')
+    if (identity.service !== access.service) throw keyOfOtherService()
+    if (this.#hasExpired(identity)) throw expiredKey()
+    if (!allows(identity, access)) throw outOfScope()
     return this.#keyRateLimit.tryTake(identity.keyId, identity.rate) ? identity : this.#waitForRate(identity)
   }
 
@@ -127,6 +126,5 @@ function allows({ scope }: Identity, { scopes }: Access): boolean {
 }
 
 function tooMany(waitMs: number): HttpError {
-  const seconds = Math.max(1, Math.ceil(waitMs / 1000))
-  return new HttpError(429, 'Demasiadas solicitudes', { headers: { 'retry-after': String(seconds) } })
+  return tooManyRequests(Math.max(1, Math.ceil(waitMs / 1000)))
 }

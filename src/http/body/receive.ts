@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { OverloadError, HttpError } from '../../lib/errors.ts'
+import { OverloadError } from '../../lib/errors.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
+import { bodyTooLarge, httpErrorOf } from '../errors.ts'
 import type { BodyBudget, BodyLease, BodySender } from './budget.ts'
 import { TransferTimeout } from './flow-control.ts'
 
@@ -37,7 +38,7 @@ export async function receiveBody(
   if (request.readableEnded || declared === 0) return { bytes: new Uint8Array(), lease: undefined }
   let lease: BodyLease | undefined
   try {
-    if (declared !== undefined && declared > limit) throw tooLarge(limit)
+    if (declared !== undefined && declared > limit) throw bodyTooLarge(limit)
     lease = await budget.admit(sender, declared)
     const bytes = await receive(request, declared, limit, lease, budget)
     lease.pin()
@@ -51,10 +52,8 @@ export async function receiveBody(
   }
 }
 
-const tooLarge = (limit: number) =>
-  new HttpError(413, `El cuerpo de la solicitud supera el máximo de ${limit} bytes`)
-const cutOff = () => new HttpError(400, 'La solicitud llegó incompleta')
-const tooSlow = () => new HttpError(408, 'La solicitud tardó demasiado', { headers: { connection: 'close' } })
+const cutOff = () => httpErrorOf(400)
+const tooSlow = () => httpErrorOf(408, { connection: 'close' })
 
 function receive(
   request: IncomingMessage,
@@ -80,7 +79,7 @@ function receive(
     const onData = (chunk: Buffer) => {
       timeout.count(chunk.byteLength)
       try {
-        if (bytes.length + chunk.byteLength > (declared ?? limit)) throw tooLarge(limit)
+        if (bytes.length + chunk.byteLength > (declared ?? limit)) throw bodyTooLarge(limit)
         bytes.append(chunk)
       } catch (error) {
         return fail(error instanceof Error ? error : new Error(String(error)))

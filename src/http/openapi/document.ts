@@ -1,8 +1,10 @@
 import type { FastifySchema } from 'fastify'
-import { OVERLOADED } from '../../lib/errors.ts'
+import { HttpError, OverloadError, tooManyRequests } from '../../lib/errors.ts'
 import type { Access } from '../auth/authenticator.ts'
+import { expiredKey, keyOfOtherService, missingKey, outOfScope, unknownKey } from '../auth/key-errors.ts'
+import { bodyTooLarge, httpErrorOf } from '../errors.ts'
 import { problem, type JsonSchema } from './json-schema.ts'
-import type { Parameters } from '../parameters.ts'
+import { parseParameters, type Parameters } from '../parameters.ts'
 
 /** Documentation of an endpoint, besides its parameters. */
 export interface EndpointDocument {
@@ -18,39 +20,39 @@ export interface EndpointDocument {
 
 const COMMON_ANSWERS = {
   401: problem(
-    'No key, an unknown or revoked one (`La clave de API no es válida`), or an expired one (`La clave de API expiró`)',
-    401,
-    'Falta la clave de API',
+    `No key, an unknown or revoked one (\`${unknownKey().message}\`), or an expired one (\`${expiredKey().message}\`)`,
+    missingKey(),
   ),
   403: problem(
-    "The other service's key, or one whose scope does not include this operation (`La clave de API no permite esta operación`)",
-    403,
-    'La clave de API no da acceso a este servicio',
+    `The other service's key, or one whose scope does not include this operation (\`${outOfScope().message}\`)`,
+    keyOfOtherService(),
   ),
   429: problem(
     'The key exceeds its rate, or the address sent too many wrong keys: retry after `Retry-After`',
-    429,
-    'Demasiadas solicitudes',
+    tooManyRequests(),
   ),
-  503: problem('Overloaded: retry after `Retry-After`', 503, OVERLOADED),
+  503: problem('Overloaded: retry after `Retry-After`', new OverloadError()),
 }
 
-const PARAMETER_ANSWERS = {
-  400: problem(
-    'A parameter is malformed or out of range',
-    400,
-    'El parámetro length debe ser un entero entre 1 y 63',
-  ),
-}
+const parameterAnswers = (parameters: Parameters) => ({
+  400: problem('A parameter is malformed or out of range', parameterError(parameters)),
+})
 
-const BODY_ANSWERS = {
-  413: problem('The body is too large', 413, 'El cuerpo de la solicitud es demasiado grande'),
-  415: problem(
-    'The body is of another type',
-    415,
-    'El tipo de contenido debe ser application/x-www-form-urlencoded, multipart/form-data o application/json',
-  ),
+const bodyAnswers = (bodyLimit: number) => ({
+  413: problem('The body is too large', bodyTooLarge(bodyLimit)),
+  415: problem('The body is of another type', httpErrorOf(415)),
+})
+
+/** The error for the first parameter that does not take every text. */
+function parameterError(parameters: Parameters): HttpError {
+  for (const name of Object.keys(parameters)) {
+    const parsed = parseParameters(parameters, { [name]: NO_VALUE })
+    if (!parsed.ok) return new HttpError(400, parsed.message)
+  }
+  return httpErrorOf(400)
 }
+/** No choice, number, date or name. */
+const NO_VALUE = '\0'
 
 const API_KEY = { type: 'string', description: 'API key; in the query or in the body, where there is one' }
 
@@ -58,6 +60,8 @@ interface Documented extends Access {
   readonly path: string
   readonly parameters: Parameters
   readonly document: EndpointDocument
+  /** Largest body, in bytes. */
+  readonly bodyLimit: number
 }
 
 declare module 'fastify' {
@@ -69,7 +73,7 @@ declare module 'fastify' {
 
 /** Returns the route's schema: the OpenAPI document is generated from it, and responses are serialised by it. */
 export function documentEndpoint(endpoint: Documented, method: string): FastifySchema {
-  const { document, parameters, path } = endpoint
+  const { bodyLimit, document, parameters, path } = endpoint
   const properties: Record<string, unknown> = { api: API_KEY }
   const required = ['api']
   for (const [name, parameter] of Object.entries(parameters)) {
@@ -90,8 +94,8 @@ export function documentEndpoint(endpoint: Documented, method: string): FastifyS
     querystring: { type: 'object', properties, ...(isPost ? {} : { required }) },
     response: {
       ...COMMON_ANSWERS,
-      ...(Object.keys(parameters).length > 0 ? PARAMETER_ANSWERS : {}),
-      ...(isPost ? BODY_ANSWERS : {}),
+      ...(Object.keys(parameters).length > 0 ? parameterAnswers(parameters) : {}),
+      ...(isPost ? bodyAnswers(bodyLimit) : {}),
       ...document.answers,
     },
     ...(document.description === undefined ? {} : { description: document.description }),

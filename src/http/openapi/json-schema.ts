@@ -1,3 +1,5 @@
+import type { HttpError } from '../../lib/errors.ts'
+
 /** A JSON Schema as in OpenAPI 3.1. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -30,6 +32,6 @@ export function object(
   return { type: 'object', required, properties, ...keywords }
 }
 
-/** The body of an error response, with an example. */
-export const problem = (description: string, status: number, msg: string): JsonSchema =>
-  object({ status: integer(), msg: string() }, { description, examples: [{ status, msg }] })
+/** The body of an error response. The example is what the handler throws, so that there is only one text. */
+export const problem = (description: string, example: HttpError): JsonSchema =>
+  object({ status: integer(), msg: string() }, { description, examples: [example.body()] })

@@ -1,12 +1,11 @@
 import type { HttpServer } from '../../http/server.ts'
-import { HttpError } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { isImageHash } from '../image-hash.ts'
 import { deleteAnswer } from '../schemas.ts'
 import type { ImageStore } from '../store.ts'
 import { uploaderOf } from '../uploaders.ts'
-import { hashParameter, NO_IMAGE } from './get.ts'
+import { hashParameter, noImage } from './get.ts'
 
 export function deleteRoute(app: HttpServer, shared: EndpointShared, store: ImageStore) {
   simpleEndpoint(app, shared, {
@@ -23,7 +22,7 @@ export function deleteRoute(app: HttpServer, shared: EndpointShared, store: Imag
         'deletes what it uploaded itself; what others of the application uploaded too stays for them.',
       answers: {
         200: deleteAnswer,
-        404: problem('This application has no such image', 404, NO_IMAGE),
+        404: problem('This application has no such image', noImage()),
       },
     },
 
@@ -32,7 +31,7 @@ export function deleteRoute(app: HttpServer, shared: EndpointShared, store: Imag
         hash !== undefined &&
         isImageHash(hash) &&
         (await store.remove(identity.accountId, hash, uploaderOf(identity)))
-      if (!removed) throw new HttpError(404, NO_IMAGE)
+      if (!removed) throw noImage()
       return { status: 200, hash }
     },
   })

@@ -13,7 +13,8 @@ import { getAnswer } from '../schemas.ts'
 import { uploaderOf } from '../uploaders.ts'
 import { answerOf, EXAMPLE_HASH } from '../image-fields.ts'
 
-export const NO_IMAGE = 'La imagen no existe'
+export const noImage = () => new HttpError(404, 'La imagen no existe')
+const noHash = () => new HttpError(401, 'Ha fallado la solicitud')
 
 /** Accepts any text: a hash without an image is a 404, not a 400. */
 export const hashParameter = { ...text("The image's hash", 65_536), required: true, example: EXAMPLE_HASH }
@@ -39,12 +40,12 @@ export function getRoute(app: HttpServer, shared: EndpointShared, database: Data
       const answer = Buffer.from(JSON.stringify({ status: 200, ...answerOf('get', image) }))
       return { answer, expires: image.expires }
     })
-    if (kept === undefined) throw new HttpError(404, NO_IMAGE)
+    if (kept === undefined) throw noImage()
     return unlessExpired(kept)
   }
 
   function unlessExpired({ answer, expires }: Kept): Buffer {
-    if (expires !== null && expires <= secondsOf(clock)) throw new HttpError(404, NO_IMAGE)
+    if (expires !== null && expires <= secondsOf(clock)) throw noImage()
     return answer
   }
 
@@ -60,14 +61,14 @@ export function getRoute(app: HttpServer, shared: EndpointShared, database: Data
       description: 'For a key of scope `upload`, of one that it uploaded itself.',
       answers: {
         200: getAnswer,
-        401: problem('No key, or no `hash`', 401, 'Ha fallado la solicitud'),
-        404: problem('This application has no such image', 404, NO_IMAGE),
+        401: problem('No key, or no `hash`', noHash()),
+        404: problem('This application has no such image', noImage()),
       },
     },
 
     handle({ identity, values: { hash } }) {
-      if (hash === undefined || hash === '') throw new HttpError(401, 'Ha fallado la solicitud')
-      if (!isImageHash(hash)) throw new HttpError(404, NO_IMAGE)
+      if (hash === undefined || hash === '') throw noHash()
+      if (!isImageHash(hash)) throw noImage()
       const key = keyOf(identity, hash)
       const kept = answers.peek(key)
       return kept === undefined ? load(key, identity, hash) : unlessExpired(kept)

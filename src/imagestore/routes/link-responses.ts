@@ -1,25 +1,28 @@
-import { HttpError } from '../../lib/errors.ts'
+import { HttpError, tooManyRequests } from '../../lib/errors.ts'
 import type { ModifierFault } from '../../lib/modifiers/index.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { mimeOf } from '../../lib/image-metadata/index.ts'
 import { EXAMPLE_HASH } from '../image-fields.ts'
 import type { ResolvedLink } from '../links/resolve-link.ts'
-import { NO_IMAGE } from './get.ts'
+import { noImage } from './get.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-export const LOST_IMAGE = 'Los datos de la imagen se perdieron, hay que subirla de nuevo'
+export const lostImage = () =>
+  new HttpError(410, 'Los datos de la imagen se perdieron, hay que subirla de nuevo')
 export const TOO_HEAVY =
   'La imagen es demasiado pesada para este modificador: pida un solo cuadro (frame_0) o menos tamaño'
-const UNSIGNED = 'La imagen solo se entrega por enlaces firmados'
+const unsigned = () => new HttpError(403, 'La imagen solo se entrega por enlaces firmados')
+const badModifier = (fault: ModifierFault) =>
+  new HttpError(400, `El modificador ${fault.token} ${faultText(fault)}`)
 
 /** The error for a link that resolves to no image. */
 export function linkError(link: Exclude<ResolvedLink, { kind: 'image' }>): HttpError {
   switch (link.kind) {
     case 'no-format':
-      return new HttpError(404, NO_IMAGE)
+      return noImage()
     case 'fault':
-      return new HttpError(400, `El modificador ${link.fault.token} ${faultText(link.fault)}`)
+      return badModifier(link.fault)
     case 'no-watermark':
       return new HttpError(
         400,
@@ -32,7 +35,7 @@ export function linkError(link: Exclude<ResolvedLink, { kind: 'image' }>): HttpE
         case 'forged':
           return new HttpError(403, 'La firma del enlace no es válida')
         case 'unsigned':
-          return new HttpError(403, UNSIGNED)
+          return unsigned()
         case 'no-preset':
           return new HttpError(403, 'La imagen solo se entrega sin modificar o en un tamaño con nombre')
       }
@@ -139,16 +142,14 @@ export const linkSchema = {
     304: { description: 'The image that the client has is the right one', type: 'null' },
     400: problem(
       'A modifier is unknown, repeated, out of range or too much for this image',
-      400,
-      'El modificador w_0 no es válido',
+      badModifier({ kind: 'repeated', token: 'w_300' }),
     ),
-    403: problem('The application delivers its images in another way only', 403, UNSIGNED),
-    404: problem('No such image', 404, NO_IMAGE),
+    403: problem('The application delivers its images in another way only', unsigned()),
+    404: problem('No such image', noImage()),
     410: problem(
       'The link has expired; or the bytes of the image are lost, and uploading them again restores it',
-      410,
-      LOST_IMAGE,
+      lostImage(),
     ),
-    429: problem('Too many images are being made for this address', 429, 'Demasiadas solicitudes'),
+    429: problem('Too many images are being made for this address', tooManyRequests()),
   },
 }

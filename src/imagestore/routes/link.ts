@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { HttpServer, HttpReply, HttpRequest } from '../../http/server.ts'
-import { OverloadError, HttpError } from '../../lib/errors.ts'
+import { HttpError, OverloadError, tooManyRequests } from '../../lib/errors.ts'
 import type { FairSlots } from '../../lib/fair-slots.ts'
 import { clientAbort, clientGroup } from '../../http/client.ts'
 import { matches, readRange, type Range } from '../../http/conditional.ts'
@@ -14,7 +14,7 @@ import type { BlobRow } from '../image-fields.ts'
 import type { KnownImage } from '../known-images.ts'
 import { readLink, type LinkTarget } from '../links/read-link.ts'
 import type { LinkResolver, ResolvedLink } from '../links/resolve-link.ts'
-import { NO_IMAGE } from './get.ts'
+import { noImage } from './get.ts'
 import { LinkCache } from './link-cache.ts'
 import {
   cacheScope,
@@ -22,7 +22,7 @@ import {
   linkError,
   linkHeaders,
   linkSchema,
-  LOST_IMAGE,
+  lostImage,
   notModifiedHeaders,
   TOO_HEAVY,
 } from './link-responses.ts'
@@ -102,7 +102,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
   async function find(path: string, { headers }: HttpRequest): Promise<Found> {
     const target = readLink(path)
     const image = target === undefined ? undefined : await delivery.images.find(target.hash)
-    if (target === undefined || image === undefined) throw new HttpError(404, NO_IMAGE)
+    if (target === undefined || image === undefined) throw noImage()
     const link = await resolver.resolve(target, image, headers)
     if (link.kind !== 'image') throw linkError(link)
     const { recipe } = link
@@ -127,7 +127,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     const { image, link, etag, expires } = found
     const { blob } = image
     if (matches(request.headers['if-none-match'], etag)) return { kind: 'not-modified' }
-    if (isLost(blob.key)) throw new HttpError(410, LOST_IMAGE)
+    if (isLost(blob.key)) throw lostImage()
     const content =
       link.recipe === undefined
         ? await delivery.original(blob, expires === undefined, clientGroup(request.ip))
@@ -163,7 +163,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
   /** The error for a blob that is not in the store: it was deleted in the meantime, or else it is lost. */
   async function absence(blob: BlobRow): Promise<Error> {
     if (await delivery.isRecorded(blob)) return new BlobDamaged(`${blob.key} is missing`)
-    return new HttpError(404, NO_IMAGE)
+    return noImage()
   }
 
   async function derivative(
@@ -176,7 +176,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     if (cached !== undefined) return { kind: 'bytes', ...cached }
     const client = clientGroup(request.ip)
     const release = await rendering.take(client).catch(() => {
-      throw new HttpError(429, 'Demasiadas solicitudes', { headers: { 'retry-after': '1' } })
+      throw tooManyRequests()
     })
     try {
       const made = await delivery.derivative(blob, recipe, { client, signal: clientAbort(reply.raw) })

@@ -11,7 +11,7 @@ import { imageOf } from '../queries.ts'
 import { similarAnswer } from '../schemas.ts'
 import { isHash64 } from '../../lib/perceptual-hash/index.ts'
 import type { SimilarImages } from '../near-duplicates/index.ts'
-import { hashParameter, NO_IMAGE } from './get.ts'
+import { hashParameter, noImage } from './get.ts'
 
 const MAX_DISTANCE = 16
 const DEFAULT_DISTANCE = 8
@@ -64,7 +64,7 @@ export function similarRoute(
         'at the same distance by their dhash, then by their hash. No image at that distance is missed.',
       answers: {
         200: similarAnswer,
-        404: problem('This application has no such image', 404, NO_IMAGE),
+        404: problem('This application has no such image', noImage()),
       },
     },
 
@@ -82,7 +82,7 @@ export function similarRoute(
   async function dhashOf(accountId: number, hash: string): Promise<string> {
     const image = isImageHash(hash) ? await database.first(imageOf(accountId, hash)) : undefined
     const isExpired = typeof image?.expires === 'number' && image.expires <= secondsOf(clock)
-    if (image === undefined || isExpired) throw new HttpError(404, NO_IMAGE)
+    if (image === undefined || isExpired) throw noImage()
     return image.dhash
   }
 }

@@ -7,7 +7,7 @@ import { clientAbort } from '../../http/client.ts'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { requestLog } from '../../http/observability/request-log.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
-import { EXPIRES_TAKES, readExpires } from '../upload-input.ts'
+import { notInFuture, readExpires } from '../upload-input.ts'
 import { answerOf } from '../image-fields.ts'
 import { uploadAnswer, uploadBody } from '../schemas.ts'
 import type { SimilarImages } from '../near-duplicates/index.ts'
@@ -19,8 +19,9 @@ import { quotaError } from '../quotas.ts'
 const PARSE_UPLOAD = taskModule('../tasks/parse-upload', import.meta)
 
 const NO_INFO = 'Falta información de la imagen'
-const DAMAGED = 'La imagen está dañada'
-const NOT_SAVED = 'No se han podido guardar los datos'
+const damaged = () => new HttpError(401, 'La imagen está dañada')
+const tooLarge = (maxBytes: number) => new HttpError(413, `La imagen supera el máximo de ${maxBytes} bytes`)
+const notSaved = () => new HttpError(500, 'No se han podido guardar los datos')
 
 export interface UploadOptions {
   readonly store: ImageStore
@@ -51,19 +52,17 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
       body: uploadBody,
       answers: {
         200: uploadAnswer,
-        400: problem('`info.expires` is not in the future', 400, `El parámetro expires ${EXPIRES_TAKES}`),
-        401: problem('No key, no `info`, or a damaged image', 401, DAMAGED),
+        400: problem('`info.expires` is not in the future', notInFuture()),
+        401: problem('No key, no `info`, or a damaged image', damaged()),
         403: problem(
           'The key is of the other service, or the application has as many images as it may have',
-          403,
-          'La aplicación ya tiene el máximo de 100 imágenes',
+          quotaError({ kind: 'full', of: 'images', max: 100, used: 100 }),
         ),
         413: problem(
           'The image is too large, or larger than the room that the application has left',
-          413,
-          'La imagen supera el máximo de 20971520 bytes',
+          tooLarge(maxBytes),
         ),
-        500: problem('The image could not be saved', 500, NOT_SAVED),
+        500: problem('The image could not be saved', notSaved()),
       },
     },
 
@@ -80,9 +79,8 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
       const { info, image } = upload
       if (info === undefined) throw new HttpError(401, NO_INFO)
       const expires = readExpires(info.expires, secondsOf(clock))
-      if (image === undefined) throw new HttpError(401, DAMAGED)
-      if (image.bytes.byteLength > maxBytes)
-        throw new HttpError(413, `La imagen supera el máximo de ${maxBytes} bytes`)
+      if (image === undefined) throw damaged()
+      if (image.bytes.byteLength > maxBytes) throw tooLarge(maxBytes)
       const outcome = await save({ accountId, info: { ...info, expires }, uploader, ...image })
       // Not where it threw: what was given up may still be reading them.
       releaseBuffer(image.bytes)
@@ -97,7 +95,7 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
           throw quotaError(outcome)
         case 'damaged':
           requestLog(request).info({ reason: outcome.reason }, 'image refused')
-          throw new HttpError(401, DAMAGED)
+          throw damaged()
         case 'busy':
           throw new OverloadError()
         case 'aborted':
@@ -120,7 +118,7 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
         } catch (error) {
           if (error instanceof HttpError) throw error
           requestLog(request).error({ err: error }, 'an upload could not be saved')
-          throw new HttpError(500, NOT_SAVED)
+          throw notSaved()
         }
       }
     },

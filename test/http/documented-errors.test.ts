@@ -1,0 +1,225 @@
+/** Each error that OpenAPI or the documents show is exactly what a client gets. */
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { after, suite, test } from 'node:test'
+import { add, UPDATE } from '../support/domains.ts'
+import { call, send, type Fields, type Reply } from '../support/http.ts'
+import { gradient, ImageClient, INFO } from '../support/images.ts'
+import { RawConnection } from '../support/raw.ts'
+import { startService } from '../support/service.ts'
+import { createWatch, onWatch, watch } from '../support/watches.ts'
+
+const service = await startService()
+after(() => service[Symbol.asyncDispose]())
+const admin = (await service.newKey('dueño', 'admin')).key
+const KEYS = { domainwatch: service.domainKey, imagestore: service.imageKey, admin }
+const ONCE = { scope: 'full', expiresAt: null, rate: { count: 1, periodMs: 24 * 3_600_000 } } as const
+
+type Name = keyof typeof KEYS
+interface Documented {
+  readonly method: string
+  readonly path: string
+  readonly of: Name | undefined
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** The errors of all operations with their examples. */
+async function documented(): Promise<Documented[]> {
+  const { paths } = Object(await (await fetch(`${service.url}/openapi.json`)).json())
+  const found: Documented[] = []
+  for (const [path, operations] of Object.entries<object>(paths))
+    for (const [method, { responses }] of Object.entries<{ responses: object }>(Object(operations)))
+      for (const [status, answer] of Object.entries(responses)) {
+        const [media] = Object.values<{ example: Record<string, unknown> }>(Object(answer).content ?? {})
+        const of = (['domainwatch', 'imagestore', 'admin'] as const).find((name) =>
+          path.startsWith(`/api/v1/${name}/`),
+        )
+        if (Number(status) >= 400 && media !== undefined)
+          found.push({ method: method.toUpperCase(), path, of, status: Number(status), body: media.example })
+      }
+  return found
+}
+
+const keyed = (one: Documented, query: Fields = {}, key?: string) =>
+  call(service, one.path, {
+    method: one.method,
+    query: { ...(one.of !== undefined && { api: key ?? KEYS[one.of] }), ...query },
+  })
+
+/** Sends a head that no HTTP client would send, and no body. */
+async function raw({ method, path, of }: Documented, head: string): Promise<Pick<Reply, 'status' | 'body'>> {
+  const connection = await RawConnection.open(service)
+  const key = of === undefined ? '' : `?api=${KEYS[of]}`
+  connection.send(`${method} ${path}${key} HTTP/1.1\r\n${head}\r\n`)
+  const reply = await connection.reply()
+  connection.close()
+  return { status: reply?.status ?? 0, body: JSON.parse(reply?.body ?? 'null') }
+}
+
+const images = new ImageClient(service.url, service.imageKey)
+const uploaded = async () => String((await images.upload(await gradient(9, 9).png().toBuffer())).body['hash'])
+const limits = (fields: Fields) => send(service, '/api/v1/admin/limits', fields, { query: { api: admin } })
+
+/** How to provoke an error anywhere, by its message. */
+const ANYWHERE: Readonly<Record<string, (one: Documented) => Promise<Pick<Reply, 'status' | 'body'>>>> = {
+  'La solicitud no es válida': (one) => raw(one, 'host: a\r\nhost: b\r\n'),
+  'Falta la clave de API': ({ method, path }) => call(service, path, { method }),
+  'La clave de API no da acceso a este servicio': (one) =>
+    keyed(one, {}, one.of === 'admin' ? service.domainKey : admin),
+  'Demasiadas solicitudes': async (one) => {
+    const name = one.of ?? 'domainwatch'
+    const { key } = await service.newKey(`una vez ${name}`, name, ONCE)
+    await call(service, `/api/v1/${name}/key`, { query: { api: key } })
+    return keyed(one, {}, key)
+  },
+  'La imagen no existe': (one) =>
+    keyed({ ...one, path: one.path.replace('{id}', 'nada') }, { hash: 'nada'.repeat(16) }),
+  'La vigilancia no existe': (one) =>
+    keyed({ ...one, path: one.path.replace('{token}', 'nada') }, { id: 'nada', delivery: 'nada' }),
+  'La cuenta no existe': (one) => keyed(one, { account: 'nadie' }),
+  'La clave no existe': (one) => keyed(one, { id: 'nada' }),
+  'La cuenta grupo es del servicio domainwatch': (one) => keyed(one, { account: 'grupo' }),
+  'La cuenta fotos es del servicio imagestore': (one) =>
+    keyed(one, { account: 'fotos', service: 'domainwatch' }),
+  'Ha fallado la solicitud': (one) => keyed(one),
+  'Falta el parámetro data': () => update({}),
+  'Hay 1 registro con errores': async ({ path }) => {
+    const { length: _, ...rest } = { domain: 'a', length: 1, reserve: 0, status: 1, date_reg: DATE }
+    return path === UPDATE ? update({ data: [{ domain: 'nada' }] }) : add(service, [rest])
+  },
+  'El servicio no tiene configurado telegram': () =>
+    createWatch(service, { name: 'a', to: 'telegram:-1001234567890' }),
+  'La cuenta ya tiene 50 vigilancias': async () => {
+    const { key } = await service.newKey('vigías', 'domainwatch')
+    const made = Array.from({ length: 51 }, () => createWatch(service, { name: 'a', atom: '' }, key))
+    const refused = (await Promise.all(made)).find(({ status }) => status !== 200)
+    return refused ?? assert.fail('all were made')
+  },
+  'La vigilancia no tiene webhook': async () =>
+    onWatch(service, 'rotate', { id: (await watch(service, { atom: '' })).id }),
+  'La entrega no existe': async () =>
+    onWatch(service, 'replay', { id: (await watch(service, { atom: '' })).id, delivery: 'nada' }),
+  'La imagen está dañada': () => images.upload(Buffer.from('no es una imagen')),
+  'El parámetro expires debe ser un momento futuro, en segundos desde 1970': async () =>
+    images.upload(await gradient(9, 9).png().toBuffer(), { ...INFO, expires: 1 }),
+  'La imagen supera el máximo de 20971520 bytes': () => images.upload(Buffer.alloc(20_971_521)),
+  'El modificador w_300 está repetido': async () => call(service, `/i/${await uploaded()}&m=w_300,w_300`, {}),
+  'La imagen solo se entrega por enlaces firmados': async () => {
+    const hash = await uploaded()
+    await limits({ account: 'fotos', delivery: 'signed' })
+    const reply = await call(service, `/i/${hash}&m=w_8`)
+    await limits({ account: 'fotos', delivery: 'open' })
+    return reply
+  },
+}
+const DATE = '2025-12-31 14:30:34'
+const update = (fields: Fields) => send(service, UPDATE, fields, { query: { api: service.domainKey } })
+
+/** Messages that take too much to provoke here, and the test that does. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'El dominio no existe': 'domainwatch/dns.test.ts',
+  'Los servidores DNS rechazaron la consulta': 'domainwatch/dns.test.ts',
+  'Los servidores DNS no respondieron a tiempo': 'domainwatch/dns.test.ts',
+  'El registro cambió mientras tanto': 'domainwatch/expect.test.ts',
+  'La aplicación ya tiene el máximo de 100 imágenes': 'imagestore/quotas.test.ts',
+  'El grupo ya tiene 200 vigilancias compartidas': 'domainwatch/watch-edits.test.ts',
+  'La cuenta ya tiene 1000 registros en revisión': 'domainwatch/queue.test.ts',
+  'La vigilancia ya tiene 20 reenvíos en espera': 'domainwatch/watch-deliveries.test.ts',
+  'El contenido de la entrega ya no se conserva': 'domainwatch/watch-deliveries.test.ts',
+  'Los datos de la imagen se perdieron, hay que subirla de nuevo': 'verifying/verify.test.ts',
+  'No se han podido guardar los datos': 's3/gateway.test.ts',
+  'El servicio está saturado, inténtelo de nuevo': 'domainwatch/dns.test.ts',
+  'El servicio no está listo': 'cli/serve.test.ts',
+}
+
+/** The parts of a message around its numbers and placeholders. */
+const literals = (text: string) => text.split(/<[^>]+>|…|\d+/).toSorted((a, b) => b.length - a.length)
+const sourceOf = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
+
+async function provoke(one: Documented): Promise<Pick<Reply, 'status' | 'body'>> {
+  const msg = String(one.body['msg'])
+  const [, parameter] = /^El parámetro (\w+) debe/.exec(msg) ?? []
+  const [, limit] = /^El cuerpo de la solicitud supera el máximo de (\d+) bytes$/.exec(msg) ?? []
+  const known = ANYWHERE[msg]
+  if (known !== undefined) return known(one)
+  if (parameter !== undefined) return keyed(one, { [parameter]: '\0' })
+  if (limit !== undefined) {
+    const type = 'content-type: application/json'
+    return raw(one, `host: x\r\n${type}\r\ncontent-length: ${Number(limit) + 1}\r\n`)
+  }
+  if (one.status === 415) {
+    const headers = { 'content-type': 'text/csv' }
+    return call(service, one.path, { query: { api: KEYS[one.of ?? 'admin'] }, headers, body: 'a,b' })
+  }
+  return assert.fail(`${one.method} ${one.path} ${one.status}: nothing provokes ${msg}`)
+}
+
+suite('errors of the OpenAPI document', async () => {
+  const all = Object.groupBy(await documented(), ({ method, path }) => `${method} ${path}`)
+  for (const [operation, errors = []] of Object.entries(all))
+    test(operation, async () => {
+      for (const one of errors) {
+        const msg = String(one.body['msg'])
+        const file = ELSEWHERE[msg]
+        if (file !== undefined) {
+          assert.ok(sourceOf(file).includes(literals(msg)[0] ?? ''), `${file}: ${msg}`)
+          continue
+        }
+        // Which of several statuses a public link returns without a key is up to the tests of links.
+        if (one.path.startsWith('/i/') && one.status === 429) continue
+        const { status, body } = await provoke(one)
+        const isUnknownName = one.path === UPDATE && one.status === 500
+        const expected = isUnknownName ? { ...one.body, errors: Object(body).errors } : one.body
+        assert.deepEqual([status, body], [one.status, expected], `${operation} ${msg}`)
+      }
+    })
+})
+
+/** Messages of the documents that no test can provoke, and why. */
+const UNPROVOKED = new Map([
+  ['No se ha podido transformar la imagen', 'the decoder fails on no image that it accepted'],
+])
+
+test('a body that ends early is a malformed request', async () => {
+  const connection = await RawConnection.open(service)
+  const type = 'content-type: application/x-www-form-urlencoded'
+  connection.send(`POST ${UPDATE}?api=${service.domainKey} HTTP/1.1\r\nhost: x\r\n${type}\r\n`)
+  connection.send('content-length: 10\r\n\r\ndata=')
+  connection.socket.end()
+  assert.deepEqual(JSON.parse((await connection.reply())?.body ?? ''), {
+    status: 400,
+    msg: 'La solicitud no es válida',
+  })
+})
+
+test('each error in a table of the documents is one that a test provokes', async () => {
+  const quota = await limits({ account: 'fotos', max_images: '-1' })
+  assert.deepEqual(quota.body, {
+    status: 400,
+    msg: 'El parámetro max_images debe ser un entero entre 0 y 999999999999999, o none',
+  })
+  const events = await call(service, '/api/v1/domainwatch/events', {
+    query: { api: service.domainKey, last_event_id: '-' },
+  })
+  assert.deepEqual(events.body, {
+    status: 400,
+    msg: 'El parámetro last_event_id debe ser el id de un evento recibido',
+  })
+  const language = await createWatch(service, { name: 'a', atom: '', language: 'fr' })
+  assert.deepEqual(language.body, { status: 400, msg: 'El parámetro language debe ser es o en' })
+  const tests = new URL('../', import.meta.url)
+  const sources = readdirSync(tests, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .map(sourceOf)
+    .join('\n')
+  const api = new URL('../../docs/api/', import.meta.url)
+  const rows = readdirSync(api).flatMap((page) =>
+    [...readFileSync(new URL(page, api), 'utf8').matchAll(/^\| [45]\d\d +\| `([^`]+)`/gm)].map(
+      ([, msg = '']) => msg,
+    ),
+  )
+  assert.ok(rows.length > 70)
+  const unseen = rows.filter((msg) => !UNPROVOKED.has(msg) && !sources.includes(literals(msg)[0] ?? msg))
+  assert.deepEqual(unseen, [])
+})
