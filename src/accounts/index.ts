@@ -5,7 +5,7 @@ import type { Database, Transaction } from '../storage/database/database.ts'
 import type { Query } from '../storage/database/sql.ts'
 import { VersionedCache } from '../storage/database/versioned-cache.ts'
 import type { Identity } from '../http/auth/authenticator.ts'
-import { type KeyLimits, type Service, UNLIMITED } from '../http/auth/key-limits.ts'
+import { type KeyLimits, MAX_ACCOUNT_CHARACTERS, type Service, UNLIMITED } from '../http/auth/key-limits.ts'
 import * as queries from './queries.ts'
 import { KeyUses } from './key-uses.ts'
 import { hash, randomBytes } from 'node:crypto'
@@ -50,7 +50,6 @@ function randomText(length: number): string {
 
 /** Identities cached until any key changes. */
 const MAX_CACHED_KEYS = 10_000
-const MAX_NAME_LENGTH = 100
 const MAX_CACHED_NAMES = 1_000
 
 type CreateKeyOutcome =
@@ -126,10 +125,10 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
 
     async createKey(name, service, limits = UNLIMITED) {
       const account = name.trim().normalize('NFC')
-      if (account === '' || account.length > MAX_NAME_LENGTH || !isDisplayName(account)) {
+      if (account === '' || account.length > MAX_ACCOUNT_CHARACTERS || !isDisplayName(account)) {
         return {
           kind: 'bad-name',
-          takes: `1 to ${MAX_NAME_LENGTH} characters, none of them a control or invisible character`,
+          takes: `1 to ${MAX_ACCOUNT_CHARACTERS} characters, none of them a control or invisible character`,
         }
       }
       return database.transaction((tx) => addKey(tx, account, service, { limits, now: clock.now() }))

@@ -2,6 +2,8 @@ import { createAccounts, type Accounts, type KeyRecord } from '../accounts/index
 import type { Config, Flags } from '../server/config/config.ts'
 import { systemClock } from '../lib/clock.ts'
 import {
+  MAX_LIFETIME_DAYS,
+  MAX_RATE,
   type KeyLimits,
   SCOPES,
   SERVICES,
@@ -69,10 +71,10 @@ function readLimits({ scope: scopeText = 'full', expires, rate: rateText }: Flag
   if (scope === undefined) return `--scope takes ${SCOPES[service].join(', ')} for the service ${service}`
   const lifetime = expires === undefined ? null : parseLifetime(expires)
   if (lifetime === undefined)
-    return '--expires takes minutes, hours or days, such as 30m, 12h or 90d, at most 3650d'
+    return `--expires takes minutes, hours or days, such as 30m, 12h or 90d, at most ${MAX_LIFETIME_DAYS}d`
   const rate = rateText === undefined ? null : parseRate(rateText)
   if (rate === undefined)
-    return '--rate takes a number of requests, at most 1000000, per s, min, h or day, such as 5/s or 60/min'
+    return `--rate takes a number of requests, at most ${MAX_RATE}, per s, min, h or day, such as 5/s or 60/min`
   const expiresAt = lifetime === null ? null : systemClock.now() + lifetime
   return { scope, expiresAt, rate } satisfies KeyLimits
 }

@@ -6,6 +6,7 @@ import { flag, text, type Parameter } from '../http/parameters.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
 import type { Sql } from '../storage/database/sql.ts'
 import * as conditions from './queries-conditions.ts'
+import { MAX_TAG_CHARACTERS } from './tags.ts'
 
 /** The kinds of filters that the table in `filters.ts` is made of. */
 export interface Filter<Given, Wanted> {
@@ -45,12 +46,11 @@ export interface FilteredRecord {
   readonly words: string | null
 }
 
-const MAX_TEXT = 255
+export const MAX_FILTER_CHARACTERS = 255
 const DAY_LENGTH = 'YYYY-MM-DD'.length
-const MAX_TAG = 30
 const MAX_WORD = 31
 const TAKES_WORD = `debe ser una palabra de 1 a ${MAX_WORD} letras`
-const TAKES_TAG = `debe ser una etiqueta de 1 a ${MAX_TAG} letras, dígitos o guiones`
+const TAKES_TAG = `debe ser una etiqueta de 1 a ${MAX_TAG_CHARACTERS} letras, dígitos o guiones`
 const TAKES_DATE_TIME = 'debe ser un día (YYYY-MM-DD) o una fecha y hora (YYYY-MM-DD HH:MM:SS) que existan'
 
 export function filter<T>(parameter: Parameter<T>, condition: (wanted: T) => Condition): Filter<T, T> {
@@ -78,7 +78,7 @@ interface NameComparison {
 
 export function nameFilter(description: string, compare: NameComparison): Filter<string, SearchText> {
   return {
-    parameter: text(description, MAX_TEXT),
+    parameter: text(description, MAX_FILTER_CHARACTERS),
     read: (given) => {
       const folded = foldSearch(given)
       return folded.text === '' ? undefined : folded
@@ -96,7 +96,7 @@ const CONTAINS: NameComparison = {
 /** Compares each word of the text separately, so that each may have a suffix or be an A-label. */
 export function searchFilter(description: string): Filter<string, readonly SearchText[]> {
   return {
-    parameter: text(description, MAX_TEXT),
+    parameter: text(description, MAX_FILTER_CHARACTERS),
     read: (given) => {
       const words = new Set(given.split(' ').filter((word) => word !== ''))
       const folded = Array.from(words, foldSearch).filter((word) => word.text !== '')
@@ -185,7 +185,7 @@ export function tag(description: string): Parameter<string> {
   return {
     required: false,
     description,
-    schema: { type: 'string', minLength: 1, maxLength: MAX_TAG },
+    schema: { type: 'string', minLength: 1, maxLength: MAX_TAG_CHARACTERS },
     parse: (given) => {
       const value = given.trim().toLowerCase().normalize('NFC')
       return isTag(value) ? { value } : { takes: TAKES_TAG }
@@ -193,4 +193,5 @@ export function tag(description: string): Parameter<string> {
   }
 }
 
-const isTag = (text: string): boolean => /^[\p{L}\p{N}-]+$/u.test(text) && hasAtMostCharacters(text, MAX_TAG)
+const isTag = (text: string): boolean =>
+  /^[\p{L}\p{N}-]+$/u.test(text) && hasAtMostCharacters(text, MAX_TAG_CHARACTERS)

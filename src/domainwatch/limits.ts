@@ -1,4 +1,7 @@
-/** Limits of domain records. Messages, OpenAPI and the console (through `console/api/limits.ts`) take them from here. */
+/**
+ * Limits of domain records that several files share. Those that one file needs are at its top. The console gets what it
+ * needs of either through `scripts/console-constants.ts`.
+ */
 
 /** Days from marking a record as discarded until it deletes itself. */
 export const DISCARDED_RETENTION_DAYS = 7
@@ -8,6 +11,12 @@ export const MAX_BATCH_RECORDS = 50_000
 
 /** Characters of a name without `.cl`: a DNS label has at most 63 octets (RFC 1035). */
 export const MAX_LABEL_CHARACTERS = 63
+
+/** Records in a page of a list, and changes in a page of a history. */
+export const MAX_PAGE_RECORDS = 1_024
+
+/** Names in one `POST dns`. */
+export const MAX_DNS_NAMES = 1_000
 
 /** Records in one answer of the queue: maximum and default. */
 export const MAX_QUEUE_RECORDS = 100

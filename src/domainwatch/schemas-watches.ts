@@ -1,6 +1,7 @@
 import { WATCH_CHOICES } from './events/event.ts'
 import { LANGUAGES } from './language.ts'
 import { CHANNEL_NAMES } from './watches/channels/channel.ts'
+import { SECRETS_OVERLAP_HOURS } from './watches/webhook-secrets.ts'
 import { array, constant, integer, object, string } from '../http/openapi/json-schema.ts'
 
 const nullable = (type: string, description: string) => ({ type: [type, 'null'], description })
@@ -135,7 +136,7 @@ export const secretRotated = object(
     until_utc: string({ description: 'The same in UTC (RFC 3339)' }),
   },
   {
-    description: 'Both secrets sign for 24 hours',
+    description: `Both secrets sign for ${SECRETS_OVERLAP_HOURS} hours`,
     examples: [
       {
         status: 200,

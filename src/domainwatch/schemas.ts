@@ -1,9 +1,10 @@
 import { array, constant, integer, number, object, optional, string } from '../http/openapi/json-schema.ts'
 import { MISSING_DATA } from './data-field.ts'
+import { EVENT_KINDS } from './events/event.ts'
 import { REASONS } from '../lib/lookalikes/index.ts'
-import { DISCARDED_RETENTION_DAYS, MAX_BATCH_RECORDS } from './limits.ts'
+import { DISCARDED_RETENTION_DAYS, MAX_BATCH_RECORDS, MAX_DNS_NAMES } from './limits.ts'
 import { furtherFields } from './record-fields.ts'
-import { countOfFaults, MAX_AGENT_LENGTH, MAX_FAULTS } from './records.ts'
+import { countOfFaults, MAX_AGENT_LENGTH, MAX_FAULTS } from './parse-record.ts'
 
 export const bit = (description: string) => integer({ minimum: 0, maximum: 1, description })
 export const dateTime = (description: string) =>
@@ -168,8 +169,8 @@ export const exportAnswer = {
 /** Not JSON: the schema only documents it. */
 export const eventsAnswer = {
   description:
-    'A stream, each event with its `id`, its name (`added`, `changed`, `discarded`, `deleted` or `gap`) and JSON: `event`, ' +
-    '`at`, `account`, `record` and `before`, the records as `list` shows them with `seen`, `note` and `tags`; or an Atom feed',
+    `A stream, each event with its \`id\`, its name (${[...EVENT_KINDS, 'gap'].map((kind) => `\`${kind}\``).join(', ')}) and JSON: ` +
+    '`event`, `at`, `account`, `record` and `before`, the records as `list` shows them with `seen`, `note` and `tags`; or an Atom feed',
   content: {
     'text/event-stream': { schema: string() },
     'application/atom+xml': { schema: string() },
@@ -288,7 +289,7 @@ export const bulkDnsBody = object(
   {
     types: optional(string({ description: 'As the parameter of the same name, which takes precedence' })),
     data: array(string({ description: 'Full name under .cl' }), {
-      maxItems: 1_000,
+      maxItems: MAX_DNS_NAMES,
       description: 'The names',
     }),
   },

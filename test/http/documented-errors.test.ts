@@ -127,7 +127,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'La cuenta ya tiene 1000 registros en revisión': 'domainwatch/queue.test.ts',
   'La vigilancia ya tiene 20 reenvíos en espera': 'domainwatch/watch-deliveries.test.ts',
   'El contenido de la entrega ya no se conserva': 'domainwatch/watch-deliveries.test.ts',
-  'Los datos de la imagen se perdieron, hay que subirla de nuevo': 'verifying/verify.test.ts',
+  'Los datos de la imagen se perdieron, hay que subirla de nuevo': 'integrity/verify.test.ts',
   'No se han podido guardar los datos': 's3/gateway.test.ts',
   'El servicio está saturado, inténtelo de nuevo': 'domainwatch/dns.test.ts',
   'El servicio no está listo': 'cli/serve.test.ts',

@@ -5,6 +5,9 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import {
   ALL_SCOPES,
+  MAX_ACCOUNT_CHARACTERS,
+  MAX_LIFETIME_DAYS,
+  MAX_RATE,
   type KeyLimits,
   type Rate,
   SCOPES,
@@ -52,26 +55,28 @@ export interface ApiKeys {
 const noKey = () => new HttpError(404, 'La clave no existe')
 export const accountOfOther = (account: string, service: Service) =>
   new HttpError(409, `La cuenta ${account} es del servicio ${service}`)
-const NAME_TAKES = `debe ser un texto de 1 a 100 caracteres, ${DISPLAY_NAME_TAKES}`
+const NAME_TAKES = `debe ser un texto de 1 a ${MAX_ACCOUNT_CHARACTERS} caracteres, ${DISPLAY_NAME_TAKES}`
 const tag = 'admin'
 
 /** Parsed to milliseconds. */
 const lifetime: Parameter<number> = {
   required: false,
-  description: 'Lifetime of the key, from a minute to 3650 days; unlimited by default',
+  description: `Lifetime of the key, from a minute to ${MAX_LIFETIME_DAYS} days; unlimited by default`,
   schema: { type: 'string', pattern: '^[1-9][0-9]*[mhd]$' },
   example: '90d',
   parse: (given) => {
     const value = parseLifetime(given)
     return value === undefined
-      ? { takes: 'debe ser un plazo de minutos, horas o días, como 30m, 12h o 90d, de 3650d como máximo' }
+      ? {
+          takes: `debe ser un plazo de minutos, horas o días, como 30m, 12h o 90d, de ${MAX_LIFETIME_DAYS}d como máximo`,
+        }
       : { value }
   },
 }
 
 const rate: Parameter<Rate> = {
   required: false,
-  description: 'Rate limit of the key, from 1 to 1000000 requests per period; unlimited by default',
+  description: `Rate limit of the key, from 1 to ${MAX_RATE} requests per period; unlimited by default`,
   schema: { type: 'string', pattern: '^[1-9][0-9]*/(s|min|h|day)$' },
   example: '60/min',
   parse: (given) => {

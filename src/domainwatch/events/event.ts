@@ -25,8 +25,9 @@ export function acceptsMail(records: readonly MxRecord[]): boolean {
   return records.some(({ exchange }) => exchange !== '.')
 }
 
-const RECORD_EVENTS = ['added', 'changed', 'discarded', 'deleted'] as const
-const EVENT_KINDS = [...RECORD_EVENTS, 'dns'] as const
+/** Kinds of events about a record, as the change log names them. */
+export const RECORD_EVENTS = ['added', 'changed', 'discarded', 'deleted'] as const
+export const EVENT_KINDS = [...RECORD_EVENTS, 'dns'] as const
 type EventKind = (typeof EVENT_KINDS)[number]
 
 /** A record as stored in a change. */

@@ -17,8 +17,8 @@ const FORMATS = [...IMPORT_FORMATS, 'auto'] as const
 const MAX_FEEDS = 50
 const MAX_NAME_CHARACTERS = 50
 const MAX_URL_CHARACTERS = 2_000
-const MIN_EVERY_MS = 5 * 60_000
-const MAX_EVERY_MS = 31 * 24 * 60 * 60_000
+const MIN_EVERY = '5m'
+const MAX_EVERY = '31d'
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** Parses the file of the setting `feeds`. Returns all of its faults, one line each, if it has any. */
@@ -62,7 +62,8 @@ function parseFeed(entry: unknown, fault: (what: string) => void): Feed | undefi
   if (format === undefined) fault(`"format" takes one of ${FORMATS.join(', ')}`)
   const every = fields.get('every')
   const everyMs = typeof every === 'string' ? parseInterval(every) : undefined
-  if (everyMs === undefined) fault('"every" takes an interval of 5m to 31d, such as 15m, 6h or 1d')
+  if (everyMs === undefined)
+    fault(`"every" takes an interval of ${MIN_EVERY} to ${MAX_EVERY}, such as 15m, 6h or 1d`)
   if (name === undefined || account === undefined || url === undefined) return undefined
   if (format === undefined || everyMs === undefined || typeof every !== 'string') return undefined
   return { name, url, format, every, everyMs, account }
@@ -94,7 +95,12 @@ function parseUrl(value: unknown): string | undefined {
 }
 
 function parseInterval(text: string): number | undefined {
+  const ms = msOf(text)
+  return ms >= msOf(MIN_EVERY) && ms <= msOf(MAX_EVERY) ? ms : undefined
+}
+
+/** Returns 0 for a text that is no interval. */
+function msOf(text: string): number {
   const [, digits = '', unit = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
-  const ms = Number(digits) * (UNIT_MS[unit] ?? 0)
-  return ms >= MIN_EVERY_MS && ms <= MAX_EVERY_MS ? ms : undefined
+  return Number(digits) * (UNIT_MS[unit] ?? 0)
 }

@@ -1,4 +1,4 @@
-import { REQUIRED_FIELDS_OF_EXPORT } from '../records.ts'
+import { REQUIRED_FIELDS_OF_EXPORT } from '../parse-record.ts'
 
 export const IMPORT_FORMATS = ['registrations', 'deletions', 'csv', 'ndjson'] as const
 

@@ -23,7 +23,8 @@ import { rowsOfStage } from './all-rows.ts'
 import type { NameSplits } from '../words/split-names.ts'
 import { stagesFrom, type Listing, type Stage } from './order.ts'
 import { hitsToJson, positionOfRow, rowsToJson } from './page-json.ts'
-import { MAX_PAGE, orderOf, sourcesOf, type ListRequest } from './request.ts'
+import { MAX_PAGE_RECORDS } from '../limits.ts'
+import { orderOf, sourcesOf, type ListRequest } from './request.ts'
 
 /** Visiting this many records takes less time than a round trip to another thread. */
 const SMALL_TABLE = 2_000
@@ -166,7 +167,7 @@ export class DomainLists {
     const names: string[] = []
     let cursor: ListCursor | undefined
     do {
-      const limit = Math.min(MAX_PAGE, count - names.length + skipped.size)
+      const limit = Math.min(MAX_PAGE_RECORDS, count - names.length + skipped.size)
       const page: NamePage = await this.#names({ ...request, limit, cursor }, account)
       for (const name of page.names) if (!skipped.has(name) && names.length < count) names.push(name)
       cursor = page.next
@@ -287,7 +288,7 @@ export class DomainLists {
     const sources = sourcesOf(request)
     // The lists of `last_register` and `last_deleted` come whole unless a limit asks for pages.
     const isAll = sources.every(({ kind }) => kind === 'all')
-    const whole = isAll ? MAX_PAGE : (lastRegister ?? 0) + (lastDeleted ?? 0)
+    const whole = isAll ? MAX_PAGE_RECORDS : (lastRegister ?? 0) + (lastDeleted ?? 0)
     return {
       sources,
       filters,

@@ -1,16 +1,15 @@
 import { choice, integer, type Values } from '../../http/parameters.ts'
 import type { ListCursor } from './cursor.ts'
 import { filterParameters, readFilters, type Filters } from '../filters.ts'
+import { MAX_PAGE_RECORDS } from '../limits.ts'
 import type { Source } from '../queries.ts'
 import { defaultOrder, isStageOf, LIST_ORDERS, type ListOrder } from './order.ts'
-
-export const MAX_PAGE = 1_024
 
 /** Which records are listed, and in which order. */
 export const listParameters = {
   ...filterParameters,
-  last_register: integer('The most recently registered', 1, MAX_PAGE),
-  last_deleted: integer('The most recently deleted', 1, MAX_PAGE),
+  last_register: integer('The most recently registered', 1, MAX_PAGE_RECORDS),
+  last_deleted: integer('The most recently deleted', 1, MAX_PAGE_RECORDS),
   order: choice(
     'What the records are sorted by, ties by name; by default the date of registration',
     LIST_ORDERS,

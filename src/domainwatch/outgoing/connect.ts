@@ -12,8 +12,8 @@ const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3')
 /** Addresses of a host that are tried, and the timeout of each. */
 const MAX_ADDRESSES = 4
 const CONNECT_MS = 5_000
-const MAX_LENGTH = 2_048
-const TAKES_LENGTH = `debe tener direcciones de ${MAX_LENGTH} caracteres como máximo`
+export const MAX_ADDRESS_CHARACTERS = 2_048
+const TAKES_LENGTH = `debe tener direcciones de ${MAX_ADDRESS_CHARACTERS} caracteres como máximo`
 const LOCALHOST = /(^|\.)localhost\.?$/
 
 /** Returns true for an address to which webhooks may be sent. */
@@ -66,7 +66,9 @@ export function readTarget(text: string, isAllowedAddress: IsAllowedAddress): Ta
 
 /** Validates the URL of a receiver that a client chose. */
 export function parseReceiver(text: string, isAllowedAddress: IsAllowedAddress): Target {
-  return text.length > MAX_LENGTH ? { ok: false, takes: TAKES_LENGTH } : readTarget(text, isAllowedAddress)
+  return text.length > MAX_ADDRESS_CHARACTERS
+    ? { ok: false, takes: TAKES_LENGTH }
+    : readTarget(text, isAllowedAddress)
 }
 
 /** Shows only the origin of a URL whose path is a secret. */

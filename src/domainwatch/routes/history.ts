@@ -8,14 +8,14 @@ import { integer, text } from '../../http/parameters.ts'
 import { changeEntry, mailServersEntry, nameServersEntry } from '../history/entries.ts'
 import { changesOfDomain, observationsOf } from '../history/queries.ts'
 import { MAX_ENTRIES } from '../history/store-observations.ts'
+import { MAX_PAGE_RECORDS } from '../limits.ts'
 import { historyAnswer } from '../schemas-history.ts'
 
-const MAX_PAGE = 1_024
 const DEFAULT_PAGE = 100
 
 const parameters = {
   domain: { ...text('Name, with or without `.cl`', 1_000), required: true, example: 'catalejo' },
-  limit: integer(`Changes in a page, ${DEFAULT_PAGE} unless given`, 1, MAX_PAGE),
+  limit: integer(`Changes in a page, ${DEFAULT_PAGE} unless given`, 1, MAX_PAGE_RECORDS),
   cursor: text('Where the page starts: from the `Link` header of the one before', 100),
 }
 

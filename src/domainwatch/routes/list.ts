@@ -4,14 +4,15 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { nextLink } from '../../http/headers.ts'
 import { integer, text } from '../../http/parameters.ts'
 import { decodeCursor } from '../list/cursor.ts'
-import { hasOwnCursor, listParameters, listRequest, MAX_PAGE } from '../list/request.ts'
+import { MAX_PAGE_RECORDS } from '../limits.ts'
+import { hasOwnCursor, listParameters, listRequest } from '../list/request.ts'
 import { type DomainLists, type Frame } from '../list/domain-lists.ts'
 import { fieldsParameter, type FieldName, type RecordFields } from '../record-fields.ts'
 import { listAnswer } from '../schemas.ts'
 
 const parameters = {
   ...listParameters,
-  limit: integer('Records in a page', 1, MAX_PAGE),
+  limit: integer('Records in a page', 1, MAX_PAGE_RECORDS),
   cursor: text('Where the page starts: from the `Link` header of the one before', 1_000),
   fields: fieldsParameter,
 }
@@ -42,8 +43,7 @@ export function listRoute(
     document: {
       tag: 'domainwatch',
       summary: 'List recorded domains',
-      description:
-        'Newest first, at most 1,024 records; when there are more, the `Link` header carries the address of the next page.',
+      description: `Newest first, at most ${MAX_PAGE_RECORDS.toLocaleString('en')} records; when there are more, the \`Link\` header carries the address of the next page.`,
       answers: { 200: listAnswer },
     },
 

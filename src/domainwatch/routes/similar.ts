@@ -3,7 +3,8 @@ import { HttpError } from '../../lib/errors.ts'
 import { parseLabelOrDomain } from '../../lib/domain-names.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { integer, text } from '../../http/parameters.ts'
-import { MAX_PAGE } from '../list/request.ts'
+import { MAX_FILTER_CHARACTERS } from '../filter-kinds.ts'
+import { MAX_PAGE_RECORDS } from '../limits.ts'
 import { similarAnswer } from '../schemas.ts'
 import type { LookalikeSearch } from '../lookalikes/search.ts'
 
@@ -16,8 +17,12 @@ export function similarRoute(app: HttpServer, shared: EndpointShared, lookalikes
     methods: ['GET'],
     path: '/api/v1/domainwatch/similar',
     parameters: {
-      domain: { ...text('Name, with or without `.cl`', 255), required: true, example: 'mibanco' },
-      limit: integer(`Records, the best ones; ${DEFAULT_LIMIT} unless given`, 1, MAX_PAGE),
+      domain: {
+        ...text('Name, with or without `.cl`', MAX_FILTER_CHARACTERS),
+        required: true,
+        example: 'mibanco',
+      },
+      limit: integer(`Records, the best ones; ${DEFAULT_LIMIT} unless given`, 1, MAX_PAGE_RECORDS),
     },
     document: {
       tag: 'domainwatch',

@@ -9,7 +9,13 @@ import { integer, text } from '../../http/parameters.ts'
 import { deliveriesAnswer, replayAnswer } from '../schemas-deliveries.ts'
 import type { Watches } from '../watches/index.ts'
 import type { DeliveryRow } from '../watches/queries-deliveries.ts'
-import { noContent, noDelivery, tooManyReplays } from '../watches/delivery-log.ts'
+import {
+  DELIVERIES_DAYS,
+  MAX_DELIVERIES,
+  noContent,
+  noDelivery,
+  tooManyReplays,
+} from '../watches/delivery-log.ts'
 import { noWatch, watchGone, watchId, WATCHES_PATH, which } from './watch-parameters.ts'
 
 const MAX_PAGE = 500
@@ -35,8 +41,8 @@ export function watchDeliveryRoutes(
       tag: 'domainwatch',
       summary: 'The deliveries of a watch',
       description:
-        'Of the last 30 days, at most 1,000, newest first. When there are more than a page, the `Link` header carries the ' +
-        'address of the next page.',
+        `Of the last ${DELIVERIES_DAYS} days, at most ${MAX_DELIVERIES.toLocaleString('en')}, newest first. When there are ` +
+        'more than a page, the `Link` header carries the address of the next page.',
       answers: { 200: deliveriesAnswer, 404: watchGone },
     },
     async handle({ values, identity, request, reply }) {

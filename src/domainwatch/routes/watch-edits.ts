@@ -4,12 +4,13 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { choice, integer, text, type Parameter, type Values } from '../../http/parameters.ts'
 import { readFilters } from '../filters.ts'
+import { MAX_ADDRESS_CHARACTERS } from '../outgoing/connect.ts'
 import { secretRotated, watchEdited } from '../schemas-watches.ts'
 import type { Subscriptions } from '../subscriptions.ts'
 import { WATCH_CHOICES } from '../events/event.ts'
 import { tooManyShared } from '../watches/edit-watch.ts'
 import { serializeFilters, watchFilters, type SavedFilters } from '../watches/watch-filters.ts'
-import { noWebhook } from '../watches/webhook-secrets.ts'
+import { noWebhook, SECRETS_OVERLAP_HOURS } from '../watches/webhook-secrets.ts'
 import {
   destinationParameters,
   digestHour,
@@ -29,7 +30,7 @@ const parameters = {
   ...watchFilters,
   name: watchName(),
   changes: choice('New matches, all changes of matching records, or changes of their DNS', WATCH_CHOICES),
-  url: text('Where webhooks are sent; empty for none', 2_048),
+  url: text('Where webhooks are sent; empty for none', MAX_ADDRESS_CHARACTERS),
   ...destinationParameters,
   digest: digestHour('A time of day: one message per day then; empty for immediate messages', true),
   atom: switched('Whether there is an Atom feed'),
@@ -106,8 +107,7 @@ export function watchEditRoutes(
     document: {
       tag: 'domainwatch',
       summary: 'Replace the secret of a watch',
-      description:
-        'The new secret is shown this once. For 24 hours webhooks carry a signature by each secret, the new one first.',
+      description: `The new secret is shown this once. For ${SECRETS_OVERLAP_HOURS} hours webhooks carry a signature by each secret, the new one first.`,
       answers: {
         200: secretRotated,
         404: watchGone,

@@ -6,10 +6,10 @@ import { choice, integer, text, type Parameter } from '../../http/parameters.ts'
 import { LANGUAGES } from '../language.ts'
 import type { Channels } from '../watches/channels/channel.ts'
 import { watchFilters } from '../watches/watch-filters.ts'
-import { MAX_TO } from '../watches/destinations.ts'
+import { MAX_DESTINATIONS, MAX_TO_CHARACTERS } from '../watches/destinations.ts'
 
 export const WATCHES_PATH = '/api/v1/domainwatch/watches'
-const MAX_NAME = 100
+export const MAX_WATCH_NAME_CHARACTERS = 100
 
 /** Selects a watch. */
 export const which = {
@@ -24,9 +24,9 @@ export const which = {
 export const destinationParameters = {
   to: text(
     'Where messages are sent, separated by commas: `telegram:<chat id>`, `ntfy:<topic or URL>`, `discord:<webhook URL>`, ' +
-      '`slack:<webhook URL>`, `mailto:<address>`; 10 at most, the webhook included. A day or a date and time among them is the filter ' +
+      `\`slack:<webhook URL>\`, \`mailto:<address>\`; ${MAX_DESTINATIONS} at most, the webhook included. A day or a date and time among them is the filter ` +
       'of this name',
-    MAX_TO,
+    MAX_TO_CHARACTERS,
   ),
   language: choice('Language of messages and feed', LANGUAGES),
 }
@@ -70,13 +70,13 @@ export const sharing = {
 }
 
 export function watchName(): Parameter<string> {
-  const takes = `debe ser un texto de 1 a ${MAX_NAME} caracteres`
+  const takes = `debe ser un texto de 1 a ${MAX_WATCH_NAME_CHARACTERS} caracteres`
   return {
-    ...text('What to call it', MAX_NAME),
-    schema: { type: 'string', minLength: 1, maxLength: MAX_NAME },
+    ...text('What to call it', MAX_WATCH_NAME_CHARACTERS),
+    schema: { type: 'string', minLength: 1, maxLength: MAX_WATCH_NAME_CHARACTERS },
     parse: (given) => {
       const value = given.trim()
-      if (value === '' || !hasAtMostCharacters(value, MAX_NAME)) return { takes }
+      if (value === '' || !hasAtMostCharacters(value, MAX_WATCH_NAME_CHARACTERS)) return { takes }
       return isDisplayName(value) ? { value } : { takes: `${takes}, ${DISPLAY_NAME_TAKES}` }
     },
   }

@@ -5,6 +5,7 @@ import { problem } from '../../http/openapi/json-schema.ts'
 import { choice, flag, text } from '../../http/parameters.ts'
 import { WATCH_CHOICES } from '../events/event.ts'
 import { readFilters } from '../filters.ts'
+import { MAX_ADDRESS_CHARACTERS } from '../outgoing/connect.ts'
 import type { Subscriptions } from '../subscriptions.ts'
 import { testAnswer, watchesAnswer, watchAnswer, watchMade } from '../schemas-watches.ts'
 import { serializeFilters, watchFilters } from '../watches/watch-filters.ts'
@@ -30,7 +31,7 @@ const parameters = {
   ...watchFilters,
   name: { ...watchName(), required: true, example: 'Nombres cortos' },
   changes: choice('New matches, all changes of matching records, or changes of their DNS', WATCH_CHOICES),
-  url: text('Where webhooks are sent', 2_048),
+  url: text('Where webhooks are sent', MAX_ADDRESS_CHARACTERS),
   ...destinationParameters,
   digest: digestHour('A time of day: one message per day then, instead of immediate messages', false),
   atom: flag('Create an Atom feed'),

@@ -1,8 +1,6 @@
 /** Worker-thread task: parses the body of a bulk `dns` request, so that clients without a key cannot block the event loop. */
 import { readData, type DataBody } from '../data-field.ts'
-
-/** Names per request. */
-const MAX_NAMES = 1_000
+import { MAX_DNS_NAMES } from '../limits.ts'
 
 export interface Input {
   readonly contentType: string | undefined
@@ -10,5 +8,5 @@ export interface Input {
 }
 
 export default function readNames(input: Input): DataBody {
-  return readData(input, { max: MAX_NAMES, of: 'nombres' })
+  return readData(input, { max: MAX_DNS_NAMES, of: 'nombres' })
 }

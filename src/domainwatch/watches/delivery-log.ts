@@ -6,13 +6,14 @@ import * as queries from './queries-deliveries.ts'
 import { accessibleWatch } from './queries.ts'
 
 /** How long deliveries are listed. */
-const KEEP_MS = 30 * 24 * 60 * 60 * 1000
+export const DELIVERIES_DAYS = 30
+const KEEP_MS = DELIVERIES_DAYS * 24 * 60 * 60 * 1000
 /** Deliveries that a watch keeps, the newest. */
-const MAX_DELIVERIES = 1_000
+export const MAX_DELIVERIES = 1_000
 /** Of those, the newest whose content is kept, so that they can be sent again: about 2 MB. */
-const MAX_BODIES = 100
+export const MAX_KEPT_BODIES = 100
 /** Replays of a watch that may wait. */
-const MAX_REPLAYS = 20
+export const MAX_REPLAYS = 20
 /** Deliveries deleted per transaction, so that other writers get their turn. */
 const SWEEP_BATCH = 1_000
 
@@ -67,7 +68,7 @@ export async function logDelivery(tx: Transaction, delivery: queries.LoggedDeliv
   const { watchId, number } = delivery
   await tx.run(queries.insertDelivery(delivery))
   await tx.run(queries.deleteUpTo(watchId, number - MAX_DELIVERIES))
-  await tx.run(queries.dropBody(watchId, number - MAX_BODIES))
+  await tx.run(queries.dropBody(watchId, number - MAX_KEPT_BODIES))
 }
 
 /** @param state of the delivery after this attempt */

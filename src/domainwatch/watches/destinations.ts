@@ -4,13 +4,15 @@ import { CHANNEL_NAMES, type ChannelName, type Channels, type Destination } from
 import { countDestinations } from './queries-destinations.ts'
 
 /** Destinations of a watch, its webhook included. */
-const MAX_DESTINATIONS = 10
+export const MAX_DESTINATIONS = 10
 /** Destinations of all watches of an account. */
 const MAX_OF_ACCOUNT = 100
 /** Characters of `to`. */
-export const MAX_TO = 16_384
-const TAKES_LIST =
-  'debe ser una lista separada por comas de telegram:…, ntfy:…, discord:…, slack:… o mailto:…'
+export const MAX_TO_CHARACTERS = 16_384
+const PREFIXES = CHANNEL_NAMES.filter((name) => name !== 'webhook')
+const TAKES_LIST = `debe ser una lista separada por comas de ${new Intl.ListFormat('es', {
+  type: 'disjunction',
+}).format(PREFIXES.map((name) => `${name}:…`))}`
 
 export const unconfigured = (channel: ChannelName): string => `El servicio no tiene configurado ${channel}`
 export const unconfiguredChannel = (channel: ChannelName) => new HttpError(400, unconfigured(channel))
@@ -60,7 +62,7 @@ export function showDestination({ channel, address }: Destination, channels: Cha
 
 function parseDestination(entry: string, channels: Channels): Destination {
   const [, prefix = '', text = ''] = /^([a-z]+):(.+)$/s.exec(entry) ?? []
-  const name = CHANNEL_NAMES.find((one) => one === prefix && one !== 'webhook')
+  const name = PREFIXES.find((one) => one === prefix)
   if (name === undefined) throw new HttpError(400, `El parámetro to ${TAKES_LIST}`)
   return { channel: name, address: parseAddress(name, text, channels) }
 }

@@ -24,7 +24,7 @@ import { parseSavedFilters, type SavedFilters } from './watch-filters.ts'
 import { rotateSecret, type RotatedSecret } from './webhook-secrets.ts'
 
 /** Watches per account. */
-const MAX_WATCHES = 50
+export const MAX_WATCHES = 50
 export const tooManyWatches = () => new HttpError(409, `La cuenta ya tiene ${MAX_WATCHES} vigilancias`)
 /** Destinations in a list of watches: of the account's own, and of those that others share. */
 const MAX_LISTED_DESTINATIONS = 2_100

@@ -2,6 +2,7 @@ import { languageOf } from '../language.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
 import { integer, parseParameters, text, type Parameter, type Values } from '../../http/parameters.ts'
 import { concerns, recordIn, WATCH_CHOICES, type DomainEvent } from '../events/event.ts'
+import { MAX_FILTER_CHARACTERS } from '../filter-kinds.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { Matcher, type Vocabulary } from '../../lib/lookalikes/index.ts'
 import type { NotifiedWatch } from './channels/channel.ts'
@@ -16,7 +17,7 @@ export const watchFilters = {
 
 function similarTo(): Parameter<string> {
   return {
-    ...text('Only names that resemble this one, which itself does not', 255),
+    ...text('Only names that resemble this one, which itself does not', MAX_FILTER_CHARACTERS),
     parse: (given) => {
       const label = parseLabel(given.replace(/\.cl\.?$/i, ''))
       return label.ok ? { value: label.name } : { takes: 'debe ser un nombre de dominio .cl' }

@@ -5,8 +5,10 @@ import { newSecret } from './channels/webhook.ts'
 import { accessibleWatch, replaceSecret } from './queries.ts'
 
 /** How long deliveries are signed with the previous secret, too. */
+export const SECRETS_OVERLAP_HOURS = 24
+const OVERLAP_MS = SECRETS_OVERLAP_HOURS * 60 * 60 * 1000
+
 export const noWebhook = () => new HttpError(409, 'La vigilancia no tiene webhook')
-const OVERLAP_MS = 24 * 60 * 60 * 1000
 
 export interface Secrets {
   readonly secret: string | null

@@ -20,6 +20,9 @@ export interface Rate {
   readonly periodMs: number
 }
 
+/** Characters of the name of an account. */
+export const MAX_ACCOUNT_CHARACTERS = 100
+
 /** Limits of a key, set when it is created. They never change. */
 export interface KeyLimits {
   readonly scope: Scope
@@ -35,10 +38,12 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 const LIFETIMES: Readonly<Record<string, number>> = { m: MINUTE, h: HOUR, d: DAY }
-const MAX_LIFETIME_MS = 3_650 * DAY
+export const MAX_LIFETIME_DAYS = 3_650
+const MAX_LIFETIME_MS = MAX_LIFETIME_DAYS * DAY
 
-const PERIODS = { s: 1_000, min: MINUTE, h: HOUR, day: DAY } as const
-const MAX_RATE = 1_000_000
+/** Milliseconds by the name that rates have. */
+export const PERIODS = { s: 1_000, min: MINUTE, h: HOUR, day: DAY } as const
+export const MAX_RATE = 1_000_000
 
 /** Returns the service's scope of that name; undefined if there is none. */
 export function parseScope(text: string, service: Service): Scope | undefined {

@@ -8,12 +8,13 @@ import { flag, integer, text } from '../../http/parameters.ts'
 import { isImageHash } from '../image-hash.ts'
 import { imagePage } from '../queries.ts'
 import { listAnswer } from '../schemas.ts'
+import { MAX_NAME_CHARACTERS } from '../upload-input.ts'
 
 const MAX_PAGE = 1_024
 const DEFAULT_PAGE = 100
 
 const parameters = {
-  search: text('Only images whose name contains this text', 1_024),
+  search: text('Only images whose name contains this text', MAX_NAME_CHARACTERS),
   group: flag(
     'Of the images with the same `dhash` only the newest, with `duplicates`, the number of the others',
   ),

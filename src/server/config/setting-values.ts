@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import ipaddr from 'ipaddr.js'
 import { parseS3Location, S3_LOCATION_TAKES, type S3Location } from '../../storage/blobs/s3/location.ts'
 import { parseFeeds, type Feed } from '../../domainwatch/feeds/settings.ts'
-import { foldTag } from '../../domainwatch/tags.ts'
+import { foldTag, MAX_TAG_CHARACTERS } from '../../domainwatch/tags.ts'
 import { parseServers, type ServerAddress } from '../../lib/dns/index.ts'
 import { isTimeZone } from '../../lib/dates.ts'
 import {
@@ -18,7 +18,9 @@ const READABLE_FILE = 'the path of a readable file'
 
 export function tag(text: string): Parsed<string> {
   const value = foldTag(text)
-  return value === undefined ? { takes: 'a tag of 1 to 30 letters, digits and hyphens' } : { value }
+  return value === undefined
+    ? { takes: `a tag of 1 to ${MAX_TAG_CHARACTERS} letters, digits and hyphens` }
+    : { value }
 }
 
 /** A word that .cl names can contain, without accents; after a hyphen, one to remove. */
