@@ -107,6 +107,10 @@ export async function startBalanced(options: TestServiceOptions): Promise<TestSe
     },
     databaseUrl: database.url,
     lagMs: LAG_MS,
+    async settled() {
+      await database.settled()
+      await pause(LAG_MS)
+    },
     url,
     data,
     domainKey,

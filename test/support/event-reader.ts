@@ -29,10 +29,11 @@ export class EventReader {
 
   /** Resolves with the first block, which tells where the stream begins. */
   static async open(
-    service: { readonly url: string },
+    service: { readonly url: string; readonly settled?: () => Promise<void> },
     query: Fields,
     headers: Record<string, string> = {},
   ): Promise<EventReader> {
+    await service.settled?.()
     const abort = new AbortController()
     const texts = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])
     const url = `${service.url}${EVENTS}?${new URLSearchParams(texts)}`

@@ -4,9 +4,11 @@ import type { TestService } from './service.ts'
 
 export const WATCHES = '/api/v1/domainwatch/watches'
 
-type Target = Pick<TestService, 'url' | 'domainKey'>
+type Target = Pick<TestService, 'url' | 'domainKey'> & Partial<Pick<TestService, 'settled'>>
 
-export function createWatch(service: Target, fields: Fields, key = service.domainKey): Promise<Reply> {
+/** One that begins after everything written until now. */
+export async function createWatch(service: Target, fields: Fields, key = service.domainKey): Promise<Reply> {
+  await service.settled?.()
   return send(service, WATCHES, fields, { query: { api: key } })
 }
 
