@@ -101,6 +101,7 @@ export async function createContext(
   const closing: (() => Promise<void>)[] = [
     ...resolvers.map((one) => () => one.close()),
     () => tasks.close(),
+    () => health.close(),
     () => database.close(),
   ]
   const close = async () => {

@@ -35,6 +35,7 @@ class ComponentHealth {
   #probeMs = 0
   #reportedAt = -Infinity
   #probing: Promise<void> | undefined
+  #isClosed = false
 
   constructor(options: ComponentHealthOptions) {
     this.#options = options
@@ -42,6 +43,7 @@ class ComponentHealth {
 
   /** Records that a request failed because of this component. */
   failed(fault: Error): void {
+    if (this.#isClosed) return
     const now = performance.now()
     this.#fault = fault
     this.#failedAt = now
@@ -58,6 +60,12 @@ class ComponentHealth {
     if (isDue) this.#probing ??= this.#probe()
     if (this.#probing !== undefined) await withTimeout(this.#probing, PROBE_WAIT_MS)
     if (this.#fault !== undefined) throw this.#fault
+  }
+
+  /** Waits a moment for the running probe. What fails from now on does so because parts are being closed. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#probing !== undefined) await withTimeout(this.#probing, PROBE_WAIT_MS)
   }
 
   async #probe(): Promise<void> {
@@ -100,6 +108,8 @@ export interface Health {
   watch(parts: Parts): void
   /** Rejects with the fault if something does not work. */
   check(): Promise<void>
+  /** Ends probing. A long check of the database ends when that is closed. */
+  close(): Promise<void>
 }
 
 export function createHealth(clock: Clock, log: Logger): Health {
@@ -139,6 +149,9 @@ export function createHealth(clock: Clock, log: Logger): Health {
     watch: (opened) => (parts = opened),
     async check() {
       await Promise.all([integrity.check(), writes.check(), images.check()])
+    },
+    async close() {
+      await Promise.all([integrity.close(), writes.close(), images.close()])
     },
   }
 }

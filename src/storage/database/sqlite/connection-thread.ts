@@ -60,7 +60,7 @@ interface Pending {
   readonly timer: NodeJS.Timeout
 }
 
-interface ThreadOptions {
+export interface ThreadOptions {
   /** Statements that take longer are abandoned. */
   readonly timeoutMs?: number
   /** How a writer migrates the schema; undefined if it must be current. */
@@ -117,6 +117,11 @@ export class ConnectionThread {
 
   async close(): Promise<void> {
     if (this.#ended === undefined) await this.send({ kind: 'close' }).catch(() => undefined)
+    await this.terminate()
+  }
+
+  /** Ends it after the current statement. What waits for an answer is rejected. */
+  async terminate(): Promise<void> {
     await this.#worker.terminate()
   }
 

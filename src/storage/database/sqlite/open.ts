@@ -8,7 +8,7 @@ import { newest, migrations as released } from '../migrations/index.ts'
 import type { OpenOptions } from '../open-options.ts'
 import { CommitWatch } from './commit-watch.ts'
 import { Connection } from './connection.ts'
-import { ConnectionThread, type MigrationOptions } from './connection-thread.ts'
+import { ConnectionThread, type MigrationOptions, type ThreadOptions } from './connection-thread.ts'
 import { sqliteDialect } from './dialect.ts'
 import { onStorage } from './faults.ts'
 import { mainThreadReader, threadReader, writingTransaction } from './readers.ts'
@@ -39,6 +39,7 @@ export async function openSqlite(
   const here = mainThreadReader(reader, path, observe, onFault)
   const diskReserve = new Reserve(join(dirname(path), 'reserve'))
   const reserving = reserve ? diskReserve.restore() : undefined
+  const separate = new SeparateThreads(path)
   let closing: Promise<void> | undefined
 
   return {
@@ -65,9 +66,9 @@ export async function openSqlite(
         ),
       ),
 
-    snapshot: (work) => readSnapshot(path, (thread) => work(threadReader(thread, (read) => read()))),
+    snapshot: (work) => separate.snapshot((thread) => work(threadReader(thread, (read) => read()))),
 
-    check: () => checkSqlite(path),
+    check: () => separate.run({ timeoutMs: CHECK_TIMEOUT_MS }, checkSqlite),
     version: (topic) => watch.version(topic),
     changes: new ChangeLog(here, watch, sqliteDialect),
     ping: async () => {
@@ -109,6 +110,7 @@ export async function openSqlite(
   async function close(): Promise<void> {
     await reserving
     watch.close()
+    await separate.close()
     await writes.run(clientOf(undefined), async () => {
       reader.close()
       await scanner.close()
@@ -146,19 +148,48 @@ function missing(path: string): Error {
   )
 }
 
-/**
- * Runs `work` with a separate connection that sees the database as it is now. The log of later writes cannot be moved
- * into the file before it ends.
- */
-async function readSnapshot<T>(path: string, work: (thread: ConnectionThread) => Promise<T>): Promise<T> {
-  const thread = await ConnectionThread.open(path, 'read')
-  try {
-    await thread.send({ kind: 'run', text: 'BEGIN', values: [] })
-    // The snapshot is taken by the first read.
-    await thread.send({ kind: 'values', text: 'SELECT count(*) FROM sqlite_schema', values: [] })
-    return await work(thread)
-  } finally {
-    await thread.close()
+/** Connections for long reads, each in a thread of its own. */
+class SeparateThreads {
+  readonly #path: string
+  readonly #opening = new Set<Promise<ConnectionThread>>()
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  async run<T>(options: ThreadOptions, work: (thread: ConnectionThread) => Promise<T>): Promise<T> {
+    const opening = ConnectionThread.open(this.#path, 'read', options)
+    this.#opening.add(opening)
+    try {
+      const thread = await opening
+      try {
+        return await work(thread)
+      } finally {
+        await thread.close()
+      }
+    } finally {
+      this.#opening.delete(opening)
+    }
+  }
+
+  /**
+   * Runs `work` on the database as it is now. The log of later writes cannot be moved into the file before it ends.
+   */
+  snapshot<T>(work: (thread: ConnectionThread) => Promise<T>): Promise<T> {
+    return this.run({}, async (thread) => {
+      await thread.send({ kind: 'run', text: 'BEGIN', values: [] })
+      // The snapshot is taken by the first read.
+      await thread.send({ kind: 'values', text: 'SELECT count(*) FROM sqlite_schema', values: [] })
+      return work(thread)
+    })
+  }
+
+  /** Abandons what is running. */
+  async close(): Promise<void> {
+    for (const opening of this.#opening) {
+      const thread = await opening.catch(() => undefined)
+      await thread?.terminate()
+    }
   }
 }
 
@@ -167,9 +198,8 @@ const CHECK_TIMEOUT_MS = 24 * 60 * 60 * 1000
 /** The most faults to report: a damaged page causes many. */
 const MAX_FAULTS = 100
 
-/** Checks the whole file on a separate connection, so that others continue. */
-async function checkSqlite(path: string): Promise<string[]> {
-  const thread = await ConnectionThread.open(path, 'read', { timeoutMs: CHECK_TIMEOUT_MS })
+/** Checks the whole file, while other connections continue. */
+async function checkSqlite(thread: ConnectionThread): Promise<string[]> {
   const lines = async (text: string) => {
     const rows = await thread.send({ kind: 'values', text, values: [] })
     return Array.isArray(rows) ? rows.map((row) => (Array.isArray(row) ? row.map(String) : [])) : []
@@ -188,7 +218,5 @@ async function checkSqlite(path: string): Promise<string[]> {
   } catch (error) {
     // A badly damaged file cannot even be checked.
     return [error instanceof Error ? error.message : String(error)]
-  } finally {
-    await thread.close()
   }
 }
