@@ -107,10 +107,7 @@ export async function startBalanced(options: TestServiceOptions): Promise<TestSe
     },
     databaseUrl: database.url,
     lagMs: LAG_MS,
-    async settled() {
-      await database.settled()
-      await pause(LAG_MS)
-    },
+    settled: () => database.settled(),
     url,
     data,
     domainKey,

@@ -44,7 +44,7 @@ export interface TestService {
   readonly databaseUrl: string
   /** By how much one of its processes may be behind what another one wrote, in milliseconds; 0 where there is but one. */
   readonly lagMs: number
-  /** Resolves when everything written until now is in the past of streams, feeds and watches that begin now. */
+  /** Resolves when what this process, or its node, wrote until now is in the past of streams and watches that begin now. */
   settled(): Promise<void>
   /** Everything that was logged until now. */
   log(): Promise<string>
