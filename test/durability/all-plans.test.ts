@@ -14,13 +14,23 @@ import { eventually } from '../support/eventually.ts'
 import { feedsFile } from '../support/feeds.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { gradient, ImageClient, stamped } from '../support/images.ts'
-import { JSON_INSIDE, mayScan, scansOfPostgres, scansOfSqlite, type Recorded } from '../support/plans.ts'
+import {
+  JSON_INSIDE,
+  LARGE,
+  mayScan,
+  scansOfPostgres,
+  scansOfSqlite,
+  type Recorded,
+} from '../support/plans.ts'
 
 const RECORDER = new URL('../support/record-statements.ts', import.meta.url).href
 const RECORDS = 100_000
 const DELETED = 4_500
 const IMAGES = 20_000
 const DELIVERIES = 50_000
+const WATCHES = 5_000
+/** Twenty accounts hold as many as they may. */
+const CLAIMS = 20_000
 const DAY = 86_400
 const TIMEOUT_MS = 600_000
 
@@ -236,19 +246,7 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
   }
   const sql = (statement: string) => runOn(database.url, data, statement)
   // As on a server whose statistics are not made yet.
-  if (!isSqlite)
-    for (const table of [
-      'domains',
-      'changes',
-      'images',
-      'blobs',
-      'image_dhashes',
-      'name_servers',
-      'mail_servers',
-      'dns_checks',
-      'watch_deliveries',
-    ])
-      await sql(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`)
+  if (!isSqlite) for (const table of LARGE) await sql(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`)
 
   const date = (i: number) => new Date(Date.UTC(2025, 0, 1) + ((i * 7_919_317) % 30_000_000) * 1_000)
   const files = ['altas.csv', 'bajas.txt', 'todo.csv', 'todo.ndjson'].map((name) => join(folder.path, name))
@@ -280,18 +278,23 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
   // None is due soon.
   await sql(`INSERT INTO dns_checks (name, account_id, due_at)
     SELECT 'n' || i, 0, ${Date.now() + 12 * 3_600_000} + i FROM ${n(isSqlite, IMAGES)} AS s`)
-  // Many watches, because one keeps only 1,000 deliveries.
+  // Nothing is delivered for accounts without keys.
+  await sql(`INSERT INTO accounts (name, service, created_at)
+    SELECT 'cuenta' || i, 'domainwatch', 1 FROM ${n(isSqlite, WATCHES / 50)} AS s`)
   await sql(`INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, secret, shared,
       deliveries)
-    SELECT 'w' || i, (SELECT id FROM accounts WHERE name = 'fotos'), 'muchas', '{"search":"-"}', 'new', 1, 'active',
+    SELECT 'w' || i, (SELECT id FROM accounts WHERE name = CASE i WHEN 7 THEN 'fotos' ELSE 'cuenta' || (1 + i / 51) END), 'muchas', '{"search":"-"}', 'new', 1, 'active',
       'whsec_AAAA', CASE i WHEN 7 THEN 1 ELSE 0 END, 100
-    FROM ${n(isSqlite, DELIVERIES / 100)} AS s`)
+    FROM ${n(isSqlite, WATCHES)} AS s`)
   await sql(`INSERT INTO watch_destinations (id, watch_id, position, channel, address, state, cursor)
-    VALUES ('destino', 'w7', 0, 'webhook', 'https://example.invalid/', 'active', '')`)
+    SELECT CASE i WHEN 7 THEN 'destino' ELSE 'd' || i END, 'w' || i, 0, 'webhook', 'https://example.invalid/', 'active', ''
+    FROM ${n(isSqlite, WATCHES)} AS s`)
   await sql(`INSERT INTO watch_deliveries
       (watch_id, number, id, destination_id, channel, created_at, events, state, attempts, body)
     SELECT 'w' || ((i + 99) / 100), i % 100, 'msg_' || i, 'destino', 'webhook', ${Date.now()}, 1, 'delivered', 1, '{}'
     FROM ${n(isSqlite, DELIVERIES)} AS s`)
+  await sql(`INSERT INTO claims (name, account_id, until)
+    SELECT 'n' || i, 1000 + i % 20, ${Date.now() + 600_000} FROM ${n(isSqlite, CLAIMS)} AS s`)
   await sql(`UPDATE domains SET discarded_at = 1 WHERE name LIKE 'n777%'`)
 
   const recorded = async (): Promise<Recorded[]> =>

@@ -13,6 +13,7 @@ import {
   type SortKey,
   type Source,
 } from '../../src/domainwatch/queries.ts'
+import * as queue from '../../src/domainwatch/queue/queries.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const ANY: Filters = { reserve: false, rev: false, dis: false }
@@ -92,6 +93,38 @@ test('SQLite finds the names to look up again by indexes', async () => {
     for (const [query, wanted] of CHECK_PLANS) {
       const steps = await database.all<{ detail: string }>(sql`EXPLAIN QUERY PLAN ${query}`)
       assert.match(steps.map(({ detail }) => detail).join('\n'), wanted, query.text)
+    }
+  } finally {
+    await database.close()
+  }
+})
+
+const VIEW = { filters: { ...ANY, status: 0 }, order: 'deleted', ascending: false } as const
+const STATE = { filters: VIEW.filters, now: 1, accounts: [1, 2], after: 0, maxChanges: 9 }
+
+/** All claims are read once for each call, and of domains only single names. */
+const QUEUE_PLANS: readonly (readonly [Query, RegExp])[] = [
+  [
+    queue.queueState(sqliteDialect, STATE),
+    /SCAN claims\n(.*\n)*.*SEARCH domains USING PRIMARY KEY \(name=\?\)\n(.*\n)*.*SEARCH claims USING INDEX claims_by_account/,
+  ],
+  [
+    queue.matchingRows(sqliteDialect, [NAME], VIEW, 1),
+    /SEARCH domains USING PRIMARY KEY \(name=\?\)\n(.*\n)*.*SEARCH claims USING PRIMARY KEY \(name=\?\)/,
+  ],
+  [queue.endClaims(sqliteDialect, 1, 1), /SEARCH claims USING INDEX claims_by_account \(account_id=\?\)/],
+  [queue.heldBy(1, 1), /SEARCH claims USING INDEX claims_by_account \(account_id=\?\)/],
+]
+
+test('SQLite reads claims and their records by indexes', async () => {
+  await using folder = await temporaryFolder()
+  const database = await openSqlite(join(folder.path, 'claims.db'))
+  try {
+    for (const [query, wanted] of QUEUE_PLANS) {
+      const steps = await database.all<{ detail: string }>(sql`EXPLAIN QUERY PLAN ${query}`)
+      const plan = steps.map(({ detail }) => detail).join('\n')
+      assert.match(plan, wanted)
+      assert.doesNotMatch(plan, /SCAN domains/)
     }
   } finally {
     await database.close()

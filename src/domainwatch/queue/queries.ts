@@ -49,7 +49,10 @@ export interface QueueStateRow {
   readonly changes: string | null
 }
 
-/** All that a claim depends on, in one statement because each statement of PostgreSQL has a snapshot of its own. */
+/**
+ * All that a claim depends on, in one statement because each statement of PostgreSQL has a snapshot of its own. Its
+ * subqueries return a value, so that no planner turns them into joins, which go through all records.
+ */
 export function queueState(
   dialect: Dialect,
   { filters, now, accounts, after, maxChanges }: QueueStateRequest,
@@ -58,18 +61,18 @@ export function queueState(
   return sql<QueueStateRow>`
     SELECT (
       SELECT string_agg(claims.name || ' ' || CAST(account_id AS TEXT), ' ') FROM claims
-      WHERE until > ${now} AND EXISTS (
+      WHERE until > ${now} AND (
         SELECT 1 FROM domains WHERE ${allOf([sql`domains.name = claims.name`, notExpired(now), ...wanted])}
-      )
+      ) = 1
     ) AS held, (
       SELECT string_agg(CAST(account_id AS TEXT) || ' ' || CAST(total AS TEXT), ' ') FROM (
         SELECT account_id, count(*) AS total FROM claims
         WHERE account_id IN (${join(accounts)}) AND until > ${now} GROUP BY account_id
       ) AS totals
     ) AS totals, (
-      SELECT count(*) FROM (
-        SELECT name AS found FROM domains WHERE discarded_at <= ${expiryCutoff(now)}
-      ) AS expired CROSS JOIN domains WHERE ${allOf([sql`name = found`, ...wanted])}
+      SELECT count(*) FROM domains AS expired WHERE discarded_at <= ${expiryCutoff(now)} AND (
+        SELECT 1 FROM domains WHERE ${allOf([sql`domains.name = expired.name`, ...wanted])}
+      ) = 1
     ) AS gone, log.* FROM (
       SELECT count(*) AS read, string_agg(CASE WHEN topic = 'domain' THEN
         '[' || CAST(id AS TEXT) || ',' || ${dialect.quoted(sql`key`)} || ',' ||

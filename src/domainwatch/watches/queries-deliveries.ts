@@ -116,7 +116,7 @@ export const destinationExists = (id: string) => sql<{ id: string }>`
 /** Selects the destinations for which replays wait. */
 export const destinationsToReplay = (now: number) => sql<{ id: string; version: number }>`
   SELECT d.id, watches.version FROM watch_destinations AS d JOIN watches ON watches.id = d.watch_id
-  WHERE EXISTS (SELECT 1 FROM watch_deliveries AS w WHERE w.destination_id = d.id AND w.replay_at IS NOT NULL)
+  WHERE d.id IN (SELECT destination_id FROM watch_deliveries WHERE replay_at IS NOT NULL)
     AND ${hasKey(now)}`
 
 export interface Replay {

@@ -62,14 +62,15 @@ export const insertDestination = (one: NewDestination) => sql`
   INSERT INTO watch_destinations (id, watch_id, position, channel, address, state, cursor)
   VALUES (${one.id}, ${one.watchId}, ${one.position}, ${one.channel}, ${one.address}, 'active', ${one.cursor})`
 
+/** A cross join keeps SQLite from reading the destinations of all watches. */
 const SHOWN = sql`d.id, d.watch_id AS watch_id, d.channel, d.address, d.state, d.attempts, d.next_at, d.delivered_at, d.last_error,
     d.last_error_at, d.delivery_id, d.position AS position
-  FROM watches JOIN watch_destinations AS d ON d.watch_id = watches.id`
+  FROM watches CROSS JOIN watch_destinations AS d WHERE d.watch_id = watches.id`
 
 /** Selects the destinations of the watches that an account lists. */
 export const destinationsFor = (accountId: number, count: number) => sql<DestinationRow>`
-  SELECT ${SHOWN} WHERE watches.account_id = ${accountId}
-  UNION ALL SELECT ${SHOWN} WHERE watches.shared = 1 AND watches.account_id <> ${accountId}
+  SELECT ${SHOWN} AND watches.account_id = ${accountId}
+  UNION ALL SELECT ${SHOWN} AND watches.shared = 1 AND watches.account_id <> ${accountId}
   ORDER BY watch_id, position ${limit(count)}`
 
 export const destinationsOfWatch = (accountId: number, watchId: string) => sql<DestinationState>`
@@ -79,8 +80,8 @@ export const destinationsIn = (watchId: string) => sql<Destination & { readonly 
   SELECT id, channel, address FROM watch_destinations WHERE watch_id = ${watchId} ORDER BY position`
 
 export const countDestinations = (accountId: number) => sql<{ count: number }>`
-  SELECT count(*) AS count FROM watches JOIN watch_destinations AS d ON d.watch_id = watches.id
-  WHERE watches.account_id = ${accountId}`
+  SELECT count(*) AS count FROM watches CROSS JOIN watch_destinations AS d
+  WHERE d.watch_id = watches.id AND watches.account_id = ${accountId}`
 
 export const deleteDestination = (id: string) => sql`DELETE FROM watch_destinations WHERE id = ${id}`
 

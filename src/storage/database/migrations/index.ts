@@ -7,6 +7,7 @@ import { dnsChecks } from './017-dns-checks.ts'
 import { words } from './018-words.ts'
 import { watchDeliveries } from './020-watch-deliveries.ts'
 import { feedStates } from './021-feed-states.ts'
+import { claimsInPlace } from './022-claims-in-place.ts'
 
 /** One step of the schema. A released step never changes. */
 export interface Migration {
@@ -31,6 +32,7 @@ export const migrations: readonly Migration[] = [
   words,
   watchDeliveries,
   feedStates,
+  claimsInPlace,
 ]
 
 /** The version of the schema that this program works with. */
