@@ -31,6 +31,8 @@ const MAX_INPUT_UNITS = 512
 
 /** The alphabet of .cl, with a hyphen neither first nor last, and not both third and fourth. */
 const CANONICAL = /^(?!-|..--)[a-z\dáéíóúüñ-]+(?<!-)$/
+/** A canonical label of ASCII characters, which needs neither folding nor an A-label. */
+const PLAIN = /^(?!-|..--)[a-z\d-]{1,63}(?<!-)$/
 const INVALID: Invalid = { ok: false }
 
 /** The A-label of a .cl label with letters beyond ASCII: what the DNS carries. UTS #46 maps no letter of .cl to another one. */
@@ -43,6 +45,8 @@ export const aLabelOf = (label: string): string => domainToASCII(label)
 const fold = (text: string): string => text.trim().toLowerCase().normalize('NFC')
 
 const isCanonical = (label: string): label is DomainName => CANONICAL.test(label)
+
+const isPlain = (label: string): label is DomainName => PLAIN.test(label)
 
 const hasIdnLetter = (label: string): boolean => /[^\0-\x7f]/.test(label)
 
@@ -61,6 +65,8 @@ function parseFoldedLabel(label: string): Label {
 
 /** Parses one label under .cl, without suffix: trims, lower-cases, applies NFC, decodes `xn--`, validates by the rules of .cl. */
 export function parseLabel(input: string): Label {
+  // Nearly all names of a batch are plain.
+  if (isPlain(input)) return { ok: true, name: input, ascii: input }
   return input.length > MAX_INPUT_UNITS ? INVALID : parseFoldedLabel(fold(input))
 }
 
