@@ -14,6 +14,22 @@ export interface Chunk<T> {
 /** Code that is fetched when it is needed. */
 export const chunkOf = <T>(load: () => Promise<T>): Chunk<T> => ({ load, loaded: undefined })
 
+/**
+ * Fetches a chunk once. Browsers cache failed imports of an address for the lifetime of the page, so a failed one is
+ * repeated at another address of the same file.
+ */
+export async function fetchChunk<T>(chunk: Chunk<T>): Promise<T> {
+  try {
+    return (chunk.loaded ??= await chunk.load())
+  } catch (error) {
+    const [address] = /https?:\S+\.js/.exec(String(error)) ?? []
+    if (address === undefined) throw error
+    // The same file, so the same type.
+    const again: T = await import(/* @vite-ignore */ `${address}?again=${Date.now()}`)
+    return (chunk.loaded ??= again)
+  }
+}
+
 /** `outdated` after an upgrade, `failed` after several attempts. */
 type State = 'loading' | 'outdated' | 'failed'
 
@@ -30,7 +46,7 @@ export function useChunk<T>(chunk: Chunk<T>): { readonly loaded: T | undefined; 
     const tryAgain = () => setAttempt((n) => n + 1)
     async function fetchIt() {
       try {
-        const found = (chunk.loaded ??= await chunk.load())
+        const found = await fetchChunk(chunk)
         if (!isLeft) setLoaded(() => found)
       } catch {
         const found = await checkRelease()
@@ -38,7 +54,7 @@ export function useChunk<T>(chunk: Chunk<T>): { readonly loaded: T | undefined; 
         if (found === 'unreachable') markDisconnected()
         else if (found === 'newer') setState('outdated')
         else if (attempt < RETRY_MS.length) timer = setTimeout(tryAgain, RETRY_MS[attempt])
-        // Some browsers cache a failed module fetch for the lifetime of the page.
+        // Some browsers do not say which address failed.
         else setState('failed')
       }
     }
@@ -59,9 +75,9 @@ export function useChunk<T>(chunk: Chunk<T>): { readonly loaded: T | undefined; 
  * Fetches a chunk for an action of the user.
  * @throws ConnectionLost, or an error with a message for the user
  */
-export async function loadChunk<T>(load: () => Promise<T>): Promise<T> {
+export async function loadChunk<T>(chunk: Chunk<T>): Promise<T> {
   try {
-    return await load()
+    return await fetchChunk(chunk)
   } catch (error) {
     const found = await checkRelease()
     if (found !== 'unreachable') throw new Error(t('app.screenFailed'), { cause: error })

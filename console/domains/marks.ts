@@ -185,13 +185,14 @@ function undoOperation(
 function expectedOf(record: DomainRecord, open: ReadonlySet<string> | undefined): Expected {
   const { status, revision, discarded, seen } = record
   const shown: Readonly<Record<string, number | undefined>> = { status, revision, discarded, seen }
-  const known: Values = storedMarks(record.name)
-  const entries = Object.entries({ ...shown, ...pickNames(known, open ?? new Set()) })
+  const known: Readonly<Record<string, unknown>> = { ...storedMarks(record.name) }
+  // Notes and tags are compared where they are stored.
+  const entries = Object.entries(shown).map(([name, value]) => [
+    name,
+    open?.has(name) === true ? known[name] : value,
+  ])
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }
-
-const pickNames = (values: Values, names: ReadonlySet<string>): Values =>
-  Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)))
 
 const pick = (values: Expected, like: Values): Values =>
   Object.fromEntries(Object.entries(values).filter(([name]) => name in like))

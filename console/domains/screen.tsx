@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { ErrorBoundary } from '../app/error-boundary.tsx'
-import { loadChunk } from '../app/chunk.ts'
+import { fetchChunk, loadChunk } from '../app/chunk.ts'
 import { lazyComponent } from '../app/lazy-screen.tsx'
 import { undoLast } from '../app/operations.ts'
 import { useRoute, withParameters, replaceQuery, navigate } from '../app/router.ts'
@@ -13,6 +13,7 @@ import { useFilterCounts } from '../filters/filter-counts.ts'
 import { count, t, tn } from '../i18n/index.ts'
 import { FilterChips } from '../filters/filter-chips.tsx'
 import { queryOf, type Filters } from '../filters/filters.ts'
+import { bulk, adjacentRecord } from './chunks.ts'
 import { useLiveUpdates } from './live-updates.ts'
 import { setMark } from './marks.ts'
 import { currentRecord, type Mark } from './optimistic-updates.ts'
@@ -105,8 +106,9 @@ export default function DomainsScreen() {
       const parts = [
         import('./sheet.tsx'),
         import('./selection-bar.tsx'),
-        import('./bulk.ts'),
-        import('./adjacent-record.ts'),
+        import('../filters/filter-form.tsx'),
+        fetchChunk(bulk),
+        fetchChunk(adjacentRecord),
       ]
       for (const part of parts) part.catch(() => undefined)
     }, FETCH_DETAILS_MS)
@@ -136,7 +138,7 @@ export default function DomainsScreen() {
   const mark = (name: Mark) => {
     if (selection.isBusy) return
     if (selection.isWhole) {
-      loadChunk(() => import('./bulk.ts')).then(({ setMarkOfView }) => {
+      loadChunk(bulk).then(({ setMarkOfView }) => {
         if (setMarkOfView(filters, name, 1) !== undefined) selection.clear()
       }, showError)
       return

@@ -4,6 +4,7 @@ import { usePermissions } from '../api/scope.ts'
 import { Icon } from '../design/icon.tsx'
 import { t, tn } from '../i18n/index.ts'
 import type { Filters } from '../filters/filters.ts'
+import { bulk } from './chunks.ts'
 import { setMark } from './marks.ts'
 import type { Mark } from './optimistic-updates.ts'
 import type { Selection } from './selection.ts'
@@ -27,7 +28,7 @@ export default function SelectionBar({ selection, filters, total }: Props) {
       return
     }
     // What cannot be started stays selected.
-    loadChunk(() => import('./bulk.ts')).then(({ setMarkOfView }) => {
+    loadChunk(bulk).then(({ setMarkOfView }) => {
       if (setMarkOfView(filters, mark, value) !== undefined) clear()
     }, showError)
   }

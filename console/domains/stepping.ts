@@ -4,6 +4,7 @@ import { loadChunk } from '../app/chunk.ts'
 import { showToast, showError } from '../app/toasts.tsx'
 import { t } from '../i18n/index.ts'
 import type { Filters } from '../filters/filters.ts'
+import { adjacentRecord as adjacentRecordChunk } from './chunks.ts'
 import { readRecord } from './read-record.ts'
 import type { DomainRecord } from './records.ts'
 import type { LoadedRows } from './table.tsx'
@@ -69,7 +70,7 @@ export function useStepping(details: Details): (by: 1 | -1) => void {
         queryFn: () => readRecord(name),
       }))
     if (record !== null && record !== undefined) {
-      const { adjacentRecord } = await loadChunk(() => import('./adjacent-record.ts'))
+      const { adjacentRecord } = await loadChunk(adjacentRecordChunk)
       return adjacentRecord(filters, record, by)
     }
     showToast(t('domains.gone'))

@@ -1,0 +1,257 @@
+/** A member on a slow line that breaks, and a colleague on a fast one, on the same records. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { LIST, record, stored, update } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
+import { call, type Fields } from '../support/http.ts'
+import { claim } from '../support/queue.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { slowLine } from '../support/slow-line.ts'
+
+const HISTORY = '/api/v1/domainwatch/history'
+const QUEUED = 60
+
+let service: TestService
+let browser: TestBrowser
+let ana: string
+
+before(async () => {
+  ;[service, browser] = await Promise.all([
+    startService({ flags: { 'dns-servers': '127.0.0.1:9' } }),
+    startBrowser(),
+  ])
+  ana = (await service.newKey('Ana', 'domainwatch')).key
+  const at = (i: number) => `2026-01-05 08:${String(59 - i).padStart(2, '0')}:00`
+  await stored(
+    service,
+    [
+      ...Array.from({ length: 12 }, (_, i) => record(`fila${i}`, { date_reg: at(i) })),
+      ...Array.from({ length: QUEUED }, (_, i) => record(`cola${i}`, { status: 0, date_reg: at(i) })),
+    ],
+    { encoding: 'json' },
+  )
+})
+
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
+const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
+const row = (page: Page, name: string) =>
+  page
+    .getByRole('grid', { name: 'Dominios' })
+    .getByRole('row')
+    .filter({ has: page.getByText(`${name}.cl`, { exact: true }) })
+const asAna = (changes: readonly Fields[]) => update(service, changes, { key: ana, encoding: 'json' })
+const lost = (page: Page) => page.locator('.lost').getByText('Sin conexión con el servicio. Se reintenta')
+
+interface Decided {
+  readonly name: string
+  readonly revision: number
+  readonly discarded: number
+  readonly seen_by: string | null
+  readonly note: string
+}
+
+async function stateOf(starts: string): Promise<readonly Decided[]> {
+  const query = { api: service.domainKey, starts, limit: 1_000, fields: 'seen_by,note' }
+  const { body } = await call(service, LIST, { query })
+  // Its shape is asserted by the tests of `list`.
+  return (body as { data: readonly [readonly Decided[]] }).data[0]
+}
+
+const marksOf = async (name: string) => {
+  const { revision, discarded, note } = (await stateOf(name)).find((one) => one.name === name) ?? {}
+  return { revision, discarded, note }
+}
+
+/** How often a record was changed. */
+async function changesOf(domain: string): Promise<number> {
+  const { body } = await call(service, HISTORY, { query: { api: service.domainKey, domain, limit: 50 } })
+  return Object(body).data.length - 1
+}
+
+test('marks, undos and notes made without a line are shown as unsaved, and stored once when it is back', async () => {
+  const { page, context, complaints } = await open('dominios?starts=fila')
+  await row(page, 'fila0').waitFor()
+  const line = await slowLine(page)
+  await row(page, 'fila0').click()
+  const note = page.getByRole('textbox', { name: 'Nota' })
+  await note.waitFor()
+  await page.getByText('Agregado').waitFor()
+  await line.break()
+  await note.fill('escrita en el túnel')
+  await note.press('Enter')
+  await page.getByRole('heading', { name: 'fila0.cl' }).focus()
+  await page.keyboard.press('r')
+  await page.keyboard.press('j')
+  await page.getByRole('heading', { name: 'fila1.cl' }).waitFor()
+  await page.keyboard.press('d')
+  await page.keyboard.press('z')
+  await page.keyboard.press('r')
+  await toast(page, 'Sin conexión: se guardará cuando vuelva.').first().waitFor()
+  await lost(page)
+    .filter({ hasText: /[3-5] cambios por guardar/ })
+    .waitFor()
+  // What is known stays in sight.
+  await row(page, 'fila0').getByText('Revisión').waitFor()
+  await page.keyboard.press('k')
+  assert.equal(await note.inputValue(), 'escrita en el túnel')
+  assert.deepEqual(await marksOf('fila0'), { revision: 0, discarded: 0, note: '' })
+
+  await line.mend()
+  await page.locator('.table-row.pending').first().waitFor({ state: 'detached' })
+  await lost(page).waitFor({ state: 'detached' })
+  assert.deepEqual(await marksOf('fila0'), { revision: 1, discarded: 0, note: 'escrita en el túnel' })
+  assert.deepEqual(await marksOf('fila1'), { revision: 1, discarded: 0, note: '' })
+  assert.equal(await changesOf('fila0'), 2)
+  // The mark that was undone may have been stored and taken off, or never sent.
+  assert.ok([1, 3].includes(await changesOf('fila1')))
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a change whose answer was lost is not made again, nor over what a colleague did since', async () => {
+  const { page, context } = await open('dominios?starts=fila')
+  await row(page, 'fila2').waitFor()
+  const line = await slowLine(page)
+  await page.route('**/domainwatch/update?*', async (route) => {
+    await page.unroute('**/domainwatch/update?*')
+    await route.fetch()
+    await line.break()
+    await route.abort('connectionreset')
+  })
+  await row(page, 'fila2').locator('.pick').click()
+  await page.keyboard.press('d')
+  await toast(page, 'Sin conexión: se guardará cuando vuelva.').waitFor()
+  await asAna([{ domain: 'fila2', discarded: 0, revision: 1 }])
+  await line.mend()
+  await toast(page, /No se pudo descartar fila2\.cl: .*ahora: Comprado · Revisión/).waitFor()
+  await row(page, 'fila2').getByText('Revisión').waitFor()
+  await row(page, 'fila2').getByText('Descartado').first().waitFor({ state: 'detached' })
+  assert.deepEqual(await marksOf('fila2'), { revision: 1, discarded: 0, note: '' })
+  assert.equal(await changesOf('fila2'), 2)
+  await context.close()
+})
+
+test("a colleague's note that is heard of late does not hide the own mark that came after it", async () => {
+  const { page, context } = await open('dominios?starts=fila&ficha=fila3')
+  const note = page.getByRole('textbox', { name: 'Nota' })
+  await note.waitFor()
+  await page.locator('.live').waitFor()
+  // Nothing is drawn of what is heard until the clock goes on.
+  await page.clock.install()
+  await page.clock.pauseAt(Date.now() + 60_000)
+  await asAna([{ domain: 'fila3', note: 'la de Ana' }])
+  await page.keyboard.press('d')
+  await eventually(async () => (await marksOf('fila3')).discarded === 1)
+  await page.clock.resume()
+  await eventually(async () => (await note.inputValue()) === 'la de Ana')
+  await page.getByText('Nota: – → la de Ana', { exact: true }).waitFor()
+  await page.locator('.sheet').getByRole('button', { name: 'Restaurar' }).waitFor()
+  await row(page, 'fila3').getByText('Descartado').first().waitFor()
+  await context.close()
+})
+
+test('a note that a colleague was quicker with keeps the own text, to be saved over it knowingly', async () => {
+  const { page, context } = await open('dominios?starts=fila&ficha=fila4')
+  const note = page.getByRole('textbox', { name: 'Nota' })
+  await note.waitFor()
+  const line = await slowLine(page)
+  await note.fill('la mía')
+  await line.break()
+  await note.press('Enter')
+  await toast(page, 'Sin conexión').waitFor()
+  await asAna([{ domain: 'fila4', note: 'la de Ana', revision: 1 }])
+  await line.mend()
+  await toast(page, /No se guardó la nota de fila4\.cl: .*«la de Ana»/).waitFor()
+  await page.getByText('Sin guardar. En el servicio dice: «la de Ana»').waitFor()
+  assert.equal(await note.inputValue(), 'la mía')
+  // Also after looking at another record.
+  await page.getByRole('heading', { name: 'fila4.cl' }).focus()
+  await page.keyboard.press('j')
+  await page.getByRole('heading', { name: 'fila5.cl' }).waitFor()
+  await page.keyboard.press('k')
+  await page.getByRole('button', { name: 'Guardar la mía' }).click()
+  await eventually(async () => (await marksOf('fila4')).note === 'la mía')
+  assert.deepEqual(await marksOf('fila4'), { revision: 1, discarded: 0, note: 'la mía' })
+  assert.equal(await page.getByText('Sin guardar.').count(), 0)
+  await context.close()
+})
+
+test('changes that were made while the event stream was refused are shown when it opens', async () => {
+  const { page, context } = await open('dominios?starts=fila')
+  await page.clock.install()
+  await page.route('**/domainwatch/events?*', (route) => route.fulfill({ status: 502, body: '' }))
+  await page.reload()
+  await row(page, 'fila6').waitFor()
+  await asAna([{ domain: 'fila6', revision: 1, seen: 1 }])
+  await page.unroute('**/domainwatch/events?*')
+  assert.equal(await row(page, 'fila6').getByText('Revisión').count(), 0)
+  await page.clock.fastForward(10_000)
+  await page.clock.fastForward(10_000)
+  await row(page, 'fila6').getByText('Revisión').waitFor()
+  await context.close()
+})
+
+test('on a line that breaks, two members decide on one queue, each name once, and undo takes back the right one', async () => {
+  const { page, context, complaints } = await open('triaje?starts=cola')
+  const name = page.locator('.triage-name')
+  await name.waitFor()
+  const line = await slowLine(page)
+  const own = new Map<string, string>()
+  const press = async (key: 'r' | 'd' | 'Space') => {
+    const shown = (await name.innerText()).trim().replace(/\.cl$/, '')
+    await page.keyboard.press(key)
+    own.set(shown, { r: '10', d: '01', Space: '00' }[key])
+  }
+  const undone = new Set<string>()
+  const pressUndo = async () => {
+    await page.keyboard.press('z')
+    undone.add((await name.innerText()).trim().replace(/\.cl$/, ''))
+  }
+  const colleague = async (rounds: number) => {
+    for (let i = 0; i < rounds; i++) {
+      const { names } = await claim(service, ana, { starts: 'cola', limit: 1 })
+      const [domain = ''] = names
+      if (domain !== '') await asAna([{ domain, discarded: 1, seen: 1, expect: { seen: 0 } }])
+    }
+  }
+  await Promise.all([
+    (async () => {
+      for (const key of ['r', 'd', 'Space', 'r', 'd'] as const) await press(key)
+      // The last gesture is undone right away, and made differently.
+      await pressUndo()
+      await press('Space')
+    })(),
+    colleague(6),
+  ])
+  await line.break()
+  for (const key of ['r', 'd', 'Space', 'd'] as const) await press(key)
+  await pressUndo()
+  await press('r')
+  await lost(page).waitFor()
+  await colleague(4)
+  await line.mend()
+  const done = page.getByRole('heading', { name: 'No queda nada por decidir' })
+  for (;;) {
+    await name.or(done).waitFor()
+    if (await done.isVisible()) break
+    await Promise.all([press('d'), colleague(1)])
+  }
+  await eventually(async () => (await stateOf('cola')).every(({ seen_by }) => seen_by !== null))
+  const all = await stateOf('cola')
+  assert.equal(all.length, QUEUED)
+  for (const { name: decided, revision, discarded, seen_by } of all) {
+    // A colleague may get a name between the undo and the next gesture, which is refused then.
+    if (seen_by === 'Ana' && (undone.has(decided) || !own.has(decided))) continue
+    assert.deepEqual([seen_by, `${revision}${discarded}`], ['grupo', own.get(decided)], decided)
+  }
+  assert.ok(all.every((one) => one.seen_by === 'grupo' || one.discarded === 1))
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
