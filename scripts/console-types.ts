@@ -28,12 +28,6 @@ export interface ApiDocument {
 const HEAD = `// Generated from openapi.json by npm run openapi. Do not edit.
 `
 
-/** A module with the limits of the service that the console states or checks itself. */
-export const consoleLimits = (limits: Readonly<Record<string, number>>): string =>
-  `// Generated from src/domainwatch/limits.ts by npm run openapi. Do not edit.\n\n${Object.entries(limits)
-    .map(([name, value]) => `export const ${name} = ${value}\n`)
-    .join('')}`
-
 /** A module with one interface: what each operation takes and answers, by method and path. */
 export function consoleTypes(document: ApiDocument): string {
   const schemas = Object.entries(document.components?.schemas ?? {}).map(

@@ -1,5 +1,5 @@
 /**
- * Writes openapi.json from the routes, and from it the types of the console's client. `--check` only compares and exits 1
+ * Writes openapi.json from the routes, from it the types of the console's client, and the constants of the console. `--check` only compares and exits 1
  * when they differ.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -10,8 +10,8 @@ import { createFeeds, createRoutes, follow } from '../src/server/app.ts'
 import { readConfig } from '../src/server/config/config.ts'
 import { createContext } from '../src/server/context.ts'
 import { openImagestore } from '../src/imagestore/index.ts'
-import { DISCARDED_RETENTION_DAYS, MAX_LABEL_CHARACTERS } from '../src/domainwatch/limits.ts'
-import { consoleLimits, consoleTypes } from './console-types.ts'
+import { consoleConstants } from './console-constants.ts'
+import { consoleTypes } from './console-types.ts'
 
 const target = new URL('../openapi.json', import.meta.url)
 
@@ -40,10 +40,7 @@ const document = await describeRoutes()
 const made = [
   [target, document],
   [new URL('../console/api/schema.ts', import.meta.url), consoleTypes(JSON.parse(document))],
-  [
-    new URL('../console/api/limits.ts', import.meta.url),
-    consoleLimits({ DISCARDED_RETENTION_DAYS, MAX_LABEL_CHARACTERS }),
-  ],
+  [new URL('../console/api/constants.ts', import.meta.url), consoleConstants()],
 ] as const
 for (const [file, text] of made) {
   if (!process.argv.includes('--check')) {

@@ -20,7 +20,7 @@ export interface CommonValues {
   readonly agent: string
 }
 
-/** Maximum repetitions: an answer lists at most 100 rejected records, and the rest is sent again without them. */
+/** Maximum repetitions: an answer lists only the first rejected records, and the rest is sent again without them. */
 const MAX_ATTEMPTS = 12
 
 /** Difference of clocks, and names looked up while they were recorded. */

@@ -1,4 +1,5 @@
 import { useDeferredValue, useMemo, useState, type FormEvent } from 'react'
+import { MAX_AGENT_CHARACTERS } from '../api/constants.ts'
 import { localNow } from '../api/server.ts'
 import { Icon } from '../design/icon.tsx'
 import { Link } from '../design/link.tsx'
@@ -106,7 +107,7 @@ function FactFields({ facts, onChange }: { facts: CommonValues; onChange: (facts
         <span>{t('add.agent')}</span>
         <input
           className="input"
-          maxLength={100}
+          maxLength={MAX_AGENT_CHARACTERS}
           autoComplete="off"
           placeholder={t('add.agentSelf')}
           value={facts.agent}

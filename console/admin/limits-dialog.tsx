@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
+import { DELIVERY_MODES } from '../api/constants.ts'
 import { callApi } from '../api/client.ts'
 import type { Operations } from '../api/schema.ts'
 import { changeErrorMessage } from '../app/error-message.ts'
@@ -10,7 +11,6 @@ import '../i18n/texts/usage.ts'
 
 export type Account = Operations['GET /api/v1/admin/accounts']['answer']['data'][number]
 
-const MODES = ['open', 'ladder', 'presets', 'signed'] as const
 const MB = 1_000_000
 /** The value for no limit. */
 const NONE = 'none'
@@ -20,7 +20,7 @@ export function LimitsDialog({ account, onClose }: { account: Account; onClose: 
   const queries = useQueryClient()
   const [images, setImages] = useState(account.max_images === null ? '' : String(account.max_images))
   const [megabytes, setMegabytes] = useState(account.max_bytes === null ? '' : String(account.max_bytes / MB))
-  const [mode, setMode] = useState<(typeof MODES)[number]>(account.delivery ?? 'open')
+  const [mode, setMode] = useState<(typeof DELIVERY_MODES)[number]>(account.delivery ?? 'open')
   const [fault, setFault] = useState<string>()
   const [isBusy, setBusy] = useState(false)
 
@@ -56,9 +56,9 @@ export function LimitsDialog({ account, onClose }: { account: Account; onClose: 
           <select
             className="input"
             value={mode}
-            onChange={(event) => setMode(MODES.find((one) => one === event.target.value) ?? 'open')}
+            onChange={(event) => setMode(DELIVERY_MODES.find((one) => one === event.target.value) ?? 'open')}
           >
-            {MODES.map((one) => (
+            {DELIVERY_MODES.map((one) => (
               <option key={one} value={one}>
                 {t(`delivery.${one}`)}
               </option>

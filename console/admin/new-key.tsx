@@ -1,13 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
+import { MAX_ACCOUNT_CHARACTERS, MAX_RATE, RATE_PERIODS, SCOPES } from '../api/constants.ts'
 import { apiUrl, callApi } from '../api/client.ts'
-import { SCOPES, type Scope } from '../api/scope.ts'
+import type { Scope } from '../api/scope.ts'
 import { SERVICES, type ServiceName } from '../api/session.ts'
 import { changeErrorMessage } from '../app/error-message.ts'
 import { CopyButton } from '../design/copy-button.tsx'
 import { Dialog, DialogFooter } from '../design/dialog.tsx'
 import { t, tn } from '../i18n/index.ts'
-import { LIFETIMES, PERIODS } from './key-limits.ts'
+import { LIFETIMES } from './key-limits.ts'
 
 interface Made {
   readonly key: string
@@ -23,7 +24,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
   const [scope, setScope] = useState<Scope>('full')
   const [expires, setExpires] = useState('')
   const [most, setMost] = useState('')
-  const [period, setPeriod] = useState<(typeof PERIODS)[number]>('min')
+  const [period, setPeriod] = useState<(typeof RATE_PERIODS)[number]>('min')
   const [fault, setFault] = useState<string>()
   const [isBusy, setBusy] = useState(false)
   const [made, setMade] = useState<Made>()
@@ -60,7 +61,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
           <input
             className="input"
             required
-            maxLength={100}
+            maxLength={MAX_ACCOUNT_CHARACTERS}
             autoComplete="off"
             value={account}
             onChange={(event) => setAccount(event.target.value)}
@@ -92,7 +93,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
               setScope(SCOPES[service].find((one) => one === event.target.value) ?? 'full')
             }
           >
-            {SCOPES[service].map((one) => (
+            {SCOPES[service].toReversed().map((one) => (
               <option key={one} value={one}>
                 {t(`scope.name.${one}`)}
               </option>
@@ -117,7 +118,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
               className="input"
               type="number"
               min={1}
-              max={1_000_000}
+              max={MAX_RATE}
               step={1}
               placeholder={t('admin.noRate')}
               value={most}
@@ -129,9 +130,9 @@ export function NewKey({ onClose }: { onClose: () => void }) {
             <select
               className="input"
               value={period}
-              onChange={(event) => setPeriod(PERIODS.find((one) => one === event.target.value) ?? 'min')}
+              onChange={(event) => setPeriod(RATE_PERIODS.find((one) => one === event.target.value) ?? 'min')}
             >
-              {PERIODS.map((one) => (
+              {RATE_PERIODS.map((one) => (
                 <option key={one} value={one}>
                   {t(`admin.period.${one}`)}
                 </option>

@@ -1,12 +1,7 @@
 import { createStore, useStore } from '../app/store.ts'
 import { callApi } from './client.ts'
+import type { SCOPES } from './constants.ts'
 import { session, type Keys, type ServiceName } from './session.ts'
-
-export const SCOPES = {
-  domainwatch: ['full', 'write', 'read'],
-  imagestore: ['full', 'read', 'upload'],
-  admin: ['full'],
-} as const satisfies Record<ServiceName, readonly string[]>
 
 export type Scope = (typeof SCOPES)[ServiceName][number]
 

@@ -1,3 +1,4 @@
+import { MAX_REPLAYS, MAX_SHARED_WATCHES, MAX_WATCHES } from '../api/constants.ts'
 import { ApiError, ConnectionError } from '../api/client.ts'
 import { filterField } from '../filters/filters.ts'
 import { language, t, type TextKey } from '../i18n/index.ts'
@@ -20,9 +21,9 @@ const REWORDED: Readonly<Record<string, TextKey>> = {
   'La entrega no existe': 'fault.noDelivery',
   'El contenido de la entrega ya no se conserva': 'fault.noContent',
   'La vigilancia ya no tiene el destino de esa entrega': 'fault.noDestination',
-  'La vigilancia ya tiene 20 reenvíos en espera': 'fault.manyReplays',
-  'El grupo ya tiene 200 vigilancias compartidas': 'fault.manyShared',
-  'La cuenta ya tiene 50 vigilancias': 'fault.manyWatches',
+  [`La vigilancia ya tiene ${MAX_REPLAYS} reenvíos en espera`]: 'fault.manyReplays',
+  [`El grupo ya tiene ${MAX_SHARED_WATCHES} vigilancias compartidas`]: 'fault.manyShared',
+  [`La cuenta ya tiene ${MAX_WATCHES} vigilancias`]: 'fault.manyWatches',
 }
 
 /** Messages of the service, which are in Spanish only, with translations. */

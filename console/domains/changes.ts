@@ -32,7 +32,7 @@ export interface Rejection {
   readonly record: DomainRecord | undefined
 }
 
-/** Maximum repetitions: an answer lists at most 100 rejected records, and the rest is sent again without them. */
+/** Maximum repetitions: an answer lists only the first rejected records, and the rest is sent again without them. */
 const MAX_ATTEMPTS = 12
 
 /**

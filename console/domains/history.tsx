@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { MAX_PAGE_RECORDS } from '../api/constants.ts'
 import { callApi } from '../api/client.ts'
 import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
@@ -12,7 +13,6 @@ import '../i18n/texts/sheet.ts'
 import './history.css'
 
 const FIRST = 40
-const ALL = 1_024
 /** The service stores DNS answers within a second. */
 const SEEN_AFTER_MS = 1_500
 
@@ -49,9 +49,9 @@ export function DomainHistory({ name }: { name: string }) {
           ))}
         </ol>
       )}
-      {data?.next !== undefined && limit < ALL && (
+      {data?.next !== undefined && limit < MAX_PAGE_RECORDS && (
         <div className="row">
-          <button type="button" className="button quiet" onClick={() => setLimit(ALL)}>
+          <button type="button" className="button quiet" onClick={() => setLimit(MAX_PAGE_RECORDS)}>
             {t('history.older')}
           </button>
         </div>

@@ -1,5 +1,6 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useState } from 'react'
+import { RECORD_EVENTS } from '../api/constants.ts'
 import { apiUrl, callApi } from '../api/client.ts'
 import { accountOf } from '../api/scope.ts'
 import { localTime, serverNow } from '../api/server.ts'
@@ -127,7 +128,7 @@ function follow(
       reopening = setTimeout(open, wait)
       wait = Math.min(MAX_REOPEN_MS, wait * 2)
     }
-    for (const type of ['added', 'changed', 'discarded', 'deleted']) opened.addEventListener(type, hear)
+    for (const type of RECORD_EVENTS) opened.addEventListener(type, hear)
     opened.addEventListener('gap', () => void catchUp().catch(() => undefined))
   }
   open()

@@ -1,12 +1,11 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type RefObject } from 'react'
+import { MAX_NOTE_CHARACTERS } from '../api/constants.ts'
 import { t } from '../i18n/index.ts'
 import { useStore } from '../app/store.ts'
 import { keepNote, setNote, unsavedNotes } from './annotations.ts'
 import type { DomainRecord } from './records.ts'
 import '../i18n/texts/sheet.ts'
 import './note-field.css'
-
-const MAX_CHARACTERS = 1_000
 
 interface Props {
   readonly record: DomainRecord
@@ -63,7 +62,7 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
         ref={box}
         className="input note"
         rows={2}
-        maxLength={MAX_CHARACTERS}
+        maxLength={MAX_NOTE_CHARACTERS}
         readOnly={isLocked}
         placeholder={t('note.placeholder')}
         value={text}

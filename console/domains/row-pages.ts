@@ -1,5 +1,6 @@
 import { useQueries, type QueryClient, type UseQueryResult } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef } from 'react'
+import { MAX_PAGE_RECORDS } from '../api/constants.ts'
 import { callApi, type ApiResult } from '../api/client.ts'
 import { onKeyRemoved } from '../api/session.ts'
 import { filterError } from '../filters/filter-errors.ts'
@@ -109,7 +110,6 @@ export interface RowPosition {
 
 /** Maximum requests for a range, for names that moved far. */
 const MAX_RANGE_REQUESTS = 3
-const MAX_PAGE_ROWS = 1_024
 /** Names that may have been added in between. */
 const SPARE_ROWS = 50
 
@@ -165,7 +165,7 @@ async function fetchRows(
   const rows: DomainRecord[] = []
   let cursor = start
   for (let i = 0; i < MAX_RANGE_REQUESTS; i++) {
-    const limit = Math.min(MAX_PAGE_ROWS, Math.max(PAGE_ROWS, count - rows.length + SPARE_ROWS))
+    const limit = Math.min(MAX_PAGE_RECORDS, Math.max(PAGE_ROWS, count - rows.length + SPARE_ROWS))
     const query = { ...filters, limit, fields: ROW_FIELDS, ...(cursor === undefined ? {} : { cursor }) }
     const { data, next } = await callApi('GET /api/v1/domainwatch/list', { query })
     rows.push(...(data.data[0] ?? []))

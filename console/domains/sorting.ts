@@ -1,8 +1,8 @@
+import { LIST_ORDERS } from '../api/constants.ts'
 import { withFilters, type Filters } from '../filters/filters.ts'
 
 /** Orders of the list, as named by the API. */
-const SORT_COLUMNS = ['registered', 'deleted', 'modified', 'name', 'length'] as const
-export type SortColumn = (typeof SORT_COLUMNS)[number]
+export type SortColumn = (typeof LIST_ORDERS)[number]
 
 export interface Sorting {
   readonly column: SortColumn
@@ -16,7 +16,7 @@ const usualOrder = (filters: Filters): SortColumn =>
   filters['last_deleted'] === undefined ? 'registered' : 'deleted'
 
 export const sortOf = (filters: Filters): Sorting => ({
-  column: SORT_COLUMNS.find((one) => one === filters['order']) ?? usualOrder(filters),
+  column: LIST_ORDERS.find((one) => one === filters['order']) ?? usualOrder(filters),
   isAscending: filters['sort'] === 'asc',
 })
 

@@ -1,4 +1,5 @@
 import { useId, useState, type KeyboardEvent } from 'react'
+import { MAX_TAGS, MAX_TAG_CHARACTERS } from '../api/constants.ts'
 import { Icon } from '../design/icon.tsx'
 import { t } from '../i18n/index.ts'
 import { setTags } from './annotations.ts'
@@ -7,9 +8,8 @@ import { useUsedTags } from './used-tags.ts'
 import '../i18n/texts/sheet.ts'
 import './note-field.css'
 
-const MAX_TAGS = 10
 const MAX_OFFERED = 200
-const TAG = /^[\p{L}\p{N}-]{1,30}$/u
+const TAG = new RegExp(`^[\\p{L}\\p{N}-]{1,${MAX_TAG_CHARACTERS}}$`, 'u')
 
 /** The tags of a record, each with a remove button, and a field to add one. */
 export function TagField({ record, isLocked }: { record: DomainRecord; isLocked: boolean }) {
@@ -59,7 +59,7 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
         <input
           id={id}
           className="input"
-          maxLength={30}
+          maxLength={MAX_TAG_CHARACTERS}
           list={`${id}-used`}
           autoComplete="off"
           autoCapitalize="none"

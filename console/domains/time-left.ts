@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useRef, useSyncExternalStore } from 'react'
 import { streamApi } from '../api/client.ts'
-import { DISCARDED_RETENTION_DAYS } from '../api/limits.ts'
+import { DISCARDED_RETENTION_DAYS } from '../api/constants.ts'
 import { serverNow } from '../api/server.ts'
 import { useStore } from '../app/store.ts'
 import { t } from '../i18n/index.ts'

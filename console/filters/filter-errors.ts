@@ -1,3 +1,4 @@
+import { MAX_FILTER_CHARACTERS } from '../api/constants.ts'
 import {
   filterField,
   isUnknownFilter,
@@ -8,15 +9,15 @@ import {
 } from './filters.ts'
 import { language, t } from '../i18n/index.ts'
 
-const MAX_TEXT = 255
-
 /** Returns what the service accepts instead of this value; undefined if the value is valid. */
 function faultOf({ accepts, values }: FilterField, value: string): string | undefined {
   switch (accepts.kind) {
     case 'flag':
       return undefined
     case 'text':
-      return value.length <= MAX_TEXT ? undefined : t('filter.takesText', { most: MAX_TEXT })
+      return value.length <= MAX_FILTER_CHARACTERS
+        ? undefined
+        : t('filter.takesText', { most: MAX_FILTER_CHARACTERS })
     case 'date':
       return isMoment(value) ? undefined : t('filter.takesDay')
     case 'choice':

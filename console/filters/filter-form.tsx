@@ -1,4 +1,5 @@
 import { useState, type FormEvent } from 'react'
+import { MAX_FILTER_CHARACTERS } from '../api/constants.ts'
 import { Dialog } from '../design/dialog.tsx'
 import { t } from '../i18n/index.ts'
 import { FILTER_FIELDS, withFilters, type FilterField, type Filters } from './filters.ts'
@@ -66,7 +67,7 @@ function Value(props: { control: FilterField['control']; value: string; onChange
       className="input"
       type={control === 'date' ? 'date' : 'text'}
       inputMode={control === 'number' ? 'numeric' : undefined}
-      maxLength={255}
+      maxLength={MAX_FILTER_CHARACTERS}
       value={value}
       onChange={(event) => onChange(event.target.value)}
     />

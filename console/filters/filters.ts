@@ -1,4 +1,4 @@
-import { MAX_LABEL_CHARACTERS } from '../api/limits.ts'
+import { MAX_LABEL_CHARACTERS, MAX_PAGE_RECORDS, MAX_WORDS } from '../api/constants.ts'
 import type { Operations } from '../api/schema.ts'
 import type { TextKey } from '../i18n/index.ts'
 import { bareName } from '../domains/bare-name.ts'
@@ -34,8 +34,8 @@ const TEXT: Accepted = { kind: 'text' }
 const DATE: Accepted = { kind: 'date' }
 const FLAG: Accepted = { kind: 'flag' }
 const LENGTH: Accepted = { kind: 'number', min: 1, max: MAX_LABEL_CHARACTERS }
-const NEWEST: Accepted = { kind: 'number', min: 1, max: 1_024 }
-const WORDS: Accepted = { kind: 'number', min: 1, max: 6 }
+const NEWEST: Accepted = { kind: 'number', min: 1, max: MAX_PAGE_RECORDS }
+const WORDS: Accepted = { kind: 'number', min: 1, max: MAX_WORDS }
 const BIT: Accepted = { kind: 'choice', values: ['0', '1'] }
 const YES_NO = { '1': ['sí', 'yes'], '0': ['no', 'no'] } as const
 

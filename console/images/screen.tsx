@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
+import { MAX_IMAGE_NAME_CHARACTERS } from '../api/constants.ts'
 import { usePermissions } from '../api/scope.ts'
 import { withParameters, navigate, replaceQuery, useRoute } from '../app/router.ts'
 import { useShortcuts } from '../app/shortcuts.ts'
@@ -88,7 +89,7 @@ export default function ImagesScreen() {
             aria-label={t('images.search')}
             placeholder={t('images.search')}
             value={search}
-            maxLength={1_024}
+            maxLength={MAX_IMAGE_NAME_CHARACTERS}
             onChange={(event) =>
               replaceQuery(withParameters(query, { search: event.target.value || undefined }))
             }

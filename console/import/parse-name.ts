@@ -1,4 +1,4 @@
-import { MAX_LABEL_CHARACTERS } from '../api/limits.ts'
+import { MAX_LABEL_CHARACTERS } from '../api/constants.ts'
 import type { TextKey } from '../i18n/index.ts'
 
 const ALPHABET = /^[a-z0-9áéíóúüñ-]+$/

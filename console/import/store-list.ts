@@ -1,4 +1,4 @@
-import { MAX_LABEL_CHARACTERS } from '../api/limits.ts'
+import { MAX_LABEL_CHARACTERS } from '../api/constants.ts'
 import { ApiError, callApi, streamApi, type RecordError } from '../api/client.ts'
 import { withRetries } from '../api/retry.ts'
 import { localNow } from '../api/server.ts'

@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { MAX_LABEL_CHARACTERS } from '../api/constants.ts'
 import { callApi } from '../api/client.ts'
 import { session } from '../api/session.ts'
 import { useStore } from '../app/store.ts'
@@ -37,7 +38,7 @@ export function useNames(text: string) {
 async function findNames(name: string, signal: AbortSignal): Promise<readonly DomainRecord[]> {
   const [same, containing] = await Promise.all([
     callApi('GET /api/v1/domainwatch/list', {
-      query: { search: name, length: Math.min(63, [...name].length), limit: 1 },
+      query: { search: name, length: Math.min(MAX_LABEL_CHARACTERS, [...name].length), limit: 1 },
       signal,
     }),
     callApi('GET /api/v1/domainwatch/list', { query: { search: name, limit: SHOWN }, signal }),

@@ -1,12 +1,11 @@
+import { CLAIM_MINUTES } from '../api/constants.ts'
 import { callApi } from '../api/client.ts'
 import { keyFor } from '../api/session.ts'
 import type { Filters } from '../filters/filters.ts'
 import type { DomainRecord } from '../domains/records.ts'
 
 /** Duration of a claim. */
-export const CLAIM_MS = 10 * 60_000
-/** Maximum claims per call. */
-export const MAX_CLAIMED = 100
+export const CLAIM_MS = CLAIM_MINUTES * 60_000
 
 /** The default view: free names. The service adds that they are undecided. */
 export const viewOf = (filters: Filters): Filters =>

@@ -1,3 +1,4 @@
+import { MAX_QUEUE_RECORDS } from '../api/constants.ts'
 import { ConnectionError } from '../api/client.ts'
 import { connection } from '../api/connection.ts'
 import { keyFor } from '../api/session.ts'
@@ -8,7 +9,7 @@ import { decide } from '../domains/marks.ts'
 import { changedRecords, type Mark } from '../domains/optimistic-updates.ts'
 import type { DomainRecord } from '../domains/records.ts'
 import { readRecord } from '../domains/read-record.ts'
-import { claim, CLAIM_MS, MAX_CLAIMED, release } from './claims.ts'
+import { claim, CLAIM_MS, release } from './claims.ts'
 import { lostClaimOf, type LostClaim } from './lost-claim.ts'
 
 /** Records claimed in advance: enough for a slow connection, few enough to leave work for colleagues. */
@@ -219,7 +220,7 @@ export class TriageQueue {
     // Pending ones are still held, and come first in the response.
     const settledBefore = new Set([...this.#decided].filter((name) => !this.#isUnderWay(name)))
     const shown = this.#current
-    const limit = Math.min(MAX_CLAIMED, this.#decided.size - settledBefore.size + AHEAD + 1)
+    const limit = Math.min(MAX_QUEUE_RECORDS, this.#decided.size - settledBefore.size + AHEAD + 1)
     const askedAt = Date.now()
     try {
       const { records, remaining } = await claim(this.#filters, limit, signal)

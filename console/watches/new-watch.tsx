@@ -1,12 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { callApi } from '../api/client.ts'
+import { MAX_WATCH_NAME_CHARACTERS } from '../api/constants.ts'
 import { useStore } from '../app/store.ts'
 import { showToast } from '../app/toasts.tsx'
 import { formatWords, parseWords, recordFilters, type Filters } from '../filters/filters.ts'
 import { language, t } from '../i18n/index.ts'
 import { ShownOnce, type Shown } from './shown-once.tsx'
-import { destinationsIn, MAX_NAME, toParameter, WatchForm, type WatchFields } from './watch-form.tsx'
+import { destinationsIn, toParameter, WatchForm, type WatchFields } from './watch-form.tsx'
 
 interface Props {
   /** The filters of the view to watch. */
@@ -82,5 +83,5 @@ function nameFor(words: string, similar: string): string {
   return [similar === '' ? '' : t('watch.nameLike', { name: `${similar}.cl` }), words]
     .filter((part) => part !== '')
     .join(' · ')
-    .slice(0, MAX_NAME)
+    .slice(0, MAX_WATCH_NAME_CHARACTERS)
 }

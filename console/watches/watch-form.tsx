@@ -1,12 +1,14 @@
 import { useId, useState, type FormEvent } from 'react'
+import {
+  MAX_ADDRESS_CHARACTERS,
+  MAX_TO_CHARACTERS,
+  MAX_WATCH_NAME_CHARACTERS,
+  WATCH_CHOICES,
+} from '../api/constants.ts'
 import { CHANNELS } from '../api/server.ts'
 import { changeErrorMessage } from '../app/error-message.ts'
 import { Dialog, DialogFooter } from '../design/dialog.tsx'
 import { t, type Language } from '../i18n/index.ts'
-
-export const MAX_NAME = 100
-const MAX_TEXT = 2_048
-const MAX_DESTINATIONS = 16_384
 
 /** The webhook has a separate field. */
 const FOR_PEOPLE = CHANNELS.filter((name) => name !== 'webhook')
@@ -19,8 +21,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 }
 
 /** What a watch may notify of. */
-export const CHANGES = ['new', 'all', 'dns', 'new,dns', 'all,dns'] as const
-export type Changes = (typeof CHANGES)[number]
+export type Changes = (typeof WATCH_CHOICES)[number]
 
 /** The properties of a watch that users choose. */
 export interface WatchFields {
@@ -102,9 +103,11 @@ export function WatchForm({ title, action, initial, onSend, onClose }: Props) {
           <select
             className="input"
             value={fields.changes}
-            onChange={(event) => set({ changes: CHANGES.find((one) => one === event.target.value) ?? 'new' })}
+            onChange={(event) =>
+              set({ changes: WATCH_CHOICES.find((one) => one === event.target.value) ?? 'new' })
+            }
           >
-            {CHANGES.map((one) => (
+            {WATCH_CHOICES.map((one) => (
               <option key={one} value={one}>
                 {t(`watch.of.${one}`)}
               </option>
@@ -140,7 +143,7 @@ function Destinations(props: { fields: WatchFields; onChange: (change: Partial<W
           aria-describedby={`${id}-hint`}
           className="input mono"
           rows={2}
-          maxLength={MAX_DESTINATIONS}
+          maxLength={MAX_TO_CHARACTERS}
           autoComplete="off"
           autoCapitalize="none"
           spellCheck={false}
@@ -205,7 +208,7 @@ function Field(props: {
       <input
         className={props.isMono === true ? 'input mono' : 'input'}
         required={props.isRequired ?? false}
-        maxLength={props.isRequired === true ? MAX_NAME : MAX_TEXT}
+        maxLength={props.isRequired === true ? MAX_WATCH_NAME_CHARACTERS : MAX_ADDRESS_CHARACTERS}
         autoComplete="off"
         autoCapitalize="none"
         spellCheck={false}

@@ -22,7 +22,7 @@ import * as conditions from './queries-conditions.ts'
 export type { FilteredRecord } from './filter-kinds.ts'
 
 /** Larger numbers of words are not distinguished. */
-const MAX_WORDS = 6
+export const MAX_WORDS = 6
 
 /**
  * The filters of domain records: the only place that defines one. The parameters of the API, and the engines that apply

@@ -1,4 +1,4 @@
-import { DISCARDED_RETENTION_DAYS } from '../../api/limits.ts'
+import { DISCARDED_RETENTION_DAYS, MAX_TAG_CHARACTERS } from '../../api/constants.ts'
 import { addTexts, inBoth } from '../dictionary.ts'
 
 /** The details of a domain. */
@@ -24,7 +24,7 @@ export const sheet = inBoth(
     'note.placeholder': 'Para quienes lo vean después',
     'note.addTag': 'Otra etiqueta',
     'note.removeTag': 'Quitar la etiqueta {tag}',
-    'note.badTag': 'Solo letras, dígitos y guiones, hasta 30.',
+    'note.badTag': `Solo letras, dígitos y guiones, hasta ${MAX_TAG_CHARACTERS}.`,
     'note.ofNote': 'la nota de {name}',
     'note.ofTags': 'las etiquetas de {name}',
     'note.saving': 'Guardando {what}…',
@@ -77,7 +77,7 @@ export const sheet = inBoth(
     'note.placeholder': 'For the next person who looks at it',
     'note.addTag': 'Another tag',
     'note.removeTag': 'Remove the tag {tag}',
-    'note.badTag': 'Letters, digits and hyphens only, up to 30.',
+    'note.badTag': `Letters, digits and hyphens only, up to ${MAX_TAG_CHARACTERS}.`,
     'note.ofNote': 'the note on {name}',
     'note.ofTags': 'the tags of {name}',
     'note.saving': 'Saving {what}…',

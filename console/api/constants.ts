@@ -1,0 +1,31 @@
+// Generated from the constants of src/ by npm run openapi (scripts/console-constants.ts). Do not edit.
+
+export const CLAIM_MINUTES = 10
+export const DELIVERIES_DAYS = 30
+export const DISCARDED_RETENTION_DAYS = 7
+export const MAX_ACCOUNT_CHARACTERS = 100
+export const MAX_ADDRESS_CHARACTERS = 2048
+export const MAX_AGENT_CHARACTERS = 100
+export const MAX_FILTER_CHARACTERS = 255
+export const MAX_IMAGE_NAME_CHARACTERS = 1024
+export const MAX_KEPT_BODIES = 100
+export const MAX_LABEL_CHARACTERS = 63
+export const MAX_NOTE_CHARACTERS = 1000
+export const MAX_PAGE_RECORDS = 1024
+export const MAX_QUEUE_RECORDS = 100
+export const MAX_RATE = 1000000
+export const MAX_REPLAYS = 20
+export const MAX_SHARED_WATCHES = 200
+export const MAX_TAGS = 10
+export const MAX_TAG_CHARACTERS = 30
+export const MAX_TO_CHARACTERS = 16384
+export const MAX_WATCHES = 50
+export const MAX_WATCH_NAME_CHARACTERS = 100
+export const MAX_WORDS = 6
+export const SECRETS_OVERLAP_HOURS = 24
+export const DELIVERY_MODES = ["open","ladder","presets","signed"] as const
+export const LIST_ORDERS = ["registered","deleted","modified","name","length"] as const
+export const RATE_PERIODS = ["s","min","h","day"] as const
+export const RECORD_EVENTS = ["added","changed","discarded","deleted"] as const
+export const SCOPES = {"domainwatch":["read","write","full"],"imagestore":["read","upload","full"],"admin":["full"]} as const
+export const WATCH_CHOICES = ["new","all","dns","new,dns","all,dns"] as const

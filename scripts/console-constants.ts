@@ -1,0 +1,62 @@
+/** What the console has to know about the service without asking it: limits, and names that the API uses. */
+import { RECORD_EVENTS, WATCH_CHOICES } from '../src/domainwatch/events/event.ts'
+import { MAX_FILTER_CHARACTERS } from '../src/domainwatch/filter-kinds.ts'
+import { MAX_WORDS } from '../src/domainwatch/filters.ts'
+import * as limits from '../src/domainwatch/limits.ts'
+import { LIST_ORDERS } from '../src/domainwatch/list/order.ts'
+import { MAX_ADDRESS_CHARACTERS } from '../src/domainwatch/outgoing/connect.ts'
+import { MAX_AGENT_LENGTH, MAX_NOTE_CHARACTERS } from '../src/domainwatch/parse-record.ts'
+import { MAX_WATCH_NAME_CHARACTERS } from '../src/domainwatch/routes/watch-parameters.ts'
+import { MAX_TAG_CHARACTERS, MAX_TAGS } from '../src/domainwatch/tags.ts'
+import { DELIVERIES_DAYS, MAX_KEPT_BODIES, MAX_REPLAYS } from '../src/domainwatch/watches/delivery-log.ts'
+import { MAX_TO_CHARACTERS } from '../src/domainwatch/watches/destinations.ts'
+import { MAX_SHARED } from '../src/domainwatch/watches/edit-watch.ts'
+import { MAX_WATCHES } from '../src/domainwatch/watches/index.ts'
+import { SECRETS_OVERLAP_HOURS } from '../src/domainwatch/watches/webhook-secrets.ts'
+import { MAX_ACCOUNT_CHARACTERS, MAX_RATE, PERIODS, SCOPES } from '../src/http/auth/key-limits.ts'
+import { DELIVERY_MODES } from '../src/imagestore/links/delivery-mode.ts'
+import { MAX_NAME_CHARACTERS } from '../src/imagestore/upload-input.ts'
+
+const CONSTANTS = {
+  CLAIM_MINUTES: limits.CLAIM_MINUTES,
+  DELIVERIES_DAYS,
+  DISCARDED_RETENTION_DAYS: limits.DISCARDED_RETENTION_DAYS,
+  MAX_ACCOUNT_CHARACTERS,
+  MAX_ADDRESS_CHARACTERS,
+  MAX_AGENT_CHARACTERS: MAX_AGENT_LENGTH,
+  MAX_FILTER_CHARACTERS,
+  MAX_IMAGE_NAME_CHARACTERS: MAX_NAME_CHARACTERS,
+  MAX_KEPT_BODIES,
+  MAX_LABEL_CHARACTERS: limits.MAX_LABEL_CHARACTERS,
+  MAX_NOTE_CHARACTERS,
+  MAX_PAGE_RECORDS: limits.MAX_PAGE_RECORDS,
+  MAX_QUEUE_RECORDS: limits.MAX_QUEUE_RECORDS,
+  MAX_RATE,
+  MAX_REPLAYS,
+  MAX_SHARED_WATCHES: MAX_SHARED,
+  MAX_TAGS,
+  MAX_TAG_CHARACTERS,
+  MAX_TO_CHARACTERS,
+  MAX_WATCHES,
+  MAX_WATCH_NAME_CHARACTERS,
+  MAX_WORDS,
+  SECRETS_OVERLAP_HOURS,
+  DELIVERY_MODES,
+  LIST_ORDERS,
+  RATE_PERIODS: Object.keys(PERIODS),
+  RECORD_EVENTS,
+  SCOPES,
+  WATCH_CHOICES,
+}
+
+/** The module of the console that holds them. */
+export const consoleConstants = (): string =>
+  `// Generated from the constants of src/ by npm run openapi (scripts/console-constants.ts). Do not edit.\n\n${Object.entries(
+    CONSTANTS,
+  )
+    .map(([name, value]) =>
+      typeof value === 'number'
+        ? `export const ${name} = ${value}\n`
+        : `export const ${name} = ${JSON.stringify(value)} as const\n`,
+    )
+    .join('')}`
