@@ -36,7 +36,7 @@ const NEVER = new AbortController().signal
 
 /**
  * Repeats `work`, which must be safe to repeat, until the connection lasts for it. For gestures of the user, who
- * is told immediately if the service is overloaded.
+ * is informed immediately if the service is overloaded.
  */
 export const untilAnswered = <T>(work: () => Promise<T>, onWait: () => void): Promise<T> =>
   withRetries(work, onWait, NEVER, 0)

@@ -41,7 +41,7 @@ interface Overlay {
 /** Changes of this console, shown over the rows, which keep their position under the pointer. */
 const MAX_PATCHES = 20_000
 const MAX_CHANGED = 5_000
-/** A stored change without an event for so long will not have one: nothing changed, or the stream was closed. */
+/** A stored change without an event after this time will not have one: nothing changed, or the stream was closed. */
 const MAX_UNHEARD_MS = 30_000
 
 const ALL: Marks = { revision: 0, discarded: 0, seen: 0, note: '', tags: [] }
@@ -185,7 +185,7 @@ export function receiveRecords(all: readonly ReceivedRecord[]): void {
   changedRecords.set(new Map([...next].slice(-MAX_CHANGED)))
 }
 
-/** Forgets which events are to come, for a stream that starts anew. */
+/** Forgets which events are to come, for a new stream. */
 export function forgetSent(): void {
   for (const overlay of overlays.values()) overlay.sent = []
 }

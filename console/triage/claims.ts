@@ -30,7 +30,7 @@ interface Claimed {
 
 /** The service must get claims and releases in order: otherwise a late release ends a newer claim of the same names. */
 let last: Promise<unknown> = Promise.resolve()
-/** A request that hangs for so long is not waited for. */
+/** Limit on the wait for an answer. */
 const MAX_WAIT_MS = 15_000
 
 function inOrder<T>(work: () => Promise<T>): Promise<T> {
@@ -43,7 +43,7 @@ function inOrder<T>(work: () => Promise<T>): Promise<T> {
 
 /**
  * Claims the next records for this account, and extends the claims that it holds.
- * @param signal if it aborts before the request is sent, nothing is claimed; afterwards, the response tells what to release
+ * @param signal if it aborts before the request is sent, nothing is claimed; afterwards, the response names what to release
  */
 export const claim = (filters: Filters, limit: number, signal: AbortSignal): Promise<Claimed> =>
   inOrder(() => claimNow(filters, limit, signal))
@@ -74,7 +74,7 @@ export function release(names: readonly string[], key = keyFor('domainwatch')): 
   void inOrder(() => sent)
 }
 
-/** Those that cannot be released end by themselves. */
+/** Those that cannot be released expire. */
 async function releaseNow(names: readonly string[], key: string | undefined): Promise<void> {
   if (names.length === 0 || key === undefined) return
   const query = { data: JSON.stringify(names) }

@@ -21,7 +21,8 @@ export const images = inBoth(
     'images.uploadsFailed.other': '{n} no se pudieron subir',
     'images.waiting': 'En espera',
     'images.held': 'Sin conexión: sigue cuando vuelva',
-    'images.tooSlow': 'La conexión es demasiado lenta para esta imagen. Reintente, o suba una más liviana.',
+    'images.tooSlow':
+      'La conexión es demasiado lenta para esta imagen. Inténtelo de nuevo, o suba una más liviana.',
     'images.checking': 'El servicio la está comprobando…',
     'images.uploaded': 'Subida',
     'images.clear': 'Limpiar la lista',
@@ -105,7 +106,7 @@ export const images = inBoth(
     'images.uploadsFailed.one': '{n} could not be uploaded',
     'images.uploadsFailed.other': '{n} could not be uploaded',
     'images.waiting': 'Waiting',
-    'images.held': 'No connection: it goes on when it is back',
+    'images.held': 'No connection: it continues with the connection',
     'images.tooSlow': 'The connection is too slow for this image. Try again, or upload a smaller one.',
     'images.checking': 'The service is checking it…',
     'images.uploaded': 'Uploaded',

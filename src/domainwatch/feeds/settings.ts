@@ -99,7 +99,7 @@ function parseInterval(text: string): number | undefined {
   return ms >= msOf(MIN_EVERY) && ms <= msOf(MAX_EVERY) ? ms : undefined
 }
 
-/** Returns 0 for a text that is no interval. */
+/** Returns 0 for any other text. */
 function msOf(text: string): number {
   const [, digits = '', unit = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
   return Number(digits) * (UNIT_MS[unit] ?? 0)
