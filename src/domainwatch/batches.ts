@@ -4,13 +4,14 @@ import { localDateTime } from '../lib/dates.ts'
 import { HttpError } from '../lib/errors.ts'
 import { taskModule, type Tasks } from '../lib/tasks.ts'
 import type { Database, Reader, Transaction } from '../storage/database/database.ts'
+import type { Dialect } from '../storage/database/dialect.ts'
 import type { Identity } from '../http/auth/authenticator.ts'
 import type { RequestBody } from '../http/body/receive.ts'
 import { requestLog } from '../http/observability/request-log.ts'
 import type { Dictionary } from './words/dictionary.ts'
 import { purgeBeforeWrite } from './purge.ts'
 import { EXPECTABLE_FIELDS, differences, lockRecords, type Difference } from './queries-expected.ts'
-import * as queries from './queries.ts'
+import { namesRecorded, noteAdd } from './queries-records.ts'
 import * as statements from './queries-batches.ts'
 import { FIELD_NAMES, type RecordFields, type RecordWithFields } from './record-fields.ts'
 import { CHANGED_MEANWHILE, countOfFaults, MAX_FAULTS, type RecordFault } from './parse-record.ts'
@@ -19,8 +20,6 @@ import { endClaimsOf } from './queue/ended-claims.ts'
 import type { Batch, Input, Output } from './tasks/parse-batch.ts'
 
 const PARSE_BATCH = taskModule('./tasks/parse-batch', import.meta)
-/** Names per look-up statement. */
-const CHUNK_SIZE = 500
 
 type Rows = Extract<Batch, { kind: 'rows' }>
 
@@ -69,7 +68,7 @@ export class DomainBatches {
         const constants = [localDateTime(now, this.#timeZone), account, account.toLowerCase()]
         await tx.runMany(statements.recordDomains, constants, batch.rows)
       }
-      await tx.run(queries.noteAdd(account, now))
+      await tx.run(noteAdd(account, now))
     })
     return batch.count
   }
@@ -80,16 +79,17 @@ export class DomainBatches {
    */
   async update({ account, accountId }: Identity, batch: Rows): Promise<number> {
     if (batch.count === 0) return 0
+    const { dialect } = this.#database
     await this.#write(accountId, async (tx) => {
       const now = this.#clock.now()
-      await purgeBeforeWrite(tx, this.#database.dialect, now, () => textOf(batch))
+      await purgeBeforeWrite(tx, dialect, now, () => textOf(batch))
       if (batch.expected !== undefined) await this.#assertExpected(tx, batch, batch.expected)
       // Whole seconds, as answers and exports show them.
       const seenAt = Math.floor(now / 1000) * 1000
       const constants = [localDateTime(now, this.#timeZone), now, seenAt, account]
       const found = await tx.runMany(statements.markDomains, constants, batch.rows)
-      if (found < batch.count) throw await unknownNames(tx, batch.names)
-      await endClaimsOf(tx, this.#database.dialect, accountId, batch.names, now)
+      if (found < batch.count) throw await unknownNames(tx, dialect, batch.names)
+      await endClaimsOf(tx, dialect, accountId, batch.names, now)
     })
     return batch.count
   }
@@ -134,23 +134,15 @@ function conflict(differences: readonly Difference[], present: readonly RecordWi
 
 const textOf = ({ rows }: Rows) => Buffer.from(rows).toString()
 
-async function unknownNames(tx: Reader, names: readonly string[]): Promise<HttpError> {
-  const known = await recordedNames(tx, names)
+async function unknownNames(tx: Reader, dialect: Dialect, names: readonly string[]): Promise<HttpError> {
+  const recorded = await tx.all(namesRecorded(dialect, names))
+  const known = new Set(recorded.map(({ name }) => name))
   const faults: RecordFault[] = []
   for (const [index, name] of names.entries()) {
     if (!known.has(name))
       faults.push({ index, field: 'domain', msg: 'El dominio no está registrado en el servicio' })
   }
   return batchError(500, countOfFaults(faults.length), faults.slice(0, MAX_FAULTS))
-}
-
-/** Returns the names that have a record. */
-export async function recordedNames(reader: Reader, names: readonly string[]): Promise<Set<string>> {
-  const known = new Set<string>()
-  for (let i = 0; i < names.length; i += CHUNK_SIZE) {
-    for (const { name } of await reader.all(queries.recorded(names.slice(i, i + CHUNK_SIZE)))) known.add(name)
-  }
-  return known
 }
 
 /** Stores a batch. Logs unexpected errors and throws the answer for a failed batch instead. */

@@ -12,7 +12,7 @@ import { storeObservations } from './history/store-observations.ts'
 import { DomainLists } from './list/domain-lists.ts'
 import { RecordFields } from './record-fields.ts'
 import type { Subscriptions } from './subscriptions.ts'
-import { addRoute } from './routes/add.ts'
+import { batchRoutes } from './routes/batches.ts'
 import { bulkDnsRoute, dnsRoute } from './routes/dns.ts'
 import type { Dns } from './dns-lookups.ts'
 import { eventsRoute } from './routes/events.ts'
@@ -28,7 +28,6 @@ import { watchDeliveryRoutes } from './routes/watch-deliveries.ts'
 import { watchEditRoutes } from './routes/watch-edits.ts'
 import { watchFeedRoute } from './routes/watch-feed.ts'
 import { watchesRoutes } from './routes/watches.ts'
-import { updateRoute } from './routes/update.ts'
 import { ClaimQueue } from './queue/claim-queue.ts'
 import { recordedNames } from './lookalikes/recorded-names.ts'
 import { LookalikeSearch } from './lookalikes/search.ts'
@@ -53,7 +52,7 @@ export { bytesOf } from './import/source.ts'
 export { storeRows, dryRunRows } from './import/store-rows.ts'
 export type { ImportCounts, Reached } from './import/writer.ts'
 export { DomainLists } from './list/domain-lists.ts'
-export { BATCH_BODY_BYTES } from './routes/add.ts'
+export { BATCH_BODY_BYTES } from './routes/batches.ts'
 export { hasEndedClaims, sweepClaims } from './queue/ended-claims.ts'
 export { hasExpired, hasOldHistory, purgeExpired, sweepHistory } from './purge.ts'
 export { defaultIndexMemory } from './list/index-memory.ts'
@@ -116,8 +115,7 @@ export function domainwatchRoutes(
     lists: nameIndex,
     dictionary,
   })
-  addRoute(app, shared, batches)
-  updateRoute(app, shared, batches)
+  batchRoutes(app, shared, batches)
   const splits = new NameSplits(database, dictionary)
   const lists = new DomainLists(database, clock, nameIndex, splits)
   listRoute(app, shared, lists, records, baseUrl)

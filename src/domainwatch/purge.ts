@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
 import { deletionsBefore, removeChangesUpTo, removeObservations } from './history/queries.ts'
-import { anyExpired, deleteExpired, deleteExpiredOf } from './queries.ts'
+import { anyExpired, deleteExpired, deleteExpiredOf } from './queries-expiry.ts'
 
 /** Expired records removed per transaction, so that other writers get their turn. */
 const BATCH = 2_000

@@ -1,4 +1,4 @@
-import type { Dialect } from '../storage/database/dialect.ts'
+import { isOneOf, type Dialect } from '../storage/database/dialect.ts'
 import { limit, raw, sql, type Sql } from '../storage/database/sql.ts'
 import type { ValueType } from '../storage/database/batch.ts'
 
@@ -31,14 +31,10 @@ const PRESENT: Readonly<Record<ExpectableField, Sql>> = {
 }
 
 /** Locks the records whose names are first in these rows, in the order in which an update of them locks. */
-export function lockRecords(dialect: Dialect, rows: string) {
-  const given = dialect.jsonRows(rows, ['text'])
-  return sql<{ count: number }>`
-    SELECT count(*) AS count FROM (
-      SELECT name FROM domains WHERE name IN (SELECT ${given.columns} FROM ${given.table})
-      ORDER BY name ${dialect.forUpdate}
-    ) AS locked`
-}
+export const lockRecords = (dialect: Dialect, rows: string) => sql<{ count: number }>`
+  SELECT count(*) AS count FROM (
+    SELECT name FROM domains WHERE ${isOneOf(dialect, sql`name`, rows)} ORDER BY name ${dialect.forUpdate}
+  ) AS locked`
 
 export type Difference = {
   readonly place: number

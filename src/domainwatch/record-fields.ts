@@ -160,8 +160,7 @@ export class RecordFields {
   }
 
   async #rows(names: readonly string[], reader: Reader): Promise<RecordRow[]> {
-    const given = JSON.stringify(names.map((name) => [name]))
-    const rows = await reader.all(recordsNamed(this.#database.dialect, given, this.#clock.now()))
+    const rows = await reader.all(recordsNamed(this.#database.dialect, names, this.#clock.now()))
     const byName = new Map(rows.map((row) => [row.name, row]))
     return names.flatMap((name) => byName.get(name) ?? [])
   }

@@ -12,7 +12,7 @@ import {
   type PageRequest,
   type SortKey,
   type Source,
-} from '../../src/domainwatch/queries.ts'
+} from '../../src/domainwatch/list/queries.ts'
 import * as queue from '../../src/domainwatch/queue/queries.ts'
 import { temporaryFolder } from '../support/folder.ts'
 

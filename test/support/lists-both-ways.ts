@@ -5,7 +5,11 @@ import { join } from 'node:path'
 import { openDatabase } from '../../src/server/context.ts'
 import type { Tasks } from '../../src/lib/tasks.ts'
 import { DomainLists } from '../../src/domainwatch/list/domain-lists.ts'
+import { decodeCursor } from '../../src/domainwatch/list/cursor.ts'
+import { countMatches } from '../../src/domainwatch/list/count-matches.ts'
 import { listParameters, listRequest, type ListRequest } from '../../src/domainwatch/list/request.ts'
+import type { Filters } from '../../src/domainwatch/filters.ts'
+import { countMatching } from '../../src/domainwatch/queries-filters.ts'
 import { markDomains, recordDomains } from '../../src/domainwatch/queries-batches.ts'
 import { rowValues } from '../../src/storage/database/batch.ts'
 import { parseMarks, parseNewRecord } from '../../src/domainwatch/parse-record.ts'
@@ -52,6 +56,13 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
       const bytes = Buffer.from(JSON.stringify(rows))
       await tx.runMany(markDomains, [date, clock.now(), clock.now(), 'grupo'], new Uint8Array(bytes))
     })
+  async function current() {
+    for (;;) {
+      const segments = await nameIndex.current()
+      if (segments !== undefined) return segments
+      assert.deepEqual(said, [])
+    }
+  }
   return {
     database,
     nameIndex,
@@ -60,17 +71,17 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
     store,
     update,
     /** From memory only: waits where the database would be asked meanwhile. */
-    fromIndex: new DomainLists(database, clock, {
-      ifCurrent: () => nameIndex.ifCurrent(),
-      async current() {
-        for (;;) {
-          const segments = await nameIndex.current()
-          if (segments !== undefined) return segments
-          assert.deepEqual(said, [])
-        }
+    fromIndex: {
+      ...ofLists(new DomainLists(database, clock, { ifCurrent: () => nameIndex.ifCurrent(), current })),
+      count: async (filters: Filters) => countMatches(await current(), filters, clock.now()),
+    },
+    fromDatabase: {
+      ...ofLists(new DomainLists(database, clock)),
+      async count(filters: Filters) {
+        const { dialect } = database
+        return (await database.first(countMatching(dialect, filters, clock.now())))?.count
       },
-    }),
-    fromDatabase: new DomainLists(database, clock),
+    },
     async ready() {
       nameIndex.start()
       for (;;) {
@@ -95,6 +106,23 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
     },
   }
 }
+
+/** Pages and rows of lists, and a walk of their names. */
+const ofLists = (lists: DomainLists) => ({
+  page: (request: ListRequest) => lists.page(request),
+  rows: (request: ListRequest) => lists.rows(request),
+  /** The names of the first `count` matches, in order, except those to skip, however many pages that takes. */
+  async firstNames(request: ListRequest, count: number, skipped: ReadonlySet<string>): Promise<string[]> {
+    const names: string[] = []
+    let cursor: ListRequest['cursor']
+    do {
+      const page = await lists.pageNames({ ...request, limit: count, cursor })
+      names.push(...page.names.filter((name) => !skipped.has(name)))
+      cursor = page.next === undefined ? undefined : decodeCursor(page.next)
+    } while (names.length < count && cursor !== undefined)
+    return names.slice(0, count)
+  },
+})
 
 export type OpenedBoth = Awaited<ReturnType<typeof openBoth>>
 

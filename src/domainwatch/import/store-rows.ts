@@ -2,9 +2,8 @@ import type { Clock } from '../../lib/clock.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import type { BatchStatement } from '../../storage/database/batch.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
-import { recordedNames } from '../batches.ts'
 import { purgeBeforeWrite } from '../purge.ts'
-import * as queries from '../queries.ts'
+import { namesRecorded, noteAdd } from '../queries-records.ts'
 import * as statements from '../queries-batches.ts'
 import type { ImportFormat } from './format.ts'
 import type { RowBatch } from './row-buffer.ts'
@@ -61,7 +60,7 @@ export function dryRunRows(target: ImportTarget): DryRun {
         await database.transaction(async (tx) => {
           began = performance.now()
           await purgeBeforeWrite(tx, database.dialect, target.clock.now(), () => batch.json)
-          result.added = names.length - (await recordedNames(tx, names)).size
+          result.added = names.length - (await tx.all(namesRecorded(database.dialect, names))).length
           result.changed = await storeIn(tx, target, batch)
           throw result
         }, account.id)
@@ -94,6 +93,6 @@ async function storeIn(
       ? []
       : [localDateTime(now, timeZone), account.name, account.name.toLowerCase()]
   const changed = await tx.runMany(statement, constants, new Uint8Array(Buffer.from(json)))
-  if (statement !== statements.restoreDomains) await tx.run(queries.noteAdd(account.name, now))
+  if (statement !== statements.restoreDomains) await tx.run(noteAdd(account.name, now))
   return changed
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Database, Reader } from '../../storage/database/database.ts'
 import type { SqlValue } from '../../storage/database/sql.ts'
-import * as queries from '../queries.ts'
-import type { ListPosition, PageRequest } from '../queries.ts'
+import * as queries from './queries.ts'
+import type { ListPosition, PageRequest } from './queries.ts'
 import { positionOfRow } from './page-json.ts'
 
 /** Records read at a time: some 4 ms on the shared connection. */

@@ -1,5 +1,5 @@
 import { isStorable } from '../../lib/text.ts'
-import type { ListPosition, ListRange, Source } from '../queries.ts'
+import type { ListPosition, ListRange, Source } from './queries.ts'
 import { STAGE_NAMES, type Stage, type StageName } from './order.ts'
 
 /** Where the next page of a list begins. */

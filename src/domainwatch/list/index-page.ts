@@ -18,7 +18,7 @@ import {
 } from '../../lib/name-index/index.ts'
 import { expiryCutoff } from '../limits.ts'
 import { conditionsOf, type FilterName, type Filters } from '../filters.ts'
-import type { ListPosition, ListRange, SortKey, Source } from '../queries.ts'
+import type { ListPosition, ListRange, SortKey, Source } from './queries.ts'
 import { cursorOf, LENGTH_DIGITS, type ListCursor } from './cursor.ts'
 import { stagesFrom, type Listing, type Stage } from './order.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '../../lib/name-index/index.ts'
 import { aLabelOf } from '../../lib/domain-names.ts'
 import type { Database } from '../../storage/database/database.ts'
-import { recordsAsText } from '../queries.ts'
+import { recordsAsText } from './queries.ts'
 import type { SplitName } from '../words/dictionary.ts'
 
 /** Records read at a time: some 80 ms on the shared connection, and 8 MB of text. */

@@ -1,5 +1,5 @@
 import type { Filters } from '../filters.ts'
-import type { ListPosition, SortKey, Source } from '../queries.ts'
+import type { ListPosition, SortKey, Source } from './queries.ts'
 
 /** What a list may be sorted by. Ties are sorted by name. */
 export const LIST_ORDERS = ['registered', 'deleted', 'modified', 'name', 'length'] as const

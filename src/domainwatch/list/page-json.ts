@@ -1,6 +1,6 @@
 import { Plane, writeTimestamp, type Columns, type Hit } from '../../lib/name-index/index.ts'
 import type { SqlValue } from '../../storage/database/sql.ts'
-import type { ListPosition, SortKey } from '../queries.ts'
+import type { ListPosition, SortKey } from './queries.ts'
 import { LENGTH_DIGITS } from './cursor.ts'
 
 /**

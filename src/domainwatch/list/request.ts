@@ -2,8 +2,8 @@ import { choice, integer, type Values } from '../../http/parameters.ts'
 import type { ListCursor } from './cursor.ts'
 import { filterParameters, readFilters, type Filters } from '../filters.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
-import type { Source } from '../queries.ts'
-import { defaultOrder, isStageOf, LIST_ORDERS, type ListOrder } from './order.ts'
+import type { Source } from './queries.ts'
+import { defaultOrder, isStageOf, LIST_ORDERS, type Listing, type ListOrder } from './order.ts'
 
 /** Which records are listed, and in which order. */
 export const listParameters = {
@@ -39,7 +39,7 @@ export function listRequest(values: Values<typeof listParameters>): ListRequest 
   }
 }
 
-export function sourcesOf({ lastRegister, lastDeleted, cursor }: ListRequest): readonly Source[] {
+function sourcesOf({ lastRegister, lastDeleted, cursor }: ListRequest): readonly Source[] {
   const sources: Source[] = []
   if (lastRegister !== undefined) {
     sources.push({ kind: 'registered', newest: lastRegister, range: cursor?.registered })
@@ -49,10 +49,29 @@ export function sourcesOf({ lastRegister, lastDeleted, cursor }: ListRequest): r
   return sources.length === 0 ? [{ kind: 'all' }] : sources
 }
 
-export const orderOf = (request: ListRequest): ListOrder => request.order ?? defaultOrder(sourcesOf(request))
+const orderOf = (request: ListRequest): ListOrder => request.order ?? defaultOrder(sourcesOf(request))
 
 /** Whether the cursor of the request is one of a list in its order. */
 export function hasOwnCursor(request: ListRequest): boolean {
   const { cursor } = request
   return cursor === undefined || isStageOf(cursor.stage, orderOf(request), sourcesOf(request))
+}
+
+/** @param now the present, in milliseconds since 1970: records that have expired by then are not listed */
+export function listingOf(request: ListRequest, now: number): Listing {
+  const { filters, lastRegister, lastDeleted, ascending, cursor } = request
+  const sources = sourcesOf(request)
+  // The lists of `last_register` and `last_deleted` come whole unless a limit asks for pages.
+  const isAll = sources.every(({ kind }) => kind === 'all')
+  const whole = isAll ? MAX_PAGE_RECORDS : (lastRegister ?? 0) + (lastDeleted ?? 0)
+  return {
+    sources,
+    filters,
+    order: orderOf(request),
+    ascending,
+    after: cursor?.after,
+    stage: cursor?.stage,
+    limit: request.limit ?? whole,
+    now,
+  }
 }

@@ -15,7 +15,7 @@ import type { Database } from '../../storage/database/database.ts'
 import { clientOf } from '../../storage/database/connection-slots.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import { rowsToJson } from '../list/page-json.ts'
-import { recordsNamed } from './queries.ts'
+import { rowsOfNames } from '../list/queries.ts'
 
 /** Searches that wait: one runs at a time, on part of a core, while other requests are answered. */
 const MAX_WAITING = 64
@@ -116,7 +116,9 @@ export class LookalikeSearch {
     for (let from = 0; from < matches.length; from += CHUNK) {
       const part = matches.slice(from, from + CHUNK)
       const names = part.map((match) => match.name)
-      const rows = await this.#database.values(recordsNamed(this.#database.dialect, names, now))
+      const rows = await this.#database.values(
+        rowsOfNames(this.#database.dialect, { filters: {}, now }, names),
+      )
       const rowOf = new Map(rows.map((row) => [row[0], row]))
       if (from > 0) await nextTurn()
       for (const { name: other, cost } of part) {

@@ -12,7 +12,7 @@ import {
 } from '../list/index-page.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import { stagesFrom, type Listing } from '../list/order.ts'
-import { countMatching } from '../queries.ts'
+import { countMatching } from '../queries-filters.ts'
 import { advanced, BEFORE_EXPIRY, changesOf, type MatchCounts, type RecordChange } from './match-counts.ts'
 import type { SplitName } from '../words/dictionary.ts'
 import * as queries from './queries.ts'

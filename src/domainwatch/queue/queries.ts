@@ -3,7 +3,9 @@ import { allOf, empty, join, limit, raw, sql } from '../../storage/database/sql.
 import { expiryCutoff } from '../limits.ts'
 import type { Filters } from '../filters.ts'
 import { BOUGHT_SORT_KEY, SORT_KEYS, type ListOrder } from '../list/order.ts'
-import { COLUMNS, matching, notExpired, page, type PageRequest } from '../queries.ts'
+import { COLUMNS, page, type PageRequest } from '../list/queries.ts'
+import { notExpired } from '../queries-expiry.ts'
+import { matching } from '../queries-filters.ts'
 
 /** Held by transactions that claim, on an engine with several writers. Any constant that no other code uses. */
 const CLAIMS_LOCK = 7_216_455_015

@@ -1,9 +1,10 @@
 import { DOMAIN_FIELDS } from '../../storage/database/changes/change.ts'
-import type { Dialect } from '../../storage/database/dialect.ts'
+import { isOneOf, type Dialect } from '../../storage/database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql, type Sql } from '../../storage/database/sql.ts'
 import type { Table } from '../../storage/database/tables.ts'
 import type { Filters } from '../filters.ts'
-import { matching, notExpired } from '../queries.ts'
+import { notExpired } from '../queries-expiry.ts'
+import { matching } from '../queries-filters.ts'
 import { hasKey } from '../watches/queries.ts'
 
 /** Names that are looked up again, and when. */
@@ -64,12 +65,9 @@ export type RecordRow = Readonly<Record<(typeof DOMAIN_FIELDS)[number], string |
 }
 
 /** Selects the records of some names. */
-export const recordsNamed = (dialect: Dialect, names: readonly string[]) => {
-  const given = dialect.jsonRows(JSON.stringify(names.map((name) => [name])), ['text'])
-  return sql<RecordRow>`
+export const recordsNamed = (dialect: Dialect, names: readonly string[]) => sql<RecordRow>`
   SELECT name, ${join(DOMAIN_FIELDS.map((field) => raw(field)))} FROM domains
-  WHERE name IN (SELECT ${given.columns} FROM ${given.table})`
-}
+  WHERE ${isOneOf(dialect, sql`name`, names)}`
 
 /** Adds names. An existing one keeps its time, and belongs to everyone if it is wanted by more than a watch. */
 export const addChecks = (dialect: Dialect, checks: readonly Check[]) => {

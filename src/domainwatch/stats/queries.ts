@@ -1,7 +1,8 @@
 import type { Dialect } from '../../storage/database/dialect.ts'
 import { allOf, limit, raw, sql, type Sql } from '../../storage/database/sql.ts'
 import type { Filters } from '../filters.ts'
-import { matching, notExpired } from '../queries.ts'
+import { notExpired } from '../queries-expiry.ts'
+import { matching } from '../queries-filters.ts'
 import type { Span } from './counts.ts'
 
 const within = (column: Sql, { from, to }: Span) => sql`${column} >= ${from} AND ${column} <= ${to}`

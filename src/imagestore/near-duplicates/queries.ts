@@ -1,4 +1,4 @@
-import type { Dialect } from '../../storage/database/dialect.ts'
+import { isOneOf, type Dialect } from '../../storage/database/dialect.ts'
 import { limit, sql } from '../../storage/database/sql.ts'
 import type { ImageRow } from '../image-fields.ts'
 import { IMAGE_COLUMNS, notExpired } from '../queries.ts'
@@ -31,11 +31,6 @@ export const imageCount = (accountId: number) => sql<{ readonly images: number }
 export const largestAccounts = (count: number) => sql<{ readonly account_id: number }>`
   SELECT account_id FROM image_totals WHERE images > 0 ORDER BY images DESC, account_id ${limit(count)}`
 
-const listOf = (dialect: Dialect, dhashes: readonly string[]) => {
-  const { table, columns } = dialect.jsonRows(JSON.stringify(dhashes.map((dhash) => [dhash])), ['text'])
-  return sql`(SELECT ${columns} FROM ${table})`
-}
-
 /** Images with one of these hashes, ordered by hash. */
 export const imagesWith = (
   dialect: Dialect,
@@ -47,7 +42,7 @@ export const imagesWith = (
   SELECT ${IMAGE_COLUMNS} FROM image_dhashes AS near
   JOIN images ON images.account_id = near.account_id AND images.hash = near.hash
   JOIN blobs ON blobs.hash = images.hash
-  WHERE near.account_id = ${accountId} AND near.dhash IN ${listOf(dialect, dhashes)} AND ${notExpired(now)}
+  WHERE near.account_id = ${accountId} AND ${isOneOf(dialect, sql`near.dhash`, dhashes)} AND ${notExpired(now)}
   ORDER BY near.dhash, near.hash ${limit(count)}`
 
 /** The number of images with one of these hashes, except one image. Counts up to a limit. */
@@ -62,5 +57,5 @@ export const countWith = (
   SELECT count(*) AS count FROM (
     SELECT 1 AS one FROM image_dhashes AS near
     JOIN images ON images.account_id = near.account_id AND images.hash = near.hash
-    WHERE near.account_id = ${accountId} AND near.dhash IN ${listOf(dialect, dhashes)} AND near.hash <> ${exceptHash}
+    WHERE near.account_id = ${accountId} AND ${isOneOf(dialect, sql`near.dhash`, dhashes)} AND near.hash <> ${exceptHash}
       AND ${notExpired(now)} ${limit(max)}) AS found`

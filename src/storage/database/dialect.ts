@@ -1,5 +1,5 @@
 import type { ValueType } from './batch.ts'
-import type { Query, Sql } from './sql.ts'
+import { sql, type Query, type Sql } from './sql.ts'
 
 /** A text to match byte by byte, or a wildcard: `many` for any text, `one` for any character. */
 export type GlobPart = string | { readonly wild: 'many' | 'one' }
@@ -41,4 +41,14 @@ export interface Dialect {
    * SQLite of the machine.
    */
   readonly now: Sql
+}
+
+/**
+ * A condition: `column` is one of some texts.
+ * @param texts themselves, or the JSON text of an array of arrays that start with them
+ */
+export function isOneOf(dialect: Dialect, column: Sql, texts: readonly string[] | string): Sql {
+  const rows = typeof texts === 'string' ? texts : JSON.stringify(texts.map((text) => [text]))
+  const given = dialect.jsonRows(rows, ['text'])
+  return sql`${column} IN (SELECT ${given.columns} FROM ${given.table})`
 }

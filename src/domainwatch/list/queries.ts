@@ -1,10 +1,8 @@
-import type { Dialect } from '../storage/database/dialect.ts'
-import { allOf, empty, join, limit, raw, sql, type Query, type Sql } from '../storage/database/sql.ts'
-import { expiryCutoff } from './limits.ts'
-import { conditionsOf, type FilterName, type Filters, type NamedCondition } from './filters.ts'
-
-/** Later than any possible date: means "never" in comparisons. */
-const NEVER = 8_640_000_000_000_000
+import { isOneOf, type Dialect } from '../../storage/database/dialect.ts'
+import { allOf, empty, join, limit, raw, sql, type Query, type Sql } from '../../storage/database/sql.ts'
+import { conditionsOf, type Filters, type NamedCondition } from '../filters.ts'
+import { notExpired } from '../queries-expiry.ts'
+import { filterConditions, isMarked, matching } from '../queries-filters.ts'
 
 /** The columns that lists are sorted by. */
 export type SortKey = 'date_reg' | 'deleted_at' | 'date_mod' | 'name' | 'length'
@@ -36,96 +34,9 @@ export type Source =
       readonly range?: ListRange | undefined
     }
 
-/** The record has not expired. */
-export const notExpired = (now: number): Sql =>
-  sql`COALESCE(discarded_at, ${raw(String(NEVER))}) > ${expiryCutoff(now)}`
-
-const expired = (now: number): Sql => sql`discarded_at <= ${expiryCutoff(now)}`
-
 /** As the index by deletion defines it: an engine uses a partial index only for its own condition. */
 const isDeleted = ({ plansAsWritten }: Dialect): Sql =>
   plansAsWritten ? sql`deleted_at IS NOT NULL` : sql`status = 0`
-
-/** Filters with a partial index by `date_reg`, those with the fewest records first. Of a mark it has the records that have it. */
-const PARTIAL_INDEXES: readonly FilterName[] = [
-  'dis',
-  'discarded',
-  'rev',
-  'revision',
-  'reserve',
-  'reserved',
-  'status',
-]
-
-const hasPartialIndex = (name: FilterName, filters: Filters): boolean =>
-  PARTIAL_INDEXES.includes(name) && (name === 'status' || filters[name] === true || filters[name] === 1)
-
-/** Whether a partial index of few records serves the filters. */
-const isMarked = (filters: Filters) =>
-  PARTIAL_INDEXES.some((name) => name !== 'status' && hasPartialIndex(name, filters))
-
-/** The conditions of filters, by what can decide them. */
-interface FilterConditions {
-  /** Conditions on the row. */
-  readonly where: Sql[]
-  /** Conditions on the name only. */
-  readonly byName: Sql[]
-  /** Conditions of `where` in terms of the name. */
-  readonly traits: Sql[]
-  /** Conditions of `where` that bound `date_reg`. */
-  readonly dates: Sql[]
-}
-
-/**
- * On an engine that picks indexes by the form of the statement, the first filter of `PARTIAL_INDEXES` wins: a unary
- * plus disables the index of another filter and has no other effect.
- * @param walked the key whose index is scanned in order, whatever the filters: other indexes are disabled
- */
-function filterConditions(dialect: Dialect, filters: Filters, walked?: SortKey): FilterConditions {
-  const found: FilterConditions = { where: [], byName: [], traits: [], dates: [] }
-  const given = conditionsOf(filters)
-  const indexed = PARTIAL_INDEXES.filter((name) => hasPartialIndex(name, filters)).flatMap((name) =>
-    given.filter((one) => one.name === name),
-  )
-  const plus = (condition: Sql) => (dialect.plansAsWritten ? sql`+(${condition})` : condition)
-  for (const [i, { sql: condition }] of indexed.entries()) {
-    if (condition.record === undefined) continue
-    const bySql = condition.record(dialect)
-    const isKeptAway = i > 0 || (walked !== undefined && walked !== 'date_reg')
-    found.where.push(isKeptAway ? plus(bySql) : bySql)
-  }
-  for (const condition of given) {
-    if (indexed.includes(condition)) continue
-    const { record, name, rangeOf: bounded } = condition.sql
-    if (record === undefined) found.byName.push(name(dialect))
-    else {
-      const bySql = record(dialect)
-      const isKeptAway = bounded !== undefined && walked !== undefined && walked !== bounded
-      found.where.push(isKeptAway ? plus(bySql) : bySql)
-      if (name !== undefined) found.traits.push(name(dialect))
-      if (bounded === 'date_reg') found.dates.push(bySql)
-    }
-  }
-  return found
-}
-
-/** All filters. */
-export function matching(dialect: Dialect, filters: Filters): Sql[] {
-  const { where, byName } = filterConditions(dialect, filters)
-  return [...where, ...byName]
-}
-
-/**
- * Whether the filters may visit very many records: no index serves them, or an index serves only one of two.
- * @param hasStatus whether the list is one of bought or of deleted records anyway
- */
-export function visitsManyRecords(filters: Filters, hasStatus: boolean): boolean {
-  const given = conditionsOf(filters)
-  const indexed = given.filter(({ name }) => hasPartialIndex(name, filters))
-  const isUnserved = given.some((one) => !indexed.includes(one) && one.sql.rangeOf !== 'date_reg')
-  const isStatusGiven = filters.status !== undefined
-  return isUnserved || indexed.length + (hasStatus && !isStatusGiven ? 1 : 0) > 1
-}
 
 /** The columns of a page, in this order. */
 export const COLUMNS =
@@ -300,10 +211,9 @@ export function rowsOfNames(
   { filters, now }: Pick<PageRequest, 'filters' | 'now'>,
   names: readonly string[],
 ) {
-  const given = dialect.jsonRows(JSON.stringify(names.map((name) => [name])), ['text'])
-  const conditions = allOf([...matching(dialect, filters), notExpired(now)])
+  const isNamed = isOneOf(dialect, sql`name`, names)
   return sql`SELECT ${plainColumns} FROM domains
-    WHERE name IN (SELECT ${given.columns} FROM ${given.table}) AND ${conditions}`
+    WHERE ${allOf([isNamed, ...matching(dialect, filters), notExpired(now)])}`
 }
 
 /** The first and the last record of `last_register` or `last_deleted` at this moment: key and name joined. */
@@ -315,20 +225,8 @@ export function rangeOf(dialect: Dialect, source: Source, filters: Filters, now:
     FROM (${records(dialect, source, { filters, now, sortKey: 'date_reg' })}) AS source`
 }
 
-/** The number of records that match. */
-export const countMatching = (dialect: Dialect, filters: Filters, now: number) => sql<{ count: number }>`
-  SELECT count(*) AS count FROM domains WHERE ${allOf([...matching(dialect, filters), notExpired(now)])}`
-
-/** When the first of the discarded records was discarded; null if there is none. */
-export const firstDiscarded = (now: number) => sql<{ marked_at: number | null }>`
-  SELECT min(discarded_at) AS marked_at FROM domains WHERE discarded_at > ${expiryCutoff(now)}`
-
-/** Whether there are more records than `count`. */
-export const moreThan = (count: number) => sql<{ name: string }>`
-  SELECT name FROM domains ORDER BY name ${limit(1)} OFFSET CAST(${count} AS INTEGER)`
-
 /**
- * Records after a name as one text, a line each, in no order: a tenth of the cost of rows. `list/read-records.ts` parses it.
+ * Records after a name as one text, a line each, in no order: a tenth of the cost of rows. `load-records.ts` parses it.
  */
 export const recordsAsText = (dialect: Dialect, after: string, count: number) => sql<{
   last: string | null
@@ -344,27 +242,3 @@ export const recordsAsText = (dialect: Dialect, after: string, count: number) =>
 
 const TAB = raw(`'\t'`)
 const LINE_END = raw(`'\n'`)
-
-/** Deletes at most `count` records that have expired. */
-export const deleteExpired = (now: number, count: number) => sql`
-  DELETE FROM domains WHERE name IN (
-    SELECT name FROM domains WHERE ${expired(now)} ORDER BY discarded_at ${limit(count)}
-  )`
-
-export const anyExpired = (now: number) => sql<{ name: string }>`
-  SELECT name FROM domains WHERE ${expired(now)} LIMIT 1`
-
-/** Deletes the expired records whose names are first in these rows: a JSON array of arrays. */
-export function deleteExpiredOf(dialect: Dialect, now: number, rows: string) {
-  const given = dialect.jsonRows(rows, ['text'])
-  return sql`DELETE FROM domains WHERE ${expired(now)} AND name IN (SELECT ${given.columns} FROM ${given.table})`
-}
-
-/** Records that the account added domains now. Last in a transaction, since it blocks others of the account. */
-export const noteAdd = (account: string, now: number) => sql`
-  INSERT INTO feeds (account_id, added_at) SELECT id, CAST(${now} AS BIGINT) FROM accounts WHERE name = ${account}
-  ON CONFLICT (account_id) DO UPDATE SET added_at = excluded.added_at`
-
-/** Which of these names are recorded. */
-export const recorded = (names: readonly string[]) => sql<{ name: string }>`
-  SELECT name FROM domains WHERE name IN (${join(names)})`

@@ -1,0 +1,110 @@
+import type { Clock } from '../../lib/clock.ts'
+import type { Database, Reader } from '../../storage/database/database.ts'
+import type { SqlValue } from '../../storage/database/sql.ts'
+import { visitsManyRecords } from '../queries-filters.ts'
+import type { NameSplits } from '../words/split-names.ts'
+import { rowsOfStage } from './all-rows.ts'
+import { cursorOf, splitPosition, type ListCursor } from './cursor.ts'
+import { stagesFrom, type Listing, type Stage } from './order.ts'
+import { positionOfRow } from './page-json.ts'
+import * as queries from './queries.ts'
+import type { ListRange, PageRequest, Source } from './queries.ts'
+
+export interface RowPage {
+  /** The columns `COLUMNS` of each record. */
+  readonly rows: readonly SqlValue[][]
+  /** Where the next page begins; undefined on the last one. */
+  readonly next: ListCursor | undefined
+}
+
+/** Lists read from the database: when the index is not up to date, and for exports. */
+export class DatabaseLists {
+  readonly #database: Database
+  readonly #clock: Clock
+  readonly #splits: NameSplits | undefined
+
+  /** @param splits decides whether the database can filter by words; by default it can */
+  constructor(database: Database, clock: Clock, splits?: NameSplits) {
+    this.#database = database
+    this.#clock = clock
+    this.#splits = splits
+  }
+
+  /** @param account its id: accounts share the database fairly */
+  async page(listing: Listing, account?: number): Promise<RowPage> {
+    await this.#splits?.assertDone(listing.filters)
+    const reader = this.#reader(listing, account)
+    const sources = await this.#withRanges(reader, listing)
+    const rows: SqlValue[][] = []
+    let next: ListCursor | undefined
+    let last: { readonly row: readonly SqlValue[]; readonly stage: Stage } | undefined
+    for (const stage of stagesFrom(listing, sources)) {
+      // One more than requested shows whether there is a next page.
+      const limit = listing.limit - rows.length + 1
+      const found = await this.#rowsOf(reader, { ...listing, ...stage, limit })
+      const taken = found.slice(0, limit - 1)
+      rows.push(...taken)
+      const row = taken.at(-1)
+      if (row !== undefined) last = { row, stage }
+      if (found.length < limit) continue
+      if (last !== undefined)
+        next = cursorOf(sources, positionOfRow(last.row, last.stage.sortKey), last.stage)
+      break
+    }
+    return { rows, next }
+  }
+
+  /**
+   * The rows (`COLUMNS`) of every match, in parts. Concurrent writes make it neither skip nor repeat a record that did not itself
+   * change.
+   * @param account its id: accounts share the database fairly
+   */
+  async *rows(listing: Listing, account?: number): AsyncGenerator<SqlValue[][]> {
+    await this.#splits?.assertDone(listing.filters)
+    const reader = this.#database.scannerOf(account)
+    const sources = await this.#withRanges(reader, listing)
+    for (const stage of stagesFrom(listing, sources)) {
+      yield* rowsOfStage(this.#database, this.#clock, reader, { ...listing, ...stage })
+    }
+  }
+
+  async #rowsOf(reader: Reader, request: PageRequest): Promise<SqlValue[][]> {
+    const { dialect } = this.#database
+    if (!queries.goesThroughTable(dialect, request)) return reader.values(queries.page(dialect, request))
+    const near = await reader.values(queries.page(dialect, request, 'near'))
+    return near.length === request.limit ? near : reader.values(queries.page(dialect, request, 'table'))
+  }
+
+  /**
+   * Under `last_register` and `last_deleted` the first page of several fixes the range that all of them are drawn from, before
+   * it is read itself: a record that is added in between must not push another out.
+   */
+  async #withRanges(reader: Reader, listing: Listing): Promise<readonly Source[]> {
+    const wanted = listing.sources.reduce(
+      (sum, source) => sum + (source.kind === 'all' ? 0 : source.newest),
+      0,
+    )
+    if (wanted <= listing.limit) return listing.sources
+    const sources: Source[] = []
+    for (const source of listing.sources) {
+      const isComplete = source.kind === 'all' || source.range !== undefined
+      sources.push(isComplete ? source : { ...source, range: await this.#range(reader, source, listing) })
+    }
+    return sources
+  }
+
+  async #range(reader: Reader, source: Source, { filters, now }: Listing): Promise<ListRange | undefined> {
+    const ends = await reader.first(queries.rangeOf(this.#database.dialect, source, filters, now))
+    if (ends === undefined || ends.low === null || ends.high === null) return undefined
+    return { low: splitPosition(ends.low), high: splitPosition(ends.high) }
+  }
+
+  /** A list that visits many records must not hold the event loop. */
+  #reader(listing: Listing, account: number | undefined): Reader {
+    const { filters, sources } = listing
+    const hasIndex = stagesFrom(listing, sources).every(({ sortKey }) => queries.hasIndex(sortKey))
+    const hasStatus = sources.some(({ kind }) => kind !== 'all')
+    const visitsMany = !hasIndex || visitsManyRecords(filters, hasStatus)
+    return visitsMany ? this.#database.scannerOf(account) : this.#database
+  }
+}
