@@ -5,20 +5,25 @@ import type { Database, Transaction } from '../storage/database/database.ts'
 import type { Query } from '../storage/database/sql.ts'
 import { VersionedCache } from '../storage/database/versioned-cache.ts'
 import type { Identity } from '../http/auth/authenticator.ts'
-import { type KeyLimits, MAX_ACCOUNT_CHARACTERS, type Service, UNLIMITED } from '../http/auth/key-limits.ts'
+import {
+  type AccountRecord,
+  type CreateKeyOutcome,
+  type KeyLimits,
+  type KeyRecord,
+  MAX_ACCOUNT_CHARACTERS,
+  type Service,
+  UNLIMITED,
+} from '../http/auth/key-limits.ts'
 import * as queries from './queries.ts'
 import { KeyUses } from './key-uses.ts'
 import { hash, randomBytes } from 'node:crypto'
 
-/** An API key as its holder knows it. It is shown once and never stored. */
-type ApiKey = string & { readonly __brand: 'ApiKey' }
-
 /** 32 letters and digits, 5 bits each, without those that are easily confused. */
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
 
-/** Generates a key of 160 random bits. */
-function newApiKey(): ApiKey {
-  return randomText(32) as ApiKey
+/** Generates an API key of 160 random bits. It is shown to its holder once and never stored. */
+function newApiKey(): string {
+  return randomText(32)
 }
 
 /** Generates a short public id of a key, for lists and revocation. */
@@ -52,26 +57,9 @@ function randomText(length: number): string {
 const MAX_CACHED_KEYS = 10_000
 const MAX_CACHED_NAMES = 1_000
 
-type CreateKeyOutcome =
-  | { readonly kind: 'created'; readonly key: ApiKey; readonly id: string }
-  | { readonly kind: 'other-service'; readonly service: Service }
-  | { readonly kind: 'bad-name'; readonly takes: string }
-
 interface NewAccount {
   readonly name: string
   readonly service: Service
-}
-
-/** A key as administrators see it. */
-export interface KeyRecord extends KeyLimits {
-  readonly id: string
-  readonly account: string
-  readonly service: Service
-  /** Milliseconds since 1970. */
-  readonly created_at: number
-  readonly revoked_at: number | null
-  /** Accurate to a few minutes; null if it was never used. */
-  readonly used_at: number | null
 }
 
 export interface Accounts {
@@ -82,7 +70,7 @@ export interface Accounts {
   /** Creates a key, and its account if there is none. Without limits the key has full scope and never expires. */
   createKey(account: string, service: Service, limits?: KeyLimits): Promise<CreateKeyOutcome>
   keys(): Promise<KeyRecord[]>
-  accounts(): Promise<(queries.AccountRow & { created_at: number })[]>
+  accounts(): Promise<AccountRecord[]>
   /** Stores which keys were used since the last call. */
   writeUses(): Promise<void>
   revoke(id: string): Promise<'revoked' | 'already-revoked' | 'unknown'>
@@ -96,7 +84,7 @@ export interface Accounts {
    * Creates these accounts, with a key each, if there are none at all. Of nodes that start together, one creates them.
    * @returns the keys, in that order; undefined if there are accounts
    */
-  createFirst(accounts: readonly NewAccount[]): Promise<readonly ApiKey[] | undefined>
+  createFirst(accounts: readonly NewAccount[]): Promise<readonly string[] | undefined>
 }
 
 export function createAccounts(database: Database, clock: Clock): Accounts {
@@ -169,7 +157,7 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
       return database.transaction(async (tx) => {
         await tx.all(queries.lockInstance(database.dialect.forUpdate))
         if (!(await isEmpty(tx))) return undefined
-        const created: ApiKey[] = []
+        const created: string[] = []
         for (const { name, service } of accounts) {
           const outcome = await addKey(tx, name, service, { limits: UNLIMITED, now: clock.now() })
           if (outcome.kind !== 'created')

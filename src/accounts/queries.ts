@@ -1,11 +1,7 @@
 import { join, raw, sql, type Sql } from '../storage/database/sql.ts'
-import type { KeyLimits, Scope, Service } from '../http/auth/key-limits.ts'
+import type { AccountRecord, KeyLimits, KeyRecord, Scope, Service } from '../http/auth/key-limits.ts'
 
-export interface AccountRow {
-  readonly id: number
-  readonly name: string
-  readonly service: Service
-}
+export type AccountRow = Omit<AccountRecord, 'created_at'>
 
 /** The limits of a key. */
 export interface LimitsRow {
@@ -16,15 +12,7 @@ export interface LimitsRow {
   readonly rate_ms: number | null
 }
 
-export interface KeyRow extends LimitsRow {
-  readonly id: string
-  readonly account: string
-  readonly service: Service
-  readonly created_at: number
-  readonly revoked_at: number | null
-  /** Accurate to a few minutes; null if it was never used. */
-  readonly used_at: number | null
-}
+export type KeyRow = Omit<KeyRecord, keyof KeyLimits> & LimitsRow
 
 const LIMITS = raw('scope, expires_at, rate_count, rate_ms')
 
@@ -48,7 +36,7 @@ export const administratorByName = (name: string) => sql<{ id: string }>`
 export const accountsOf = (service: Service) => sql<AccountRow>`
   SELECT id, name, service FROM accounts WHERE service = ${service} ORDER BY name`
 
-export const allAccounts = () => sql<AccountRow & { created_at: number }>`
+export const allAccounts = () => sql<AccountRecord>`
   SELECT id, name, service, created_at FROM accounts ORDER BY name`
 
 export const insertAccount = (name: string, service: Service, now: number) => sql`

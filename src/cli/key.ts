@@ -1,10 +1,11 @@
-import { createAccounts, type Accounts, type KeyRecord } from '../accounts/index.ts'
+import { createAccounts, type Accounts } from '../accounts/index.ts'
 import type { Config, Flags } from '../server/config/config.ts'
 import { systemClock } from '../lib/clock.ts'
 import {
   MAX_LIFETIME_DAYS,
   MAX_RATE,
   type KeyLimits,
+  type KeyRecord,
   SCOPES,
   SERVICES,
   type Service,

@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
+import { inBatches } from '../storage/database/in-batches.ts'
 import { deletionsBefore, removeChangesUpTo, removeObservations } from './history/queries.ts'
 import { anyExpired, deleteExpired, deleteExpiredOf } from './queries-expiry.ts'
 
@@ -61,14 +62,4 @@ export async function sweepHistory(
 
 export async function hasOldHistory(database: Database, clock: Clock, keepMs: number): Promise<boolean> {
   return (await database.first(deletionsBefore(clock.now() - keepMs, 1))) !== undefined
-}
-
-/** Repeats `remove` until it removes less than a full batch or `signal` aborts. Returns the total. */
-async function inBatches(size: number, signal: AbortSignal, remove: () => Promise<number>): Promise<number> {
-  let total = 0
-  for (;;) {
-    const removed = await remove()
-    total += removed
-    if (removed < size || signal.aborted) return total
-  }
 }

@@ -2,6 +2,7 @@ import { secondsOf, type Clock } from '../lib/clock.ts'
 import { withTimeout } from '../lib/concurrency.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
+import { inBatches } from '../storage/database/in-batches.ts'
 import { bytesKey } from './blobs.ts'
 import { isImageHash, type ImageHash } from './image-hash.ts'
 import { anyHolder, deleteBlob, lockBlob, type deleteImage } from './queries.ts'
@@ -99,21 +100,17 @@ export const hasOldAddresses = async (database: Database, clock: Clock, days: nu
   (await database.first(queries.anyAddress(daysAgo(clock, days)))) !== undefined
 
 /** Erases the addresses of uploaders of more than `days` days ago. Returns how many. */
-export async function eraseAddresses(
+export const eraseAddresses = (
   database: Database,
   clock: Clock,
   days: number,
   signal?: AbortSignal,
-): Promise<number> {
-  let erased = 0
-  while (signal?.aborted !== true) {
-    const statement = queries.eraseAddresses(daysAgo(clock, days), ERASED_BATCH_ADDRESSES)
-    const count = await database.transaction((tx) => tx.run(statement))
-    erased += count
-    if (count < ERASED_BATCH_ADDRESSES) break
-  }
-  return erased
-}
+): Promise<number> =>
+  inBatches(ERASED_BATCH_ADDRESSES, signal, () =>
+    database.transaction((tx) =>
+      tx.run(queries.eraseAddresses(daysAgo(clock, days), ERASED_BATCH_ADDRESSES)),
+    ),
+  )
 
 const MAX_CONCURRENT_REMOVALS = 8
 /** A key takes some hundred bytes. */

@@ -4,7 +4,8 @@ import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { storageByAccount } from '../queries.ts'
 import { accountsAnswer } from '../schemas.ts'
-import type { ApiKeys, KeyRecord } from './keys.ts'
+import type { KeyRecord } from '../../http/auth/key-limits.ts'
+import type { ApiKeys } from './keys.ts'
 import type { AccountPolicies } from './limits.ts'
 
 const NO_POLICY = { max_images: null, max_bytes: null, delivery: null }

@@ -8,6 +8,9 @@ import {
   MAX_ACCOUNT_CHARACTERS,
   MAX_LIFETIME_DAYS,
   MAX_RATE,
+  type AccountRecord,
+  type CreateKeyOutcome,
+  type KeyRecord,
   type KeyLimits,
   type Rate,
   SCOPES,
@@ -22,33 +25,11 @@ import type { Clock } from '../../lib/clock.ts'
 import { choice, text, type Parameter } from '../../http/parameters.ts'
 import { createAnswer, keysAnswer, revokeAnswer } from '../schemas.ts'
 
-export interface KeyRecord extends KeyLimits {
-  readonly id: string
-  readonly account: string
-  readonly service: Service
-  /** Milliseconds since 1970. */
-  readonly created_at: number
-  readonly revoked_at: number | null
-  readonly used_at: number | null
-}
-
-export interface AccountRecord {
-  readonly id: number
-  readonly name: string
-  readonly service: Service
-  readonly created_at: number
-}
-
-export type CreateOutcome =
-  | { readonly kind: 'created'; readonly key: string; readonly id: string }
-  | { readonly kind: 'other-service'; readonly service: Service }
-  | { readonly kind: 'bad-name'; readonly takes: string }
-
 /** The operations on accounts and keys, which the composition root passes in. */
 export interface ApiKeys {
   readonly keys: () => Promise<readonly KeyRecord[]>
   readonly accounts: () => Promise<readonly AccountRecord[]>
-  readonly create: (account: string, service: Service, limits: KeyLimits) => Promise<CreateOutcome>
+  readonly create: (account: string, service: Service, limits: KeyLimits) => Promise<CreateKeyOutcome>
   readonly revoke: (id: string) => Promise<'revoked' | 'already-revoked' | 'unknown'>
 }
 

@@ -4,7 +4,8 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { choice, text, type Parameter } from '../../http/parameters.ts'
 import { limitsAnswer } from '../schemas.ts'
-import { accountOfOther, type AccountRecord, type ApiKeys } from './keys.ts'
+import type { AccountRecord } from '../../http/auth/key-limits.ts'
+import { accountOfOther, type ApiKeys } from './keys.ts'
 
 /** What the owner of the service allows an application. */
 export interface AccountPolicy<Mode extends string = string> {

@@ -1,8 +1,8 @@
-import { OverloadError } from '../../lib/errors.ts'
+import { isOverload, withRetries } from '../../lib/retry.ts'
 import type { RowBatch, SortedRows } from './row-buffer.ts'
 
-/** Attempts while the database is overloaded. */
-const MAX_ATTEMPTS = 10
+/** While the database is overloaded: some 5 s in all. */
+const RETRIES = { attempts: 7, firstPauseMs: 100, isRetryable: isOverload }
 
 export interface ImportCounts {
   /** Valid records of the file, repeated ones included. */
@@ -89,7 +89,7 @@ export class ImportWriter {
     const { store, stored, source } = this.#options
     while (!rows.isEmpty) {
       const batch = rows.take(this.#size.rows)
-      const { changed, heldMs } = await retried(() => store(batch))
+      const { changed, heldMs } = await withRetries(() => store(batch), RETRIES)
       this.#size.record(batch.names.length, heldMs)
       this.#changed += changed
       const name = batch.names.at(-1)
@@ -106,17 +106,6 @@ export class ImportWriter {
   #reached(): { readonly line: number; readonly counts: ImportCounts } {
     const { line, read, refused } = this.#from
     return { line, counts: { read, changed: this.#changed, refused } }
-  }
-}
-
-async function retried<T>(work: () => Promise<T>): Promise<T> {
-  for (let run = 1; ; run++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof OverloadError) || run === MAX_ATTEMPTS) throw error
-      await new Promise((resolve) => setTimeout(resolve, 100 * run))
-    }
   }
 }
 

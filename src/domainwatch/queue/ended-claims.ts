@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import type { Dialect } from '../../storage/database/dialect.ts'
+import { inBatches } from '../../storage/database/in-batches.ts'
 import { anyEndedClaim, deleteEndedClaims, endClaims, heldBy } from './queries.ts'
 
 /** Claims removed per transaction, so that other writers get their turn. */
@@ -29,13 +30,7 @@ export async function hasEndedClaims(database: Database, clock: Clock): Promise<
 }
 
 /** Deletes claims whose time is over. They have no effect any more, so this only frees space. */
-export async function sweepClaims(database: Database, clock: Clock, signal: AbortSignal): Promise<number> {
-  let total = 0
-  for (;;) {
-    const deleted = await database.transaction((tx) =>
-      tx.run(deleteEndedClaims(database.dialect, clock.now(), BATCH)),
-    )
-    total += deleted
-    if (deleted < BATCH || signal.aborted) return total
-  }
-}
+export const sweepClaims = (database: Database, clock: Clock, signal: AbortSignal): Promise<number> =>
+  inBatches(BATCH, signal, () =>
+    database.transaction((tx) => tx.run(deleteEndedClaims(database.dialect, clock.now(), BATCH))),
+  )

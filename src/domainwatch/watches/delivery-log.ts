@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
+import { inBatches } from '../../storage/database/in-batches.ts'
 import type { Outcome } from './channels/channel.ts'
 import * as queries from './queries-deliveries.ts'
 import { accessibleWatch } from './queries.ts'
@@ -117,10 +118,7 @@ export async function hasOldDeliveries(database: Database, clock: Clock): Promis
 /** Deletes deliveries that are too old, and secrets that no longer sign. */
 export async function sweepDeliveries(database: Database, clock: Clock, signal: AbortSignal): Promise<void> {
   await database.transaction((tx) => tx.run(queries.forgetExpiredSecrets(clock.now())))
-  let removed = SWEEP_BATCH
-  while (removed === SWEEP_BATCH && !signal.aborted) {
-    removed = await database.transaction((tx) =>
-      tx.run(queries.deleteOldDeliveries(clock.now() - KEEP_MS, SWEEP_BATCH)),
-    )
-  }
+  await inBatches(SWEEP_BATCH, signal, () =>
+    database.transaction((tx) => tx.run(queries.deleteOldDeliveries(clock.now() - KEEP_MS, SWEEP_BATCH))),
+  )
 }

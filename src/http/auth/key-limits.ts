@@ -31,6 +31,31 @@ export interface KeyLimits {
   readonly rate: Rate | null
 }
 
+/** A key as administrators see it. */
+export interface KeyRecord extends KeyLimits {
+  readonly id: string
+  readonly account: string
+  readonly service: Service
+  /** Milliseconds since 1970. */
+  readonly created_at: number
+  readonly revoked_at: number | null
+  /** Accurate to a few minutes; null if it was never used. */
+  readonly used_at: number | null
+}
+
+export interface AccountRecord {
+  readonly id: number
+  readonly name: string
+  readonly service: Service
+  /** Milliseconds since 1970. */
+  readonly created_at: number
+}
+
+export type CreateKeyOutcome =
+  | { readonly kind: 'created'; readonly key: string; readonly id: string }
+  | { readonly kind: 'other-service'; readonly service: Service }
+  | { readonly kind: 'bad-name'; readonly takes: string }
+
 export const UNLIMITED: KeyLimits = { scope: 'full', expiresAt: null, rate: null }
 
 const MINUTE = 60_000

@@ -1,6 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import { OverloadError } from '../../lib/errors.ts'
 import type { Progress } from '../../lib/progress.ts'
+import { isOverload, withRetries } from '../../lib/retry.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { Query } from '../../storage/database/sql.ts'
@@ -10,8 +9,7 @@ import * as queries from './queries.ts'
 /** Rows per page. */
 export const PAGE_ROWS = 1_000
 /** A short outage of the database must not end a check that runs for hours. */
-const ATTEMPTS = 6
-const PAUSE_MS = 2_000
+const RETRIES = { attempts: 6, firstPauseMs: 500, isRetryable: isOverload }
 
 /** A running verification: what it reads, and what it has found so far. */
 export class Verification {
@@ -60,7 +58,7 @@ export class Verification {
     try {
       await check()
     } catch (error) {
-      if (!(error instanceof Error) || error instanceof OverloadError) throw error
+      if (!(error instanceof Error) || isOverload(error)) throw error
       this.reportDamage(`${table} cannot be read: ${error.message}`)
     }
   }
@@ -87,13 +85,4 @@ export async function* rowsOf<Row>(
 }
 
 /** Retries idempotent work while the database is overloaded or unreachable. */
-export async function retryOverload<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof OverloadError) || attempt === ATTEMPTS) throw error
-    }
-    await pause(PAUSE_MS)
-  }
-}
+export const retryOverload = <T>(work: () => Promise<T>): Promise<T> => withRetries(work, RETRIES)

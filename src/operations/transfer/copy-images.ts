@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import { setTimeout as pause } from 'node:timers/promises'
 import { BlobDamaged, type BlobStore, isBlobKey } from '../../storage/blobs/blob-store.ts'
 import type { Staging } from '../../storage/blobs/staging.ts'
 import { forEachConcurrent } from '../../lib/concurrency.ts'
 import { hashOfDigest } from '../../imagestore/image-hash.ts'
 import type { Progress } from '../../lib/progress.ts'
+import { withRetries } from '../../lib/retry.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { Row } from '../../storage/database/rows.ts'
 import { tableNamed } from '../../storage/database/tables.ts'
@@ -14,9 +14,8 @@ import type { RowSource } from './sync-tables.ts'
 
 /** Images copied concurrently. */
 const CONCURRENCY = 8
-/** A failing store is retried with exponential backoff, so that a minute of trouble does not end hours of work. */
-const ATTEMPTS = 6
-const FIRST_PAUSE_MS = 500
+/** Some 20 s in all, so that short trouble of a store does not end hours of work. */
+const RETRIES = { attempts: 6, firstPauseMs: 800 }
 /** Images that could not be copied are listed up to this number, and counted beyond. */
 const MAX_LISTED_FAULTS = 100
 
@@ -68,7 +67,7 @@ export async function copyImages(
   const faults: Fault[] = []
 
   await forEachConcurrent(images, CONCURRENCY, async (image) => {
-    const outcome = await withRetries(() => copy(image, source, target, check))
+    const outcome = await withRetries(() => copy(image, source, target, check), RETRIES)
     if (outcome === 'copied') {
       result.copied++
       result.copiedBytes += image.size
@@ -138,17 +137,6 @@ async function openImage({ key, size }: ImageBytes, store: BlobStore): Promise<R
   } catch (error) {
     if (error instanceof BlobDamaged) return 'damaged'
     throw error
-  }
-}
-
-async function withRetries<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (attempt === ATTEMPTS) throw error
-      await pause(FIRST_PAUSE_MS * 2 ** attempt * Math.random())
-    }
   }
 }
 
