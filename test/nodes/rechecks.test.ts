@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { sql } from '../../src/storage/database/sql.ts'
+import { ns, soa, startScriptedDns } from '../dns/scripted.ts'
+import { record, stored, update } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
+import { call } from '../support/http.ts'
+import { startNode } from '../support/node-process.ts'
+import { startService } from '../support/service.ts'
+import { endLeases, openAt } from './open.ts'
+
+const CLOCK = new URL('../support/clock-from-file.ts', import.meta.url).href
+const NOON = Date.parse('2026-03-01T12:00:00Z')
+const DAY_MS = 86_400_000
+
+const NAMES = Array.from({ length: 40 }, (_, i) => `n${i}`)
+/** Each name takes two look-ups. */
+const LOOKUPS_PER_SECOND = 10
+/** What is looked up at a time: a second's worth of names. */
+const BATCH = LOOKUPS_PER_SECOND / 2
+
+suite('re-checks on several nodes', () => {
+  test('another node looks up what is left when the one that does so is killed', async () => {
+    /** When each look-up arrived, by a monotonic clock. */
+    const lookups: number[] = []
+    const dns = await startScriptedDns(({ name, question }) => {
+      lookups.push(performance.now())
+      return question.type === 'NS'
+        ? { answers: [ns(name, 'ns1.cl', 0)] }
+        : { authorities: [soa('cl', 0, 0)] }
+    })
+    await using founder = await startService({ flags: { 'recheck-every': '0' } })
+    const { databaseUrl } = founder.app.context.config
+    await stored(
+      founder,
+      NAMES.map((name) => record(name)),
+    )
+    await update(
+      founder,
+      NAMES.map((domain) => ({ domain, revision: 1 })),
+    )
+    await founder.stop()
+    const clock = join(await mkdtemp(join(founder.data, 'clock-')), 'clock')
+    await writeFile(clock, String(NOON))
+    const start = () =>
+      startNode({
+        flags: {
+          port: '0',
+          data: founder.data,
+          'database-url': databaseUrl || undefined,
+          'dns-servers': dns.address,
+          'recheck-rate': String(60 * LOOKUPS_PER_SECOND),
+        },
+        environment: { TEST_CLOCK_FILE: clock },
+        runtimeFlags: ['--import', CLOCK],
+      })
+    const checkedBy = async (node: { readonly url: string }) => {
+      const { text } = await call(node, '/metrics')
+      return Number(/^catalejo_dns_rechecks_total (\d+)$/m.exec(text)?.[1])
+    }
+    const database = await openAt(databaseUrl === '' ? founder.data : databaseUrl)
+    const countChecks = async (now: number) => {
+      const found = await database.first<{ due: number; later: number }>(
+        sql`SELECT COALESCE(sum(CASE WHEN due_at <= ${now} THEN 1 ELSE 0 END), 0) AS due,
+          COALESCE(sum(CASE WHEN due_at > ${now} THEN 1 ELSE 0 END), 0) AS later FROM dns_checks`,
+      )
+      return [Number(found?.due), Number(found?.later)]
+    }
+
+    // It has the lease before there is another node.
+    const first = await start()
+    const all = NAMES.length
+    await eventually(async () => (await countChecks(NOON))[1] === all, 'every name has its time')
+    const second = await start()
+    try {
+      assert.deepEqual(lookups, [])
+      const tomorrow = NOON + DAY_MS
+      await writeFile(clock, String(tomorrow))
+      await eventually(async () => (await checkedBy(first)) >= BATCH, 'the first names were looked up')
+      assert.equal(await checkedBy(second), 0)
+      await first.kill()
+      const before = lookups.length
+      const [due = 0, later = 0] = await countChecks(tomorrow)
+      assert.ok(later >= BATCH && due > 0 && due + later === all, `${later} names were looked up`)
+
+      await endLeases(founder.data, databaseUrl)
+      await eventually(async () => (await checkedBy(second)) >= due, 'the others were looked up')
+      assert.deepEqual(await countChecks(tomorrow), [0, all])
+      assert.equal(await checkedBy(second), due)
+      // The first batch comes without a pause before it, and a busy machine may be a second late.
+      for (const times of [lookups.slice(0, before), lookups.slice(before)]) {
+        const seconds = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1_000
+        const most = LOOKUPS_PER_SECOND * (seconds + 2)
+        assert.ok(times.length <= most, `${times.length} look-ups in ${seconds} s`)
+      }
+      assert.ok(lookups.length <= 2 * (all + BATCH), `${lookups.length} look-ups of ${all} names`)
+      for (const domain of NAMES) {
+        const query = { api: founder.domainKey, domain }
+        const { body } = await call(second, '/api/v1/domainwatch/history', { query })
+        const answers = Object(body).dns.map(({ dns: hosts }: { dns: string[] }) => hosts)
+        assert.deepEqual(answers, [['ns1.cl']], domain)
+      }
+    } finally {
+      await Promise.all([first.kill(), second.kill()])
+      await database.close()
+      await dns.stop()
+    }
+  })
+})
