@@ -48,6 +48,12 @@ const MAY_SCAN: readonly (readonly [RegExp, string])[] = [
   [/\bFROM claims WHERE until <=/, 'once a minute, where each claim reads all of the table'],
   [/WHERE d\.state = 'active' AND watches\.paused = 0/, 'all destinations have a notifier'],
   [/WHERE feed_digest IS NOT NULL AND paused = 0/, 'all feeds are followed'],
+  [
+    /^\s*SELECT name FROM \(.*WHERE NOT EXISTS \(SELECT 1 FROM claims/s,
+    'the next free records, among all that are held',
+  ],
+  [/^\s*SELECT id FROM watches LIMIT 1/, 'the first row is enough'],
+  [/FROM watches WHERE previous_secret_until <=/, 'a regular job, and an account has at most 50 watches'],
   [/FROM watches WHERE filters LIKE/, 'a filter has no index, and an account has at most 50 watches'],
   [/^\s*SELECT count\(\*\) AS images, .* FROM blobs\s*$/, 'the same of the bytes of images'],
 ]
