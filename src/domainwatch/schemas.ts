@@ -129,6 +129,15 @@ export const statsAnswer = object(
         { description: 'Only if `rising` is given' },
       ),
     ),
+    tags: optional(
+      object(
+        {
+          tag: array(string(), { description: 'Those of the most records first' }),
+          count: counts('Their records'),
+        },
+        { description: 'Only if `tags` is given' },
+      ),
+    ),
     feeds: object({
       account: array(string(), { description: 'All accounts of the service' }),
       last_add: array(string({ type: ['string', 'null'] }), {

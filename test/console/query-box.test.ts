@@ -92,13 +92,18 @@ test('tags in use are completed in the query box and where tags are written, the
     { domain: 'faro', tags: ['venta', 'playa'], seen: 1 },
     { domain: 'sol', tags: ['playa'] },
     { domain: 'casa', tags: ['palabra'], revision: 1 },
+    { domain: 'casa-azul', tags: ['pasada'] },
   ]
   assert.equal((await update(service, tagged, { encoding: 'json' })).status, 200)
+  // Later changes of others do not make a tag unknown.
+  const later = Array.from({ length: 250 }, (_, i) => record(`otro${i}`, { date_reg: '2020-01-01 00:00:00' }))
+  await stored(service, later, { encoding: 'json' })
   const { page, context, complaints } = await open('dominios')
   await row(page, 'sol').waitFor()
   await box(page).fill('etiqueta:p')
-  await offers(page).nth(1).waitFor()
-  assert.deepEqual(await offers(page).allTextContents(), ['etiqueta:playa', 'etiqueta:palabra'])
+  await offers(page).nth(2).waitFor()
+  const offered = ['etiqueta:playa', 'etiqueta:palabra', 'etiqueta:pasada']
+  assert.deepEqual(await offers(page).allTextContents(), offered)
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   assert.equal(await box(page).inputValue(), 'etiqueta:playa ')
@@ -123,7 +128,7 @@ test('tags in use are completed in the query box and where tags are written, the
   const values = await page
     .locator('datalist option')
     .evaluateAll((all) => all.map((one) => one.getAttribute('value')))
-  assert.deepEqual(values, ['venta', 'palabra'])
+  assert.deepEqual(values, ['palabra', 'pasada', 'venta'])
   assert.deepEqual(await barriers(page), [])
   assert.deepEqual(complaints, [])
   await context.close()

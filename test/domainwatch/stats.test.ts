@@ -104,6 +104,8 @@ const MALFORMED: readonly [Fields, string][] = [
   [{ from: '2015-12-28', to: '2026-01-05' }, 'El parámetro from debe ser de a lo más 3660 días antes de to'],
   [{ agents: 0 }, 'El parámetro agents debe ser un entero entre 1 y 100'],
   [{ agents: 101 }, 'El parámetro agents debe ser un entero entre 1 y 100'],
+  [{ tags: 0 }, 'El parámetro tags debe ser un entero entre 1 y 1000'],
+  [{ tags: 1_001 }, 'El parámetro tags debe ser un entero entre 1 y 1000'],
   [{ length: 'x' }, 'El parámetro length debe ser un entero entre 1 y 63'],
   [{ agent: '' }, 'El parámetro agent necesita el parámetro search'],
 ]
@@ -131,6 +133,36 @@ test('an add that changes nothing, or is empty, is a sign of life', async () => 
   clock.advance(1_000)
   assert.equal((await add(service, [record('mala', { length: 99 })])).status, 500)
   assert.deepEqual(await lastAdds(), ['2026-01-05 23:20:31', null, '2026-01-05 23:20:33'])
+})
+
+test('tags are listed on request: the most frequent first, of the matching records, also of old ones', async () => {
+  await using own = await startService({ clock })
+  const names = ['alfa', 'beta', 'gamma', 'delta']
+  await stored(
+    own,
+    names.map((name, i) => record(name, { date_reg: `20${10 + i}-01-01 00:00:00` })),
+  )
+  const tagged = [
+    { domain: 'alfa', tags: ['sur', 'playa', 'ñandú'] },
+    { domain: 'beta', tags: ['playa'] },
+    { domain: 'gamma', tags: ['playa', 'norte'], discarded: 1 },
+  ]
+  await update(own, tagged, { encoding: 'json' })
+  const tagsOf = async (query: Fields) => {
+    const { body } = await call(own, STATS, { query: { api: own.domainKey, ...query } })
+    return Object(body).tags
+  }
+  const all = { tag: ['playa', 'norte', 'sur', 'ñandú'], count: [3, 1, 1, 1] }
+  assert.equal(await tagsOf({}), undefined)
+  assert.deepEqual(await tagsOf({ tags: 1_000 }), all)
+  assert.deepEqual(await tagsOf({ tags: 1 }), { tag: ['playa'], count: [3] })
+  assert.deepEqual(await tagsOf({ tags: 9, tag: 'sur' }), {
+    tag: ['playa', 'sur', 'ñandú'],
+    count: [1, 1, 1],
+  })
+  assert.deepEqual(await tagsOf({ tags: 9, search: 'delta' }), { tag: [], count: [] })
+  await update(own, [{ domain: 'alfa', tags: [] }], { encoding: 'json' })
+  assert.deepEqual(await tagsOf({ tags: 9 }), { tag: ['playa', 'norte'], count: [2, 1] })
 })
 
 test('what runs out is counted no more, without any write', async () => {
@@ -164,8 +196,9 @@ test('the index in memory and the database count the same, whatever was changed'
     revision: i % 2,
     discarded: i % 3 > 0 ? 1 : 0,
     status: i % 5 > 0 ? 0 : 1,
+    tags: ['casa', 'b-1', 'ñandú', `t${i % 7}`].slice(i % 4),
   }))
-  await inBoth((one) => update(one, marks))
+  await inBoth((one) => update(one, marks, { encoding: 'json' }))
   await inBoth((one) =>
     stored(
       one,
@@ -182,8 +215,12 @@ test('the index in memory and the database count the same, whatever was changed'
       { from: '2025-12-03', to: '2025-12-20 04:00:00', agents: 2 },
       { from: '2025-12-03', to: '2026-01-20', search: 'x1', status: 0, max_length: 9 },
       { search: 'agente 4', agent: '', digits: 1 },
+      { tags: 1_000 },
+      { tags: 5, status: 0 },
       // Any three of the filters of `list`.
-      ...fc.sample(filters, { numRuns: 30, seed: 8 }).map((some) => ({ to: '2025-12-31', ...some })),
+      ...fc
+        .sample(filters, { numRuns: 30, seed: 8 })
+        .map((some) => ({ to: '2025-12-31', tags: 20, ...some })),
     ]
     for (const query of queries) {
       const [one, other] = await inBoth(

@@ -13,6 +13,7 @@ const MAX_DAYS = 3_660
 const DEFAULT_AGENTS = 20
 const MAX_AGENTS = 100
 const MAX_RISING = 100
+const MAX_TAGS = 1_000
 
 export function statsRoute(app: HttpServer, shared: EndpointShared, statistics: Statistics) {
   simpleEndpoint(app, shared, {
@@ -28,6 +29,7 @@ export function statsRoute(app: HttpServer, shared: EndpointShared, statistics: 
         1,
         MAX_RISING,
       ),
+      tags: integer('Adds this many tags, those of the most records first', 1, MAX_TAGS),
     },
     document: {
       tag: 'domainwatch',
@@ -42,9 +44,9 @@ export function statsRoute(app: HttpServer, shared: EndpointShared, statistics: 
     async handle({ values, identity }) {
       const today = statistics.today()
       const span = spanOf(values, today)
-      const { agents = DEFAULT_AGENTS, rising = 0 } = values
+      const { agents = DEFAULT_AGENTS, rising = 0, tags = 0 } = values
       const weeks = rising > 0 ? wordWeeks(today) : undefined
-      const request = { filters: readFilters(values), span, agents, rising, weeks }
+      const request = { filters: readFilters(values), span, agents, rising, weeks, tags }
       const counts = await statistics.counts(request, identity.accountId)
       const days = { from: dayOf(span.from), to: dayOf(span.to) }
       return { status: 200, ...days, ...counts, feeds: await statistics.feeds() }

@@ -8,8 +8,10 @@ import {
   type CountRequest,
   dayOf,
   RisingWords,
+  TagCounts,
 } from './counts.ts'
-import { daysAfter, groupsAfter, wordsAfter } from './queries.ts'
+import { splitTags } from '../tags.ts'
+import { daysAfter, groupsAfter, tagsAfter, wordsAfter } from './queries.ts'
 
 /** Records counted in one statement, about 60 ms, so that other scans get a turn. */
 const PAGE = 50_000
@@ -32,6 +34,7 @@ export async function countInDatabase(
   const all = seriesFilters(request)
   const totals = new Totals()
   const rising = new RisingWords()
+  const tags = new TagCounts()
   const deadline = performance.now() + MAX_MS
   for (let after = ''; ;) {
     if (performance.now() > deadline) throw new OverloadError()
@@ -41,6 +44,10 @@ export async function countInDatabase(
     if (weeks !== undefined) {
       for (const { words, date_reg } of await scanner.all(wordsAfter(dialect, all, weeks, after, PAGE, now)))
         rising.add(words.trim().split(' '), date_reg >= weeks.lastWeek)
+    }
+    if ((request.tags ?? 0) > 0) {
+      for (const { tags: found, count } of await scanner.all(tagsAfter(dialect, filters, after, PAGE, now)))
+        tags.add(splitTags(found), Number(count))
     }
     let visited = 0
     for (const [length, agent, records, bought, reserved, revision, discarded, count, last] of rows) {
@@ -55,6 +62,6 @@ export async function countInDatabase(
       visited += Number(count)
       if (String(last) > after) after = String(last)
     }
-    if (visited < PAGE) return { days, totals, rising }
+    if (visited < PAGE) return { days, totals, rising, tags }
   }
 }

@@ -11,6 +11,7 @@ import {
   type Range,
 } from '../../lib/name-index/index.ts'
 import { MAX_LABEL_CHARACTERS } from '../limits.ts'
+import { splitTags } from '../tags.ts'
 import { indexQuery, type IndexSegments } from '../list/index-page.ts'
 import {
   DayCounts,
@@ -20,6 +21,7 @@ import {
   type CountRequest,
   dayOf,
   RisingWords,
+  TagCounts,
   type WordWeeks,
 } from './counts.ts'
 
@@ -71,7 +73,32 @@ export async function countInIndex(
   }
   const rising = new RisingWords()
   if (request.weeks !== undefined) await countWords(registered, request, request.weeks, rising, now, slice)
-  return { days, totals: await totalsOf(registered, indexQuery(filters, now), slice), rising }
+  const matching = indexQuery(filters, now)
+  const totals = await totalsOf(registered, matching, slice)
+  const tags = new TagCounts()
+  if ((request.tags ?? 0) > 0) await countTags(registered, matching, tags, slice)
+  return { days, totals, rising, tags }
+}
+
+/** Visits tagged records only, and looks into each combination of tags once. */
+async function countTags(
+  segments: readonly Segment[],
+  query: IndexQuery,
+  counts: TagCounts,
+  slice: TimeSlice,
+): Promise<void> {
+  const tagged: IndexQuery = { ...query, set: [...query.set, Plane.tagged] }
+  for (const segment of segments) {
+    const { sets } = segment.columns.tags
+    const bySet = new Uint32Array(sets.length)
+    await visit(segment, tagged, rangeOf(segment, tagged, true, {}), slice, (position) => {
+      const set = segment.tagSetOf(position)
+      bySet[set] = (bySet[set] ?? 0) + 1
+    })
+    for (const [i, records] of bySet.entries()) {
+      if (records > 0) counts.add(splitTags(sets[i] ?? null), records)
+    }
+  }
 }
 
 async function countWords(

@@ -7,6 +7,30 @@ const EARLIER_WEEKS = 12
 /** Names of the last week with a word: fewer are chance. */
 const MIN_COUNT = 3
 
+/** Distinct tags that are counted; records may have any. */
+const MAX_COUNTED_TAGS = 10_000
+
+/** How many records have each tag. */
+export class TagCounts {
+  readonly #counts = new Map<string, number>()
+
+  add(tags: Iterable<string>, records: number): void {
+    for (const tag of tags) {
+      const known = this.#counts.get(tag)
+      if (known !== undefined || this.#counts.size < MAX_COUNTED_TAGS)
+        this.#counts.set(tag, (known ?? 0) + records)
+    }
+  }
+
+  /** Returns the `limit` tags with the most records, ties by name. */
+  top(limit: number) {
+    const most = [...this.#counts]
+      .toSorted(([a, one], [b, other]) => other - one || (a < b ? -1 : 1))
+      .slice(0, limit)
+    return { tag: most.map(([tag]) => tag), count: most.map(([, records]) => records) }
+  }
+}
+
 /** The days of the last week, and of the weeks before it. */
 export interface WordWeeks {
   /** The first moment of the earlier weeks, of the last week, and the last moment of it. */
@@ -88,6 +112,8 @@ export interface Span {
 export interface CountRequest {
   /** The weeks whose words are counted; undefined for none. */
   readonly weeks?: WordWeeks | undefined
+  /** How many tags are listed; 0 or undefined for none. */
+  readonly tags?: number
   readonly filters: Filters
   /** The days of the series. */
   readonly span: Span
@@ -97,6 +123,7 @@ export interface Counted {
   readonly days: DayCounts
   readonly totals: Totals
   readonly rising: RisingWords
+  readonly tags: TagCounts
 }
 
 /** The filters of the series, whose days are limited by the span alone. */

@@ -50,6 +50,13 @@ export function wordsAfter(
     WHERE ${allOf([sql`words IS NOT NULL`, WAS_REGISTERED, ...conditions])}`
 }
 
+/** The combinations of tags among the next `count` records after a name, with the number of matching records of each. */
+export function tagsAfter(dialect: Dialect, filters: Filters, after: string, count: number, now: number) {
+  const conditions = [sql`tags IS NOT NULL`, ...matching(dialect, filters), notExpired(now)]
+  return sql<{ tags: string; count: number }>`
+    SELECT tags, count(*) AS count FROM ${pageAfter(after, count)} WHERE ${allOf(conditions)} GROUP BY tags`
+}
+
 interface DayRow {
   readonly series: 'registered' | 'deleted'
   readonly day: string

@@ -25,9 +25,14 @@ interface StatsRequest extends CountRequest {
   readonly agents: number
   /** How many rising words are listed; 0 for no list. */
   readonly rising: number
+  /** How many tags are listed; 0 for no list. */
+  readonly tags: number
 }
 
-type Counts = Readonly<Record<'days' | 'lengths' | 'agents' | 'totals', object>> & { readonly words?: object }
+type Counts = Readonly<Record<'days' | 'lengths' | 'agents' | 'totals', object>> & {
+  readonly words?: object
+  readonly tags?: object
+}
 
 interface CachedCounts {
   readonly counts: Counts
@@ -112,7 +117,7 @@ export class Statistics {
     const segments = await this.#nameIndex.current()
     if (segments === undefined) await this.#splits.assertDone(request.filters, request.rising > 0)
     const { dialect } = this.#database
-    const { days, totals, rising } =
+    const { days, totals, rising, tags } =
       segments === undefined
         ? await countInDatabase({ dialect, scanner: this.#database.scannerOf(account) }, request, now)
         : await countInIndex(segments, request, now)
@@ -122,6 +127,7 @@ export class Statistics {
       agents: totals.agents(request.agents),
       totals: totals.overall,
       ...(request.rising > 0 && { words: rising.top(request.rising) }),
+      ...(request.tags > 0 && { tags: tags.top(request.tags) }),
     }
     return { counts, validBefore: (first?.marked_at ?? Infinity) + DISCARDED_LIFETIME_MS }
   }
