@@ -59,8 +59,8 @@ export function Shell() {
     return () => clearTimeout(timer)
   }, [])
   const close = () => setDialog(undefined)
-  useShortcuts({
-    '?': () => setDialog('help'),
+  useShortcuts('help', { '?': () => setDialog('help') })
+  useShortcuts('everywhere', {
     'mod+k': (event) => {
       event.preventDefault()
       setDialog('palette')

@@ -1,4 +1,5 @@
 import { useEffect } from 'react'
+import type { ShortcutGroup, SHORTCUTS } from './shortcut-table.ts'
 import { createStore } from './store.ts'
 
 const STORAGE_KEY = 'catalejo.letters'
@@ -11,11 +12,21 @@ export function enableLetterShortcuts(isOn: boolean): void {
   letterShortcuts.set(isOn)
 }
 
-/** `mod+k`, `Escape`, or the letter itself. */
-export type ShortcutHandlers = Readonly<Record<string, (event: KeyboardEvent) => void>>
+/** The groups of shortcuts that work now: those of the screen, and those of every screen. */
+export const activeShortcuts = createStore<readonly ShortcutGroup[]>([])
 
-/** Shortcuts for any focus, except letters in text fields and anything below an open dialog. */
-export function useShortcuts(handlers: ShortcutHandlers): void {
+type Handler = (event: KeyboardEvent) => void
+
+/** Binds a group of shortcuts for any focus, except letters in text fields and anything below an open dialog. */
+export function useShortcuts<G extends ShortcutGroup>(
+  group: G,
+  bound: Readonly<Record<keyof (typeof SHORTCUTS)[G], Handler>>,
+): void {
+  useEffect(() => {
+    activeShortcuts.set([...activeShortcuts.get(), group])
+    return () => activeShortcuts.set(activeShortcuts.get().filter((one) => one !== group))
+  }, [group])
+  const handlers: Readonly<Record<string, Handler>> = bound
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const isModified = event.ctrlKey || event.metaKey

@@ -157,7 +157,7 @@ export default function DomainsScreen() {
     const record = rows.current.at(active)
     if (record !== undefined) toggle(record, active, isRange)
   }
-  useShortcuts({
+  useShortcuts('domains', {
     '/': focusBox,
     r: once(() => mark('revision')),
     d: once(() => mark('discarded')),

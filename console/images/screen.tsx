@@ -56,7 +56,7 @@ export default function ImagesScreen() {
   /** For operations that end later, possibly at another image. */
   const leave = useRef(afterDeleting)
   leave.current = afterDeleting
-  useShortcuts({
+  useShortcuts('images', {
     '/': focusBox,
     Escape: () => (open === undefined ? selection.clear() : close()),
   })

@@ -45,7 +45,7 @@ export default function TriageScreen() {
   // Removes the focus from the menu link, so that shortcuts apply to the name.
   useEffect(toKeys, [])
 
-  useShortcuts({
+  useShortcuts('triage', {
     r: once(() => pile.decide('revision')),
     d: once(() => pile.decide('discarded')),
     ' ': (event) => {

@@ -90,7 +90,6 @@ const isBlobField = (name: string): name is keyof BlobRow =>
   isField(name) && definitions[name].table === 'blobs'
 const names = Object.keys(definitions)
 export const BLOB_FIELDS: readonly (keyof BlobRow)[] = names.filter(isBlobField)
-export const RECORD_FIELDS: readonly string[] = names.filter((name) => !isBlobField(name))
 
 /** The qualified column of a field. */
 export const columnOf = (name: ImageFieldName): string => `${definitions[name].table}.${name}`

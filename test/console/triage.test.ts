@@ -274,7 +274,17 @@ test('the space key is for the card after a click on a button, and for buttons e
   assert.deepEqual(await decisionOn(nameAt(2)), { revision: 0, discarded: 0, seen: 1 })
   await page.getByRole('button', { name: 'Atajos de teclado' }).focus()
   await page.keyboard.press('Space')
-  await page.getByRole('dialog', { name: 'Atajos de teclado' }).waitFor()
+  const help = page.getByRole('dialog', { name: 'Atajos de teclado' })
+  await help.waitFor()
+  assert.deepEqual(await help.getByRole('row').allInnerTexts(), [
+    'Ctrl K\tPaleta de comandos',
+    'r\tMarcar para revisión y seguir',
+    'd\tDescartar y seguir',
+    'Espacio\tDejar como está y seguir',
+    'n\tEscribir una nota',
+    'z⌫\tVolver al anterior',
+    '?\tEsta ayuda',
+  ])
   await page.keyboard.press('Escape')
   await card(page, nameAt(3)).waitFor()
   await context.close()

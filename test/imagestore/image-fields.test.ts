@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { ANSWER_FIELDS, BLOB_FIELDS, RECORD_FIELDS } from '../../src/imagestore/image-fields.ts'
+import { ANSWER_FIELDS, BLOB_FIELDS, columnOf } from '../../src/imagestore/image-fields.ts'
 import { copiedTables } from '../../src/storage/database/tables.ts'
 
 const root = new URL('../../', import.meta.url)
@@ -11,9 +11,11 @@ const columnsOf = (name: string) =>
 
 test('each field is a column, and each column a field', () => {
   assert.deepEqual(columnsOf('blobs'), BLOB_FIELDS.toSorted())
-  // What an application's record has besides: whose it is, and its name for searches.
-  const ownColumns = ['account_id', 'hash', 'name_folded']
-  assert.deepEqual(columnsOf('images'), [...ownColumns, ...RECORD_FIELDS].toSorted())
+  // What no answer has: whose it is, its name for searches, and where it came from.
+  const ownColumns = ['account_id', 'hash', 'ip', 'name_folded']
+  const answered = [...new Set(Object.values(ANSWER_FIELDS).flat())]
+  const fields = answered.filter((name) => columnOf(name).startsWith('images.'))
+  assert.deepEqual(columnsOf('images'), [...ownColumns, ...fields].toSorted())
 })
 
 test('the documents name each field of an answer', () => {
