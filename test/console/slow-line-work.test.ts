@@ -1,4 +1,4 @@
-/** Work on many records, new names, images and parts of the page on a slow line that breaks, beside a colleague. */
+/** Work on many records, new names, images and parts of the page on a slow line that breaks, while a colleague works. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -32,7 +32,7 @@ const open = (path: string) =>
 const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
 const lost = (page: Page) => page.locator('.lost').getByText('Sin conexión con el servicio. Se reintenta')
 
-test('all records of a view are marked in spite of a break, but for those that a colleague changed meanwhile', async () => {
+test('all records of a view are marked in spite of a break, except for those that a colleague changed meanwhile', async () => {
   const { page, context, complaints } = await open('dominios?starts=vista')
   await page.getByRole('checkbox', { name: 'Seleccionar las filas cargadas' }).check()
   await page.getByRole('button', { name: `Seleccionar los ${TOTAL}` }).click()

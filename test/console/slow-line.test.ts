@@ -138,12 +138,12 @@ test('a change whose answer was lost is not made again, nor over what a colleagu
   await context.close()
 })
 
-test("a colleague's note that is heard of late does not hide the own mark that came after it", async () => {
+test("a colleague's note that arrives late does not hide a mark set after it", async () => {
   const { page, context } = await open('dominios?starts=fila&ficha=fila3')
   const note = page.getByRole('textbox', { name: 'Nota' })
   await note.waitFor()
   await page.locator('.live').waitFor()
-  // Nothing is drawn of what is heard until the clock goes on.
+  // Nothing is drawn of what is heard until the clock continues.
   await page.clock.install()
   await page.clock.pauseAt(Date.now() + 60_000)
   await asAna([{ domain: 'fila3', note: 'la de Ana' }])
@@ -157,7 +157,7 @@ test("a colleague's note that is heard of late does not hide the own mark that c
   await context.close()
 })
 
-test('a note that a colleague was quicker with keeps the own text, to be saved over it knowingly', async () => {
+test('a note that a colleague was quicker with keeps the text, to be saved over it knowingly', async () => {
   const { page, context } = await open('dominios?starts=fila&ficha=fila4')
   const note = page.getByRole('textbox', { name: 'Nota' })
   await note.waitFor()
