@@ -7,7 +7,7 @@ export const EXPORT_FORMATS = ['csv', 'ndjson'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
 /** A record as `list` returns it, then what is needed to import it in the same state. */
-export const EXPORT_FIELDS = [
+const EXPORT_FIELDS = [
   'name',
   'length',
   'agent',
