@@ -9,9 +9,8 @@ test('closing abandons checks and snapshots, and leaves no connection behind', a
   await using folder = await temporaryFolder()
   const database = await openSqlite(join(folder.path, 'test.db'))
   const check = database.check()
-  const snapshot = database.snapshot(() => new Promise<never>(() => {}))
+  database.snapshot(() => new Promise<never>(() => {})).catch(() => {})
   await Promise.all([database.close(), check])
   // The last connection to close removes the log.
   assert.deepEqual(await readdir(folder.path), ['test.db'])
-  snapshot.catch(() => {})
 })
