@@ -71,7 +71,8 @@ test('texts come as small as the client can take them, and all ways are the same
   assert.equal(head.headers.get('content-length'), br.headers.get('content-length'))
 })
 
-test('what the page itself loads is at most 132 KB, its letters included', async () => {
+// What most screens share is in its files, so that a screen needs few more.
+test('what the page itself loads is at most 141 KB, its letters included', async () => {
   await using service = await startService()
   const { files } = await firstFiles(service)
   const sizes = new Map<string, number>()
@@ -91,7 +92,7 @@ test('what the page itself loads is at most 132 KB, its letters included', async
     [...sizes.keys()].some((file) => file.endsWith('.woff2')),
     [...sizes.keys()].join(),
   )
-  assert.ok(total <= 132_000, `${total} bytes: ${JSON.stringify([...sizes])}`)
+  assert.ok(total <= 141_000, `${total} bytes: ${JSON.stringify([...sizes])}`)
 })
 
 test('every address of the console is its page, and no other file can be reached', async () => {
