@@ -14,7 +14,7 @@ const MAX_FILES = 12
 /** Their tests run the service in their own process. */
 const SHARING: readonly RegExp[] = [
   /^(src|console)\//,
-  /^test\/(admin|contracts|corpus|dns|domainwatch|http|imagestore|keys|verifying)\//,
+  /^test\/(admin|contracts|corpus|dns|domainwatch|http|imagestore|keys|integrity)\//,
 ]
 /** Files that change or measure the process they run in. */
 const ALONE: readonly string[] = []

@@ -33,12 +33,9 @@ const SORT_MEMORY = '32MB'
  */
 const DURABLE = `SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`
 
-/** Compiling a statement that visits some thousand rows takes several times as long as running it. */
-const NO_JIT = 'SET LOCAL jit = off'
-
 const BEGIN =
   `BEGIN ISOLATION LEVEL READ COMMITTED; ${localLimits(WRITE_TIMEOUT_MS)}; ` +
-  `SET LOCAL work_mem = '${SORT_MEMORY}'; ${NO_JIT}; ${DURABLE}`
+  `SET LOCAL work_mem = '${SORT_MEMORY}'; ${DURABLE}`
 
 /** The topics of this transaction's changes, read while they can still be identified by its number. */
 const COMMIT = `
