@@ -3,4 +3,13 @@ import { readFileSync } from 'node:fs'
 import { systemClock } from '../../src/lib/clock.ts'
 
 const path = process.env['TEST_CLOCK_FILE'] ?? ''
-Object.assign(systemClock, { now: () => Number(readFileSync(path, 'utf8')) })
+let last = 0
+
+function now(): number {
+  const text = readFileSync(path, 'utf8')
+  // Writing begins with an empty file, which would be a clock set back to 1970.
+  if (text !== '') last = Number(text)
+  return last
+}
+
+Object.assign(systemClock, { now })
