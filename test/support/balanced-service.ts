@@ -71,7 +71,7 @@ export async function startBalanced(options: TestServiceOptions): Promise<TestSe
   if (clock !== undefined) {
     if (!(clock instanceof ManualClock)) throw new InProcessOnly('a clock of its own kind')
     await writeFile(clockFile, String(clock.now()))
-    clock.mirrorIn(clockFile)
+    stack.defer(clock.mirrorIn(clockFile))
   }
   const balancerPort = await freePort()
   const url = `http://127.0.0.1:${balancerPort}`

@@ -8,7 +8,7 @@ import type { KeyLimits, Service } from '../../src/http/auth/key-limits.ts'
 export class ManualClock implements Clock {
   readonly moved = new InterruptibleSleep()
   #now: number
-  readonly #mirrors: string[] = []
+  readonly #mirrors = new Set<string>()
 
   constructor(start: string) {
     this.#now = Date.parse(start)
@@ -24,9 +24,13 @@ export class ManualClock implements Clock {
     this.moved.wakeAll()
   }
 
-  /** Shows its time in a file too, for processes that read it there. */
-  mirrorIn(path: string): void {
-    this.#mirrors.push(path)
+  /**
+   * Shows its time in a file too, for processes that read it there.
+   * @returns a function that ends it
+   */
+  mirrorIn(path: string): () => void {
+    this.#mirrors.add(path)
+    return () => void this.#mirrors.delete(path)
   }
 }
 
