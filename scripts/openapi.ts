@@ -1,6 +1,6 @@
 /**
- * Writes openapi.json from the routes, from it the types of the console's client, and the constants of the console. `--check` only compares and exits 1
- * when they differ.
+ * Writes openapi.json from the routes, from it the types of the console's client, and the constants of the console.
+ * `--check` only compares and exits 1 when they differ.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

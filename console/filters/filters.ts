@@ -39,6 +39,15 @@ const WORDS: Accepted = { kind: 'number', min: 1, max: MAX_WORDS }
 const BIT: Accepted = { kind: 'choice', values: ['0', '1'] }
 const YES_NO = { '1': ['sí', 'yes'], '0': ['no', 'no'] } as const
 
+const date = (words: Words, label: TextKey): FilterField => ({ words, label, control: 'date', accepts: DATE })
+const yesNo = (words: Words, label: TextKey): FilterField => ({
+  words,
+  values: YES_NO,
+  label,
+  control: 'yes-no',
+  accepts: BIT,
+})
+
 type ListQuery = Operations['GET /api/v1/domainwatch/list']['query']
 type FilterName = Exclude<keyof ListQuery, 'limit' | 'cursor' | 'fields'>
 
@@ -52,47 +61,15 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
   length: { words: ['largo', 'length'], label: 'domains.length', control: 'number', accepts: LENGTH },
   min_length: { words: ['mínimo', 'min'], label: 'filter.min', control: 'number', accepts: LENGTH },
   max_length: { words: ['máximo', 'max'], label: 'filter.max', control: 'number', accepts: LENGTH },
-  from: { words: ['desde', 'from'], label: 'filter.from', control: 'date', accepts: DATE },
-  to: { words: ['hasta', 'to'], label: 'filter.to', control: 'date', accepts: DATE },
-  modified_from: {
-    words: ['cambiado-desde', 'changed-from'],
-    label: 'filter.modifiedFrom',
-    control: 'date',
-    accepts: DATE,
-  },
-  modified_to: {
-    words: ['cambiado-hasta', 'changed-to'],
-    label: 'filter.modifiedTo',
-    control: 'date',
-    accepts: DATE,
-  },
-  deleted_from: {
-    words: ['eliminado-desde', 'deleted-from'],
-    label: 'filter.deletedFrom',
-    control: 'date',
-    accepts: DATE,
-  },
-  deleted_to: {
-    words: ['eliminado-hasta', 'deleted-to'],
-    label: 'filter.deletedTo',
-    control: 'date',
-    accepts: DATE,
-  },
-  hyphen: {
-    words: ['guion', 'hyphen'],
-    values: YES_NO,
-    label: 'filter.hyphen',
-    control: 'yes-no',
-    accepts: BIT,
-  },
-  digits: {
-    words: ['dígitos', 'digits'],
-    values: YES_NO,
-    label: 'filter.digits',
-    control: 'yes-no',
-    accepts: BIT,
-  },
-  idn: { words: ['idn', 'idn'], values: YES_NO, label: 'filter.idn', control: 'yes-no', accepts: BIT },
+  from: date(['desde', 'from'], 'filter.from'),
+  to: date(['hasta', 'to'], 'filter.to'),
+  modified_from: date(['cambiado-desde', 'changed-from'], 'filter.modifiedFrom'),
+  modified_to: date(['cambiado-hasta', 'changed-to'], 'filter.modifiedTo'),
+  deleted_from: date(['eliminado-desde', 'deleted-from'], 'filter.deletedFrom'),
+  deleted_to: date(['eliminado-hasta', 'deleted-to'], 'filter.deletedTo'),
+  hyphen: yesNo(['guion', 'hyphen'], 'filter.hyphen'),
+  digits: yesNo(['dígitos', 'digits'], 'filter.digits'),
+  idn: yesNo(['idn', 'idn'], 'filter.idn'),
   status: {
     words: ['estado', 'state'],
     values: { '1': ['comprado', 'bought'], '0': ['libre', 'free'] },
@@ -101,28 +78,10 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
   reserve: { words: ['es:reservado', 'is:reserved'], accepts: FLAG },
   rev: { words: ['es:revisión', 'is:review'], accepts: FLAG },
   dis: { words: ['es:descartado', 'is:discarded'], accepts: FLAG },
-  reserved: {
-    words: ['reservado', 'reserved'],
-    values: YES_NO,
-    label: 'domains.reserved',
-    control: 'yes-no',
-    accepts: BIT,
-  },
-  revision: {
-    words: ['revisión', 'review'],
-    values: YES_NO,
-    label: 'domains.review',
-    control: 'yes-no',
-    accepts: BIT,
-  },
-  discarded: {
-    words: ['descartado', 'discarded'],
-    values: YES_NO,
-    label: 'domains.discarded',
-    control: 'yes-no',
-    accepts: BIT,
-  },
-  seen: { words: ['visto', 'seen'], values: YES_NO, label: 'filter.seen', control: 'yes-no', accepts: BIT },
+  reserved: yesNo(['reservado', 'reserved'], 'domains.reserved'),
+  revision: yesNo(['revisión', 'review'], 'domains.review'),
+  discarded: yesNo(['descartado', 'discarded'], 'domains.discarded'),
+  seen: yesNo(['visto', 'seen'], 'filter.seen'),
   tag: { words: ['etiqueta', 'tag'], label: 'filter.tag', control: 'text', accepts: TEXT },
   words: { words: ['palabras', 'words'], label: 'filter.words', control: 'number', accepts: WORDS },
   word: { words: ['palabra', 'word'], label: 'filter.word', control: 'text', accepts: TEXT },

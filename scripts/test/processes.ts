@@ -16,9 +16,6 @@ const SHARING: readonly RegExp[] = [
   /^(src|console)\//,
   /^test\/(admin|contracts|corpus|dns|domainwatch|http|imagestore|keys|integrity)\//,
 ]
-/** Files that change or measure the process they run in. */
-const ALONE: readonly string[] = []
-
 export interface TestProcess {
   /** The file that Node's runner starts. */
   readonly entry: string
@@ -30,7 +27,7 @@ export function processesFor(files: readonly string[]): TestProcess[] {
   const processes: TestProcess[] = []
   const shared = new Map<RegExp, string[]>()
   for (const file of files) {
-    const kind = ALONE.includes(file) ? undefined : SHARING.find((pattern) => pattern.test(file))
+    const kind = SHARING.find((pattern) => pattern.test(file))
     if (kind === undefined) processes.push({ entry: file, files: [file] })
     else shared.set(kind, [...(shared.get(kind) ?? []), file])
   }
@@ -41,7 +38,7 @@ export function processesFor(files: readonly string[]): TestProcess[] {
   return processes
 }
 
-/** Each file is a test of its own, so that what it leaves behind is cleaned up when it ends. */
+/** Each file is one test, so that what it leaves behind is cleaned up when it ends. */
 function sharedProcess(files: readonly string[]): TestProcess {
   mkdirSync(FOLDER, { recursive: true })
   const [first = ''] = files

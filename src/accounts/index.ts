@@ -7,6 +7,7 @@ import { VersionedCache } from '../storage/database/versioned-cache.ts'
 import type { Identity } from '../http/auth/authenticator.ts'
 import {
   type AccountRecord,
+  type ApiKey,
   type CreateKeyOutcome,
   type KeyLimits,
   type KeyRecord,
@@ -22,8 +23,8 @@ import { hash, randomBytes } from 'node:crypto'
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
 
 /** Generates an API key of 160 random bits. It is shown to its holder once and never stored. */
-function newApiKey(): string {
-  return randomText(32)
+function newApiKey(): ApiKey {
+  return randomText(32) as ApiKey
 }
 
 /** Generates a short public id of a key, for lists and revocation. */
@@ -84,7 +85,7 @@ export interface Accounts {
    * Creates these accounts, with a key each, if there are none at all. Of nodes that start together, one creates them.
    * @returns the keys, in that order; undefined if there are accounts
    */
-  createFirst(accounts: readonly NewAccount[]): Promise<readonly string[] | undefined>
+  createFirst(accounts: readonly NewAccount[]): Promise<readonly ApiKey[] | undefined>
 }
 
 export function createAccounts(database: Database, clock: Clock): Accounts {
@@ -157,7 +158,7 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
       return database.transaction(async (tx) => {
         await tx.all(queries.lockInstance(database.dialect.forUpdate))
         if (!(await isEmpty(tx))) return undefined
-        const created: string[] = []
+        const created: ApiKey[] = []
         for (const { name, service } of accounts) {
           const outcome = await addKey(tx, name, service, { limits: UNLIMITED, now: clock.now() })
           if (outcome.kind !== 'created')

@@ -1,25 +1,14 @@
 import { Readable } from 'node:stream'
 import { escapeJson, toCell } from '../lib/free-text.ts'
 import type { SqlValue } from '../storage/database/sql.ts'
+import { REQUIRED_FIELDS_OF_EXPORT } from './parse-record.ts'
 import type { FieldName, FieldValue, FurtherFields } from './record-fields.ts'
 
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
 /** A record as `list` returns it, then what is needed to import it in the same state. */
-const EXPORT_FIELDS = [
-  'name',
-  'length',
-  'agent',
-  'status',
-  'reserved',
-  'revision',
-  'discarded',
-  'date_reg',
-  'date_mod',
-  'deleted_at',
-  'discarded_at',
-] as const
+const EXPORT_FIELDS = [...REQUIRED_FIELDS_OF_EXPORT, 'deleted_at', 'discarded_at'] as const
 
 type ExportField = (typeof EXPORT_FIELDS)[number]
 type ExportedRecord = Readonly<Record<string, SqlValue | FieldValue>>

@@ -44,3 +44,5 @@ export class OverloadError extends HttpError {
     super(503, OVERLOADED, { headers: { 'retry-after': String(retryAfterSeconds) } })
   }
 }
+
+export const isOverload = (error: unknown): boolean => error instanceof OverloadError

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { OverloadError } from './errors.ts'
 
 export interface RetryOptions {
   readonly attempts: number
@@ -22,5 +21,3 @@ export async function withRetries<T>(work: () => Promise<T>, options: RetryOptio
     await pause(longest * (0.5 + Math.random() / 2))
   }
 }
-
-export const isOverload = (error: unknown): boolean => error instanceof OverloadError

@@ -23,12 +23,12 @@ export async function importDownload(
   path: string,
   feed: Feed,
   target: ImportTarget & Pick<ImportOptions, 'split'>,
-  lanes: ImportSlots,
+  slots: ImportSlots,
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<ImportCounts> {
-  const bytes = await lanes.check(feed.name, signal, () => checkContent(path, maxBytes, signal))
-  return lanes.import(feed.name, bytes, signal, () => importContent(path, feed, target, signal))
+  const bytes = await slots.check(feed.name, signal, () => checkContent(path, maxBytes, signal))
+  return slots.import(feed.name, bytes, signal, () => importContent(path, feed, target, signal))
 }
 
 async function importContent(

@@ -6,11 +6,11 @@ const { signal } = new AbortController()
 const MIB = 1024 * 1024
 
 test('a small list waits for no large one, and both kinds are imported one at a time', async () => {
-  const lanes = new ImportSlots()
+  const slots = new ImportSlots()
   const hold = Promise.withResolvers<void>()
   const begun: string[] = []
   const start = (name: string, bytes: number, task = async () => {}) =>
-    lanes.import(name, bytes, signal, () => {
+    slots.import(name, bytes, signal, () => {
       begun.push(name)
       return task()
     })

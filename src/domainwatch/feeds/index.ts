@@ -25,7 +25,7 @@ export interface FeedsOptions extends UpdateOptions {
 export class Feeds {
   readonly #options: FeedsOptions
   readonly #idle: InterruptibleSleep
-  readonly #lanes = new ImportSlots()
+  readonly #slots = new ImportSlots()
 
   constructor(options: FeedsOptions) {
     this.#options = options
@@ -104,7 +104,7 @@ export class Feeds {
   /** Never rejects. A feed whose state cannot be stored is not fetched again and again meanwhile. */
   async #update(feed: Feed, before: FeedStateRow | undefined, signal: AbortSignal): Promise<void> {
     try {
-      await updateFeed(this.#options, this.#lanes, feed, before, signal)
+      await updateFeed(this.#options, this.#slots, feed, before, signal)
     } catch (error) {
       if (signal.aborted) return
       this.#options.failed(error, feed.name)

@@ -29,7 +29,7 @@ export interface UpdateOptions {
 /** Fetches and imports a feed once, and stores the result as its state. Stores none if `signal` aborts. */
 export async function updateFeed(
   options: UpdateOptions,
-  lanes: ImportSlots,
+  slots: ImportSlots,
   feed: Feed,
   before: FeedStateRow | undefined,
   signal: AbortSignal,
@@ -45,7 +45,7 @@ export async function updateFeed(
     await writeState(tx, { ...state, attempted_at: before?.attempted_at ?? now, due_at: 0 })
   }
   try {
-    const result = await fetchFeed(options, lanes, feed, state, stored, signal)
+    const result = await fetchFeed(options, slots, feed, state, stored, signal)
     const succeeded = { succeeded_at: clock.now(), due_at: now + feed.everyMs, failures: 0, error: null }
     state = { ...state, ...result, ...succeeded }
   } catch (error) {
@@ -99,7 +99,7 @@ const NEVER_FETCHED = {
 /** Returns what changes in the state after a success. Validators are stored last: a crash before means another import. */
 async function fetchFeed(
   { accountNamed, clock, database, downloads, split, timeZone }: UpdateOptions,
-  lanes: ImportSlots,
+  slots: ImportSlots,
   feed: Feed,
   { etag, last_modified: lastModified }: FeedStateRow,
   stored: (tx: Transaction, changed: number) => Promise<void>,
@@ -116,7 +116,7 @@ async function fetchFeed(
       result.file.path,
       feed,
       target,
-      lanes,
+      slots,
       maxBytes,
       signal,
     )

@@ -1,4 +1,5 @@
-import { isOverload, withRetries } from '../../lib/retry.ts'
+import { isOverload } from '../../lib/errors.ts'
+import { withRetries } from '../../lib/retry.ts'
 import type { RowBatch, SortedRows } from './row-buffer.ts'
 
 /** While the database is overloaded: some 5 s in all. */

@@ -23,12 +23,13 @@ export async function* recordedNames(
 
 /** All names of these segments as of the call: later changes have no effect. */
 function* indexedNames(segments: readonly Segment[], now: number): Generator<NameBlock> {
-  const gone = expiryCutoff(now)
+  const cutoff = expiryCutoff(now)
   const snapshots = segments.map((segment) => ({ segment, live: segment.live.slice() }))
   for (const { segment, live } of snapshots) {
     const { names, starts, count } = segment.columns
     const isLive = (position: number) =>
-      ((live[position >>> 5] ?? 0) & (1 << (position & 31))) !== 0 && !(segment.discardedAt(position) <= gone)
+      ((live[position >>> 5] ?? 0) & (1 << (position & 31))) !== 0 &&
+      !(segment.discardedAt(position) <= cutoff)
     yield { names, starts, count, isLive }
   }
 }

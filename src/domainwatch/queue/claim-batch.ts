@@ -162,7 +162,7 @@ async function readState(
   const held = pairs(row.held).map(([name, account]) => [name, Number(account)] as const)
   const totals = pairs(row.totals).map(([account, total]) => [Number(account), Number(total)] as const)
   return {
-    matches: matches - row.gone,
+    matches: matches - row.expired,
     held: new Map(held),
     totals: new Map(totals),
     changes,

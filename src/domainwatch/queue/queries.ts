@@ -44,7 +44,7 @@ export interface QueueStateRow {
   /** Claims of each account, whether they match or not: account, count, account, count, … */
   readonly totals: string | null
   /** Matching records that have expired but are not deleted yet. */
-  readonly gone: number
+  readonly expired: number
   /** Changes read, of all topics. */
   readonly read: number
   /** Those of domains, as elements of a JSON array: id, name, record before and after, as the change log stores them. */
@@ -52,7 +52,7 @@ export interface QueueStateRow {
 }
 
 /**
- * All that a claim depends on, in one statement because each statement of PostgreSQL has a snapshot of its own. Its
+ * All that a claim depends on, in one statement because each statement of PostgreSQL reads another snapshot. Its
  * subqueries return a value, so that no planner turns them into joins, which go through all records.
  */
 export function queueState(
@@ -75,7 +75,7 @@ export function queueState(
       SELECT count(*) FROM domains AS expired WHERE discarded_at <= ${expiryCutoff(now)} AND (
         SELECT 1 FROM domains WHERE ${allOf([sql`domains.name = expired.name`, ...wanted])}
       ) = 1
-    ) AS gone, log.* FROM (
+    ) AS expired, log.* FROM (
       SELECT count(*) AS read, string_agg(CASE WHEN topic = 'domain' THEN
         '[' || CAST(id AS TEXT) || ',' || ${dialect.quoted(sql`key`)} || ',' ||
         COALESCE(before, 'null') || ',' || COALESCE(after, 'null') || ']' END, ',') AS changes

@@ -50,7 +50,7 @@ export type Batch =
       readonly expected?: string
     }
 
-export default function readRecords(input: Input): Output {
+export default function parseBatch(input: Input): Output {
   const { api, data } = readData(input, { max: MAX_BATCH_RECORDS, of: 'registros' })
   if (data.kind === 'unreadable') return { api, batch: data }
   const { items } = data

@@ -7,6 +7,6 @@ export interface Input {
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-export default function readNames(input: Input): DataBody {
+export default function parseNames(input: Input): DataBody {
   return readData(input, { max: MAX_DNS_NAMES, of: 'nombres' })
 }

@@ -51,8 +51,11 @@ export interface AccountRecord {
   readonly created_at: number
 }
 
+/** What clients authenticate with. Shown once, when it is created. */
+export type ApiKey = string & { readonly __brand: 'ApiKey' }
+
 export type CreateKeyOutcome =
-  | { readonly kind: 'created'; readonly key: string; readonly id: string }
+  | { readonly kind: 'created'; readonly key: ApiKey; readonly id: string }
   | { readonly kind: 'other-service'; readonly service: Service }
   | { readonly kind: 'bad-name'; readonly takes: string }
 

@@ -26,7 +26,7 @@ export interface Output {
   readonly image: StoredBytes | undefined
 }
 
-export default function readUpload(input: Input): Output {
+export default function parseUpload(input: Input): Output {
   const parsed = parseBody(input.contentType, Buffer.from(input.bytes.buffer), { base64: ['image'] })
   if (!parsed.ok) return { api: undefined, info: undefined, image: undefined }
   const { fields } = parsed

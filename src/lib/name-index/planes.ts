@@ -73,14 +73,11 @@ export function setOrderPlanes(
   }
 }
 
-const patternPlanes = new Uint32Array(PLANES)
-
 /** The planes of ordered pairs and repeated letters that every match of a pattern has. */
 export function orderPlanes(pattern: Uint8Array): number[] {
-  patternPlanes.fill(0)
-  setOrderPlanes(pattern, 0, pattern.length, patternPlanes, 1)
+  const present = new Uint32Array(PLANES)
+  setOrderPlanes(pattern, 0, pattern.length, present, 1)
   const planes: number[] = []
-  for (let plane = FIRST_ORDER_PLANE; plane < PLANES; plane++)
-    if (patternPlanes[plane] === 1) planes.push(plane)
+  for (let plane = FIRST_ORDER_PLANE; plane < PLANES; plane++) if (present[plane] === 1) planes.push(plane)
   return planes
 }

@@ -23,7 +23,7 @@ export interface SortedSearch {
   readonly limit: number
   /** Only entries after this one, in the direction of the search. */
   readonly after?: EntryKey | undefined
-  /** Whether to stop when so many records match that reading them in order from the database is cheaper. */
+  /** Whether to stop when reading the matches in order from the database is cheaper, because they are many. */
   readonly unlessDense: boolean
 }
 

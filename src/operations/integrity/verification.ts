@@ -1,5 +1,6 @@
 import type { Progress } from '../../lib/progress.ts'
-import { isOverload, withRetries } from '../../lib/retry.ts'
+import { isOverload } from '../../lib/errors.ts'
+import { withRetries } from '../../lib/retry.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { Query } from '../../storage/database/sql.ts'

@@ -8,11 +8,12 @@ import { newest, migrations as released } from '../migrations/index.ts'
 import type { OpenOptions } from '../open-options.ts'
 import { CommitWatch } from './commit-watch.ts'
 import { Connection } from './connection.ts'
-import { ConnectionThread, type MigrationOptions, type ThreadOptions } from './connection-thread.ts'
+import { ConnectionThread, type MigrationOptions } from './connection-thread.ts'
 import { sqliteDialect } from './dialect.ts'
 import { onStorage } from './faults.ts'
 import { mainThreadReader, threadReader, writingTransaction } from './readers.ts'
 import { Reserve } from './reserve.ts'
+import { SeparateThreads } from './separate-threads.ts'
 
 /**
  * Opens the SQLite file at `path`, and creates or migrates it. Small reads run on the caller's thread, where they take
@@ -146,51 +147,6 @@ function missing(path: string): Error {
   return new Error(
     found.isDirectory() ? `there is no database in ${folder}` : `the data folder ${folder} is a file`,
   )
-}
-
-/** Connections for long reads, each in a thread of its own. */
-class SeparateThreads {
-  readonly #path: string
-  readonly #opening = new Set<Promise<ConnectionThread>>()
-
-  constructor(path: string) {
-    this.#path = path
-  }
-
-  async run<T>(options: ThreadOptions, work: (thread: ConnectionThread) => Promise<T>): Promise<T> {
-    const opening = ConnectionThread.open(this.#path, 'read', options)
-    this.#opening.add(opening)
-    try {
-      const thread = await opening
-      try {
-        return await work(thread)
-      } finally {
-        await thread.close()
-      }
-    } finally {
-      this.#opening.delete(opening)
-    }
-  }
-
-  /**
-   * Runs `work` on the database as it is now. The log of later writes cannot be moved into the file before it ends.
-   */
-  snapshot<T>(work: (thread: ConnectionThread) => Promise<T>): Promise<T> {
-    return this.run({}, async (thread) => {
-      await thread.send({ kind: 'run', text: 'BEGIN', values: [] })
-      // The snapshot is taken by the first read.
-      await thread.send({ kind: 'values', text: 'SELECT count(*) FROM sqlite_schema', values: [] })
-      return work(thread)
-    })
-  }
-
-  /** Abandons what is running. */
-  async close(): Promise<void> {
-    for (const opening of this.#opening) {
-      const thread = await opening.catch(() => undefined)
-      await thread?.terminate()
-    }
-  }
 }
 
 /** Reading a database of some hundred gigabytes. */
