@@ -107,7 +107,7 @@ export async function startBalanced(options: TestServiceOptions): Promise<TestSe
     },
     databaseUrl: database.url,
     lagMs: LAG_MS,
-    settled: () => database.settled(),
+    newestChange: () => database.newestChange(),
     url,
     data,
     domainKey,

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { partsOf } from '../../src/storage/database/changes/change.ts'
 import { EVENTS } from './domains.ts'
+import { eventually } from './eventually.ts'
 import type { Fields } from './http.ts'
+import type { TestService } from './test-service.ts'
 
 export interface ServerSentEvent {
   readonly id: string
@@ -9,6 +12,8 @@ export interface ServerSentEvent {
 }
 
 const LIMIT_MS = 60_000
+
+type Source = Pick<TestService, 'url'> & Partial<Pick<TestService, 'newestChange'>>
 
 /** A reader of server-sent events, as the HTML standard says how to read them. */
 export class EventReader {
@@ -27,13 +32,30 @@ export class EventReader {
     this.#blocks = blocksOf(response)
   }
 
-  /** Resolves with the first block, which tells where the stream begins. */
+  /** Opens a stream that, unless it resumes, begins after everything written until now. */
   static async open(
-    service: { readonly url: string; readonly settled?: () => Promise<void> },
+    service: Source,
     query: Fields,
     headers: Record<string, string> = {},
   ): Promise<EventReader> {
-    await service.settled?.()
+    const resumes = 'last-event-id' in headers || 'last_event_id' in query
+    const newest = resumes ? 0 : ((await service.newestChange?.()) ?? 0)
+    let reader = await EventReader.#opened(service, query, headers)
+    await eventually(async () => {
+      if (reader.#position >= newest) return true
+      reader.close()
+      reader = await EventReader.#opened(service, query, headers)
+      return false
+    }, 'a stream that begins now')
+    return reader
+  }
+
+  /** Resolves with the first block, which tells where the stream begins. */
+  static async #opened(
+    service: Source,
+    query: Fields,
+    headers: Record<string, string>,
+  ): Promise<EventReader> {
     const abort = new AbortController()
     const texts = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])
     const url = `${service.url}${EVENTS}?${new URLSearchParams(texts)}`
@@ -75,6 +97,11 @@ export class EventReader {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.close()
+  }
+
+  /** The id of the last change before it. */
+  get #position(): number {
+    return partsOf(this.lastId)?.id ?? 0
   }
 
   async #block(): Promise<ServerSentEvent | 'end' | undefined> {

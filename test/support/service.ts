@@ -70,7 +70,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     imageKey: (await newKey('fotos', 'imagestore')).key,
     databaseUrl: database.url,
     lagMs: 0,
-    settled: () => database.settled(),
+    newestChange: () => database.newestChange(),
     log: async () => logged,
     sql: (statement) => runOn(database.url, data, statement),
     loseDatabase: () => app.context.database.close(),

@@ -48,8 +48,8 @@ export interface TestService {
   readonly databaseUrl: string
   /** By how much one of its processes may be behind what another one wrote, in milliseconds; 0 where there is but one. */
   readonly lagMs: number
-  /** Resolves when what this process, or its node, wrote until now is in the past of streams and watches that begin now. */
-  settled(): Promise<void>
+  /** The id of the newest change, where a stream that begins now may begin before it; otherwise 0. */
+  newestChange(): Promise<number>
   /** Everything that was logged until now. */
   log(): Promise<string>
   /** Runs a statement on its database, behind its back. */
