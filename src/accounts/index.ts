@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../lib/lru-cache.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isDisplayName } from '../lib/free-text.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
@@ -90,7 +90,7 @@ export interface Accounts {
 
 export function createAccounts(database: Database, clock: Clock): Accounts {
   const cache = new VersionedCache<Identity>(database, 'key', MAX_CACHED_KEYS)
-  const names = new LRUCache<number, string>({ max: MAX_CACHED_NAMES })
+  const names = lruCache<string, number>(MAX_CACHED_NAMES)
   const uses = new KeyUses(database, clock)
 
   return {

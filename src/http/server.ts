@@ -1,5 +1,6 @@
 import { createServer as createHttpServer, type Server } from 'node:http'
 import swagger from '@fastify/swagger'
+import compileSerializer from 'fast-json-stringify'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { OverloadError } from '../lib/errors.ts'
@@ -113,6 +114,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   // Endpoints validate their parameters themselves, with messages in Spanish.
   app.setValidatorCompiler(() => () => true)
+  // Compiling those of all answers would be a quarter of the time that the process takes to start.
+  app.setSerializerCompiler(({ schema }) => {
+    let serialize: ReturnType<typeof compileSerializer> | undefined
+    return (data) => (serialize ??= compileSerializer(schema))(data)
+  })
 
   const observe = requestObserver(log, metrics, new LogQuota(log, options.clientLogLines), shutdown)
   const handleCors = allowOrigins(app, corsOrigins)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { pipeline, Transform, type Readable } from 'node:stream'
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../lib/lru-cache.ts'
 import { BlobDamaged } from '../storage/blobs/blob-store.ts'
 import { hashOfDigest } from './image-hash.ts'
 import type { BlobRow } from './image-fields.ts'
@@ -43,7 +43,7 @@ export function verifyStream(source: Readable, blob: Stored): Readable {
 
 /** Remembers which blobs were verified recently, because a range alone cannot be verified. */
 export class VerifiedBlobs {
-  readonly #verified = new LRUCache<string, true>({ max: MAX_VERIFIED_BLOBS, ttl: VERIFIED_TTL_MS })
+  readonly #verified = lruCache<true>(MAX_VERIFIED_BLOBS, { ttl: VERIFIED_TTL_MS })
   readonly #reading = new Map<string, Promise<void>>()
 
   /** Reads the whole blob unless it was verified lately. Concurrent calls share one read. @throws BlobDamaged */

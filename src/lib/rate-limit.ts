@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
+import { lruCache } from './lru-cache.ts'
 
 export interface RateLimitOptions {
   /** Calls accepted at the same moment after a pause. */
@@ -25,7 +26,7 @@ export class RateLimit {
   constructor(options: RateLimitOptions, now: () => number = () => performance.now()) {
     this.#options = options
     this.#now = now
-    this.#buckets = new LRUCache({ max: options.maxClients })
+    this.#buckets = lruCache(options.maxClients)
   }
 
   /** Milliseconds until the client may make a call; 0 if it may now. Takes no token. */

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../../lib/lru-cache.ts'
 
 /** The client of work that no client requested, such as a background job. */
 export const SERVICE_CLIENT = 'service'
@@ -68,7 +68,7 @@ export class FairQueue<Job extends Queued> {
   readonly #jobs: Job[] = []
   readonly #running = new Map<string, number>()
   /** Virtual time (run time per client) at which the last job of each client ends. */
-  readonly #finish = new LRUCache<string, number>({ max: MAX_CLIENTS })
+  readonly #finish = lruCache<number>(MAX_CLIENTS)
   #virtualTime = 0
   /** Running jobs. */
   running = 0

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../../lib/lru-cache.ts'
 
 /** What a client has added counts half after this time. */
 const HALF_LIFE_MS = 1_800_000
@@ -20,10 +20,8 @@ export interface Admission {
  */
 export class CacheAdmission {
   readonly #clientBytes: number
-  readonly #added = new LRUCache<string, { readonly bytes: number; readonly at: number }>({
-    max: MAX_CLIENTS,
-  })
-  readonly #rejected = new LRUCache<string, true>({ max: MAX_REJECTED })
+  readonly #added = lruCache<{ readonly bytes: number; readonly at: number }>(MAX_CLIENTS)
+  readonly #rejected = lruCache<true>(MAX_REJECTED)
 
   /** @param clientBytes the share of one client */
   constructor(clientBytes: number) {

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../../lib/lru-cache.ts'
 import { isBlobKey } from '../../storage/blobs/blob-store.ts'
 import { Requesters, SERVICE_CLIENT, type Derivation } from '../decoder/index.ts'
 import { CacheAdmission, type Admission } from './cache-admission.ts'
@@ -59,7 +59,7 @@ export class DerivativeCache {
   readonly #admission: CacheAdmission
   readonly #flights = new Map<string, Flight>()
   readonly #writes = new Set<Promise<void>>()
-  readonly #slow = new LRUCache<string, true>({ max: MAX_SLOW, ttl: SLOW_RETRY_SECONDS * 1_000 })
+  readonly #slow = lruCache<true>(MAX_SLOW, { ttl: SLOW_RETRY_SECONDS * 1_000 })
   readonly #stopping = new AbortController()
   #pendingBytes = 0
   diskHits = 0

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../../lib/lru-cache.ts'
 import {
   findMisplaced,
   isIdentity,
@@ -46,8 +46,8 @@ export class LinkResolver {
   readonly #settings: ImageSettings
   readonly #images: KnownImages
   readonly #now: () => number
-  readonly #parsed = new LRUCache<string, ParsedModifiers>({ max: MAX_CACHED_MODIFIERS })
-  readonly #names = new LRUCache<string, string>({ max: MAX_CACHED_NAMES })
+  readonly #parsed = lruCache<ParsedModifiers>(MAX_CACHED_MODIFIERS)
+  readonly #names = lruCache<string>(MAX_CACHED_NAMES)
 
   /** @param now milliseconds since 1970 */
   constructor(settings: ImageSettings, images: KnownImages, now: () => number) {

@@ -1,5 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../../../lib/lru-cache.ts'
 import { ensureFileSync } from '../../../lib/private-files.ts'
 import type { SqlValue } from '../sql.ts'
 import { untilFree } from './write-lock.ts'
@@ -32,8 +32,8 @@ const CACHE_KIB: Readonly<Record<ConnectionMode, number>> = {
 /** A SQLite connection with the settings that all our connections need. */
 export class Connection {
   readonly #db: DatabaseSync
-  readonly #statements = new LRUCache<string, StatementSync>({ max: MAX_STATEMENTS })
-  readonly #arrayStatements = new LRUCache<string, StatementSync>({ max: MAX_STATEMENTS })
+  readonly #statements = lruCache<StatementSync>(MAX_STATEMENTS)
+  readonly #arrayStatements = lruCache<StatementSync>(MAX_STATEMENTS)
 
   readonly #version: StatementSync
 
