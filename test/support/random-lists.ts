@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { parseLabel } from '../../src/lib/domain-names.ts'
 import { isExpired } from '../../src/domainwatch/limits.ts'
-import { filterParameters, type FilteredRecord } from '../../src/domainwatch/filters.ts'
+import { filterParameters, type FilteredRecord, type FilterName } from '../../src/domainwatch/filters.ts'
 import { joinTags } from '../../src/domainwatch/tags.ts'
 import type { Parameter } from '../../src/http/parameters.ts'
 
@@ -119,23 +119,34 @@ function valueFor(name: string, { schema }: Parameter<unknown>): fc.Arbitrary<st
   throw new Error(`no random values for ${name}: ${JSON.stringify(schema)}`)
 }
 
-/** The filters of a request, all that there are, most of them not given. */
-export const filters = fc
-  .record(
-    Object.fromEntries(
-      Object.entries(filterParameters).map(([name, parameter]) => [name, valueFor(name, parameter)]),
-    ),
-    { requiredKeys: [] },
-  )
+const values = Object.fromEntries(
+  Object.entries(filterParameters).map(([name, parameter]) => [name, valueFor(name, parameter)]),
+)
+
+/** Some filters with their values, most of them not given. */
+const some = fc
+  .record(values, { requiredKeys: [] })
   .chain((all) => fc.subarray(Object.entries(all), { maxLength: Math.min(3, Object.keys(all).length) }))
-  .map((some) => {
-    const given: Record<string, string> = {}
-    for (const [name, value] of some) {
-      given[name === 'agent' ? 'search' : name] = value ?? ''
-      if (name === 'agent') given[name] = ''
-    }
-    return given
+
+/** The filters of a request. */
+export const filters = some.map(requestWith)
+
+/** The same, with a certain filter among them. */
+export const filtersWith = (name: FilterName): fc.Arbitrary<Record<string, string>> =>
+  fc.tuple(some, valueFor(name, filterParameters[name])).map(([others, value]) => {
+    // It would turn a search for texts into one for agents.
+    const compatible = others.filter(([other]) => other !== 'agent')
+    return requestWith([...compatible, [name, value]])
   })
+
+function requestWith(given: readonly (readonly [string, string | undefined])[]): Record<string, string> {
+  const request: Record<string, string> = {}
+  for (const [name, value] of given) {
+    request[name === 'agent' ? 'search' : name] = value ?? ''
+    if (name === 'agent') request[name] = ''
+  }
+  return request
+}
 
 interface ModelRecord extends FilteredRecord {
   /** When its status last became 0; null if it was recorded so, or is bought. */
