@@ -95,7 +95,13 @@ test('changes of records and of the DNS are reported in the language of the watc
   ])
     assert.ok(chats().includes(phrase), phrase)
 
-  await deliveriesUntil(service, id, (all) => all.every(({ state }) => state === 'delivered'))
+  const told = () => receiver.received.flatMap(({ body }) => Object(body.data).changes)
+  await eventually(() => told().length === 4, 'all changes in webhooks')
+  // The cursor of a destination is stored after its receiver has answered.
+  const sent = receiver.received.length + slack.received.length
+  const isLogged = (all: readonly Record<string, unknown>[]) =>
+    all.length === sent && all.every(({ state }) => state === 'delivered')
+  await deliveriesUntil(service, id, isLogged)
   // Cursors of another database: what happened since is not known.
   await service.sql(`UPDATE watch_destinations SET cursor = '000000000000-1' WHERE watch_id = '${id}'`)
   await service.sql(`UPDATE watches SET feed_cursor = '000000000000-1' WHERE id = '${id}'`)
