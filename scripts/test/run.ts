@@ -111,6 +111,7 @@ interface TestData {
   }
 }
 
-function isOfSubtests({ details: { error } }: TestData): boolean {
+/** Whether a test failed only because tests in it did. */
+export function isOfSubtests({ details: { error } }: Pick<TestData, 'details'>): boolean {
   return error instanceof Error && 'failureType' in error && error.failureType === 'subtestsFailed'
 }

@@ -3,13 +3,15 @@ import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { processesFor } from '../../scripts/test/processes.ts'
 import type { Ceph } from '../support/ceph.ts'
 import type { TestPostgres } from '../support/postgres.ts'
 import { BLOBS_VARIABLE } from '../support/s3.ts'
 import { ONE_MACHINE } from './exceptions.ts'
 import type { Ended } from './reporter.ts'
 
-const TESTS = fileURLToPath(new URL('../', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const TESTS = join(ROOT, 'test')
 const REPORTER = fileURLToPath(new URL('./reporter.ts', import.meta.url))
 const END_OF_FILE = new URL('../../scripts/test/end-of-file.ts', import.meta.url).href
 /** Twice as long as it takes on two processors. */
@@ -34,7 +36,7 @@ interface Place {
   readonly bucket: string
 }
 
-/** Runs the tests of the contract, their service being two nodes behind a balancer. */
+/** Runs the tests of the contract, their service being two nodes behind a balancer. @param only paths from the root */
 export async function runSuite(
   { postgres, ceph, bucket }: Place,
   only: readonly string[] = [],
@@ -50,9 +52,10 @@ export async function runSuite(
       `--test-reporter=${REPORTER}`,
       `--test-concurrency=${atOnce}`,
       '--test-timeout=300000',
-      ...files,
+      ...processesFor(files).map(({ entry }) => entry),
     ],
     {
+      cwd: ROOT,
       env: {
         ...environment,
         TEST_NODES: '2',
@@ -75,7 +78,7 @@ export async function runSuite(
     .map((line): Ended => JSON.parse(line))
     .map(({ file, outcome, ...ended }) => ({
       ...ended,
-      file: relative(TESTS, file),
+      file: relative(TESTS, join(ROOT, file)),
       outcome: ended.reason.startsWith(IN_PROCESS_ONLY) ? ('in process only' as const) : outcome,
     }))
 }
@@ -93,7 +96,7 @@ export async function runAgain(
   const files = [...new Set(failed.map(({ file }) => file))]
   const second = await runSuite(
     place,
-    files.map((file) => join(TESTS, file)),
+    files.map((file) => join('test', file)),
     1,
   )
   const passed = (test: Ran) =>
@@ -108,5 +111,5 @@ async function testsIn(folder: string): Promise<string[]> {
   const names = await readdir(join(TESTS, folder))
   return names
     .filter((name) => name.endsWith('.test.ts') && !ONE_MACHINE.has(`${folder}/${name}`))
-    .map((name) => join(TESTS, folder, name))
+    .map((name) => join('test', folder, name))
 }
