@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
+import type { Route } from 'playwright-core'
 import { barriers, comesTrue, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { corpus } from '../support/corpus.ts'
 import { ImageClient, noise, stamped } from '../support/images.ts'
@@ -79,6 +80,20 @@ test('until a picture is there its placeholder is', async () => {
   for (const release of held) release()
   await tile.locator('img.loaded').waitFor()
   assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a picture that cannot be fetched for a while comes by itself', async () => {
+  const { page, context } = await open('')
+  await page.getByRole('link', { name: /^Imágenes\s*\d/ }).waitFor()
+  const lose = (route: Route) => route.abort('connectionreset')
+  await page.route('**/i/*', lose)
+  await page.getByRole('link', { name: 'Imágenes', exact: true }).click()
+  const broken = page.locator('.tile-broken').filter({ hasText: 'Muelle.jpg' })
+  await broken.waitFor()
+  await page.unroute('**/i/*', lose)
+  await page.locator('img.loaded[alt="Muelle.jpg"]').waitFor()
+  assert.equal(await broken.count(), 0)
   await context.close()
 })
 
