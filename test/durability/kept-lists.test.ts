@@ -138,14 +138,16 @@ test('what was written since is in the lists, and a record whose days are over i
 
 const pick = ({ restored, told }: { restored: boolean; told: string }) => ({ restored, told })
 
+/** Where the head begins, after its length and checksum. */
+const HEAD_AT = 24
+
 /** The file with its head changed, and all checksums right. */
 function withHead(change: (head: string) => string): Buffer {
-  const at = kept.indexOf('{')
-  const end = at + kept.readUInt32LE(at - 8)
-  const head = Buffer.from(change(kept.toString('utf8', at, end)))
-  assert.equal(head.length, end - at)
-  const prefix = Buffer.from(kept.subarray(0, at))
-  prefix.writeUInt32LE(crc32(head), at - 4)
+  const end = HEAD_AT + kept.readUInt32LE(HEAD_AT - 8)
+  const head = Buffer.from(change(kept.toString('utf8', HEAD_AT, end)))
+  assert.equal(head.length, end - HEAD_AT)
+  const prefix = Buffer.from(kept.subarray(0, HEAD_AT))
+  prefix.writeUInt32LE(crc32(head), HEAD_AT - 4)
   return Buffer.concat([prefix, head, kept.subarray(end)])
 }
 
@@ -166,7 +168,7 @@ const DAMAGES: readonly [name: string, damage: () => Buffer][] = [
   ['has pages of zeros', () => Buffer.concat([kept.subarray(0, -4_096), Buffer.alloc(4_096)])],
   [
     'claims a head of 4 GB',
-    () => Buffer.concat([kept.subarray(0, 16), Buffer.alloc(8, 0xff), kept.subarray(24)]),
+    () => Buffer.concat([kept.subarray(0, HEAD_AT - 8), Buffer.alloc(8, 0xff), kept.subarray(HEAD_AT)]),
   ],
   [
     'is of an older version',
