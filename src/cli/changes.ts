@@ -1,5 +1,4 @@
-import { openDatabase } from '../server/context.ts'
-import { createLog } from '../lib/log.ts'
+import { openDatabase } from '../server/open-database.ts'
 import type { Change } from '../storage/database/changes/change.ts'
 import type { Options } from './options.ts'
 
@@ -11,7 +10,7 @@ const PAGE = 500
  * the cursor have been removed.
  */
 export async function changes({ config, own }: Options): Promise<void> {
-  const database = await openDatabase(config, undefined, createLog('silent'), { existing: true })
+  const database = await openDatabase(config, { existing: true })
   const stopping = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort())
   // The reader has closed the pipe.

@@ -1,4 +1,4 @@
-import { openDatabase } from '../server/context.ts'
+import { openDatabase } from '../server/open-database.ts'
 import { systemClock } from '../lib/clock.ts'
 import {
   readDictionary,
@@ -20,7 +20,7 @@ export async function exportAll({ config, own }: Options): Promise<void> {
   const fields = typeof own['fields'] === 'string' ? fieldsParameter.parse(own['fields']) : undefined
   if (fields !== undefined && 'takes' in fields)
     return usageFault(`--fields takes all, or a list separated by commas of ${FIELD_NAMES.join(', ')}`)
-  const database = await openDatabase(config, undefined, undefined, { existing: true })
+  const database = await openDatabase(config, { existing: true })
   try {
     const rows = new DomainLists(database, systemClock).rows(EVERYTHING)
     const { split } = readDictionary(config.words)

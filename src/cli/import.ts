@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { createAccounts } from '../accounts/index.ts'
 import type { Config } from '../server/config/config.ts'
-import { openDatabase } from '../server/context.ts'
+import { openDatabase } from '../server/open-database.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Progress } from '../lib/progress.ts'
 import type { Database } from '../storage/database/database.ts'
@@ -43,7 +43,7 @@ export async function importFiles({ config, own, positionals, switches }: Option
   const files = isPiped ? [STANDARD_INPUT] : positionals
   if (files.length === 0) return usageFault('import takes files, or - for standard input')
 
-  const database = await openDatabase(config, undefined, undefined, {
+  const database = await openDatabase(config, {
     load: true,
     onMigrated: reportMigration,
   })

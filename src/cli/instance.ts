@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { reportFault, type OpenInstance } from '../operations/transfer/instance.ts'
-import { openDatabase } from '../server/context.ts'
+import { openDatabase } from '../server/open-database.ts'
 import { makeFolder } from '../storage/blobs/durable.ts'
 import { openBlobs } from '../storage/blobs/open.ts'
 import { Staging } from '../storage/blobs/staging.ts'
@@ -15,7 +15,7 @@ export async function withDatabase(
   options: OpenOptions,
   use: (database: Database) => Promise<void>,
 ): Promise<void> {
-  const database = await openDatabase(config, undefined, undefined, options).catch((error: unknown) =>
+  const database = await openDatabase(config, options).catch((error: unknown) =>
     fail(`could not open the database: ${failureLine(error)}`),
   )
   if (database === undefined) return
@@ -35,7 +35,7 @@ export function reportMigration(from: number, to: number): void {
 export const openInstance: OpenInstance = async (location, options = {}) => {
   const data = resolve(location.data)
   if (options.existing !== true) await makeFolder(data)
-  const database = await openDatabase(location, undefined, undefined, options)
+  const database = await openDatabase(location, options)
   try {
     const staging = await Staging.open(join(data, 'staging'), { flush: location.blobsUrl === undefined })
     const blobs = await openBlobs(location.blobsUrl, join(data, 'blobs'), staging, reportFault)

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { openBlobs } from '../storage/blobs/open.ts'
 import { Staging } from '../storage/blobs/staging.ts'
 import type { Config } from '../server/config/config.ts'
-import { openDatabase } from '../server/context.ts'
+import { openDatabase } from '../server/open-database.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
 import { StorageFault } from '../storage/database/faults.ts'
@@ -38,7 +38,7 @@ async function verifyAll(
   config: Config,
   asked: Pick<VerifyOptions, 'repair' | 'claim' | 'examples'>,
 ): Promise<Verified> {
-  const database = await openDatabase(config, undefined, undefined, { existing: true })
+  const database = await openDatabase(config, { existing: true })
   try {
     const data = resolve(config.data)
     if (config.blobsUrl === undefined) await assertStore(database, join(data, 'blobs'))

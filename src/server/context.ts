@@ -15,12 +15,10 @@ import { createLog } from '../lib/log.ts'
 import { isOpenToOthers } from '../lib/private-files.ts'
 import { perProcessShare } from '../lib/concurrency.ts'
 import { createTasks, type Tasks } from '../lib/tasks.ts'
-import type { Database, ObserveDatabase } from '../storage/database/database.ts'
-import type { OpenOptions } from '../storage/database/open-options.ts'
-import { openPostgres } from '../storage/database/postgres/open.ts'
-import { openSqlite } from '../storage/database/sqlite/open.ts'
+import type { Database } from '../storage/database/database.ts'
 import { createResolver, systemServers, type Resolver, type ResolverStats } from '../lib/dns/index.ts'
 import { createHealth, type Health } from './health.ts'
+import { openDatabase } from './open-database.ts'
 import { Metrics } from '../http/observability/metrics.ts'
 
 /** The resources that the service uses, created once. */
@@ -53,8 +51,6 @@ export interface Overrides {
 }
 
 const TAKE_RIGHTS = 'remove their permissions with chmod -R go='
-/** Connections per process: at least one for each kind of work. */
-const MIN_CONNECTIONS = 3
 /** The zone that contains all names. */
 const ZONE = 'cl'
 const TASK_THREADS = Math.min(4, Math.max(2, availableParallelism()))
@@ -73,7 +69,12 @@ export async function createContext(
   if (existsSync(data) && isOpenToOthers(data))
     log.warn({ folder: data }, `other users can read the data folder: ${TAKE_RIGHTS}`)
   const health = createHealth(clock, log)
-  const database = await openDatabase(config, metrics, log, {
+  const seconds = metrics.histogram('catalejo_database_seconds', 'Duration of database operations', [
+    'operation',
+  ])
+  const database = await openDatabase(config, {
+    observe: (operation, duration) => seconds.observe({ operation }, duration),
+    report: (fault) => log.warn({ err: fault }, 'database error'),
     existing,
     reserve: !existing,
     onFault: (fault) => health.databaseFailed(fault),
@@ -161,32 +162,6 @@ export async function createContext(
       close,
     }
   }
-}
-
-/** Opens only the database, for commands that need nothing else. */
-export async function openDatabase(
-  config: Pick<Config, 'data' | 'databaseUrl'> & Partial<Config>,
-  metrics?: Metrics,
-  log?: Logger,
-  options: OpenOptions = {},
-): Promise<Database> {
-  const seconds = metrics?.histogram('catalejo_database_seconds', 'Duration of database operations', [
-    'operation',
-  ])
-  const observe: ObserveDatabase = (operation, duration) => seconds?.observe({ operation }, duration)
-  if (config.databaseUrl !== '') {
-    const report = (fault: Error) => log?.warn({ err: fault }, 'database error')
-    return openPostgres(config.databaseUrl, observe, report, {
-      listenUrl: config.databaseListenUrl || undefined,
-      connections:
-        config.databaseConnections &&
-        Math.max(MIN_CONNECTIONS, perProcessShare(config.databaseConnections, config.workers ?? 1)),
-      ...options,
-    })
-  }
-  const data = resolve(config.data)
-  if (options.existing !== true) await makeFolder(data)
-  return openSqlite(join(data, 'catalejo.db'), observe, options)
 }
 
 /** Callbacks that log and count requests to an S3 store. */

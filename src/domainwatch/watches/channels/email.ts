@@ -1,4 +1,4 @@
-import { createTransport, type Transporter } from 'nodemailer'
+import type { Transporter } from 'nodemailer'
 import { failure, FOR_PEOPLE, type Channel, type NotifiedWatch, type Outcome } from './channel.ts'
 import type { HttpChannelOptions } from './http-post.ts'
 import { escapeHtml, mailHtml, plainText, characters, layOut } from '../messages/layout.ts'
@@ -39,7 +39,7 @@ interface Mail {
 
 /** Sends mails by the operator's SMTP server. */
 export function emailChannel(settings: EmailSettings, { links }: Pick<HttpChannelOptions, 'links'>): Channel {
-  const transport = openTransport(settings)
+  let opening: Promise<Transporter> | undefined
   const domain = settings.from.slice(settings.from.lastIndexOf('@') + 1)
   return {
     batching: FOR_PEOPLE,
@@ -53,6 +53,7 @@ export function emailChannel(settings: EmailSettings, { links }: Pick<HttpChanne
     async send({ id, address, body }, signal) {
       const timeout = AbortSignal.timeout(TIMEOUT_MS)
       const mail: Mail = JSON.parse(body)
+      const transport = await (opening ??= openTransport(settings))
       try {
         await transport.sendMail({
           ...mail,
@@ -71,11 +72,14 @@ export function emailChannel(settings: EmailSettings, { links }: Pick<HttpChanne
         return outcomeOf(error)
       }
     },
-    close: () => transport.close(),
+    close: () => void opening?.then((transport) => transport.close()),
   }
 }
 
-function openTransport({ host, port, user, password, encryption }: EmailSettings): Transporter {
+async function openTransport(settings: EmailSettings): Promise<Transporter> {
+  const { host, port, user, password, encryption } = settings
+  // Loaded with the first mail, because most instances send none.
+  const { createTransport } = await import('nodemailer')
   return createTransport({
     pool: true,
     maxConnections: MAX_CONNECTIONS,
