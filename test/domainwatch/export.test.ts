@@ -26,8 +26,8 @@ function on(service: TestService): string[] {
 }
 
 async function import_(service: TestService, ...args: string[]) {
-  const { code, stdout, stderr } = await catalejo(['import', ...on(service), ...args])
-  return { code, stdout, told: stderr.split('\n').filter((line) => !line.includes('/s ')) }
+  const { code, stdout, messages } = await catalejo(['import', ...on(service), ...args])
+  return { code, stdout, messages }
 }
 
 const at = '2025-12-31 14:30:34'
@@ -108,7 +108,7 @@ test('exports of several parts are complete, and import to the same state', asyn
     assert.deepEqual(await import_(other, file), {
       code: 0,
       stdout: `${file}: 4500 records, 4500 new or changed, 0 lines refused\n`,
-      told: [''],
+      messages: [],
     })
     assert.equal((await exported(other, { format })).text, text)
     const again = await import_(other, file)
@@ -136,7 +136,7 @@ test('a CSV of another version is recognised by the fields that every export has
     assert.deepEqual(await import_(other, path), {
       code: 0,
       stdout: `${path}: 2 records, 2 new or changed, 0 lines refused\n`,
-      told: [''],
+      messages: [],
     })
     assert.equal((await exported(other, { sort: 'asc' })).text, text)
   }
@@ -191,7 +191,7 @@ test('decisions, notes and tags are exported if named, and import again; an expo
     assert.deepEqual(await import_(other, file), {
       code: 0,
       stdout: `${file}: 3 records, ${changed} new or changed, 0 lines refused\n`,
-      told: [''],
+      messages: [],
     })
     assert.equal((await exported(other, all)).text, csv)
     assert.equal((await exported(other, { ...all, format: 'ndjson' })).text, ndjson)
@@ -232,9 +232,9 @@ test('decisions, notes and tags are exported if named, and import again; an expo
     JSON.stringify({ ...JSON.parse(line), seen_at: null, seen_by: null, ...JSON.parse(fields) }),
   )
   await writeFile(file, lines.join('\n'))
-  const { told } = await import_(other, file)
+  const { messages } = await import_(other, file)
   assert.deepEqual(
-    told.slice(0, 3),
+    messages.slice(0, 3),
     Object.values(bad).map(([, msg], i) => `${file}:${i + 1}: ${msg}`),
   )
 })
@@ -266,11 +266,10 @@ test('the lists of the registry load while the service runs; bad lines are repor
   assert.deepEqual(await import_(service, registered), {
     code: 1,
     stdout: `${registered}: 3 records, 2 new or changed, 3 lines refused\n`,
-    told: [
+    messages: [
       `${registered}:3: El campo domain debe ser un nombre de dominio .cl válido, sin el sufijo`,
       `${registered}:4: La línea no es CSV válido`,
       `${registered}:7: El campo date_reg debe ser una fecha y hora real con el formato YYYY-MM-DD HH:MM:SS`,
-      '',
     ],
   })
   await eventually(async () => (await names(service)).length === 2, 'the list has what the command stored')
