@@ -41,8 +41,8 @@ async function run(
       process.exitCode = 1
       return
     }
-    const asked = { context, accountId: account.id, place, restart: switches.has('restart') }
-    await (action === 'import' ? importAll(asked) : exportAll(asked))
+    const transfer = { context, accountId: account.id, place, restart: switches.has('restart') }
+    await (action === 'import' ? importAll(transfer) : exportAll(transfer))
   } catch (error) {
     // An unreadable folder, a full disk or a lost database: the command can be repeated and continues.
     console.error(`catalejo: ${action} of ${place}: ${failureLine(error)}`)

@@ -143,8 +143,8 @@ function report(file: string, outcome: FileOutcome): void {
   const { read, changed, refused } = counts
   const would = (count: number) =>
     `${count} would be new, ${changed - count} would change, ${read - changed} would stay`
-  const told = added === undefined ? `${changed} new or changed` : would(added)
-  console.log(`${file}: ${read} records, ${told}, ${refused} lines refused`)
+  const effect = added === undefined ? `${changed} new or changed` : would(added)
+  console.log(`${file}: ${read} records, ${effect}, ${refused} lines refused`)
   for (const { line, msg } of faults) {
     console.error(`${file}:${line}: ${msg}`)
   }

@@ -36,7 +36,7 @@ export async function verifyCommand({ config, own, switches }: Options): Promise
 
 async function verifyAll(
   config: Config,
-  asked: Pick<VerifyOptions, 'repair' | 'claim' | 'examples'>,
+  selected: Pick<VerifyOptions, 'repair' | 'claim' | 'examples'>,
 ): Promise<Verified> {
   const database = await openDatabase(config, { existing: true })
   try {
@@ -46,7 +46,7 @@ async function verifyAll(
     const blobs = await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, () => {})
     try {
       return await verify({
-        ...asked,
+        ...selected,
         database,
         blobs: blobs.store,
         clock: systemClock,

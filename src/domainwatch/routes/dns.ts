@@ -164,14 +164,14 @@ async function* answerLines(
   concurrency: number,
   lookUpName: (name: string) => Promise<DnsOutcome>,
 ): AsyncGenerator<string> {
-  const asked = new Map<string, Promise<DnsOutcome>>()
+  const outcomes = new Map<string, Promise<DnsOutcome>>()
   const line = async (domain: unknown): Promise<string> => {
     const parsed = typeof domain === 'string' ? parseDomain(domain) : undefined
     if (parsed?.ok !== true) return toLine(domain, { status: 400, dns: [], msg: `El nombre ${TAKES_DOMAIN}` })
-    let outcome = asked.get(parsed.ascii)
+    let outcome = outcomes.get(parsed.ascii)
     if (outcome === undefined) {
       outcome = lookUpName(parsed.ascii)
-      asked.set(parsed.ascii, outcome)
+      outcomes.set(parsed.ascii, outcome)
     }
     return toLine(domain, await outcome)
   }

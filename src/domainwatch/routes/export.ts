@@ -41,7 +41,7 @@ export function exportRoute(
 
     async handle({ values, identity, request, reply }) {
       const { format = 'csv', fields } = values
-      const asked = listRequest(values)
+      const selection = listRequest(values)
       if (request.method !== 'HEAD') streams.open(identity.accountId, reply.raw)
       reply
         .type(exportFormats[format].type)
@@ -51,7 +51,7 @@ export function exportRoute(
         fields,
         read: (names, wanted) => records.byName(names, wanted, accountId),
       }
-      return exportStream(lists.rows(asked, accountId), format, further)
+      return exportStream(lists.rows(selection, accountId), format, further)
     },
   })
 }

@@ -48,10 +48,10 @@ export function listRoute(
     },
 
     handle({ values, identity, request, reply }) {
-      const asked = listRequest(values)
+      const selection = listRequest(values)
       const cursor = values.cursor === undefined ? undefined : decodeCursor(values.cursor)
-      const wanted = { ...asked, limit: values.limit, cursor }
-      if ((values.cursor !== undefined && cursor === undefined) || !hasOwnCursor(wanted)) {
+      const pageRequest = { ...selection, limit: values.limit, cursor }
+      if ((values.cursor !== undefined && cursor === undefined) || !hasOwnCursor(pageRequest)) {
         throw new HttpError(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
       }
       const frame = frameOf(values.search)
@@ -59,18 +59,18 @@ export function listRoute(
         if (next !== undefined) reply.header('link', nextLink(baseUrl, request.raw.url ?? '', next))
       }
       if (values.fields !== undefined) return withFields(values.fields)
-      const cached = lists.pageFromIndex(wanted, frame)
+      const cached = lists.pageFromIndex(pageRequest, frame)
       if (cached !== undefined) {
         link(cached.next)
         return cached.json
       }
-      return lists.page(wanted, frame, identity.accountId).then((page) => {
+      return lists.page(pageRequest, frame, identity.accountId).then((page) => {
         link(page.next)
         return page.json
       })
 
       async function withFields(fields: readonly FieldName[]) {
-        const page = await lists.pageNames(wanted, identity.accountId)
+        const page = await lists.pageNames(pageRequest, identity.accountId)
         const found = await records.withFields(page.names, fields)
         link(page.next)
         const { before, after } = frame(found.length)

@@ -45,10 +45,10 @@ export class Leases {
     const { dialect } = this.#database
     if ((await this.#database.first(freeLease(dialect, lease))) === undefined) return false
     if (pending !== undefined && !(await pending())) return false
-    const asked = performance.now()
+    const requestedAt = performance.now()
     if (!(await this.#write(takeLease(dialect, lease)))) return false
     const hold = new HeldLease(this.#ttlMs, () => this.#write(renewLease(dialect, lease)))
-    hold.start(asked)
+    hold.start(requestedAt)
     let isDone = false
     try {
       const signal = AbortSignal.any([hold.lost, stop])
@@ -85,9 +85,9 @@ class HeldLease {
     return this.#losing.signal
   }
 
-  /** @param asked when the request for the lease was sent, which is before it was granted */
-  start(asked: number): void {
-    this.#expireAfter(asked)
+  /** @param requestedAt when the request for the lease was sent, which is before it was granted */
+  start(requestedAt: number): void {
+    this.#expireAfter(requestedAt)
     // Neither timer keeps the process alive.
     this.#renewals = setInterval(() => void this.#prolong(), this.#ttlMs / RENEWALS).unref()
   }
@@ -99,20 +99,20 @@ class HeldLease {
   }
 
   async #prolong(): Promise<void> {
-    const asked = performance.now()
+    const requestedAt = performance.now()
     try {
       const isRenewed = await this.#renew()
       if (this.#renewals === undefined) return
-      if (isRenewed) this.#expireAfter(asked)
+      if (isRenewed) this.#expireAfter(requestedAt)
       else this.#losing.abort()
     } catch {
       // The next interval retries, until the lease expires.
     }
   }
 
-  #expireAfter(asked: number): void {
+  #expireAfter(requestedAt: number): void {
     clearTimeout(this.#expiry)
-    const left = asked + this.#ttlMs - performance.now()
+    const left = requestedAt + this.#ttlMs - performance.now()
     this.#expiry = setTimeout(() => this.#losing.abort(), left).unref()
   }
 }
