@@ -83,7 +83,7 @@ test('until a picture is there its placeholder is', async () => {
   await context.close()
 })
 
-test('a picture that cannot be fetched for a while comes by itself', async () => {
+test('a picture that cannot be fetched for a while is requested again automatically', async () => {
   const { page, context } = await open('')
   await page.getByRole('link', { name: /^Imágenes\s*\d/ }).waitFor()
   const lose = (route: Route) => route.abort('connectionreset')
