@@ -6,7 +6,7 @@ import { importLines, readLines, storeRows } from '../../src/domainwatch/index.t
 import { gzipSync } from 'node:zlib'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { catalejo } from '../support/cli.ts'
+import { catalejo, messagesIn } from '../support/cli.ts'
 import { names, record, records, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -26,8 +26,8 @@ function on(service: TestService): string[] {
 }
 
 async function import_(service: TestService, ...args: string[]) {
-  const { code, stdout, messages } = await catalejo(['import', ...on(service), ...args])
-  return { code, stdout, messages }
+  const { code, stdout, stderr } = await catalejo(['import', ...on(service), ...args])
+  return { code, stdout, messages: messagesIn(stderr) }
 }
 
 const at = '2025-12-31 14:30:34'

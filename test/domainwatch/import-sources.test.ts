@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { catalejo } from '../support/cli.ts'
+import { catalejo, messagesIn } from '../support/cli.ts'
 import { list, names } from '../support/domains.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call } from '../support/http.ts'
@@ -37,16 +37,9 @@ test('an unreadable file is reported in a line, the others are loaded, and what 
   await writeFile(cut, packed.subarray(0, packed.length / 2))
   await writeFile(good, 'bueno.cl\n')
   const missing = join(folder.path, 'nada.csv')
-  const { code, stdout, messages } = await catalejo([
-    'import',
-    ...on(service),
-    missing,
-    folder.path,
-    cut,
-    good,
-  ])
+  const { code, stdout, stderr } = await catalejo(['import', ...on(service), missing, folder.path, cut, good])
   assert.equal(code, 1)
-  assert.deepEqual(messages, [
+  assert.deepEqual(messagesIn(stderr), [
     `${missing}: ENOENT: no such file or directory, stat '${missing}'`,
     `${folder.path}: it is a folder`,
     `${cut}: cannot be read to its end: unexpected end of file`,
@@ -66,8 +59,9 @@ test('a database error is reported in one line for all files', async () => {
   await writeFile(first, registrations(3))
   await writeFile(second, registrations(3))
   await service.sql('ALTER TABLE feeds RENAME TO feeds_elsewhere')
-  const { code, stdout, stderr, messages } = await catalejo(['import', ...on(service), first, second])
+  const { code, stdout, stderr } = await catalejo(['import', ...on(service), first, second])
   assert.deepEqual([code, stdout], [1, ''])
+  const messages = messagesIn(stderr)
   assert.equal(messages.length, 1, stderr)
   assert.match(
     messages[0] ?? '',

@@ -9,8 +9,6 @@ export interface CliResult {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
-  /** The lines of standard error, without those that show progress: the slower the machine, the more of them. */
-  readonly messages: readonly string[]
 }
 
 const PROGRESS = /, \d+ %(?: {2}|$)|(?:: | {2})after \d+:\d\d$/
@@ -21,10 +19,12 @@ type Environment = Readonly<Record<string, string>>
 export async function catalejo(args: readonly string[], environment: Environment = {}): Promise<CliResult> {
   const running = start(args, environment)
   await once(running.child, 'close')
-  const stderr = running.stderr()
-  const messages = stderr.split('\n').filter((line) => line !== '' && !PROGRESS.test(line))
-  return { code: running.child.exitCode, stdout: running.stdout(), stderr, messages }
+  return { code: running.child.exitCode, stdout: running.stdout(), stderr: running.stderr() }
 }
+
+/** The lines of standard error, without those that show progress: the slower the machine, the more of them. */
+export const messagesIn = (stderr: string): string[] =>
+  stderr.split('\n').filter((line) => line !== '' && !PROGRESS.test(line))
 
 export interface Served {
   readonly url: string
