@@ -111,7 +111,6 @@ interface TestData {
   }
 }
 
-/** Whether a test failed only because tests in it did. */
-export function isOfSubtests({ details: { error } }: Pick<TestData, 'details'>): boolean {
+function isOfSubtests({ details: { error } }: TestData): boolean {
   return error instanceof Error && 'failureType' in error && error.failureType === 'subtestsFailed'
 }

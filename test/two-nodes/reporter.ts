@@ -1,10 +1,7 @@
-import { relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
-import { isOfSubtests } from '../../scripts/test/run.ts'
 
 /** A line of JSON for each test that ended. */
 export interface Ended {
-  /** Its path from the current folder. */
   readonly file: string
   readonly name: string
   readonly outcome: 'passed' | 'failed' | 'skipped'
@@ -17,15 +14,12 @@ export default async function* reporter(events: AsyncIterable<TestEvent>): Async
   for await (const { type, data } of events) {
     if (type !== 'test:pass' && type !== 'test:fail') continue
     if (data.details.type === 'suite') continue
-    // In a process that runs several, each file is a test around its tests.
-    const isFile = data.name.endsWith('.test.ts')
-    if (isFile && (type === 'test:pass' || isOfSubtests(data))) continue
     const isSkipped = data.skip !== undefined && data.skip !== false
     const error = type === 'test:fail' ? data.details.error : undefined
     const cause =
       error?.cause instanceof Error ? (error.cause.stack ?? error.cause.message) : String(error?.cause)
     const ended: Ended = {
-      file: isFile ? data.name : relative('', data.file ?? ''),
+      file: data.file ?? '',
       name: data.name,
       outcome: type === 'test:fail' ? 'failed' : isSkipped ? 'skipped' : 'passed',
       ms: Math.round(data.details.duration_ms),

@@ -3,15 +3,13 @@ import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { processesFor } from '../../scripts/test/processes.ts'
 import type { Ceph } from '../support/ceph.ts'
 import type { TestPostgres } from '../support/postgres.ts'
 import { BLOBS_VARIABLE } from '../support/s3.ts'
 import { ONE_MACHINE } from './exceptions.ts'
 import type { Ended } from './reporter.ts'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const TESTS = join(ROOT, 'test')
+const TESTS = fileURLToPath(new URL('../', import.meta.url))
 const REPORTER = fileURLToPath(new URL('./reporter.ts', import.meta.url))
 const END_OF_FILE = new URL('../../scripts/test/end-of-file.ts', import.meta.url).href
 /** Twice as long as it takes on two processors. */
@@ -36,7 +34,7 @@ interface Place {
   readonly bucket: string
 }
 
-/** Runs the tests of the contract, their service being two nodes behind a balancer. @param only paths from the root */
+/** Runs the tests of the contract, their service being two nodes behind a balancer. */
 export async function runSuite(
   { postgres, ceph, bucket }: Place,
   only: readonly string[] = [],
@@ -52,10 +50,9 @@ export async function runSuite(
       `--test-reporter=${REPORTER}`,
       `--test-concurrency=${atOnce}`,
       '--test-timeout=300000',
-      ...processesFor(files).map(({ entry }) => entry),
+      ...files,
     ],
     {
-      cwd: ROOT,
       env: {
         ...environment,
         TEST_NODES: '2',
@@ -78,7 +75,7 @@ export async function runSuite(
     .map((line): Ended => JSON.parse(line))
     .map(({ file, outcome, ...ended }) => ({
       ...ended,
-      file: relative(TESTS, join(ROOT, file)),
+      file: relative(TESTS, file),
       outcome: ended.reason.startsWith(IN_PROCESS_ONLY) ? ('in process only' as const) : outcome,
     }))
 }
@@ -96,7 +93,7 @@ export async function runAgain(
   const files = [...new Set(failed.map(({ file }) => file))]
   const second = await runSuite(
     place,
-    files.map((file) => join('test', file)),
+    files.map((file) => join(TESTS, file)),
     1,
   )
   const passed = (test: Ran) =>
@@ -111,5 +108,5 @@ async function testsIn(folder: string): Promise<string[]> {
   const names = await readdir(join(TESTS, folder))
   return names
     .filter((name) => name.endsWith('.test.ts') && !ONE_MACHINE.has(`${folder}/${name}`))
-    .map((name) => join('test', folder, name))
+    .map((name) => join(TESTS, folder, name))
 }
