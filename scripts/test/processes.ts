@@ -16,6 +16,7 @@ const SHARING: readonly RegExp[] = [
   /^(src|console)\//,
   /^test\/(admin|contracts|corpus|dns|domainwatch|http|imagestore|keys|integrity)\//,
 ]
+
 export interface TestProcess {
   /** The file that Node's runner starts. */
   readonly entry: string

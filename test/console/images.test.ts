@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import type { Route } from 'playwright-core'
 import { barriers, comesTrue, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { corpus } from '../support/corpus.ts'
+import { eventually } from '../support/eventually.ts'
 import { ImageClient, noise, stamped } from '../support/images.ts'
 import { call } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -83,17 +84,37 @@ test('until a picture is there its placeholder is', async () => {
   await context.close()
 })
 
-test('a picture that cannot be fetched for a while is requested again automatically', async () => {
+test('pictures that cannot be fetched are requested three times more, and again after the connection was lost', async () => {
   const { page, context } = await open('')
   await page.getByRole('link', { name: /^Imágenes\s*\d/ }).waitFor()
+  await page.clock.install()
   const lose = (route: Route) => route.abort('connectionreset')
   await page.route('**/i/*', lose)
+  const losses: string[] = []
+  page.on('requestfailed', (request) => {
+    if (request.url().includes('/i/')) losses.push(request.url())
+  })
   await page.getByRole('link', { name: 'Imágenes', exact: true }).click()
-  const broken = page.locator('.tile-broken').filter({ hasText: 'Muelle.jpg' })
-  await broken.waitFor()
+  const broken = page.locator('.tile-broken')
+  await broken.nth(2).waitFor()
+  for (const [retries, wait] of [1_000, 4_000, 15_000].entries()) {
+    assert.equal(losses.length, 3 * (retries + 1))
+    await page.clock.runFor(wait)
+    await eventually(() => losses.length === 3 * (retries + 2), 'other requests')
+    await broken.nth(2).waitFor()
+  }
+  await page.clock.runFor(60_000)
+  assert.equal(losses.length, 12)
+
   await page.unroute('**/i/*', lose)
-  await page.locator('img.loaded[alt="Muelle.jpg"]').waitFor()
-  assert.equal(await broken.count(), 0)
+  await page.evaluate("window.dispatchEvent(new Event('offline'))")
+  const probed = page.waitForResponse('**/healthz')
+  await page.clock.runFor(500)
+  await (await probed).finished()
+  await eventually(async () => {
+    await page.clock.runFor(1_000)
+    return (await page.locator('.tile img.loaded').count()) === 3
+  }, 'the pictures')
   await context.close()
 })
 

@@ -63,7 +63,7 @@ test('all engines give the same answer to the same filters', async () => {
         for (const { name } of conditionsOf(asked.filters)) compared.add(name)
       }
     }),
-    { numRuns: propertyRuns(30) },
+    { numRuns: propertyRuns(60) },
   )
   assert.deepEqual(opened.said, [])
   assert.deepEqual([...compared].toSorted(), FILTER_NAMES.toSorted())

@@ -11,8 +11,6 @@ export interface CliResult {
   readonly stderr: string
 }
 
-const PROGRESS = /, \d+ %(?: {2}|$)|(?:: | {2})after \d+:\d\d$/
-
 type Environment = Readonly<Record<string, string>>
 
 /** Runs the command to its end. Of the environment it sees only what is given. */
@@ -21,6 +19,8 @@ export async function catalejo(args: readonly string[], environment: Environment
   await once(running.child, 'close')
   return { code: running.child.exitCode, stdout: running.stdout(), stderr: running.stderr() }
 }
+
+const PROGRESS = /, \d+ %(?: {2}|$)|(?:: | {2})after \d+:\d\d$/
 
 /** The lines of standard error, without those that show progress: the slower the machine, the more of them. */
 export const messagesIn = (stderr: string): string[] =>

@@ -124,16 +124,16 @@ const values = Object.fromEntries(
 )
 
 /** Some filters with their values, most of them not given. */
-const some = fc
+const someFilters = fc
   .record(values, { requiredKeys: [] })
   .chain((all) => fc.subarray(Object.entries(all), { maxLength: Math.min(3, Object.keys(all).length) }))
 
 /** The filters of a request. */
-export const filters = some.map(requestWith)
+export const filters = someFilters.map(requestWith)
 
 /** The same, with a certain filter among them. */
 export const filtersWith = (name: FilterName): fc.Arbitrary<Record<string, string>> =>
-  fc.tuple(some, valueFor(name, filterParameters[name])).map(([others, value]) => {
+  fc.tuple(someFilters, valueFor(name, filterParameters[name])).map(([others, value]) => {
     // It would turn a search for texts into one for agents.
     const compatible = others.filter(([other]) => other !== 'agent')
     return requestWith([...compatible, [name, value]])

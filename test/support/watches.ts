@@ -9,7 +9,8 @@ type Target = Pick<TestService, 'url' | 'domainKey'> & Partial<Pick<TestService,
 
 /** One that begins after everything written until now. */
 export async function createWatch(service: Target, fields: Fields, key = service.domainKey): Promise<Reply> {
-  // The process that makes it, which gets all requests with this key, must know of all that was written.
+  // The process that makes it, which gets all requests with this key, must know of all that was written. Whether the key
+  // may make one is for the request to show.
   const newest = (await service.newestChange?.()) ?? 0
   if (newest > 0) (await EventReader.open(service, { api: key }).catch(() => undefined))?.close()
   return send(service, WATCHES, fields, { query: { api: key } })

@@ -78,7 +78,7 @@ export function emailChannel(settings: EmailSettings, { links }: Pick<HttpChanne
 
 async function openTransport(settings: EmailSettings): Promise<Transporter> {
   const { host, port, user, password, encryption } = settings
-  // Loaded with the first mail, because most instances send none.
+  // Loaded with the first mail: without a mail server it is never needed.
   const { createTransport } = await import('nodemailer')
   return createTransport({
     pool: true,
