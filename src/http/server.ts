@@ -114,7 +114,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   // Endpoints validate their parameters themselves, with messages in Spanish.
   app.setValidatorCompiler(() => () => true)
-  // Compiling those of all answers at once was a quarter of the main thread's work to start the service.
+  // Compiling those of all answers up front was a quarter of the main thread's work to start the service.
   app.setSerializerCompiler(({ schema }) => {
     let serialize: ReturnType<typeof compileSerializer> | undefined
     return (data) => (serialize ??= compileSerializer(schema))(data)
