@@ -39,6 +39,8 @@ const FOLDERS: Readonly<Record<Tier, readonly string[]>> = {
 
 /** Files whose tier is not their folder's. */
 const EXCEPTIONS: Readonly<Record<string, Tier>> = {
+  'src/imagestore/decoder/cpu-timer.test.ts': 'faults',
+  'src/imagestore/decoder/index.test.ts': 'faults',
   'test/cli/images-killed.test.ts': 'faults',
   'test/cli/no-database.test.ts': 'faults',
   'test/cli/verify-damaged.test.ts': 'faults',
@@ -53,7 +55,9 @@ const EXCEPTIONS: Readonly<Record<string, Tier>> = {
   'test/durability/postgres-transactions.test.ts': 'postgres',
   'test/durability/sqlite-erased.test.ts': 'default',
   'test/durability/sqlite-plans.test.ts': 'default',
+  'test/http/keyless-bodies.test.ts': 'faults',
   'test/imagestore/fair-turns.test.ts': 'faults',
+  'test/imagestore/link-floods.test.ts': 'faults',
   'test/imagestore/link-in-browser.test.ts': 'browser',
   'test/transfer/backup-damage.test.ts': 'faults',
   'test/transfer/hostile-backup.test.ts': 'faults',

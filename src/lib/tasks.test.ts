@@ -33,16 +33,17 @@ const WITHOUT_FILES = `
   try { for (;;) files.push(openSync('/dev/null')) } catch {}
   const failed = Promise.withResolvers()
   const tasks = createTasks(1, (error) => failed.resolve(error.code))
+  const waiting = tasks.run(process.argv[1], 'done').catch((error) => error.constructor.name)
   const code = await failed.promise
   for (const file of files) closeSync(file)
-  process.stdout.write(code + ' ' + (await tasks.run(process.argv[1], 'done')))
+  process.stdout.write([code, await waiting, await tasks.run(process.argv[1], 'done')].join(' '))
   await tasks.close()
 `
 const noPrlimit =
   spawnSync('prlimit', ['--version'], { stdio: 'ignore' }).error !== undefined && 'not installed: prlimit'
 
 test(
-  'a thread that cannot start is reported, and another one runs the next task',
+  'a thread that cannot start is reported, its task is refused as overload, and another thread runs the next one',
   { skip: noPrlimit },
   async (context) => {
     const folder = await mkdtemp(join(tmpdir(), 'catalejo-tasks-'))
@@ -54,7 +55,7 @@ test(
       encoding: 'utf8',
       timeout: 60_000,
     })
-    assert.equal(stdout, 'ERR_WORKER_INIT_FAILED done', stderr)
+    assert.equal(stdout, 'ERR_WORKER_INIT_FAILED OverloadError done', stderr)
   },
 )
 

@@ -49,19 +49,8 @@ export interface Tasks {
  * @param failed called with the error of a thread that fails while it has no task
  */
 export function createTasks(threads: number, failed: (error: unknown) => void = () => {}): Tasks {
-  const pool = new Piscina({
-    minThreads: 1,
-    maxThreads: 2 * threads,
-    maxQueue: MAX_WAITING,
-    idleTimeout: IDLE_THREAD_MS,
-    closeTimeout: CLOSE_TIMEOUT_MS,
-  })
-  // Without a listener the event would end the process. The pool starts another thread for the next task.
+  let started: Piscina | undefined
   let isClosing = false
-  pool.on('error', (error) => {
-    // While closing, it reports tasks that are still running.
-    if (!isClosing) failed(error)
-  })
   const requests = slotsFor(threads, TASK_TIMEOUT_MS)
   const own = slotsFor(threads, BACKGROUND_TASK_TIMEOUT_MS)
 
@@ -72,7 +61,7 @@ export function createTasks(threads: number, failed: (error: unknown) => void = 
   ): Promise<Output> {
     const signal = AbortSignal.timeout(timeoutMs)
     try {
-      const work = () => pool.run(input, { filename: module, transferList: transfer, signal })
+      const work = () => pool().run(input, { filename: module, transferList: transfer, signal })
       return await (client === undefined ? own.run('', work, signal) : requests.run(client, work, signal))
     } catch (error) {
       if (error instanceof Error && isOverload(error)) throw new OverloadError()
@@ -87,8 +76,27 @@ export function createTasks(threads: number, failed: (error: unknown) => void = 
     },
     async close() {
       isClosing = true
-      await pool.close({ force: true })
+      await started?.close({ force: true })
     },
+  }
+
+  /** Started by the first task: many services have none for a long time. Afterwards one thread stays. */
+  function pool(): Piscina {
+    if (started !== undefined) return started
+    if (isClosing) throw new OverloadError()
+    started = new Piscina({
+      minThreads: 1,
+      maxThreads: 2 * threads,
+      maxQueue: MAX_WAITING,
+      idleTimeout: IDLE_THREAD_MS,
+      closeTimeout: CLOSE_TIMEOUT_MS,
+    })
+    // Without a listener the event would end the process. The pool starts another thread for the next task.
+    started.on('error', (error) => {
+      // While closing, it reports tasks that are still running.
+      if (!isClosing) failed(error)
+    })
+    return started
   }
 }
 

@@ -53,13 +53,15 @@ suite('help', () => {
         assert.match(section(stdout, 'Arguments:'), new RegExp(String.raw`^  ${argument.name()}  `, 'm'))
       }
       if (command.commands.length === 0) assert.notEqual(section(stdout, 'Examples:'), '')
+    })
+  }
 
-      const same = [
-        await catalejo([...command.path, '-h']),
-        await catalejo(['help', ...command.path]),
-        ...(command.path.length === 0 ? [await catalejo(['help'])] : []),
-      ]
-      for (const one of same) assert.deepEqual(one, { code: 0, stdout, stderr: '' })
+  // The program, a group of commands and a command.
+  for (const path of [[], ['key'], ['key', 'list']]) {
+    test(['catalejo help', ...path].join(' '), async () => {
+      const help = await catalejo([...path, '--help'])
+      assert.deepEqual(await catalejo([...path, '-h']), help)
+      assert.deepEqual(await catalejo(['help', ...path]), help)
     })
   }
 

@@ -86,8 +86,11 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     // Of 50 kB each: two of them are within an eighth of the mebibyte.
     for (let width = 150; width < 160; width++) await ask('203.0.113.1', width)
     await eventually(async () => (await keptFiles(service)).length === 2)
-    await ask('203.0.113.1', 159)
-    await eventually(async () => (await keptFiles(service)).length === 3)
+    // Asked again too early, it may still share the first computation.
+    await eventually(async () => {
+      await ask('203.0.113.1', 159)
+      return (await keptFiles(service)).length === 3
+    })
     await ask('203.0.113.2', 200)
     await eventually(async () => (await keptFiles(service)).length === 4)
   })
