@@ -49,20 +49,20 @@ test('pasted names are shown as new, recorded or not valid; the new ones are add
   await context.close()
 })
 
-test('a thousand names are looked up a few at a time, and nothing is added before the last is known', async () => {
+test('many names are looked up a few at a time, and nothing is added before the last is known', async () => {
   const { page, context, complaints } = await open()
   const gate = await holdRequests(page, 'domainwatch/list')
-  const many = Array.from({ length: 1_000 }, (_, i) => `nuevo${i}`)
-  await page.getByRole('textbox', { name: 'Nombres' }).fill(['casa', ...many.slice(1)].join('\n'))
+  const many = Array.from({ length: 1_001 }, (_, i) => `nuevo${i}`)
+  await page.getByRole('textbox', { name: 'Nombres' }).fill(['casa', ...many.slice(0, 199)].join('\n'))
   const held = [await gate.next(), await gate.next(), await gate.next(), await gate.next()]
-  await page.getByText('falta consultar 1.000', { exact: true }).waitFor()
+  await page.getByText('falta consultar 200', { exact: true }).waitFor()
   const button = page.getByRole('button', { name: /^Agregar/ })
   assert.equal(await button.isDisabled(), true)
   for (const one of held) await one.pass()
   await gate.open()
-  await page.getByText('999 nuevos', { exact: true }).waitFor()
+  await page.getByText('199 nuevos', { exact: true }).waitFor()
   await page.getByText('1 ya guardado', { exact: true }).waitFor()
-  await page.getByRole('textbox', { name: 'Nombres' }).fill([...many, 'uno-mas'].join('\n'))
+  await page.getByRole('textbox', { name: 'Nombres' }).fill(many.join('\n'))
   await page.getByText('Son más de 1.000 nombres', { exact: false }).waitFor()
   assert.equal(await button.isDisabled(), true)
   assert.deepEqual(complaints, [])
