@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify'
 import { HttpError } from '../lib/errors.ts'
 import { jsonTypeOf } from '../lib/json-type.ts'
@@ -198,6 +198,11 @@ const JSON_HEADERS = [
 /** Sets the headers of every answer, and the type of text and bytes to JSON, unless the handler has set another one. */
 function withHeaders(reply: FastifyReply, answer: Answer): Answer {
   reply.headers(PRIVATE_HEADERS)
+  if (answer instanceof Readable && reply.request.method === 'HEAD') {
+    // Fastify would read the whole stream for nothing, even after the client has left.
+    answer.destroy()
+    return Readable.from([])
+  }
   const isReady = typeof answer === 'string' || Buffer.isBuffer(answer)
   if (isReady && !reply.hasHeader('content-type')) reply.type(JSON_TYPE)
   return answer

@@ -85,6 +85,27 @@ test('HEAD answers as GET does, without the body', async () => {
   assert.equal((await call(service, '/api/v1/domainwatch/add', { method: 'HEAD' })).status, 405)
 })
 
+test('HEAD of an export reads no records', async () => {
+  const scans = async () => {
+    const { text } = await call(service, '/metrics')
+    return Number(/^catalejo_database_seconds_count\{operation="scan"\} (\d+)$/m.exec(text)?.[1] ?? 0)
+  }
+  const path = `/api/v1/domainwatch/export?api=${service.domainKey}`
+  const start = await scans()
+  const { headers } = await call(service, path)
+  assert.ok((await scans()) > start)
+  const before = await scans()
+  for (let i = 0; i < 20; i++) {
+    const head = await call(service, path, { method: 'HEAD' })
+    assert.deepEqual([head.status, head.text], [200, ''])
+    assert.equal(head.headers.get('content-type'), headers.get('content-type'))
+  }
+  // Scans of an account run in their order, so those of the requests before this one would be over, too.
+  await call(service, path)
+  // The service itself may scan a little, too.
+  assert.ok((await scans()) - before < 20)
+})
+
 /** As written in the request line, which an HTTP client would tidy up. */
 const TARGETS: readonly [string, number, string][] = [
   ['/%', 400, 'La solicitud no es válida'],
