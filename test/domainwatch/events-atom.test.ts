@@ -118,6 +118,30 @@ suite('events as an Atom feed', () => {
     assert.equal((await feed({}, { 'if-none-match': etag })).status, 200)
   })
 
+  test('many feeds of one account wait for each other, and not those of others', async () => {
+    const { key } = await service.newKey('beto', 'domainwatch')
+    await stored(
+      service,
+      Array.from({ length: 3_000 }, (_, i) => record(`cambio${i}`)),
+    )
+    const answered: string[] = []
+    const refused = Promise.withResolvers<void>()
+    const all = Array.from({ length: 80 }, async (_, i) => {
+      const reply = await feed({ search: `nada${i}` })
+      if (reply.status === 503) {
+        assert.ok(Number(reply.headers.get('retry-after')) > 0)
+        return refused.resolve()
+      }
+      assert.equal(reply.status, 200)
+      answered.push('grupo')
+    })
+    await Promise.race([refused.promise, Promise.all(all).then(() => assert.fail('none was refused'))])
+    assert.equal((await feed({ api: key, search: 'nadie' })).status, 200)
+    answered.push('beto')
+    await Promise.all(all)
+    assert.equal(answered.at(-1), 'grupo')
+  })
+
   test('bad limits are refused', async () => {
     for (const limit of ['0', '201', 'x']) {
       assert.deepEqual((await feed({ limit })).body, {

@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { FairSlots } from '../../lib/fair-slots.ts'
 import type { Cursor } from '../../storage/database/changes/change.ts'
+import { clientOf } from '../../storage/database/connection-slots.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import type { Filters } from '../filters.ts'
@@ -17,6 +19,10 @@ const RETRY_MS = 3_000
 const MAX_CACHED_FEEDS = 50
 /** Changes searched for the entries of a feed, newest first. */
 const MAX_SEARCHED_CHANGES = 50_000
+/** Feeds that wait: one is made at a time, which takes up to half a second on the event loop, in slices. */
+const MAX_WAITING_FEEDS = 64
+const MAX_WAITING_FEEDS_PER_ACCOUNT = 16
+const FEED_WAIT_MS = 10_000
 
 const GAP = JSON.stringify({
   msg: 'Los cambios desde el último evento ya no están disponibles: vuelva a leer la lista',
@@ -53,6 +59,13 @@ export class Events {
   readonly #database: Database
   readonly #reading: ChangeReading
   readonly #feeds: VersionedCache<AtomFeed>
+  readonly #feedSlots = new FairSlots({
+    slots: 1,
+    slotsPerClient: 1,
+    maxWaiting: MAX_WAITING_FEEDS,
+    maxWaitingPerClient: MAX_WAITING_FEEDS_PER_ACCOUNT,
+    timeoutMs: FEED_WAIT_MS,
+  })
 
   constructor({ database, reading, maxStreams, failed }: EventsOptions) {
     this.#database = database
@@ -102,21 +115,31 @@ export class Events {
     }
   }
 
-  /** Returns an Atom feed of the newest events that concern the filters. */
+  /**
+   * Returns an Atom feed of the newest events that concern the filters.
+   * @param account id of the caller; accounts share the slot fairly
+   * @throws OverloadError if too many feeds wait
+   */
   async feed(
     changes: Changes,
     filters: Filters,
     limit: number,
     sheetUrl: (name: string) => string,
+    account: number,
   ): Promise<AtomFeed> {
     // The id of a feed must not change, and is derived from the former names of these filters.
     const filterKey = JSON.stringify(filters).replace(/"(min|max)_length":/g, '"$1Length":')
     const key = changes === 'all' ? filterKey : `${changes} ${filterKey}`
-    return this.#feeds.get(`${limit} ${key}`, async () => {
-      const events = await this.#newest(changes, filters, limit)
-      const entries = events.map((event) => entryOf(event, 'es'))
-      return atomFeed(`eventos ${key}`, 'cambios', entries, sheetUrl, 'es')
-    })
+    const cacheKey = `${limit} ${key}`
+    const known = this.#feeds.peek(cacheKey)
+    if (known !== undefined) return known
+    return this.#feedSlots.run(clientOf(account), () =>
+      this.#feeds.get(cacheKey, async () => {
+        const events = await this.#newest(changes, filters, limit)
+        const entries = events.map((event) => entryOf(event, 'es'))
+        return atomFeed(`eventos ${key}`, 'cambios', entries, sheetUrl, 'es')
+      }),
+    )
   }
 
   /** Returns the newest events that concern the filters, newest first. */

@@ -51,7 +51,8 @@ export function eventsRoute(app: HttpServer, shared: EndpointShared, events: Eve
       const { changes = 'all' } = values
       const after = lastEventId(request, values.last_event_id)
       if (values.format === 'atom') {
-        const feed = await events.feed(changes, filters, values.limit ?? DEFAULT_ENTRIES, pages.sheet)
+        const limit = values.limit ?? DEFAULT_ENTRIES
+        const feed = await events.feed(changes, filters, limit, pages.sheet, identity.accountId)
         const self = publicUrl(baseUrl, request.raw.url ?? '')
         return sendFeed(request, reply, feed, { self, alternate: pages.view(values) })
       }
