@@ -43,3 +43,31 @@ test('a list that may visit many records runs where it holds nobody up', async (
   ])
     assert.equal(await isScan(given), true, JSON.stringify(given))
 })
+
+test('a forged range of everything is not sorted where it holds others up', async () => {
+  await using opened = await openBoth(tasks)
+  const { database, clock, nameIndex } = opened
+  await opened.store(many(5_500))
+  await opened.ready()
+  let scans = 0
+  const scanner = {
+    ...database.scanner,
+    values: (...query: Parameters<typeof database.scanner.values>) => {
+      scans++
+      return database.scanner.values(...query)
+    },
+  }
+  const lists = new DomainLists({ ...database, scannerOf: () => scanner }, clock, nameIndex)
+  const [newest] = (await lists.pageNames({ ...requestOf({}), limit: 1 })).names
+  const end = { key: '9999-12-31 23:59:59', name: 'z' }
+  const scansOf = async (low: string) => {
+    scans = 0
+    const range = { low: { key: low, name: 'a' }, high: end }
+    const cursor = { after: end, registered: range }
+    const { names } = await lists.pageNames({ ...requestOf({ last_register: '2' }), limit: 1, cursor })
+    assert.deepEqual(names, [newest])
+    return scans
+  }
+  assert.equal(await scansOf('2025-01-28 00:00:00'), 0)
+  assert.equal(await scansOf('0001-01-01 00:00:00'), 1)
+})

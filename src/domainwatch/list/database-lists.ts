@@ -104,7 +104,9 @@ export class DatabaseLists {
     const { filters, sources } = listing
     const hasIndex = stagesFrom(listing, sources).every(({ sortKey }) => queries.hasIndex(sortKey))
     const hasStatus = sources.some(({ kind }) => kind !== 'all')
-    const visitsMany = !hasIndex || visitsManyRecords(filters, hasStatus)
+    // A forged cursor may have a range that spans everything.
+    const hasRange = sources.some((source) => source.kind !== 'all' && source.range !== undefined)
+    const visitsMany = !hasIndex || hasRange || visitsManyRecords(filters, hasStatus)
     return visitsMany ? this.#database.scannerOf(account) : this.#database
   }
 }

@@ -16,11 +16,17 @@ import {
   type Order,
   type Segment,
 } from '../../lib/name-index/index.ts'
-import { expiryCutoff } from '../limits.ts'
+import { expiryCutoff, MAX_PAGE_RECORDS } from '../limits.ts'
 import { conditionsOf, type FilterName, type Filters } from '../filters.ts'
 import type { ListPosition, ListRange, SortKey, Source } from './queries.ts'
 import { cursorOf, LENGTH_DIGITS, type ListCursor } from './cursor.ts'
 import { stagesFrom, type Listing, type Stage } from './order.ts'
+
+/**
+ * Records of a range that the index sorts without blocking the event loop for long; with more, the database does. A range has a page
+ * of records at first, but others may be added to it, and a forged cursor may span everything.
+ */
+const MAX_RANGE_RECORDS = 4 * MAX_PAGE_RECORDS
 
 /** All records, in both orders. */
 export type IndexSegments = Readonly<Record<Order, readonly Segment[]>>
@@ -37,8 +43,8 @@ export function indexQuery(filters: Filters, now: number, also: readonly IndexTe
 }
 
 /**
- * Finds what the database would return. Undefined if a position in the request is impossible, or `findSorted`
- * serves its order.
+ * Finds what the database would return. Undefined if a position in the request is impossible, a range has too many records, or
+ * `findSorted` serves its order.
  */
 export function findPage(segments: IndexSegments, listing: Listing): FoundPage | undefined {
   const isWhole = listing.sources.every(({ kind }) => kind === 'all')
@@ -168,7 +174,7 @@ class PageBuilder {
 
 const BOUGHT: IndexTerm = { kind: 'bit', of: 'status', value: 1 }
 
-/** The records of `last_register` or `last_deleted`, newest first. */
+/** The records of `last_register` or `last_deleted`, newest first. Undefined if a position is impossible, or there are too many. */
 function matchesOfSource(
   segments: IndexSegments,
   source: Source,
@@ -184,7 +190,8 @@ function matchesOfSource(
   const low = entryKeyAt(source.range.low, key)
   const high = entryKeyAt(source.range.high, key)
   if (low === 'none' || high === 'none' || low === undefined || high === undefined) return undefined
-  return firstMatches(segments[order], query, Infinity, true, { low, high })
+  const found = firstMatches(segments[order], query, MAX_RANGE_RECORDS + 1, true, { low, high })
+  return found.length > MAX_RANGE_RECORDS ? undefined : found
 }
 
 const SOURCE_KEYS = { registered: 'date_reg', deleted: 'deleted_at' } as const
