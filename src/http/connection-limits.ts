@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { clientGroup } from './client.ts'
+import { originalOf } from './replayed-connection.ts'
 
 /** Connections accepted above the limit, to answer them with 503. */
 const MAX_SURPLUS = 1_000
@@ -31,7 +32,8 @@ export function openFilesLimit(): number | undefined {
 const surplus = new Set<Socket>()
 
 /** Returns whether a connection is above a limit, so that its requests are rejected. */
-export const isSurplus = (socket: Socket): boolean => surplus.size > 0 && surplus.has(socket)
+export const isSurplus = (socket: Socket): boolean =>
+  surplus.size > 0 && surplus.has(originalOf(socket) ?? socket)
 
 export interface ConnectionLimits {
   readonly total: number
@@ -47,6 +49,8 @@ export function limitConnections(server: Server, { total, perClient, isTrusted }
   const byClient = new Map<string, number>()
   server.maxConnections = total + Math.min(MAX_SURPLUS, Math.ceil(total / 4))
   server.on('connection', (socket: Socket) => {
+    // Its socket is counted already.
+    if (originalOf(socket) !== undefined) return
     open++
     socket.once('close', () => open--)
     const address = socket.remoteAddress ?? ''

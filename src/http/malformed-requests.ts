@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { Duplex } from 'node:stream'
 import { httpErrorOf } from './errors.ts'
 import { JSON_TYPE, PRIVATE_HEADERS } from './headers.ts'
+import { ReplayedConnection } from './replayed-connection.ts'
 
 /** Longest URL accepted. */
 export const MAX_URL_BYTES = 8_192
@@ -74,48 +74,6 @@ function withEscapedUrl({ code, rawPacket }: ParserError): Buffer | undefined {
   const escaped = line?.replace(NON_ASCII, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)
   if (line === undefined || escaped === undefined || line === escaped) return undefined
   return Buffer.concat([Buffer.from(`${escaped}connection: close\r\n`), rawPacket.subarray(line.length)])
-}
-
-/** A connection that starts with other bytes than were received, and continues with what the socket receives next. */
-class ReplayedConnection extends Duplex {
-  readonly remoteAddress: string | undefined
-  readonly #socket: Socket
-
-  constructor(socket: Socket, head: Buffer) {
-    super()
-    this.#socket = socket
-    this.remoteAddress = socket.remoteAddress
-    this.push(head)
-    socket.on('data', (chunk: Buffer) => {
-      if (!this.push(chunk)) socket.pause()
-    })
-    socket.on('end', () => this.push(null))
-    socket.on('error', (error) => this.destroy(error))
-    socket.on('close', () => this.destroy())
-  }
-
-  /** Called by Node's server. */
-  setTimeout(ms: number): this {
-    this.#socket.setTimeout(ms)
-    return this
-  }
-
-  override _read(): void {
-    this.#socket.resume()
-  }
-
-  override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
-    this.#socket.write(chunk, done)
-  }
-
-  override _final(done: () => void): void {
-    this.#socket.end(done)
-  }
-
-  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    this.#socket.destroy()
-    done(error)
-  }
 }
 
 /** Closes the connection, because it is unknown where the next request starts. */

@@ -1,5 +1,6 @@
 /** Clients that send the letters of an address as they are, such as curl. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { after, before, suite, test } from 'node:test'
 import { ADD, LIST, record, stored } from '../support/domains.ts'
 import { RawConnection } from '../support/raw.ts'
@@ -66,5 +67,41 @@ suite('letters beyond ASCII in an address', { skip: behindBalancer }, () => {
       assert.deepEqual(JSON.parse((await connection.reply())?.body ?? ''), BAD, request)
       await connection.closed()
     }
+  })
+})
+
+suite('connections with letters beyond ASCII in an address', { skip: behindBalancer }, () => {
+  test('count once, and those above the limit get a 503', async () => {
+    await using service = await startService({ flags: { 'client-connections': '3' } })
+    const opened: RawConnection[] = []
+    for (let i = 0; i < 3; i++) opened.push(await RawConnection.open(service))
+    for (const connection of opened) connection.send('GET /healthz?ñ HTTP/1.1\r\n')
+    const surplus = await RawConnection.open(service)
+    surplus.send('GET /healthz?ñ HTTP/1.1\r\nhost: x\r\n\r\n')
+    assert.equal((await surplus.reply())?.status, 503)
+    // It sends no request, so it is closed after a while.
+    const silent = await RawConnection.open(service)
+    silent.send('GET /healthz?ñ HTTP/1.1\r\n')
+    await silent.closed()
+    for (const connection of opened) {
+      connection.send('host: x\r\n\r\n')
+      assert.equal((await connection.reply())?.status, 200)
+    }
+  })
+
+  test('are answered although the service stops', async () => {
+    await using service = await startService()
+    const connection = await RawConnection.open(service)
+    const received = once(service.app.server.server, 'request')
+    connection.send(
+      `POST /api/v1/imagestore/delete?api=${service.imageKey}&nota=ñ HTTP/1.1\r\nhost: x\r\n` +
+        'content-type: application/json\r\ncontent-length: 13\r\n\r\n',
+    )
+    await received
+    const stopped = service.stop()
+    connection.send('{"hash":"xx"}')
+    assert.equal((await connection.reply())?.status, 404)
+    await connection.closed()
+    await stopped
   })
 })
