@@ -11,7 +11,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
  */
 export function publicUrl(baseUrl: () => string, url: string): string {
   const base = new URL(baseUrl())
-  // The request line may contain an absolute URL, of which only the path and the query are used.
+  // `//host/path` parses as a URL of another host, of which only the path and the query are used.
   const { pathname, search } = new URL(url, base)
   return base.origin + pathname + search
 }
@@ -22,7 +22,7 @@ export function publicUrl(baseUrl: () => string, url: string): string {
  */
 export function nextLink(baseUrl: () => string, url: string, cursor: string): string {
   const base = new URL(baseUrl())
-  // The request line may contain an absolute URL, of which only the path is used.
+  // `//host/path` parses as a URL of another host, of which only the path is used.
   const { pathname, searchParams } = new URL(url, base)
   searchParams.set('cursor', cursor)
   return `<${base.origin}${pathname}?${searchParams}>; rel="next"`

@@ -1,7 +1,12 @@
-import { createServer as createHttpServer, type Server } from 'node:http'
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import swagger from '@fastify/swagger'
 import compileSerializer from 'fast-json-stringify'
-import fastify, { type FastifyInstance } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { OverloadError } from '../lib/errors.ts'
 import type { BodyBudget } from './body/budget.ts'
@@ -17,6 +22,7 @@ import { API_DESCRIPTION, finishDocument } from './openapi/document.ts'
 import { parseQuery } from './parameters.ts'
 import { drainBody } from './body/receive.ts'
 import { LogQuota, nextRequestId, requestObserver } from './observability/request-log.ts'
+import { originForm } from './request-target.ts'
 
 /** The framework as the rest of the service knows it: nothing else outside `http` and `server` imports it. */
 export type {
@@ -52,7 +58,7 @@ export interface ServerOptions {
   readonly maxConnections: number
   /** Connections per client address. */
   readonly clientConnections: number
-  /** Logged requests per client address and minute; 0 for no limit. */
+  /** Log lines about requests per client address and minute; 0 for no limit. */
   readonly clientLogLines: number
   readonly version: string
   /** Used to drain bodies that no endpoint has read. */
@@ -64,6 +70,7 @@ declare module 'fastify' {
     readonly shutdown: GracefulShutdown
     /** Fastify's own loggers are disabled. */
     readonly serviceLog: Logger
+    readonly logQuota: LogQuota
   }
 }
 
@@ -83,10 +90,14 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     trustProxy: trustedProxies.length > 0 ? isTrusted : false,
     // Called once for each address that the host's name resolves to.
     serverFactory: (handle) => {
-      const server = createHttpServer(HTTP_OPTIONS, (request, response) => {
+      const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+        request.url = originForm(request.url)
         if (shutdown.track(request, response) > MAX_PIPELINED) request.socket.destroy()
         else handle(request, response)
-      })
+      }
+      const server = createHttpServer(HTTP_OPTIONS, onRequest)
+      // Unknown expectations may be ignored (RFC 9110, section 10.1.1). Node's 417 is not our JSON.
+      server.on('checkExpectation', onRequest)
       server.timeout = IDLE_SOCKET_TIMEOUT_MS
       limitConnections(server, limits)
       shutdown.watch(server)
@@ -98,13 +109,19 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     routerOptions: { querystringParser: parseQuery, maxParamLength: MAX_URL_BYTES },
     clientErrorHandler: (error, socket) =>
       handleParserError(error, socket, app.server, shutdown.isBusy(socket)),
-    frameworkErrors: (_error, _request, reply) => {
+    // Of a malformed URL. No hook runs.
+    frameworkErrors: (_error, request, reply) => {
+      observe(request, reply, undefined)
+      if (handleCors(request, reply, undefined)) return
+      beforeSend(request, reply)
       send(reply, httpErrorOf(400))
     },
   })
 
   app.decorate('shutdown', shutdown)
   app.decorate('serviceLog', log)
+  const logQuota = new LogQuota(log, options.clientLogLines)
+  app.decorate('logQuota', logQuota)
   // Declared here so that all requests have one hidden class.
   app.decorateRequest('identity', undefined)
   app.decorateRequest('bodyLease', undefined)
@@ -120,7 +137,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     return (data) => (serialize ??= compileSerializer(schema))(data)
   })
 
-  const observe = requestObserver(log, metrics, new LogQuota(log, options.clientLogLines), shutdown)
+  const observe = requestObserver(log, metrics, logQuota, shutdown)
   const handleCors = allowOrigins(app, corsOrigins)
   const answerUnknown = answerErrors(app)
   // One hook, because each hook costs as much as these checks.
@@ -135,12 +152,15 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     else if (request.is404) answerUnknown(request, reply)
     else done()
   })
-  app.addHook('onSend', (request, reply, _payload, done) => {
+  const beforeSend = (request: FastifyRequest, reply: FastifyReply) => {
     addCorsHeaders(request, reply)
     const { raw } = request
     // Node would read the rest of a body without any limit.
     if (hasBody(raw.headers) && raw.readableFlowing === null)
       drainBody(raw, clientGroup(request.ip), options.bodies)
+  }
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    beforeSend(request, reply)
     done()
   })
   await app.register(swagger, {

@@ -137,10 +137,23 @@ for (const [target, status, msg] of TARGETS) {
   })
 }
 
+test('a malformed address is logged and measured, and pages may read the error', async () => {
+  const { status, headers } = await call(service, '/i/%zz', { headers: { origin: 'https://ejemplo.cl' } })
+  assert.equal(status, 400)
+  assert.equal(headers.get('access-control-allow-origin'), '*')
+  const { text } = await call(service, '/metrics')
+  assert.match(text, /catalejo_http_request_seconds_count\{method="GET",route="unknown",status="400"\} [1-9]/)
+})
+
 test('a whole address in the request line is served as its path', async () => {
   const connection = await RawConnection.open(service)
-  connection.send('GET http://ejemplo.cl/healthz HTTP/1.1\r\nhost: ejemplo.cl\r\n\r\n')
-  assert.equal((await connection.reply())?.body, '{"status":200}')
+  const ask = async (method: string, address: string) => {
+    connection.send(`${method} ${address} HTTP/1.1\r\nhost: ejemplo.cl\r\n\r\n`)
+    return connection.reply()
+  }
+  assert.equal((await ask('GET', 'http://ejemplo.cl/healthz'))?.body, '{"status":200}')
+  assert.equal((await ask('PUT', 'http://ejemplo.cl/healthz'))?.headers['allow'], 'GET, HEAD')
+  assert.deepEqual(JSON.parse((await ask('GET', 'http://ejemplo.cl?nada'))?.body ?? ''), UNKNOWN)
   connection.close()
 })
 

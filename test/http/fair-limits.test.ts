@@ -137,3 +137,16 @@ test('requests of one address fill the log up to a limit, and leave the others t
   for (const client of ['192.0.2.1', '192.0.2.2'])
     assert.equal(lines.filter((line) => line.includes(`"ip":"${client}"`)).length, 5)
 })
+
+test('errors count towards the log lines of their client', async () => {
+  await using service = await startService({ flags: { 'client-log-lines': '5' } })
+  const lines = async () =>
+    (await service.log()).split('\n').filter((line) => line.includes('"reqId"')).length
+  assert.equal(await lines(), 0)
+  await service.sql('ALTER TABLE images RENAME TO no_images')
+  for (let i = 0; i < 20; i++) {
+    const { status } = await call(service, '/api/v1/imagestore/list', { query: { api: service.imageKey } })
+    assert.equal(status, 500)
+  }
+  assert.equal(await lines(), 5)
+})

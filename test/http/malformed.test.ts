@@ -56,6 +56,13 @@ test('a request without a host is refused in HTTP/1.1 only', async () => {
   await connection.closed()
 })
 
+test('an unknown expectation is ignored', async () => {
+  const connection = await RawConnection.open(service)
+  connection.send('GET /healthz HTTP/1.1\r\nhost: x\r\nexpect: nada\r\n\r\n')
+  assert.equal((await connection.reply())?.body, '{"status":200}')
+  connection.close()
+})
+
 test('a chunk of no size spoils the body', async () => {
   const connection = await RawConnection.open(service)
   connection.send(`POST ${ADD}?api=${service.domainKey} HTTP/1.1\r\nhost: x\r\n`)

@@ -11,6 +11,7 @@ import {
   NO_IMAGE,
   plain,
 } from '../support/images.ts'
+import { RawConnection } from '../support/raw.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const png = await gradient(60, 40).png().toBuffer()
@@ -260,6 +261,16 @@ suite('addresses of the public link', () => {
       status: 400,
       body: { status: 400, msg: 'El modificador w_30?x no es válido: un entero de 1 a 8192' },
     })
+  })
+
+  test('a whole address in the request line, as it is sent to proxies', async () => {
+    const connection = await RawConnection.open(service)
+    for (const target of [hash, `${hash}?m=w_30`]) {
+      connection.send(`GET http://ejemplo.cl/i/${target} HTTP/1.1\r\nhost: ejemplo.cl\r\n\r\n`)
+      const reply = await connection.reply()
+      assert.deepEqual([reply?.status, reply?.headers['content-type']], [200, 'image/png'], target)
+    }
+    connection.close()
   })
 
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {

@@ -16,8 +16,8 @@ test('log lines per client and minute are limited, and the number of omitted lin
   assert.deepEqual(
     lines.map((line) => JSON.parse(line)),
     [
-      { level: 40, ip: '192.0.2.1', requests: 4, msg: 'requests of a client omitted from the log' },
-      { level: 40, ip: '2001:db8:0:0::/64', requests: 3, msg: 'requests of a client omitted from the log' },
+      { level: 40, ip: '192.0.2.1', lines: 4, msg: 'log lines about a client omitted' },
+      { level: 40, ip: '2001:db8:0:0::/64', lines: 3, msg: 'log lines about a client omitted' },
     ],
   )
   assert.equal(take('192.0.2.1', 5), 2)

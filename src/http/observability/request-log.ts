@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Logger } from 'pino'
+import { pino, type Logger } from 'pino'
 import { clientGroup } from '../client.ts'
 import type { GracefulShutdown } from '../graceful-shutdown.ts'
 import type { Metrics } from './metrics.ts'
@@ -42,12 +42,17 @@ export function requestObserver(
   }
 }
 
-/** A log whose lines carry the request's id. Created for the few lines that need it, not for every request. */
-export function requestLog(request: FastifyRequest): Pick<Logger, 'info' | 'error'> {
-  return request.server.serviceLog.child({ reqId: request.id })
+const SILENT = pino({ enabled: false })
+
+/**
+ * A log for one line about a request, with its id. Counts towards the client's quota. Created for the few requests that need it,
+ * not for every one.
+ */
+export function requestLog({ server, id, ip }: FastifyRequest): Pick<Logger, 'info' | 'error'> {
+  return server.logQuota.take(ip) ? server.serviceLog.child({ reqId: id }) : SILENT
 }
 
-/** Limits the log lines per client, so that no client can fill the disk. */
+/** Limits the log lines about requests per client, so that no client can fill the disk. */
 export class LogQuota {
   readonly #log: Logger
   readonly #maxLines: number
@@ -61,7 +66,7 @@ export class LogQuota {
     this.#maxLines = maxLines
   }
 
-  /** Counts a request; false if it must not be logged. The number of omitted lines is logged at the end of the minute. */
+  /** Counts a line; false if it must not be logged. The number of omitted lines is logged at the end of the minute. */
   take(ip: string | undefined): boolean {
     if (this.#maxLines === 0) return true
     if (this.#lines.size === 0) setTimeout(() => this.#report(), WINDOW_MS).unref()
@@ -79,8 +84,7 @@ export class LogQuota {
   #report(): void {
     for (const [client, lines] of this.#lines) {
       const unlogged = lines - this.#maxLines
-      if (unlogged > 0)
-        this.#log.warn({ ip: client, requests: unlogged }, 'requests of a client omitted from the log')
+      if (unlogged > 0) this.#log.warn({ ip: client, lines: unlogged }, 'log lines about a client omitted')
     }
     this.#lines.clear()
   }

@@ -342,7 +342,7 @@ export const settings = {
   ),
   clientLogLines: setting(
     'client-log-lines',
-    'requests of one address logged per minute, the others are only counted; 0 for all',
+    'log lines about requests of one address per minute, the others are only counted; 0 for all',
     6_000,
     integer(0, 1_000_000_000),
   ),
