@@ -7,6 +7,8 @@ import { suggestion } from '../lib/suggestion.ts'
 /** Exit codes beyond 0 and 1 that a supervisor may act upon: a wrong command line, and wrong settings (EX_CONFIG of sysexits.h). */
 export const USAGE = 2
 export const WRONG_SETTINGS = 78
+/** `verify` exits with 1 only if it found faults. */
+export const COULD_NOT_VERIFY = 2
 
 /** Reports in one line what is wrong with the command line, and sets the exit code. */
 export function usageFault(message: string): void {

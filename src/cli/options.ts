@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { readConfig, type Config, type Flags } from '../server/config/config.ts'
-import { environmentName, type Setting } from '../server/config/setting.ts'
+import { defaultText, environmentName, type Setting } from '../server/config/setting.ts'
 import { WRONG_SETTINGS } from './failure.ts'
 
 /** The flag of a setting. A wrong value is reported together with all other settings, not by the parser. */
@@ -16,8 +16,13 @@ export class SettingOption extends Option {
 
   /** Returns the meaning, the environment variable, the permitted values and the default. */
   describe(): string {
-    const { name, summary, default: fallback } = this.#setting
-    const notes = [environmentName(name), ...this.#takes(), ...defaultOf(fallback)]
+    const { name, summary } = this.#setting
+    const fallback = defaultText(this.#setting)
+    const notes = [
+      environmentName(name),
+      ...this.#takes(),
+      ...(fallback === '' ? [] : [`default: ${fallback}`]),
+    ]
     return `${summary} (${notes.join('; ')})`
   }
 
@@ -26,12 +31,6 @@ export class SettingOption extends Option {
     const parsed = this.#setting.parse('\0')
     return 'takes' in parsed && !parsed.takes.includes('://') ? [parsed.takes] : []
   }
-}
-
-/** A default other than a string, a number or a list of them means that the setting is empty. */
-function defaultOf(fallback: unknown): string[] {
-  const isPlain = ['string', 'number'].includes(typeof fallback) || Array.isArray(fallback)
-  return isPlain && String(fallback) !== '' ? [`default: ${String(fallback)}`] : []
 }
 
 /** Rejects a flag in the place of a value: the value of the previous flag is missing. */

@@ -5,12 +5,11 @@ import { ALL_SCOPES, SERVICES } from '../http/auth/key-limits.ts'
 import { DELIVERY_MODES } from '../imagestore/links/delivery-mode.ts'
 import { VERSION } from '../lib/version.ts'
 import { CatalejoCommand } from './command.ts'
+import { COULD_NOT_VERIFY } from './failure.ts'
 import { showHelp } from './help.ts'
 import { SettingOption } from './options.ts'
 
 const DATABASE = ['data', 'database-url']
-/** `verify` exits with 1 only if it found faults. */
-const COULD_NOT_VERIFY = 2
 const STORES = [...DATABASE, 'blobs-url']
 
 /** Every command with its arguments and flags. What a command does is loaded when it runs. */

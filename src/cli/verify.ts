@@ -7,16 +7,16 @@ import { openDatabase } from '../server/open-database.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
 import { StorageFault } from '../storage/database/faults.ts'
+import { countRows } from '../storage/database/rows.ts'
+import { tableNamed } from '../storage/database/tables.ts'
 import { isKind, KINDS } from '../operations/integrity/findings.ts'
-import { countBlobs, verify, type Verified, type VerifyOptions } from '../operations/integrity/index.ts'
-import { failureLine, usageFault } from './failure.ts'
+import { verify, type Verified, type VerifyOptions } from '../operations/integrity/index.ts'
+import { COULD_NOT_VERIFY, failureLine, usageFault } from './failure.ts'
 import type { Options } from './options.ts'
 import { createProgress } from './progress.ts'
 
 /** No upload takes longer, so that older bytes without a record are leftovers. */
 const MIN_AGE_MS = 60 * 60_000
-
-const COULD_NOT_VERIFY = 2
 
 /** `catalejo verify [--repair] [--claim]`. Works while the service runs. */
 export async function verifyCommand({ config, own, switches }: Options): Promise<void> {
@@ -64,7 +64,7 @@ async function verifyAll(
 /** If all bytes are missing, a disk is probably not mounted: no image may be marked as lost for that. */
 async function assertStore(database: Database, folder: string): Promise<void> {
   if (existsSync(folder)) return
-  const count = await countBlobs(database)
+  const count = await countRows(database.scanner, tableNamed('blobs'))
   if (count > 0) throw new Error(`there is no image store in ${folder}, but the database has ${count} images`)
 }
 

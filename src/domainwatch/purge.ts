@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
-import { inBatches } from '../storage/database/in-batches.ts'
+import { inBatches } from '../lib/background-jobs.ts'
 import { deletionsBefore, removeChangesUpTo, removeObservations } from './history/queries.ts'
 import { anyExpired, deleteExpired, deleteExpiredOf } from './queries-expiry.ts'
 

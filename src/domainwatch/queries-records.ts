@@ -1,25 +1,13 @@
 import { isOneOf, type Dialect } from '../storage/database/dialect.ts'
 import { sql } from '../storage/database/sql.ts'
+import type { FilteredRecord } from './filters.ts'
 import { notExpired } from './queries-expiry.ts'
 
 /** A record with everything that is stored of it. */
-export interface RecordRow {
-  readonly name: string
+export interface RecordRow extends Omit<FilteredRecord, 'words'> {
   readonly length: number
-  readonly agent: string
-  readonly status: number
-  readonly reserved: number
-  readonly revision: number
-  /** Milliseconds since 1970, as `seen_at`; null if it is not discarded. */
-  readonly discarded_at: number | null
-  readonly date_reg: string
-  readonly date_mod: string
-  readonly deleted_at: string | null
-  readonly seen_at: number | null
   readonly seen_by: string | null
   readonly note: string | null
-  /** As `joinTags` returns it. */
-  readonly tags: string | null
   /** Name of the account that holds it in the queue, and until when; null if none does. */
   readonly claimed_by: string | null
   readonly claimed_until: number | null

@@ -3,6 +3,7 @@ import { localDateTime } from '../lib/dates.ts'
 import { array, integer, optional, string, type JsonSchema } from '../http/openapi/json-schema.ts'
 import type { Parameter } from '../http/parameters.ts'
 import type { Database, Reader } from '../storage/database/database.ts'
+import type { FilteredRecord } from './filters.ts'
 import { recordsNamed, type RecordRow } from './queries-records.ts'
 import { splitTags } from './tags.ts'
 import type { SplitName } from './words/dictionary.ts'
@@ -102,20 +103,14 @@ function furtherFieldsOf(row: RecordRow, fields: readonly FieldName[], context: 
 
 /** A record as `list` returns it with further fields. */
 function withFields(row: RecordRow, fields: readonly FieldName[], context: FieldContext): RecordWithFields {
-  const { name, length, agent, status, reserved, revision, discarded_at, date_reg, date_mod } = row
+  return { ...listedFields(row), ...furtherFieldsOf(row, fields, context) }
+}
+
+/** The fields of a record that every response has, in their order. */
+export function listedFields(record: Omit<FilteredRecord, 'words'>) {
+  const { name, agent, status, reserved, revision, discarded_at, date_reg, date_mod } = record
   const discarded = discarded_at === null ? 0 : 1
-  return {
-    name,
-    length,
-    agent,
-    status,
-    reserved,
-    revision,
-    discarded,
-    date_reg,
-    date_mod,
-    ...furtherFieldsOf(row, fields, context),
-  }
+  return { name, length: name.length, agent, status, reserved, revision, discarded, date_reg, date_mod }
 }
 
 export type RecordWithFields = Readonly<Record<string, FieldValue>> & { readonly name: string }

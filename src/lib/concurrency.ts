@@ -14,6 +14,19 @@ export async function withTimeout(work: Promise<unknown>, ms: number): Promise<b
   }
 }
 
+/** Rejects with the signal's reason when it aborts, else settles as `work` does. Does not cancel the work. */
+export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => aborted.reject(signal.reason)
+  signal.addEventListener('abort', abort)
+  if (signal.aborted) abort()
+  try {
+    return await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
 /** The share of one process in a limit on all processes of this instance: at least 1. */
 export function perProcessShare(total: number, processes: number): number {
   return Math.max(1, Math.floor(total / processes))

@@ -64,7 +64,7 @@ export function createTasks(threads: number, failed: (error: unknown) => void = 
       const work = () => pool().run(input, { filename: module, transferList: transfer, signal })
       return await (client === undefined ? own.run('', work, signal) : requests.run(client, work, signal))
     } catch (error) {
-      if (error instanceof Error && isOverload(error)) throw new OverloadError()
+      if (error instanceof Error && isCapacityError(error)) throw new OverloadError()
       throw error
     }
   }
@@ -110,8 +110,8 @@ const slotsFor = (threads: number, timeoutMs: number) =>
     timeoutMs,
   })
 
-/** Includes a thread that could not start, for lack of memory or file descriptors. */
-function isOverload(error: Error): boolean {
+/** Whether the pool refused the task or ran out of time. A thread that could not start lacks memory or file descriptors. */
+function isCapacityError(error: Error): boolean {
   const isThreadMissing = 'code' in error && error.code === 'ERR_WORKER_INIT_FAILED'
   return (
     isThreadMissing ||

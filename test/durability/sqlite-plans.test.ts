@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { openSqlite } from '../../src/storage/database/sqlite/open.ts'
 import { sqliteDialect } from '../../src/storage/database/sqlite/dialect.ts'
 import { sql, type Query } from '../../src/storage/database/sql.ts'
+import { recordsNamed } from '../../src/domainwatch/queries-records.ts'
 import * as checks from '../../src/domainwatch/rechecks/queries.ts'
 import type { Filters } from '../../src/domainwatch/filters.ts'
 import {
@@ -83,7 +84,7 @@ const CHECK_PLANS: readonly (readonly [Query, RegExp])[] = [
     checks.matchingPage(sqliteDialect, { ...ANY, status: 1 }, 0, NAME, 10),
     /^SEARCH domains USING PRIMARY KEY \(name>\?\)$/,
   ],
-  [checks.recordsNamed(sqliteDialect, [NAME]), /SEARCH domains USING PRIMARY KEY \(name=/],
+  [recordsNamed(sqliteDialect, [NAME], 0), /SEARCH domains USING PRIMARY KEY \(name=/],
 ]
 
 test('SQLite finds the names to look up again by indexes', async () => {

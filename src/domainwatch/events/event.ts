@@ -1,6 +1,7 @@
 import type { Change, Cursor, Fields } from '../../storage/database/changes/change.ts'
 import { toColumn, type SplitName } from '../words/dictionary.ts'
 import { matches, type FilteredRecord, type Filters } from '../filters.ts'
+import { listedFields } from '../record-fields.ts'
 import { splitTags } from '../tags.ts'
 import type { MxRecord } from '../../lib/dns/index.ts'
 
@@ -193,18 +194,8 @@ export const seenIn = ({ seen_at }: ChangedRecord): 0 | 1 => (seen_at === null ?
 
 function listedRecord(record: ChangedRecord | null) {
   if (record === null) return null
-  const { name, agent, status, reserved, revision, discarded_at, date_reg, date_mod } = record
-  const discarded = discarded_at === null ? 0 : 1
   return {
-    name,
-    length: name.length,
-    agent,
-    status,
-    reserved,
-    revision,
-    discarded,
-    date_reg,
-    date_mod,
+    ...listedFields(record),
     seen: seenIn(record),
     note: record.note ?? '',
     tags: splitTags(record.tags),

@@ -1,3 +1,4 @@
+import { withTimeout } from '../../lib/concurrency.ts'
 import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { ReadYourWrites } from './read-your-writes.ts'
@@ -101,13 +102,8 @@ export class ChangeFollower {
 
   /** Applies everything committed so far. */
   async catchUp(): Promise<CatchUpResult> {
-    const late = Promise.withResolvers<CatchUpResult>()
-    const timer = setTimeout(() => late.resolve('behind'), CATCH_UP_MS)
-    try {
-      return await Promise.race([late.promise, this.#catchUp()])
-    } finally {
-      clearTimeout(timer)
-    }
+    const result = this.#catchUp()
+    return (await withTimeout(result, CATCH_UP_MS)) ? result : 'behind'
   }
 
   async #catchUp(): Promise<CatchUpResult> {

@@ -4,6 +4,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import ipaddr from 'ipaddr.js'
+import { abortable } from '../../lib/concurrency.ts'
 
 /** A public address on which Azure serves its platform. */
 const PLATFORM = '168.63.129.16'
@@ -136,19 +137,6 @@ async function open(
   } catch (error) {
     socket.destroy()
     throw error
-  }
-}
-
-/** Rejects when `signal` aborts. Does not cancel `work`. */
-async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>()
-  const abort = () => aborted.reject(signal.reason)
-  signal.addEventListener('abort', abort)
-  if (signal.aborted) abort()
-  try {
-    return await Promise.race([work, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
   }
 }
 

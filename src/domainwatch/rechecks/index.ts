@@ -1,13 +1,14 @@
 import { InterruptibleSleep } from '../../lib/clock.ts'
+import { abortable } from '../../lib/concurrency.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
 import { removeRows, storeRows, type Row } from '../../storage/database/rows.ts'
 import type { Dns } from '../dns-lookups.ts'
 import { answerText } from '../history/dns-observations.ts'
 import type { ObservedType } from '../history/queries.ts'
 import { storeObservationsIn, type Observation } from '../history/store-observations.ts'
+import { recordsNamed } from '../queries-records.ts'
 import * as queries from './queries.ts'
-import { EVERYBODY } from './rules.ts'
-import { nextCheck } from './schedule.ts'
+import { EVERYBODY, nextCheck } from './rules.ts'
 import { ownerOf, WantedNames, type WantedNamesOptions } from './wanted-names.ts'
 
 /** Look-ups of a name: NS and MX. */
@@ -125,9 +126,10 @@ export class Rechecks {
   async #check(due: readonly queries.Check[], signal: AbortSignal): Promise<number> {
     const { clock, database, intervalMs, split } = this.#options
     const records = await database.all(
-      queries.recordsNamed(
+      recordsNamed(
         database.dialect,
         due.map(({ name }) => name),
+        clock.now(),
       ),
     )
     const owners = new Map(
@@ -140,8 +142,7 @@ export class Rechecks {
       if (owner === undefined) removed.push([check.name])
       else wanted.push({ ...check, account_id: owner })
     }
-    const found = await untilAborted(Promise.all(wanted.map((check) => this.#lookUp(check))), signal)
-    if (found === undefined) return 0
+    const found = await abortable(Promise.all(wanted.map((check) => this.#lookUp(check))), signal)
     const now = clock.now()
     await database.transaction(async (tx) => {
       for (const type of ['ns', 'mx'] as const) {
@@ -197,16 +198,4 @@ function observationsOf(found: readonly Found[], type: ObservedType, now: number
     }
   }
   return observations
-}
-
-/** Resolves to undefined when `signal` aborts first. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  const aborted = Promise.withResolvers<undefined>()
-  const abort = () => aborted.resolve(undefined)
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    return signal.aborted ? undefined : await Promise.race([work, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
 }

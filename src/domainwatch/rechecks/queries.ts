@@ -1,6 +1,5 @@
-import { DOMAIN_FIELDS } from '../../storage/database/changes/change.ts'
-import { isOneOf, type Dialect } from '../../storage/database/dialect.ts'
-import { allOf, empty, join, limit, raw, sql, type Sql } from '../../storage/database/sql.ts'
+import type { Dialect } from '../../storage/database/dialect.ts'
+import { allOf, empty, limit, sql, type Sql } from '../../storage/database/sql.ts'
 import type { Table } from '../../storage/database/tables.ts'
 import type { Filters } from '../filters.ts'
 import { notExpired } from '../queries-expiry.ts'
@@ -59,15 +58,6 @@ export const matchingPage = (
 ) => sql<{ name: string; is_match: number }>`
   SELECT name, CASE WHEN ${allOf([notExpired(now), ...matching(dialect, filters)])} THEN 1 ELSE 0 END AS is_match
   FROM domains WHERE name > ${after} ORDER BY name ${limit(count)}`
-
-export type RecordRow = Readonly<Record<(typeof DOMAIN_FIELDS)[number], string | number | null>> & {
-  readonly name: string
-}
-
-/** Selects the records of some names. */
-export const recordsNamed = (dialect: Dialect, names: readonly string[]) => sql<RecordRow>`
-  SELECT name, ${join(DOMAIN_FIELDS.map((field) => raw(field)))} FROM domains
-  WHERE ${isOneOf(dialect, sql`name`, names)}`
 
 /** Adds names. An existing one keeps its time, and belongs to everyone if it is wanted by more than a watch. */
 export const addChecks = (dialect: Dialect, checks: readonly Check[]) => {

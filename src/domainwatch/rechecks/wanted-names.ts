@@ -3,12 +3,11 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Vocabulary } from '../../lib/lookalikes/index.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { storeRows } from '../../storage/database/rows.ts'
-import { recordOf } from '../events/event.ts'
 import type { EventPages } from '../events/pages.ts'
-import type { SplitName } from '../words/dictionary.ts'
+import { recordsNamed, type RecordRow } from '../queries-records.ts'
+import { toColumn, type SplitName } from '../words/dictionary.ts'
 import * as queries from './queries.ts'
-import { dnsWatchOf, EVERYBODY, RecheckRules, type DnsWatch } from './rules.ts'
-import { nextCheck } from './schedule.ts'
+import { dnsWatchOf, EVERYBODY, nextCheck, RecheckRules, type DnsWatch } from './rules.ts'
 
 /** Names read and added at a time, so that other readers and writers get their turn. */
 const PAGE = 1_000
@@ -160,7 +159,7 @@ export class WantedNames {
   async #addWanted(names: readonly string[]): Promise<void> {
     const { clock, database, split } = this.#options
     const wanted = new Map<number, { name: string }[]>()
-    for (const row of await database.all(queries.recordsNamed(database.dialect, names))) {
+    for (const row of await database.all(recordsNamed(database.dialect, names, clock.now()))) {
       const owner = ownerOf(this.#rules, row, clock.now(), split)
       if (owner === undefined || this.#isFull(owner)) continue
       wanted.set(owner, [...(wanted.get(owner) ?? []), row])
@@ -222,10 +221,9 @@ export class WantedNames {
 /** Returns on whose behalf a record is looked up; undefined if nobody wants it. */
 export function ownerOf(
   rules: RecheckRules,
-  row: queries.RecordRow,
+  row: RecordRow,
   now: number,
   split: SplitName,
 ): number | undefined {
-  const record = recordOf(row.name, row, split)
-  return record === null ? undefined : rules.ownerOf(record, now)
+  return rules.ownerOf({ ...row, words: toColumn(split(row.name)) }, now)
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
-import { inBatches } from '../../storage/database/in-batches.ts'
+import { inBatches } from '../../lib/background-jobs.ts'
 import type { Outcome } from './channels/channel.ts'
 import * as queries from './queries-deliveries.ts'
 import { accessibleWatch } from './queries.ts'

@@ -5,7 +5,6 @@ import type { Database } from '../../storage/database/database.ts'
 import { checkDatabase } from './check-database.ts'
 import { checkBytes, checkOrphans, checkOwner } from './check-store.ts'
 import type { Findings } from './findings.ts'
-import { countOf } from './queries.ts'
 import { Repairer, type Repaired } from './repair.ts'
 import { Verification } from './verification.ts'
 
@@ -22,11 +21,6 @@ export interface VerifyOptions {
   /** How many findings of each kind are listed. */
   readonly examples: number
   readonly progress: Progress
-}
-
-/** Counts the blobs that the database has records of. */
-export async function countBlobs(database: Database): Promise<number> {
-  return (await database.scanner.first(countOf('blobs')))?.count ?? 0
 }
 
 export interface Verified {

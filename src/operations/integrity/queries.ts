@@ -1,4 +1,4 @@
-import { limit, raw, sql, type Query } from '../../storage/database/sql.ts'
+import { limit, sql } from '../../storage/database/sql.ts'
 
 /** Pages in the order of a primary key, each starting after the previous one. */
 
@@ -57,6 +57,3 @@ export const keysWithoutAccount = () => sql<{ readonly id: string }>`
 /** Whether a blob still has this key. */
 export const blobWithKey = (hash: string, key: string) => sql<{ readonly size: number }>`
   SELECT size FROM blobs WHERE hash = ${hash} AND key = ${key}`
-
-export const countOf = (table: 'blobs' | 'images' | 'domains'): Query<{ readonly count: number }> =>
-  sql`SELECT count(*) AS count FROM ${raw(table)}`

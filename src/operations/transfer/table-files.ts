@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import { pipeline, Readable, Transform } from 'node:stream'
 import { createGunzip, createGzip } from 'node:zlib'
 import { BlobDamaged, type BlobStore, isBlobKey } from '../../storage/blobs/blob-store.ts'
@@ -174,23 +174,19 @@ async function openFile(tables: BlobStore, { name, bytes, sha256 }: TableFile): 
   }
   if (body === undefined) throw new FileFault(name, 'missing')
   const digest = createHash('sha256')
-  const verify = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      digest.update(chunk)
-      done(null, chunk)
-    },
-    flush(done) {
-      done(digest.digest('hex') === sha256 ? null : new FileFault(name, 'damaged'))
-    },
-  })
+  const verify = hashing(digest, () =>
+    digest.digest('hex') === sha256 ? null : new FileFault(name, 'damaged'),
+  )
   return pipeline(body, verify, () => {})
 }
 
-function hashing(digest: ReturnType<typeof createHash>): Transform {
+/** Passes chunks on, and adds them to the digest. @param check returns an error for the end of the stream */
+function hashing(digest: Hash, check: () => Error | null = () => null): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       digest.update(chunk)
       done(null, chunk)
     },
+    flush: (done) => done(check()),
   })
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { closestName } from '../../lib/suggestion.ts'
-import { environmentName, type Setting } from './setting.ts'
+import { defaultText, environmentName, type Setting } from './setting.ts'
 import { settings } from './settings.ts'
 
 type Values = typeof settings
@@ -100,17 +100,10 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
   return faults.length > 0 ? { ok: false, faults, warnings } : { ok: true, config, warnings }
 }
 
-function shownSetting<T>(
-  { name, default: fallback, show }: Setting<T>,
-  source: Source | undefined,
-): ShownSetting {
-  const variable = environmentName(name)
-  if (source !== undefined) {
-    return { name: variable, value: show?.(source.text) ?? source.text, from: source.kind }
-  }
-  // A default other than a string, a number or a list of them means that the setting is empty.
-  const isPlain = ['string', 'number'].includes(typeof fallback) || Array.isArray(fallback)
-  return { name: variable, value: isPlain ? String(fallback) : '', from: 'default' }
+function shownSetting<T>(setting: Setting<T>, source: Source | undefined): ShownSetting {
+  const name = environmentName(setting.name)
+  if (source === undefined) return { name, value: defaultText(setting), from: 'default' }
+  return { name, value: setting.show?.(source.text) ?? source.text, from: source.kind }
 }
 
 /** Warns about settings that were set without the one they need. */

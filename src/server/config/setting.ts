@@ -26,6 +26,11 @@ export interface Setting<T> {
 
 export const environmentName = (name: string): string => `CATALEJO_${name.toUpperCase().replaceAll('-', '_')}`
 
+/** The default as a text. One that is not a string, a number or a list of them means that the setting is empty. */
+export function defaultText({ default: fallback }: Setting<unknown>): string {
+  return ['string', 'number'].includes(typeof fallback) || Array.isArray(fallback) ? String(fallback) : ''
+}
+
 /** A decimal integer from `min` to `max`. */
 export function integer(min: number, max: number): (text: string) => Parsed<number> {
   return (text) => {
