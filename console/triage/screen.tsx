@@ -38,7 +38,7 @@ export default function TriageScreen() {
   useLiveUpdates(filters)
   const main = useRef<HTMLDivElement>(null)
   const note = useRef<HTMLTextAreaElement>(null)
-  const { current, next, left, handled, canGoBack, lost, isReading, error } = state
+  const { current, next, left, handled, canGoBack, lost, isEnd, error } = state
   usePrefetch(next[0]?.name)
   usePrefetch(next[1]?.name)
   const toKeys = () => main.current?.focus({ preventScroll: true })
@@ -98,8 +98,8 @@ export default function TriageScreen() {
       {error !== undefined && (current === undefined || next.length === 0) && (
         <ErrorNotice error={error} onRetry={() => pile.retry()} />
       )}
-      {current === undefined && error === undefined && isReading && <Loading />}
-      {current === undefined && error === undefined && !isReading && (
+      {current === undefined && error === undefined && !isEnd && <Loading />}
+      {current === undefined && error === undefined && isEnd && (
         <Notice icon="check" title={t('triage.done')} text={t('triage.doneText')}>
           <button type="button" className="button" onClick={() => pile.retry()}>
             {t('triage.more')}

@@ -33,7 +33,8 @@ export interface TriageQueueState {
   readonly canGoBack: boolean
   /** The claim of the current record is lost: it expired, or someone else decided. */
   readonly lost: LostClaim | undefined
-  readonly isReading: boolean
+  /** The last answer had no further record. Reading again, after decisions of others, does not change that. */
+  readonly isEnd: boolean
   readonly error: unknown
 }
 
@@ -49,7 +50,7 @@ const EMPTY: TriageQueueState = {
   handled: 0,
   canGoBack: false,
   lost: undefined,
-  isReading: true,
+  isEnd: false,
   error: undefined,
 }
 
@@ -343,7 +344,7 @@ export class TriageQueue {
       handled: this.#handled,
       canGoBack: this.#steps.length > 0,
       lost: this.#lost,
-      isReading: this.#isReading,
+      isEnd: this.#isEnd,
       error: this.#error,
     })
   }

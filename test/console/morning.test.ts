@@ -65,12 +65,11 @@ async function freed(): Promise<readonly Decided[]> {
 /** Decides on one name after the other, until none is left. Returns those that this member decided on. */
 async function triage(page: Page, key: 'r' | 'd' | 'Space'): Promise<readonly string[]> {
   const decided: string[] = []
-  const done = page.getByRole('heading', { name: 'No queda nada por decidir' })
-  const name = page.locator('.triage-name')
+  const done = 'No queda nada por decidir'
+  const nameOrDone = page.locator('.triage-name').or(page.getByRole('heading', { name: done }))
   for (;;) {
-    await name.or(done).waitFor()
-    if (await done.isVisible()) return decided
-    const shown = await name.innerText()
+    const shown = await nameOrDone.innerText()
+    if (shown === done) return decided
     await page.keyboard.press(key)
     decided.push(shown.trim().replace(/\.cl$/, ''))
     await comesTrue(page, `document.querySelector('.triage-name')?.innerText !== ${JSON.stringify(shown)}`)

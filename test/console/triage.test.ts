@@ -223,6 +223,23 @@ test('a note and tags are written on the card without leaving the keys, and are 
   await context.close()
 })
 
+test('the end stays on the screen while the queue is read again', async () => {
+  const { page, context, complaints } = await browser.open(service, `triaje?starts=${nameAt(TOTAL - 1)}`, {
+    domainwatch: service.domainKey,
+  })
+  await card(page, nameAt(TOTAL - 1)).waitFor()
+  const gate = await holdRequests(page, 'domainwatch/queue')
+  await page.keyboard.press('Space')
+  const end = page.getByRole('heading', { name: 'No queda nada por decidir' })
+  await end.waitFor()
+  const again = await gate.next()
+  assert.equal(await end.isVisible(), true)
+  await again.pass()
+  await gate.open()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
 /** A finger that goes down at the middle of the card, along these points to the right of there, and up. */
 async function drag(page: Page, cdp: CDPSession, points: readonly number[]): Promise<void> {
   const box = await page.locator('.triage-name').boundingBox()
