@@ -49,7 +49,7 @@ test('a created key works immediately, is shown once, and stops working when rev
   assert.equal(rowsOf(await get('keys')).find((one) => one['id'] === id)?.['revoked'], START)
 })
 
-test('a key is made for less, and the list says for what', async () => {
+test('a created key has its scope, expiry and rate, which the list shows', async () => {
   const given = { account: 'Ana Ñ', service: 'domainwatch', scope: 'read', expires: '90d', rate: '60/min' }
   const { body } = await post('create', given)
   assert.ok(typeof body === 'object' && body !== null && 'key' in body && 'id' in body)
@@ -65,7 +65,7 @@ test('a key is made for less, and the list says for what', async () => {
   assert.deepEqual((await post('revoke', { id: body.id })).body, { status: 200, id: body.id })
 })
 
-test('limits of every kind, and those that are none', async () => {
+test('limits of keys are validated', async () => {
   const created = async (fields: Fields) => {
     const { body } = await post('create', { account: 'límites', service: 'imagestore', ...fields })
     assert.ok(typeof body === 'object' && body !== null)
@@ -115,7 +115,7 @@ test('limits of every kind, and those that are none', async () => {
   assert.deepEqual(await other('admin', 'read'), { status: 400, msg: 'El parámetro scope debe ser full' })
 })
 
-test('a key that expired is listed, and no longer counted as one that opens the service', async () => {
+test('an expired key is listed, but not counted as active', async () => {
   const { body } = await post('create', { account: 'vencida', service: 'imagestore', expires: '1h' })
   assert.ok(typeof body === 'object' && body !== null && 'id' in body)
   const keys = async () =>
@@ -139,7 +139,7 @@ test('a key that expired is listed, and no longer counted as one that opens the 
   )
 })
 
-test('administrators are made and shut out the same way', async () => {
+test('keys of administrators are created and revoked the same way', async () => {
   const made = await post('create', { account: 'segunda', service: 'admin' })
   assert.ok(typeof made.body === 'object' && made.body !== null && 'key' in made.body && 'id' in made.body)
   const { id, key } = made.body
@@ -180,7 +180,7 @@ test('rejects invalid requests', async () => {
   }
 })
 
-test('accounts with what they hold, and the last use of their keys', async () => {
+test('accounts are listed with their storage and the last use of their keys', async () => {
   await stored(service, [record('uno'), record('dos')])
   const client = new ImageClient(service.url, service.imageKey)
   const picture = await gradient(40, 30).png().toBuffer()
@@ -222,7 +222,7 @@ test('accounts with what they hold, and the last use of their keys', async () =>
   )
 })
 
-test('the limits and the delivery mode of an application are updated, all of them or none', async () => {
+test('an update of the limits and delivery mode of an application is atomic', async () => {
   const client = new ImageClient(service.url, (await service.newKey('galería', 'imagestore')).key)
   const picture = (width: number) => gradient(width, 9).png().toBuffer()
   const update = async (fields: Fields) => (await post('limits', { account: 'galería', ...fields })).body

@@ -16,8 +16,8 @@ async function run(home: string, temporary: string) {
   return { temporary: await readdir(temporary) }
 }
 
-suite("the cache of compiled code is in nobody else's reach", () => {
-  test('it is in a folder of the user’s own, and not in the shared temporary folder', async () => {
+suite('the compile cache is private', () => {
+  test('it is in a folder of the user, not in the shared temporary folder', async () => {
     await using home = await temporaryFolder()
     await using temporary = await temporaryFolder()
     assert.deepEqual(await run(home.path, temporary.path), { temporary: [] })
@@ -46,7 +46,7 @@ suite("the cache of compiled code is in nobody else's reach", () => {
     assert.deepEqual(await readdir(elsewhere.path), [])
   })
 
-  test('a folder below one that others can write to is not used', async () => {
+  test('a folder inside one that others can write to is not used', async () => {
     await using home = await temporaryFolder()
     await using temporary = await temporaryFolder()
     await mkdir(join(home.path, '.cache'))

@@ -110,7 +110,7 @@ suite('help', () => {
     assert.match(text, /one of trace, debug, info, warn, error, fatal, silent; default: info/)
   })
 
-  test('a command lists the settings that matter for it, and where all are', async () => {
+  test('a command lists its main settings and refers to the full list', async () => {
     const { stdout } = await catalejo(['key', 'list', '--help'])
     const listed = [...stdout.matchAll(/^ {2}(--\S+) <VALUE>/gm)].map(([, flag]) => flag)
     assert.deepEqual(listed, ['--data', '--database-url'])
@@ -123,7 +123,7 @@ suite('help', () => {
   })
 })
 
-suite('wrong words are one line, with the nearest known ones', () => {
+suite('usage errors are one line, with the most similar command or flag', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['volar', "unknown command 'volar'; see catalejo --help"],
     ['serv', "unknown command 'serv', did you mean serve?"],
@@ -174,7 +174,7 @@ suite('wrong words are one line, with the nearest known ones', () => {
   }
 })
 
-test('the page of the command line has every command with its arguments and flags, and no others', async () => {
+test('the command line page documents exactly the existing commands, arguments and flags', async () => {
   const page = await readFile(new URL('../../docs/operations/command-line.md', import.meta.url), 'utf8')
   const [, rest = ''] = page.split('\n## Commands\n')
   const [table = ''] = rest.split('\n## ')
@@ -191,7 +191,7 @@ test('the page of the command line has every command with its arguments and flag
   assert.deepEqual(documented, defined)
 })
 
-test('the command lines of all documents have known commands and flags', async () => {
+test('command lines in all documents use existing commands and flags', async () => {
   const root = new URL('../../', import.meta.url)
   const wrong: string[] = []
   let count = 0

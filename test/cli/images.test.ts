@@ -10,7 +10,7 @@ import { ManualClock, startService } from '../support/service.ts'
 
 const png = await gradient(20, 10).png().toBuffer()
 
-test('a folder moves in, and what is exported moves in again to the same state', async () => {
+test('a folder is imported, and its export imports to the same state', async () => {
   await using service = await startService()
   await service.newKey('vieja', 'imagestore')
   const old = new ImageClient(service.url, (await service.newKey('vieja', 'imagestore')).key)
@@ -123,7 +123,7 @@ test("unreadable files are rejected individually, and nothing outside a list's f
   assert.equal((await client.get(expectedHash(stamped(png, 'ajena')))).status, 404)
 })
 
-test('limits set by command apply to uploads and imports', async () => {
+test('limits set by the command apply to uploads and imports', async () => {
   await using service = await startService()
   const client = new ImageClient(service.url, service.imageKey)
   await using folder = await temporaryFolder()
@@ -151,7 +151,7 @@ test('limits set by command apply to uploads and imports', async () => {
   }
 })
 
-test('an import takes metadata out where uploads do', async () => {
+test('imports strip metadata if uploads do', async () => {
   await using service = await startService()
   const client = new ImageClient(service.url, service.imageKey)
   await using folder = await temporaryFolder()

@@ -53,7 +53,7 @@ test('a key created while the service runs works immediately, until it is revoke
   )
 })
 
-test('a key for less, and what the list says of it', async () => {
+test('a limited key is listed with its limits', async () => {
   await using service = await startService()
   const data = ['--data', service.data]
   const create = async (...limits: string[]) => {
@@ -143,7 +143,7 @@ test('the key command rejects invalid arguments', async () => {
   assert.equal((await run('list')).stdout.trimEnd().split('\n').length, 1)
 })
 
-test('names of accounts', async () => {
+test('account names are validated and normalized', async () => {
   await using service = await startService()
   const { accounts } = service.app.context
   const outcome = async (name: string) => (await accounts.createKey(name, 'domainwatch')).kind

@@ -42,7 +42,7 @@ const TOO_OLD =
   'the database is at schema 1, from before release 0.1.0: start it once with commit fdb3bef of Catalejo, ' +
   'which upgrades it to schema 13, then with this version'
 
-suite('a command that needs an instance creates none', { timeout: 240_000 }, () => {
+suite('commands that need an instance do not create one', { timeout: 240_000 }, () => {
   for (const words of COMMANDS) {
     test(`catalejo ${words.join(' ')}`, async () => {
       await using folder = await temporaryFolder()
@@ -74,7 +74,7 @@ suite('a command that needs an instance creates none', { timeout: 240_000 }, () 
     })
   }
 
-  test('wrong words create none either', async () => {
+  test('usage errors do not create one either', async () => {
     await using folder = await temporaryFolder()
     for (const words of [['key'], ['key', 'create'], ['key', 'revoke'], ['account'], ['account', 'set']]) {
       assert.equal((await catalejo([...words, '--data', join(folder.path, 'data')])).code, 2)
@@ -82,7 +82,7 @@ suite('a command that needs an instance creates none', { timeout: 240_000 }, () 
     assert.deepEqual(await readdir(folder.path), [])
   })
 
-  test('key create and import leave a database from before the first release as it is', async () => {
+  test('key create and import do not change a database from before the first release', async () => {
     await using folder = await temporaryFolder()
     const create = ['key', 'create', '--account', 'a', '--service', 'domainwatch', '--data', folder.path]
     await writeFile(join(folder.path, 'names.txt'), 'uno\n')
@@ -95,7 +95,7 @@ suite('a command that needs an instance creates none', { timeout: 240_000 }, () 
     }
   })
 
-  test('verify says 2 when the folder of the images is gone, and marks none as lost', async () => {
+  test('verify exits with 2 if the image folder is missing, and marks no image as lost', async () => {
     await using service = await startService({ flags: { 'database-url': '', 'blobs-url': '' } })
     const client = new ImageClient(service.url, service.imageKey)
     const { body } = await client.upload(await gradient(9, 9).png().toBuffer())

@@ -18,7 +18,7 @@ function keysIn(stdout: string): { group: string | undefined; application: strin
   }
 }
 
-test('the first start makes an account and a key for each service and shows them once', async () => {
+test('the first start creates an account and a key for each service, and prints the keys once', async () => {
   await using folder = await temporaryFolder()
   await using first = await serve(['--data', folder.path])
   // The greeting comes after the line that says it listens.
@@ -72,7 +72,7 @@ test('SIGTERM: requests in flight finish, new connections are refused, exit 0', 
   assert.equal((await stopped).code, 0)
 })
 
-test('SIGTERM: what was on its way on a connection that is open is answered, and is its last', async () => {
+test('SIGTERM: a request in transit on an open connection is answered, and the connection closes', async () => {
   await using folder = await temporaryFolder()
   await using service = await serve(['--data', folder.path])
   const api = await newKey(folder.path)
@@ -99,7 +99,7 @@ test('SIGTERM: what was on its way on a connection that is open is answered, and
   assert.equal((await stopped).code, 0)
 })
 
-test('SIGTERM with a delay: served on, and not ready, until it is over', async () => {
+test('SIGTERM with a drain delay: serves and reports not ready until it ends', async () => {
   await using folder = await temporaryFolder()
   await using service = await serve(['--data', folder.path, '--stop-delay', '1'])
   const stopped = service.stop()
@@ -113,7 +113,7 @@ test('SIGTERM with a delay: served on, and not ready, until it is over', async (
   assert.ok(ms >= 1_000)
 })
 
-test('SIGTERM with stuck clients: gone within ten seconds, exit 0', async () => {
+test('SIGTERM with stuck clients: exits with 0 within ten seconds', async () => {
   await using folder = await temporaryFolder()
   await using service = await serve(['--data', folder.path])
   const api = await newKey(folder.path)

@@ -9,7 +9,7 @@ import { call, send } from '../support/http.ts'
 import { record } from '../support/domains.ts'
 import { startService } from '../support/service.ts'
 
-test('all wrong settings are reported together, one line for each', async () => {
+test('all invalid settings are reported together, one line each', async () => {
   await using folder = await temporaryFolder()
   const file = join(folder.path, 'zona')
   await writeFile(file, 'Marte/Olimpo\n')
@@ -54,7 +54,7 @@ test('the key command uses the same settings', async () => {
   )
 })
 
-test('an unknown name is a warning with the nearest known one', async () => {
+test('an unknown setting is a warning with the most similar name', async () => {
   await using folder = await temporaryFolder()
   const create = ['key', 'create', '--account', 'a', '--service', 'imagestore', '--data', folder.path]
   const { code, stderr } = await catalejo(create, {
@@ -70,7 +70,7 @@ test('an unknown name is a warning with the nearest known one', async () => {
   ])
 })
 
-test('a setting without the one that it needs is a warning', async () => {
+test('a setting without the one it depends on is a warning', async () => {
   await using folder = await temporaryFolder()
   const { code, stderr } = await catalejo(['key', 'create', '--account', 'a', '--service', 'admin'], {
     CATALEJO_DATA: folder.path,
@@ -88,7 +88,7 @@ test('a setting without the one that it needs is a warning', async () => {
   ])
 })
 
-test('a setting and its _FILE variable together are a fault', async () => {
+test('a setting and its _FILE variable together are an error', async () => {
   const { code, stderr } = await catalejo(['key', 'list'], { CATALEJO_DATA: 'x', CATALEJO_DATA_FILE: 'y' })
   assert.equal(code, 78)
   assert.equal(
@@ -113,7 +113,7 @@ test('flags win over the environment, the environment over defaults, and a file 
   assert.equal((await service.stop()).code, 0)
 })
 
-test('a base address with a path serves everything under it', async () => {
+test('a base URL with a path is the prefix of all routes', async () => {
   await using service = await startService({ flags: { 'base-url': 'https://example.cl/uno/dos' } })
   const address = service.app.server.server.address()
   assert.ok(typeof address === 'object' && address !== null)

@@ -29,7 +29,7 @@ async function prepared(): Promise<TestService & { orphan: string }> {
 }
 
 suite('catalejo verify on a damaged database', { timeout: 60_000 }, () => {
-  test('tells rows that refer to nothing', async () => {
+  test('reports dangling references', async () => {
     await using service = await prepared()
     const database = new DatabaseSync(join(service.data, 'catalejo.db'), {
       enableForeignKeyConstraints: false,
@@ -46,7 +46,7 @@ suite('catalejo verify on a damaged database', { timeout: 60_000 }, () => {
     )
   })
 
-  test('tells damaged pages, and removes nothing on the word of such a database', async () => {
+  test('reports damaged pages, and removes nothing', async () => {
     await using service = await prepared()
     const path = join(service.data, 'catalejo.db')
     const { size } = await stat(path)

@@ -45,7 +45,7 @@ suite('two workers', () => {
     await folder[Symbol.asyncDispose]()
   })
 
-  test('share one address and one pair of first keys, and both answer', async () => {
+  test('listen on one address and create the first keys once', async () => {
     assert.equal(service.stdout().match(/Catalejo escucha/g)?.length, 1)
     assert.equal(new Set(lines(service).flatMap(({ address }) => address ?? [])).size, 1)
     const connections = await Promise.all(Array.from({ length: 6 }, () => RawConnection.open(service)))
@@ -61,7 +61,7 @@ suite('two workers', () => {
     )
   })
 
-  test('hold a key to one rate together', async () => {
+  test('share the rate limit of a key', async () => {
     const words = ['key', 'create', '--account', 'medida', '--service', 'domainwatch', '--data', folder.path]
     const { stdout } = await catalejo([...words, '--rate', '20/day'])
     const statuses: number[] = []
@@ -72,7 +72,7 @@ suite('two workers', () => {
     assert.deepEqual(statuses, [...Array<number>(20).fill(200), ...Array<number>(20).fill(429)])
   })
 
-  test('are measured together, whichever is asked', async () => {
+  test('report their metrics together', async () => {
     const count = async () => {
       const { text } = await call(service, '/metrics', { headers: { connection: 'close' } })
       const pattern =
@@ -106,7 +106,7 @@ suite('two workers', () => {
   })
 })
 
-test('a worker that ends is replaced, and the others serve meanwhile', async () => {
+test('a worker that exits is replaced while the others serve', async () => {
   await using folder = await temporaryFolder()
   await using service = await startCrew(folder.path)
   const [victim] = workersThat(service, 'listening').values()
@@ -128,7 +128,7 @@ test('a worker that ends is replaced, and the others serve meanwhile', async () 
   assert.ok(ms < STOP_MS)
 })
 
-test('when no worker is left others take their place, and nothing is lost', async () => {
+test('all workers are replaced without losing data', async () => {
   await using folder = await temporaryFolder()
   await using service = await startCrew(folder.path)
   const api = keyOf(service, 'domainwatch')
@@ -144,7 +144,7 @@ test('when no worker is left others take their place, and nothing is lost', asyn
   assert.deepEqual([code, service.stderr()], [0, ''])
 })
 
-test('a first worker that cannot start ends the service, and its line says why', async () => {
+test('a first worker that cannot start ends the service with one line that explains why', async () => {
   await using folder = await temporaryFolder()
   const taken = await serve(['--data', folder.path])
   const { port } = new URL(taken.url)

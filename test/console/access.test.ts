@@ -68,7 +68,7 @@ suite('every screen', { concurrency: 3 }, () => {
   }
 })
 
-test('axe is there to find something', async () => {
+test('axe detects a planted violation', async () => {
   const { page, context } = await browser.open(service, '', {})
   await page.locator('h1').waitFor()
   await page.evaluate(

@@ -20,7 +20,7 @@ after(async () => {
 
 const open = () => browser.open(service, 'agregar', { domainwatch: service.domainKey })
 
-test('pasted names are shown as new, recorded or not valid; the new ones are added', async () => {
+test('pasted names are shown as new, recorded or invalid; the new ones are added', async () => {
   const { page, context, complaints } = await open()
   const box = page.getByRole('textbox', { name: 'Nombres' })
   await box.fill('https://www.casa.cl/a, XN--AND-6MA2C.cl\nsol.cl luna mal_o luna')
@@ -49,7 +49,7 @@ test('pasted names are shown as new, recorded or not valid; the new ones are add
   await context.close()
 })
 
-test('many names are looked up a few at a time, and nothing is added before the last is known', async () => {
+test('many names are looked up in small batches, and nothing is added before all are known', async () => {
   const { page, context, complaints } = await open()
   const gate = await holdRequests(page, 'domainwatch/list')
   const many = Array.from({ length: 1_001 }, (_, i) => `nuevo${i}`)
@@ -69,7 +69,7 @@ test('many names are looked up a few at a time, and nothing is added before the 
   await context.close()
 })
 
-test('a name that nobody could look up is not taken for new, and is asked for again on request', async () => {
+test('a name whose look-up failed is not treated as new, and can be retried', async () => {
   const { page, context } = await open()
   const gate = await holdRequests(page, 'domainwatch/list')
   await page.getByRole('textbox', { name: 'Nombres' }).fill('casa')
@@ -82,7 +82,7 @@ test('a name that nobody could look up is not taken for new, and is asked for ag
   await context.close()
 })
 
-test('adding is undone for names that it recorded new, and for no other', async () => {
+test('undo removes only names that were new', async () => {
   const ana = (await service.newKey('Ana', 'domainwatch')).key
   const { page, context, complaints } = await open()
   const gate = await holdRequests(page, 'domainwatch/add')

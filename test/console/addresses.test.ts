@@ -34,7 +34,7 @@ test('the page has a strict policy, and its files are immutable', async () => {
   }
 })
 
-test('texts come as small as the client can take them, and all ways are the same', async () => {
+test('texts are compressed by the best encoding of the client, with equal content', async () => {
   await using service = await startService()
   const { files } = await firstFiles(service)
   const script = files.find((file) => file.endsWith('.js')) ?? ''
@@ -72,7 +72,7 @@ test('texts come as small as the client can take them, and all ways are the same
 })
 
 // What most screens share is in its files, so that a screen needs few more.
-test('what the page itself loads is at most 141 KB, its letters included', async () => {
+test('the page loads at most 141 KB, fonts included', async () => {
   await using service = await startService()
   const { files } = await firstFiles(service)
   const sizes = new Map<string, number>()
@@ -95,7 +95,7 @@ test('what the page itself loads is at most 141 KB, its letters included', async
   assert.ok(total <= 141_000, `${total} bytes: ${JSON.stringify([...sizes])}`)
 })
 
-test('every address of the console is its page, and no other file can be reached', async () => {
+test('every path of the console returns its page, and no other file is accessible', async () => {
   await using service = await startService()
   const { html } = await firstFiles(service)
   assert.equal((await call(service, '/console/dominios?search=casa')).text, html)
@@ -125,7 +125,7 @@ test('every address of the console is its page, and no other file can be reached
   connection.close()
 })
 
-test('the page says where it is served, and in which time zone its service lives', async () => {
+test('the page contains the path prefix and the time zone of the service', async () => {
   await using service = await startService({
     flags: { 'base-url': 'https://example.cl/catalejo', 'time-zone': 'Pacific/Easter' },
   })

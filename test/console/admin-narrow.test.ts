@@ -24,7 +24,7 @@ after(async () => {
 
 /** Phones, and windows of 1440 and 1280 pixels at 200 %. */
 for (const width of [360, 390, 640, 720, 1_024]) {
-  test(`no button of the keys is beyond the edge at ${width} pixels`, async () => {
+  test(`no button of the keys is off-screen at ${width} pixels`, async () => {
     const { page, context, complaints } = await browser.open(service, 'claves', { admin }, { width })
     await page.getByRole('row', { name: /Solo subir imágenes/ }).waitFor()
     for (const button of await page.locator('main').getByRole('button').all()) {

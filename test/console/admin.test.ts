@@ -18,7 +18,7 @@ after(async () => {
   await service?.[Symbol.asyncDispose]()
 })
 
-test('the owner makes a key, sees it once, and revokes it', async () => {
+test('an administrator creates a key, sees it once, and revokes it', async () => {
   const { page, context, complaints } = await browser.open(service, '', {})
   await page.getByLabel('Clave de API').fill(admin)
   await page.getByRole('button', { name: 'Entrar' }).click()
@@ -63,7 +63,7 @@ test('the owner makes a key, sees it once, and revokes it', async () => {
   await context.close()
 })
 
-test('the owner makes a key for less, and sees what it is limited to', async () => {
+test('an administrator creates a limited key and sees its limits', async () => {
   const { page, context, complaints } = await browser.open(service, 'claves', { admin })
   await page.getByRole('button', { name: 'Nueva clave' }).click()
   const form = page.getByRole('dialog')
@@ -93,7 +93,7 @@ test('the owner makes a key for less, and sees what it is limited to', async () 
   await context.close()
 })
 
-test('the owner settles what an application may hold, and how its links work', async () => {
+test('an administrator sets the quotas and the delivery mode of an application', async () => {
   const client = new ImageClient(service.url, (await service.newKey('tienda', 'imagestore')).key)
   await client.upload(await gradient(30, 20).png().toBuffer())
   const { page, context, complaints } = await browser.open(service, 'claves', { admin })
@@ -127,7 +127,7 @@ test('the owner settles what an application may hold, and how its links work', a
   await context.close()
 })
 
-test('how the service is', async () => {
+test('the state of the service is shown', async () => {
   const { page, context, complaints } = await browser.open(service, 'sistema', { admin })
   await page.getByText(/Base de datos \((sqlite|postgres)\): responde/).waitFor()
   const queues = page.getByRole('table', { name: 'Colas' })

@@ -31,7 +31,7 @@ const asked = (...servers: string[]) => {
   return call(service, DNS, { query: { api: service.domainKey, domain: 'casa.cl' } })
 }
 
-test('the time line tells who did what and when, from what to what, and how name servers came and went', async () => {
+test('the history shows author, time and values of each change, and changes of name servers', async () => {
   const { key } = await service.newKey('<i>Ana</i>', 'domainwatch')
   await stored(service, [record('casa'), record('casas')])
   clock.advance(HOUR_MS)

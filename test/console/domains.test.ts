@@ -38,7 +38,7 @@ async function stateOf(name: string) {
   return (await records(service, { search: name })).find((one) => one.name === name)
 }
 
-test('signing in: the console finds out whose key it is, and forgets it with the tab unless asked', async () => {
+test('sign-in identifies the key, and keeps it for the tab only unless requested otherwise', async () => {
   const { page, context, complaints } = await browser.open(service, '', {})
   await page.getByLabel('Clave de API').fill('wrong')
   await page.getByRole('button', { name: 'Entrar' }).click()
@@ -65,7 +65,7 @@ test('signing in: the console finds out whose key it is, and forgets it with the
   await context.close()
 })
 
-test('the first load of the table is at most 168 KB in at most 22 files, its letters included', async () => {
+test('the first load of the table takes at most 168 KB in at most 22 files, fonts included', async () => {
   const { page, context } = await open('dominios')
   // What the page fetches ahead after 1.5 s is not counted, however slow the machine is.
   await page.addInitScript(`{
@@ -84,7 +84,7 @@ test('the first load of the table is at most 168 KB in at most 22 files, its let
   await context.close()
 })
 
-test('searching as one types: words, chips and the address are the same thing, and a link gives the view back', async () => {
+test('search while typing: words, chips and the URL are equivalent, and a link restores the view', async () => {
   const { page, context, complaints, foreign } = await open('dominios')
   await row(page, 'ñandú').waitFor()
   await page.keyboard.press('/')
@@ -111,7 +111,7 @@ test('searching as one types: words, chips and the address are the same thing, a
   await context.close()
 })
 
-test('the rows scroll to the very end in pages, and back', async () => {
+test('rows load in pages while scrolling to the end and back', async () => {
   const { page, context, complaints } = await open('dominios')
   await row(page, 'ñandú').waitFor()
   await grid(page).focus()
@@ -132,7 +132,7 @@ test('the rows scroll to the very end in pages, and back', async () => {
   await context.close()
 })
 
-test('marking by single keys, and taking it back; the time left of what was discarded', async () => {
+test('single keys mark records and undo marks; discarded records show the time left', async () => {
   const { page, context, complaints } = await open('dominios')
   await row(page, 'ñandú').waitFor()
   await grid(page).focus()
@@ -192,7 +192,7 @@ test('marks many names together', async () => {
   await context.close()
 })
 
-test('details have an address of their own, and say in words what the DNS said', async () => {
+test('details have their own URL, and explain the DNS response', async () => {
   const { page, context, complaints } = await open('dominios')
   await row(page, 'ñandú').waitFor()
   await grid(page).focus()
@@ -228,7 +228,7 @@ test('details have an address of their own, and say in words what the DNS said',
   await context.close()
 })
 
-test('the view goes out as a curl line and as a file', async () => {
+test('a view is exported as a curl command and as a file', async () => {
   const { page, context } = await open('dominios?search=casa&length=11')
   await row(page, 'casa-blanca').waitFor()
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -248,7 +248,7 @@ test('the view goes out as a curl line and as a file', async () => {
   await context.close()
 })
 
-test('a lost connection is shown, and healed', async () => {
+test('a lost connection is shown and restored', async () => {
   const { page, context } = await open('dominios')
   await row(page, 'ñandú').waitFor()
   await context.setOffline(true)
@@ -260,7 +260,7 @@ test('a lost connection is shown, and healed', async () => {
   await context.close()
 })
 
-test('names and agents are text whatever is in them', async () => {
+test('names and agents are rendered as text, whatever they contain', async () => {
   const agent = '<img src=x onerror=alert(1)>"\'><script>alert(2)</script>'
   await add(service, [record('hostil', { agent, date_reg: '2026-01-05 10:00:00' })])
   const { page, context, complaints } = await open('dominios?search=hostil&ficha=hostil')

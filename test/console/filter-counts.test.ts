@@ -31,7 +31,7 @@ const chip = (page: Page, name: string) => page.getByRole('button', { name, exac
 const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: `${name}.cl` })
 const strip = (page: Page) => page.getByRole('slider', { name: 'Días: inscritos y eliminados' })
 
-test('chips tell how many records each filter would leave, and follow the others', async () => {
+test('chips show how many records each filter would leave, given the others', async () => {
   const { page, context, complaints, foreign } = await open('dominios')
   await chip(page, 'Comprado 4 Dominios').waitFor()
   for (const name of ['Libre 1', 'Revisión 1', 'Descartado 0', 'Reservado 1']) {
@@ -87,7 +87,7 @@ test('lengths and agents are picked from lists with counts, by keyboard', async 
   await context.close()
 })
 
-test('the strip of days is read by pointer and by keys, and filters by what is pressed or brushed over', async () => {
+test('the chart of days works by pointer and keyboard, and filters by click or drag', async () => {
   const { page, context, complaints } = await open('dominios')
   await strip(page).waitFor()
   await strip(page).focus()

@@ -68,7 +68,7 @@ async function unmark(...marked: string[]) {
   )
 }
 
-test('the chips of flags filter, and a link gives them back, with a value too', async () => {
+test('chips of flags filter, and a link restores them, also with a value', async () => {
   const [one = '', two = '', three = ''] = names.slice(1_000)
   await update(service, [
     { domain: one, revision: 1 },
@@ -99,7 +99,7 @@ test('the chips of flags filter, and a link gives them back, with a value too', 
   await context.close()
 })
 
-test('a range by Shift and click takes all rows between, and so does one by keys across pages that are not loaded', async () => {
+test('Shift+click selects all rows between, and so do keys across pages that are not loaded', async () => {
   const { page, context, complaints } = await open()
   await rowAt(page, 0).locator('.pick').click()
   await rowAt(page, 9)
@@ -134,7 +134,7 @@ test('a range by Shift and click takes all rows between, and so does one by keys
   await context.close()
 })
 
-test('a range waits for its rows on a slow service, survives a failure, and goes by names that move meanwhile', async () => {
+test('a range waits for rows on a slow service, survives a failure, and follows names that move meanwhile', async () => {
   const { page, context } = await open()
   await page.clock.install()
   await page.reload()
@@ -172,7 +172,7 @@ test('a range waits for its rows on a slow service, survives a failure, and goes
   await context.close()
 })
 
-test('undo while a request is under way undoes exactly that one, after it', async () => {
+test('undo during a request undoes exactly that request, after it completes', async () => {
   const [first, second] = [nameAt(20), nameAt(21)]
   const { page, context, complaints } = await open()
   await moveTo(page, 20)
@@ -202,7 +202,7 @@ test('undo while a request is under way undoes exactly that one, after it', asyn
   await context.close()
 })
 
-test('after a failure the record is as it was, the reason is said, and undo leaves older names alone', async () => {
+test('a failure restores the record and shows the reason, and undo does not affect older names', async () => {
   const [first, second] = [nameAt(30), nameAt(31)]
   const { page, context } = await open()
   await moveTo(page, 30)
@@ -235,7 +235,7 @@ test('after a failure the record is as it was, the reason is said, and undo leav
   await context.close()
 })
 
-test('on a slow service marks and undos in quick succession end as they were pressed', async () => {
+test('marks and undos in quick succession are applied in order on a slow service', async () => {
   const name = nameAt(40)
   const { page, context } = await open()
   await moveTo(page, 40)
@@ -257,7 +257,7 @@ test('on a slow service marks and undos in quick succession end as they were pre
   await context.close()
 })
 
-test('undo overwrites nothing that a second member changed in between, and says so; of many it undoes the rest', async () => {
+test('undo does not overwrite changes of another member, says so, and undoes the rest', async () => {
   const [first, second, third, fourth] = [nameAt(50), nameAt(51), nameAt(52), nameAt(53)]
   await update(service, [{ domain: third, revision: 1 }])
   const { page, context } = await open()
@@ -282,7 +282,7 @@ test('undo overwrites nothing that a second member changed in between, and says 
   await context.close()
 })
 
-test('of many names those that are gone meanwhile are named with the reason, and the others are marked', async () => {
+test('names deleted meanwhile are reported with the reason, and the others are marked', async () => {
   const { page, context } = await open()
   await moveTo(page, 60)
   await rowAt(page, 60).locator('.pick').click()
@@ -300,7 +300,7 @@ test('of many names those that are gone meanwhile are named with the reason, and
   await context.close()
 })
 
-test('from a link to a name far down j and k lead to its neighbours, on a slow service too', async () => {
+test('after a link to a name far down, j and k move to its neighbours, also on a slow service', async () => {
   const at = 70_000
   const { page, context, complaints } = await open(`dominios?ficha=${encodeURIComponent(nameAt(at))}`)
   const sheet = (name: string) => page.getByRole('complementary', { name: `Detalles de ${name}.cl` })

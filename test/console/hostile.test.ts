@@ -92,7 +92,7 @@ test('in the gallery, the details, two side by side, and before deleting', async
   await context.close()
 })
 
-test('while uploading, where it is refused too', async () => {
+test('while uploading, also in the error', async () => {
   const { page, context, complaints } = await browser.open(service, 'imagenes', allKeys())
   const files = TEXTS.map((name, i) => ({
     name,
@@ -109,7 +109,7 @@ test('while uploading, where it is refused too', async () => {
   await context.close()
 })
 
-test('what is copied as HTML is one picture wherever it is pasted', async () => {
+test('copied HTML contains exactly one image', async () => {
   const { page, context } = await browser.open(service, '', allKeys())
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   // A page without any policy, as most are.

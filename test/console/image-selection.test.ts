@@ -45,7 +45,7 @@ async function scrollTo(page: Page, name: string) {
   await box(page, name).scrollIntoViewIfNeeded()
 }
 
-test('a range takes all images between, on the boxes and on the pictures, across pages that come by scrolling', async () => {
+test('a range selects all images between, by boxes or pictures, across pages loaded while scrolling', async () => {
   const names = await listed()
   const nameAt = (index: number) => names[index] ?? ''
   const { page, context, complaints } = await open()
@@ -68,7 +68,7 @@ test('a range takes all images between, on the boxes and on the pictures, across
   await context.close()
 })
 
-test('deleting many: what another deleted meanwhile is gone too, what fails stays selected with the reason', async () => {
+test('deleting many treats images that are already gone as deleted; failures stay selected with the reason', async () => {
   const names = await listed()
   const [first = '', second = '', third = ''] = names
   const { page, context, complaints } = await open()
@@ -96,7 +96,7 @@ test('deleting many: what another deleted meanwhile is gone too, what fails stay
   await context.close()
 })
 
-test('on a slow service two deletions go their ways, each with its own outcome', async () => {
+test('two concurrent deletions on a slow service each show their own outcome', async () => {
   const [first = '', second = ''] = await listed()
   const { page, context } = await open()
   await box(page, first).waitFor()

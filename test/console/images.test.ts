@@ -44,7 +44,7 @@ after(async () => {
 
 const open = (path: string) => browser.open(service, path, { imagestore: service.imageKey })
 
-test('the gallery shows what there is, and finds by name', async () => {
+test('the gallery shows images and searches by name', async () => {
   const { page, context, complaints, foreign } = await open('imagenes')
   await page.getByRole('img', { name: 'Muelle.jpg' }).waitFor()
   await page.getByRole('status').filter({ hasText: '3 imágenes' }).waitFor()
@@ -56,7 +56,7 @@ test('the gallery shows what there is, and finds by name', async () => {
   await context.close()
 })
 
-test('until a picture is there its placeholder is', async () => {
+test('a placeholder is shown until the picture has loaded', async () => {
   const { page, context, complaints } = await open('')
   await page.getByRole('link', { name: /^Imágenes\s*\d/ }).waitFor()
   const held: (() => void)[] = []
@@ -84,7 +84,7 @@ test('until a picture is there its placeholder is', async () => {
   await context.close()
 })
 
-test('pictures that cannot be fetched are requested three times more, and again after the connection was lost', async () => {
+test('pictures that fail to load are retried three times, and again after a reconnection', async () => {
   const { page, context } = await open('')
   await page.getByRole('link', { name: /^Imágenes\s*\d/ }).waitFor()
   await page.clock.install()
@@ -118,7 +118,7 @@ test('pictures that cannot be fetched are requested three times more, and again 
   await context.close()
 })
 
-test("uploading by picking, dropping and pasting, each with its outcome in the API's words", async () => {
+test('uploads by picker, drop and paste each show the message of the API', async () => {
   const { page, context, complaints } = await open('imagenes')
   await page.getByRole('img', { name: 'Faro.jpg' }).waitFor()
   await page.locator('input[type=file]').setInputFiles([
@@ -167,7 +167,7 @@ test("uploading by picking, dropping and pasting, each with its outcome in the A
   await context.close()
 })
 
-test('details, links for each target, and the bench with bytes and kind', async () => {
+test('details show links for each target, and the playground shows bytes and format', async () => {
   const { page, context, complaints } = await open('imagenes')
   await page.getByRole('img', { name: 'Muelle.jpg' }).click()
   await page.waitForURL(/imagen=/)
@@ -205,7 +205,7 @@ test('details, links for each target, and the bench with bytes and kind', async 
   await context.close()
 })
 
-test('near-duplicates side by side, one of which goes', async () => {
+test('near-duplicates are compared side by side, and one is deleted', async () => {
   const source = await noise(64, 48).resize(600, 450).jpeg({ quality: 95 }).toBuffer()
   const small = await sharp(source).resize(300).jpeg({ quality: 60 }).toBuffer()
   await client.upload(source, { name: 'Bruma.jpg' })
@@ -246,7 +246,7 @@ test('near-duplicates side by side, one of which goes', async () => {
   await context.close()
 })
 
-test('repeats are grouped, and counted on the one that is shown', async () => {
+test('duplicates are grouped, and counted on the one shown', async () => {
   const one = await noise(40, 40).png().toBuffer()
   for (const name of ['a', 'b', 'c'])
     await client.upload(stamped(one, name), { name: `repetida ${name}.png` })
@@ -259,7 +259,7 @@ test('repeats are grouped, and counted on the one that is shown', async () => {
   await context.close()
 })
 
-test('what the images take up: bounds, kinds, and uploads a day', async () => {
+test('usage shows limits, formats and uploads per day', async () => {
   const client = new ImageClient(service.url, (await service.newKey('medida', 'imagestore')).key)
   await client.upload(await sharp(logo).resize(50).png().toBuffer())
   await client.upload(await sharp(logo).resize(50).webp().toBuffer())

@@ -48,7 +48,7 @@ const kept = (page: Page): Promise<unknown> =>
 const exists = async (name: string) =>
   (await records(service, { search: name })).some((one) => one.name === name)
 
-test('the whole list of the registry is read and compared, and one that is recorded changes nothing', async () => {
+test('a whole list of the registry is compared, and importing it again changes nothing', async () => {
   const { page, context, complaints } = await open()
   const lines = realNames().map(({ name, date }) => `${name}.cl,${date}`)
   const buffer = Buffer.from(
@@ -138,7 +138,7 @@ test('the browser asks before the page is closed during an import, and the next 
   await context.close()
 })
 
-test('a browser that keeps no files asks for the file, and an import that is left can be discarded', async () => {
+test('a browser that stores no files asks for the file, and an unfinished import can be discarded', async () => {
   const { page, context, complaints } = await open()
   await context.addInitScript("indexedDB.open = () => { throw new DOMException('', 'SecurityError') }")
   await page.reload()
@@ -166,7 +166,7 @@ test('a browser that keeps no files asks for the file, and an import that is lef
   await context.close()
 })
 
-test('an import that was left belongs to its account, and leaves with who signs out', async () => {
+test('an unfinished import belongs to its account, and is removed at sign-out', async () => {
   const ana = (await service.newKey('Ana', 'domainwatch')).key
   const { page, context, complaints } = await open()
   const as = (key: string) =>
@@ -212,7 +212,7 @@ test('an import that was left belongs to its account, and leaves with who signs 
   await context.close()
 })
 
-test('an outage is waited out, a full service asked again, and a refusal can be resumed', async () => {
+test('an import waits during an outage, retries on overload, and can be resumed after an error', async () => {
   const { page, context, complaints } = await open()
   let isAway = true
   await page.route('**/healthz', (route) => (isAway ? route.abort() : route.continue()))

@@ -30,7 +30,7 @@ const file = (name: string, text: string | Buffer) => ({
   buffer: Buffer.from(text),
 })
 
-test('a list of registrations: what it will change, its progress, and the lines that are refused', async () => {
+test('a list of registrations shows its changes, progress and rejected lines', async () => {
   const { page, context, complaints } = await open()
   const lines = [
     'Nombre Dominio,Fecha Inscripción',
@@ -82,7 +82,7 @@ test('a second file of the same name is another import', async () => {
   await context.close()
 })
 
-test('one impossible date costs its line and no other', async () => {
+test('an invalid date rejects its line only', async () => {
   const { page, context, complaints } = await open()
   const lines = ['buena.cl;31-12-2025', 'imposible.cl;30-02-2025', 'otra-buena.cl;30-12-2025 10:20']
   await page.locator('input[type=file]').setInputFiles(file('lista.csv', lines.join('\n')))
@@ -99,7 +99,7 @@ test('one impossible date costs its line and no other', async () => {
   await context.close()
 })
 
-test('dates that could be read in two ways are read as the person says', async () => {
+test('ambiguous dates are parsed as the user chooses', async () => {
   const { page, context } = await open()
   await page.locator('input[type=file]').setInputFiles(file('lista.csv', 'ambigua.cl,03/04/2025'))
   await page.getByRole('cell', { name: '2025-04-03 00:00:00' }).waitFor()
@@ -111,7 +111,7 @@ test('dates that could be read in two ways are read as the person says', async (
   await context.close()
 })
 
-test('a file that holds no list is refused with the reason, and the next one is read', async () => {
+test('a file without a list is rejected with the reason, and the next one is read', async () => {
   const { page, context, complaints } = await open()
   const pick = (name: string, content: string | Buffer) =>
     page.locator('input[type=file]').setInputFiles(file(name, content))
@@ -132,7 +132,7 @@ test('a file that holds no list is refused with the reason, and the next one is 
   await context.close()
 })
 
-test('the page draws while it reads a list of more than a million lines', async () => {
+test('the page stays responsive while reading a list of more than a million lines', async () => {
   const { page, context, complaints } = await open()
   await page.evaluate(`{
     globalThis.seen = new Set()
@@ -151,7 +151,7 @@ test('the page draws while it reads a list of more than a million lines', async 
   await context.close()
 })
 
-test('a name that is recorded with a date outside the days of the list changes, and is not new', async () => {
+test('a recorded name with a date outside the days of the list counts as changed, not as new', async () => {
   const { page, context } = await open()
   const lines = ['renovada.cl,2025-12-31 12:00:00', 'recien-llegada.cl,2025-12-31 12:00:00']
   await page.locator('input[type=file]').setInputFiles(file('inscritos.csv', lines.join('\n')))
@@ -160,7 +160,7 @@ test('a name that is recorded with a date outside the days of the list changes, 
   await context.close()
 })
 
-test('a list of deletions frees what is recorded, and records what is not', async () => {
+test('a list of deletions releases recorded names, and records the others', async () => {
   const { page, context, complaints } = await open()
   await page.locator('.drop-place').waitFor()
   // Dropped anywhere on the page.
@@ -179,7 +179,7 @@ test('a list of deletions frees what is recorded, and records what is not', asyn
   await context.close()
 })
 
-test('a long list stops where one says so, and what was stored until then stays', async () => {
+test('an import can be stopped, and keeps what was stored', async () => {
   const { page, context, complaints } = await open()
   const lines = Array.from({ length: 6_000 }, (_, i) => `parada${i}.cl,2025-11-01 10:00:00`)
   await page.locator('input[type=file]').setInputFiles(file('larga.csv', lines.join('\n')))

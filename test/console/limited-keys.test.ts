@@ -24,7 +24,7 @@ after(async () => {
 
 const READ_ONLY = 'Su clave es de solo lectura: no puede marcar dominios ni cambiar alertas.'
 
-test('a key that only reads opens the lists, and says beforehand what it does not do', async () => {
+test('a read-only key shows the lists, and disables other actions with an explanation', async () => {
   const { key } = await service.newKey('grupo', 'domainwatch', limited({ scope: 'read' }))
   const { page, context, complaints } = await browser.open(service, '', {})
   await page.getByLabel('Clave de API').fill(key)
@@ -53,7 +53,7 @@ test('a key that only reads opens the lists, and says beforehand what it does no
   await context.close()
 })
 
-test('a key that can write gets no such notice', async () => {
+test('a write key shows no such notice', async () => {
   const { key } = await service.newKey('grupo', 'domainwatch', limited({ scope: 'write' }))
   const { page, context, complaints } = await browser.open(service, 'vigilancias', { domainwatch: key })
   await page.getByRole('heading', { name: 'Cortos' }).waitFor()
@@ -64,7 +64,7 @@ test('a key that can write gets no such notice', async () => {
   await context.close()
 })
 
-test('a key of image hosting that only reads deletes nothing; one that uploads sees no gallery', async () => {
+test('a read-only imagestore key cannot delete; an upload key has no gallery', async () => {
   const read = await service.newKey('fotos', 'imagestore', limited({ scope: 'read' }))
   const reader = await browser.open(service, 'imagenes', { imagestore: read.key })
   await reader.page.getByText('Su clave es de solo lectura: no puede subir ni borrar imágenes.').waitFor()

@@ -76,7 +76,7 @@ async function triage(page: Page, key: 'r' | 'd' | 'Space'): Promise<readonly st
   }
 }
 
-test('three members decide on 2,000 freed names in a morning, each once, and the news of the day come as one message', async () => {
+test('three members decide on 2,000 released names, each once, and the daily digest is one message', async () => {
   await watch(service, { name: 'Liberados', status: '0', to: 'ntfy:liberados', digest: '09:00' })
   const names = [
     ...Array.from({ length: NOISE }, (_, i) => `ruido-${i}`),

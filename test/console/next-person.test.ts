@@ -23,7 +23,7 @@ after(async () => {
   await service?.[Symbol.asyncDispose]()
 })
 
-test('marks under way at sign-out end where they were set, and the next person undoes none of them', async () => {
+test('marks in progress at sign-out are stored for their author, and the next user cannot undo them', async () => {
   const { page, context, complaints } = await browser.open(service, 'dominios', {
     domainwatch: service.domainKey,
   })
@@ -61,7 +61,7 @@ test('marks under way at sign-out end where they were set, and the next person u
   await context.close()
 })
 
-test('two clicks on one row are left by one step back', async () => {
+test('two clicks on one row are one history entry', async () => {
   const { page, context } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })
   const grid = page.getByRole('grid', { name: 'Dominios' })
   await grid.getByText('bravo.cl', { exact: true }).dblclick()

@@ -63,7 +63,7 @@ test('note and tags are edited in the details, undone one by one, and shown in t
   await context.close()
 })
 
-test('a note that a colleague wrote meanwhile is shown, and stays', async () => {
+test('a note that a colleague wrote meanwhile is shown and kept', async () => {
   const { page, context } = await open('perro')
   const note = page.getByRole('textbox', { name: 'Nota' })
   await note.fill('la mía')

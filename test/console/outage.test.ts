@@ -32,7 +32,7 @@ async function outage(page: Page): Promise<() => Promise<void>> {
   return () => page.unroute('**/*', cut)
 }
 
-test('a screen that was opened during an outage comes when the service is back', async () => {
+test('a screen opened during an outage loads when the service is back', async () => {
   const { page, context, complaints } = await open()
   await screen(page, 'Inicio').waitFor()
   const end = await outage(page)
@@ -99,7 +99,7 @@ test('after an upgrade a missing screen is loaded from the new release automatic
   await context.close()
 })
 
-test('an upgrade in mid-import offers to load the new release, and loses nothing', async () => {
+test('an upgrade during an import offers to load the new release, and loses nothing', async () => {
   const { page, context, complaints } = await open('importar')
   await page.route('**/domainwatch/add?*', () => undefined)
   const file = { name: 'lista.csv', mimeType: 'text/csv', buffer: Buffer.from('nueva.cl,2025-01-01') }

@@ -33,7 +33,7 @@ const becomesActive = (page: Page, text: string) =>
       ?.textContent.startsWith(${JSON.stringify(text)})`,
   )
 
-test('Ctrl K opens it on every screen, also in text fields, and it leads to screens by name', async () => {
+test('Ctrl K opens it on every screen, also in text fields, and it opens screens by name', async () => {
   const { page, context, complaints } = await open('dominios')
   await page.getByRole('grid').getByText('ñandú.cl').waitFor()
   await page.getByRole('searchbox').focus()
@@ -87,7 +87,7 @@ test('names are found while typing: an exact match first, with `www.` and `.cl` 
   await context.close()
 })
 
-test('an answer to an older text never replaces that of a newer one, and waiting is shown', async () => {
+test('results of an older query never replace those of a newer one, and loading is shown', async () => {
   const { page, context } = await open('')
   await page.getByRole('heading', { name: 'Inicio', level: 1 }).waitFor()
   const held = Promise.withResolvers<void>()
@@ -114,7 +114,7 @@ test('an answer to an older text never replaces that of a newer one, and waiting
   await context.close()
 })
 
-test('it offers what the screen can do and says where nothing matches, in both languages', async () => {
+test('it offers the actions of the screen, and says when nothing matches, in both languages', async () => {
   const { page, context, complaints } = await open('dominios?search=casa', { language: 'en' })
   await page.getByRole('grid').getByText('casaquinta.cl').waitFor()
   await page.keyboard.press('Control+k')
@@ -141,7 +141,7 @@ test('it offers what the screen can do and says where nothing matches, in both l
   await context.close()
 })
 
-test('nothing bars anybody from the palette and the session menu', async () => {
+test('the palette and the session menu pass axe', async () => {
   const { page, context } = await open('dominios')
   await page.getByRole('grid').getByText('ñandú.cl').waitFor()
   await page.getByRole('button', { name: 'Mi sesión: grupo' }).click()
@@ -155,7 +155,7 @@ test('nothing bars anybody from the palette and the session menu', async () => {
   await context.close()
 })
 
-test('the session menu says whose keys these are, adds a key, and changes language', async () => {
+test('the session menu shows the accounts of keys, adds a key, and changes the language', async () => {
   const { page, context, complaints } = await browser.open(service, '', { domainwatch: service.domainKey })
   await page.getByRole('button', { name: /^Mi sesión: / }).click()
   await page.getByText('Clave de dominios').waitFor()

@@ -52,7 +52,7 @@ test('filters and their values are completed by keys and by the pointer, while t
   await context.close()
 })
 
-test('a word that means nothing is underlined, and the reason is said under it', async () => {
+test('an unknown word is underlined, with an explanation below', async () => {
   const { page, context } = await open('dominios')
   await row(page, 'sol').waitFor()
   const reason = page.locator('.query-fault')
@@ -73,7 +73,7 @@ test('a word that means nothing is underlined, and the reason is said under it',
   await context.close()
 })
 
-test('an address is searched for as the name in it, and typing on keeps what was typed', async () => {
+test('a URL is searched for by its name, and further typing keeps the text', async () => {
   const { page, context } = await open('dominios')
   await row(page, 'sol').waitFor()
   await box(page).fill('https://www.casa-azul.cl/')
@@ -87,7 +87,7 @@ test('an address is searched for as the name in it, and typing on keeps what was
   await context.close()
 })
 
-test('tags in use are completed in the query box and where tags are written, the most frequent first', async () => {
+test('existing tags are completed in the query box and the tag field, most frequent first', async () => {
   const tagged = [
     { domain: 'faro', tags: ['venta', 'playa'], seen: 1 },
     { domain: 'sol', tags: ['playa'] },

@@ -32,7 +32,7 @@ const open = (path: string) =>
 const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
 const lost = (page: Page) => page.locator('.lost').getByText('Sin conexión con el servicio. Se reintenta')
 
-test('all records of a view are marked in spite of a break, except for those that a colleague changed meanwhile', async () => {
+test('all records of a view are marked despite a lost connection, except those a colleague changed meanwhile', async () => {
   const { page, context, complaints } = await open('dominios?starts=vista')
   await page.getByRole('checkbox', { name: 'Seleccionar las filas cargadas' }).check()
   await page.getByRole('button', { name: `Seleccionar los ${TOTAL}` }).click()
@@ -60,7 +60,7 @@ test('all records of a view are marked in spite of a break, except for those tha
   await context.close()
 })
 
-test('while a slow list arrives, no count of the view before is shown as that of the new one', async () => {
+test('while a slow list loads, the count of the previous view is not shown for it', async () => {
   const { page, context } = await open('dominios?starts=vista')
   const foot = page.locator('.domains-foot')
   await foot.getByText(`${TOTAL} dominios`).waitFor()
@@ -73,7 +73,7 @@ test('while a slow list arrives, no count of the view before is shown as that of
   await context.close()
 })
 
-test('pasted names are added once although the answer was lost, and those that a colleague recorded stay his', async () => {
+test('pasted names are added once although the response was lost, and those of a colleague are kept', async () => {
   const { page, context, complaints } = await open('agregar')
   const line = await slowLine(page)
   await page.getByRole('textbox', { name: 'Nombres' }).fill('nuevo1.cl nuevo2.cl nuevo3.cl')
@@ -103,7 +103,7 @@ test('pasted names are added once although the answer was lost, and those that a
   await context.close()
 })
 
-test('images that are on their way when the line breaks are uploaded when it is back, each once', async () => {
+test('uploads interrupted by a lost connection complete when it is back, each once', async () => {
   const { page, context, complaints } = await open('imagenes')
   await page.getByRole('heading', { name: 'Imágenes', level: 1 }).waitFor()
   const line = await slowLine(page)
@@ -133,7 +133,7 @@ test('images that are on their way when the line breaks are uploaded when it is 
   await context.close()
 })
 
-test('parts of the page that could not be fetched come when the line is back, and the rows stay meanwhile', async () => {
+test('parts of the page that failed to load are loaded after a reconnection, and the rows stay meanwhile', async () => {
   const { page, context, complaints } = await open('dominios?starts=vista')
   // Also those that the page fetches ahead, which browsers remember as failed.
   await page.route(/assets\/(filter-form|sheet)-/, (route) => route.abort('internetdisconnected'))

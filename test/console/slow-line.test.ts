@@ -75,7 +75,7 @@ async function changesOf(domain: string): Promise<number> {
   return Object(body).data.length - 1
 }
 
-test('marks, undos and notes made without a line are shown as unsaved, and stored once when it is back', async () => {
+test('marks, undos and notes made offline are shown as unsaved, and stored once when online', async () => {
   const { page, context, complaints } = await open('dominios?starts=fila')
   await row(page, 'fila0').waitFor()
   const line = await slowLine(page)
@@ -115,7 +115,7 @@ test('marks, undos and notes made without a line are shown as unsaved, and store
   await context.close()
 })
 
-test('a change whose answer was lost is not made again, nor over what a colleague did since', async () => {
+test("a change whose response was lost is not repeated, and does not overwrite a colleague's change", async () => {
   const { page, context } = await open('dominios?starts=fila')
   await row(page, 'fila2').waitFor()
   const line = await slowLine(page)
@@ -157,7 +157,7 @@ test("a colleague's note that arrives late does not hide a mark set after it", a
   await context.close()
 })
 
-test('a note that a colleague was quicker with keeps the text, to be saved over it knowingly', async () => {
+test('a conflicting note keeps its text, which can be saved after confirmation', async () => {
   const { page, context } = await open('dominios?starts=fila&ficha=fila4')
   const note = page.getByRole('textbox', { name: 'Nota' })
   await note.waitFor()
@@ -198,7 +198,7 @@ test('changes that were made while the event stream was refused are shown when i
   await context.close()
 })
 
-test('on a line that breaks, two members decide on one queue, each name once, and undo takes back the right one', async () => {
+test('on an unreliable connection two members decide each name of one queue once, and undo undoes the right one', async () => {
   const { page, context, complaints } = await open('triaje?starts=cola')
   const name = page.locator('.triage-name')
   await name.waitFor()

@@ -28,7 +28,7 @@ after(async () => {
 
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 
-test('plots tell their values by arrow keys and as tables, and follow the filters', async () => {
+test('charts show their values by arrow keys and as tables, and follow the filters', async () => {
   const { page, context, complaints, foreign } = await open('cifras')
   const days = page.getByRole('region', { name: 'Inscripciones y eliminaciones por día' })
   await days.locator('.plot-values').getByText('5 de enero de 2026').waitFor()
@@ -55,7 +55,7 @@ test('plots tell their values by arrow keys and as tables, and follow the filter
   await context.close()
 })
 
-test('the chips of marks filter, though their values are empty', async () => {
+test('chips of marks filter, although their values are empty', async () => {
   const { page, context, complaints } = await open('cifras')
   const agents = page.getByRole('region', { name: 'Por agente' })
   await agents.getByRole('link', { name: 'Mirones' }).waitFor()
@@ -75,7 +75,7 @@ test('the chips of marks filter, though their values are empty', async () => {
   await context.close()
 })
 
-test('plots show values at the pointer, and the previous ones when it leaves', async () => {
+test('charts show values at the pointer, and the previous ones when it leaves', async () => {
   const { page, context, complaints } = await open('cifras')
   const days = page.getByRole('region', { name: 'Inscripciones y eliminaciones por día' })
   const said = (region: Locator, text: string) =>
@@ -116,7 +116,7 @@ async function pointAt(plot: Locator, places: number, at: number): Promise<void>
   await over.hover({ position: { x: Math.min(width - 1, Math.max(1, Math.round(part * width))), y: 40 } })
 }
 
-test('at home: figures that lead to their lists, and what is new', async () => {
+test('home shows figures that link to their lists, and changes', async () => {
   const { page, context, complaints } = await open('')
   const newest = page.getByRole('region', { name: 'Últimos inscritos' })
   await newest.getByRole('link', { name: 'catalejo.cl' }).waitFor()
@@ -130,7 +130,7 @@ test('at home: figures that lead to their lists, and what is new', async () => {
   await context.close()
 })
 
-test('details: what resembles the name', async () => {
+test('details show lookalikes of the name', async () => {
   const { page, context, complaints } = await open('dominios?ficha=catalejo')
   const sheet = page.getByRole('complementary', { name: 'Detalles de catalejo.cl' })
   await sheet.getByText('Ningún nombre guardado se le parece.').waitFor()
@@ -140,7 +140,7 @@ test('details: what resembles the name', async () => {
   await context.close()
 })
 
-test('what others do shows where it stands, and new names are announced', async () => {
+test('changes by others appear in place, and new names are announced', async () => {
   const { page, context, complaints } = await open('dominios')
   const row = (name: string) => page.getByRole('row').filter({ hasText: `${name}.cl` })
   await row('libre').waitFor()

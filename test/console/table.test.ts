@@ -25,7 +25,7 @@ const grid = (page: Page) => page.getByRole('grid', { name: 'Dominios' })
 const heads = (page: Page) => grid(page).getByRole('columnheader').allTextContents()
 const rowAt = (page: Page, index: number) => page.locator(`#row-${index} .cell-name`)
 
-test('End reaches the last of a hundred thousand rows, from where one walks up, and Home the first', async () => {
+test('End scrolls to the last of a hundred thousand rows, Home to the first, and rows load in between', async () => {
   const { page, context, complaints } = await open('dominios')
   const asked: string[] = []
   page.on('request', (request) => {
@@ -77,7 +77,7 @@ test('End waits for the count on a slow line, and says so', async () => {
   await context.close()
 })
 
-test('columns are chosen, made wider by hand and by keys, and closer rows: all of it is remembered', async () => {
+test('columns, their widths and the row density are configurable by pointer and keyboard, and remembered', async () => {
   const { page, context, complaints } = await open('dominios')
   await rowAt(page, 0).waitFor()
   await page.getByRole('button', { name: 'Columnas' }).click()
@@ -160,7 +160,7 @@ test('rows show the time of deletion, tags, a note and who has decided', async (
   await context.close()
 })
 
-test('a press on the name of a column sorts by it, and the next one turns the order round', async () => {
+test('a click on a column header sorts by it, and the next one reverses the order', async () => {
   await using small = await startService()
   await stored(small, [
     record('bb', { date_reg: '2026-01-03 10:00:00' }),

@@ -128,7 +128,7 @@ suite('every control', { concurrency: 3 }, () => {
   }
 })
 
-test('a control that is too small or out of reach is found', async () => {
+test('a control that is too small or unreachable is reported', async () => {
   const { page, context } = await browser.open(service, '', {})
   await page.locator('h1').waitFor()
   await page.evaluate(`document.querySelector('main').insertAdjacentElement('beforeend',

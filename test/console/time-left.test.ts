@@ -30,7 +30,7 @@ const told = (page: Page, name: string) =>
     .getByText(/Descartado, quedan/)
     .waitFor({ state: 'attached' })
 
-test('the time left comes although the answer that tells it fails, breaks or leaves a record out', async () => {
+test('the time left is shown although the response fails, is cut or omits a record', async () => {
   await update(service, [{ domain: 'primero', discarded: 1 }])
   for (const trouble of [
     { status: 500, json: { status: 500, msg: 'Error interno del servicio' } },
@@ -63,7 +63,7 @@ test('names discarded by someone else show their time left, too', async () => {
   await context.close()
 })
 
-test('an answer that never comes is given up on, and asked for again', async () => {
+test('a response that never arrives times out and is requested again', async () => {
   await update(service, [{ domain: 'primero', discarded: 1 }])
   const { page, context, complaints } = await open('')
   const { promise: silent, resolve } = Promise.withResolvers<void>()

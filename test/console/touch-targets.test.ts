@@ -70,7 +70,7 @@ const SCREENS = [
 ] as const
 
 for (const [name, path, prepare] of SCREENS) {
-  test(`${name}: nothing to press is smaller than 24 pixels, on a phone or a wide screen`, async () => {
+  test(`${name}: no control is smaller than 24 pixels, on a phone or a wide screen`, async () => {
     const keys = { domainwatch: service.domainKey, imagestore: service.imageKey }
     const { page, context } = await browser.open(service, path, keys)
     await prepare(page)

@@ -101,7 +101,7 @@ async function decisionOn(service: TestService, name: string) {
   return [found?.revision, found?.discarded, found?.seen_by]
 }
 
-test('claims are extended while a user triages, and end for one who left, whatever colleagues do', async () => {
+test('claims are extended during triage, and expire after the user left, whatever colleagues do', async () => {
   await using morning = await startMorning()
   const { service, page, complaints, ana, pass } = morning
   await heldUntil(service, '09:10')
@@ -162,7 +162,7 @@ test('when a claim ends during a decision, the user sees who has the name now, a
   assert.deepEqual(complaints, [])
 })
 
-test('a key pressed right after a long absence decides on what is shown, and the next name is one that nobody holds', async () => {
+test('a key pressed after a long absence decides on the shown name, and the next name is held by nobody', async () => {
   await using morning = await startMorning()
   const { service, page, complaints, ana, pass } = morning
   await pass(19)

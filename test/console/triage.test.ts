@@ -76,7 +76,7 @@ async function decisionOn(name: string) {
 
 const asAna = (changes: readonly Fields[]) => update(service, changes, { key: ana, encoding: 'json' })
 
-test('keys decide, one name after the other; what was decided is stored with who did, and can be taken back', async () => {
+test('keys decide on one name after the other; decisions are stored with their author and can be undone', async () => {
   const { page, context, complaints } = await open()
   await card(page, nameAt(0)).waitFor()
   await left(page, TOTAL).waitFor()
@@ -107,7 +107,7 @@ test('keys decide, one name after the other; what was decided is stored with who
   await context.close()
 })
 
-test('two members never see the same name, and each sees that the other is at work', async () => {
+test('two members never get the same name, and each sees that the other is active', async () => {
   const mine = await open()
   await card(mine.page, nameAt(0)).waitFor()
   const theirs = await open(ana)
@@ -157,7 +157,7 @@ test('on a slow connection the next name is shown immediately, and undo waits fo
   await context.close()
 })
 
-test('a decision that could not be stored says why, and its name comes back after the one looked at', async () => {
+test('a decision that could not be stored shows the reason, and its name returns after the current one', async () => {
   const { page, context } = await open()
   await card(page, nameAt(0)).waitFor()
   const gate = await holdRequests(page, 'domainwatch/update')
@@ -197,7 +197,7 @@ test('a decision of a colleague is shown with the current state, and never overw
   await context.close()
 })
 
-test('a note and tags are written on the card without leaving the keys, and are not lost to a colleague', async () => {
+test('a note and tags are edited on the card by keyboard, and not overwritten by a colleague', async () => {
   const { page, context, complaints } = await open()
   await card(page, nameAt(0)).waitFor()
   await page.keyboard.press('n')
@@ -251,7 +251,7 @@ async function drag(page: Page, cdp: CDPSession, points: readonly number[]): Pro
   await cdp.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
 }
 
-test('on a phone a swipe decides, one that is taken back does not, and the buttons are large', async () => {
+test('on a phone a swipe decides, a reversed one does not, and buttons are large', async () => {
   const { page, context, complaints } = await open(service.domainKey, {
     width: 390,
     height: 844,
@@ -277,7 +277,7 @@ test('on a phone a swipe decides, one that is taken back does not, and the butto
   await context.close()
 })
 
-test('the space key is for the card after a click on a button, and for buttons elsewhere', async () => {
+test('the space key acts on the card after a click on a button, and on buttons elsewhere', async () => {
   const { page, context } = await open()
   await card(page, nameAt(0)).waitFor()
   await page.locator('.triage-keys').getByRole('button', { name: 'Descartar' }).click()

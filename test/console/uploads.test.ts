@@ -52,7 +52,7 @@ test('uploads continue on other screens, on a slow service, while another member
   await context.close()
 })
 
-test('what failed is sent again on request, and the browser asks before the page is left', async () => {
+test('failed uploads can be retried, and the browser asks before the page is closed', async () => {
   const { page, context, complaints } = await open()
   let sent = 0
   await page.route(UPLOAD, (route) => {

@@ -26,7 +26,7 @@ const open = (path: string, keys: Readonly<Record<string, string>> = { domainwat
 const views = (page: Page) => page.getByRole('navigation').getByRole('listitem').filter({ hasText: /casas/ })
 const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: `${name}.cl` })
 
-test('a view is saved under a name, counted in the side bar, opened from there, and removed', async () => {
+test('a view is saved by name, counted in the side bar, opened there, and removed', async () => {
   const { page, context, complaints } = await open('dominios?search=casa')
   await row(page, 'casa-azul').waitFor()
   await page.getByRole('button', { name: 'Más', exact: true }).click()

@@ -22,7 +22,7 @@ after(async () => {
 
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 
-test('the view in sight is watched: its secret and feed are shown once, its webhook is tried, it goes', async () => {
+test('a view is watched: its secret and feed are shown once, its webhook is tested, and it is deleted', async () => {
   using receiver = await WebhookReceiver.start()
   const { page, context, complaints, foreign } = await open('dominios?search=casa&status=0&sort=asc')
   await page.getByRole('row').filter({ hasText: 'casa.cl' }).waitFor()
@@ -189,7 +189,7 @@ test('a watch is edited, shared, paused and resumed; its secret is rotated and s
   await removeWatch(service, made.id)
 })
 
-test('deliveries are listed with what went wrong in words, and sent again, on a phone too', async () => {
+test('deliveries are listed with their errors explained, and sent again, also on a phone', async () => {
   using receiver = await WebhookReceiver.start()
   const { id } = await watch(service, { name: 'Avisos', starts: 'entrega', url: receiver.url })
   receiver.answer = (response) => void response.writeHead(503).end()
@@ -224,7 +224,7 @@ test('deliveries are listed with what went wrong in words, and sent again, on a 
   await removeWatch(service, id)
 })
 
-test('another member sees, in English, who shares a watch, and no other watches', async () => {
+test('another member sees shared watches with their owner, in English, and no others', async () => {
   const { key } = await service.newKey('vecina', 'domainwatch')
   const common = await watch(service, { name: 'Común', atom: '', shared: 1 })
   const own = await watch(service, { name: 'Propia', atom: '' })
@@ -244,7 +244,7 @@ test('another member sees, in English, who shares a watch, and no other watches'
   for (const { id } of [common, own]) await removeWatch(service, id)
 })
 
-test('a watch also sends elsewhere, as a daily summary, in a language; what is secret of an address stays so', async () => {
+test('a watch has several destinations, a daily digest and a language; secrets in addresses stay hidden', async () => {
   using receiver = await WebhookReceiver.start()
   const server = new URL('/tema-secreto', receiver.url).href
   const { page, context, complaints } = await open('vigilancias?nueva=')

@@ -72,7 +72,7 @@ test('all records of a view are marked together, in small batches, and exactly t
   await context.close()
 })
 
-test('stopped in the bar, what is left stays as it is, and what was changed can be undone', async () => {
+test('stopping keeps the rest unchanged, and what was changed can be undone', async () => {
   const { page, context, complaints } = await open('dominios?starts=vista')
   await selectView(page)
   const gate = await holdRequests(page, 'domainwatch/update')
@@ -90,7 +90,7 @@ test('stopped in the bar, what is left stays as it is, and what was changed can 
   await context.close()
 })
 
-test('an answer that is lost on the way counts as what the service made of it', async () => {
+test('after a lost response, the state of the service counts', async () => {
   const { page, context } = await open('dominios?starts=vista')
   await selectView(page)
   const gate = await holdRequests(page, 'domainwatch/update')

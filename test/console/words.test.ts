@@ -20,7 +20,7 @@ after(async () => {
   await service?.[Symbol.asyncDispose]()
 })
 
-test('the words of a name are coloured, and one click leaves the names of one word', async () => {
+test('the words of a name are coloured, and a click filters by a word', async () => {
   const { page, complaints } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })
   const names = page.getByRole('grid', { name: 'Dominios' }).locator('.domain')
   await names.filter({ hasText: 'casaverde' }).waitFor()

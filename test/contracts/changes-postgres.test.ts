@@ -88,7 +88,7 @@ describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, tim
     assert.deepEqual(heard, ['lento', 'rápido'])
   })
 
-  test('nor is one whose transaction began after all that have ended', async () => {
+  test('a change is not skipped if its transaction began after all that have ended', async () => {
     await using place = await open()
     const { database, clients } = place
     const [first, late] = clients
@@ -115,7 +115,7 @@ describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, tim
     assert.deepEqual(heard, ['uno', 'dos', 'tres'])
   })
 
-  test('whatever the order of writes and commits, every change is heard once and in the order of its record', async () => {
+  test('every change is delivered once and in order per record, for any order of writes and commits', async () => {
     await using place = await open()
     const { database, clients } = place
     await fc.assert(

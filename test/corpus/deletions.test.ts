@@ -15,7 +15,7 @@ import { startService } from '../support/service.ts'
 const folder = new URL('registrations/', corpus)
 const DELETED = inCorpus(4_537, 1_100)
 
-test('a list of deletions among many records is stored, and requests are answered meanwhile', async () => {
+test('a list of deletions is stored among many records while requests are answered', async () => {
   await using service = await startService()
   await using files = await temporaryFolder()
   const target = [

@@ -43,7 +43,7 @@ async function running(): Promise<TestService> {
 after(() => service?.[Symbol.asyncDispose]())
 
 for (const [carrier, carry] of Object.entries(CARRIERS)) {
-  test(`JSON that must not parse stores nothing, and none brings the service down: ${carrier}`, async () => {
+  test(`invalid JSON stores nothing, and no JSON crashes the service: ${carrier}`, async () => {
     const own = await running()
     const files = readdirSync(folder)
     assert.ok(files.length > inCorpus(300, 40))

@@ -62,7 +62,7 @@ for (const encoding of ENCODINGS) {
   })
 }
 
-test('as a domain: stored in its one form, or refused by name', async () => {
+test('as a domain: stored in canonical form, or rejected by name', async () => {
   await using service = await startService({ flags: { 'dns-servers': '127.0.0.1:9' } })
   for (const domain of strings()) {
     const { status, text } = await add(service, [record(domain)])

@@ -127,7 +127,7 @@ test('behind the balancer', { skip: noBalancer }, async (t) => {
     for (const backend of BACKENDS) await balancer.tell(`set server ${backend}/${name} state ${state}`)
   }
 
-  await t.test('wrong keys are counted by the address of the client, whatever it claims', async () => {
+  await t.test('wrong keys are counted by client address, whatever headers claim', async () => {
     const statuses: (number | undefined)[] = []
     for (let n = 0; n < 12; n++) statuses.push(await wrongKey(balancer, '127.0.0.1', `200.1.1.${n}`))
     assert.equal(statuses.at(0), 401)
@@ -164,7 +164,7 @@ test('behind the balancer', { skip: noBalancer }, async (t) => {
     assert.deepEqual(await load.end(), [])
   })
 
-  await t.test('a node stopped without a word, then the other killed: no read fails', async () => {
+  await t.test('a node is stopped abruptly, then the other killed: no read fails', async () => {
     const load = traffic(two, [read])
     await load.more(100)
     await nodes.node1.stop()
@@ -177,7 +177,7 @@ test('behind the balancer', { skip: noBalancer }, async (t) => {
     assert.deepEqual(await load.end(), [])
   })
 
-  await t.test('measurements stay inside; without any node the answer is still JSON', async () => {
+  await t.test('metrics are not public; without any node the response is still JSON', async () => {
     assert.equal((await call(balancer, '/metrics')).status, 404)
     for (const name of NODES) await nodes[name].stop()
     const none = await send(balancer, ADD, { data: [] }, { query: { api: two.key } })

@@ -15,7 +15,7 @@ const text = (name: string) => readFile(join(folder, name), 'utf8')
 /** Read by the balancer's settings alone. */
 const BALANCERS_OWN = ['CATALEJO_NODE_1', 'CATALEJO_NODE_2']
 
-test('every setting named in deploy/ is one', async () => {
+test('every setting named in deploy/ exists', async () => {
   const known = Object.values(settings).flatMap(({ name }) => [
     environmentName(name),
     `${environmentName(name)}_FILE`,
@@ -37,7 +37,7 @@ const noSystemd =
   spawnSync('systemd-analyze', ['--version'], { stdio: 'ignore' }).error !== undefined &&
   'systemd-analyze is not installed'
 
-test('the systemd unit is in order and leaves little exposed', { skip: noSystemd }, async () => {
+test('the systemd unit is valid and hardened', { skip: noSystemd }, async () => {
   await using work = await temporaryFolder()
   const unit = join(work.path, 'catalejo.service')
   // What it starts must exist, which it does not here.
@@ -49,7 +49,7 @@ test('the systemd unit is in order and leaves little exposed', { skip: noSystemd
   execFileSync('systemd-analyze', ['security', '--offline=true', '--threshold=16', unit], { stdio: 'pipe' })
 })
 
-test('systemd does not start the service again after wrong words or settings', async () => {
+test('systemd does not restart the service after usage or configuration errors', async () => {
   const never = /^RestartPreventExitStatus=(.*)$/m.exec(await text('systemd/catalejo.service'))?.[1]
   const codes = await Promise.all(
     [
@@ -78,7 +78,7 @@ interface Service {
   readonly depends_on?: readonly string[] | object
 }
 
-test('compose.yaml names nothing that is not there', async () => {
+test('compose.yaml names only existing files', async () => {
   // Its shape is what the assertions below are about.
   const compose = parse(await text('compose.yaml'), { merge: true }) as Compose
   const { services } = compose

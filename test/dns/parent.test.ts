@@ -67,7 +67,7 @@ test('after a lame answer, a copy or a refusal the next server is queried immedi
   }
 })
 
-test('a truncated delegation is asked for over TCP', async (t) => {
+test('a truncated delegation is queried over TCP', async (t) => {
   const { resolver, servers } = await setUpParent(t, [
     ({ transport, name }) =>
       transport === 'udp' ? { flags: FLAG.TC } : { flags: 0, authorities: [ns(name, 'ns1.hosting.cl')] },
@@ -82,7 +82,7 @@ test('a truncated delegation is asked for over TCP', async (t) => {
   )
 })
 
-test('the servers take turns; one that is silent is left alone', async (t) => {
+test('servers are rotated; a silent one is skipped', async (t) => {
   const { resolver, servers } = await setUpParent(t, [delegate, () => 'silence', delegate])
   for (let i = 0; i < 60; i++) assert.deepEqual(await resolver.nameServers(`n${i}.cl`), found)
   const [one = 0, silent = 0, three = 0] = servers.map(({ queries }) => queries.length)
@@ -140,7 +140,7 @@ test('the servers of the zone are found, cached for their TTL, and refreshed', a
   }
 })
 
-test('without servers of the zone a look-up fails, and they are looked for again a little later', async (t) => {
+test('without servers of the zone a look-up fails, and they are searched for again shortly after', async (t) => {
   let time = 1_000_000
   let addresses: string[] = []
   const { resolver } = await foundBy(
@@ -157,7 +157,7 @@ test('without servers of the zone a look-up fails, and they are looked for again
   assert.deepEqual(await resolver.nameServers(NAME), found)
 })
 
-test('a search for servers that nobody answers ends with the deadline', async (t) => {
+test('an unanswered search for servers ends at the deadline', async (t) => {
   const { resolver } = await foundBy(
     t,
     () => 'silence',

@@ -48,7 +48,7 @@ async function setUp(
   }
 }
 
-test('many questions share a connection and are answered in any order', async (t) => {
+test('many queries share a connection and are answered in any order', async (t) => {
   const { ask, over, connections } = await setUp(t, async (asked) => {
     if (asked.transport === 'tcp' && asked.index % 3 === 0) await new Promise((done) => setTimeout(done, 2))
     return find(asked)
@@ -64,7 +64,7 @@ for (const [what, inFlight, options] of [
   ['few questions', 31, {}],
   ['any number, where so set,', 300, { pipelines: false }],
 ] as const) {
-  test(`${what} make no connection`, async (t) => {
+  test(`${what} open no connection`, async (t) => {
     const { ask, connections } = await setUp(t, find, undefined, options)
     await ask(1_000, inFlight)
     assert.equal(connections.length, 0)
@@ -110,7 +110,7 @@ const BAD: readonly [string, Handler, ((socket: Socket) => void)?][] = [
   ],
 ]
 for (const [what, handler, connected] of BAD) {
-  test(`of a server that ${what} all is known by datagram, and it is left alone`, async (t) => {
+  test(`a server that ${what} is queried over UDP instead, and TCP is not retried`, async (t) => {
     const { ask, connections, over } = await setUp(t, handler, connected)
     await ask(800, 200)
     for (let calls = 0; calls < 20 && connections.some((socket) => !socket.destroyed); calls++) {
@@ -123,7 +123,7 @@ for (const [what, handler, connected] of BAD) {
   })
 }
 
-test('a server that ends a connection after its share of questions gets another', async (t) => {
+test('a connection that the server closes after its share of queries is replaced', async (t) => {
   let answered = 0
   const { ask, connections, over } = await setUp(t, (asked) => {
     if (asked.transport === 'tcp' && ++answered % 200 === 0) connections.at(-1)?.end()
@@ -134,7 +134,7 @@ test('a server that ends a connection after its share of questions gets another'
   assert.ok(over('tcp').length > 400)
 })
 
-test('an answer that says it is cut short, on a connection, is a failure of that server', async (t) => {
+test('a truncated response over TCP is a failure of that server', async (t) => {
   const { resolver, over } = await setUp(t, (asked) =>
     asked.transport === 'tcp' && asked.name.startsWith('largo') ? { flags: FLAG.TC } : find(asked),
   )
@@ -145,7 +145,7 @@ test('an answer that says it is cut short, on a connection, is a failure of that
   assert.deepEqual(await resolver.nameServers('largo.cl'), { kind: 'failed' })
 })
 
-test('a connection without questions is closed', async (t) => {
+test('an idle connection is closed', async (t) => {
   const { ask, connections } = await setUp(t, find)
   await ask(600, 200)
   const [socket] = connections
@@ -155,7 +155,7 @@ test('a connection without questions is closed', async (t) => {
   assert.equal(connections.length, 2)
 })
 
-test('close ends what waits on a connection as failed', async (t) => {
+test('close fails queries that wait on a connection', async (t) => {
   const { resolver, ask, over } = await setUp(t, (asked) =>
     asked.name.startsWith('mudo') ? 'silence' : find(asked),
   )

@@ -114,14 +114,14 @@ suite('against nsd and unbound', { skip: 'skipped' in servers ? servers.skipped 
     assert.deepEqual(await parent.records('registrado.cl', 'mx'), { kind: 'failed' })
   })
 
-  test('an answer too large for a datagram comes whole, over TCP', async () => {
+  test('a response too large for UDP is complete over TCP', async () => {
     const whole = { kind: 'found', servers: MANY_NAME_SERVERS }
     assert.deepEqual(await registry.nameServers('grande.cl'), whole)
     assert.deepEqual(await parent.nameServers('grande.cl'), whole)
     assert.deepEqual(await recursive.nameServers('grande.cl'), whole)
   })
 
-  test('a name whose servers are silent ends as a time-out, within the three seconds', async () => {
+  test('a name whose servers are silent times out within three seconds', async () => {
     const start = performance.now()
     assert.deepEqual(await recursive.nameServers('mudo.cl'), { kind: 'timeout' })
     const took = performance.now() - start

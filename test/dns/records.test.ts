@@ -80,7 +80,7 @@ test('a truncated response is fetched over TCP', async (t) => {
   )
 })
 
-test('a response to another type is ignored, and the real one still counts', async (t) => {
+test('a response to another type is ignored, and the right one is accepted', async (t) => {
   const { resolver } = await setUp(
     t,
     [

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { find, found, PATIENT, setUp } from './resolver-bench.ts'
 import { ns, RCODE, soa } from './scripted.ts'
 
-test('an answer lives as long as its least TTL', async (t) => {
+test('an answer is cached for its smallest TTL', async (t) => {
   let now = 0
   const { resolver, servers } = await setUp(
     t,
@@ -19,7 +19,7 @@ test('an answer lives as long as its least TTL', async (t) => {
   assert.equal(servers[0]?.queries.length, 2)
 })
 
-test('a negative answer lives for the lesser of SOA TTL and minimum, a failure for two seconds', async (t) => {
+test('a negative answer is cached for the lesser of SOA TTL and minimum, a failure for two seconds', async (t) => {
   let now = 0
   const { resolver, servers } = await setUp(
     t,
@@ -44,7 +44,7 @@ test('a negative answer lives for the lesser of SOA TTL and minimum, a failure f
   assert.equal(await asked('roto.cl', 22_000), 2)
 })
 
-test('equal questions in flight share one query', async (t) => {
+test('equal look-ups in flight share one query', async (t) => {
   const { resolver, servers } = await setUp(t, [find], PATIENT)
   const answers = await Promise.all(Array.from({ length: 50 }, () => resolver.nameServers('registrado.cl')))
   for (const answer of answers) assert.deepEqual(answer, found)
@@ -56,7 +56,7 @@ test('equal questions in flight share one query', async (t) => {
   )
 })
 
-test('past the bound a question is overloaded, and room comes back', async (t) => {
+test('beyond the limit a look-up is rejected as overload, until others end', async (t) => {
   const { promise: gate, resolve: open } = Promise.withResolvers<undefined>()
   const { resolver } = await setUp(
     t,

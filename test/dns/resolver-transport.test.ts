@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { find, found, PATIENT, setUp } from './resolver-bench.ts'
 import { FLAG, ns, RCODE, reply, type Handler } from './scripted.ts'
 
-test('a truncated answer is asked for again over TCP', async (t) => {
+test('a truncated response is retried over TCP', async (t) => {
   const { resolver, servers } = await setUp(
     t,
     [
@@ -25,7 +25,7 @@ test('a truncated answer is asked for again over TCP', async (t) => {
   )
 })
 
-test('TCP that hangs ends at the deadline; another server helps out before', async (t) => {
+test('TCP that hangs ends at the deadline, unless another server answers before', async (t) => {
   const hang: Handler = ({ transport }) => (transport === 'udp' ? { flags: FLAG.TC } : 'silence')
   const alone = await setUp(t, [hang], { deadlineMs: 300 })
   assert.deepEqual(await alone.resolver.nameServers('grande.cl'), { kind: 'timeout' })
@@ -40,7 +40,7 @@ test('TCP that answers garbage is a failure', async (t) => {
   assert.deepEqual(await resolver.nameServers('grande.cl'), { kind: 'failed' })
 })
 
-test('forged datagrams are ignored and the true answer is taken', async (t) => {
+test('forged datagrams are ignored and the genuine response is accepted', async (t) => {
   const evil = [ns('registrado.cl', 'ns.evil.cl')]
   const { resolver } = await setUp(t, [
     (asked) => [
@@ -86,7 +86,7 @@ test('ids and source ports vary', async (t) => {
   assert.equal(new Set(queries.map(({ port }) => port)).size, 16)
 })
 
-test('a source port is given up after 512 queries', async (t) => {
+test('a source port is replaced after 512 queries', async (t) => {
   const { resolver, servers } = await setUp(t, [find], { ...PATIENT, socketsPerServer: 1, pipelines: false })
   for (let i = 0; i < 1_100; i += 100) {
     await Promise.all(Array.from({ length: 100 }, (_, j) => resolver.nameServers(`d${i + j}.cl`)))
@@ -94,7 +94,7 @@ test('a source port is given up after 512 queries', async (t) => {
   assert.equal(new Set(servers[0]?.queries.map(({ port }) => port)).size, 3)
 })
 
-test('a server that does not know EDNS is asked without', async (t) => {
+test('a server without EDNS support is queried without EDNS', async (t) => {
   const { resolver, servers } = await setUp(
     t,
     [(asked) => (asked.edns ? { rcode: RCODE.FORMERR } : find(asked))],

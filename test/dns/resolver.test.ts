@@ -4,7 +4,7 @@ import { createResolver } from '../../src/lib/dns/index.ts'
 import { elapsed, find, found, PATIENT, refuse, setUp, silence, stumble } from './resolver-bench.ts'
 import { ns, RCODE, reply, soa, startScriptedDns, type Handler } from './scripted.ts'
 
-test('name servers come lower-cased, without final dot, sorted, each once', async (t) => {
+test('name servers are lower-case, without final dot, sorted, without duplicates', async (t) => {
   const { resolver } = await setUp(t, [
     ({ name }) => ({
       answers: [ns(name, 'NS2.Hosting.CL.'), ns(name, 'ns1.hosting.cl'), ns(name, 'ns2.hosting.cl')],
@@ -14,13 +14,13 @@ test('name servers come lower-cased, without final dot, sorted, each once', asyn
   assert.deepEqual(answer, { kind: 'found', servers: ['ns1.hosting.cl', 'ns2.hosting.cl'] })
 })
 
-test('an IDN name is asked for in its A-label form', async (t) => {
+test('an IDN is queried in its A-label form', async (t) => {
   const { resolver, servers } = await setUp(t, [find], PATIENT)
   assert.deepEqual(await resolver.nameServers('xn--and-6ma2c.cl'), found)
   assert.equal(servers[0]?.queries[0]?.name, 'xn--and-6ma2c.cl')
 })
 
-test('the delegation that a parent server gives counts as found', async (t) => {
+test('a delegation from a parent server counts as found', async (t) => {
   const { resolver } = await setUp(t, [
     ({ name }) => ({ flags: 0, authorities: [ns(name, 'ns1.hosting.cl')] }),
   ])
@@ -38,7 +38,7 @@ test('a name without name servers is empty, a missing one does not exist', async
   assert.deepEqual(await resolver.nameServers('libre.cl'), { kind: 'no-such-name' })
 })
 
-test('NXDOMAIN is final: no other server is asked', async (t) => {
+test('NXDOMAIN is final: no other server is queried', async (t) => {
   const { resolver, servers } = await setUp(t, [() => ({ rcode: RCODE.NXDOMAIN }), find], PATIENT)
   assert.deepEqual(await resolver.nameServers('libre.cl'), { kind: 'no-such-name' })
   assert.equal(servers[1]?.queries.length, 0)
@@ -106,7 +106,7 @@ test('a silent server delays by one retry interval, and later look-ups not at al
   )
 })
 
-test('a server that is only busy is not asked again and again', async (t) => {
+test('a busy server is not queried repeatedly', async (t) => {
   const { resolver, servers } = await setUp(t, [
     async (asked) => {
       await new Promise((resolve) => setTimeout(resolve, 150))
@@ -145,7 +145,7 @@ test('only closed ports: failed, without waiting for the deadline', async (t) =>
   assert.deepEqual(await resolver.nameServers('registrado.cl'), { kind: 'failed' })
 })
 
-test('a name that no message can carry is a failure, not an exception', async (t) => {
+test('a name that cannot be encoded is a failure, not an exception', async (t) => {
   const { resolver, servers } = await setUp(t, [find])
   for (const name of ['', '.', 'a..cl', `${'a'.repeat(64)}.cl`, 'ñ.cl', `${'a.'.repeat(130)}cl`]) {
     assert.deepEqual(await resolver.nameServers(name), { kind: 'failed' }, name)
@@ -153,7 +153,7 @@ test('a name that no message can carry is a failure, not an exception', async (t
   assert.equal(servers[0]?.queries.length, 0)
 })
 
-test('close ends what is in flight, and what comes later, as failed', async (t) => {
+test('close fails look-ups in flight and later ones', async (t) => {
   const { resolver } = await setUp(t, [silence])
   const pending = resolver.nameServers('mudo.cl')
   await resolver.close()

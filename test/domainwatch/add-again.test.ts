@@ -42,7 +42,7 @@ for (const [field, value, shown] of [
   })
 }
 
-test('the agent is who recorded the domain first, unless a record says another', async () => {
+test('the agent is the account that recorded the domain first, unless a record names another', async () => {
   const { key } = await service.newKey('segundo', 'domainwatch')
   await stored(service, [record('deagente')])
   // Another key may be another process's.
@@ -61,7 +61,7 @@ test('the agent is who recorded the domain first, unless a record says another',
   assert.equal((await one('desegundo'))?.agent, 'segundo')
 })
 
-test('of the same domain twice in a batch the last counts, once', async () => {
+test('of a domain repeated in a batch the last record counts, once', async () => {
   const { body } = await add(service, [
     record('doble', { reserve: 1, status: 0 }),
     record('otro'),

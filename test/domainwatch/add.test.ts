@@ -116,7 +116,7 @@ const FAULTY: readonly [string, unknown, string, string][] = [
 ]
 
 for (const [what, bad, field, msg] of FAULTY) {
-  test(`a record with ${what} spoils its batch`, async () => {
+  test(`a record with ${what} rejects its batch`, async () => {
     const { status, body } = await add(service, [record('bueno'), bad])
     assert.equal(status, 500)
     assert.deepEqual(body, {
@@ -168,13 +168,13 @@ for (const encoding of ENCODINGS) {
   })
 }
 
-test('data does not count in the query', async () => {
+test('data in the query is ignored', async () => {
   const query = { api: service.domainKey, data: [record('enconsulta')] }
   const { body } = await call(service, ADD, { method: 'POST', query })
   assert.deepEqual(body, { status: 500, count: 0, msg: 'Falta el parámetro data', errors: [] })
 })
 
-test('30 MB of opening brackets are refused, and the service lives', async () => {
+test('30 MB of opening brackets are rejected without a crash', async () => {
   const { body } = await add(service, '['.repeat(30_000_000), { encoding: 'multipart' })
   assert.deepEqual(body, { status: 500, count: 0, msg: 'El parámetro data no es JSON válido', errors: [] })
   assert.equal((await call(service, '/healthz')).status, 200)
@@ -218,7 +218,7 @@ test('names are trimmed, lower-cased, composed and decoded', async () => {
   }
 })
 
-test('a date that the zone skips is kept as given, a leap day too', async () => {
+test('a date that the time zone skips is stored as given, a leap day too', async () => {
   await stored(service, [
     record('salto', { date_reg: '2025-09-07 00:30:00' }),
     record('bisiesto', { date_reg: '2024-02-29 23:59:59' }),

@@ -43,7 +43,7 @@ const service = await startService()
 after(() => service[Symbol.asyncDispose]())
 let runs = 0
 
-test('a walk neither skips nor repeats a record that did not change, whatever is written meanwhile', async () => {
+test('pages neither skip nor repeat an unchanged record during concurrent writes', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(write, { minLength: 1, maxLength: 30, selector: ({ name }) => name }),
@@ -78,7 +78,7 @@ test('a walk neither skips nor repeats a record that did not change, whatever is
   )
 })
 
-test('pages in a walk without writes are the list itself, for every limit', async () => {
+test('without writes, pages of any limit equal the whole list', async () => {
   await using other = await startService()
   const data = Array.from({ length: 60 }, (_, i) =>
     record(`n${i}`, { date_reg: `2025-01-0${(i % 4) + 1} 00:00:00` }),
@@ -96,7 +96,7 @@ test('pages in a walk without writes are the list itself, for every limit', asyn
   }
 })
 
-test('the next page keeps what was asked, odd characters too', async () => {
+test('the next page keeps the parameters, unusual characters included', async () => {
   await stored(service, [
     record('odd1', { agent: 'a?b&c=d #é' }),
     record('odd2', { agent: 'a?b&c=d #é' }),
@@ -109,14 +109,14 @@ test('the next page keeps what was asked, odd characters too', async () => {
   )
 })
 
-test("a cursor without the key's parameter does not open the list", async () => {
+test('a cursor does not replace the key', async () => {
   const query = { api: service.domainKey, limit: 1 }
   const link = (await call(service, LIST, { query })).headers.get('link') ?? ''
   const cursor = new URL(/<([^>]*)>/.exec(link)?.[1] ?? '').searchParams.get('cursor')
   assert.equal((await call(service, LIST, { query: { cursor } })).status, 401)
 })
 
-test('a cursor has one spelling', async () => {
+test('a cursor has exactly one encoding', async () => {
   const records = ['una', 'doss', 'treses'].map((end) => record(`deletreo${end}`))
   await stored(service, records)
   const query = { api: service.domainKey, search: 'deletreo', limit: 1 }

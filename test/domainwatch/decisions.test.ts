@@ -41,7 +41,7 @@ for (const [field, value, shown] of [
   ['note', 'Llamar a José\r\nmañana 🦤', { note: 'Llamar a José\r\nmañana 🦤' }],
   ['tags', ['ÑANDÚ', 'b-2', 'ñandú'], { tags: ['ñandú', 'b-2'] }],
 ] as const) {
-  test(`${field} alone changes, with date_mod, and the same again nothing`, async () => {
+  test(`${field} alone changes, with date_mod; repeating it changes nothing`, async () => {
     const name = `dcd-${field}`
     await stored(service, [record(name)])
     const before = await whole(name)
@@ -85,7 +85,7 @@ test('a new status makes a record unseen, by add and by update; the rest stays',
   assert.deepEqual([again['seen'], again['seen_by'], again['seen_at']], [1, 'Ana', localTime()])
 })
 
-test('of one name twice in a call the later fields count', async () => {
+test('of a name repeated in a call the later fields count', async () => {
   await stored(service, [record('doble')])
   const { body } = await update(service, [
     { domain: 'doble', seen: 1, note: 'uno', tags: ['uno'] },
@@ -104,7 +104,7 @@ const EXPECT =
   'El campo expect debe ser un objeto con alguno de los campos status, reserved, revision, discarded, seen, date_mod'
 const DATE = 'debe ser una fecha y hora real con el formato YYYY-MM-DD HH:MM:SS'
 
-test('hostile values are refused, each by its message, and nothing is stored', async () => {
+test('hostile values are rejected with their message, and nothing is stored', async () => {
   await stored(service, [record('hostil')])
   const before = await whole('hostil')
   const deep = JSON.parse(`${'['.repeat(500)}${']'.repeat(500)}`)
@@ -165,7 +165,7 @@ test('hostile values are refused, each by its message, and nothing is stored', a
   assert.deepEqual(await whole('hostil'), before)
 })
 
-test('the longest note and ten tags of the longest, in two scripts', async () => {
+test('the longest note and ten of the longest tags are stored, in two scripts', async () => {
   await stored(service, [record('larga')])
   const note = '🦤'.repeat(999) + '\n'
   const tags = Array.from({ length: 10 }, (_, i) => `${'ñ'.repeat(15)}${'д'.repeat(14)}${i}`)
@@ -174,7 +174,7 @@ test('the longest note and ten tags of the longest, in two scripts', async () =>
   assert.deepEqual([found['note'], found['tags']], [note, tags])
 })
 
-test('each field alone, and unknown fields', async () => {
+test('each field can be requested alone; unknown ones are rejected', async () => {
   await stored(service, [record('zcampos', { status: 0 })])
   await succeeds({ domain: 'zcampos', discarded: 1 })
   const all = await whole('zcampos')
@@ -192,7 +192,7 @@ test('each field alone, and unknown fields', async () => {
   }
 })
 
-test('pages with fields are those without, in any order and by their links', async () => {
+test('pages with fields equal those without, in any order and by their links', async () => {
   await stored(
     service,
     Array.from({ length: 25 }, (_, i) => record(`pagina-${i}`, { status: i % 2 })),

@@ -10,7 +10,7 @@ const START = '2026-03-01T10:20:30.400Z'
 
 const mark = (domain: string, discarded: 0 | 1) => ({ domain, discarded })
 
-test('a discarded record is listed for 7 days to the second, then in no answer', async () => {
+test('a discarded record is listed for exactly 7 days, then in no response', async () => {
   const clock = new ManualClock(START)
   await using service = await startService({ clock })
   await stored(service, [record('queda'), record('se-va'), record('borrado', { status: 0 })])
@@ -62,7 +62,7 @@ test('marking again does not restart the 7 days, unmarking stops them', async ()
   assert.deepEqual(await names(service), ['perdonado'])
 })
 
-test('a domain added again after its 7 days starts afresh', async () => {
+test('a domain added again after its 7 days is a new record', async () => {
   const clock = new ManualClock(START)
   await using service = await startService({ clock })
   const { key } = await service.newKey('otro', 'domainwatch')
@@ -87,7 +87,7 @@ test('a domain added again after its 7 days starts afresh', async () => {
   assert.deepEqual(await names(service, { last_deleted: 2 }), ['reciente', 'vuelve'])
 })
 
-test('among very many expired records, those written again start afresh', async () => {
+test('among very many expired records, those written again are new records', async () => {
   const clock = new ManualClock(START)
   await using service = await startService({ clock })
   const domains = Array.from({ length: 4_500 }, (_, i) => `n${i}`)
@@ -115,7 +115,7 @@ test('among very many expired records, those written again start afresh', async 
   assert.equal((await update(service, [mark('n4499', 0)])).status, 500)
 })
 
-test('a walk over pages leaves out what expires on the way', async () => {
+test('records that expire between pages are omitted', async () => {
   const clock = new ManualClock(START)
   await using service = await startService({ clock })
   const domains = Array.from({ length: 20 }, (_, i) => `x${String(i).padStart(2, '0')}`)
@@ -137,7 +137,7 @@ test('a walk over pages leaves out what expires on the way', async () => {
   )
 })
 
-test('a restart after the 7 days finds the record gone', async () => {
+test('after a restart past the 7 days the record is deleted', async () => {
   const clock = new ManualClock(START)
   const first = await startService({ clock })
   await stored(first, [record('queda'), record('se-va')])

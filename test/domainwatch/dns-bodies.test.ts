@@ -27,7 +27,7 @@ test('bodies without a key wait for a thread', { timeout: 120_000 }, async () =>
   await Promise.all([look(), ...[...SENDERS, ...SENDERS, ...SENDERS].map(send)])
 })
 
-test('a name nested deeper than any stack is a bad name', async () => {
+test('an extremely deeply nested name is an invalid name', async () => {
   await using service = await startService()
   const deep = '['.repeat(200_000) + ']'.repeat(200_000)
   const { status } = await postFrom(`${service.url}${DNS}?api=${service.domainKey}`, {

@@ -64,7 +64,7 @@ const newsIn = (data: unknown) => {
 }
 const dnsEvent = (name: string, news: unknown) => ({ event: 'dns', account: null, before: null, name, news })
 
-test('changed name servers, and the first and last MX record, are events for those who ask for them', async () => {
+test('changed name servers and the first and last MX record are events, if requested', async () => {
   await stored(service, [record('novedad', { status: 0 }), record('ajeno')])
   // Another node hears of them a moment later, and would tell a reader who came before that.
   await pause(service.lagMs)
@@ -142,7 +142,7 @@ test('a feed of DNS changes has titles that say what happened', async () => {
   assert.deepEqual([...without.matchAll(/<entry>/g)].length, 1)
 })
 
-test('a watch with changes=dns notifies of them, and of nothing else', async () => {
+test('a watch with changes=dns notifies of them only', async () => {
   using receiver = await WebhookReceiver.start()
   await stored(service, [record('vigilado'), record('vecino')])
   const { id } = await watch(service, { search: 'vigi', dns: '1', changes: 'dns', url: receiver.url })
@@ -164,7 +164,7 @@ test('a watch with changes=dns notifies of them, and of nothing else', async () 
   await removeWatch(service, id)
 })
 
-test('changes takes its values and no others', async () => {
+test('changes rejects unknown values', async () => {
   const { body } = await createWatch(service, { name: 'x', atom: '', changes: 'mx' })
   const msg = 'El parámetro changes debe ser new o all o dns o new,dns o all,dns'
   assert.deepEqual(body, { status: 400, msg })

@@ -26,7 +26,7 @@ async function silentCall(number: number, signal: AbortSignal): Promise<Response
   })
 }
 
-test('bulk calls of one account leave calls and look-ups to the others', async () => {
+test('bulk calls of one account leave capacity for the others', async () => {
   const leaving = new AbortController()
   const calls = await Promise.all([1, 2, 3, 4].map((number) => silentCall(number, leaving.signal)))
   assert.deepEqual(
@@ -52,7 +52,7 @@ test('bulk calls of one account leave calls and look-ups to the others', async (
   }
 })
 
-test('single look-ups of one account leave some to the others', async () => {
+test('single look-ups of one account leave capacity for the others', async () => {
   const single = (domain: string, api: string) => call(service, DNS, { query: { api, domain } })
   const silent = Array.from({ length: 40 }, (_, i) => single(`mudo-solo-${i}.cl`, service.domainKey))
   const asked = () => dns.queries.filter(({ name }) => name.startsWith('mudo-solo')).length

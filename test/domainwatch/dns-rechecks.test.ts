@@ -118,7 +118,7 @@ test('only names in review are looked up again, and history and events show chan
   assert.equal(timesAsked('revisado.cl'), before)
 })
 
-test('a watch with dns=1 has the names that it matches looked up, from its creation to its end', async () => {
+test('names that match a watch with dns=1 are looked up from its creation until its deletion', async () => {
   await stored(service, [record('vigilado-a'), record('vigilado-b', { status: 0 }), record('suelto')])
   const { id } = await watch(service, { starts: 'vigilado', status: '1', dns: '1', atom: '' })
   const other = await watch(service, { starts: 'suelto', atom: '' })
@@ -173,7 +173,7 @@ test('each name has its own time of day, also after a restart', async (t) => {
   assert.deepEqual(again, [], 'those of the first half are not due before the next day')
 })
 
-test('without re-checks nothing is looked up', async () => {
+test('with rechecks disabled nothing is looked up', async () => {
   const own = new ManualClock('2026-03-01T12:00:00Z')
   await using off = await startService({ clock: own, flags: { ...flags, 'recheck-every': '0' } })
   await stored(off, [record('apagado')])

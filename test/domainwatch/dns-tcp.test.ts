@@ -46,7 +46,7 @@ const WANTED = Array.from({ length: NAMES }, (_, i) =>
 ).toSorted()
 
 for (const flags of [{}, { 'dns-tcp': 'bulk' }]) {
-  test(`with ${JSON.stringify(flags)} questions of a bulk share a connection`, async () => {
+  test(`with ${JSON.stringify(flags)} queries of a bulk call share a connection`, async () => {
     let asked = 0
     await using setting = await setUp(flags, async (question) => {
       // So that there is a connection before much has been answered, however slow the machine.
@@ -61,7 +61,7 @@ for (const flags of [{}, { 'dns-tcp': 'bulk' }]) {
   })
 }
 
-test('with truncated a bulk makes no connection, and an answer that was cut short does', async () => {
+test('with truncated, only truncated responses open a connection', async () => {
   await using setting = await setUp({ 'dns-tcp': 'truncated' }, async (question) =>
     question.name === 'largo.cl' && question.transport === 'udp' ? { flags: FLAG.TC } : found(question),
   )

@@ -109,7 +109,7 @@ for (const [domain, types, wanted] of CASES) {
   })
 }
 
-test('many names with types, given in the query or in a body of any kind: the same answers', async () => {
+test('many names with types give the same responses by query and by any body', async () => {
   const data = CASES.map(([domain]) => domain)
   const lines = (text: string) =>
     new Set(
@@ -134,7 +134,7 @@ test('many names with types, given in the query or in a body of any kind: the sa
   assert.deepEqual(lines(first.text), lines(wanted.text), 'the query takes precedence')
 })
 
-test('without types the answers are byte for byte as before', async () => {
+test('without types the responses are unchanged, byte for byte', async () => {
   assert.equal(
     (await ask(DOMAIN)).text,
     '{"status":200,"domain":"registrado.cl","dns":["ns1.hosting.cl","ns2.hosting.cl"]}',
@@ -173,7 +173,7 @@ test('an unknown type is a 400, and nothing is looked up', async () => {
   assert.equal(dns.queries.length, asked)
 })
 
-test('each type is a look-up of its own in the share of the account', async () => {
+test("each type counts as a look-up in the account's share", async () => {
   const flags = { 'dns-servers': dns.address, 'dns-in-flight': '16' }
   await using small = await startService({ flags })
   const { key } = await small.newKey('otra', 'domainwatch')

@@ -48,7 +48,7 @@ for (const [domain, status, rest] of ANSWERS) {
   })
 }
 
-test('dns of a name that nobody answers for: 504 within 3 s', async () => {
+test('dns of a name without an answer: 504 within 3 s', async () => {
   const start = performance.now()
   const { body } = await ask('mudo.cl')
   assert.ok(performance.now() - start < 10_000)
@@ -110,7 +110,7 @@ test('too many concurrent look-ups: 503 with Retry-After', async () => {
   await busy
 })
 
-test('in mode parent the servers given are those of cl: the delegation is the answer', async () => {
+test('in mode parent the configured servers are those of cl, and the delegation is the answer', async () => {
   const parent = await startScriptedDns(({ name }) => ({
     flags: 0,
     authorities: [ns(name, 'NS1.hosting.cl')],
@@ -129,7 +129,7 @@ test('in mode parent the servers given are those of cl: the delegation is the an
 const bulk = (data: unknown, encoding?: 'json' | 'urlencoded' | 'multipart') =>
   send(service, DNS, { data }, { query: { api: service.domainKey }, ...(encoding && { encoding }) })
 
-test('many names in one call: a line for each, the outcomes of single ones, bad names among them', async () => {
+test('many names in one call: one line each, equal to single look-ups, invalid names included', async () => {
   for (const encoding of ['urlencoded', 'multipart', 'json'] as const) {
     const asked = [...ANSWERS.map(([domain]) => domain), 'sin-sufijo', 7, 'registrado.cl']
     const reply = await bulk(asked, encoding)
@@ -149,7 +149,7 @@ test('many names in one call: a line for each, the outcomes of single ones, bad 
 
 const byText = (a: unknown, b: unknown) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)
 
-test('a thousand names come whole; answers do not wait for silent ones', async () => {
+test('a thousand names are complete; responses do not wait for silent servers', async () => {
   const fresh = Array.from({ length: 998 }, (_, i) => `nuevo-${i % 499}.cl`)
   for (const name of fresh) script[name] = { answers: [ns(name, 'ns1.hosting.cl')] }
   const response = await fetch(`${service.url}${DNS}?api=${service.domainKey}`, {
@@ -168,7 +168,7 @@ test('a thousand names come whole; answers do not wait for silent ones', async (
   assert.ok(questions.length < 998)
 })
 
-test('lines are sent as the answers come; who leaves stops the asking', async () => {
+test('lines are sent as answers arrive; a client that disconnects stops the look-ups', async () => {
   // A load balancer continues to read the response for a client that has left.
   assert.ok(service.app)
   const released = Promise.withResolvers<void>()

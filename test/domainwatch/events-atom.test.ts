@@ -22,7 +22,7 @@ suite('events as an Atom feed', () => {
   const titles = (text: string) =>
     [...text.matchAll(/<entry>.*?<title>(.*?)<\/title>/gs)].map(([, title]) => title)
 
-  test('nothing yet is a feed too', async () => {
+  test('a feed without entries is valid', async () => {
     const { status, headers, text } = await feed()
     assert.equal(status, 200)
     assert.equal(headers.get('content-type'), 'application/atom+xml; charset=utf-8')
@@ -38,7 +38,7 @@ suite('events as an Atom feed', () => {
     )
   })
 
-  test('entries are the newest changes that match, escaped, with ids that stay', async () => {
+  test('entries are the newest matching changes, escaped, with stable ids', async () => {
     await stored(service, [record('uno', { agent: 'a<&>"\ufffe' })])
     await stored(service, [record('dos', { status: 0 })])
     await stored(service, [record('uno', { status: 0 })])
@@ -73,7 +73,7 @@ suite('events as an Atom feed', () => {
     )
   })
 
-  test('links lead to the feed as it was asked for, to the list of its filters and to the records', async () => {
+  test('links lead to the feed as requested, to the list with its filters and to the records', async () => {
     await stored(service, [record('ñu-co')])
     const query = { search: 'Ñu', status: '1', rev: '', limit: '3', length: '5' }
     await update(service, [{ domain: 'ñu-co', revision: 1 }])
@@ -142,7 +142,7 @@ suite('events as an Atom feed', () => {
     assert.equal(answered.at(-1), 'grupo')
   })
 
-  test('bad limits are refused', async () => {
+  test('invalid limits are rejected', async () => {
     for (const limit of ['0', '201', 'x']) {
       assert.deepEqual((await feed({ limit })).body, {
         status: 400,

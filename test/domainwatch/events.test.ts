@@ -22,7 +22,7 @@ suite('events', () => {
   const open = (query: Record<string, unknown> = {}, headers = {}) =>
     EventReader.open(service, { api: service.domainKey, ...query }, headers)
 
-  test('a record added, changed, discarded, taken back and deleted, as it is and as it was', async () => {
+  test('every kind of change has the record before and after it', async () => {
     await using reader = await open({ search: 'vida' })
     assert.equal(reader.headers.get('content-type'), 'text/event-stream')
     assert.equal(reader.headers.get('cache-control'), 'no-store')
@@ -82,7 +82,7 @@ suite('events', () => {
     )
   })
 
-  test('an event concerns who would list its record before or after it', async () => {
+  test('an event matches filters that its record matches before or after it', async () => {
     await using deleted = await open({ status: '0', length: '5' })
     await using marked = await open({ rev: '' })
     await stored(service, [record('comun'), record('cinco', { status: 0 }), record('nonono', { status: 0 })])
@@ -157,7 +157,7 @@ suite('events', () => {
     await other.stop()
   })
 
-  test('bad parameters are refused before a stream begins', async () => {
+  test('invalid parameters are rejected before a stream begins', async () => {
     const refused = async (query: object, headers = {}) =>
       (await call(service, EVENTS, { query: { api: service.domainKey, ...query }, headers })).body
     const msg = 'debe ser el id de un evento recibido'
@@ -179,7 +179,7 @@ suite('events', () => {
     })
   })
 
-  test('HEAD is answered without a stream', async () => {
+  test('HEAD opens no stream', async () => {
     const { status, headers } = await call(service, EVENTS, {
       method: 'HEAD',
       query: { api: service.domainKey },
@@ -200,7 +200,7 @@ suite('events', () => {
     assert.deepEqual((await ours.take(1)).map(kindAndName), ['added siguiendo'])
   })
 
-  test('what another process writes is heard here, and the other way round', async () => {
+  test('changes of another process are received, in both directions', async () => {
     const { databaseUrl } = service.app.context.config
     const other = await startNode({
       flags: { port: '0', data: service.data, 'database-url': databaseUrl || undefined },
@@ -226,7 +226,7 @@ suite('events', () => {
   })
 })
 
-test('places are limited for all and for an account, and come free again', async () => {
+test('streams are limited in total and per account, and slots are released', async () => {
   await using service = await startService({ flags: { 'event-streams': '4' } })
   // Each process counts its own streams.
   assert.ok(service.app)

@@ -50,7 +50,7 @@ const conflict = (index: number, domain: string, fields: readonly string[], is: 
   record: fresh(domain, is),
 })
 
-test('what is as expected is stored: each field, all, none', async () => {
+test('a record that matches is stored: each field, all, none', async () => {
   await stored(service, [record('zigual')])
   const all = { status: 1, reserved: 0, revision: 0, discarded: 0, seen: 0, date_mod: NOW }
   for (const expect of [{}, all, ...Object.entries(all).map(([field, value]) => ({ [field]: value }))]) {
@@ -60,7 +60,7 @@ test('what is as expected is stored: each field, all, none', async () => {
   assert.deepEqual(await whole('zigual'), fresh('zigual'))
 })
 
-test('what is not: 409 with each record as it is now, and nothing of the call is stored', async () => {
+test('a record that differs: 409 with the current records, and nothing is stored', async () => {
   await stored(
     service,
     ['zquieto', 'zotro', 'zvisto'].map((name) => record(name)),
@@ -128,7 +128,7 @@ test('a domain that is not recorded is an error of the call, with expect too', a
   )
 })
 
-test('of clients that decide at the same time one wins, and the others are shown its decision', async () => {
+test('of concurrent decisions one wins, and the others get its result', async () => {
   for (let round = 0; round < 5; round++) {
     const names = [`carrera-${round}-a`, `carrera-${round}-b`]
     await stored(

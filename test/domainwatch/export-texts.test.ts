@@ -70,7 +70,7 @@ async function load(service: TestService, file: string): Promise<void> {
   assert.equal(code, 0, stderr)
 }
 
-test('whatever agents are stored, an export holds no formula and no control character, and imports unchanged', async () => {
+test('for any agents an export has no formula and no control character, and imports unchanged', async () => {
   await using folder = await temporaryFolder()
   const agents = [...FORMULAS, ...fc.sample(agent, 400)]
   const date = '2025-12-31 14:30:34'

@@ -32,7 +32,7 @@ async function import_(service: TestService, ...args: string[]) {
 
 const at = '2025-12-31 14:30:34'
 
-test('both formats carry every record and field; filters and order are those of list', async () => {
+test('both formats have every record and field, with the filters and orders of list', async () => {
   const clock = new ManualClock('2026-01-02T12:00:00Z')
   await using service = await startService({ clock })
   await stored(service, [
@@ -66,7 +66,7 @@ test('both formats carry every record and field; filters and order are those of 
   assert.equal((await exported(service, { search: 'uno' })).text, `${HEAD}\r\n`)
 })
 
-test('bad parameters and keys are refused like those of list', async () => {
+test('invalid parameters and keys are rejected like those of list', async () => {
   await using service = await startService()
   assert.deepEqual((await exported(service, { format: 'xml' })).body, {
     status: 400,
@@ -144,7 +144,7 @@ test('a CSV of another version is recognised by the fields that every export has
 
 const DECIDED = ['seen', 'seen_by', 'seen_at', 'note', 'tags']
 
-test('decisions, notes and tags are exported if named, and import again; an export without them keeps them', async () => {
+test('decisions, notes and tags are exported on request and imported; an import without them keeps them', async () => {
   const clock = new ManualClock('2026-01-15T12:00:00.250Z')
   await using service = await startService({ clock })
   await stored(service, [record('uno'), record('dos'), record('tres', { status: 0 })])

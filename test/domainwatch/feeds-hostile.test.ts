@@ -89,7 +89,7 @@ async function startFetching(feeds: readonly unknown[], clock: ManualClock): Pro
   return await startWithFeeds({ clock, flags: { feeds: path, 'webhook-networks': '127.0.0.0/8' } })
 }
 
-test('feeds whose server drips delay no other feed, and are fetched a few at a time', async () => {
+test('slow feeds delay no other feed, and few are fetched at a time', async () => {
   const slow = await RawServer.start(() => drip)
   const quick = await RawServer.start(() => good('buena'))
   after(() => {
@@ -111,7 +111,7 @@ test('feeds whose server drips delay no other feed, and are fetched a few at a t
   assert.deepEqual([slow.requests.length, slow.mostOpen], [4, 4])
 })
 
-test('what a hostile server sends is refused or bounded', async () => {
+test('responses of a hostile server are rejected or limited', async () => {
   const MIB = 1024 * 1024
   const responses: Readonly<Record<string, Respond>> = {
     etag: sends(head(`etag: "${'x'.repeat(MIB)}"\r\ncontent-length: 8`), 'etag.cl\n'),

@@ -102,7 +102,7 @@ test('the state of each feed shows imports, failures and staleness', async () =>
   assert.deepEqual(metric('failures')[0], ['eliminados', 1])
 })
 
-test('private addresses are fetched only if the operator opens them', async () => {
+test('private addresses are fetched only if the operator allows them', async () => {
   await using folder = await temporaryFolder()
   await using service = await startWithFeeds({ flags: { feeds: await feedsFile(folder.path, [feed()]) } })
   await eventually(async () => (await feedStates(service))[0]?.error !== null, 'a failure')
@@ -115,7 +115,7 @@ test('without the setting there are no feeds', async () => {
   assert.deepEqual(body, { status: 200, count: 0, data: [] })
 })
 
-test('wrong entries stop the start with a line for each fault', async () => {
+test('invalid entries prevent the start, with a line for each fault', async () => {
   await using folder = await temporaryFolder()
   const faultsOf = async (content: string) => {
     const path = join(folder.path, 'feeds.json')

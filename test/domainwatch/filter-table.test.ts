@@ -106,7 +106,7 @@ test('the reference of the API describes all filters', async () => {
   assert.deepEqual(described, Object.keys(listParameters))
 })
 
-test('the page about the console has a word for each filter', async () => {
+test('the console page documents a word for each filter', async () => {
   const tables = await tablesOf('docs/console.md')
   const codes = tables.map((rows) => rows.flatMap((cells) => codeIn(cells.at(-1) ?? '')))
   const described = codes.find((names) => names.includes('last_deleted')) ?? []

@@ -130,7 +130,7 @@ test('a pattern with catastrophic backtracking elsewhere is answered quickly', a
   assert.deepEqual(await names(service, { pattern: '*a'.repeat(40) }), ['a'.repeat(63)])
 })
 
-test('a list shows just what `matches` says of each record', async () => {
+test('a list contains exactly the records that `matches` accepts', async () => {
   const clock = new ManualClock('2025-06-01T12:00:00Z')
   await using other = await startService({ clock, flags: { words: OWN_WORDS.join(',') } })
   const model = new Model()

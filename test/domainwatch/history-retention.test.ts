@@ -28,7 +28,7 @@ const see = (name: string, at: number, server: string) =>
     new Map([[name, { first: at, last: at, servers: JSON.stringify([server]) }]]),
   )
 
-test('living records keep all of their history, deleted ones theirs for a while', async () => {
+test('recorded names keep their whole history, deleted ones for a limited time', async () => {
   await stored(service, [record('vivo'), record('vuelto'), record('muerto')])
   await see('vivo', clock.now(), 'ns.vivo.cl')
   await see('vuelto', clock.now(), 'ns.antes.cl')

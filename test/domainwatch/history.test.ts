@@ -63,7 +63,7 @@ const whole = (changed: Fields = {}) => ({
   ...changed,
 })
 
-test('every change: who, when, from what to what, the newest first', async () => {
+test('every change has author, time, old and new values, newest first', async () => {
   const { key } = await service.newKey('Ana "Ñ"', 'domainwatch')
   await stored(service, [record('ñandú')])
   clock.advance(1_000)
@@ -107,7 +107,7 @@ test('every change: who, when, from what to what, the newest first', async () =>
     assert.deepEqual((await history(same)).data, data)
 })
 
-test('decisions, notes and tags: by whom, and that a new status takes a decision back', async () => {
+test('decisions, notes and tags have their author, and a new status resets a decision', async () => {
   const { key } = await service.newKey('Eva', 'domainwatch')
   await stored(service, [record('decidida')])
   await update(service, [{ domain: 'decidida', seen: 1, note: 'mía', tags: ['b', 'a'] }], { key })
@@ -163,7 +163,7 @@ test('the history of an expired record stays, and continues when the name is add
   assert.equal(deleted?.from?.['discarded'], 1)
 })
 
-test('pages meet, whatever is written between them', async () => {
+test('pages are contiguous, whatever is written between them', async () => {
   await stored(service, [record('paginas')])
   for (let i = 0; i < 7; i++) await update(service, [{ domain: 'paginas', agent: `A${i}` }])
   const agents: unknown[] = []
@@ -179,7 +179,7 @@ test('pages meet, whatever is written between them', async () => {
   assert.deepEqual(agents, ['A6', 'A5', 'A4', 'A3', 'A2', 'A1', 'A0', 'grupo'])
 })
 
-test('a name that was never recorded has no history; bad parameters say what they take', async () => {
+test('a name that was never recorded has no history; invalid parameters are rejected', async () => {
   const { link, ...body } = await history('nunca')
   assert.deepEqual(body, { status: 200, domain: 'nunca', count: 0, data: [], dns: [], mx: [] })
   assert.equal(link, null)
@@ -212,7 +212,7 @@ async function seen(domain: string, count: number) {
   }
 }
 
-test('bulk answers count too; names that are not recorded, and those below others, leave nothing', async () => {
+test('bulk look-ups are recorded too, except for names not recorded and subdomains', async () => {
   await stored(service, [record('masivo')])
   answers = Object.fromEntries(
     ['masivo.cl', 'ajeno.cl', 'www.masivo.cl'].map((name) => [name, { answers: [ns(name, 'ns.dos.cl', 0)] }]),
@@ -227,7 +227,7 @@ test('bulk answers count too; names that are not recorded, and those below other
   assert.deepEqual((await history('ajeno')).dns, [])
 })
 
-test('name servers as seen over time: what differs is an entry, failures say nothing', async () => {
+test('observed name servers: each difference is an entry, failures are ignored', async () => {
   await stored(service, [record('visto')])
   const gone = { rcode: RCODE.NXDOMAIN, authorities: [soa('cl', 0, 0)] }
   const script: [ReturnType<Handler>, number][] = [

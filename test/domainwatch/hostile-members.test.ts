@@ -33,7 +33,7 @@ async function startServer(answer: (path: string, response: ServerResponse) => v
   return (host = 1) => `http://127.0.0.${host}:${port}`
 }
 
-test('a chat service that asks for a year, sends endlessly or redirects gets a day, 64 KiB and nothing', async () => {
+test('hostile responses of a chat service are limited to a day, 64 KiB and no redirect', async () => {
   const endless = (response: ServerResponse) => {
     const chunk = 'x'.repeat(65_536)
     const more = () => {
@@ -82,7 +82,7 @@ test('a chat service that asks for a year, sends endlessly or redirects gets a d
   assert.equal(requests.length, 5)
 })
 
-test('a member who floods deliveries, replays, edits and claims delays no delivery, claim or feed of others', async () => {
+test('an account that floods deliveries, replays, edits and claims delays no other', async () => {
   /** Requests that nobody answers any more. */
   let held = 0
   let isSilent = false

@@ -29,7 +29,7 @@ function registrations(count: number): string {
   return `Nombre Dominio,Fecha Inscripción\n${lines.join('\n')}\n`
 }
 
-test('an unreadable file is reported in a line, the others are loaded, and what was read of it stays', async () => {
+test('an unreadable file is reported in one line, and the others are loaded', async () => {
   await using service = await startService()
   await using folder = await temporaryFolder()
   const [cut, good] = [join(folder.path, 'cortado.csv.gz'), join(folder.path, 'bueno.txt')]
@@ -69,7 +69,7 @@ test('a database error is reported in one line for all files', async () => {
   )
 })
 
-test('standard input needs no word, and what is loaded is known to come from the account', async () => {
+test('standard input is the default, and loaded records have the account as author', async () => {
   await using service = await startService()
   const child = spawn(process.execPath, [COMMAND, 'import', ...on(service)], { env: {} })
   child.stdin.end(gzipSync(registrations(2)))
@@ -81,7 +81,7 @@ test('standard input needs no word, and what is loaded is known to come from the
   assert.match(text, /"count":1,"data":\[\{"date":"[^"]+","account":"grupo","kind":"added"/)
 })
 
-test('lists come with heads of all kinds, and joined; what is none of them stores nothing', async () => {
+test('lists with any header, also concatenated, are loaded; other files store nothing', async () => {
   await using service = await startService()
   await using folder = await temporaryFolder()
   const run = async (name: string, text: string | Buffer) => {

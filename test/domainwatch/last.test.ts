@@ -58,7 +58,7 @@ for (const [query, wanted] of CASES) {
   })
 }
 
-test('last_* over pages gives what one page would', async () => {
+test('last_* in pages equals one page', async () => {
   for (const [query] of CASES) {
     const { limit: _, ...whole } = query
     const wanted = await names(service, whole)
@@ -72,7 +72,7 @@ test('last_* over pages gives what one page would', async () => {
   }
 })
 
-test('when a domain was deleted', async () => {
+test('last_deleted is ordered by the time of deletion', async () => {
   const clock = new ManualClock('2025-06-01T12:00:00Z')
   await using other = await startService({ clock })
   const at = (domain: string, status: number) => record(domain, { status, date_reg: '2020-01-01 00:00:00' })

@@ -115,7 +115,7 @@ async function exported(of: TestService, query: Fields): Promise<string[]> {
     .map((line) => String(JSON.parse(line).name))
 }
 
-test('an order sorts what last_register and last_deleted have chosen', async () => {
+test('order sorts the records of last_register and last_deleted', async () => {
   const newest = (await names(service, { last_register: 3 })).concat(
     await names(service, { last_deleted: 3 }),
   )
@@ -134,7 +134,7 @@ test('an order sorts what last_register and last_deleted have chosen', async () 
   }
 })
 
-test('filters leave out what an order by deletion has at its end', async () => {
+test('filters apply to bought records at the end of an order by deletion', async () => {
   const order = 'deleted'
   const bought = sorted(order, 'desc').filter((name) =>
     known.some((of) => of.domain === name && of.status === 1),
@@ -171,7 +171,7 @@ test('a cursor belongs to its order', async () => {
   assert.equal(await status({ cursor: ofDeleted, last_deleted: 5, order: 'deleted' }), 200)
 })
 
-test('a forged cursor is refused, or leads nowhere', async () => {
+test('a forged cursor is rejected or finds nothing', async () => {
   const forged = (text: string) => Buffer.from(text).toString('base64url')
   const status = async (of: TestService, query: Fields) =>
     (await call(of, LIST, { query: { api: of.domainKey, ...query } })).status
@@ -226,7 +226,7 @@ test('several words must all occur, in any order; one word is a plain text', asy
 const tasks = createTasks(1)
 after(() => tasks.close())
 
-test('an export in an order without an index is whole, however many passes it takes', async () => {
+test('an export in an order without an index is complete after any number of passes', async () => {
   await using opened = await openBoth(tasks)
   const { database } = opened
   await opened.store(many(300))

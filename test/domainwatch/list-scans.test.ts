@@ -7,7 +7,7 @@ import { many, openBoth, requestOf } from '../support/lists-both-ways.ts'
 const tasks = createTasks(1)
 after(() => tasks.close())
 
-test('a list that may visit many records runs where it holds nobody up', async () => {
+test('a list that may visit many records does not delay other requests', async () => {
   await using opened = await openBoth(tasks)
   const { database, clock } = opened
   await opened.store(many(2_500))

@@ -143,7 +143,7 @@ test('agent with an empty search is a 400', async () => {
   assert.deepEqual(body, { status: 400, msg: 'El parámetro agent necesita el parámetro search' })
 })
 
-test('past 1,024 records there is a next page', async () => {
+test('beyond 1,024 records there is a next page', async () => {
   await using other = await startService()
   const many = (count: number) => Array.from({ length: count }, (_, i) => record(`n${i}`))
   await stored(other, many(1_024))

@@ -177,7 +177,7 @@ class Morning {
   }
 }
 
-test('nobody gets a record that another holds, and every record is handed out', async () => {
+test('no record is claimed twice, and every record is claimed', async () => {
   const rounds = fc.array(round, { minLength: 2, maxLength: 6 })
   await fc.assert(
     fc.asyncProperty(rounds, async (played) => {

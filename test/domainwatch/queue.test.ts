@@ -45,7 +45,7 @@ for (const [mode, flags] of [
   ['from the database', { 'search-memory': '0' }],
 ] as const) {
   suite(`the queue, ${mode}`, () => {
-    test('gives each account the next records, newest deletions first', async () => {
+    test('claims the next records for each account, newest deletions first', async () => {
       await using group = await startGroup([...ten, record('comprado')], flags)
       const { service, ana, beto } = group
       const first = await claim(service, ana, { status: 0, limit: 3 })
@@ -70,7 +70,7 @@ for (const [mode, flags] of [
       })
     })
 
-    test('extends what the account holds, before new ones, and until the millisecond', async () => {
+    test('extends the claims of the account before claiming new records, exactly until they expire', async () => {
       await using group = await startGroup(ten, flags)
       const { service, clock, ana, beto } = group
       await claim(service, ana, { limit: 3 })
@@ -99,7 +99,7 @@ for (const [mode, flags] of [
       })
     })
 
-    test('takes the filters of lists, and extends only what matches them', async () => {
+    test('accepts the filters of lists, and extends only matching claims', async () => {
       await using group = await startGroup([...ten, deleted('casa', 30), deleted('caso', 31)], flags)
       const { service, clock, ana, beto } = group
       assert.deepEqual((await claim(service, ana, { search: 'cas' })).names, ['caso', 'casa'])
@@ -110,7 +110,7 @@ for (const [mode, flags] of [
       assert.deepEqual((await claim(service, beto, { limit: 2 })).names, ['caso', 'casa'])
     })
 
-    test('leaves out what is marked, unless asked for it', async () => {
+    test('omits marked records unless requested', async () => {
       await using group = await startGroup(ten, flags)
       const { service, ana, beto } = group
       await update(service, [
@@ -134,7 +134,7 @@ for (const [mode, flags] of [
       }
     })
 
-    test('takes the orders of lists, in both directions', async () => {
+    test('accepts the orders of lists, in both directions', async () => {
       const data = [
         deleted('bb', 1),
         deleted('a', 2),
@@ -205,7 +205,7 @@ for (const [mode, flags] of [
       assert.equal(await remaining(ana, { search: 'lote' }), 2_499)
     })
 
-    test('the newest is first although it was stored only now', async () => {
+    test('a record stored later is first if it is the newest', async () => {
       await using group = await startGroup(ten, flags)
       const { service, ana } = group
       for (let second = 20; second < 40; second++) {
@@ -237,7 +237,7 @@ test('a claim is released: one, several, all, or none', async () => {
   assert.deepEqual((await claim(service, beto, { limit: 7 })).names.slice(5), ['n5', 'n4'])
 })
 
-test('tells which accounts hold records, how many, and until when; asking changes nothing', async () => {
+test('reports which accounts hold records, how many and until when, without changing claims', async () => {
   await using group = await startGroup(ten)
   const { service, clock, ana, beto } = group
   const held = async () => (await call(service, QUEUE, { query: { api: service.domainKey } })).body
@@ -263,7 +263,7 @@ test('tells which accounts hold records, how many, and until when; asking change
   assert.deepEqual(await held(), { status: 200, count: 0, data: [] })
 })
 
-test('what is malformed is refused, and claims and releases nothing', async () => {
+test('malformed requests are rejected, and claim and release nothing', async () => {
   await using group = await startGroup(ten)
   const { service, ana, beto } = group
   for (const [fields, msg] of [
@@ -317,7 +317,7 @@ test('an account holds at most 1,000 records', async () => {
   assert.ok((await claim(service, ana, { search: unheld[0], limit: 1 })).count === 1)
 })
 
-test('everybody can see who holds a record and until when, in list, export and queue', async () => {
+test('list, export and queue show the holder of a record and the expiry', async () => {
   await using group = await startGroup(ten)
   const { service, clock, ana, beto } = group
   await claim(service, ana, { limit: 1 })

@@ -59,7 +59,7 @@ async function walkBoth({ fromIndex, fromDatabase }: OpenedBoth, asked: ListRequ
   return count
 }
 
-test('lists from the index are those of the database, whatever is written', async () => {
+test('lists from the index equal those of the database after any writes', async () => {
   await using opened = await openBoth(tasks)
   await opened.store(fc.sample(newRecord, { numRuns: 200, seed: 7 }).filter(firstOfName()))
   await opened.ready()

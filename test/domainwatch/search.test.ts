@@ -71,7 +71,7 @@ async function compareAll(opened: OpenedBoth, limits: readonly (number | undefin
   assert.ok(compared > 10)
 }
 
-test('the same with many records, written in large batches before, while and after they are read', async () => {
+test('the index is exact with many records, written in batches before, during and after loading', async () => {
   await using opened = await openBoth(tasks)
   await opened.store(many(12_000))
   opened.nameIndex.start()
@@ -96,7 +96,7 @@ test('the same with many records, written in large batches before, while and aft
   assert.deepEqual(opened.said, [])
 })
 
-test('what begins an A-label is found in the middle of names too', async () => {
+test('the prefix of an A-label is also found inside names', async () => {
   await using opened = await openBoth(tasks)
   const plain = many(2_500).filter(({ domain }) => !/[^\0-\x7f]/.test(domain))
   // The one with an A-label is far from the others.

@@ -135,7 +135,7 @@ test('new records are found immediately, and expired ones not', async () => {
   assert.deepEqual(await names(), ['catalej0', 'catalejos'])
 })
 
-test('the names of the database, page by page', async () => {
+test('names are read from the database in pages', async () => {
   const { database } = service.app.context
   const pages: string[][] = []
   for await (const { names, starts, count } of databaseNames(database, clock, 4)) {
@@ -147,7 +147,7 @@ test('the names of the database, page by page', async () => {
   assert.ok(pages.length >= 3)
 })
 
-test('many at a time answer like one', async () => {
+test('concurrent searches return the same as one', async () => {
   const one = await found({ domain: 'mibanco' })
   const many = await Promise.all(
     // One runs, and of one account no more than 16 may wait.
@@ -156,7 +156,7 @@ test('many at a time answer like one', async () => {
   for (const each of many) assert.deepEqual(each, one)
 })
 
-test('the index in memory and the database say the same, whatever was changed', async () => {
+test('the index and the database return the same after any changes', async () => {
   await using indexed = await startService({ clock })
   await using plain = await startService({ clock, flags: { 'search-memory': '0' } })
   const both = [indexed, plain]

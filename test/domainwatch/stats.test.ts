@@ -110,7 +110,7 @@ const MALFORMED: readonly [Fields, string][] = [
   [{ agent: '' }, 'El parámetro agent necesita el parámetro search'],
 ]
 
-test('as many days as the refusal of more says', async () => {
+test('the maximum number of days is the one in the error', async () => {
   const { status, text } = await stats({ from: '2015-12-29', to: '2026-01-05' })
   assert.equal(status, 200)
   assert.match(text, /"date":\["2015-12-29",("[\d-]{10}",){3659}"2026-01-05"\]/)
@@ -122,7 +122,7 @@ for (const [query, msg] of MALFORMED) {
   })
 }
 
-test('an add that changes nothing, or is empty, is a sign of life', async () => {
+test('an add that changes nothing, or is empty, counts as activity', async () => {
   const lastAdds = async () => (await counts()).feeds['last_add']
   clock.advance(1_000)
   await stored(service, [record('beta', { date_reg: '2026-01-03 00:00:00', reserve: 1 })])
@@ -165,7 +165,7 @@ test('tags are listed on request: the most frequent first, of the matching recor
   assert.deepEqual(await tagsOf({ tags: 9 }), { tag: ['playa', 'norte'], count: [2, 1] })
 })
 
-test('what runs out is counted no more, without any write', async () => {
+test('expired records are not counted, without any write', async () => {
   const before = await counts({ from: '2026-01-02', to: '2026-01-05' })
   assert.equal(before.totals['discarded'], 1)
   clock.advance(7 * DAY)
@@ -175,7 +175,7 @@ test('what runs out is counted no more, without any write', async () => {
   assert.deepEqual(gone.lengths, { length: [4, 5], count: [2, 2] })
 })
 
-test('the index in memory and the database count the same, whatever was changed', async () => {
+test('the index and the database count the same after any changes', async () => {
   await using indexed = await startService({ clock })
   await using plain = await startService({ clock, flags: { 'search-memory': '0' } })
   const inBoth = (work: (one: typeof indexed) => Promise<unknown>) => Promise.all([indexed, plain].map(work))

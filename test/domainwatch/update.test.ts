@@ -18,7 +18,7 @@ for (const [field, value, shown] of [
   ['status', 0, { status: 0 }],
   ['agent', 'Otra', { agent: 'Otra' }],
 ] as const) {
-  test(`${field} alone changes, with date_mod, and the same again nothing`, async () => {
+  test(`${field} alone changes, with date_mod; repeating it changes nothing`, async () => {
     const name = `marca-${field}`
     await stored(service, [record(name)])
     const before = await one(name)
@@ -36,7 +36,7 @@ for (const [field, value, shown] of [
   })
 }
 
-test('a record without marks is counted and left alone', async () => {
+test('a record without marks is counted and not changed', async () => {
   await stored(service, [record('quieta')])
   const before = await one('quieta')
   clock.advance(1_000)
@@ -44,7 +44,7 @@ test('a record without marks is counted and left alone', async () => {
   assert.deepEqual(await one('quieta'), before)
 })
 
-test('names as in add, and the last of one name counts, once', async () => {
+test('names are parsed as in add, and of a repeated name the last counts, once', async () => {
   await stored(service, [record('ñoño')])
   const { body } = await update(service, [
     { domain: ' ÑOÑO ', revision: 1, reserve: 1 },
@@ -146,7 +146,7 @@ for (const encoding of ENCODINGS) {
   })
 }
 
-test('no body at all is a 400, no records a 200', async () => {
+test('a missing body is a 400, an empty list a 200', async () => {
   const query = { api: service.domainKey }
   const { body } = await call(service, UPDATE, { method: 'POST', query })
   assert.deepEqual(body, { status: 400, count: 0, errors: [], msg: 'Falta el parámetro data' })

@@ -84,7 +84,7 @@ suite('deliveries of watches', () => {
     })
   })
 
-  test('pages neither skip nor repeat one while others are delivered', async () => {
+  test('pages neither skip nor repeat deliveries while others are added', async () => {
     using receiver = await WebhookReceiver.start()
     const { id } = await watch(service, { starts: 'pagina', url: receiver.url })
     await stored(service, [record('pagina')])
@@ -115,7 +115,7 @@ suite('deliveries of watches', () => {
     await removeWatch(service, id)
   })
 
-  test('a delivery is sent again with its id and content, once, and the list says how it went', async () => {
+  test('a delivery is replayed once with its id and content, and the list shows the outcome', async () => {
     using receiver = await WebhookReceiver.start()
     const { id, secret } = await watch(service, { starts: 'otravez', url: receiver.url })
     await stored(service, [record('otravez')])
@@ -152,7 +152,7 @@ suite('deliveries of watches', () => {
     await removeWatch(service, id)
   })
 
-  test('one that is being retried, or was given up, is tried now; one that arrives brings a dead watch back', async () => {
+  test('a replay of a pending or dead delivery is attempted immediately; success revives the watch', async () => {
     using receiver = await WebhookReceiver.start()
     const { id } = await watch(service, { starts: 'ahora', url: receiver.url })
     await stored(service, [record('ahora1')])
@@ -185,7 +185,7 @@ suite('deliveries of watches', () => {
     await removeWatch(service, id)
   })
 
-  test('replays wait for their turn, at most 20 of a watch', async () => {
+  test('replays are queued, at most 20 per watch', async () => {
     using receiver = await WebhookReceiver.start()
     const { id } = await watch(service, { starts: 'cola', url: receiver.url })
     await stored(service, [record('cola')])
@@ -210,7 +210,7 @@ suite('deliveries of watches', () => {
     await removeWatch(service, id)
   })
 
-  test('of a watch the newest 1,000 stay, the newest 100 with their content; after 30 days none', async () => {
+  test('a watch keeps its newest 1,000 deliveries, the newest 100 with content, for 30 days', async () => {
     using receiver = await WebhookReceiver.start()
     const { id } = await watch(service, { starts: 'mucho', url: receiver.url })
     await stored(service, [record('mucho0')])
@@ -242,7 +242,7 @@ suite('deliveries of watches', () => {
     await removeWatch(service, id)
   })
 
-  test('what was sent to a receiver that a watch no longer has is listed, but not sent again', async () => {
+  test('a delivery to a removed destination is listed, but cannot be replayed', async () => {
     using receiver = await WebhookReceiver.start()
     const { id } = await watch(service, { starts: 'sindestino', url: receiver.url })
     await stored(service, [record('sindestino')])

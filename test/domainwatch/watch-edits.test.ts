@@ -34,7 +34,7 @@ suite('watches that are edited', () => {
   const update = (fields: Record<string, unknown>, key?: string) => onWatch(service, 'update', fields, key)
   const shownOf = async (id: string) => (await watchesOf(service)).find((one) => one['id'] === id)
 
-  test('what is given changes, in all encodings; any filter replaces all', async () => {
+  test('given properties change, in all encodings; any filter replaces all', async () => {
     const { id } = await watch(service, { search: 'uno', length: '4', rev: '', atom: '' })
     for (const encoding of ENCODINGS) {
       const fields = { id, name: ` ${encoding} `, changes: 'all', search: encoding, dis: '' }
@@ -64,7 +64,7 @@ suite('watches that are edited', () => {
     await removeWatch(service, id)
   })
 
-  test('bad input is refused and changes nothing', async () => {
+  test('invalid input is rejected and changes nothing', async () => {
     const { id } = await watch(service, { search: 'uno', atom: '' })
     const before = await shownOf(id)
     for (const [fields, status, msg] of [
@@ -93,7 +93,7 @@ suite('watches that are edited', () => {
     await removeWatch(service, id)
   })
 
-  test('a webhook is added, moved with what is pending, and removed; a feed too', async () => {
+  test('a webhook is added, moved with its pending delivery, and removed; a feed too', async () => {
     using first = await WebhookReceiver.start()
     using second = await WebhookReceiver.start()
     const { id } = await watch(service, { starts: 'muda', atom: '' })
@@ -127,7 +127,7 @@ suite('watches that are edited', () => {
     await removeWatch(service, id)
   })
 
-  test('new filters count from then on', async () => {
+  test('new filters apply to later changes', async () => {
     using receiver = await WebhookReceiver.start()
     const { id } = await watch(service, { starts: 'antes', url: receiver.url })
     await stored(service, [record('antes1')])
@@ -139,7 +139,7 @@ suite('watches that are edited', () => {
     await removeWatch(service, id)
   })
 
-  test('a paused watch sends nothing, and later only what was pending before', async () => {
+  test('a paused watch sends nothing, and after the pause only what was pending', async () => {
     using receiver = await WebhookReceiver.start()
     const { id, atom } = await watch(service, { starts: 'pausa', url: receiver.url, atom: '' })
     const feed = async () => (await call(service, new URL(atom).pathname)).text
@@ -215,7 +215,7 @@ suite('watches that are shared', () => {
   })
   after(() => service[Symbol.asyncDispose]())
 
-  test('the whole group sees and edits one that is shared, and finds no other', async () => {
+  test('the whole group sees and edits shared watches only', async () => {
     using receiver = await WebhookReceiver.start()
     const own = await watch(service, { search: 'secreto', url: receiver.url })
     const common = await watch(service, { search: 'comun', url: receiver.url, shared: '1' })

@@ -56,7 +56,7 @@ suite('watches that send messages to chat services', () => {
       ),
     )
 
-  test('each service is sent what happened to each name, in its own markup, with nothing that hostile texts could do', async () => {
+  test('each service gets the changes of each name in its own markup, with hostile texts escaped', async () => {
     const counts = [telegram, ntfy, discord, slack].map(({ received }) => received.length)
     const { id } = await watch(service, { name: 'Mis <b>*avisos*', starts: 'hostil', to: all() })
     await stored(service, [{ ...record('hostil-1'), agent: 'O"<i> & @everyone `x`' }])
@@ -101,7 +101,7 @@ suite('watches that send messages to chat services', () => {
     await removeWatch(service, id)
   })
 
-  test('in English, with what happened to a name', async () => {
+  test('messages in English name the change', async () => {
     const before = telegram.received.length
     const { id } = await watch(service, {
       search: 'words',
@@ -190,7 +190,7 @@ suite('watches that send messages to chat services', () => {
     await removeWatch(service, id)
   })
 
-  test('a destination that does not exist any more is given up, and no other with it', async () => {
+  test('a destination that no longer exists is given up, and no other', async () => {
     telegram.answer = () => ({
       code: 400,
       body: '{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}',
@@ -230,7 +230,7 @@ suite('watches that send messages to chat services', () => {
     await removeWatch(service, id)
   })
 
-  test('no secret is shown to anyone: not in lists, errors, logs and metrics', async () => {
+  test('secrets are not in lists, errors, logs or metrics', async () => {
     using webhook = await WebhookReceiver.start()
     const { id } = await watch(service, { to: all(), url: webhook.url, name: 'x' })
     const shown = (await watchesOf(service)).find((one) => one['id'] === id)
@@ -243,7 +243,7 @@ suite('watches that send messages to chat services', () => {
     await removeWatch(service, id)
   })
 
-  test('the page of the console says which channels there are', async () => {
+  test('the console page lists the configured channels', async () => {
     const page = await (await fetch(`${service.url}/console/`)).text()
     assert.match(page, /<meta name="catalejo-channels" content="webhook telegram ntfy discord slack"/)
   })
@@ -305,7 +305,7 @@ suite('watches that send messages to chat services', () => {
     for (const id of ids) await removeWatch(service, id)
   })
 
-  test('an edit keeps destinations that are given as they are shown', async () => {
+  test('an edit keeps destinations that are given in their masked form', async () => {
     const { id } = await watch(service, { to: all(), starts: 'editado' })
     const edited = await send(
       service,

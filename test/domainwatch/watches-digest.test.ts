@@ -24,7 +24,7 @@ const told = ({ received }: WebhookReceiver, count: number) =>
     async () => received.reduce((sum, { body }) => sum + Number(Object(body.data).count), 0) === count,
   )
 
-test('a digest is one message a day at its hour, also when the clocks of Chile change, and none without news', async () => {
+test('a digest is one message per day at its hour, also at clock changes, and none without changes', async () => {
   using telegram = await ChatReceiver.start(checkTelegram(TOKEN))
   using webhook = await WebhookReceiver.start()
   // On 4 April 2026 at 24:00 (03:00 UTC), the clocks go back to 23:00.
@@ -92,7 +92,7 @@ test('a digest is one message a day at its hour, also when the clocks of Chile c
   assert.deepEqual(linesOf(telegram).at(-1), ['dia8 nuevo'])
 })
 
-test('an hour that the spring skips: the digest comes after it, and a restart loses nothing', async () => {
+test('a digest at an hour skipped in spring is sent after it, and a restart loses nothing', async () => {
   using telegram = await ChatReceiver.start(checkTelegram(TOKEN))
   using webhook = await WebhookReceiver.start()
   // On 5 September 2026 at 24:00 (04:00 UTC), the clocks go forward to 01:00.

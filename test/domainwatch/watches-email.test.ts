@@ -33,7 +33,7 @@ async function withMail(
   }
 }
 
-test('mails go out encrypted, with text and HTML that no note or name can break', async () => {
+test('mails are encrypted, with text and HTML in which notes and names are escaped', async () => {
   await using server = await startMailServer('loopback')
   await using service = await startService()
   // Needs a process of its own, without a load balancer.
@@ -77,7 +77,7 @@ test('mails go out encrypted, with text and HTML that no note or name can break'
   })
 })
 
-test('nothing is sent without encryption, to a server that cannot prove who it is, or with a wrong password', async () => {
+test('nothing is sent without encryption, with an invalid certificate, or with a wrong password', async () => {
   await using self = await startMailServer('self-signed')
   await using server = await startMailServer('loopback')
   await using service = await startService()

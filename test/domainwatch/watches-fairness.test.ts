@@ -69,7 +69,7 @@ suite('watches of several accounts', () => {
     await removeWatch(service, other.id, otherKey)
   })
 
-  test('one receiver gets few requests of an account at a time', async () => {
+  test('concurrent requests of an account to one receiver are limited', async () => {
     using silent = await startSilentReceiver()
     using receiver = await WebhookReceiver.start()
     const ids = []
@@ -82,7 +82,7 @@ suite('watches of several accounts', () => {
     for (const id of ids) await removeWatch(service, id)
   })
 
-  test('tests of one account block those of no other, and have a rate', async () => {
+  test('tests of one account do not block those of others, and are rate-limited', async () => {
     using silent = await startSilentReceiver()
     using receiver = await WebhookReceiver.start()
     const slow = await watch(service, { url: silent.url(3) })

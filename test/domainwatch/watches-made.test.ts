@@ -7,7 +7,7 @@ import { startService, type TestService } from '../support/service.ts'
 import { createWatch, removeWatch, watch, WATCHES, watchesOf, watchUntil } from '../support/watches.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
-suite('watches that are made, shown and removed', () => {
+suite('creating, listing and deleting watches', () => {
   let service: TestService
   before(async () => {
     service = await startService({ flags: { 'webhook-networks': '127.0.0.0/8' } })
@@ -47,7 +47,7 @@ suite('watches that are made, shown and removed', () => {
     assert.deepEqual(await watchesOf(service), [])
   })
 
-  test('an account sees and deletes its own, at most 50, and without a valid key gets no notifications', async () => {
+  test('an account sees and deletes its own watches, at most 50, and without a valid key gets no notifications', async () => {
     using receiver = await WebhookReceiver.start()
     using shutOut = await WebhookReceiver.start()
     const other = await service.newKey('vecino', 'domainwatch')
@@ -91,7 +91,7 @@ suite('watches that are made, shown and removed', () => {
     for (const { body } of made) await removeWatch(service, Object(body).id)
   })
 
-  test('a watch may have a feed, at an address of its own, gone with it', async () => {
+  test('a watch may have a feed with its own URL, removed with the watch', async () => {
     const { id, atom, secret } = await watch(service, { name: 'Mi <feed>', search: 'lista', atom: '' })
     assert.equal(secret, 'null')
     assert.ok(atom.startsWith(`${service.url}/w/`) && atom.endsWith('.atom'))
@@ -125,7 +125,7 @@ suite('watches that are made, shown and removed', () => {
     assert.deepEqual((await read()).body, { status: 404, msg: 'La vigilancia no existe' })
   })
 
-  test('what is shown, in all encodings of a request', async () => {
+  test('creation returns the same in all encodings', async () => {
     for (const encoding of ENCODINGS) {
       const fields = { name: ' Ñandú ', agent: '', search: 'Ana', length: '4', atom: '1' }
       const made = await send(service, WATCHES, fields, { encoding, query: { api: service.domainKey } })
@@ -163,7 +163,7 @@ suite('watches that are made, shown and removed', () => {
     }
   })
 
-  test('bad input is refused and stores nothing', async () => {
+  test('invalid input is rejected and stores nothing', async () => {
     const good = { name: 'x', url: 'https://example.cl/' }
     const url = 'El parámetro url debe ser una dirección http:// o https:// sin usuario ni contraseña'
     const priv = 'El parámetro url debe llevar a una dirección pública'

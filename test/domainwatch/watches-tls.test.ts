@@ -11,7 +11,7 @@ import { WebhookReceiver } from '../support/webhook-receiver.ts'
 const pathOf = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}.pem`, import.meta.url))
 const receiverWith = async (name: string) => WebhookReceiver.start(await readFile(pathOf(name)))
 
-test('a webhook goes to whom a known authority vouches for, and to nobody else', async () => {
+test('webhooks are sent only to servers with a certificate of a known authority', async () => {
   await using service = await startService()
   // Needs a process of its own, without a load balancer.
   assert.ok(service.app)

@@ -20,7 +20,7 @@ suite('watches with a webhook', () => {
   })
   after(() => service[Symbol.asyncDispose]())
 
-  test('a webhook notifies of new matches, signed and once, from its creation on', async () => {
+  test('a webhook notifies of new matches since its creation, signed, once', async () => {
     using receiver = await WebhookReceiver.start()
     await using reader = await EventReader.open(service, { api: service.domainKey })
     await stored(service, [record('viejo', { status: 0 })])
@@ -89,7 +89,7 @@ suite('watches with a webhook', () => {
     await removeWatch(service, id)
   })
 
-  test('many changes come in few deliveries, each of at most 50', async () => {
+  test('many changes are sent in few deliveries of at most 50 each', async () => {
     using receiver = await WebhookReceiver.start()
     const { id } = await watch(service, { starts: 'lote', url: receiver.url })
     await stored(
@@ -105,7 +105,7 @@ suite('watches with a webhook', () => {
     await removeWatch(service, id)
   })
 
-  test('a failed delivery comes again, later and later, with the same id and body; then it is given up', async () => {
+  test('a failed delivery is retried with growing delays and the same id and body, then given up', async () => {
     using receiver = await WebhookReceiver.start()
     receiver.answer = (response) => void response.writeHead(receiver.received.length === 2 ? 302 : 500).end()
     const { id, secret } = await watch(service, { search: 'falla', url: receiver.url })
@@ -141,7 +141,7 @@ suite('watches with a webhook', () => {
     await removeWatch(service, id)
   })
 
-  test('410 ends it immediately; Retry-After is respected', async () => {
+  test('410 ends a delivery immediately; Retry-After is respected', async () => {
     using receiver = await WebhookReceiver.start()
     receiver.answer = (response) => void response.writeHead(503, { 'retry-after': '3600' }).end()
     const { id } = await watch(service, { search: 'nomas', url: receiver.url })
@@ -155,7 +155,7 @@ suite('watches with a webhook', () => {
     await removeWatch(service, id)
   })
 
-  test('a receiver that answers nothing holds up nobody else', async () => {
+  test('a silent receiver delays no other', async () => {
     using silent = await WebhookReceiver.start()
     using receiver = await WebhookReceiver.start()
     silent.answer = () => {}

@@ -47,7 +47,7 @@ test('names are found by the number of their words', async () => {
   assert.deepEqual(await listed({ words: 6 }), [])
 })
 
-test('names are found by one of their words, which is not any text in them', async () => {
+test('names are found by whole words, not by substrings', async () => {
   assert.deepEqual(await listed({ word: 'casa' }), ['casa', 'casa-verde', 'casaverde'])
   assert.deepEqual(await listed({ word: 'CASAS' }), ['casas', 'casasenventa'])
   assert.deepEqual(await listed({ word: 'jardín' }), ['jardín'])
@@ -55,7 +55,7 @@ test('names are found by one of their words, which is not any text in them', asy
   assert.deepEqual(await listed({ word: 'casa', words: 2, hyphen: 1 }), ['casa-verde'])
 })
 
-test('records carry their words where they are asked for', async () => {
+test('records have their words on request', async () => {
   const query = { api: service.domainKey, fields: 'words', search: 'casa', order: 'name', sort: 'asc' }
   const { body } = await call(service, LIST, { query })
   const { data } = body as { data: readonly [readonly { name: string; words: readonly string[] }[]] }
@@ -78,7 +78,7 @@ test('the operator adds and removes words', async () => {
   assert.deepEqual(await listed({ word: 'gatos' }), [])
 })
 
-test('the export and the statistics know the same words', async () => {
+test('export and statistics use the same words', async () => {
   assert.deepEqual(await exported(service, { word: 'verde' }), ['casa-verde', 'casaverde'])
   const { body } = await call(service, STATS, { query: { api: service.domainKey, words: 1 } })
   assert.equal((body as { totals: { records: number } }).totals.records, 3)
@@ -121,7 +121,7 @@ async function exported(of: TestService, query: Fields): Promise<readonly string
   return lines.map((line) => (JSON.parse(line) as { name: string }).name).toSorted()
 }
 
-test('statistics list the words that rise this week against the twelve before', async () => {
+test('statistics list the words that rose this week compared with the twelve before', async () => {
   const days: Readonly<Record<string, readonly string[]>> = {
     '2026-03-19': ['hotelnorte', 'hotelazul', 'hotelgrande'],
     '2026-03-18': ['pizzaroja', 'pizzaverde', 'pizzagrande', 'pizza-pizza'],

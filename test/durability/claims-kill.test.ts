@@ -7,7 +7,7 @@ import { startVictim } from './victim.ts'
 
 const RECORDS = 600
 
-test('after kill -9 every account still holds what it was given, and what it decided is not claimed again', async () => {
+test('after kill -9 all claims persist, and decided records are not claimed again', async () => {
   await using founder = await startService()
   const { data, domainKey } = founder
   const others = await Promise.all(

@@ -60,7 +60,7 @@ suite('a full disk', { skip, timeout: 120_000 }, () => {
     for (const picture of [first, second, large]) await again.expectPicture(picture, false)
   })
 
-  test('room that deletions make is used again', async (context) => {
+  test('space freed by deletions is reused', async (context) => {
     await using disk = await smallDisk()
     if (disk === undefined) return context.skip('no disk may be mounted here')
     const noisy = await noise(700, 700).png().toBuffer()
@@ -77,7 +77,7 @@ suite('a full disk', { skip, timeout: 120_000 }, () => {
     for (const picture of pictures) await place.expectPicture(picture, false)
   })
 
-  test('uploads that are refused for want of room in the database leave nothing on the disk', async (context) => {
+  test('uploads rejected because the database is full leave no files', async (context) => {
     await using disk = await smallDisk()
     if (disk === undefined) return context.skip('no disk may be mounted here')
     const small = await gradient(20, 10).png().toBuffer()

@@ -68,7 +68,7 @@ async function names(service: TestService): Promise<string[]> {
 }
 
 test(
-  'lists are imported as they are, compressed or from where a server redirects to',
+  'plain and compressed lists are imported, and those that a server redirects to',
   { skip: noNginx },
   async () => {
     await serve('lista.txt', 'uno.cl\ndos.cl\n')
@@ -176,7 +176,7 @@ test('a small file that decompresses to a large one is not imported', { skip: no
   assert.deepEqual(await names(service), [])
 })
 
-test('a failed feed is tried again after a minute, and less and less often', { skip: noNginx }, async () => {
+test('a failed feed is retried after a minute, then with growing delays', { skip: noNginx }, async () => {
   await using folder = await temporaryFolder()
   const clock = new ManualClock('2026-03-01T12:00:00Z')
   await using service = await startWith(['tarde.txt'], clock, folder.path)
@@ -194,7 +194,7 @@ test('a failed feed is tried again after a minute, and less and less often', { s
   assert.equal((await feedStates(service))[0]?.error, null)
 })
 
-test('a slow server is left when it is silent, and when it takes too long', { skip: noNginx }, async () => {
+test('a download is aborted when the server is silent or takes too long', { skip: noNginx }, async () => {
   await serve('lenta.txt', 'lenta.cl\n'.repeat(10_000))
   await using folder = await temporaryFolder()
   const staging = await Staging.open(folder.path)

@@ -104,7 +104,7 @@ before(async () => {
   kept = await readFile(file)
 })
 
-test('a start takes the lists from the file', async () => {
+test('a start restores the index from its file', async () => {
   const { restored, told, log } = await visit(data)
   assert.deepEqual({ restored, told }, { restored: true, told: truth })
   assert.doesNotMatch(log, /lists/)
@@ -112,14 +112,14 @@ test('a start takes the lists from the file', async () => {
   assert.ok((await readFile(file)).equals(kept))
 })
 
-test('fewer records are not kept', async () => {
+test('an index of few records is not stored', async () => {
   const few = await folder()
   await fromDatabase(few, (service) => stored(service, records(100)))
   await visit(few)
   assert.equal(existsSync(join(few, FILE)), false)
 })
 
-test('what was written since is in the lists, and a record whose days are over is not', async () => {
+test('a restored index has later changes, and no expired records', async () => {
   const marks = [
     { domain: 'ca0', discarded: 0 },
     { domain: 'saca9ri10', status: 0 },
@@ -188,7 +188,7 @@ const DAMAGES: readonly [name: string, damage: () => Buffer][] = [
 ]
 
 for (const [name, damage] of DAMAGES) {
-  test(`a file that ${name} is not believed, and replaced`, async () => {
+  test(`a file that ${name} is ignored and replaced`, async () => {
     const bytes = damage()
     assert.ok(!bytes.equals(kept))
     await writeFile(file, bytes)
@@ -216,7 +216,7 @@ test('a change log with missing changes does not use the file', async () => {
   assert.deepEqual(pick(await visit(data)), { restored: true, told: truth })
 })
 
-test('what an ended process left half written is cleared away, what another one writes is left to it', async () => {
+test('incomplete files of dead processes are removed, those of live ones are kept', async () => {
   await rm(file)
   await writeFile(`${file}.new`, 'x')
   await visit(data)
@@ -231,7 +231,7 @@ test('what an ended process left half written is cleared away, what another one 
   }
 })
 
-test('where it can be neither read nor written, lists are answered all the same, and the log says so', async () => {
+test('if the file can be neither read nor written, lists still work, and the log says so', async () => {
   await rm(file)
   await mkdir(file)
   const { restored, told, log } = await visit(data)

@@ -70,7 +70,7 @@ async function kills(context: TestContext, lineage: number): Promise<void> {
 }
 
 suite(
-  'kill -9 at any moment loses nothing acknowledged and leaves nothing half done',
+  'kill -9 at any moment loses nothing acknowledged and leaves nothing incomplete',
   { concurrency: FOLDERS },
   () => {
     for (let lineage = 0; lineage < FOLDERS; lineage++) {

@@ -13,8 +13,8 @@ const MINUTE = 60_000
 const blobFiles = ({ data }: TestService) => filesUnder(join(data, 'blobs'))
 const stagedFiles = ({ data }: TestService) => readdir(join(data, 'staging'))
 
-suite('what interrupted work leaves behind', () => {
-  test('staged files and blobs without a record go when they are old, records keep theirs', async () => {
+suite('leftovers of interrupted work', () => {
+  test('old staged files and blobs without a record are removed, others are kept', async () => {
     const clock = new ManualClock(new Date().toISOString())
     await using service = await startService({ clock })
     const fotos = new ImageClient(service.url, service.imageKey)
@@ -40,7 +40,7 @@ suite('what interrupted work leaves behind', () => {
     assert.deepEqual(await bytesOf(await fotos.link(expectedHash(png))), png)
   })
 
-  test('a file whose removal was cut off after the record was gone is removed by the sweep', async () => {
+  test('a file whose removal was interrupted is removed by the sweep', async () => {
     await using service = await startService()
     const fotos = new ImageClient(service.url, service.imageKey)
     await fotos.upload(png)
@@ -65,7 +65,7 @@ suite('what interrupted work leaves behind', () => {
     await database.ping()
   })
 
-  test('a deletion is answered though the store hangs, and is not forgotten when the service stops', async () => {
+  test('a deletion is acknowledged although the store hangs, and survives a stop of the service', async () => {
     await using first = await startService()
     const fotos = new ImageClient(first.url, first.imageKey)
     await fotos.upload(png)
@@ -85,7 +85,7 @@ suite('what interrupted work leaves behind', () => {
     assert.deepEqual(await blobFiles(second), [])
   })
 
-  test('a blob that resists does not keep others from being removed', async () => {
+  test('a blob that cannot be removed does not block the removal of others', async () => {
     await using service = await startService()
     const fotos = new ImageClient(service.url, service.imageKey)
     const { blobs } = service.app.context
@@ -124,7 +124,7 @@ suite('what interrupted work leaves behind', () => {
     assert.deepEqual([await stagedFiles(service), await blobFiles(service)], [[], []])
   })
 
-  test('a client that goes away in the middle of an upload leaves nothing half done', async () => {
+  test('a client that disconnects during an upload leaves nothing', async () => {
     await using service = await startService()
     const fotos = new ImageClient(service.url, service.imageKey)
     const picture = await gradient(2_000, 1_500).png().toBuffer()
@@ -140,7 +140,7 @@ suite('what interrupted work leaves behind', () => {
     assert.equal((await blobFiles(service)).length, 1)
   })
 
-  test('after everything is deleted no file is left', async () => {
+  test('after all images are deleted no file is left', async () => {
     await using service = await startService()
     const fotos = new ImageClient(service.url, service.imageKey)
     const diario = new ImageClient(service.url, (await service.newKey('diario', 'imagestore')).key)

@@ -68,7 +68,7 @@ suite('too many open files', { skip, timeout: 120_000 }, () => {
     })
   })
 
-  test('when no file at all can be opened: a clear answer, nothing lost, and all is well after it', async () => {
+  test('without free file descriptors requests get a clear error, nothing is lost, and service recovers', async () => {
     await using folder = await temporaryFolder()
     await using place = await start(folder.path)
     const png = await gradient(20, 10).png().toBuffer()

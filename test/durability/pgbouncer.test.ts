@@ -34,7 +34,7 @@ describe('through pgbouncer in transaction mode', { skip: SKIP, timeout: 120_000
     }
   })
 
-  test('two nodes serve through it, on fewer connections than they ask for', async () => {
+  test('two nodes work with fewer connections than they request', async () => {
     const database = await made()
     const flags = {
       'database-url': through(database),
@@ -64,7 +64,7 @@ describe('through pgbouncer in transaction mode', { skip: SKIP, timeout: 120_000
     }
   })
 
-  test('without an address to listen at, what others write is noticed within a second or so', async () => {
+  test('without a listen address, changes of other nodes are noticed within about a second', async () => {
     const database = await made()
     const one = await openPostgres(through(database))
     const other = await openPostgres(through(database))

@@ -13,7 +13,7 @@ import { eventually } from '../support/eventually.ts'
 
 const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
 
-describe('when PostgreSQL goes away', { skip: NO_SERVER, timeout: 120_000 }, () => {
+describe('outages of PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => {
   async function start(flags: { password?: string } = {}) {
     const database = await makeDatabase(POSTGRES_URL ?? '', `outage_${randomBytes(6).toString('hex')}`)
     const url = new URL(database.url)
@@ -39,7 +39,7 @@ describe('when PostgreSQL goes away', { skip: NO_SERVER, timeout: 120_000 }, () 
 
   const list = (service: TestService) => call(service, LIST, { query: { api: service.domainKey } })
 
-  test('connections that are cut are replaced, and no request notices', async () => {
+  test('closed connections are replaced without failed requests', async () => {
     await using place = await start({ password: 'canario-9b41' })
     const { service, database } = place
     await add(service, [record('uno')])
@@ -56,7 +56,7 @@ describe('when PostgreSQL goes away', { skip: NO_SERVER, timeout: 120_000 }, () 
     assert.doesNotMatch(await service.log(), /canario-9b41/)
   })
 
-  test('a connection that is cut between two statements of a transaction costs that transaction a second run', async () => {
+  test('a transaction is retried if its connection is lost between two statements', async () => {
     const name = await makeDatabase(POSTGRES_URL ?? '', `between_${randomBytes(6).toString('hex')}`)
     const database = await openPostgres(name.url)
     try {
@@ -80,7 +80,7 @@ describe('when PostgreSQL goes away', { skip: NO_SERVER, timeout: 120_000 }, () 
     }
   })
 
-  test('a commit waits for stable storage also where the server is set not to', async () => {
+  test('a commit is durable even if the server is configured otherwise', async () => {
     const asynchronous = await makeDatabase(POSTGRES_URL ?? '', `commit_${randomBytes(6).toString('hex')}`)
     const name = new URL(asynchronous.url).pathname.slice(1)
     await administer(POSTGRES_URL ?? '', `ALTER DATABASE ${name} SET synchronous_commit = off`)
@@ -116,7 +116,7 @@ describe('when PostgreSQL goes away', { skip: NO_SERVER, timeout: 120_000 }, () 
     assert.deepEqual((await names(service)).toSorted(), ['dos', 'uno'])
   })
 
-  test('while it is frozen: 503 in time; then recovers automatically', async () => {
+  test('while it is frozen: 503 within the time limit; then recovers automatically', async () => {
     await using place = await start()
     const { service, database } = place
     await add(service, [record('uno')])
@@ -139,7 +139,7 @@ describe('when PostgreSQL goes away', { skip: NO_SERVER, timeout: 120_000 }, () 
     await add(service, [record('dos')])
   })
 
-  test('while commits of others may be missed no version is believed; a listener that is cut is replaced', async () => {
+  test('while commits of other nodes may be missed no cache is used; a lost listener is replaced', async () => {
     const database = await makeDatabase(POSTGRES_URL ?? '', `listen_${randomBytes(6).toString('hex')}`)
     const [one, other] = [await openPostgres(database.url), await openPostgres(database.url)]
     try {

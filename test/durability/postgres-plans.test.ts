@@ -15,7 +15,7 @@ const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test
 const ROWS = 60_000
 
 test(
-  'search by parameters goes by the trigram index where a pattern is rare',
+  'a parameterized search uses the trigram index if its pattern is rare',
   { skip: NO_SERVER },
   async () => {
     const made = await makeDatabase(POSTGRES_URL ?? '', `plans_${randomBytes(6).toString('hex')}`)

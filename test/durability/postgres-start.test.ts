@@ -142,7 +142,7 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => 
     }
   })
 
-  test('an encoding other than UTF8 is refused before anything is made', async () => {
+  test('an encoding other than UTF8 is rejected before anything is created', async () => {
     const name = unique('latin')
     await administer(SERVER, `CREATE DATABASE ${name} ENCODING 'SQL_ASCII' TEMPLATE template0`)
     try {
@@ -185,7 +185,7 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => 
     assert.deepEqual(faults, [])
   })
 
-  test('where pg_trgm may not be made, search works without, and the log says so', async () => {
+  test('if pg_trgm cannot be created, search works without it, and the log says so', async () => {
     await using here = await place()
     const { database, role } = here
     await administer(database.url, `GRANT CREATE ON SCHEMA public TO ${role}`)
@@ -198,7 +198,7 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => 
     assert.equal((await administer(database.url, indexes)).length, 3)
   })
 
-  test('a server that is not up yet is waited for, up to a limit', async () => {
+  test('startup waits for a server that is not up yet, up to a limit', async () => {
     const server: TestDatabase = await makeDatabase(SERVER, unique('late'))
     const port = await freePort()
     const url = new URL(server.url)

@@ -19,7 +19,7 @@ const rename = (from: string, to: string) => sql`UPDATE blob_trash SET key = ${t
 const keys = async (database: Database) =>
   (await database.values(sql`SELECT key FROM blob_trash ORDER BY key`)).flat()
 
-describe('transactions that PostgreSQL breaks', { skip: NO_SERVER, timeout: 120_000 }, () => {
+describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 120_000 }, () => {
   async function place() {
     const made = await makeDatabase(POSTGRES_URL ?? '', `broken_${randomBytes(6).toString('hex')}`)
     const database = await openPostgres(made.url)
@@ -38,7 +38,7 @@ describe('transactions that PostgreSQL breaks', { skip: NO_SERVER, timeout: 120_
     await administer(url, `SELECT pg_terminate_backend(${own?.pid}, 5000)`)
   }
 
-  test('a connection that is cut in the middle: the transaction runs again, and nothing is there twice', async () => {
+  test('a connection lost during a transaction: it is retried, and nothing is stored twice', async () => {
     await using here = await place()
     const { database, url } = here
     for (const when of ['before', 'between'] as const) {
@@ -58,7 +58,7 @@ describe('transactions that PostgreSQL breaks', { skip: NO_SERVER, timeout: 120_
     assert.deepEqual(await keys(database), ['before 1', 'before 2', 'between 1', 'between 2'])
   })
 
-  test('a deadlock: one is undone and runs again, both are stored', async () => {
+  test('a deadlock: one transaction is rolled back and retried, both are stored', async () => {
     await using here = await place()
     const { database } = here
     await database.transaction((tx) => tx.run(insert('a')))
@@ -87,7 +87,7 @@ describe('transactions that PostgreSQL breaks', { skip: NO_SERVER, timeout: 120_
     assert.equal(String(other).slice(1), String(one).slice(1))
   })
 
-  test('a connection that is cut while COMMIT is under way is not run again: nobody knows what it did', async () => {
+  test('a connection lost during COMMIT: the transaction is not retried, because its outcome is unknown', async () => {
     await using here = await place()
     const { database, url } = here
     // A deferred check holds the COMMIT up for long enough to cut it.
@@ -111,7 +111,7 @@ describe('transactions that PostgreSQL breaks', { skip: NO_SERVER, timeout: 120_
     assert.deepEqual(await keys(database), [])
   })
 
-  test('what waits for too long is a 503 with Retry-After; then all is well', async () => {
+  test('waiting too long for a lock is a 503 with Retry-After', async () => {
     const made = await makeDatabase(POSTGRES_URL ?? '', `slow_${randomBytes(6).toString('hex')}`)
     // What is in memory would be answered all the same.
     const service = await startService({ flags: { 'database-url': made.url, 'search-memory': '0' } })
@@ -142,7 +142,7 @@ describe('transactions that PostgreSQL breaks', { skip: NO_SERVER, timeout: 120_
     }
   })
 
-  test('a server that restarts in the middle: transactions under way run again, once each', async () => {
+  test('a server restart: running transactions are retried, once each', async () => {
     const settings = ['synchronous_commit=on']
     const server = await startPostgres(process.env['TEST_POSTGRES_BIN'], settings)
     const database = await openPostgres(databaseAt(server.url, 'postgres'))

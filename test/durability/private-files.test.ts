@@ -29,7 +29,7 @@ async function succeeds(args: readonly string[]): Promise<CliResult> {
   return result
 }
 
-suite('what the service writes is for its user alone', { skip, timeout: 240_000 }, () => {
+suite('files of the service are private', { skip, timeout: 240_000 }, () => {
   for (const umask of [0o022, 0o000]) {
     test(`with a umask of ${umask.toString(8)}`, async () => {
       const before = process.umask(umask)
@@ -41,7 +41,7 @@ suite('what the service writes is for its user alone', { skip, timeout: 240_000 
     })
   }
 
-  test('a data folder that others can read is warned about when the service starts, and left as it is', async () => {
+  test('a data folder that others can read causes a warning at startup, and is not changed', async () => {
     await using data = await temporaryFolder()
     {
       await using service = await serve(['--data', data.path])

@@ -35,7 +35,7 @@ suite('the same bytes uploaded and deleted concurrently', () => {
     assert.deepEqual(await readdir(join(service.data, 'staging')), [])
   }
 
-  test('what an application holds is served whatever others do', async () => {
+  test('an image of an application is served whatever others do', async () => {
     const bytes = stamped(png, 'de todas')
     const hash = expectedHash(bytes)
     const clients = await Promise.all(['uno', 'dos', 'tres', 'cuatro'].map(newClient))
@@ -74,7 +74,7 @@ suite('the same bytes uploaded and deleted concurrently', () => {
     await assertEmpty()
   })
 
-  test('a deleted image is served no more, nor what was made of it, however hot', async () => {
+  test('a deleted image and its derivatives are not served from any cache', async () => {
     const client = await newClient('borrado')
     const bytes = stamped(png, 'caliente')
     const hash = expectedHash(bytes)
@@ -100,7 +100,7 @@ suite('the same bytes uploaded and deleted concurrently', () => {
     await assertEmpty()
   })
 
-  test('deleting while derivatives are being made gives images or 404, never a fault', async () => {
+  test('deleting during rendering gives images or 404, never an error', async () => {
     const client = await newClient('derivados')
     const bytes = stamped(await gradient(600, 400).png().toBuffer(), 'derivados')
     const hash = expectedHash(bytes)

@@ -36,7 +36,7 @@ async function damage(path: string): Promise<() => Promise<void>> {
   }
 }
 
-suite('/readyz follows what requests meet', { timeout: 240_000 }, () => {
+suite('/readyz reflects failures of requests', { timeout: 240_000 }, () => {
   test('a damaged database is not ready, is explained once in the log, and is ready again once it is whole', async () => {
     await using folder = await temporaryFolder()
     await using place = await startSingleNode(folder.path)
@@ -128,8 +128,8 @@ function assertShort(said: Awaited<ReturnType<typeof sayAll>>): void {
   }
 }
 
-suite('commands on a database that cannot be used say so in a line', { timeout: 240_000 }, () => {
-  test('one whose first page is none', async () => {
+suite('commands report an unusable database in one line', { timeout: 240_000 }, () => {
+  test('a damaged first page', async () => {
     await using folder = await temporaryFolder()
     await using elsewhere = await temporaryFolder()
     await writeFile(join(folder.path, 'catalejo.db'), 'no database at all'.repeat(1_000))
@@ -143,7 +143,7 @@ suite('commands on a database that cannot be used say so in a line', { timeout: 
     }
   })
 
-  test('one whose other pages are none', async () => {
+  test('damaged other pages', async () => {
     await using folder = await temporaryFolder()
     await using elsewhere = await temporaryFolder()
     {
@@ -160,7 +160,7 @@ suite('commands on a database that cannot be used say so in a line', { timeout: 
     }
   })
 
-  test('one on a disk that may not be written', { skip: notRoot }, async (context) => {
+  test('a read-only disk', { skip: notRoot }, async (context) => {
     await using disk = await smallDisk()
     await using elsewhere = await temporaryFolder()
     if (disk === undefined) return context.skip('no disk may be mounted here')
@@ -177,7 +177,7 @@ suite('commands on a database that cannot be used say so in a line', { timeout: 
     }
   })
 
-  test('one on a full disk', { skip: notRoot }, async (context) => {
+  test('a full disk', { skip: notRoot }, async (context) => {
     await using disk = await smallDisk()
     await using elsewhere = await temporaryFolder()
     if (disk === undefined) return context.skip('no disk may be mounted here')

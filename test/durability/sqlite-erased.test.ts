@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/folder.ts'
 const ROWS = 2_500
 const address = (i: number) => `203.0.${Math.floor(i / 250)}.${(i % 250) + 1000}`
 
-test('of values that were overwritten, and of rows that were removed, no byte stays in the file', async () => {
+test('overwritten values and deleted rows leave no bytes in the file', async () => {
   await using folder = await temporaryFolder()
   const path = join(folder.path, 'erased.db')
   const connection = new Connection(path, 'write')

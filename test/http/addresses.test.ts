@@ -65,13 +65,13 @@ for (const [path, allow] of ALLOWED) {
   }
 }
 
-test('the type of a body does not matter where nothing takes it', async () => {
+test('the type of an unused body does not matter', async () => {
   const options = { method: 'POST', headers: { 'content-type': ';;' }, body: 'x' }
   assert.deepEqual((await call(service, '/nada', options)).body, UNKNOWN)
   assert.equal((await call(service, '/healthz', options)).status, 405)
 })
 
-test('HEAD answers as GET does, without the body', async () => {
+test('HEAD returns the headers of GET without a body', async () => {
   for (const [path, status] of [
     ['/healthz', 200],
     ['/nada', 404],
@@ -145,7 +145,7 @@ test('a malformed address is logged, and pages may read the error', async () => 
   await eventually(async () => /"route":"unknown","status":400,/.test(await service.log()))
 })
 
-test('a whole address in the request line is served as its path', async () => {
+test('an absolute URL in the request line is served by its path', async () => {
   const connection = await RawConnection.open(service)
   const ask = async (method: string, address: string) => {
     connection.send(`${method} ${address} HTTP/1.1\r\nhost: ejemplo.cl\r\n\r\n`)

@@ -163,7 +163,7 @@ for (const type of TYPES) {
   })
 }
 
-test('a POST without a body or a type is read as one without fields', async () => {
+test('a POST without a body or a type has no fields', async () => {
   const post = async (path: string, api: string) =>
     (await call(service, path, { method: 'POST', query: { api } })).body
   const msg = 'Falta el parámetro data'

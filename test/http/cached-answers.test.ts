@@ -39,7 +39,7 @@ suite('a cached answer', () => {
     await stored(service, [record('zzz', { status: changes % 2 })])
   }
 
-  test('is the same as one that was read', async () => {
+  test('equals one from the database', async () => {
     const image = { api: service.imageKey }
     const domains = { api: service.domainKey }
     const unknown = { api: 'x'.repeat(32) }

@@ -29,7 +29,7 @@ for (const { method, path } of ENDPOINTS) {
   })
 }
 
-test('answers and refusals alike may be read by any page', async () => {
+test('any origin may read responses and errors', async () => {
   for (const [path, status] of [
     [`/api/v1/domainwatch/list?api=${service.domainKey}`, 200],
     ['/api/v1/domainwatch/list', 401],
@@ -60,7 +60,7 @@ test('only the origins that are configured', async () => {
   }
 })
 
-test('what an answer varies by is one header, whichever way it comes', async () => {
+test('a response has a single Vary header on every path', async () => {
   await using other = await startService({ flags: { 'cors-origins': origin } })
   const client = new ImageClient(other.url, other.imageKey)
   const { body } = await client.upload(await gradient(30, 20).png().toBuffer())

@@ -193,7 +193,7 @@ test('a body that ends early is a malformed request', async () => {
   })
 })
 
-test('each error in a table of the documents is one that a test provokes', async () => {
+test('each documented error is provoked by a test', async () => {
   const quota = await limits({ account: 'fotos', max_images: '-1' })
   assert.deepEqual(quota.body, {
     status: 400,

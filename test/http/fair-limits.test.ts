@@ -15,7 +15,7 @@ const head = (path: string, length: number) =>
   `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-www-form-urlencoded\r\n` +
   `content-length: ${length}\r\n\r\n`
 
-suite('a body that comes too slowly', { timeout: 60_000 }, () => {
+suite('a slow body', { timeout: 60_000 }, () => {
   let service: TestService
   before(async () => {
     // The real limits are far lower, and over half a minute.
@@ -47,7 +47,7 @@ suite('a body that comes too slowly', { timeout: 60_000 }, () => {
     await connection.closed()
   })
 
-  test('is not one that comes steadily', async () => {
+  test('is accepted if it arrives steadily', async () => {
     const connection = await RawConnection.open(service)
     const body = Buffer.alloc(MIB, ' ')
     body.write(`data=${encodeURIComponent(JSON.stringify([record('lento')]))}&x=`)
@@ -74,7 +74,7 @@ suite('connections of one address', { timeout: 60_000 }, () => {
     body: JSON.stringify({ data: [record('casa')] }),
   }
 
-  test('are limited, and others have theirs', async () => {
+  test('are limited, without affecting other addresses', async () => {
     await using service = await startService({ flags: { 'client-connections': '5' } })
     const url = `${service.url}${ADD}?api=${service.domainKey}`
     const opened = await connections(service, '127.0.0.2', 5)
@@ -114,7 +114,7 @@ suite('connections of one address', { timeout: 60_000 }, () => {
   })
 })
 
-test('requests sent without waiting are answered up to a limit, past which the connection ends', async () => {
+test('pipelined requests are answered up to a limit, beyond which the connection is closed', async () => {
   await using service = await startService()
   const get = `GET ${LIST}?api=${service.domainKey} HTTP/1.1\r\nhost: x\r\n\r\n`
   const modest = await RawConnection.open(service)
@@ -127,7 +127,7 @@ test('requests sent without waiting are answered up to a limit, past which the c
   assert.equal((await call(service, '/healthz')).status, 200)
 })
 
-test('requests of one address fill the log up to a limit, and leave the others theirs', async () => {
+test('log lines of one address are limited, without affecting other addresses', async () => {
   await using service = await startService({
     flags: { 'client-log-lines': '5', 'trusted-proxies': '127.0.0.1' },
   })

@@ -67,7 +67,7 @@ const ATTACKS: readonly [string, Attack][] = [
 
 suite('200 bodies without a key from four addresses', { timeout: 120_000 }, () => {
   for (const [what, bodies] of ATTACKS) {
-    test(`leave room for everybody else: ${what}`, async () => {
+    test(`leave room for other clients: ${what}`, async () => {
       await using service = await startService()
       const strangers = await attack(service.url, bodies)
       assert.deepEqual(await visit(service, service.url), allGood)

@@ -67,7 +67,7 @@ for (const [path, key, limit] of LIMITS) {
   })
 }
 
-test('a refused key does not cost the connection, whatever its body', async () => {
+test('a rejected key does not close the connection, whatever the body', async () => {
   const connection = await RawConnection.open(service)
   connection.send(
     `POST ${ADD}?api=mala HTTP/1.1\r\nhost: x\r\n${FORM}\r\ncontent-length: ${40 * MIB}\r\n\r\n`,
@@ -103,7 +103,7 @@ test('pipelined requests are answered in order', async () => {
   connection.close()
 })
 
-test('bodies cut off by their senders leave no memory taken', async () => {
+test('aborted bodies release their memory', async () => {
   const size = 24 * MIB
   for (let i = 0; i < 24; i++) {
     const connection = await RawConnection.open(service)

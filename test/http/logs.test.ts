@@ -78,7 +78,7 @@ test('health and readiness', async () => {
   assert.deepEqual((await call(service, '/readyz')).body, { status: 200 })
 })
 
-test('not ready without its database, and healthy all the same', async () => {
+test('without its database the service is healthy but not ready', async () => {
   await using other = await startService()
   await other.loseDatabase()
   const { body, headers } = await call(other, '/readyz')
@@ -87,7 +87,7 @@ test('not ready without its database, and healthy all the same', async () => {
   assert.deepEqual((await call(other, '/healthz')).body, { status: 200 })
 })
 
-test('openapi.json names every endpoint', async () => {
+test('openapi.json lists every endpoint', async () => {
   const { body } = await call(service, '/openapi.json')
   assert.ok(typeof body === 'object' && body !== null && 'paths' in body && 'openapi' in body)
   assert.match(String(body.openapi), /^3\.1\./)

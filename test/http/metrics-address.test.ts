@@ -11,7 +11,7 @@ import { join } from 'node:path'
 
 const origin = 'https://panel.ejemplo.cl'
 
-test('no page of another origin may read the measurements', async () => {
+test('other origins cannot read the metrics', async () => {
   await using service = await startService()
   for (const path of ['/metrics', '/%6Detrics']) {
     const { status, headers } = await call(service, path, { headers: { origin } })
@@ -30,7 +30,7 @@ test('no page of another origin may read the measurements', async () => {
   assert.equal(preflight.headers.get('access-control-allow-origin'), null)
 })
 
-test('an address of their own serves the measurements, and nothing else does', async () => {
+test('a separate address serves the metrics exclusively', async () => {
   await using service = await startService({ flags: { 'metrics-address': '127.0.0.1:0' } })
   const url = /"address":"(http:[^"]*)","msg":"metrics listening"/.exec(await service.log())?.[1] ?? ''
   const own = await fetch(url)
@@ -54,7 +54,7 @@ test('an address of their own serves the measurements, and nothing else does', a
   assert.equal(document.text.includes('"/metrics"'), false)
 })
 
-test('several processes share the address and answer for all of them', async () => {
+test('several processes share the address and report for all of them', async () => {
   const data = await mkdtemp(join(tmpdir(), 'catalejo-metrics-'))
   const flags = { port: '0', data, workers: '2', 'metrics-address': '127.0.0.1:0' }
   const node = await startNode({ flags })
@@ -70,7 +70,7 @@ test('several processes share the address and answer for all of them', async () 
   }
 })
 
-test('an address that is none stops the start', () => {
+test('an invalid address prevents the start', () => {
   for (const [text, value] of [
     ['127.0.0.1:9464', { host: '127.0.0.1', port: 9464 }],
     ['[::1]:9464', { host: '::1', port: 9464 }],

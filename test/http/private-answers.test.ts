@@ -18,7 +18,7 @@ const marks = (headers: Headers) => [headers.get('cache-control'), headers.get('
 const PRIVATE = ['no-store', 'nosniff']
 
 for (const { method, path, service: of } of ENDPOINTS) {
-  test(`${method} ${path}: no cache keeps the answer, with whatever key`, async () => {
+  test(`${method} ${path}: the response is not cacheable, with any key`, async () => {
     for (const api of [KEYS[of], 'mala', KEYS[of === 'imagestore' ? 'domainwatch' : 'imagestore']]) {
       const { headers } = await call(service, path, { method, query: { api } })
       assert.deepEqual(marks(headers), PRIVATE)
@@ -27,7 +27,7 @@ for (const { method, path, service: of } of ENDPOINTS) {
   })
 }
 
-test('answers from memory and streams are marked as well, and public links are not', async () => {
+test('cached responses and streams are private too, public links are not', async () => {
   await stored(service, [record('casa')])
   const client = new ImageClient(service.url, service.imageKey)
   const hash = String((await client.upload(await gradient(20, 20).png().toBuffer())).body['hash'])
@@ -49,7 +49,7 @@ test('answers from memory and streams are marked as well, and public links are n
   }
 })
 
-test('what is refused before there is a request is marked too', async () => {
+test('errors before routing are private too', async () => {
   const connection = await RawConnection.open(service)
   connection.send('GET /a b HTTP/1.1\r\nhost: x\r\n\r\n')
   const headers = (await connection.reply())?.headers
@@ -72,7 +72,7 @@ const HOSTS: readonly [string, number][] = [
 ]
 
 for (const [lines, status] of HOSTS) {
-  test(`${JSON.stringify(lines)}: ${status}, on every way through the service`, async () => {
+  test(`${JSON.stringify(lines)}: ${status}, on every path through the service`, async () => {
     const list = `${LIST}?api=${service.domainKey}&limit=1`
     for (const path of ['/healthz', list, list, '/i/nada'])
       for (const version of ['1.0', '1.1']) {
@@ -92,7 +92,7 @@ const ENCODED = {
   msg: 'El cuerpo de la solicitud debe venir sin comprimir, con Content-Encoding identity',
 }
 
-test('a body in an encoding that is not undone is a 415, after the key', async () => {
+test('a body with a content encoding is a 415, after the key check', async () => {
   const body = new Uint8Array(gzipSync(JSON_BODY))
   for (const encoding of ['gzip', 'br', 'identity, gzip', 'GZIP', 'nada']) {
     const headers = { 'content-type': 'application/json', 'content-encoding': encoding }
@@ -108,7 +108,7 @@ test('a body in an encoding that is not undone is a 415, after the key', async (
   }
 })
 
-test('a transfer coding that is not undone is a 415 too', async () => {
+test('an unsupported transfer coding is a 415 too', async () => {
   const connection = await RawConnection.open(service)
   const body = gzipSync(JSON_BODY)
   connection.send(
@@ -120,7 +120,7 @@ test('a transfer coding that is not undone is a 415 too', async () => {
   connection.close()
 })
 
-test('identity, and a header without a body, are not an encoding', async () => {
+test('identity, and a header without a body, are accepted as unencoded', async () => {
   const headers = { 'content-type': 'application/json', 'content-encoding': 'identity' }
   const query = { api: service.domainKey }
   assert.deepEqual((await call(service, ADD, { query, headers, body: JSON_BODY })).body, {

@@ -9,7 +9,7 @@ import { startService, type TestService } from '../support/service.ts'
 const BAD = { status: 400, msg: 'La solicitud no es válida' }
 const behindBalancer = process.env['TEST_NODES'] !== undefined && 'the balancer refuses such addresses itself'
 
-suite('letters beyond ASCII in an address', { skip: behindBalancer }, () => {
+suite('non-ASCII characters in a URL', { skip: behindBalancer }, () => {
   let service: TestService
   before(async () => {
     service = await startService()
@@ -21,7 +21,7 @@ suite('letters beyond ASCII in an address', { skip: behindBalancer }, () => {
   const search = (text: string, headers = '') =>
     `GET ${LIST}?api=${service.domainKey}&search=${text} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`
 
-  test('are read as if they had been escaped', async () => {
+  test('are read as if they were escaped', async () => {
     const connection = await RawConnection.open(service)
     connection.send(search('ñandú'))
     const reply = await connection.reply()
@@ -31,7 +31,7 @@ suite('letters beyond ASCII in an address', { skip: behindBalancer }, () => {
     await connection.closed()
   })
 
-  test('also on a connection that was used before, and where the client says no more', async () => {
+  test('also on a reused connection, and if the client half-closes', async () => {
     const connection = await RawConnection.open(service)
     connection.send(search('andu'))
     assert.deepEqual(found((await connection.reply())?.body), ['nandu'])
@@ -40,7 +40,7 @@ suite('letters beyond ASCII in an address', { skip: behindBalancer }, () => {
     await connection.closed()
   })
 
-  test('with a body that comes with them and after them', async () => {
+  test('with a body that arrives together with or after them', async () => {
     const connection = await RawConnection.open(service)
     const body = JSON.stringify({ data: [record('ábaco')] })
     connection.send(
@@ -55,7 +55,7 @@ suite('letters beyond ASCII in an address', { skip: behindBalancer }, () => {
     assert.deepEqual(found((await again.reply())?.body), ['ábaco'])
   })
 
-  test('with anything else amiss they are refused as before', async () => {
+  test('in otherwise malformed requests they are rejected', async () => {
     for (const request of [
       `GET ${LIST}?search=ñ\u0001 HTTP/1.1\r\nhost: x\r\n\r\n`,
       `GET ${LIST}?search=ñ b HTTP/1.1\r\nhost: x\r\n\r\n`,

@@ -5,7 +5,7 @@ import { ImageClient, noise } from '../support/images.ts'
 import { RawConnection } from '../support/raw.ts'
 import { startService } from '../support/service.ts'
 
-test('answers on their way to a slow reader arrive whole although the service stops', async () => {
+test('responses to a slow reader complete although the service stops', async () => {
   await using service = await startService()
   const images = new ImageClient(service.url, service.imageKey)
   const { body } = await images.upload(await noise(700, 700).png().toBuffer())

@@ -117,7 +117,7 @@ suite('decompression bombs', () => {
     assert.equal((await fotos.upload(manyFrames(1_000, 60))).status, 200)
   })
 
-  test('all of them concurrently', async () => {
+  test('all concurrently', async () => {
     const work = Promise.all(bombs.map(([, bytes]) => fotos.upload(Buffer.concat([bytes]))))
     for (const { status } of await meanwhileHealthy(work)) assert.ok([200, 401, 503].includes(status))
     assert.equal((await fotos.upload(png)).status, 200)
@@ -165,7 +165,7 @@ suite('more concurrent images than can be decoded', () => {
   })
 })
 
-test('what is taken as an image does not depend on how many processes share the memory', async () => {
+test('accepted images do not depend on the number of processes', async () => {
   await using service = await startService({ flags: { workers: '2', 'image-memory': '128' } })
   const fotos = new ImageClient(service.url, service.imageKey)
   const large = blackPng(3_000, 3_000, 3_000)

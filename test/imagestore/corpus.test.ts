@@ -19,7 +19,7 @@ function distance(a: string, b: string): number {
   return bits.replaceAll('0', '').length
 }
 
-suite('images that nobody here made', () => {
+suite('third-party images', () => {
   let service: TestService
   let fotos: ImageClient
 

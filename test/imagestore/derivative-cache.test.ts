@@ -31,7 +31,7 @@ const keptFiles = async (service: TestService) =>
   (await filesUnder(folderOf(service))).filter((name) => !name.includes('.claim'))
 
 suite('the cache of derivatives', { concurrency: 2 }, () => {
-  test('equal concurrent requests are one computation, and later ones none, also after a restart', async () => {
+  test('equal concurrent requests share one computation, and later ones need none, also after a restart', async () => {
     const { service, client } = await open()
     await using _ = service
     await client.upload(photo)
@@ -53,7 +53,7 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     await second.stop()
   })
 
-  test('two services on one folder make each derivative once', async () => {
+  test('two services on one folder render each derivative once', async () => {
     const { service, client } = await open()
     await using _ = service
     await client.upload(photo)
@@ -70,7 +70,7 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     assert.equal(made, widths.length)
   })
 
-  test('one client fills a part of the disk, past which only what is asked for again is kept', async () => {
+  test('one client fills a part of the disk, beyond which only repeatedly requested derivatives are cached', async () => {
     const { service, client } = await open({
       flags: { 'derivative-cache': '1', 'trusted-proxies': '127.0.0.1' },
     })
@@ -95,7 +95,7 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     await eventually(async () => (await keptFiles(service)).length === 4)
   })
 
-  test('a deleted image takes its derivatives with it', async () => {
+  test('deleting an image deletes its derivatives', async () => {
     const { service, client } = await open()
     await using _ = service
     await client.upload(photo)
@@ -110,7 +110,7 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     assert.equal(await metric(service, 'made_total'), 4)
   })
 
-  test('what is finished after the deletion does not stay', async () => {
+  test('a derivative finished after the deletion is not kept', async () => {
     const { service, client } = await open()
     await using _ = service
     const large = await noise(1_500, 1_500).png({ compressionLevel: 0 }).toBuffer()
@@ -125,7 +125,7 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     assert.deepEqual(await filesUnder(folderOf(service)), [])
   })
 
-  test('stats tell what they take, of all applications and after a restart too', async () => {
+  test('stats report the space of derivatives of all applications, also after a restart', async () => {
     const { service, client } = await open({ flags: { 'derivative-cache': '100' } })
     await using _ = service
     const other = new ImageClient(service.url, (await service.newKey('otra', 'imagestore')).key)
@@ -152,7 +152,7 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     await last.service.stop()
   })
 
-  test('a disk that refuses, and a cache that is off, only cost the work', async () => {
+  test('with a failing disk or a disabled cache, derivatives are rendered each time', async () => {
     const { service, client } = await open()
     await using _ = service
     await client.upload(photo)

@@ -26,7 +26,7 @@ async function withEdited(work: (place: { data: string; key: string; secret: str
 const edit = (key: string) =>
   `UPDATE blobs SET key = '${key}', size = ${Buffer.byteLength(SECRET)} WHERE hash = '${expectedHash(png)}'`
 
-test('a database that was edited by hand cannot make a link deliver, or a deletion remove, a file elsewhere', () =>
+test('a manipulated database cannot make a link serve, or a deletion remove, a file elsewhere', () =>
   withEdited(async ({ data, key, secret }) => {
     await using service = await startService({ data, flags: { 'blobs-url': '' } })
     const fotos = new ImageClient(service.url, service.imageKey)
@@ -47,7 +47,7 @@ test('a database that was edited by hand cannot make a link deliver, or a deleti
     assert.equal(await readFile(secret, 'utf8'), SECRET)
   }))
 
-test('a database that was edited by hand cannot make a link deliver a page', async () => {
+test('a manipulated database cannot make a link serve HTML', async () => {
   await using service = await startService()
   const fotos = new ImageClient(service.url, service.imageKey)
   assert.equal((await fotos.upload(png)).status, 200)
@@ -60,7 +60,7 @@ test('a database that was edited by hand cannot make a link deliver a page', asy
   }
 })
 
-test('verify names such a key, and a backup leaves its bytes out', () =>
+test('verify reports such a key, and a backup omits its bytes', () =>
   withEdited(async ({ data, key }) => {
     await using service = await startService({ data, flags: { 'blobs-url': '', 'database-url': '' } })
     assert.equal((await new ImageClient(service.url, service.imageKey).upload(png)).status, 200)

@@ -89,7 +89,7 @@ suite('heavy images of many clients', { skip: balanced, timeout: 240_000 }, () =
     await Promise.all(others.all)
   })
 
-  test('nor for that of several, the addresses of one IPv6 network counting as one', async () => {
+  test('a visitor does not wait for several addresses of one IPv6 network', async () => {
     const network = Array.from({ length: MANY }, (_, i) => `2001:db8:0:1::${i + 1}`)
     const others = await flood(paths(), network)
     const before = others.count
@@ -103,7 +103,7 @@ suite('heavy images of many clients', { skip: balanced, timeout: 240_000 }, () =
     await Promise.all(four.all)
   })
 
-  test('who asks for what another one has at the end of its queue has it in a turn of its own', async () => {
+  test("a request for a job in another client's queue runs in the turn of the requester", async () => {
     const wanted = paths()
     const last = wanted.at(-1) ?? ''
     const stop = new AbortController()
@@ -122,7 +122,7 @@ suite('heavy images of many clients', { skip: balanced, timeout: 240_000 }, () =
     await Promise.all(others.all)
   })
 
-  test('an application does not wait for the uploads of another one, nor a visitor for either', async () => {
+  test('uploads of one application delay neither another application nor a visitor', async () => {
     const other = new ImageClient(service.url, (await service.newKey('otra', 'imagestore')).key)
     const uploads = new Settled()
     for (let i = 1; i <= MANY; i++) uploads.add(other.upload(filtered(i)))
@@ -134,7 +134,7 @@ suite('heavy images of many clients', { skip: balanced, timeout: 240_000 }, () =
     await Promise.all(uploads.all)
   })
 
-  test('a usual image does not wait for large outputs, which take long without looking heavy', async () => {
+  test('an ordinary image does not wait for large outputs whose cost is underestimated', async () => {
     const plain = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"/>')
     assert.equal((await client.upload(plain)).status, 200)
     const large = Array.from(
@@ -148,7 +148,7 @@ suite('heavy images of many clients', { skip: balanced, timeout: 240_000 }, () =
     await Promise.all(others.all)
   })
 
-  test('a full queue has room for a newcomer, at the cost of who fills it', async () => {
+  test('a full queue admits a new client at the expense of the one that fills it', async () => {
     const addresses = ['203.0.113.10', '203.0.113.11', '203.0.113.12']
     const statuses: number[] = []
     const others = Array.from({ length: 45 }, async (_, i) => {
@@ -166,7 +166,7 @@ suite('heavy images of many clients', { skip: balanced, timeout: 240_000 }, () =
   })
 })
 
-test('a wait that is too long ends with 503', { skip: balanced, timeout: 120_000 }, async () => {
+test('a long wait ends with 503', { skip: balanced, timeout: 120_000 }, async () => {
   await using service = await startService({
     flags: { ...FLAGS, 'image-wait': '1', 'image-timeout': '300' },
   })

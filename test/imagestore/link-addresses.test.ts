@@ -56,7 +56,7 @@ const unknownIds: Readonly<Record<string, string>> = {
   'a property of all objects as extension': `${hash}.constructor`,
 }
 
-suite('addresses of the public link', () => {
+suite('URLs of the public link', () => {
   let service: TestService
   let fotos: ImageClient
 
@@ -133,7 +133,7 @@ suite('addresses of the public link', () => {
     }
   }
 
-  test('every way to write a modifier means the same', async () => {
+  test('all spellings of a modifier are equivalent', async () => {
     const expected = await fotos.link(`${hash}&m=w_30,f_webp`)
     const etag = expected.headers.get('etag')
     const bytes = await bytesOf(expected)
@@ -165,7 +165,7 @@ suite('addresses of the public link', () => {
     }
   })
 
-  test('an empty modifier is none', async () => {
+  test('an empty modifier is ignored', async () => {
     for (const written of [`${hash}&m=`, `${hash}?m=`, `${hash}&m`, `${hash}&`, `${hash}?`]) {
       assert.deepEqual(await bytesOf(await fotos.link(written)), png, written)
     }
@@ -194,7 +194,7 @@ suite('addresses of the public link', () => {
     'm=w_30&q=80',
     'x=1&w_30',
   ]) {
-    test(`what is meant as a modifier and is in no m= is refused by name: ${meant}`, async () => {
+    test(`a modifier outside m= is rejected by name: ${meant}`, async () => {
       for (const mark of ['&', '&amp;', '?']) {
         const refused = await fotos.link(`${hash}${mark}${meant}`)
         assert.equal(refused.headers.get('cache-control'), 'no-store')
@@ -238,7 +238,7 @@ suite('addresses of the public link', () => {
     ['a range past the end', hash, { headers: { range: 'bytes=99999999-' } }, 416],
     ['a method that is not for links', hash, { method: 'POST' }, 405],
   ] as const) {
-    test(`no cache may keep the answer to ${what}`, async () => {
+    test(`the response to ${what} is not cacheable`, async () => {
       const response = await fotos.link(path, init)
       await response.body?.cancel()
       assert.equal(response.headers.get('cache-control'), 'no-store')
@@ -274,7 +274,7 @@ suite('addresses of the public link', () => {
   })
 
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
-    test(`${method} is not for links`, async () => {
+    test(`${method} is not allowed`, async () => {
       const response = await fotos.link(hash, { method })
       assert.equal(response.status, 405)
       assert.match(response.headers.get('allow') ?? '', /GET.*HEAD/)

@@ -74,7 +74,7 @@ suite('a cached link', () => {
       assertSame(path, init, status))
   }
 
-  test('is logged and measured as others are', async () => {
+  test('is logged and measured like others', async () => {
     await ask(hash)
     const before = (await service.log()).split('\n').length
     await ask(hash, { headers: { 'x-forwarded-for': '203.0.113.7' } })
@@ -117,7 +117,7 @@ suite('a cached link', () => {
     await old.closed()
   })
 
-  test('a deleted image is gone from the next request on', async () => {
+  test('a deleted image is 404 from the next request on', async () => {
     for (const path of [hash, `${hash}&m=w_80`]) assert.equal((await ask(path)).status, 200)
     assert.equal((await client.remove(hash)).status, 200)
     for (const path of [hash, `${hash}&m=w_80`]) assert.equal((await client.link(path)).status, 404)
@@ -130,7 +130,7 @@ for (const [what, modifier] of [
   ['an original', ''],
   ['a derivative', '&m=w_80,f_png'],
 ] as const) {
-  test(`${what} without a memory cache is the same each time, and made once`, async () => {
+  test(`${what} without a memory cache is the same each time, and rendered once`, async () => {
     await using service = await startService({ flags: { 'memory-cache': '0' } })
     const client = new ImageClient(service.url, service.imageKey)
     await client.upload(photo)
@@ -144,7 +144,7 @@ for (const [what, modifier] of [
   })
 }
 
-test('a slow reader gets the right bytes, whatever is sent to others meanwhile', async () => {
+test('a slow reader gets the right bytes while others are served', async () => {
   await using service = await startService({ flags: { 'memory-cache': '0' } })
   const client = new ImageClient(service.url, service.imageKey)
   const images = await Promise.all([560, 561, 562].map((height) => noise(560, height).png().toBuffer()))

@@ -22,7 +22,7 @@ const UNSIGNED = problem(403, 'La imagen solo se entrega por enlaces firmados')
 const EXPIRED = problem(410, 'El enlace venció')
 const NOW = Date.UTC(2026, 5, 1)
 
-suite('links whose image changes meanwhile', () => {
+suite('links whose image changes during the request', () => {
   const clock = new ManualClock(new Date(NOW).toISOString())
   let service: TestService
   let client: ImageClient
@@ -84,7 +84,7 @@ suite('links whose image changes meanwhile', () => {
     assert.deepEqual(plain(await answerOf(response)), expected)
   }
 
-  test('a derivative that is finished after its image was deleted is 404, for all who share the work', async () => {
+  test('a derivative finished after its image was deleted is 404 for all waiting requests', async () => {
     const hash = await stored()
     const link = `${hash}&m=w_31`
     for (const answer of await changing([link, link, link], () => client.remove(hash))) {
@@ -102,7 +102,7 @@ suite('links whose image changes meanwhile', () => {
     await isRefused(answer, NO_IMAGE)
   })
 
-  test('an image whose application closes it meanwhile is refused', async () => {
+  test('an image that its application closes meanwhile is rejected', async () => {
     await settle('open')
     const hash = await stored()
     const [answer] = await changing([`${hash}&m=w_32`], () => settle('signed'))
@@ -110,7 +110,7 @@ suite('links whose image changes meanwhile', () => {
     await isRefused(answer, UNSIGNED)
   })
 
-  test('an application that takes to the ladder meanwhile gives a size of the ladder', async () => {
+  test('a switch to ladder mode meanwhile applies to the response', async () => {
     const hash = await stored({}, 600)
     const [answer] = await changing([`${hash}&m=w_300`], () => settle('ladder'))
     assert.ok(answer?.status === 200)
@@ -119,7 +119,7 @@ suite('links whose image changes meanwhile', () => {
     await settle('open')
   })
 
-  test('what expires meanwhile is refused, and what soon does is kept no longer than that', async () => {
+  test('a link that expires meanwhile is rejected, and one that expires soon is cached no longer', async () => {
     const now = Math.floor(clock.now() / 1_000)
     const link = `${await stored()}&m=w_33,exp_${now + 5}`
     const [over] = await changing([link], async () => clock.advance(5_000))
@@ -156,7 +156,7 @@ suite('images whose stored bytes are damaged', () => {
     ['small', 60],
     ['large', 1_100],
   ] as const) {
-    test(`${size}: no cache keeps any answer made of them`, async () => {
+    test(`${size}: responses made of them are not cacheable`, async () => {
       const hash = await rotten(await noise(width, 600).tiff({ compression: 'none' }).toBuffer())
       for (const [link, headers] of [
         [`${hash}&m=w_9`, {}],

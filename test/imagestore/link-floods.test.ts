@@ -55,7 +55,7 @@ suite('a flood of links', () => {
     assert.ok(made >= 4 && refused > 0, `${made}, ${refused}`)
   })
 
-  test('all together get all of it', async () => {
+  test('all addresses together get all of it', async () => {
     const responses = await Promise.all(Array.from({ length: 60 }, (_, i) => ask(`203.0.113.${i + 1}`)))
     const { made, refused } = await sorted(responses, OVERLOAD)
     assert.ok(made >= 9 && refused > 0, `${made}, ${refused}`)
@@ -63,7 +63,7 @@ suite('a flood of links', () => {
 
   // With a store behind a network, reads under way keep their places until they end.
   const slow = BLOBS_VARIABLE in process.env && 'reads of the store decide when places come free'
-  test('what nobody waits for any more is not made', { skip: slow }, async () => {
+  test('abandoned requests are not rendered', { skip: slow }, async () => {
     const metric = async (name: string) => {
       const text = await (await fetch(`${service.url}/metrics`)).text()
       return Number(new RegExp(`^catalejo_images_${name} (\\d+)`, 'm').exec(text)?.[1])

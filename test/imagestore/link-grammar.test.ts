@@ -82,7 +82,7 @@ suite('the grammar of modifiers', () => {
   after(() => service[Symbol.asyncDispose]())
 
   for (const [name, bytes] of images) {
-    test(`${name}: whatever is asked for is made, or refused by name, whatever the order`, () =>
+    test(`${name}: any modifier is applied or rejected by name, in any order`, () =>
       fc.assert(
         fc.asyncProperty(modifier, async ([tokens, shuffled]) => {
           const link = `${expectedHash(bytes)}&m=`
@@ -107,7 +107,7 @@ suite('the grammar of modifiers', () => {
       ))
   }
 
-  test('sizes are as promised, to the pixel', () =>
+  test('sizes are exact', () =>
     fc.assert(
       fc.asyncProperty(
         side,
@@ -125,7 +125,7 @@ suite('the grammar of modifiers', () => {
       { numRuns: propertyRuns(40) },
     ))
 
-  test('no text is answered by a fault of ours', () =>
+  test('no text causes a server error', () =>
     fc.assert(
       fc.asyncProperty(
         fc.oneof(

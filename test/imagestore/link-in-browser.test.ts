@@ -69,7 +69,7 @@ suite('images in a browser', { timeout: 120_000 }, () => {
     return answered.filter((url) => url.includes('?ran'))
   }
 
-  test('the browser would run it', async () => {
+  test('the browser runs it if served with its own type', async () => {
     await using server = createServer((request, response) => {
       response.setHeader('content-type', request.url === '/page' ? 'text/html' : 'image/svg+xml')
       response.end(request.url === '/page' ? HTML : scripted)

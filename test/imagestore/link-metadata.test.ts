@@ -125,7 +125,7 @@ suite('meta_keep', () => {
     ['w_30,gray,rad_3,meta_keep,f_png', 'png'],
     ['meta_keep', 'jpeg'],
   ] as const) {
-    test(`${modifier}: the author, the rights, and no thumbnail`, async () => {
+    test(`${modifier}: keeps author and rights, and no thumbnail`, async () => {
       const made = await derive(modifier)
       const { exif, xmp: kept, icc, orientation = 1, format: written } = await sharp(made).metadata()
       assert.equal(written, format)
@@ -139,13 +139,13 @@ suite('meta_keep', () => {
     })
   }
 
-  test('without it nothing is kept', async () => {
+  test('without it no metadata is kept', async () => {
     const made = await derive('w_30')
     const { exif, xmp: kept, iptc: other } = await sharp(made).metadata()
     assert.deepEqual([exif, kept, other], [undefined, undefined, undefined])
   })
 
-  test('colours of inks are the same with and without it', async () => {
+  test('CMYK colours are the same with and without it', async () => {
     const cmyk = await readFile(new URL('../fixtures/dhash/cmyk.jpg', import.meta.url))
     const profiled = await gradient(60, 40).toColourspace('cmyk').withIccProfile('cmyk').jpeg().toBuffer()
     for (const bytes of [cmyk, profiled]) {

@@ -14,7 +14,7 @@ const FORGED = problem(403, 'La firma del enlace no es válida')
 const PRESETS_ONLY = problem(403, 'La imagen solo se entrega sin modificar o en un tamaño con nombre')
 const EXPIRED = problem(410, 'El enlace venció')
 
-suite('modes of delivery', () => {
+suite('delivery modes', () => {
   const clock = new ManualClock(new Date(NOW).toISOString())
   let service: TestService
   let fotos: ImageClient
@@ -85,7 +85,7 @@ suite('modes of delivery', () => {
     )
   })
 
-  test('presets: those, the original and its other formats', async () => {
+  test('presets: presets, the original and its other formats', async () => {
     await settle('presets')
     const hash = await stored(fotos)
     for (const link of [
@@ -104,7 +104,7 @@ suite('modes of delivery', () => {
     assert.deepEqual(await sizeOf(`${hash}&m=t,f_auto`, { dpr: '2' }), [160, 107])
   })
 
-  test('signed: nothing without a signature, and what is signed is all that is had', async () => {
+  test('signed: only what is signed', async () => {
     const secret = await settle('signed')
     const hash = await stored(fotos)
     for (const link of [hash, `${hash}.jpg`, `${hash}&m=thumb`, `${hash}?m=w_3`]) {
@@ -142,7 +142,7 @@ suite('modes of delivery', () => {
     assert.deepEqual(await sizeOf(`${hash}&m=w_60,f_auto,sig_${auto}`, { dpr: '3' }), [60, 40])
   })
 
-  test('exp_: valid until then and not a second longer, also for caches', async () => {
+  test('exp_: valid exactly until that second, also for caches', async () => {
     const secret = await settle('signed')
     const hash = await stored(fotos)
     const until = NOW / 1_000 + 100
@@ -161,7 +161,7 @@ suite('modes of delivery', () => {
     assert.deepEqual(await refusal(`${hash}&m=exp_${until}`), EXPIRED)
   })
 
-  test('malformed terms are faults of the modifier', async () => {
+  test('malformed exp_ and sig_ are errors of the modifier', async () => {
     await settle('open')
     const hash = await stored(fotos)
     const sig = `sig_${'A'.repeat(22)}`
@@ -178,7 +178,7 @@ suite('modes of delivery', () => {
     assert.deepEqual(await refusal(`${hash}&m=${sig}`), FORGED)
   })
 
-  test('a right signature opens any mode', async () => {
+  test('a valid signature is accepted in any mode', async () => {
     const hash = await stored(fotos)
     for (const mode of ['open', 'ladder', 'presets'] as const) {
       const secret = await settle(mode)
@@ -186,7 +186,7 @@ suite('modes of delivery', () => {
     }
   })
 
-  test('where several hold an image the most permissive of them counts', async () => {
+  test('of several applications with an image the most permissive one counts', async () => {
     await settle('signed')
     const theirs = await settle('signed', 'otras')
     const hash = await stored(fotos, others)
@@ -199,7 +199,7 @@ suite('modes of delivery', () => {
     assert.deepEqual(await refusal(`${hash}&m=thumb`), UNSIGNED)
   })
 
-  test('what was answered from memory is refused from the moment it is closed on', async () => {
+  test('a cached link is rejected as soon as its mode forbids it', async () => {
     await settle('open')
     const hash = await stored(fotos)
     const link = `${hash}&m=w_60`

@@ -168,7 +168,7 @@ suite('public link of a derivative', () => {
     })
   }
 
-  test('a picture turned by EXIF stands upright, with no turn left in it', async () => {
+  test('a picture with EXIF orientation is upright, without the tag', async () => {
     const info = await sharp(await bytesOf(await fotos.link(`${expectedHash(tall)}&m=w_100`))).metadata()
     assert.deepEqual([info.width, info.height, info.orientation ?? 1], [100, 150, 1])
   })

@@ -108,7 +108,7 @@ suite('f_auto', () => {
     })
   }
 
-  test('what a link varies by is all that has a say, and nothing where it says all', async () => {
+  test('Vary lists exactly the headers that affect the response', async () => {
     const varies = async (modifier: string) => (await ask(photo, modifier, {})).headers.get('vary')
     assert.equal(await varies('w_60,dpr_2,f_auto'), 'accept, save-data')
     assert.equal(await varies('w_60,f_auto'), 'accept, save-data, sec-ch-dpr, dpr')
@@ -130,7 +130,7 @@ suite('f_auto', () => {
     }
   })
 
-  test('HEAD and ranges are of the outcome', async () => {
+  test('HEAD and ranges refer to the negotiated format', async () => {
     const whole = await bytesOf(await ask(photo, 'w_60,f_auto', { accept: 'image/webp' }))
     const head = await ask(photo, 'w_60,f_auto', { accept: 'image/webp' }, { method: 'HEAD' })
     assert.equal(head.headers.get('content-length'), String(whole.byteLength))
@@ -146,14 +146,14 @@ suite('f_auto', () => {
     assert.equal((await sharp(await bytesOf(one)).metadata()).pages ?? 1, 1)
   })
 
-  test('what is the right format already is sent as it was uploaded', async () => {
+  test('an image already in the right format is sent unchanged', async () => {
     const same = await ask(still, 'f_auto', { accept: 'image/webp' })
     assert.ok((await bytesOf(same)).equals(still))
     assert.equal(same.headers.get('etag'), `"${expectedHash(still)}"`)
     assert.ok((await bytesOf(await ask(photo, 'f_auto', {}))).equals(photo))
   })
 
-  test('no answer has more bytes than any format that the client takes, by name', async () => {
+  test('no response is larger than any format that the client accepts by name', async () => {
     const sizeOf = async (bytes: Buffer, modifier: string) =>
       (await bytesOf(await ask(bytes, modifier, { accept: CHROME }))).length
     for (const [name, bytes] of Object.entries({ photo, clouds, graphic, gray, tiny, still })) {
@@ -170,7 +170,7 @@ suite('f_auto', () => {
     }
   })
 
-  test('of a drawing no answer has more bytes than WebP without loss, PNG and the original, whatever the client takes', async () => {
+  test('no response for a drawing is larger than lossless WebP, PNG and the original, for any client', async () => {
     for (const [name, bytes] of Object.entries({ graphic, gray, tiny, clouds })) {
       for (const size of ['w_200', 'w_320', 'w_600']) {
         const png = await bytesOf(await ask(bytes, `${size},f_png`, {}))
@@ -199,7 +199,7 @@ suite('f_auto', () => {
     }
   })
 
-  test('the original comes without its metadata, where it is the smallest', async () => {
+  test('the original is sent without metadata if it is the smallest', async () => {
     const secret = await sharp(tiny)
       .withExif({ IFD0: { Copyright: 'secreto' } })
       .png()
@@ -210,14 +210,14 @@ suite('f_auto', () => {
     assert.equal((await sharp(answer).metadata()).exif, undefined)
   })
 
-  test('gray stays gray', async () => {
+  test('grayscale is kept', async () => {
     const { channels, space } = await sharp(await bytesOf(await ask(gray, 'w_200,f_png', {}))).metadata()
     assert.deepEqual([channels, space], [1, 'b-w'])
     const coloured = await bytesOf(await ask(gray, 'w_200,f_png,c_pad,h_200,bg_f00', {}))
     assert.equal((await sharp(coloured).metadata()).channels, 3)
   })
 
-  test('a shared cache that ignores Vary gives nobody the wrong kind', async () => {
+  test('a shared cache that ignores Vary serves no wrong format', async () => {
     const clients = [
       { accept: CHROME },
       { accept: 'image/webp,*/*' },
@@ -254,7 +254,7 @@ suite('f_auto', () => {
     assert.equal(hits, 800 * 0.4 - 4)
   })
 
-  test('where all caches respect Vary, they may keep what varies', async () => {
+  test('if all caches respect Vary, negotiated responses are cacheable', async () => {
     await using shared = await startService({ flags: { 'auto-format-cache': 'shared' } })
     const other = new ImageClient(shared.url, shared.imageKey)
     await other.upload(photo)
@@ -272,7 +272,7 @@ suite('f_auto', () => {
     }
   })
 
-  test('who saves data gets less of it, unless the link says how much', async () => {
+  test('Save-Data lowers the quality unless the link sets it', async () => {
     const size = async (modifier: string, headers: Record<string, string>) =>
       (await bytesOf(await ask(photo, modifier, headers))).byteLength
     const on = { 'save-data': 'on' }

@@ -131,7 +131,7 @@ suite('public link of an original', () => {
       'bytes=0-1,3-4',
       'bytes=0x1-2',
     ]) {
-      test(`${name}: Range ${range} is not understood, so the whole is sent`, async () => {
+      test(`${name}: Range ${range} is not supported, so the whole image is sent`, async () => {
         const response = await fotos.link(hash, { headers: { range } })
         assert.equal(response.status, 200)
         assert.deepEqual(await bytesOf(response), bytes)
@@ -172,7 +172,7 @@ suite('public link of an original', () => {
     }
   }
 
-  test('a client that goes away in the middle of a large image leaves the service well', async () => {
+  test('a client that disconnects during a large image does no harm', async () => {
     for (let turn = 0; turn < 5; turn++) {
       const leaving = new AbortController()
       const response = await fotos.link(expectedHash(large), { signal: leaving.signal })

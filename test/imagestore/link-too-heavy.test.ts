@@ -21,7 +21,7 @@ const SLOW = Buffer.from(
    <rect width="2000" height="2000" filter="url(#f)"/></svg>`,
 )
 
-test('an animation of thousands of frames is refused before any work, and one frame of it is not', async () => {
+test('an animation of thousands of frames is rejected before decoding, one frame of it is not', async () => {
   await using service = await startService()
   const client = new ImageClient(service.url, service.imageKey)
   const bytes = animation(100, 5_000)
@@ -46,7 +46,7 @@ test('an animation of thousands of frames is refused before any work, and one fr
   assert.equal((await client.link(`${expectedHash(few)}.webp`)).status, 200)
 })
 
-test('what did not come to its end in time is not tried again for a while', async () => {
+test('a rendering that timed out is not retried for a while', async () => {
   const hash = expectedHash(SLOW)
   await using service = await startService({ flags: { 'image-timeout': '60' } })
   assert.equal((await new ImageClient(service.url, service.imageKey).upload(SLOW)).status, 200)

@@ -20,7 +20,7 @@ const image = (text: string) => stamped(png, text)
 const size = image('0000').length
 const DAY_MS = 86_400_000
 
-suite('what an application may hold, and for how long', () => {
+suite('quotas and lifetimes of images', () => {
   const clock = new ManualClock('2026-03-01T12:00:00Z')
   const seconds = () => Math.floor(clock.now() / 1000)
   let service: TestService
@@ -88,7 +88,7 @@ suite('what an application may hold, and for how long', () => {
     )
   })
 
-  test('what is over is gone from the very second, everywhere, and makes room', async () => {
+  test('expired images are gone from that second, everywhere, and free their quota', async () => {
     const { client, stats } = await application({ max_images: 2 })
     const expires = seconds() + 60
     const hash = expectedHash(image('breve'))
@@ -126,7 +126,7 @@ suite('what an application may hold, and for how long', () => {
     assert.equal((await client.upload(image('breve'))).status, 403)
   })
 
-  test('the sweep removes what is over, but not what was uploaded again or another holds', async () => {
+  test('the sweep removes expired images, but none that was uploaded again or that another application has', async () => {
     const { client } = await application()
     const other = (await application()).client
     const expires = seconds() + 10
@@ -208,7 +208,7 @@ suite('what an application may hold, and for how long', () => {
     assert.deepEqual((await stats())['days'], body.days.slice(0, 1))
   })
 
-  test("an uploader's address is in no answer, and is erased after its days without a word", async () => {
+  test("an uploader's address is in no response, and is erased after its days without a change", async () => {
     const { client, id, stats } = await application()
     const { database } = service.app.context
     const addresses = async () => (await database.all(addressesOf(id))).map(({ ip }) => ip)
@@ -240,7 +240,7 @@ suite('what an application may hold, and for how long', () => {
     assert.ok((await addresses()).every((ip) => ip === ''))
   })
 
-  test('bytes that turn out to be of another kind and size are counted as what they are', async () => {
+  test('bytes of another format and size than claimed are counted by their actual values', async () => {
     const { client, id, stats } = await application()
     const bytes = image('otra')
     assert.equal((await client.upload(bytes)).status, 200)

@@ -50,7 +50,7 @@ suite('derivatives in the object store', { timeout: 60_000 }, () => {
     process.env['AWS_SECRET_ACCESS_KEY'] ??= 'secret'
   })
 
-  test('a machine that has none finds what another one made; a deletion takes them along', async () => {
+  test('another machine finds stored derivatives; deleting the image deletes them', async () => {
     await using gateway = await ScriptedGateway.start()
     const one = await open(gateway)
     await using service = one.service
@@ -95,7 +95,7 @@ suite('derivatives in the object store', { timeout: 60_000 }, () => {
     await eventually(async () => (await derivativesOf(service)).length === 0)
   })
 
-  test('a store that hangs, refuses or breaks off costs a moment, then nothing, and no answer', async () => {
+  test('a store that hangs, rejects or breaks off delays a moment at most and fails no response', async () => {
     for (const trouble of [
       { kind: 'hang' },
       { kind: 'status', status: 403, code: 'AccessDenied' },

@@ -78,7 +78,7 @@ suite('similar images', () => {
   })
   after(() => service[Symbol.asyncDispose]())
 
-  test('exactly those within the distance, nearest first, each as get and list tell it', async () => {
+  test('exactly the images within the distance, nearest first, as in get and list', async () => {
     const listed = new Map(dataOf(await fotos.list({ limit: '1024' })).map((row) => [row['hash'], row]))
     for (const { hash, dhash } of stored.slice(0, 8)) {
       for (const distance of [undefined, 0, 1, 3, 8, 16]) {
@@ -99,7 +99,7 @@ suite('similar images', () => {
     }
   })
 
-  test("own images only: another application's are neither found nor asked by", async () => {
+  test('own images only: images of other applications are neither found nor accepted as query', async () => {
     const [mine] = stored
     assert.ok(mine !== undefined)
     assert.equal(dataOf(await similar({ dhash: mine.dhash }, diario)).length, 1)
@@ -117,7 +117,7 @@ suite('similar images', () => {
     }
   })
 
-  test('what another process stores is found by the next search', async () => {
+  test('images stored by another process are found by the next search', async () => {
     const flags = { data: service.data, 'database-url': service.app.context.config.databaseUrl }
     const result = readConfig(flags, {})
     assert.ok(result.ok)
@@ -202,7 +202,7 @@ suite('similar images', () => {
 })
 
 suite('similar images without memory for them', () => {
-  test('the database is searched instead', async () => {
+  test('searches use the database instead', async () => {
     await using service = await startService({ flags: { 'similar-memory': '1', workers: '1' } })
     const fotos = new ImageClient(service.url, service.imageKey)
     const { body } = await fotos.upload(await gradient(30, 20).png().toBuffer())

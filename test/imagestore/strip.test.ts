@@ -173,7 +173,7 @@ for (const strips of [false, true]) {
       })
     }
 
-    test('what is damaged is refused', async () => {
+    test('damaged images are rejected', async () => {
       const [, jpeg] = images[0] ?? []
       assert.ok(jpeg !== undefined)
       for (const bytes of [

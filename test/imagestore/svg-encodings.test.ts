@@ -45,7 +45,7 @@ const valid: Readonly<Record<string, string | Buffer>> = {
 }
 
 for (const [name, svg] of Object.entries(valid)) {
-  test(`${name} is stored as it came and drawn`, async () => {
+  test(`${name} is stored unchanged and rendered`, async () => {
     const bytes = Buffer.from(svg)
     const { status, body } = await client.upload(bytes)
     assert.deepEqual([status, body['width'], body['height'], body['size']], [200, 40, 20, bytes.byteLength])

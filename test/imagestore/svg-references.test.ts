@@ -20,7 +20,7 @@ const drawing = (content: string, prolog = '') =>
   `${prolog}<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ` +
   `xmlns:xi="http://www.w3.org/2001/XInclude" width="60" height="40"><rect width="60" height="40" fill="#00f"/>${content}</svg>`
 
-test('an SVG is drawn without what lies outside of it', async () => {
+test('an SVG is rendered without external references', async () => {
   await using folder = await temporaryFolder()
   let asked = 0
   await using server = createServer((_request, response) => {

@@ -8,7 +8,7 @@ const png = await gradient(30, 20).png().toBuffer()
 const pictures = ['una', 'otra', 'tercera'].map((name) => stamped(png, name))
 const DEADLINE_MS = 30_000
 
-test('images from before there was a ThumbHash get one, and what does not decode stops nobody', async () => {
+test('images without a ThumbHash get one later, and those that cannot be decoded do not block others', async () => {
   await using service = await startService()
   const client = new ImageClient(service.url, service.imageKey)
   const expected = new Map<string, unknown>()

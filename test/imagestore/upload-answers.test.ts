@@ -35,7 +35,7 @@ const averages: Readonly<Record<string, readonly [number, number]>> = {
   'image/svg+xml': [0, 0],
 }
 
-suite('what upload and get answer', () => {
+suite('responses of upload and get', () => {
   const clock = new ManualClock('2026-02-03T04:05:06.789Z')
   const uploadedAt = Date.parse('2026-02-03T04:05:06Z') / 1000
   let service: TestService
@@ -50,7 +50,7 @@ suite('what upload and get answer', () => {
   after(() => service[Symbol.asyncDispose]())
 
   for (const [mime, { bytes, width, height }] of Object.entries(kinds)) {
-    test(`${mime} under a false claim`, async () => {
+    test(`${mime} with a false mime`, async () => {
       const hash = expectedHash(bytes)
       const uploaded = await fotos.upload(bytes, { name: 'dicho.bmp', mime: 'text/html' })
       const { dhash, thumbhash, similar } = uploaded.body
@@ -84,7 +84,7 @@ suite('what upload and get answer', () => {
   }
 
   for (const orientation of [1, 2, 3, 4, 5, 6, 7, 8]) {
-    test(`width and height as a person sees EXIF orientation ${orientation}`, async () => {
+    test(`width and height respect EXIF orientation ${orientation}`, async () => {
       const bytes = await gradient(90, 50).jpeg().withMetadata({ orientation }).toBuffer()
       const { body } = await fotos.upload(bytes)
       const expected = orientation >= 5 ? [50, 90] : [90, 50]
@@ -94,7 +94,7 @@ suite('what upload and get answer', () => {
     })
   }
 
-  test('the dhash of an upright picture says where the right pixel is brighter', async () => {
+  test('the dhash of an upright picture has a 1 where the right pixel is brighter', async () => {
     const rising = await gradient(90, 80).png().toBuffer()
     assert.equal((await fotos.upload(rising)).body['dhash'], 'f'.repeat(16))
     const falling = await gradient(90, 80).flop().png().toBuffer()

@@ -9,7 +9,7 @@ import { ManualClock, startService, type TestService } from '../support/service.
 const START = Date.parse('2026-01-05T00:00:00Z') / 1_000
 const HOUR = 3_600
 
-suite('keys that see only what they uploaded', () => {
+suite('keys of scope upload', () => {
   const clock = new ManualClock('2026-01-05T00:00:00Z')
   let service: TestService
   let app: ImageClient
@@ -60,7 +60,7 @@ suite('keys that see only what they uploaded', () => {
     assert.deepEqual(plain(await one.remove(hash)), NO_IMAGE)
   })
 
-  test("the application's images are not there for it, and the application deletes the key's", async () => {
+  test("the application's images are not visible to it, and the application deletes the key's images", async () => {
     const mine = await uploaded(app, picture())
     assert.equal(await seenBy(mine), 'app')
     assert.deepEqual(plain(await one.remove(mine)), NO_IMAGE)
@@ -82,7 +82,7 @@ suite('keys that see only what they uploaded', () => {
     assert.equal(await isLinked(hash), false)
   })
 
-  test('the same where the key came first, and with two keys', async () => {
+  test('the same if the key uploaded first, and with two keys', async () => {
     const bytes = picture()
     const hash = await uploaded(one, bytes)
     await uploaded(app, bytes)
@@ -103,7 +103,7 @@ suite('keys that see only what they uploaded', () => {
     assert.equal(await isLinked(shared), false)
   })
 
-  test("a key does not shorten the life of what others hold, but its own's", async () => {
+  test('a key shortens the lifetime of its own images only', async () => {
     const expiryOf = async (hash: string) => (await app.get(hash)).body['expires']
     const soon = START + HOUR
     const late = START + 5 * HOUR
@@ -142,7 +142,7 @@ suite('keys that see only what they uploaded', () => {
     assert.deepEqual(plain(await one.remove(hash)), NO_IMAGE)
   })
 
-  test('such a key sees nothing else of the application', async () => {
+  test('an upload key sees nothing else of the application', async () => {
     const near = await app.upload(picture())
     assert.notEqual(near.body['similar'], null)
     const { body } = await one.upload(picture())
@@ -161,7 +161,7 @@ suite('keys that see only what they uploaded', () => {
     assert.equal(await removes(app, hash), 200)
   })
 
-  test('of keys that delete the same bytes together the last one takes the image away', async () => {
+  test('of keys that delete the same bytes concurrently the last one removes the image', async () => {
     for (let round = 0; round < 5; round++) {
       const bytes = picture()
       const hash = await uploaded(one, bytes)

@@ -17,7 +17,7 @@ const slow = (number: number) =>
 // A balancer may keep from the node that a client has left.
 const balanced = BLOBS_VARIABLE in process.env && 'behind a balancer'
 
-test('what a client that left has sent is not decoded', { skip: balanced }, async () => {
+test('an upload of a disconnected client is not decoded', { skip: balanced }, async () => {
   await using service = await startService({
     flags: { 'image-workers': '1', 'image-queue': '8', 'image-timeout': '300' },
   })

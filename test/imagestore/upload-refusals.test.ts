@@ -112,7 +112,7 @@ suite('upload refuses', () => {
     })
   }
 
-  test('nothing of what was refused is stored', async () => {
+  test('rejected uploads store nothing', async () => {
     assert.deepEqual((await fotos.list()).body, { status: 200, count: 0, data: [] })
   })
 

@@ -65,7 +65,7 @@ suite('names from the settings file', () => {
     assert.equal((await client.link(`${expectedHash(photo)}&m=p_ficha,w_50`)).status, 200)
   })
 
-  test('a watermark lies where the file says, and scales with the image', async () => {
+  test('a watermark is placed by the settings file, and scales with the image', async () => {
     const bytes = await bytesOf(await client.link(`${expectedHash(photo)}&m=wm_logo,f_png`))
     const { width, height } = await sharp(bytes).metadata()
     assert.deepEqual([width, height], [200, 100])
@@ -96,7 +96,7 @@ suite('names from the settings file', () => {
     assert.deepEqual(await colours(bytes, 10, 10), ['0000ff', '00ff00', 'ffffff'])
   })
 
-  test('only over images of the same application, and only while it is there', async () => {
+  test('only over images of the same application, and only while the watermark exists', async () => {
     const refusal = problem(
       400,
       'El modificador wm_logo no es válido: su imagen no es de la misma aplicación',
@@ -114,7 +114,7 @@ suite('names from the settings file', () => {
   })
 })
 
-test('a settings file with faults stops the start with a line for each', async () => {
+test('a settings file with faults prevents the start, with a line for each', async () => {
   await using folder = await temporaryFolder()
   const path = join(folder.path, 'images.json')
   await writeFile(path, '{"presets": {"thumb": "w_1", "x": "w_0"}}')

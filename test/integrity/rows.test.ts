@@ -12,8 +12,8 @@ import { expectedHash, gradient, ImageClient, stamped } from '../support/images.
 import { testBlobsUrl } from '../support/s3.ts'
 import { startService } from '../support/service.ts'
 
-suite('verify, on the rows of the database', { timeout: 60_000 }, () => {
-  test('tells each that contradicts itself or another', async () => {
+suite('verify: rows of the database', { timeout: 60_000 }, () => {
+  test('reports each inconsistent row', async () => {
     await using service = await startService()
     const png = await gradient(20, 10).png().toBuffer()
     const fotos = new ImageClient(service.url, service.imageKey)

@@ -8,7 +8,7 @@ import { startService } from '../support/service.ts'
 import { HOUR, keyOf, listed, look, NOTHING_DONE, png, put } from './looking.ts'
 
 suite('verify: stores', { timeout: 400_000 }, () => {
-  test('a store that does not answer makes nothing lost', async () => {
+  test('an unresponsive store does not mark images as lost', async () => {
     await using service = await startService()
     const fotos = new ImageClient(service.url, service.imageKey)
     await fotos.upload(png)
@@ -100,7 +100,7 @@ suite('verify: stores', { timeout: 400_000 }, () => {
     assert.deepEqual(claimed.repaired, { ...NOTHING_DONE, markedLost: 1, removed: 1 })
   })
 
-  test('a store without an owner that holds none of our images is not taken for ours', async () => {
+  test('a store without an owner and without our images is not claimed', async () => {
     await using service = await startService()
     const fotos = new ImageClient(service.url, service.imageKey)
     await fotos.upload(png)

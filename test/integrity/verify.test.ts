@@ -26,7 +26,7 @@ async function refusingServer(): Promise<{ readonly port: number } & AsyncDispos
 }
 
 suite('verify', { timeout: 400_000 }, () => {
-  test('finds nothing where all is well, deleted images and records of all kinds included', async () => {
+  test('reports nothing for a sound instance with deleted images and all kinds of records', async () => {
     await using service = await startService()
     const fotos = new ImageClient(service.url, service.imageKey)
     const diario = new ImageClient(service.url, (await service.newKey('diario', 'imagestore')).key)
@@ -45,7 +45,7 @@ suite('verify', { timeout: 400_000 }, () => {
     assert.equal(checked.bytes, bytes)
   })
 
-  test('finds what is missing, rotted, left over or still to be removed, and without --repair changes nothing', async () => {
+  test('reports missing, rotted, orphaned and trashed bytes, and changes nothing without --repair', async () => {
     await using service = await startService()
     const { blobs } = service.app.context
     const fotos = new ImageClient(service.url, service.imageKey)
@@ -125,7 +125,7 @@ suite('verify', { timeout: 400_000 }, () => {
     assert.deepEqual((await look(service)).found, {})
   })
 
-  test('takes back bytes that are in their place again, and no sweep removes them before', async () => {
+  test('recovers bytes that are back in the store, and no sweep removes them before', async () => {
     await using service = await startService()
     const fotos = new ImageClient(service.url, service.imageKey)
     await fotos.upload(png)

@@ -12,7 +12,7 @@ import { WebhookReceiver } from '../support/webhook-receiver.ts'
 const START = '2026-01-01T00:00:00Z'
 const DAY = 86_400_000
 
-test('a key is good until the very millisecond in which it expires, also where its answer is ready', async () => {
+test('a key is valid until the millisecond of its expiry, also for cached responses', async () => {
   const clock = new ManualClock(START)
   await using service = await startService({ clock })
   await stored(service, [record('uno')])
@@ -57,7 +57,7 @@ test('an idle stream ends automatically', async () => {
   assert.equal(reader.comments, 0)
 })
 
-test('an account whose last key expired is sent nothing more', async () => {
+test('an account whose last key expired gets no more notifications', async () => {
   const clock = new ManualClock(START)
   await using service = await startService({ clock, flags: { 'webhook-networks': '127.0.0.0/8' } })
   using receiver = await WebhookReceiver.start()

@@ -13,7 +13,7 @@ function from(service: TestService, address: string | undefined, api: string) {
   return call(service, LIST, { query: { api }, headers })
 }
 
-test('wrong keys past the bound are a 429 until their minute is over', async () => {
+test('wrong keys beyond the limit are a 429 until their minute is over', async () => {
   const clock = new ManualClock('2026-01-01T00:00:00Z')
   await using service = await startService({ clock, flags: { 'failed-keys': '5' } })
   const wrong = () => from(service, undefined, 'mala')
@@ -35,7 +35,7 @@ test('wrong keys past the bound are a 429 until their minute is over', async () 
   assert.deepEqual((await wrong()).body, WRONG)
 })
 
-test('300 a minute unless set otherwise, over all endpoints and places of the key together', async () => {
+test('300 a minute by default, over all endpoints and places of the key together', async () => {
   await using service = await startService({ clock: new ManualClock('2026-01-01T00:00:00Z') })
   for (let i = 0; i < 300; i += 3) {
     assert.equal((await from(service, undefined, `mala${i}`)).status, 401)
@@ -67,14 +67,14 @@ test('missing keys and right ones are not counted', async () => {
   assert.deepEqual((await from(service, undefined, 'mala')).body, WAIT)
 })
 
-test('X-Forwarded-For of just anybody is not believed', async () => {
+test('X-Forwarded-For of an untrusted client is ignored', async () => {
   await using service = await startService({ flags: { 'failed-keys': '2' } })
   assert.equal((await from(service, '203.0.113.1', 'mala')).status, 401)
   assert.equal((await from(service, '203.0.113.2', 'mala')).status, 401)
   assert.equal((await from(service, '203.0.113.3', 'mala')).status, 429)
 })
 
-test('X-Forwarded-For of a trusted proxy tells the addresses apart', async () => {
+test('X-Forwarded-For of a trusted proxy identifies clients', async () => {
   await using service = await startService({
     flags: { 'failed-keys': '1', 'trusted-proxies': '127.0.0.0/8, 10.0.0.1' },
   })

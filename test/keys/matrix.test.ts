@@ -90,7 +90,7 @@ test('a key in a JSON body must be a string', async () => {
   }
 })
 
-test("another account's images are not there, and cannot be deleted", async () => {
+test("another account's images cannot be seen or deleted", async () => {
   const { key } = await service.newKey('ajena', 'imagestore')
   const image = (await readFile(new URL('../../assets/catalejo.png', import.meta.url))).toString('base64')
   const info = { name: 'a.png', mime: 'image/png', ip: '::1' }

@@ -23,7 +23,7 @@ async function endWindows(service: TestService, clock: ManualClock, ms: number):
 }
 
 for (const count of [1, 5, 60, 200]) {
-  test(`a rate of ${count}/min lets through ${count}, and again when its minute is over`, async () => {
+  test(`a rate of ${count}/min allows ${count}, and again after its minute`, async () => {
     const clock = new ManualClock(START)
     await using service = await startService({ clock })
     const { key } = await service.newKey('grupo', 'domainwatch', limited({ rate: perMinute(count) }))
@@ -34,7 +34,7 @@ for (const count of [1, 5, 60, 200]) {
   })
 }
 
-test('requests that come together are counted one by one', async () => {
+test('concurrent requests are counted individually', async () => {
   await using service = await startService({ clock: new ManualClock(START) })
   const { key: api } = await service.newKey('grupo', 'domainwatch', limited({ rate: perMinute(40) }))
   const replies = await Promise.all(
@@ -54,7 +54,7 @@ test('requests over the rate get a Retry-After', async () => {
   assert.ok(Number.isInteger(wait) && wait >= 1 && wait <= 60, String(wait))
 })
 
-test('every request that passes the key check counts, whatever becomes of it; the others do not', async () => {
+test('exactly the requests that pass the key check count, whatever their outcome', async () => {
   await using service = await startService({ clock: new ManualClock(START) })
   await stored(service, [record('uno')])
   const limits = limited({ scope: 'write', rate: perMinute(7) })

@@ -79,7 +79,7 @@ for (const { method, path, service: name } of ENDPOINTS) {
   }
 }
 
-test('the table of endpoints holds every operation that takes a key, and the document says what opens it', async () => {
+test('the table of endpoints has every operation with a key, and the document lists its scopes', async () => {
   const { text } = await call(service, '/openapi.json')
   const paths: Record<string, Record<string, { 'x-scopes'?: string[] }>> = JSON.parse(text).paths
   const documented = Object.entries(paths).flatMap(([path, operations]) =>
@@ -104,7 +104,7 @@ test('an out-of-scope request changes nothing', async () => {
   assert.partialDeepStrictEqual(listed.body, { status: 200, count: 0 })
 })
 
-test('the next page and a feed take the key that they were asked with', async () => {
+test('next pages and feeds use the key of the request', async () => {
   const [write, read] = [keyOf('domainwatch', 'write'), keyOf('domainwatch', 'read')]
   await send(service, ADD, { data: [record('uno'), record('dos')] }, { query: { api: write } })
   const { headers } = await call(service, LIST, { query: { api: read, limit: 1 } })
@@ -120,7 +120,7 @@ test('the next page and a feed take the key that they were asked with', async ()
   assert.equal((await fetch(self)).status, 200)
 })
 
-test('every key can ask what it may do', async () => {
+test('every key can query its own scope', async () => {
   const ask = async (name: Service, api: string) =>
     (await call(service, `/api/v1/${name}/key`, { query: { api } })).body
   const none = { status: 200, expires: null, rate: null }

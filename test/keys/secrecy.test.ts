@@ -19,7 +19,7 @@ async function bytesUnder(folder: string): Promise<Buffer> {
   return Buffer.concat(await Promise.all(whole))
 }
 
-test('of a key only its digest is stored, while it runs and after', async () => {
+test('only the digest of a key is stored, at run time and afterwards', async () => {
   await using service = await startService()
   const { key, id } = await service.newKey('cuenta', 'domainwatch')
   await add(service, [record('uno')], { key })
@@ -36,7 +36,7 @@ test('of a key only its digest is stored, while it runs and after', async () => 
   await check()
 })
 
-test('a limited key is stored so that a node of an older version does not know it', async () => {
+test('a limited key is unknown to nodes of an older version', async () => {
   await using service = await startService()
   const keys = [
     limited({ scope: 'read' }),
@@ -52,7 +52,7 @@ test('a limited key is stored so that a node of an older version does not know i
   }
 })
 
-test('a key is 160 random bits in letters that survive being read aloud', async () => {
+test('a key is 160 random bits in unambiguous characters', async () => {
   await using service = await startService()
   const keys = await Promise.all(
     Array.from({ length: 50 }, async () => (await service.newKey('cuenta', 'domainwatch')).key),
@@ -61,7 +61,7 @@ test('a key is 160 random bits in letters that survive being read aloud', async 
   for (const key of keys) assert.match(key, /^[a-km-np-z2-9]{32}$/)
 })
 
-test('the value of api shows up in no log, metric or answer, whatever goes wrong', async () => {
+test('the value of api is in no log, metric or response, whatever fails', async () => {
   await using service = await startService({ flags: { 'log-level': 'trace', 'dns-servers': '127.0.0.1:9' } })
   const canaries = ['canario-equivocado-7f3a', service.domainKey, service.imageKey]
   const answers: string[] = []

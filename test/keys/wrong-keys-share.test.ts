@@ -14,7 +14,7 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const HISTORY = '/api/v1/domainwatch/history'
 
 test(
-  'reads of others continue while wrong keys wait',
+  'valid requests continue while wrong keys wait for the database',
   { skip: POSTGRES_URL === undefined, timeout: 60_000 },
   async () => {
     const made = await makeDatabase(POSTGRES_URL ?? '', `wrong_${randomBytes(6).toString('hex')}`)

@@ -26,7 +26,7 @@ async function opened(node: { readonly url: string }, api: string): Promise<Even
   return reader
 }
 
-test('a stream that has nothing to tell outlives the longest time an idle connection may stay', async () => {
+test('an idle stream outlives the keep-alive timeout', async () => {
   await using service = await startService()
   const node = await startNode({
     flags: { port: '0', data: service.data, 'database-url': service.databaseUrl || undefined },

@@ -41,7 +41,7 @@ const newKey = async ({ one }: { one: TestService }, count: number) =>
 
 suite('the rate of a key on two nodes', () => {
   for (const count of [1, 2, 10, 60, 500]) {
-    test(`${count} requests a minute are ${count} on both together`, async () => {
+    test(`${count} requests a minute are allowed on both nodes together`, async () => {
       await using nodes = await twoNodes()
       const api = await newKey(nodes, count)
       const passed = await letThrough([nodes.one, nodes.other], api, 2 * count + 20)
@@ -49,7 +49,7 @@ suite('the rate of a key on two nodes', () => {
       assert.ok(passed <= count && passed >= Math.ceil(count * 0.95), `${passed} of ${count}`)
     })
 
-    test(`${count} requests a minute go to one node where the other has nothing to do`, async () => {
+    test(`${count} requests a minute are allowed on one node if the other is idle`, async () => {
       await using nodes = await twoNodes()
       const api = await newKey(nodes, count)
       assert.equal(await isLetThrough(nodes.other, api), true)

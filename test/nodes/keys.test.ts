@@ -32,7 +32,7 @@ async function twoNodes(flags: Record<string, string> = {}) {
 }
 
 suite('keys on two nodes', () => {
-  test('a key made on one is good on the other; revoked on one it is refused by both', async () => {
+  test('a key created on one node is valid on the other; revoked on one it is rejected by both', async () => {
     await using nodes = await twoNodes()
     const { one, other } = nodes
     const { key, id } = await one.newKey('nueva', 'domainwatch')
@@ -48,7 +48,7 @@ suite('keys on two nodes', () => {
     }
   })
 
-  test('wrong keys count together; a right key is served whatever was counted', async () => {
+  test('wrong keys are counted together; valid keys are served regardless', async () => {
     await using nodes = await twoNodes({ 'failed-keys': '20' })
     const { one, other } = nodes
     for (let i = 0; i < 20; i++) assert.equal(await statusOf(one, 'mala'), 401)
@@ -73,7 +73,7 @@ suite('keys on two nodes', () => {
     assert.equal(rows.includes('127.0.0.1'), false)
   })
 
-  test('started together on an empty database, one of them makes the first accounts', async () => {
+  test('started together on an empty database, one node creates the first accounts', async () => {
     await using folder = await temporaryFolder()
     const database = await databaseFor(folder.path)
     const address = database.url === '' ? folder.path : database.url

@@ -18,7 +18,7 @@ const TTL_MS = 4_000
 const LOOK_MS = 100
 const DEADLINE_MS = 20_000
 
-suite('work that one process of all does', () => {
+suite('leased work', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>
   let made: TestDatabase
   let address: string
@@ -66,14 +66,14 @@ suite('work that one process of all does', () => {
     assert.deepEqual([runs, done.filter(Boolean).length, done[0]], [1, 1, true])
   })
 
-  test('is not begun, and nothing written, while there is nothing to do', async () => {
+  test('does not start, and writes nothing, if there is nothing to do', async () => {
     const before = await leaseRow('nada')
     const idle = { ...work('nada', () => assert.fail('it ran')), pending: async () => false }
     assert.equal(await new Leases(one).run(idle, never), false)
     assert.deepEqual([before, await leaseRow('nada')], [undefined, undefined])
   })
 
-  test('that fails or is stopped is immediately free for others', async () => {
+  test('is released immediately if it fails or is stopped', async () => {
     const leases = new Leases(one)
     const failure = new Error('on purpose')
     await assert.rejects(
@@ -99,7 +99,7 @@ suite('work that one process of all does', () => {
     )
   })
 
-  test('its holder is replaced when it dies in the middle, not before', async () => {
+  test('is taken over when its holder dies, not before', async () => {
     const holder = fork(HOLDER, [address, 'muere', String(TTL_MS)])
     try {
       await once(holder, 'message')
@@ -126,7 +126,7 @@ suite('work that one process of all does', () => {
     }
   })
 
-  test('hears that its lease was lost', async () => {
+  test('is aborted when its lease is lost', async () => {
     const taken = new Leases(one, 300).run(
       work('perdido', async (signal) => {
         await other.transaction((tx) => tx.run(sql`UPDATE leases SET holder = 'otro' WHERE name = 'perdido'`))
@@ -138,7 +138,7 @@ suite('work that one process of all does', () => {
     assert.equal((await leaseRow('perdido'))?.holder, 'otro')
   })
 
-  test('is not held up by a clock that was set back', async () => {
+  test('is not delayed by a clock that was set back', async () => {
     const ahead = Date.now() + 86_400_000
     await one.transaction((tx) =>
       tx.run(

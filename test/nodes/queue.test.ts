@@ -20,7 +20,7 @@ interface Member {
 }
 
 suite('the queue on several nodes', () => {
-  test('when a node is killed, nobody gets what another holds, and everything is decided once', async () => {
+  test('when a node is killed, no record is claimed twice, and every record is decided once', async () => {
     await using founder = await startService()
     const { databaseUrl } = founder.app.context.config
     const flags = { port: '0', data: founder.data, 'database-url': databaseUrl || undefined }

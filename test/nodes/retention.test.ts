@@ -11,7 +11,7 @@ import { ManualClock, startService } from '../support/service.ts'
 
 const DAY = 24 * 60 * 60_000
 
-test('addresses, changes and histories are kept for the days that the settings say', async () => {
+test('addresses, changes and histories are kept for the configured days', async () => {
   // Changes and deletions use the clock of the database, not the manual one.
   const clock = new ManualClock(new Date().toISOString())
   const flags = { 'ip-days': '2', 'changes-days': '3', 'history-days': '4' }

@@ -14,7 +14,7 @@ const namesIn = ({ body }: Received) =>
   Object(body.data).changes.map((change: { record: { name: string } }) => change.record.name)
 
 suite('watches on several nodes', () => {
-  test('each change is delivered once, wherever it was made and whichever node stops', async () => {
+  test('each change is delivered once, on any node, whichever node stops', async () => {
     using receiver = await WebhookReceiver.start()
     await using one = await startService({ flags: FLAGS })
     const { databaseUrl } = one.app.context.config
@@ -73,7 +73,7 @@ suite('watches on several nodes', () => {
     }
   })
 
-  test('a replay that one node is asked for is sent once by the node that delivers, also after that one is killed', async () => {
+  test('a replay requested on one node is sent once by the delivering node, also after a kill', async () => {
     using receiver = await WebhookReceiver.start()
     await using one = await startService({ flags: FLAGS })
     const { databaseUrl } = one.app.context.config

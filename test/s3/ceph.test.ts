@@ -73,9 +73,9 @@ suite('on a real S3 gateway', { skip, timeout: 600_000 }, async () => {
     await context.test('blob stores keep their contract', () =>
       runOn(ceph, [join(TESTS, 'contracts', 'blob-stores.test.ts')]),
     )
-    await context.test('what a gateway does', () => runOn(ceph, [join(TESTS, 's3', 'gateway.test.ts')]))
-    await context.test('looking for faults', async () => runOn(ceph, await filesIn('integrity')))
-    await context.test('moves and backups', () => runOn(ceph, [join(TESTS, 'transfer', 's3.test.ts')]))
+    await context.test('behaviour of a gateway', () => runOn(ceph, [join(TESTS, 's3', 'gateway.test.ts')]))
+    await context.test('integrity checks', async () => runOn(ceph, await filesIn('integrity')))
+    await context.test('migrations and backups', () => runOn(ceph, [join(TESTS, 'transfer', 's3.test.ts')]))
     await context.test('image hosting', async () => runOn(ceph, await imageHosting()))
   })
 })

@@ -16,7 +16,7 @@ import { startService } from '../support/service.ts'
 const ROUNDS = 8
 
 suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
-  test('refuses a wrong secret; the service says that it is not ready, and starts all the same', async () => {
+  test('rejects a wrong secret; the service starts and reports that it is not ready', async () => {
     const secret = process.env['AWS_SECRET_ACCESS_KEY']
     process.env['AWS_SECRET_ACCESS_KEY'] = 'wrong'
     try {
@@ -33,7 +33,7 @@ suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
     }
   })
 
-  test('refuses bytes that are not those that were signed', async () => {
+  test('rejects bytes that do not match the signature', async () => {
     await using folder = await temporaryFolder()
     const staging = await Staging.open(folder.path)
     const { store, close } = openS3Blobs(testLocation('changed'), staging, () => {})
@@ -94,7 +94,7 @@ suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
     assert.equal((await fetch(location)).status, 404)
   })
 
-  test('takes addresses that were signed for its public endpoint', async () => {
+  test('accepts URLs signed for its public endpoint', async () => {
     // A place of its own in every run: a store belongs to the database that used it first.
     const name = `public-${randomBytes(6).toString('hex')}`
     const inside = testLocation(name).endpoint ?? ''
@@ -114,7 +114,7 @@ suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
     assert.ok((await bytesOf(await client.link(hash))).equals(bytes))
   })
 
-  test('lists more keys than it gives at a time', async () => {
+  test('lists all keys in pages', async () => {
     await using folder = await temporaryFolder()
     const staging = await Staging.open(folder.path, { flush: false })
     const { store, close } = openS3Blobs(

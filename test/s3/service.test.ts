@@ -25,13 +25,13 @@ async function open() {
   }
 }
 
-suite('the service over an object store in trouble', { timeout: 60_000, concurrency: 2 }, () => {
+suite('the service with a failing object store', { timeout: 60_000, concurrency: 2 }, () => {
   before(() => {
     process.env['AWS_ACCESS_KEY_ID'] = 'id'
     process.env['AWS_SECRET_ACCESS_KEY'] = 'secret'
   })
 
-  test('an upload and a link are a 503 with Retry-After while it fails, and well when it is', async () => {
+  test('uploads and links are a 503 with Retry-After while it fails, and recover with it', async () => {
     await using bench = await open()
     const { gateway, client } = bench
     const [kept, other] = [await gradient(20, 10).png().toBuffer(), await gradient(10, 20).png().toBuffer()]
@@ -69,7 +69,7 @@ suite('the service over an object store in trouble', { timeout: 60_000, concurre
     assert.ok((await bytesOf(await bench.client.link(hash))).equals(large))
   })
 
-  test('a small original, a part and a transformation that are cut are read again, or a 503', async () => {
+  test('truncated reads of small originals, parts and transformations are retried, or a 503', async () => {
     await using bench = await open()
     const { gateway, client } = bench
     const pictures = [noise(300, 300), noise(300, 301), noise(300, 302)].map((one) => one.png().toBuffer())
@@ -116,7 +116,7 @@ suite('the service over an object store in trouble', { timeout: 60_000, concurre
     gateway.always = undefined
   })
 
-  test('requests, repeated ones and faults are counted by what they were for', async () => {
+  test('requests, retries and failures are counted by operation', async () => {
     await using bench = await open()
     const { gateway, client } = bench
     const bytes = await gradient(20, 10).png().toBuffer()
@@ -139,7 +139,7 @@ suite('the service over an object store in trouble', { timeout: 60_000, concurre
     [403, 'SignatureDoesNotMatch', 'the secret key is not the one of the access key'],
     [301, 'PermanentRedirect', 'the bucket is in another region, or at another endpoint'],
   ] as const) {
-    test(`a start on a store that answers ${code} says why, and that the service is not ready`, async () => {
+    test(`a start with a store that answers ${code} logs the reason and is not ready`, async () => {
       await using gateway = await ScriptedGateway.start()
       gateway.always = { kind: 'status', status, code }
       await using service = await startService({
@@ -151,7 +151,7 @@ suite('the service over an object store in trouble', { timeout: 60_000, concurre
     })
   }
 
-  test('a client that goes away ends the request behind its own', async () => {
+  test('a client that disconnects aborts the request to the store', async () => {
     await using bench = await open()
     const large = await noise(2_500, 2_500).png({ compressionLevel: 0 }).toBuffer()
     const hash = String((await bench.client.upload(large)).body['hash'])

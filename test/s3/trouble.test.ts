@@ -95,7 +95,7 @@ const AFTER_FIRST_BYTE: readonly (readonly [string, Trouble])[] = [
 ]
 
 // Most of it is waiting.
-suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => {
+suite('a failing object store', { timeout: 120_000, concurrency: 8 }, () => {
   before(async () => {
     process.env['AWS_ACCESS_KEY_ID'] = 'id'
     process.env['AWS_SECRET_ACCESS_KEY'] = 'secret'
@@ -120,7 +120,7 @@ suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => 
   for (const [name, read] of Object.entries(reads)) {
     const cured = name === 'stream' ? [...PASSING, ...IN_BODY] : [...PASSING, ...IN_BODY, ...AFTER_FIRST_BYTE]
     for (const [trouble, scripted] of cured) {
-      test(`${name}: ${trouble} is cured by another attempt`, async () => {
+      test(`${name}: ${trouble} is retried successfully`, async () => {
         await using bench = await openBench()
         await put(bench, 'a', bytes)
         bench.gateway.script = [scripted]
@@ -145,7 +145,7 @@ suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => 
   }
 
   for (const [trouble, scripted] of AFTER_FIRST_BYTE) {
-    test(`stream: ${trouble} ends it with an error, never as if it were whole`, async () => {
+    test(`stream: ${trouble} ends it with an error, never as if it were complete`, async () => {
       await using bench = await openBench()
       await put(bench, 'a', bytes)
       bench.gateway.script = [scripted]
@@ -166,7 +166,7 @@ suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => 
   }
 
   for (const [trouble, scripted] of PASSING) {
-    test(`put and remove: ${trouble} is cured by another attempt`, async () => {
+    test(`put and remove: ${trouble} is retried successfully`, async () => {
       await using bench = await openBench()
       // One sent from memory and one from its file, which has to be sent again.
       for (const content of [bytes, randomBytes(3_000_000)]) {
@@ -189,7 +189,7 @@ suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => 
     })
   }
 
-  test('put: one that arrived without its answer coming back counts as done', async () => {
+  test('put: a request that arrived but whose response was lost succeeds', async () => {
     await using bench = await openBench()
     bench.gateway.script = [{ kind: 'break', done: true }]
     await put(bench, 'a', bytes)
@@ -200,7 +200,7 @@ suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => 
     ])
   })
 
-  test('put: a key that is taken is a fault, and what it holds stays', async () => {
+  test('put: an existing key is an error, and its content stays', async () => {
     await using bench = await openBench()
     await put(bench, 'a', bytes)
     await assert.rejects(put(bench, 'a', bytes), /the key a is taken/)
@@ -250,7 +250,7 @@ suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => 
     assert.equal(bench.gateway.requests.length, 1)
   })
 
-  test('a reader that goes away, or stops reading, ends the request', async () => {
+  test('a reader that disconnects or stalls ends the request', async () => {
     await using bench = await openBench({ streams: 1, stallMs: 2 * SILENCE_MS })
     const large = randomBytes(20_000_000)
     await put(bench, 'large', large)
@@ -281,7 +281,7 @@ suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => 
     assert.ok(Buffer.concat(parts).equals(large))
   })
 
-  test('ping tells a store that cannot be used', async () => {
+  test('ping rejects if the store is unusable', async () => {
     await using bench = await openBench({ pingMs: SILENCE_MS })
     for (const trouble of [{ kind: 'hang' }, { kind: 'status', status: 403 }] as const) {
       bench.gateway.always = trouble

@@ -69,7 +69,7 @@ describe('documentation', () => {
     links = [...pages].flatMap(([path, text]) => linksOf(path, text))
   })
 
-  test('every link leads to a file that is there, and to a heading in it', () => {
+  test('every link leads to an existing file and heading', () => {
     const broken = links.filter(({ to, anchor }) => {
       if (!existsSync(join(root, to))) return true
       const page = pages.get(to)
@@ -90,7 +90,7 @@ describe('documentation', () => {
     )
   })
 
-  test('every file that a page names is there', () => {
+  test('every file named by a page exists', () => {
     const named = /`((?:assets|bench|bin|console|deploy|docs|scripts|src|test)\/[\w./-]*)`/g
     const missing = [...pages].flatMap(([path, text]) =>
       path === 'CHANGELOG.md'
@@ -117,7 +117,7 @@ describe('documentation', () => {
     assert.deepEqual(undocumented, [])
   })
 
-  test('no page has two headings alike', () => {
+  test('no page has two equal headings', () => {
     const repeated = [...pages].flatMap(([path, text]) => {
       const headings = path === 'CHANGELOG.md' ? [] : headingsOf(text)
       return headings
@@ -127,7 +127,7 @@ describe('documentation', () => {
     assert.deepEqual(repeated, [])
   })
 
-  test('every picture is shown somewhere', async () => {
+  test('every picture is used', async () => {
     const shown = new Set(links.map(({ to }) => to))
     const unused = []
     for await (const path of glob('docs/images/**/*.*', { cwd: root })) {

@@ -83,7 +83,7 @@ test('operations have a tag, a summary and an id of their own', () => {
   }
 })
 
-test('every JSON answer and every body with fields of its own has an example', () => {
+test('every JSON response and every body with its own fields has an example', () => {
   for (const { name, operation } of operations) {
     if (name === 'get /openapi.json') continue
     for (const [status, { content = {} }] of Object.entries(operation.responses)) {
@@ -97,7 +97,7 @@ test('every JSON answer and every body with fields of its own has an example', (
   }
 })
 
-test('no wildcard is left, and parameters of a path are declared', () => {
+test('there is no wildcard, and path parameters are declared', () => {
   for (const { name, operation } of operations) {
     assert.ok(!name.includes('*'), name)
     const declared = (operation.parameters ?? []).filter((one) => one.in === 'path').map((one) => one.name)
@@ -121,7 +121,7 @@ test('the key is required in the query where there is no body, and may come in e
   }
 })
 
-test('posts take the three encodings', () => {
+test('POST accepts the three encodings', () => {
   for (const { name, operation } of operations) {
     if (!name.startsWith('post ')) continue
     assert.deepEqual(

@@ -28,7 +28,7 @@ const PLATFORMS = [
 ] as const
 
 for (const [os, cpu] of PLATFORMS) {
-  test(`${os} on ${cpu} gets a Node of 24 or newer, and sharp`, () => {
+  test(`${os} on ${cpu} installs Node 24 or newer, and sharp`, () => {
     const fits = (one: Locked) => [one.os].flat().includes(os) && [one.cpu].flat().includes(cpu)
     const node = packages.find(([path, one]) => path.startsWith('node_modules/node-') && fits(one))
     assert.ok(Number(node?.[1].version?.split('.')[0]) >= 24)

@@ -35,13 +35,13 @@ test('container bases are pinned by digest', () => {
   assert.deepEqual(new Set(dockerfile.match(/^FROM \S+/gm)), new Set(['FROM ${BASE}']))
 })
 
-test('.nvmrc names the Node that the container has', () => {
+test('.nvmrc has the Node version of the container', () => {
   const [, major] = /^ARG BASE=node:(\d+)\./m.exec(read('deploy/Dockerfile')) ?? []
   assert.equal(read('.nvmrc').trim(), major)
 })
 
 for (const path of globSync('.github/ISSUE_TEMPLATE/{bug,feature}.yml', { cwd: root })) {
-  test(`${path} is an issue form that GitHub takes`, () => {
+  test(`${path} is a valid issue form of GitHub`, () => {
     const { name = '', description = '', body }: Form = parse(read(path))
     assert.ok(name !== '' && description !== '')
     const ids = body.flatMap(({ id }) => id ?? [])

@@ -57,7 +57,7 @@ describe('the check of workflows', () => {
     assert.deepEqual(await check(root), { code: 0, breaches: [] })
   })
 
-  test('has no rule that a good workflow breaks', () => {
+  test('accepts a valid workflow', () => {
     assert.deepEqual(breachesOf(GOOD), [])
   })
 
@@ -100,7 +100,7 @@ describe('the check of workflows', () => {
     })
   }
 
-  test('refuses what actionlint and the rules refuse, each in its line', async (context) => {
+  test('reports each violation of actionlint and of the rules with its line', async (context) => {
     const text = GOOD.replace('github.ref }}', 'gihub.ref }}').replace('ubuntu-24.04', 'ubuntu-24.05')
     const [pin, variable = '', runner = '', ...rest] = await lint(context, text.replace(COMMIT, 'main'))
     assert.equal(pin, '"actions/checkout@main # v7.0.1" is not pinned: owner/name@<commit> # v1.2.3')

@@ -13,8 +13,8 @@ import { furnish, imagesOf, portrait, startHere } from './portrait.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
 
-suite('backups that are damaged or cut off', { timeout: 400_000 }, () => {
-  test('a rotten or missing file of a table is named, and nothing is restored', async () => {
+suite('damaged and interrupted backups', { timeout: 400_000 }, () => {
+  test('a damaged or missing table file is reported, and nothing is restored', async () => {
     await using service = await startHere()
     await using made = await folders()
     const [backups, place] = made
@@ -49,7 +49,7 @@ suite('backups that are damaged or cut off', { timeout: 400_000 }, () => {
     assert.deepEqual(await portrait(copy, keys), await portrait(service, keys))
   })
 
-  test('rotten and missing images are named; all else is there', async () => {
+  test('damaged and missing images are reported; everything else is restored', async () => {
     await using service = await startHere()
     await using made = await folders()
     const [backups, place] = made

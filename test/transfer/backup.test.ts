@@ -13,7 +13,7 @@ import { filesUnder, folders, nameOf, succeeds } from './backups.ts'
 import { furnish, keepWriting, picture, portrait, startHere } from './portrait.ts'
 
 suite('backup and restore', { timeout: 400_000 }, () => {
-  test('a second snapshot copies only new images; each is restored as it was; older ones go', async () => {
+  test('a second snapshot copies only new images; each restores its state; older ones are pruned', async () => {
     await using service = await startHere()
     await using backups = await temporaryFolder()
     const data = ['--data', service.data]
@@ -86,7 +86,7 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     },
   )
 
-  test('during traffic: all that was acknowledged before is in it, and every image it names', async () => {
+  test('during traffic a snapshot has everything acknowledged before, and every image it names', async () => {
     await using service = await startHere()
     await using made = await folders()
     const [backups, place] = made
@@ -133,7 +133,7 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     for (const hash of names) if (!doomed.includes(hash)) assert.ok(restored?.includes(hash))
   })
 
-  test('while a backup holds, deleted images keep their bytes; another backup waits', async () => {
+  test('during a backup, deleted images keep their bytes; another backup is refused', async () => {
     await using service = await startHere()
     await using backups = await temporaryFolder()
     const keys = await furnish(service, 10)
@@ -160,7 +160,7 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     assert.equal(await isThere(), false)
   })
 
-  test('places that backups do not go to', async () => {
+  test('invalid places for backups are rejected', async () => {
     await using service = await startHere()
     await using other = await startHere()
     await using backups = await temporaryFolder()

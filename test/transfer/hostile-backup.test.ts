@@ -80,7 +80,7 @@ suite('backups edited by an attacker', { timeout: 400_000 }, () => {
       }))
   }
 
-  test('keys of images that are to be removed are looked at too', () =>
+  test('keys of deleted images are validated too', () =>
     withBackup(async (backup) => {
       const name = 'blob_trash'
       const [manifest = ''] = await filesUnder(join(backup.path, 'manifests'))
@@ -159,7 +159,7 @@ suite('backups edited by an attacker', { timeout: 400_000 }, () => {
     }))
 })
 
-test('where no backups are, none is restored and no folder is made', async () => {
+test('without backups nothing is restored and no folder is created', async () => {
   await using parent = await temporaryFolder()
   const place = join(parent.path, 'backups')
   const { code, stderr } = await catalejo(['restore', place, '--data', join(parent.path, 'data')])

@@ -142,7 +142,7 @@ suite('migrate', { timeout: 400_000 }, () => {
     assert.deepEqual(await portrait(copy, keys), before)
   })
 
-  test('what changed at the source since is changed, removed and copied; wrong bytes are replaced', async () => {
+  test('a second run applies changes and deletions of the source; wrong bytes are replaced', async () => {
     await using there = await temporaryFolder()
     await using service = await startHere()
     const keys = await furnish(service, 10)
@@ -159,7 +159,7 @@ suite('migrate', { timeout: 400_000 }, () => {
     assert.deepEqual(await portrait(copy, keys), await portrait(service, keys))
   })
 
-  test('an image that is rotten or lost at the source is named, and all else is copied', async () => {
+  test('a damaged or missing image of the source is reported, and everything else is copied', async () => {
     await using there = await temporaryFolder()
     await using service = await startHere()
     await furnish(service, 10)
@@ -186,7 +186,7 @@ suite('migrate', { timeout: 400_000 }, () => {
     )
   })
 
-  test('what it refuses', { skip: noPostgres }, async () => {
+  test('invalid targets are rejected', { skip: noPostgres }, async () => {
     await using service = await startHere()
     await furnish(service, 10)
     await using other = await startHere()
@@ -224,7 +224,7 @@ suite('migrate', { timeout: 400_000 }, () => {
     assert.equal(forced.code, 0, forced.stderr)
   })
 
-  test('a service that stands on PostgreSQL moves its images alone', { skip: noPostgres }, async () => {
+  test('an instance on PostgreSQL can migrate its images alone', { skip: noPostgres }, async () => {
     await using there = await temporaryFolder()
     const database = await makeDatabase(POSTGRES_URL ?? '', `move_${randomBytes(6).toString('hex')}`)
     try {

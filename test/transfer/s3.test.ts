@@ -20,7 +20,7 @@ async function succeeds(args: readonly string[]): Promise<string> {
   return stdout
 }
 
-suite('moving with an object store', { skip: noS3, timeout: 400_000 }, () => {
+suite('transfers with an object store', { skip: noS3, timeout: 400_000 }, () => {
   test('from SQLite and files to PostgreSQL and S3, and back', async () => {
     await using there = await temporaryFolder()
     await using back = await temporaryFolder()
@@ -68,7 +68,7 @@ suite('moving with an object store', { skip: noS3, timeout: 400_000 }, () => {
     assert.deepEqual(await readdir(join(place.path, 'staging')), [])
   })
 
-  test('backups do not go where the images are', async () => {
+  test('backups cannot be stored with the images', async () => {
     await using folder = await temporaryFolder()
     const own = testBlobsUrl('inside/images') ?? ''
     const parent = testBlobsUrl('inside') ?? ''

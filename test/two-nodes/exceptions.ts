@@ -31,16 +31,16 @@ export const EXCEPTIONS: readonly (readonly [string, string, string])[] = [
   ['http/malformed.test.ts', 'a chunk of no size spoils the body', BALANCER],
   [
     'imagestore/edited-keys.test.ts',
-    'verify names such a key, and a backup leaves its bytes out',
+    'verify reports such a key, and a backup omits its bytes',
     'it starts a service of its own on SQLite and files',
   ],
-  ['http/private-answers.test.ts', 'what is refused before there is a request is marked too', BALANCER],
-  ['http/private-answers.test.ts', 'a transfer coding that is not undone is a 415 too', BALANCER],
+  ['http/private-answers.test.ts', 'errors before routing are private too', BALANCER],
+  ['http/private-answers.test.ts', 'an unsupported transfer coding is a 415 too', BALANCER],
   ...['host: a\r\nhost: b\r\n', 'host: a\r\nHOST: a\r\n'].map(
     (hosts) =>
       [
         'http/private-answers.test.ts',
-        `${JSON.stringify(hosts)}: 400, on every way through the service`,
+        `${JSON.stringify(hosts)}: 400, on every path through the service`,
         BALANCER,
       ] as const,
   ),

@@ -27,7 +27,7 @@ suite('two nodes behind a balancer over PostgreSQL and S3', { skip: noCeph || no
   test('all of it', { timeout: 1_800_000 }, async (context) => {
     await using place = await startTwoNodes()
 
-    await context.test('break in turn, one after the other, and keep every promise', async (own) => {
+    await context.test('fail one after the other without violating a guarantee', async (own) => {
       const seed = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 1_000_000))
       own.diagnostic(`seed ${seed}: node scripts/soak.ts --minutes 0 --seed ${seed}`)
       const say = (line: string) => own.diagnostic(line)
@@ -35,7 +35,7 @@ suite('two nodes behind a balancer over PostgreSQL and S3', { skip: noCeph || no
     })
 
     await context.test(
-      'a full disk keeps a node from uploads and new pictures, and from nothing else',
+      'a full disk prevents uploads and new derivatives on a node, and nothing else',
       async (own) => {
         await using disk = await smallDisk()
         if (disk === undefined) return own.skip('no disk may be mounted here')
