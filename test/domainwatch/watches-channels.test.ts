@@ -5,7 +5,7 @@ import { record, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
-import { createWatch, removeWatch, watch, WATCHES, watchesOf, watchUntil } from '../support/watches.ts'
+import { createWatch, onWatch, removeWatch, watch, WATCHES, watchesOf, watchUntil } from '../support/watches.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
 const TOKEN = '123:secreto-del-bot'
@@ -282,6 +282,41 @@ suite('watches that send messages to chat services', () => {
       msg: 'El parámetro digest debe ser una hora (HH:MM)',
     })
     assert.equal((await watchesOf(service)).length, known)
+  })
+
+  test('a test reaches all ten destinations of a watch', async () => {
+    const chats = Array.from({ length: 10 }, (_, i) => `telegram:${i + 1}`)
+    const { id } = await watch(service, { to: chats.join(',') })
+    const { status, body } = await onWatch(service, 'test', { id })
+    assert.equal(status, 200)
+    assert.deepEqual(
+      Object(body).data.map(({ to, delivered }: Record<string, unknown>) => [to, delivered]),
+      chats.map((to) => [to, 1]),
+    )
+    await removeWatch(service, id)
+  })
+
+  test('filters longer than a message leave room for its text', async () => {
+    // Each character takes twelve in an address.
+    const agent = '🌵'.repeat(200)
+    const { id } = await watch(service, { to: all(), agent, search: 'largo' })
+    const { body } = await onWatch(service, 'test', { id })
+    assert.equal(Object(body).delivered, 1, JSON.stringify(body))
+    for (const sent of bodies()) {
+      const text = String(sent['text'] ?? sent['message'] ?? sent['content'])
+      assert.ok(text.includes(`${service.url}/console/dominios`), text)
+    }
+    await removeWatch(service, id)
+  })
+
+  test('the query of a topic is sent, which may hold a token', async () => {
+    const { id } = await watch(service, { to: `ntfy:${ntfy.url}/tema?auth=dG9rZW4` })
+    ntfy.answer = ({ path, body }) =>
+      path === '/?auth=dG9rZW4' && body['topic'] === 'tema' ? { code: 200, body: '{}' } : undefined
+    const { body } = await onWatch(service, 'test', { id })
+    ntfy.answer = undefined
+    assert.equal(Object(body).delivered, 1, JSON.stringify(body))
+    await removeWatch(service, id)
   })
 
   test('a day among the destinations is the filter of that name', async () => {

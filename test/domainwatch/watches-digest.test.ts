@@ -4,7 +4,7 @@ import { ChatReceiver, checkTelegram } from '../support/chat-receiver.ts'
 import { record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { ManualClock, startService } from '../support/service.ts'
-import { watch, watchUntil } from '../support/watches.ts'
+import { onWatch, watch, watchesOf, watchUntil } from '../support/watches.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
 const TOKEN = '1:x'
@@ -128,4 +128,47 @@ test('a digest at an hour skipped in spring is sent after it, and a restart lose
   } finally {
     await again.stop()
   }
+})
+
+test('a webhook leaves nothing out: a long digest comes in several, and the next one on the next day', async () => {
+  using digest = await WebhookReceiver.start()
+  using webhook = await WebhookReceiver.start()
+  const clock = new ManualClock('2026-06-01T15:00:00Z')
+  await using service = await startService({ clock, flags: { 'webhook-networks': '127.0.0.0/8' } })
+  const { id } = await watch(service, { starts: 'parte', digest: '09:00', url: digest.url })
+  const scheduled = (at: string) => watchUntil(service, id, ({ next_digest }) => next_digest === at)
+  await scheduled('2026-06-02T13:00:00.000Z')
+  await watch(service, { starts: 'parte', url: webhook.url })
+  await stored(
+    service,
+    Array.from({ length: 120 }, (_, i) => record(`parte${i}`)),
+  )
+  await told(webhook, 120)
+  assert.equal(digest.received.length, 0)
+  clock.advance(DAY)
+  await digest.until(3)
+  await scheduled('2026-06-03T13:00:00.000Z')
+  const names = digest.received.map(({ body }) =>
+    Object(body.data).changes.map((change: { record: { name: string } }) => change.record.name),
+  )
+  assert.deepEqual(
+    names.map(({ length }) => length),
+    [50, 50, 20],
+  )
+  assert.equal(new Set(names.flat()).size, 120)
+})
+
+test('after a pause the next digest is at its hour', async () => {
+  using telegram = await ChatReceiver.start(checkTelegram(TOKEN))
+  const clock = new ManualClock('2026-06-01T15:00:00Z')
+  const flags = { 'telegram-token': TOKEN, 'telegram-url': telegram.url }
+  await using service = await startService({ clock, flags })
+  const { id } = await watch(service, { starts: 'pausa', digest: '09:00', to: 'telegram:1' })
+  await watchUntil(service, id, ({ next_digest }) => next_digest === '2026-06-02T13:00:00.000Z')
+  await onWatch(service, 'update', { id, paused: 1 })
+  clock.advance(3 * DAY)
+  await onWatch(service, 'update', { id, paused: 0 })
+  const [shown] = await watchesOf(service)
+  assert.ok(['2026-06-05T13:00:00.000Z', null].includes(Object(shown).next_digest), JSON.stringify(shown))
+  await watchUntil(service, id, ({ next_digest }) => next_digest === '2026-06-05T13:00:00.000Z')
 })

@@ -98,3 +98,24 @@ test('nothing is sent without encryption, with an invalid certificate, or with a
   assert.equal(await errorAt(server.port, 'otra'), 'El servidor de correo respondió 535')
   assert.deepEqual([self.mails, server.mails], [[], []])
 })
+
+test('slow recipients of one account delay no mail of another', async () => {
+  await using server = await startMailServer('loopback')
+  await using service = await startService()
+  assert.ok(service.app)
+  const { key: otherKey } = await service.newKey('otra', 'domainwatch')
+  await service.stop()
+  server.slowDomain = 'lento.cl'
+  await withMail(service, server.port, PASSWORD, async (target) => {
+    const slow = Array.from({ length: 9 }, (_, i) => `mailto:a${i}@lento.cl`).join(',')
+    await watch(target, { starts: 'turno', to: slow })
+    await watch(target, { starts: 'turno', to: 'mailto:b@example.cl' }, otherKey)
+    await stored(target, [record('turno1')])
+    await eventually(async () => server.mails.length === 1 && server.held.length === 4)
+    const [mail] = server.mails
+    assert.ok(mail?.to !== undefined && 'text' in mail.to && mail.to.text.includes('b@example.cl'))
+    server.slowDomain = ''
+    for (const answer of server.held) answer()
+    await eventually(async () => server.mails.length === 10)
+  })
+})

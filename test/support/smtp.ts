@@ -16,6 +16,9 @@ export interface MailServer extends AsyncDisposable {
   readonly mails: ParsedMail[]
   /** Recipients that do not exist. */
   readonly unknown: Set<string>
+  /** The answers about recipients of this domain are held back. */
+  slowDomain: string
+  readonly held: (() => void)[]
 }
 
 /** A mail server on loopback that requires STARTTLS and a password. */
@@ -23,6 +26,7 @@ export async function startMailServer(certificate: string): Promise<MailServer> 
   const pem = await readFile(pathOfPem(certificate))
   const mails: ParsedMail[] = []
   const unknown = new Set<string>()
+  const held: (() => void)[] = []
   const receive = callbackify(async (stream: Readable) => void mails.push(await simpleParser(stream)))
   const server = new SMTPServer({
     key: pem,
@@ -34,6 +38,7 @@ export async function startMailServer(certificate: string): Promise<MailServer> 
     },
     onRcptTo({ address }, _session, done) {
       if (unknown.has(address)) done(Object.assign(new Error('5.1.1 unknown'), { responseCode: 550 }))
+      else if (address.endsWith(`@${mailServer.slowDomain}`)) held.push(() => done())
       else done()
     },
     onData: (stream, _session, done) => receive(stream, done),
@@ -43,10 +48,13 @@ export async function startMailServer(certificate: string): Promise<MailServer> 
   await once(listening, 'listening')
   const address = listening.address()
   if (typeof address !== 'object' || address === null) throw new Error('no port')
-  return {
+  const mailServer: MailServer = {
     port: address.port,
     mails,
     unknown,
+    held,
+    slowDomain: '',
     [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
   }
+  return mailServer
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Channel, Delivery, Outcome } from './channels/channel.ts'
 import type { DeliverySlots } from './delivery-slots.ts'
 import type { DestinationState } from './queries-destinations.ts'
-import { secretsAt } from './webhook-secrets.ts'
+import { secretsAt, type Secrets } from './webhook-secrets.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
@@ -52,7 +52,7 @@ export interface MeasuredOutcome {
 export async function attempt(
   { clock, slots }: { readonly clock: Clock; readonly slots: DeliverySlots },
   channel: Channel,
-  row: DestinationState,
+  row: Pick<DestinationState, 'id' | 'account_id' | 'address'> & Secrets,
   { id, body }: Pick<Delivery, 'id' | 'body'>,
   hasFailed: boolean,
   signal: AbortSignal,
@@ -62,15 +62,39 @@ export async function attempt(
   const measured = await slots.run(owner, hasFailed, signal, async () => {
     const begin = performance.now()
     const delivery = { id, body, address, secrets: secretsAt(clock.now(), row) }
-    const outcome = await channel.send(delivery, afterGrace(signal))
-    return { outcome, ms: performance.now() - begin }
+    const grace = new GracePeriod(signal)
+    try {
+      const outcome = await channel.send(delivery, grace.over)
+      return { outcome, ms: performance.now() - begin }
+    } finally {
+      grace.release()
+    }
   })
   return measured.outcome.kind === 'failed' && signal.aborted ? undefined : measured
 }
 
-/** Returns a signal that aborts `STOP_MS` after the given one. */
-function afterGrace(signal: AbortSignal): AbortSignal {
-  const delayed = new AbortController()
-  signal.addEventListener('abort', () => setTimeout(() => delayed.abort(), STOP_MS).unref(), { once: true })
-  return delayed.signal
+/** What is left of an attempt after `stop` aborts. Released in the end, because `stop` outlives thousands of attempts. */
+class GracePeriod {
+  readonly #stop: AbortSignal
+  readonly #over = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(stop: AbortSignal) {
+    this.#stop = stop
+    stop.addEventListener('abort', this.#begin, { once: true })
+  }
+
+  /** Aborts `STOP_MS` after `stop`. */
+  get over(): AbortSignal {
+    return this.#over.signal
+  }
+
+  release(): void {
+    this.#stop.removeEventListener('abort', this.#begin)
+    clearTimeout(this.#timer)
+  }
+
+  readonly #begin = () => {
+    this.#timer = setTimeout(() => this.#over.abort(), STOP_MS).unref()
+  }
 }

@@ -1,9 +1,9 @@
 import { type Clock, InterruptibleSleep } from '../../lib/clock.ts'
 import { nextLocalTime } from '../../lib/dates.ts'
-import type { Database } from '../../storage/database/database.ts'
+import type { Database, Transaction } from '../../storage/database/database.ts'
 import type { Query } from '../../storage/database/sql.ts'
 import { attempt, delayAfter, newDeliveryId } from './delivery-attempt.ts'
-import type { Channels, Notice, Outcome } from './channels/channel.ts'
+import type { Channel, Channels, Notice, Outcome } from './channels/channel.ts'
 import { attemptOf, logDelivery, nextNumber } from './delivery-log.ts'
 import type { DeliverySlots } from './delivery-slots.ts'
 import {
@@ -15,19 +15,23 @@ import {
 } from './notification.ts'
 import * as queries from './queries-destinations.ts'
 import type { DestinationState } from './queries-destinations.ts'
-import { logAttempt, logReplay, nextReplay } from './queries-deliveries.ts'
+import { eventsOf, logAttempt, logReplay, nextReplay } from './queries-deliveries.ts'
 import { notifiedWatch, watchPredicate } from './watch-filters.ts'
 
 /** How often to compare the time of the next attempt with the system clock, which may be set. */
 const CLOCK_CHECK_MS = 250
 /** The same while waiting for the hour of a digest, which every destination with one does all day. */
 const DIGEST_CHECK_MS = 5_000
+/** Delay after the result of an attempt could not be stored. */
+const STORE_RETRY_MS = 1_000
 
 export interface DestinationContext extends NotifierContext {
   readonly slots: DeliverySlots
   readonly channels: Channels
   /** Time zone of digest hours. */
   readonly timeZone: string
+  /** Called when the database fails. It is retried. */
+  readonly failed: (error: unknown) => void
 }
 
 interface PendingDelivery {
@@ -35,6 +39,8 @@ interface PendingDelivery {
   readonly body: string
   readonly attempts: number
   readonly nextAt: number
+  /** Whether the rest of a digest follows in further deliveries. */
+  readonly isPart: boolean
 }
 
 /**
@@ -55,7 +61,7 @@ export async function notifyDestination(
   const request = { isRelevant: watchPredicate(row, vocabulary), ...channel.batching }
   const write = (query: Query) => writeOne(database, query)
   let { cursor } = row
-  let delivery = pendingOf(row)
+  let delivery = await pendingOf(database, channel, row)
   if (delivery !== undefined) cursor = row.delivery_cursor ?? cursor
   let digestAt = delivery === undefined ? row.next_at : 0
   while (!signal.aborted) {
@@ -69,7 +75,7 @@ export async function notifyDestination(
         }
         if (!(await waitUntil(digestAt, clock, signal, DIGEST_CHECK_MS))) return
         digestAt = 0
-        found = await notificationUntilNow(pages, cursor, { ...request, beyond: 'counted' }, signal)
+        found = await notificationUntilNow(pages, cursor, request, signal)
       }
       if (found === undefined) return
       if (found.events.length === 0 && !found.isGap) {
@@ -80,31 +86,36 @@ export async function notifyDestination(
       const notice: Notice = found.isGap
         ? { kind: 'gap', at: clock.now() }
         : { kind: 'changes', events: found.events, omitted: found.omitted }
-      delivery = { id: newDeliveryId(), body: channel.render(watch, notice, address), attempts: 0, nextAt: 0 }
+      const body = channel.render(watch, notice, address)
+      const events = found.events.length + found.omitted
+      delivery = { id: newDeliveryId(), body, attempts: 0, nextAt: 0, isPart: isPart(channel, row, events) }
       cursor = found.cursor
-      const begun = { ...delivery, cursor, events: found.events.length + found.omitted }
+      const begun = { ...delivery, cursor, events }
       if (!(await begin(database, row, begun, clock.now()))) return
     }
     if (!(await waitUntil(delivery.nextAt, clock, signal))) return
-    const { id: deliveryId, attempts } = delivery
+    const { id: deliveryId, attempts, isPart: hasMore } = delivery
     const attempted = await attempt(context, channel, row, delivery, attempts > 0, signal)
     if (attempted === undefined) return
     const { outcome, ms } = attempted
     const failure = failureOf(outcome, attempts + 1, clock.now())
     const now = clock.now()
+    const digestNextAt = hasMore ? now : 0
     const state = failure === undefined ? 'delivered' : failure.state === 'dead' ? 'failed' : 'pending'
-    const isOurs = await database.transaction(async (tx) => {
+    const isOurs = await storeResult(context, signal, async (tx) => {
       const result =
         failure === undefined
-          ? queries.delivered(id, deliveryId, now)
+          ? queries.delivered(id, deliveryId, now, digestNextAt)
           : queries.failed(id, deliveryId, failure)
       if ((await tx.run(result)) === 0) return false
       await tx.run(logAttempt(deliveryId, attemptOf(outcome, state, ms)))
       return true
     })
     if (!isOurs || failure?.state === 'dead') return
-    delivery =
-      failure === undefined ? undefined : { ...delivery, attempts: failure.attempts, nextAt: failure.nextAt }
+    if (failure === undefined) {
+      delivery = undefined
+      digestAt = digestNextAt
+    } else delivery = { ...delivery, attempts: failure.attempts, nextAt: failure.nextAt }
   }
 }
 
@@ -129,8 +140,32 @@ export async function notifyReplays(
     const { outcome, ms } = attempted
     const isDelivered = outcome.kind === 'delivered'
     const result = attemptOf(outcome, isDelivered ? 'delivered' : 'failed', ms)
-    if (!(await writeOne(database, logReplay(replay.id, result)))) return
-    if (isDelivered) await writeOne(database, queries.revive(row.id))
+    const isOurs = await storeResult(context, signal, async (tx) => {
+      if ((await tx.run(logReplay(replay.id, result))) === 0) return false
+      if (isDelivered) await tx.run(queries.revive(row.id))
+      return true
+    })
+    if (!isOurs) return
+  }
+}
+
+/**
+ * Stores the result of an attempt. Retries until `signal` aborts, because without its result the delivery would be sent again.
+ * @throws the error of the last try
+ */
+async function storeResult<T>(
+  { database, failed }: DestinationContext,
+  signal: AbortSignal,
+  store: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      return await database.transaction(store)
+    } catch (error) {
+      if (signal.aborted) throw error
+      if (isFirst) failed(error)
+    }
+    await new InterruptibleSleep().sleep(STORE_RETRY_MS, signal)
   }
 }
 
@@ -156,11 +191,20 @@ async function begin(
   })
 }
 
-function pendingOf(row: DestinationState): PendingDelivery | undefined {
-  const { delivery_id, delivery_body, attempts, next_at } = row
-  if (delivery_id === null || delivery_body === null) return undefined
-  return { id: delivery_id, body: delivery_body, attempts, nextAt: next_at }
+async function pendingOf(
+  database: Database,
+  channel: Channel,
+  row: DestinationState,
+): Promise<PendingDelivery | undefined> {
+  const { delivery_id: id, delivery_body: body, attempts, next_at: nextAt } = row
+  if (id === null || body === null) return undefined
+  const { events = 0 } = (await database.first(eventsOf(id))) ?? {}
+  return { id, body, attempts, nextAt, isPart: isPart(channel, row, events) }
 }
+
+/** A channel whose messages leave nothing out splits a long digest into several. */
+const isPart = ({ batching }: Channel, { digest }: DestinationState, events: number): boolean =>
+  digest !== null && batching.beyond === 'next' && events >= batching.max
 
 /** Returns undefined for a successful delivery. */
 function failureOf(outcome: Outcome, attempts: number, now: number): queries.Failure | undefined {

@@ -93,7 +93,9 @@ export async function editWatch(
     const feedToken = hasFeed && watch.feed_digest === null ? newFeedToken() : undefined
     const isPaused = edit.isPaused ?? watch.paused === 1
     const digest = edit.digest === undefined ? watch.digest : edit.digest
-    if (digest !== watch.digest) await tx.run(destinations.forgetDigests(id))
+    const isResumed = watch.paused === 1 && !isPaused
+    // The hour that passed during a pause is not made up for.
+    if (digest !== watch.digest || isResumed) await tx.run(destinations.forgetDigests(id))
 
     await tx.run(
       queries.updateWatch({
@@ -110,7 +112,7 @@ export async function editWatch(
     )
     if (feedToken !== undefined) await tx.run(queries.addFeed(id, digestOf(feedToken), head))
     else if (!hasFeed) await tx.run(queries.removeFeed(id))
-    if (watch.paused === 1 && !isPaused) {
+    if (isResumed) {
       await tx.run(destinations.skipTo(id, head))
       await tx.run(queries.skipFeedTo(id, head))
     }

@@ -37,7 +37,7 @@ export interface WatchesOptions {
   /** Time zone of digest hours. */
   readonly timeZone: string
   readonly vocabulary: Vocabulary
-  /** Called when a notifier throws. */
+  /** Called when a notifier fails. It is retried. */
   readonly failed: (error: unknown) => void
 }
 
@@ -66,7 +66,7 @@ export class Watches {
 
   constructor(options: WatchesOptions) {
     this.#options = options
-    this.notifiers = new Notifiers({ ...options, slots: new DeliverySlots() }, options.failed)
+    this.notifiers = new Notifiers({ ...options, slots: new DeliverySlots() })
     this.#tests = new TestDeliveries(options)
   }
 

@@ -67,7 +67,10 @@ export async function nextNotification(
   }
 }
 
-/** Collects everything from `from` to the newest change as one notification. Resolves to undefined when `signal` aborts. */
+/**
+ * Collects everything from `from` to the newest change as one notification, or as much as belongs to one. Resolves to undefined
+ * when `signal` aborts.
+ */
 export async function notificationUntilNow(
   pages: EventPages,
   from: Cursor,
@@ -76,7 +79,7 @@ export async function notificationUntilNow(
 ): Promise<Notification | undefined> {
   const gathered = new GatheredEvents(from, request)
   const head = await pages.head()
-  while (!hasReached(gathered.cursor, head)) {
+  while (!gathered.isFull && !hasReached(gathered.cursor, head)) {
     const step = await pages.next(gathered.cursor, signal, IDLE_MS)
     if (step.kind === 'ended') return undefined
     if (step.kind === 'gap') return gathered.beforeGap(pages)

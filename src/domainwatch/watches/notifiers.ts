@@ -9,6 +9,8 @@ import { destinationById, destinationsToNotify } from './queries-destinations.ts
 const POLL_MS = 1_000
 /** Reads all watches at most this often, however often members edit theirs. */
 const MIN_POLL_MS = 50
+/** Delay after the watches could not be read. */
+const RETRY_MS = 2_000
 
 interface Work {
   /** Changes when the notifier has to restart, because a watch was edited. */
@@ -31,38 +33,47 @@ export class Notifiers {
   /** Wake it when this process has created, edited, deleted or revived a watch, or asked for a replay. */
   readonly wakeup = new InterruptibleSleep()
   readonly #context: DestinationContext
-  readonly #failed: (error: unknown) => void
 
-  /** @param failed called when a notifier throws; it is restarted after at most `POLL_MS` */
-  constructor(context: DestinationContext, failed: (error: unknown) => void) {
+  constructor(context: DestinationContext) {
     this.#context = context
-    this.#failed = failed
   }
 
   async hasWatches(): Promise<boolean> {
     return (await this.#context.database.first(queries.anyWatch())) !== undefined
   }
 
-  /** Runs until `signal` aborts, then waits for deliveries in progress, which have a deadline. */
+  /** Runs until `signal` aborts, then waits for deliveries in progress, which have a deadline. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const running = new Map<string, RunningWork>()
     while (!signal.aborted) {
-      const wanted = await this.#wanted()
-      for (const [name, { version, notify }] of wanted) {
-        if (running.has(name)) continue
-        const stop = new AbortController()
-        const ended = this.#run(notify, AbortSignal.any([signal, stop.signal])).finally(() => {
-          running.delete(name)
-          // Restarts notifiers of edited watches.
-          if (stop.signal.aborted) this.wakeup.wakeAll()
-        })
-        running.set(name, { version, stop, ended })
+      try {
+        await this.#update(running, signal)
+      } catch (error) {
+        // What runs continues: started again next to it, a notifier would repeat a delivery in progress.
+        if (!signal.aborted) this.#context.failed(error)
+        await new InterruptibleSleep().sleep(RETRY_MS, signal)
+        continue
       }
-      for (const [name, { version, stop }] of running) if (wanted.get(name)?.version !== version) stop.abort()
       await this.wakeup.sleep(POLL_MS - MIN_POLL_MS, signal)
       await new InterruptibleSleep().sleep(MIN_POLL_MS, signal)
     }
     await Promise.all([...running.values()].map(({ ended }) => ended))
+  }
+
+  /** Starts the notifiers that are missing, and stops those whose watch was edited, paused or deleted. */
+  async #update(running: Map<string, RunningWork>, signal: AbortSignal): Promise<void> {
+    const wanted = await this.#wanted()
+    for (const [name, { version, notify }] of wanted) {
+      if (running.has(name)) continue
+      const stop = new AbortController()
+      const ended = this.#run(notify, AbortSignal.any([signal, stop.signal])).finally(() => {
+        running.delete(name)
+        // Restarts notifiers of edited watches.
+        if (stop.signal.aborted) this.wakeup.wakeAll()
+      })
+      running.set(name, { version, stop, ended })
+    }
+    for (const [name, { version, stop }] of running) if (wanted.get(name)?.version !== version) stop.abort()
   }
 
   async #wanted(): Promise<Map<string, Work>> {
@@ -82,11 +93,12 @@ export class Notifiers {
     return work
   }
 
+  /** Never rejects. A notifier that fails is started again after at most `POLL_MS`. */
   async #run(notify: Work['notify'], signal: AbortSignal): Promise<void> {
     try {
       await notify(signal)
     } catch (error) {
-      if (!signal.aborted) this.#failed(error)
+      if (!signal.aborted) this.#context.failed(error)
     }
   }
 

@@ -102,6 +102,9 @@ export const countReplays = (watchId: string) => sql<{ count: number }>`
   SELECT count(*) AS count FROM watch_destinations AS d CROSS JOIN watch_deliveries AS w
   WHERE d.watch_id = ${watchId} AND w.destination_id = d.id AND w.replay_at IS NOT NULL`
 
+export const eventsOf = (id: string) => sql<{ events: number }>`
+  SELECT events FROM watch_deliveries WHERE id = ${id}`
+
 export const requestReplay = (id: string, now: number) => sql`
   UPDATE watch_deliveries SET replay_at = ${now} WHERE id = ${id}`
 

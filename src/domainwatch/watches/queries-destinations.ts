@@ -129,9 +129,10 @@ export const beginDelivery = (id: string, delivery: NewDelivery) => sql`
     delivery_cursor = ${delivery.cursor}, attempts = 0, next_at = 0
   WHERE id = ${id} AND delivery_id IS NULL`
 
-export const delivered = (id: string, delivery: string, now: number) => sql`
+/** @param nextAt when the rest of a digest is due; 0 if there is none */
+export const delivered = (id: string, delivery: string, now: number, nextAt: number) => sql`
   UPDATE watch_destinations SET cursor = delivery_cursor, delivery_id = NULL, delivery_body = NULL,
-    delivery_cursor = NULL, attempts = 0, next_at = 0, delivered_at = ${now}, last_error = NULL, last_error_at = NULL
+    delivery_cursor = NULL, attempts = 0, next_at = ${nextAt}, delivered_at = ${now}, last_error = NULL, last_error_at = NULL
   WHERE id = ${id} AND delivery_id = ${delivery}`
 
 export interface Failure {

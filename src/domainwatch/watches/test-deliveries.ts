@@ -11,7 +11,7 @@ import { secretsAt } from './webhook-secrets.ts'
 import { notifiedWatch } from './watch-filters.ts'
 import { destinationsOfWatch, revive, type DestinationState } from './queries-destinations.ts'
 
-/** Concurrent test deliveries of this process. One to a silent receiver takes 20 s, so an account gets only a few. */
+/** Concurrent tests of watches in this process. One with a silent receiver takes 20 s, so an account gets only a few. */
 const SLOTS = { slots: 32, slotsPerClient: 2, maxWaiting: 64, maxWaitingPerClient: 4, timeoutMs: 10_000 }
 /** A client waits for the result. Channels over HTTP have a shorter limit of their own. */
 const TIMEOUT_MS = 25_000
@@ -53,11 +53,10 @@ export class TestDeliveries {
     // Of a shared watch, tests count for the account that created it, as its deliveries do.
     const owner = String(destinations[0]?.account_id)
     this.#count(owner, new Set(hosts))
-    return Promise.all(
-      destinations.map(async (destination) => ({
-        destination,
-        outcome: await this.#slots.run(owner, () => this.#sendTo(destination)),
-      })),
+    return this.#slots.run(owner, () =>
+      Promise.all(
+        destinations.map(async (destination) => ({ destination, outcome: await this.#sendTo(destination) })),
+      ),
     )
   }
 

@@ -68,7 +68,7 @@ export class Leases {
   }
 }
 
-/** A lease that this process holds. It is renewed in time; `lost` aborts if that fails until it expires. */
+/** A lease that this process holds. It is renewed in time; `lost` aborts if that fails until it expires, and at the end. */
 class HeldLease {
   readonly #ttlMs: number
   readonly #renew: () => Promise<boolean>
@@ -96,6 +96,8 @@ class HeldLease {
     clearInterval(this.#renewals)
     clearTimeout(this.#expiry)
     this.#renewals = undefined
+    // What a run that failed has left behind must not continue without the lease.
+    this.#losing.abort()
   }
 
   async #prolong(): Promise<void> {

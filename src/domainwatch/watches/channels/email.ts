@@ -4,8 +4,11 @@ import type { HttpChannelOptions } from './http-post.ts'
 import { escapeHtml, mailHtml, plainText, characters, layOut } from '../messages/layout.ts'
 import { cleaned, messageOf, type Message } from '../messages/message.ts'
 
-/** Connections to the mail server. Further deliveries, limited by the slots per host, wait for one of them. */
-const MAX_CONNECTIONS = 4
+/**
+ * Connections to the mail server. Further deliveries, limited by the slots per host, wait for one of them. Twice as many as the
+ * slots of one account, so that mails of one account that the server examines slowly leave some to the others.
+ */
+const MAX_CONNECTIONS = 8
 const CONNECT_MS = 10_000
 /** Silence between two commands, or while the server examines a message. */
 const SILENCE_MS = 30_000

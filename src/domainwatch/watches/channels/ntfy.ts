@@ -21,8 +21,9 @@ export interface NtfySettings {
  * a token.
  */
 export function ntfyChannel({ url, token }: NtfySettings, options: HttpChannelOptions): Channel {
-  /** Where JSON is published, which is not the topic. */
-  const serverOf = (address: string) => (TOPIC.test(address) ? `${url}/` : new URL('.', address).href)
+  /** Where JSON is published, which is not the topic. A query, such as `auth`, is kept. */
+  const serverOf = (address: string) =>
+    TOPIC.test(address) ? `${url}/` : new URL(`.${new URL(address).search}`, address).href
   return chatChannel(
     {
       name: 'ntfy',

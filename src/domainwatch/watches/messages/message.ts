@@ -6,6 +6,8 @@ import { newsOf, textsIn, type DetailedOccurrence, type NewsItem, type Texts } f
 const MAX_NOTE = 200
 const MAX_AGENT = 60
 const MAX_TITLE = 120
+/** Characters of the link to the list. Filters may be much longer than a service takes in a message. */
+const MAX_LINK = 1_000
 /** Things that happened to one name. A digest may contain many. */
 const MAX_OCCURRENCES = 4
 
@@ -32,8 +34,9 @@ export interface Message {
 export function messageOf(watch: NotifiedWatch, notice: Notice, links: ConsoleLinks): Message {
   const texts = textsIn(watch.language)
   const name = cleaned(watch.name, MAX_TITLE)
+  const filtered = links.view(watch.filters)
   const base = {
-    link: { label: texts.open, url: links.view(watch.filters) },
+    link: { label: texts.open, url: filtered.length > MAX_LINK ? links.view({}) : filtered },
     intro: undefined,
     items: [],
     omitted: 0,

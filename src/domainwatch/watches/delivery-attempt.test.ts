@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { test } from 'node:test'
+import { systemClock } from '../../lib/clock.ts'
+import { webhookChannel } from './channels/webhook.ts'
+import { attempt } from './delivery-attempt.ts'
+import { DeliverySlots } from './delivery-slots.ts'
+
+test('an attempt leaves nothing on the signal of its notifier, which lives for months', async () => {
+  const channel = webhookChannel({ clock: systemClock, isAllowedAddress: () => false, userAgent: 'test' })
+  const stop = new AbortController()
+  const row = {
+    id: 'd1',
+    account_id: 1,
+    address: 'http://127.0.0.1:9/',
+    secret: null,
+    previous_secret: null,
+    previous_secret_until: null,
+  }
+  const slots = new DeliverySlots()
+  const delivery = { id: 'msg_x', body: '{}' }
+  const made = await attempt({ clock: systemClock, slots }, channel, row, delivery, false, stop.signal)
+  assert.equal(made?.outcome.kind, 'failed')
+  assert.equal(getEventListeners(stop.signal, 'abort').length, 0)
+})
