@@ -76,13 +76,13 @@ suite('leased work', () => {
   test('is released immediately if it fails or is stopped', async () => {
     const leases = new Leases(one)
     const failure = new Error('on purpose')
-    await assert.rejects(
-      leases.run(
-        work('falla', () => Promise.reject(failure), 3_600_000),
-        never,
-      ),
-      failure,
-    )
+    let left: AbortSignal | undefined
+    const fails = (signal: AbortSignal) => {
+      left = signal
+      return Promise.reject(failure)
+    }
+    await assert.rejects(leases.run(work('falla', fails, 3_600_000), never), failure)
+    assert.equal(left?.aborted, true, 'what it left behind is told to stop')
     const stop = new AbortController()
     const stopped = leases.run(
       work('falla', (signal) => once(signal, 'abort'), 3_600_000),

@@ -77,11 +77,15 @@ export async function attempt(
 class GracePeriod {
   readonly #stop: AbortSignal
   readonly #over = new AbortController()
+  readonly #begin = () => {
+    this.#timer = setTimeout(() => this.#over.abort(), STOP_MS).unref()
+  }
   #timer: NodeJS.Timeout | undefined
 
   constructor(stop: AbortSignal) {
     this.#stop = stop
-    stop.addEventListener('abort', this.#begin, { once: true })
+    if (stop.aborted) this.#begin()
+    else stop.addEventListener('abort', this.#begin, { once: true })
   }
 
   /** Aborts `STOP_MS` after `stop`. */
@@ -92,9 +96,5 @@ class GracePeriod {
   release(): void {
     this.#stop.removeEventListener('abort', this.#begin)
     clearTimeout(this.#timer)
-  }
-
-  readonly #begin = () => {
-    this.#timer = setTimeout(() => this.#over.abort(), STOP_MS).unref()
   }
 }

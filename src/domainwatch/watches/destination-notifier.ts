@@ -141,9 +141,8 @@ export async function notifyReplays(
     const isDelivered = outcome.kind === 'delivered'
     const result = attemptOf(outcome, isDelivered ? 'delivered' : 'failed', ms)
     const isOurs = await storeResult(context, signal, async (tx) => {
-      if ((await tx.run(logReplay(replay.id, result))) === 0) return false
       if (isDelivered) await tx.run(queries.revive(row.id))
-      return true
+      return (await tx.run(logReplay(replay.id, result))) > 0
     })
     if (!isOurs) return
   }
