@@ -158,17 +158,21 @@ test('a webhook leaves nothing out: a long digest comes in several, and the next
   assert.equal(new Set(names.flat()).size, 120)
 })
 
-test('after a pause the next digest is at its hour', async () => {
+test('the hour of a digest that passes during a pause is not made up for', async () => {
   using telegram = await ChatReceiver.start(checkTelegram(TOKEN))
   const clock = new ManualClock('2026-06-01T15:00:00Z')
   const flags = { 'telegram-token': TOKEN, 'telegram-url': telegram.url }
   await using service = await startService({ clock, flags })
-  const { id } = await watch(service, { starts: 'pausa', digest: '09:00', to: 'telegram:1' })
+  const owner = await service.newKey('otra', 'domainwatch')
+  const { id } = await watch(service, { digest: '09:00', to: 'telegram:1', shared: 1 }, owner.key)
   await watchUntil(service, id, ({ next_digest }) => next_digest === '2026-06-02T13:00:00.000Z')
+  // Nobody else schedules digests meanwhile, so that the answer shows what the edit did.
+  await service.revokeKey(owner.id)
   await onWatch(service, 'update', { id, paused: 1 })
-  clock.advance(3 * DAY)
+  await service.sql(`UPDATE watch_destinations SET next_at = ${clock.now() - DAY}`)
   await onWatch(service, 'update', { id, paused: 0 })
   const [shown] = await watchesOf(service)
-  assert.ok(['2026-06-05T13:00:00.000Z', null].includes(Object(shown).next_digest), JSON.stringify(shown))
-  await watchUntil(service, id, ({ next_digest }) => next_digest === '2026-06-05T13:00:00.000Z')
+  assert.deepEqual([shown?.['paused'], shown?.['next_digest']], [0, null])
+  await service.newKey('otra', 'domainwatch')
+  await watchUntil(service, id, ({ next_digest }) => next_digest === '2026-06-02T13:00:00.000Z')
 })

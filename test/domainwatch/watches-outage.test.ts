@@ -12,7 +12,8 @@ const ACCEPTED = (response: ServerResponse) => void response.writeHead(204).end(
 test('a delivery in progress when the database fails is not repeated', async () => {
   using receiver = await WebhookReceiver.start()
   await using service = await startService({ flags: { 'webhook-networks': '127.0.0.0/8' } })
-  const failures = async () => (await service.log()).split('notifications of a watch failed').length - 1
+  const failures = async () =>
+    [...(await service.log()).matchAll(/notifications of a watch failed|background job failed/g)].length
   const { id } = await watch(service, { starts: 'corte', url: receiver.url })
   const held: ServerResponse[] = []
   receiver.answer = (response) => void held.push(response)
