@@ -39,7 +39,6 @@ export const lockRecords = (dialect: Dialect, rows: string) => sql<{ count: numb
 export type Difference = {
   readonly place: number
   readonly found: string
-  readonly total: number
 } & Readonly<Record<ExpectableField, 0 | 1>>
 
 /**
@@ -57,6 +56,6 @@ export function differences(dialect: Dialect, expected: string, count: number) {
   const flags = others.reduce((all, field) => sql`${all}, ${flag(field)}`, flag(first))
   return sql<Difference>`
     WITH given (place, found, ${columns}) AS (SELECT ${given.columns} FROM ${given.table})
-    SELECT place, found, count(*) OVER () AS total, ${flags} FROM given CROSS JOIN domains
+    SELECT place, found, ${flags} FROM given CROSS JOIN domains
     WHERE name = found AND (${any}) ORDER BY place ${limit(count)}`
 }
