@@ -19,7 +19,7 @@ const RETRY_MS = 3_000
 const MAX_CACHED_FEEDS = 50
 /** Changes searched for the entries of a feed, newest first. */
 const MAX_SEARCHED_CHANGES = 50_000
-/** Feeds that wait: one is made at a time, which takes up to half a second on the event loop, in slices. */
+/** Feeds that wait: one is made at a time, which takes a second or two on the event loop, in slices. */
 const MAX_WAITING_FEEDS = 64
 const MAX_WAITING_FEEDS_PER_ACCOUNT = 16
 const FEED_WAIT_MS = 10_000
