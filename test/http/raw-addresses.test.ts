@@ -98,7 +98,9 @@ suite('connections with letters beyond ASCII in an address', { skip: behindBalan
         'content-type: application/json\r\ncontent-length: 13\r\n\r\n',
     )
     await received
+    const idle = await RawConnection.open(service)
     const stopped = service.stop()
+    await idle.closed()
     connection.send('{"hash":"xx"}')
     assert.equal((await connection.reply())?.status, 404)
     await connection.closed()
