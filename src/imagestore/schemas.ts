@@ -1,7 +1,7 @@
 import { array, constant, integer, object, optional, string } from '../http/openapi/json-schema.ts'
 import { exampleOf, EXAMPLE, EXAMPLE_HASH, schemaOf, schemasOf } from './image-fields.ts'
 import { COUNT_DISTANCE_BITS, MAX_COUNTED_IMAGES } from './near-duplicates/index.ts'
-import { MAX_MIME_CHARACTERS, MAX_NAME_CHARACTERS } from './upload-input.ts'
+import { MAX_IP_CHARACTERS, MAX_MIME_CHARACTERS, MAX_NAME_CHARACTERS } from './upload-input.ts'
 
 const status = constant(200)
 const count = integer({ description: 'Images returned' })
@@ -13,7 +13,10 @@ export const uploadBody = object(
       {
         name: string({ maxLength: MAX_NAME_CHARACTERS }),
         mime: string({ maxLength: MAX_MIME_CHARACTERS }),
-        ip: string({ description: 'Address of the end user who uploaded the image' }),
+        ip: string({
+          maxLength: MAX_IP_CHARACTERS,
+          description: 'Address of the end user who uploaded the image',
+        }),
         expires: optional(
           integer({ description: 'When the image is to be gone, seconds since 1970-01-01 UTC' }),
         ),

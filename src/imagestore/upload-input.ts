@@ -9,6 +9,8 @@ import type { ImageInfo } from './queries.ts'
 
 export const MAX_NAME_CHARACTERS = 1_024
 export const MAX_MIME_CHARACTERS = 255
+/** The longest IPv6 address has 45, and the name of a network interface, which may follow a `%`, 15. */
+export const MAX_IP_CHARACTERS = 61
 /** The last second of the year 9999. */
 const MAX_EPOCH_SECONDS = 253_402_300_799
 
@@ -28,9 +30,12 @@ export function readInfo(
   const mime = given['mime'] ?? defaults.mime
   const ip = given['ip'] ?? defaults.ip
   if (!isText(name, MAX_NAME_CHARACTERS) || !isText(mime, MAX_MIME_CHARACTERS)) return undefined
-  if (ip !== defaults.ip && (typeof ip !== 'string' || isIP(ip) === 0)) return undefined
+  if (ip !== defaults.ip && !isAddress(ip)) return undefined
   return typeof ip === 'string' ? { name, ip, expires: given['expires'] ?? null } : undefined
 }
+
+const isAddress = (value: unknown): boolean =>
+  typeof value === 'string' && value.length <= MAX_IP_CHARACTERS && isIP(value) !== 0
 
 function isText(value: unknown, maxCharacters: number): value is string {
   return (

@@ -47,6 +47,7 @@ const badInfo: Readonly<Record<string, unknown>> = {
   'ip a host name': { ...INFO, ip: 'localhost' },
   'ip with a port': { ...INFO, ip: '127.0.0.1:80' },
   'ip with spaces': { ...INFO, ip: ' 127.0.0.1' },
+  'ip with an endless zone': { ...INFO, ip: `fe80::1%${'a'.repeat(10_000)}` },
   'ip of three numbers': { ...INFO, ip: '127.0.1' },
   'fields of other capitals': { Name: 'x', MIME: 'image/png', IP: '127.0.0.1' },
 }
