@@ -1,6 +1,14 @@
 import type { ServerResponse } from 'node:http'
 import ipaddr from 'ipaddr.js'
 
+const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\]):\d+$/
+
+/** Some proxies write the client's port into `X-Forwarded-For`: `192.0.2.1:1234`, `[2001:db8::1]:1234`. */
+function withoutPort(address: string): string {
+  const [, ipv4, ipv6] = WITH_PORT.exec(address) ?? []
+  return ipv4 ?? ipv6 ?? address
+}
+
 /** Returns a predicate for addresses in these networks. */
 export function networkMatcher(networks: readonly string[]): (address: string) => boolean {
   const ranges = networks.map((network) => {
@@ -9,7 +17,8 @@ export function networkMatcher(networks: readonly string[]): (address: string) =
       : [ipaddr.parse(network), undefined]
     return { address, bits: bits ?? (address.kind() === 'ipv4' ? 32 : 128) }
   })
-  return (text) => {
+  return (given) => {
+    const text = withoutPort(given)
     if (!ipaddr.isValid(text)) return false
     // On a dual-stack socket an IPv4 client has an address such as ::ffff:192.0.2.1.
     const address = ipaddr.process(text)
@@ -23,9 +32,11 @@ export function networkMatcher(networks: readonly string[]): (address: string) =
  * Returns the client of an address, for limits per client. The addresses of an IPv6 /64 are one client, because one home or server
  * usually has a whole /64.
  */
-export function clientGroup(address: string): string {
+export function clientGroup(given: string): string {
   // Fast path for IPv4.
-  if (!address.includes(':') || !ipaddr.isValid(address)) return address
+  if (!given.includes(':')) return given
+  const address = withoutPort(given)
+  if (!ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)
   if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()
   const network = parsed.parts.slice(0, 4).map((part) => part.toString(16))

@@ -138,6 +138,22 @@ test('log lines of one address are limited, without affecting other addresses', 
     assert.equal(lines.filter((line) => line.includes(`"ip":"${client}"`)).length, 5)
 })
 
+test('an address to which a proxy adds the port is one client', async () => {
+  await using service = await startService({
+    flags: { 'client-log-lines': '5', 'trusted-proxies': '127.0.0.1,192.0.2.9' },
+  })
+  const proxies = ['', ', 192.0.2.9:7']
+  for (let port = 1; port <= 20; port++) {
+    for (const address of ['198.51.100.1', '[2001:db8::1]']) {
+      const forwarded = `${address}:${port}${proxies[port % 2]}`
+      await call(service, '/i/nada', { headers: { 'x-forwarded-for': forwarded } })
+    }
+  }
+  const lines = (await service.log()).split('\n').filter((line) => line.includes('"msg":"request completed"'))
+  assert.equal(lines.filter((line) => line.includes('"ip":"198.51.100.1:')).length, 5)
+  assert.equal(lines.filter((line) => line.includes('"ip":"[2001:db8::1]:')).length, 5)
+})
+
 test('errors count towards the log lines of their client', async () => {
   await using service = await startService({ flags: { 'client-log-lines': '5' } })
   const lines = async () =>
