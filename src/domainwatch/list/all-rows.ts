@@ -24,8 +24,7 @@ type RowsOfRequest = (
  * skip nor repeat a record that did not itself change.
  */
 export const rowsOfStage: RowsOfRequest = (database, clock, reader, request, sizes) => {
-  const isAll = request.sources.every(({ kind }) => kind === 'all')
-  const inPasses = isAll && !queries.hasIndex(request.sortKey)
+  const inPasses = queries.isOfAll(request.sources) && !queries.hasIndex(request.sortKey)
   return (inPasses ? rowsOfPasses : rowsInOrder)(database, clock, reader, request, sizes)
 }
 

@@ -1,5 +1,5 @@
 import { isStorable } from '../../lib/text.ts'
-import type { ListPosition, ListRange, Source } from './queries.ts'
+import type { ListPosition, ListRange, SortKey, Source } from './queries.ts'
 import { STAGE_NAMES, type Stage, type StageName } from './order.ts'
 
 /** Where the next page of a list begins. */
@@ -13,12 +13,62 @@ export interface ListCursor {
 }
 
 /** Returns the cursor after a record of a stage. @param sources of all stages, with their ranges */
-export function cursorOf(sources: readonly Source[], after: ListPosition, { name }: Stage): ListCursor {
+function cursorOf(sources: readonly Source[], after: ListPosition, { name }: Stage): ListCursor {
   const ranges: { registered?: ListRange; deleted?: ListRange } = {}
   for (const source of sources) {
     if (source.kind !== 'all' && source.range !== undefined) ranges[source.kind] = source.range
   }
   return { after, stage: name, ...ranges }
+}
+
+/** A page of a list. */
+export interface ListPage<Item> {
+  readonly items: readonly Item[]
+  /** Where the next page begins; undefined on the last one. */
+  readonly next: ListCursor | undefined
+}
+
+/** Collects the records of a page from the stages of its list. */
+export class PageBuilder<Item> {
+  readonly #limit: number
+  readonly #sources: readonly Source[]
+  readonly #positionOf: (item: Item, key: SortKey) => ListPosition
+  readonly #items: Item[] = []
+  /** The last record of the page. */
+  #last: { readonly item: Item; readonly stage: Stage } | undefined
+  #hasNext = false
+
+  /** @param sources with the ranges that later pages need */
+  constructor(
+    limit: number,
+    sources: readonly Source[],
+    positionOf: (item: Item, key: SortKey) => ListPosition,
+  ) {
+    this.#limit = limit
+    this.#sources = sources
+    this.#positionOf = positionOf
+  }
+
+  /** How many records to look for: one more than fit shows whether there is a next page. */
+  get wanted(): number {
+    return this.#limit + 1 - this.#items.length
+  }
+
+  /** Adds the matches of a stage. @returns whether the page is full, and it is known that there is another */
+  add(stage: Stage, found: readonly Item[]): boolean {
+    const taken = found.slice(0, this.wanted - 1)
+    const item = taken.at(-1)
+    if (item !== undefined) this.#last = { item, stage }
+    this.#items.push(...taken)
+    this.#hasNext = found.length > taken.length
+    return this.#hasNext
+  }
+
+  build(): ListPage<Item> {
+    const last = this.#hasNext ? this.#last : undefined
+    const after = last && this.#positionOf(last.item, last.stage.sortKey)
+    return { items: this.#items, next: after && last && cursorOf(this.#sources, after, last.stage) }
+  }
 }
 
 const KEY_LENGTH = 'YYYY-MM-DD HH:MM:SS'.length

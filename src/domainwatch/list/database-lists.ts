@@ -4,18 +4,11 @@ import type { SqlValue } from '../../storage/database/sql.ts'
 import { visitsManyRecords } from '../queries-filters.ts'
 import type { NameSplits } from '../words/split-names.ts'
 import { rowsOfStage } from './all-rows.ts'
-import { cursorOf, splitPosition, type ListCursor } from './cursor.ts'
-import { stagesFrom, type Listing, type Stage } from './order.ts'
+import { PageBuilder, splitPosition, type ListPage } from './cursor.ts'
+import { needsRange, stagesFrom, type Listing } from './order.ts'
 import { positionOfRow } from './page-json.ts'
 import * as queries from './queries.ts'
 import type { ListRange, PageRequest, Source } from './queries.ts'
-
-export interface RowPage {
-  /** The columns `COLUMNS` of each record. */
-  readonly rows: readonly SqlValue[][]
-  /** Where the next page begins; undefined on the last one. */
-  readonly next: ListCursor | undefined
-}
 
 /** Lists read from the database: when the index is not up to date, and for exports. */
 export class DatabaseLists {
@@ -30,28 +23,20 @@ export class DatabaseLists {
     this.#splits = splits
   }
 
-  /** @param account its id: accounts share the database fairly */
-  async page(listing: Listing, account?: number): Promise<RowPage> {
+  /**
+   * Returns the rows (`COLUMNS`) of a page.
+   * @param account its id: accounts share the database fairly
+   */
+  async page(listing: Listing, account?: number): Promise<ListPage<SqlValue[]>> {
     await this.#splits?.assertDone(listing.filters)
     const reader = this.#reader(listing, account)
     const sources = await this.#withRanges(reader, listing)
-    const rows: SqlValue[][] = []
-    let next: ListCursor | undefined
-    let last: { readonly row: readonly SqlValue[]; readonly stage: Stage } | undefined
+    const pages = new PageBuilder<SqlValue[]>(listing.limit, sources, positionOfRow)
     for (const stage of stagesFrom(listing, sources)) {
-      // One more than requested shows whether there is a next page.
-      const limit = listing.limit - rows.length + 1
-      const found = await this.#rowsOf(reader, { ...listing, ...stage, limit })
-      const taken = found.slice(0, limit - 1)
-      rows.push(...taken)
-      const row = taken.at(-1)
-      if (row !== undefined) last = { row, stage }
-      if (found.length < limit) continue
-      if (last !== undefined)
-        next = cursorOf(sources, positionOfRow(last.row, last.stage.sortKey), last.stage)
-      break
+      const request = { ...listing, ...stage, limit: pages.wanted }
+      if (pages.add(stage, await this.#rowsOf(reader, request))) break
     }
-    return { rows, next }
+    return pages.build()
   }
 
   /**
@@ -75,20 +60,12 @@ export class DatabaseLists {
     return near.length === request.limit ? near : reader.values(queries.page(dialect, request, 'table'))
   }
 
-  /**
-   * Under `last_register` and `last_deleted` the first page of several fixes the range that all of them are drawn from, before
-   * it is read itself: a record that is added in between must not push another out.
-   */
+  /** Fixes the ranges before the page itself is read. */
   async #withRanges(reader: Reader, listing: Listing): Promise<readonly Source[]> {
-    const wanted = listing.sources.reduce(
-      (sum, source) => sum + (source.kind === 'all' ? 0 : source.newest),
-      0,
-    )
-    if (wanted <= listing.limit) return listing.sources
     const sources: Source[] = []
     for (const source of listing.sources) {
-      const isComplete = source.kind === 'all' || source.range !== undefined
-      sources.push(isComplete ? source : { ...source, range: await this.#range(reader, source, listing) })
+      const isOpen = needsRange(source, listing)
+      sources.push(isOpen ? { ...source, range: await this.#range(reader, source, listing) } : source)
     }
     return sources
   }

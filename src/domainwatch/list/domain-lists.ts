@@ -80,7 +80,7 @@ export class DomainLists {
     const listing = this.#listing(request)
     const found = await this.#find(listing, account)
     if (found !== undefined) return pageOf(found, frame)
-    const { rows, next } = await this.#stored.page(listing, account)
+    const { items: rows, next } = await this.#stored.page(listing, account)
     const { before, after } = frame(rows.length)
     const json = Buffer.concat([before, Buffer.from(rowsToJson(rows)), after])
     return { json, count: rows.length, next: next && encodeCursor(next) }
@@ -94,8 +94,8 @@ export class DomainLists {
     const listing = this.#listing(request)
     const found = await this.#find(listing, account)
     if (found !== undefined)
-      return { names: found.hits.map(nameOfHit), next: found.next && encodeCursor(found.next) }
-    const { rows, next } = await this.#stored.page(listing, account)
+      return { names: found.items.map(nameOfHit), next: found.next && encodeCursor(found.next) }
+    const { items: rows, next } = await this.#stored.page(listing, account)
     return { names: rows.map(([name]) => String(name)), next: next && encodeCursor(next) }
   }
 
@@ -127,7 +127,7 @@ export class DomainLists {
   }
 }
 
-function pageOf({ hits, next }: FoundPage, frame: Frame): Page {
+function pageOf({ items: hits, next }: FoundPage, frame: Frame): Page {
   const { before, after } = frame(hits.length)
   return { json: hitsToJson(hits, before, after), count: hits.length, next: next && encodeCursor(next) }
 }

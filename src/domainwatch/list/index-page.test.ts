@@ -16,7 +16,7 @@ test('a pattern finds all names that match it, however often a character occurs 
       const segment = new Segment(builderOf(recorded).build('registered'))
       for (const pattern of asked) {
         const found = findPage({ registered: [segment], deleted: [] }, requestOf(pattern))
-        const got = found?.hits.map((hit) => Buffer.from(segment.nameOf(hit.position)).toString('latin1'))
+        const got = found?.items.map((hit) => Buffer.from(segment.nameOf(hit.position)).toString('latin1'))
         assert.deepEqual(
           got?.toSorted(),
           recorded.filter((name) => matchesGlob(name, pattern)).toSorted(),

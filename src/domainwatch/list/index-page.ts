@@ -18,9 +18,9 @@ import {
 } from '../../lib/name-index/index.ts'
 import { expiryCutoff, MAX_PAGE_RECORDS } from '../limits.ts'
 import { conditionsOf, type FilterName, type Filters } from '../filters.ts'
-import type { ListPosition, ListRange, SortKey, Source } from './queries.ts'
-import { cursorOf, LENGTH_DIGITS, type ListCursor } from './cursor.ts'
-import { stagesFrom, type Listing, type Stage } from './order.ts'
+import { isOfAll, type ListPosition, type ListRange, type SortKey, type Source } from './queries.ts'
+import { LENGTH_DIGITS, PageBuilder, type ListPage } from './cursor.ts'
+import { needsRange, stagesFrom, type Listing } from './order.ts'
 
 /**
  * Records of a range that the index sorts without blocking the event loop for long; with more, the database does. A range has a page
@@ -31,11 +31,7 @@ const MAX_RANGE_RECORDS = 4 * MAX_PAGE_RECORDS
 /** All records, in both orders. */
 export type IndexSegments = Readonly<Record<Order, readonly Segment[]>>
 
-export interface FoundPage {
-  readonly hits: readonly Hit[]
-  /** Where the next page begins; undefined on the last one. */
-  readonly next: ListCursor | undefined
-}
+export type FoundPage = ListPage<Hit>
 
 /** The filters as the index takes them. @param also further conditions */
 export function indexQuery(filters: Filters, now: number, also: readonly IndexTerm[] = []): IndexQuery {
@@ -47,19 +43,18 @@ export function indexQuery(filters: Filters, now: number, also: readonly IndexTe
  * `findSorted` serves its order.
  */
 export function findPage(segments: IndexSegments, listing: Listing): FoundPage | undefined {
-  const isWhole = listing.sources.every(({ kind }) => kind === 'all')
-  return isWhole ? firstOfStages(segments, listing) : firstOfSources(segments, listing)
+  return isOfAll(listing.sources) ? firstOfStages(segments, listing) : firstOfSources(segments, listing)
 }
 
 /** Whether the list is in an order that no segment is sorted by, so that `findSorted` serves it. */
 export function isLongSearch({ sources, order }: Listing): boolean {
-  return sources.every(({ kind }) => kind === 'all') && SORTED_ORDERS.some((one) => one === order)
+  return isOfAll(sources) && SORTED_ORDERS.some((one) => one === order)
 }
 
 /** A page of all records, in orders that segments are sorted by. */
 function firstOfStages(segments: IndexSegments, listing: Listing): FoundPage | undefined {
   const { filters, now, ascending, sources, limit } = listing
-  const pages = new PageBuilder(listing, sources)
+  const pages = new PageBuilder(limit, sources, positionOfHit)
   for (const stage of stagesFrom(listing, sources)) {
     const isDeleted = stage.sortKey === 'deleted_at'
     if (!isDeleted && stage.sortKey !== 'date_reg') return undefined
@@ -67,8 +62,8 @@ function firstOfStages(segments: IndexSegments, listing: Listing): FoundPage | u
     if (after === 'none') return undefined
     const query = indexQuery(filters, now, stage.name === 'bought' ? [BOUGHT] : [])
     const order = isDeleted ? 'deleted' : 'registered'
-    const wanted = limit + 1 - pages.count
-    if (pages.add(stage, firstMatches(segments[order], query, wanted, !ascending, { after }))) break
+    const hits = firstMatches(segments[order], query, pages.wanted, !ascending, { after })
+    if (pages.add(stage, hits)) break
   }
   return pages.build()
 }
@@ -76,16 +71,15 @@ function firstOfStages(segments: IndexSegments, listing: Listing): FoundPage | u
 /** A page of the records of `last_register` and `last_deleted`, in any order. */
 function firstOfSources(segments: IndexSegments, listing: Listing): FoundPage | undefined {
   const { filters, now, ascending, limit } = listing
-  const wanted = listing.sources.reduce((sum, source) => sum + (source.kind === 'all' ? 0 : source.newest), 0)
   const hitsOf = new Map<Source, readonly Hit[]>()
   for (const source of listing.sources) {
     const found = matchesOfSource(segments, source, filters, now)
     if (found === undefined) return undefined
-    const isComplete = source.kind === 'all' || source.range !== undefined || wanted <= limit
-    hitsOf.set(isComplete ? source : { ...source, range: rangeOfHits(found, source.kind) }, found)
+    const isOpen = needsRange(source, listing)
+    hitsOf.set(isOpen ? { ...source, range: rangeOfHits(found, source.kind) } : source, found)
   }
   const sources = [...hitsOf.keys()]
-  const pages = new PageBuilder(listing, sources)
+  const pages = new PageBuilder(limit, sources, positionOfHit)
   for (const stage of stagesFrom(listing, sources)) {
     const { sortKey } = stage
     const after = entryKeyAt(stage.after, sortKey)
@@ -126,51 +120,12 @@ export async function findSorted(
     unlessDense: order === 'name' && !NAME_FILTERS.some((name) => filters[name] !== undefined),
   })
   if (hits === undefined) return 'dense'
-  const pages = new PageBuilder(listing, sources)
+  const pages = new PageBuilder(limit, sources, positionOfHit)
   pages.add(stage, hits)
   return pages.build()
 }
 
 const NAME_FILTERS: readonly FilterName[] = ['search', 'starts', 'ends', 'pattern']
-
-/** Collects the hits of a page from the stages of its list. */
-class PageBuilder {
-  readonly #listing: Listing
-  readonly #sources: readonly Source[]
-  readonly #hits: Hit[] = []
-  /** The last hit of the page. */
-  #last: { readonly hit: Hit; readonly stage: Stage } | undefined
-  #hasNext = false
-
-  /** @param sources with the ranges that later pages need */
-  constructor(listing: Listing, sources: readonly Source[]) {
-    this.#listing = listing
-    this.#sources = sources
-  }
-
-  get count(): number {
-    return this.#hits.length
-  }
-
-  /** Adds the matches of a stage. @returns whether the page is full, and it is known that there is another */
-  add(stage: Stage, hits: readonly Hit[]): boolean {
-    const room = this.#listing.limit - this.#hits.length
-    const taken = hits.slice(0, room)
-    const last = taken.at(-1)
-    if (last !== undefined) this.#last = { hit: last, stage }
-    this.#hits.push(...taken)
-    this.#hasNext = hits.length > room
-    return this.#hasNext
-  }
-
-  build(): FoundPage {
-    const last = this.#hasNext ? this.#last : undefined
-    if (last === undefined) return { hits: this.#hits, next: undefined }
-    const { hit, stage } = last
-    const after = positionOfHit(hit, stage.sortKey)
-    return { hits: this.#hits, next: cursorOf(this.#sources, after, stage) }
-  }
-}
 
 const BOUGHT: IndexTerm = { kind: 'bit', of: 'status', value: 1 }
 

@@ -49,6 +49,18 @@ export function defaultOrder(sources: readonly Source[]): ListOrder {
   return sources.every(({ kind }) => kind === 'deleted') ? 'deleted' : 'registered'
 }
 
+/**
+ * Whether the first page of several has to fix the range of a source, from which all pages are drawn: a record that is added in
+ * between must not push another out.
+ */
+export function needsRange(
+  source: Source,
+  { sources, limit }: Listing,
+): source is Exclude<Source, { kind: 'all' }> {
+  const newest = sources.reduce((sum, one) => sum + (one.kind === 'all' ? 0 : one.newest), 0)
+  return source.kind !== 'all' && source.range === undefined && newest > limit
+}
+
 /** The stages that a page is drawn from. @param sources those of the listing, perhaps with ranges */
 export function stagesFrom(listing: Listing, sources: readonly Source[]): readonly Stage[] {
   const { order, filters, after } = listing

@@ -34,6 +34,9 @@ export type Source =
       readonly range?: ListRange | undefined
     }
 
+/** Whether a list is of all records, not of the newest registrations or deletions only. */
+export const isOfAll = (sources: readonly Source[]): boolean => sources.every(({ kind }) => kind === 'all')
+
 /** As the index by deletion defines it: an engine uses a partial index only for its own condition. */
 const isDeleted = ({ plansAsWritten }: Dialect): Sql =>
   plansAsWritten ? sql`deleted_at IS NOT NULL` : sql`status = 0`
@@ -148,7 +151,7 @@ export function goesThroughTable({ plansAsWritten }: Dialect, request: PageReque
     byName !== undefined ||
     bounded === sortKey ||
     (sortKey === 'date_reg' && name === 'status')
-  return sources.every(({ kind }) => kind === 'all') && !conditionsOf(filters).every(isServed)
+  return isOfAll(sources) && !conditionsOf(filters).every(isServed)
 }
 
 /** Rows that are tried near the beginning of a page: some 100 ms if each is on another page. */

@@ -2,7 +2,7 @@ import { choice, integer, type Values } from '../../http/parameters.ts'
 import type { ListCursor } from './cursor.ts'
 import { filterParameters, readFilters, type Filters } from '../filters.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
-import type { Source } from './queries.ts'
+import { isOfAll, type Source } from './queries.ts'
 import { defaultOrder, isStageOf, LIST_ORDERS, type Listing, type ListOrder } from './order.ts'
 
 /** Which records are listed, and in which order. */
@@ -62,8 +62,7 @@ export function listingOf(request: ListRequest, now: number): Listing {
   const { filters, lastRegister, lastDeleted, ascending, cursor } = request
   const sources = sourcesOf(request)
   // The lists of `last_register` and `last_deleted` come whole unless a limit asks for pages.
-  const isAll = sources.every(({ kind }) => kind === 'all')
-  const whole = isAll ? MAX_PAGE_RECORDS : (lastRegister ?? 0) + (lastDeleted ?? 0)
+  const whole = isOfAll(sources) ? MAX_PAGE_RECORDS : (lastRegister ?? 0) + (lastDeleted ?? 0)
   return {
     sources,
     filters,

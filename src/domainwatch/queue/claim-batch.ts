@@ -193,7 +193,7 @@ async function readCandidates(
     const listing = listingOf(view, wanted + held.size + moved.size, now)
     const found = listing.limit > MAX_CANDIDATES ? undefined : await find(latest.segments, listing)
     if (found !== undefined) {
-      const free = found.hits.map(nameOfHit).filter((name) => !held.has(name))
+      const free = found.items.map(nameOfHit).filter((name) => !held.has(name))
       const names = free.slice(0, wanted + moved.size)
       return { names, moved, isWhole: found.next === undefined && names.length === free.length }
     }
