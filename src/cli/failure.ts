@@ -1,4 +1,4 @@
-import { HttpError } from '../lib/errors.ts'
+import { HttpError, asError } from '../lib/errors.ts'
 import { reasonOf } from '../storage/blobs/open.ts'
 import { StorageFault } from '../storage/database/faults.ts'
 import type { Command } from 'commander'
@@ -45,8 +45,7 @@ function seeHelp(command: Command): string {
 export function failureLine(error: unknown): string {
   if (error instanceof StorageFault) return error.advice
   // The message of an HttpError is worded for clients; its cause says more.
-  const text =
-    error instanceof HttpError ? reasonOf(error) : error instanceof Error ? error.message : String(error)
+  const text = error instanceof HttpError ? reasonOf(error) : asError(error).message
   return text.split('\n', 1)[0] || 'an unknown error'
 }
 

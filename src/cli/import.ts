@@ -21,6 +21,7 @@ import { reportMigration } from './instance.ts'
 import { failureLine, usageFault } from './failure.ts'
 import type { Options } from './options.ts'
 import { createProgress } from './progress.ts'
+import { asError } from '../lib/errors.ts'
 
 const STANDARD_INPUT = '-'
 
@@ -129,7 +130,7 @@ async function sizeOf(path: string): Promise<number | string> {
     const found = await stat(path)
     return found.isDirectory() ? 'it is a folder' : found.size
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return asError(error).message
   }
 }
 

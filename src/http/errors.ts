@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { HttpError, OVERLOADED, OverloadError } from '../lib/errors.ts'
+import { HttpError, OVERLOADED, OverloadError, isErrorCode } from '../lib/errors.ts'
 import { JSON_TYPE, PRIVATE_HEADERS } from './headers.ts'
 import { requestLog } from './observability/request-log.ts'
 
@@ -96,5 +96,5 @@ function translate(error: unknown, request: FastifyRequest): HttpError {
 
 /** Returns whether the process or the system has too many open files, which is temporary. */
 function isOutOfFiles(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')
+  return isErrorCode(error, 'EMFILE', 'ENFILE')
 }

@@ -11,6 +11,7 @@ import {
   type CompassPoint,
   type Grammar,
 } from '../lib/modifiers/index.ts'
+import { asError } from '../lib/errors.ts'
 
 /** Where a watermark lies and how large it is; `width` and `margin` in percent of the image's width. */
 export interface WatermarkPlacement {
@@ -45,7 +46,7 @@ export function readImageSettings(text: string): ImageSettings | { readonly faul
   try {
     json = JSON.parse(text)
   } catch (error) {
-    return { faults: [`it is not JSON: ${error instanceof Error ? error.message : String(error)}`] }
+    return { faults: [`it is not JSON: ${asError(error).message}`] }
   }
   const faults: string[] = []
   const file = asObject(json)

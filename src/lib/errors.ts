@@ -1,9 +1,15 @@
 /** Error codes of a disk that is full, fails or cannot be written. */
-const CODES = new Set(['EACCES', 'EDQUOT', 'EIO', 'ENOSPC', 'EPERM', 'EROFS'])
+const DISK_CODES = ['EACCES', 'EDQUOT', 'EIO', 'ENOSPC', 'EPERM', 'EROFS']
+
+/** Whether an error has one of these codes of the system or of Node. */
+export const isErrorCode = (error: unknown, ...codes: readonly string[]): boolean =>
+  error instanceof Error && 'code' in error && codes.includes(String(error.code))
+
+/** Returns what was thrown as an error. */
+export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))
 
 /** Whether an error affects a whole disk and not only one file. */
-export const isDiskError = (error: unknown): error is Error =>
-  error instanceof Error && 'code' in error && CODES.has(String(error.code))
+export const isDiskError = (error: unknown): error is Error => isErrorCode(error, ...DISK_CODES)
 
 /**
  * An error that is reported to the client: an HTTP status, a Spanish message, and further fields of the endpoint's error body.

@@ -1,4 +1,4 @@
-import { OverloadError } from './errors.ts'
+import { OverloadError, asError } from './errors.ts'
 
 /** Runs one task at a time, in order. */
 export class Mutex {
@@ -146,7 +146,7 @@ export class FairSlots {
         },
         refuse: (error) => {
           cleanUp()
-          reject(error instanceof Error ? error : new Error(String(error)))
+          reject(asError(error))
         },
       }
       signal?.addEventListener('abort', onAbort, { once: true })

@@ -1,5 +1,6 @@
 import { readFile, rm, stat } from 'node:fs/promises'
 import { createFileWith } from './private-files.ts'
+import { isErrorCode } from './errors.ts'
 
 /** A lock older than this is abandoned, even if its process is alive. */
 const MAX_AGE_MS = 60_000
@@ -90,6 +91,3 @@ function isAlive(pid: number): boolean {
     return isErrorCode(error, 'EPERM')
   }
 }
-
-export const isErrorCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code

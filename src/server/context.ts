@@ -81,10 +81,13 @@ export async function createContext(
     onMigrated: (from, to) => log.info({ from, to }, 'database migrated'),
   })
   const tasks = createTasks(TASK_THREADS, (error) => log.error({ err: error }, 'worker thread failed'))
-  const resolver = createResolver({
-    servers: config.dnsServers ?? systemServers(),
+  const resolverLimits = {
     maxInFlight: perProcessShare(config.dnsInFlight, config.workers),
     pipelines: config.dnsTcp === 'bulk',
+  }
+  const resolver = createResolver({
+    ...resolverLimits,
+    servers: config.dnsServers ?? systemServers(),
     ...(config.dnsMode === 'parent' && {
       zone: config.dnsServers === undefined ? { kind: 'found', name: ZONE } : { kind: 'given' },
     }),
@@ -92,11 +95,7 @@ export async function createContext(
   // The servers of cl only know delegations.
   const recordResolver =
     config.dnsMode === 'parent'
-      ? createResolver({
-          servers: config.dnsResolvers ?? systemServers(),
-          maxInFlight: perProcessShare(config.dnsInFlight, config.workers),
-          pipelines: config.dnsTcp === 'bulk',
-        })
+      ? createResolver({ ...resolverLimits, servers: config.dnsResolvers ?? systemServers() })
       : resolver
   const resolvers = [...new Set([resolver, recordResolver])]
   const closing: (() => Promise<void>)[] = [

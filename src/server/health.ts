@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
 import { StorageFault } from '../storage/database/faults.ts'
 import { probeWrite } from '../storage/database/transfer-marks.ts'
-import { HttpError } from '../lib/errors.ts'
+import { HttpError, asError } from '../lib/errors.ts'
 import { withTimeout } from '../lib/concurrency.ts'
 
 /** How long a check waits for a probe before it returns the last known state. All times in milliseconds. */
@@ -77,8 +77,7 @@ class ComponentHealth {
       this.#reportedAt = -Infinity
       this.#options.report(undefined)
     } catch (error) {
-      if (!(error instanceof HttpError))
-        this.failed(error instanceof Error ? error : new Error(String(error)))
+      if (!(error instanceof HttpError)) this.failed(asError(error))
     } finally {
       this.#probeMs = performance.now() - this.#probedAt
       this.#probing = undefined

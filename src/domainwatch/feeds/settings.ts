@@ -1,4 +1,5 @@
 import { IMPORT_FORMATS, type ImportFormat } from '../import/format.ts'
+import { asError } from '../../lib/errors.ts'
 
 /** A list that is fetched and imported regularly. */
 export interface Feed {
@@ -29,7 +30,7 @@ export function parseFeeds(
   try {
     json = JSON.parse(text)
   } catch (error) {
-    return { faults: [`it is not JSON: ${error instanceof Error ? error.message : String(error)}`] }
+    return { faults: [`it is not JSON: ${asError(error).message}`] }
   }
   if (!Array.isArray(json)) return { faults: ['it takes an array of feeds'] }
   if (json.length > MAX_FEEDS) return { faults: [`it takes up to ${MAX_FEEDS} feeds`] }

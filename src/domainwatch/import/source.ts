@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { SourceFault } from './lines.ts'
+import { asError } from '../../lib/errors.ts'
 
 /** Compressed bytes processed at a time: they may expand a thousandfold. */
 const MAX_COMPRESSED = 4_096
@@ -36,7 +37,7 @@ export async function* bytesOf(
     yield* layers === 1 ? once : limited(decompressed(once), maxBytes)
   } catch (error) {
     if (error instanceof SourceFault) throw error
-    throw new SourceFault(error instanceof Error ? error.message : String(error), { cause: error })
+    throw new SourceFault(asError(error).message, { cause: error })
   }
 }
 
@@ -90,4 +91,3 @@ async function* gunzip(source: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
 }
 
 const noFault = () => undefined
-const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)))

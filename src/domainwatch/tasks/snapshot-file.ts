@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { partsOf } from '../../storage/database/changes/change.ts'
 import { sizeOf } from '../../lib/name-index/index.ts'
 import { cursorIn, readSnapshot, writeSnapshot, type IndexFile, type Snapshot } from '../list/index-file.ts'
+import { isErrorCode } from '../../lib/errors.ts'
 
 export type Input =
   | (IndexFile & { readonly kind: 'read'; readonly memory: number })
@@ -50,7 +51,7 @@ function write({
   try {
     writeSnapshot({ path: temporary, version }, snapshot)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return 'busy'
+    if (isErrorCode(error, 'EEXIST')) return 'busy'
     rmSync(temporary, { force: true })
     throw error
   }

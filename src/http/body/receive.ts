@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { OverloadError } from '../../lib/errors.ts'
+import { OverloadError, asError } from '../../lib/errors.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { bodyTooLarge, httpErrorOf } from '../errors.ts'
 import type { BodyBudget, BodyLease, BodySender } from './budget.ts'
@@ -82,7 +82,7 @@ function receive(
         if (bytes.length + chunk.byteLength > (declared ?? limit)) throw bodyTooLarge(limit)
         bytes.append(chunk)
       } catch (error) {
-        return fail(error instanceof Error ? error : new Error(String(error)))
+        return fail(asError(error))
       }
       turns.count(request, lease.client, chunk.byteLength)
       releaseBuffer(chunk)

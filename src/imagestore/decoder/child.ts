@@ -9,6 +9,7 @@ import { inspectSource } from './inspect.ts'
 import { startMemoryGuard } from './memory-guard.ts'
 import type { FromDecoder, JobMessage, JobOutcome, ToDecoder } from './protocol.ts'
 import { AlteredImage, openSource } from './source.ts'
+import { asError } from '../../lib/errors.ts'
 
 const MIB = 1024 * 1024
 /** Above this, garbage is collected after a job: raw pixels are outside the heap, where V8 does not notice them. */
@@ -80,7 +81,7 @@ async function run({ path, task, maxPixels, timeoutMs, granted }: JobMessage): P
     guard.allow(bytes)
     return isInspection ? await inspectSource(source) : await deriveImage(source, task.plan, watermark)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = asError(error).message
     const isAltered = error instanceof AlteredImage
     return { kind: 'damaged', reason: reason.slice(0, MAX_REASON_LENGTH), isAltered }
   }

@@ -1,4 +1,4 @@
-import { randomUint16 } from './random.ts'
+import { randomInt } from 'node:crypto'
 import type { Reply } from './outcomes.ts'
 import type { Query } from './wire.ts'
 
@@ -30,8 +30,8 @@ export class Pending {
 
   /** Adds a query, of at most 32,768 at a time: more would take long to find a free id. @returns its new id */
   add(pendingQuery: PendingQuery): number {
-    let id = randomUint16()
-    while (this.#queries.has(id)) id = randomUint16()
+    let id = randomInt(0x1_0000)
+    while (this.#queries.has(id)) id = randomInt(0x1_0000)
     this.#queries.set(id, pendingQuery)
     return id
   }

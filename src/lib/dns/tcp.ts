@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import type { ServerReply } from './pending.ts'
 import { frameLength, Frames, writeFrame } from './frames.ts'
-import { randomUint16 } from './random.ts'
+import { randomInt } from 'node:crypto'
 import type { ServerAddress } from './servers.ts'
 import { messageId, readReply } from './wire.ts'
 import type { Query } from './wire.ts'
@@ -15,7 +15,7 @@ export function queryOverTcp(
   query: Query,
   settle: (reply: ServerReply) => void,
 ): () => void {
-  const id = randomUint16()
+  const id = randomInt(0x1_0000)
   const frames = new Frames()
   let done = false
   const finish = (reply: ServerReply): void => {

@@ -1,4 +1,4 @@
-import { randomUint16 } from './random.ts'
+import { randomInt } from 'node:crypto'
 import type { ServerAddress } from './servers.ts'
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { type PendingQuery, type Channel, Pending } from './pending.ts'
@@ -146,7 +146,7 @@ export class UdpPool {
 
   /** Returns the socket for the next query. */
   pick(): UdpSocket {
-    const index = randomUint16() % this.#slots.length
+    const index = randomInt(this.#slots.length)
     const current = this.#slots[index]
     if (current !== undefined && !current.retired) {
       if (current.queries < MAX_QUERIES_PER_SOCKET) return current

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createFolder } from '../../lib/private-files.ts'
+import { isErrorCode } from '../../lib/errors.ts'
 
 /**
  * Flushes a folder, so that the names in it survive power loss: syncing a file does not sync the folder that names it
@@ -27,8 +28,7 @@ export async function undefinedIfMissing<T>(operation: () => T | Promise<T>): Pr
   try {
     return await operation()
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ELOOP'))
-      return undefined
+    if (isErrorCode(error, 'ENOENT', 'ELOOP')) return undefined
     throw error
   }
 }

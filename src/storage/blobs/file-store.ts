@@ -7,6 +7,7 @@ import { createFile, createFolder } from '../../lib/private-files.ts'
 import { SyncReadBudget } from '../../lib/sync-read-budget.ts'
 import { BlobDamaged, blobKey, type BlobStore } from './blob-store.ts'
 import { makeFolder, syncFolder, undefinedIfMissing } from './durable.ts'
+import { isErrorCode } from '../../lib/errors.ts'
 
 /**
  * Files up to this size are read synchronously: 20 µs from the page cache, where the three trips through the thread pool
@@ -184,7 +185,7 @@ async function ownerOf(root: string, claim: string | undefined): Promise<string 
     }
     // Linking a complete file is atomic: one of several concurrent claims wins, and a crash leaves no half of one.
     await link(written, path).catch((error: unknown) => {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+      if (!isErrorCode(error, 'EEXIST')) throw error
     })
     await syncFolder(root)
   } finally {

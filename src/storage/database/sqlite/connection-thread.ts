@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { OverloadError } from '../../../lib/errors.ts'
+import { OverloadError, asError } from '../../../lib/errors.ts'
 import { StorageFault, type StorageFaultKind } from '../faults.ts'
 import type { Migration } from '../migrations/index.ts'
 import type { SqlValue } from '../sql.ts'
@@ -88,7 +88,7 @@ export class ConnectionThread {
       name: `sqlite-${mode}`,
     })
     this.#worker.on('message', (answer: Answer) => this.#settle(answer))
-    this.#worker.on('error', (error) => this.#end(error instanceof Error ? error : new Error(String(error))))
+    this.#worker.on('error', (error) => this.#end(asError(error)))
     this.#worker.on('exit', () => this.#end(new Error('the database thread ended')))
   }
 

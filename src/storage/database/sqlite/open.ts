@@ -14,6 +14,7 @@ import { onStorage } from './faults.ts'
 import { mainThreadReader, threadReader, writingTransaction } from './readers.ts'
 import { Reserve } from './reserve.ts'
 import { SeparateThreads } from './separate-threads.ts'
+import { asError } from '../../../lib/errors.ts'
 
 /**
  * Opens the SQLite file at `path`, and creates or migrates it. Small reads run on the caller's thread, where they take
@@ -173,6 +174,6 @@ async function checkSqlite(thread: ConnectionThread): Promise<string[]> {
     ]
   } catch (error) {
     // A badly damaged file cannot even be checked.
-    return [error instanceof Error ? error.message : String(error)]
+    return [asError(error).message]
   }
 }

@@ -7,6 +7,7 @@ import { batchTexts } from './batch.ts'
 import type { Connection } from './connection.ts'
 import type { ConnectionThread } from './connection-thread.ts'
 import { onStorage } from './faults.ts'
+import { ownsBuffer } from '../../../lib/release-buffer.ts'
 
 /** Returns a reader on the caller's own thread. */
 export function mainThreadReader(
@@ -47,7 +48,7 @@ export function writingTransaction(writer: ConnectionThread): Transaction {
       Number(
         await writer.send(
           { kind: 'runMany', batch: batchTexts(batch), values: constants, rows },
-          transferable(rows),
+          ownsBuffer(rows) ? [rows.buffer] : [],
         ),
       ),
     newestChange: async () => Number((await reads.first(newestChange()))?.id),
@@ -76,9 +77,4 @@ export function threadReader(
 // The engine cannot know a statement's row type: the statement's own declaration is trusted, here only.
 function trusted<T>(value: unknown): T {
   return value as T
-}
-
-function transferable(bytes: Uint8Array): ArrayBuffer[] {
-  const whole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
-  return whole && bytes.buffer instanceof ArrayBuffer ? [bytes.buffer] : []
 }

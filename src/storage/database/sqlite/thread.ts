@@ -7,7 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { assertCurrentSchema } from '../open-options.ts'
 import { Connection } from './connection.ts'
 import { migrate, schemaVersion } from './migrate.ts'
-import { OverloadError } from '../../../lib/errors.ts'
+import { OverloadError, asError } from '../../../lib/errors.ts'
 import { storageKindOf } from './faults.ts'
 import type { Answer, Start, Task } from './connection-thread.ts'
 import { runMany } from './batch.ts'
@@ -45,7 +45,7 @@ function opened(): { readonly connection: Connection; readonly version: number }
 }
 
 function refusal(id: number, error: unknown): Answer {
-  const fault = error instanceof Error ? error.message : String(error)
+  const fault = asError(error).message
   return { id, fault, busy: error instanceof OverloadError, storage: storageKindOf(error) }
 }
 
