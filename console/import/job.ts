@@ -10,7 +10,7 @@ import { readList, type ReadList } from './read-list.ts'
 import type { DayOrder } from './dates.ts'
 import { saveFile } from './saved-file.ts'
 import { recordPastImport } from './past-imports.ts'
-import { NOTHING_DONE, storeList, type Progress } from './store-list.ts'
+import { NO_REPAIRS, storeList, type Progress } from './store-list.ts'
 import { deleteUnfinished, saveUnfinished, loadUnfinished } from './unfinished.ts'
 
 /** A list and the progress of storing it, which continues on other screens. */
@@ -48,7 +48,7 @@ export async function loadFile(file: File, order?: DayOrder): Promise<void> {
     })
     // Another file was chosen in the meantime.
     if (id !== lastId || isStoring()) return
-    currentImport.set({ id, file, list, order, state: 'read', progress: NOTHING_DONE, fault: undefined })
+    currentImport.set({ id, file, list, order, state: 'read', progress: NO_REPAIRS, fault: undefined })
   } finally {
     if (id === lastId) readProgress.set(undefined)
   }

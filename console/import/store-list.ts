@@ -99,7 +99,7 @@ export interface Progress {
   readonly refusedCount: number
 }
 
-export const NOTHING_DONE: Progress = { done: 0, stored: 0, refused: [], refusedCount: 0 }
+export const NO_REPAIRS: Progress = { done: 0, stored: 0, refused: [], refusedCount: 0 }
 
 const MAX_REFUSED = 1_000
 

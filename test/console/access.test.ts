@@ -1,7 +1,7 @@
 import { after, before, suite, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { barriers, fits, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { accessibilityViolations, fits, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { ImageClient } from '../support/images.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -56,13 +56,17 @@ suite('every screen', { concurrency: 3 }, () => {
       const keys = name === 'sign in' ? {} : { domainwatch: service.domainKey, imagestore: service.imageKey }
       const { page, context } = await browser.open(service, path.replace('HASH', hash), keys)
       await page.locator(sign).first().waitFor()
-      assert.deepEqual(await barriers(page), [])
+      assert.deepEqual(await accessibilityViolations(page), [])
       await page.emulateMedia({ colorScheme: 'dark' })
-      assert.deepEqual(await barriers(page, ['color-contrast']), [], 'dark')
+      assert.deepEqual(await accessibilityViolations(page, ['color-contrast']), [], 'dark')
       await page.setViewportSize({ width: 360, height: 740 })
       await page.locator(sign).first().waitFor()
       await fits(page, 360)
-      assert.deepEqual(await barriers(page, ['color-contrast', 'target-size']), [], '360 pixels')
+      assert.deepEqual(
+        await accessibilityViolations(page, ['color-contrast', 'target-size']),
+        [],
+        '360 pixels',
+      )
       await context.close()
     })
   }
@@ -74,7 +78,7 @@ test('axe detects a planted violation', async () => {
   await page.evaluate(
     `document.querySelector('main').append(document.createElement('img'), document.createElement('button')); document.querySelector('h1').style.color = '#ccc'`,
   )
-  const found = await barriers(page)
+  const found = await accessibilityViolations(page)
   for (const rule of ['image-alt', 'button-name', 'color-contrast']) {
     assert.ok(
       found.some((line) => line.startsWith(rule)),

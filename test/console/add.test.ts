@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { startBrowser, isOpenToAll, type TestBrowser } from '../support/browser.ts'
+import { startBrowser, assertAccessible, type TestBrowser } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { holdRequests } from '../support/gate.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -44,7 +44,7 @@ test('pasted names are shown as new, recorded or invalid; the new ones are added
   }
   // The recorded ones stay as they are.
   assert.equal((await records(service, { search: 'casa' }))[0]?.status, 1)
-  await isOpenToAll(page)
+  await assertAccessible(page)
   assert.deepEqual(complaints, [])
   await context.close()
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { barriers, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { accessibilityViolations, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 let service: TestService
@@ -34,7 +34,7 @@ for (const width of [360, 390, 640, 720, 1_024]) {
     }
     const overflow = `[...document.querySelectorAll('main .scroll-x')].map((one) => one.scrollWidth - one.clientWidth)`
     assert.deepEqual(await page.evaluate(overflow), [0, 0])
-    assert.deepEqual(await barriers(page), [])
+    assert.deepEqual(await accessibilityViolations(page), [])
     assert.deepEqual(complaints, [])
     await context.close()
   })

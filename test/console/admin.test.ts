@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { barriers, isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
+import {
+  accessibilityViolations,
+  assertAccessible,
+  startBrowser,
+  type TestBrowser,
+} from '../support/browser.ts'
 import { call } from '../support/http.ts'
 import { gradient, ImageClient } from '../support/images.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -24,7 +29,7 @@ test('an administrator creates a key, sees it once, and revokes it', async () =>
   await page.getByRole('button', { name: 'Entrar' }).click()
   await page.getByRole('heading', { name: 'Claves', level: 1 }).waitFor()
   await page.getByRole('rowheader', { name: 'fotos' }).waitFor()
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
 
   await page.getByRole('button', { name: 'Nueva clave' }).click()
   await page.getByRole('dialog').getByLabel('Cuenta').fill('fotos')
@@ -36,7 +41,7 @@ test('an administrator creates a key, sees it once, and revokes it', async () =>
   const key = (await dialog.locator('.secret').textContent()) ?? ''
   const status = async () => (await call(service, '/api/v1/imagestore/list', { query: { api: key } })).status
   assert.equal(await status(), 200)
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   // Neither a click outside nor Escape closes it.
   await page.mouse.click(4, 400)
   await page.keyboard.press('Escape')
@@ -72,7 +77,7 @@ test('an administrator creates a limited key and sees its limits', async () => {
   await form.getByLabel('Vence').selectOption('En 90 días')
   await form.getByLabel('Límite de solicitudes').fill('60')
   await form.getByLabel(/^Por/).selectOption('minuto')
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   await page.getByRole('button', { name: 'Crear' }).click()
   const dialog = page.getByRole('dialog', { name: 'Nueva clave de lectora' })
   const key = (await dialog.locator('.secret').textContent()) ?? ''
@@ -88,7 +93,7 @@ test('an administrator creates a limited key and sees its limits', async () => {
   await keys
     .getByRole('row', { name: /vencida dominios Lectura y escritura Venció el .* Sin límite/ })
     .waitFor()
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   assert.deepEqual(complaints, [])
   await context.close()
 })
@@ -106,15 +111,15 @@ test('an administrator sets the quotas and the delivery mode of an application',
   await dialog.getByLabel('Máximo de almacenamiento, en MB').fill('2.5')
   await dialog.getByLabel('Enlaces').selectOption('signed')
   await dialog.getByText('Solo enlaces firmados por la aplicación.').waitFor()
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   await page.emulateMedia({ colorScheme: 'dark' })
-  assert.deepEqual(await barriers(page, ['color-contrast']), [])
+  assert.deepEqual(await accessibilityViolations(page, ['color-contrast']), [])
   await dialog.getByRole('button', { name: 'Guardar' }).click()
   await page.getByText('Límites de tienda guardados').waitFor()
   await row.getByText('1 de 1', { exact: true }).waitFor()
   await row.getByText('de 2,5 MB').waitFor()
   await row.getByText('Firmados').waitFor()
-  assert.deepEqual(await barriers(page, ['color-contrast']), [], 'dark')
+  assert.deepEqual(await accessibilityViolations(page, ['color-contrast']), [], 'dark')
   assert.equal((await client.upload(await gradient(31, 20).png().toBuffer())).status, 403)
 
   await row.getByRole('button', { name: 'Editar límites tienda' }).click()
@@ -139,7 +144,7 @@ test('the state of the service is shown', async () => {
   const settings = page.getByRole('region', { name: 'Configuración' })
   await settings.getByRole('row', { name: /^CATALEJO_LOG_LEVEL debug / }).waitFor()
   await settings.getByRole('row', { name: 'CATALEJO_TIME_ZONE America/Santiago predeterminado' }).waitFor()
-  await isOpenToAll(page)
+  await assertAccessible(page)
   assert.deepEqual(complaints, [])
   await context.close()
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ns, RCODE, startScriptedDns, type Handler, type ScriptedDns } from '../dns/scripted.ts'
-import { isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { assertAccessible, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { DNS, record, stored, update } from '../support/domains.ts'
 import { call } from '../support/http.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
@@ -69,7 +69,7 @@ test('the history shows author, time and values of each change, and changes of n
   await line.getByText('→ Otra').waitFor()
   await sheet.getByRole('link', { name: 'casas.cl' }).waitFor()
 
-  await isOpenToAll(page)
+  await assertAccessible(page)
   assert.deepEqual(complaints, [])
   await context.close()
 })

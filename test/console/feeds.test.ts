@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { barriers, startBrowser } from '../support/browser.ts'
+import { accessibilityViolations, startBrowser } from '../support/browser.ts'
 import { feedsFile, startWithFeeds } from '../support/feeds.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
@@ -16,7 +16,7 @@ test('the home screen shows the state of feeds, and nothing about them if there 
   const table = page.getByRole('region', { name: 'Listas del registro' })
   await table.getByText('cada 6h, de 127.0.0.1:9').waitFor()
   await page.getByRole('heading', { name: 'Inicio' }).waitFor()
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   assert.deepEqual(complaints, [])
   await page.reload()
   await table.getByText('La dirección no está permitida').waitFor()

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { barriers, isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
+import {
+  accessibilityViolations,
+  assertAccessible,
+  startBrowser,
+  type TestBrowser,
+} from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
 
@@ -66,7 +71,7 @@ test('lengths and agents are picked from lists with counts, by keyboard', async 
     '5 caracteres1',
     '7 caracteres1',
   ])
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await page.waitForURL(/search=casa&length=5$/)
@@ -122,7 +127,7 @@ test('the chart of days works by pointer and keyboard, and filters by click or d
   await page.waitForURL(/from=2026-01-05&to=2026-01-05$/)
   await page.mouse.click(...at(0))
   await page.waitForURL(/dominios$/)
-  await isOpenToAll(page)
+  await assertAccessible(page)
 
   // Days that lie elsewhere are shown with what is around them.
   await page.getByRole('searchbox').fill('desde:2019-03-05 hasta:2019-03-05')

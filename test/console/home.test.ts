@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isOpenToAll, startBrowser } from '../support/browser.ts'
+import { assertAccessible, startBrowser } from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { claim, release } from '../support/queue.ts'
@@ -82,7 +82,7 @@ test('home shows changes since the last visit, in total and for each saved view,
   await line('Todos los dominios').getByRole('link', { name: '2 nuevos' }).waitFor()
   await line('Todos los dominios').getByRole('link', { name: '2 liberados' }).waitFor()
   await line('Mis casas').getByRole('link', { name: '1 nuevo' }).waitFor()
-  await isOpenToAll(page)
+  await assertAccessible(page)
   await page.setViewportSize({ width: 1_440, height: 900 })
   await line('Mis casas').getByRole('link', { name: '1 liberado' }).click()
   await page.getByRole('row').filter({ hasText: 'casa-azul.cl' }).waitFor()
@@ -135,7 +135,7 @@ test('home shows which colleagues hold names, how many and until when, and keeps
     .waitFor()
   // The account's own claims are not listed.
   assert.equal(await held.getByRole('listitem').count(), 1)
-  await isOpenToAll(page)
+  await assertAccessible(page)
   await release(service, ana)
   await page.clock.fastForward('00:16')
   await held.waitFor({ state: 'detached' })

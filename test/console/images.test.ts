@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import type { Route } from 'playwright-core'
-import { barriers, comesTrue, startBrowser, type TestBrowser } from '../support/browser.ts'
+import {
+  accessibilityViolations,
+  waitForExpression,
+  startBrowser,
+  type TestBrowser,
+} from '../support/browser.ts'
 import { corpus } from '../support/corpus.ts'
 import { eventually } from '../support/eventually.ts'
 import { ImageClient, noise, stamped } from '../support/images.ts'
@@ -155,7 +160,7 @@ test('uploads by picker, drop and paste each show the message of the API', async
     .setInputFiles([{ name: 'grande.png', mimeType: 'image/png', buffer: large }])
   const bar = list.getByRole('progressbar', { name: 'grande.png' })
   await bar.waitFor()
-  await comesTrue(
+  await waitForExpression(
     page,
     `[...document.querySelectorAll('.upload progress')].some(({ value }) => value > 0 && value < 1)`,
   )
@@ -198,7 +203,7 @@ test('details show links for each target, and the playground shows bytes and for
   await bench.getByRole('button', { name: 'Escala de grises' }).click()
   await bench.getByText(`${url}&m=w_120,gray,f_jpg`).waitFor()
   await bench.getByText(/^image\/jpeg · /).waitFor()
-  await comesTrue(page, `document.querySelector('.bench-result img')?.naturalWidth === 120`)
+  await waitForExpression(page, `document.querySelector('.bench-result img')?.naturalWidth === 120`)
   await bench.getByLabel('Ancho').fill('9999')
   await bench.getByText(/El modificador w_9999 no es válido/).waitFor()
   assert.deepEqual(complaints, [])
@@ -224,13 +229,13 @@ test('near-duplicates are compared side by side, and one is deleted', async () =
   await side('Bruma.jpg').getByText('600 × 450 más grande').waitFor()
   await side('Bruma chica.jpg').getByText('300 × 225').waitFor()
   assert.equal(await side('Bruma chica.jpg').getByText('más grande').count(), 0)
-  await comesTrue(
+  await waitForExpression(
     page,
     `[...document.querySelectorAll('.compare img')].every(({ naturalWidth }) => naturalWidth > 0)`,
   )
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   await page.emulateMedia({ colorScheme: 'dark' })
-  assert.deepEqual(await barriers(page, ['color-contrast']), [])
+  assert.deepEqual(await accessibilityViolations(page, ['color-contrast']), [])
 
   // A link shows the same two.
   await page.reload()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { assertAccessible, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { records, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { REAL_SIZE, realNames, storeRealSize } from '../support/real-size.ts'
@@ -201,7 +201,7 @@ test('an unfinished import belongs to its account, and is removed at sign-out', 
     .waitFor()
   await mine.getByRole('button', { name: 'Continuar desde el 2.001' }).waitFor()
   assert.equal(await kept(mine), 1)
-  await isOpenToAll(mine)
+  await assertAccessible(mine)
   await mine.getByRole('button', { name: 'Mi sesión: grupo' }).click()
   await mine.getByRole('button', { name: 'Salir' }).click()
   await eventually(async () => (await kept(mine)) === 0, 'the file is removed')

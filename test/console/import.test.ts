@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { barriers, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { accessibilityViolations, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { record, records, stored } from '../support/domains.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -47,7 +47,7 @@ test('a list of registrations shows its changes, progress and rejected lines', a
   await page.getByText('1 sin cambios').waitFor()
   await page.getByText('2.501 nuevos').waitFor()
   await page.getByText('2 líneas con problemas').waitFor()
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   assert.equal((await records(service, { search: 'ñandú' })).length, 0, 'nothing is stored by looking')
   const bad = page.getByRole('region', { name: 'Líneas que no se guardarán' })
   await bad.getByText('Línea 5 -mala-.cl,2025-12-30 07:00:00 El guion no puede ir').waitFor()
@@ -90,7 +90,7 @@ test('an invalid date rejects its line only', async () => {
   await page.getByText('Fechas: día/mes/año').waitFor()
   await page.getByText('2 nuevos').waitFor()
   await page.getByText('Línea 2 imposible.cl 30-02-2025 La fecha no existe').waitFor()
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   await page.getByRole('button', { name: 'Guardar los 2 válidos' }).click()
   await page.getByText('2 de 2 guardados').waitFor()
   assert.equal((await records(service, { search: 'otra-buena' }))[0]?.date_reg, '2025-12-30 10:20:00')
@@ -124,7 +124,7 @@ test('a file without a list is rejected with the reason, and the next one is rea
   await page.getByText('encabezado.csv: el archivo solo tiene el encabezado, ningún dominio.').waitFor()
   await pick('enorme.csv.gz', gzipSync('casa.cl\n'.repeat(1_500_001)))
   await page.getByText('enorme.csv.gz: el archivo es demasiado grande para la página').waitFor()
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   await pick('buena.csv', 'tras-las-malas.cl,2025-12-31')
   await page.getByRole('rowheader', { name: 'tras-las-malas.cl' }).waitFor()
   assert.equal(await page.getByText('enorme.csv.gz').count(), 0)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { barriers, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { accessibilityViolations, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
 import { gradient, ImageClient } from '../support/images.ts'
 import { limited } from '../support/key-limits.ts'
@@ -36,7 +36,7 @@ test('a read-only key shows the lists, and disables other actions with an explan
   await link(/^Triaje \(su clave no lo permite\)/).click()
   await page.getByRole('heading', { name: 'Esta pantalla necesita una clave que pueda escribir' }).waitFor()
   await page.getByText('La clave en uso: Solo lectura.').waitFor()
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   await link(/^Importar \(su clave no lo permite\)/).click()
   await page.getByRole('heading', { name: 'Esta pantalla necesita una clave que pueda escribir' }).waitFor()
 
@@ -44,7 +44,7 @@ test('a read-only key shows the lists, and disables other actions with an explan
   await page.getByText(READ_ONLY).waitFor()
   await page.getByText('perro').first().click()
   assert.equal(await page.getByRole('button', { name: 'Descartar' }).isDisabled(), true)
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
 
   await link(/^Alertas$/).click()
   await page.getByRole('heading', { name: 'Cortos' }).waitFor()

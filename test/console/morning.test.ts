@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { comesTrue, isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { waitForExpression, assertAccessible, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { ChatReceiver, checkNtfy } from '../support/chat-receiver.ts'
 import { LIST, record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
@@ -72,7 +72,10 @@ async function triage(page: Page, key: 'r' | 'd' | 'Space'): Promise<readonly st
     if (shown === done) return decided
     await page.keyboard.press(key)
     decided.push(shown.trim().replace(/\.cl$/, ''))
-    await comesTrue(page, `document.querySelector('.triage-name')?.innerText !== ${JSON.stringify(shown)}`)
+    await waitForExpression(
+      page,
+      `document.querySelector('.triage-name')?.innerText !== ${JSON.stringify(shown)}`,
+    )
   }
 }
 
@@ -129,7 +132,7 @@ test('three members decide on 2,000 released names, each once, and the daily dig
   const [digest] = ntfy.received
   assert.equal(digest?.body['topic'], 'liberados')
   assert.match(String(digest?.body['title']), /^Liberados: 2\.?000 nombres$/)
-  await isOpenToAll(first.page)
+  await assertAccessible(first.page)
   for (const { complaints, context } of visits) {
     assert.deepEqual(complaints, [])
     await context.close()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { assertAccessible, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { LIST, record, stored, update } from '../support/domains.ts'
 import { call, type Fields } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -54,7 +54,7 @@ test('note and tags are edited in the details, undone one by one, and shown in t
   await tag.fill('')
   await page.getByText('Etiquetas: playa → playa, sur-2').waitFor()
   assert.deepEqual(await annotations('casa'), { note: 'para el verano', tags: ['playa', 'sur-2'] })
-  await isOpenToAll(page)
+  await assertAccessible(page)
   await page.setViewportSize({ width: 1_440, height: 900 })
   await toast(page, 'las etiquetas de casa.cl').getByRole('button', { name: 'Deshacer' }).last().click()
   await page.getByText('Etiquetas: playa, sur-2 → playa', { exact: true }).waitFor()

@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { barriers, comesTrue, isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
+import {
+  accessibilityViolations,
+  waitForExpression,
+  assertAccessible,
+  startBrowser,
+  type TestBrowser,
+} from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -27,7 +33,7 @@ const field = (page: Page, name = 'Paleta de comandos') => page.getByRole('combo
 const option = (page: Page, name: string | RegExp) => page.getByRole('option', { name })
 /** Waits until Enter would choose an option that starts with this, by its ARIA state. */
 const becomesActive = (page: Page, text: string) =>
-  comesTrue(
+  waitForExpression(
     page,
     `document.getElementById(document.querySelector('[role=combobox]')?.getAttribute('aria-activedescendant'))
       ?.textContent.startsWith(${JSON.stringify(text)})`,
@@ -41,7 +47,7 @@ test('Ctrl K opens it on every screen, also in text fields, and it opens screens
   await page.keyboard.type('estad')
   await option(page, 'Estadísticas').waitFor()
   assert.equal(await option(page, 'Importar').count(), 0)
-  await comesTrue(
+  await waitForExpression(
     page,
     `document.querySelector('[role=option][aria-selected=true]')?.textContent === 'Estadísticas'`,
   )
@@ -146,12 +152,12 @@ test('the palette and the session menu pass axe', async () => {
   await page.getByRole('grid').getByText('ñandú.cl').waitFor()
   await page.getByRole('button', { name: 'Mi sesión: grupo' }).click()
   await page.getByText('Clave de imágenes').waitFor()
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   await page.keyboard.press('Escape')
   await page.keyboard.press('Control+k')
   await page.keyboard.type('casa')
   await option(page, /^mi-casa\.cl/).waitFor()
-  await isOpenToAll(page)
+  await assertAccessible(page)
   await context.close()
 })
 

@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { barriers, isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
+import {
+  accessibilityViolations,
+  assertAccessible,
+  startBrowser,
+  type TestBrowser,
+} from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -66,7 +71,7 @@ test('an unknown word is underlined, with an explanation below', async () => {
   await reason.getByText('«color:rojo» no es un filtro: no hay ninguno que se llame «color».').waitFor()
   // It filters nothing, and nothing is asked for with it.
   await row(page, 'sol').waitFor()
-  await isOpenToAll(page)
+  await assertAccessible(page)
   await box(page).fill('casa')
   await row(page, 'casa-azul').waitFor()
   assert.equal(await reason.textContent(), '')
@@ -83,7 +88,7 @@ test('a URL is searched for by its name, and further typing keeps the text', asy
   assert.equal(await box(page).inputValue(), 'https://www.casa-azul.cl/')
   await box(page).fill('lar')
   await offers(page).first().waitFor()
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   await context.close()
 })
 
@@ -129,7 +134,7 @@ test('existing tags are completed in the query box and the tag field, most frequ
     .locator('datalist option')
     .evaluateAll((all) => all.map((one) => one.getAttribute('value')))
   assert.deepEqual(values, ['palabra', 'pasada', 'venta'])
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   assert.deepEqual(complaints, [])
   await context.close()
 })

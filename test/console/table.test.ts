@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { barriers, comesTrue, startBrowser, type TestBrowser } from '../support/browser.ts'
+import {
+  accessibilityViolations,
+  waitForExpression,
+  startBrowser,
+  type TestBrowser,
+} from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { REAL_SIZE, storeRealSize } from '../support/real-size.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
@@ -47,7 +52,7 @@ test('End scrolls to the last of a hundred thousand rows, Home to the first, and
   await grid(page).focus()
   // Rows that are not loaded yet are fetched from the end on.
   for (let i = 0; i < 12; i++) await page.keyboard.press('PageUp')
-  await comesTrue(page, `document.querySelector('.table-row.active .cell-name') !== null`)
+  await waitForExpression(page, `document.querySelector('.table-row.active .cell-name') !== null`)
   await page.keyboard.press('Space')
   for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowUp')
   await page.keyboard.press('Shift+Space')
@@ -85,9 +90,9 @@ test('columns, their widths and the row density are configurable by pointer and 
   await page.getByRole('checkbox', { name: 'Largo' }).uncheck()
   assert.equal(await page.getByRole('checkbox', { name: 'Dominio' }).isDisabled(), true)
   await page.getByRole('radio', { name: 'Filas amplias' }).check()
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   await page.keyboard.press('Escape')
-  await comesTrue(page, `document.querySelector('#row-0')?.getBoundingClientRect().height === 44`)
+  await waitForExpression(page, `document.querySelector('#row-0')?.getBoundingClientRect().height === 44`)
   const shown = await heads(page)
   assert.ok(shown.includes('Modificación') && !shown.includes('Largo'), shown.join())
 
@@ -95,7 +100,7 @@ test('columns, their widths and the row density are configurable by pointer and 
   const before = Math.round((await rowAt(page, 0).boundingBox())?.width ?? 0)
   const becomesNarrower = (by: number) => {
     const width = `document.querySelector('#row-0 .cell-name')?.getBoundingClientRect().width`
-    return comesTrue(page, `Math.round(${width}) === ${before - by}`)
+    return waitForExpression(page, `Math.round(${width}) === ${before - by}`)
   }
   const at = await edge.boundingBox()
   assert.ok(at !== null)
@@ -114,7 +119,10 @@ test('columns, their widths and the row density are configurable by pointer and 
   await page.getByRole('button', { name: 'Columnas' }).click()
   await page.getByRole('button', { name: 'Columnas de siempre' }).click()
   await grid(page).getByRole('columnheader', { name: 'Largo' }).waitFor()
-  await comesTrue(page, `document.querySelector('#row-0 .cell-name').getBoundingClientRect().width > 300`)
+  await waitForExpression(
+    page,
+    `document.querySelector('#row-0 .cell-name').getBoundingClientRect().width > 300`,
+  )
   assert.deepEqual(complaints, [])
   await context.close()
 })
@@ -152,7 +160,7 @@ test('rows show the time of deletion, tags, a note and who has decided', async (
   })
   await page.reload()
   await row.getByText('en revisión por grupo').waitFor()
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   await page.getByRole('link', { name: 'Inicio' }).click()
   const gone = page.getByRole('region', { name: 'Últimos eliminados' })
   await gone.getByText('01-05 10:20').waitFor()
@@ -171,7 +179,7 @@ test('a click on a column header sorts by it, and the next one reverses the orde
     domainwatch: small.domainKey,
   })
   const names = (wanted: string) =>
-    comesTrue(
+    waitForExpression(
       page,
       `[...document.querySelectorAll('.cell-name')].map((one) => one.textContent.replace('.cl', '')).join() === '${wanted}'`,
     )

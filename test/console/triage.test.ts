@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { CDPSession, Page } from 'playwright-core'
-import { isOpenToAll, startBrowser, type TestBrowser, type Visit } from '../support/browser.ts'
+import { assertAccessible, startBrowser, type TestBrowser, type Visit } from '../support/browser.ts'
 import { LIST, record, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
@@ -102,7 +102,7 @@ test('keys decide on one name after the other; decisions are stored with their a
   await left(page, TOTAL - 1).waitFor()
   assert.deepEqual(await decisionOn(nameAt(1)), { revision: 0, discarded: 0, seen: 0 })
   assert.deepEqual(await decisionOn(nameAt(0)), { revision: 1, discarded: 0, seen: 1 })
-  await isOpenToAll(page)
+  await assertAccessible(page)
   assert.deepEqual(complaints, [])
   await context.close()
 })

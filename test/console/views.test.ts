@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { assertAccessible, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -46,7 +46,7 @@ test('a view is saved by name, counted in the side bar, opened there, and remove
   await views(page).getByRole('link').click()
   await row(page, 'casa-azul').waitFor()
   assert.equal(await page.getByRole('searchbox').inputValue(), 'casa')
-  await isOpenToAll(page)
+  await assertAccessible(page)
   await page.setViewportSize({ width: 1_440, height: 900 })
   await page.getByRole('button', { name: 'Más', exact: true }).click()
   await page.getByRole('button', { name: 'Quitar la vista guardada' }).click()

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { barriers, isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
+import {
+  accessibilityViolations,
+  assertAccessible,
+  startBrowser,
+  type TestBrowser,
+} from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
 import { call } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -37,7 +42,7 @@ test('a view is watched: its secret and feed are shown once, its webhook is test
   await form.getByLabel('Webhook').fill(receiver.url)
   await form.getByLabel('Crear también un canal Atom').check()
   await form.getByLabel('Nombre de la alerta').fill('<b>Casas</b> libres')
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   await form.getByRole('button', { name: 'Crear' }).click()
 
   const made = page.getByRole('dialog', { name: 'Alerta creada' })
@@ -54,7 +59,7 @@ test('a view is watched: its secret and feed are shown once, its webhook is test
   await page.keyboard.press('Escape')
   await page.keyboard.press('Escape')
   assert.ok(await made.isVisible())
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   await made.getByRole('button', { name: 'Ya lo guardé' }).click()
   assert.equal(await page.getByText(secret).count(), 0)
 
@@ -69,7 +74,7 @@ test('a view is watched: its secret and feed are shown once, its webhook is test
   receiver.answer = (response) => void response.writeHead(500).end()
   await item.getByRole('button', { name: /^Probar/ }).click()
   await page.getByText(/^La prueba falló: .*500/).waitFor()
-  await isOpenToAll(page)
+  await assertAccessible(page)
 
   const remove = async () => {
     await item.getByRole('button', { name: /^Más/ }).click()
@@ -126,7 +131,7 @@ test('a watch is edited, shared, paused and resumed; its secret is rotated and s
   const form = page.getByRole('dialog', { name: 'Editar «Cambiante»' })
   assert.equal(await form.getByLabel('Filtros').inputValue(), 'casa es:revisión')
   assert.equal(await form.getByLabel('Webhook').inputValue(), receiver.url)
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   await form.getByLabel('Webhook').fill('http://10.0.0.1/')
   await form.getByRole('button', { name: 'Guardar' }).click()
   await form.getByText('pública').waitFor()
@@ -162,7 +167,7 @@ test('a watch is edited, shared, paused and resumed; its secret is rotated and s
   await choose('Pausar')
   await item('Otra').getByText('En pausa').waitFor()
   assert.equal((await shown())?.['paused'], 1)
-  await isOpenToAll(page)
+  await assertAccessible(page)
   await choose('Reanudar')
   await item('Otra').getByText('En pausa').waitFor({ state: 'detached' })
   assert.equal((await shown())?.['paused'], 0)
@@ -174,7 +179,7 @@ test('a watch is edited, shared, paused and resumed; its secret is rotated and s
   await rotated.getByText(/^El secreto anterior deja de firmar el /).waitFor()
   const secret = (await rotated.getByRole('region', { name: 'Secreto' }).locator('code').textContent()) ?? ''
   await page.keyboard.press('Escape')
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   await rotated.getByRole('button', { name: 'Ya lo guardé' }).click()
   assert.equal(await page.getByText(secret).count(), 0)
   await item('Otra')
@@ -207,7 +212,7 @@ test('deliveries are listed with their errors explained, and sent again, also on
   await delivery.getByText('En curso').waitFor()
   await delivery.getByText('webhook · 2 cambios · 1 intento · respuesta 503').waitFor()
   await delivery.getByText('El receptor respondió 503', { exact: true }).waitFor()
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   receiver.answer = (response) => void response.writeHead(204).end()
   await delivery.getByRole('button', { name: /^Intentar ahora/ }).click()
   await delivery.getByText('Entregada').waitFor()
@@ -238,7 +243,7 @@ test('another member sees shared watches with their owner, in English, and no ot
   await page.getByRole('button', { name: /^Deliveries/ }).click()
   await page.getByText('It has sent nothing in the last 30 days.').waitFor()
   assert.equal(await page.getByRole('listitem', { name: 'Propia' }).count(), 0)
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   assert.deepEqual(complaints, [])
   await context.close()
   for (const { id } of [common, own]) await removeWatch(service, id)
@@ -253,7 +258,7 @@ test('a watch has several destinations, a daily digest and a language; secrets i
   await form.getByLabel('Otros destinos').fill(`ntfy:${server}\ntelegram:1`)
   await form.getByLabel('Resumen diario a las').fill('09:30')
   await form.getByLabel('Idioma de los mensajes').selectOption('English')
-  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(await accessibilityViolations(page), [])
   await form.getByRole('button', { name: 'Crear' }).click()
   await form.getByText('El servicio no tiene configurado telegram').waitFor()
   await form.getByLabel('Otros destinos').fill(`ntfy:${server}`)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { assertAccessible, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
@@ -45,7 +45,7 @@ test('all records of a view are marked together, in small batches, and exactly t
   await update(service, [{ domain: first?.name, revision: 1 }])
   const { page, context, complaints } = await open('dominios?starts=vista')
   await selectView(page)
-  await isOpenToAll(page)
+  await assertAccessible(page)
   await page.setViewportSize({ width: 1_440, height: 900 })
   const gate = await holdRequests(page, 'domainwatch/update')
   await bar(page).getByRole('button', { name: 'Marcar para revisión' }).click()

@@ -29,12 +29,12 @@ export async function setUp(
 
 export const silence: Handler = () => 'silence'
 export const refuse: Handler = () => ({ rcode: RCODE.REFUSED })
-export const stumble: Handler = () => ({ rcode: RCODE.SERVFAIL })
+export const answerServfail: Handler = () => ({ rcode: RCODE.SERVFAIL })
 export const find: Handler = ({ name }) => ({ answers: [ns(name, 'ns1.hosting.cl')] })
 export const found = { kind: 'found', servers: ['ns1.hosting.cl'] }
 
-/** Where queries are counted: a machine that stands still a moment must not make it ask again. */
-export const PATIENT = { retryMs: 60_000, deadlineMs: 60_000 }
+/** For tests that count queries: a machine that pauses for a moment must not cause a retry. */
+export const LONG_TIMEOUTS = { retryMs: 60_000, deadlineMs: 60_000 }
 
 export async function elapsed(work: Promise<unknown>): Promise<number> {
   const start = performance.now()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { find, found, PATIENT, setUp } from './resolver-bench.ts'
+import { find, found, LONG_TIMEOUTS, setUp } from './resolver-bench.ts'
 import { FLAG, ns, RCODE, reply, type Handler } from './scripted.ts'
 
 test('a truncated response is retried over TCP', async (t) => {
@@ -15,7 +15,7 @@ test('a truncated response is retried over TCP', async (t) => {
         return { answers: many }
       },
     ],
-    PATIENT,
+    LONG_TIMEOUTS,
   )
   const answer = await resolver.nameServers('grande.cl')
   assert.equal(answer.kind === 'found' && answer.servers.length, 2_000)
@@ -79,7 +79,7 @@ test('an answer from another address or port is ignored', async (t) => {
 })
 
 test('ids and source ports vary', async (t) => {
-  const { resolver, servers } = await setUp(t, [find], { ...PATIENT, pipelines: false })
+  const { resolver, servers } = await setUp(t, [find], { ...LONG_TIMEOUTS, pipelines: false })
   await Promise.all(Array.from({ length: 200 }, (_, i) => resolver.nameServers(`d${i}.cl`)))
   const queries = servers[0]?.queries ?? []
   assert.ok(new Set(queries.map(({ id }) => id)).size > 190)
@@ -87,7 +87,11 @@ test('ids and source ports vary', async (t) => {
 })
 
 test('a source port is replaced after 512 queries', async (t) => {
-  const { resolver, servers } = await setUp(t, [find], { ...PATIENT, socketsPerServer: 1, pipelines: false })
+  const { resolver, servers } = await setUp(t, [find], {
+    ...LONG_TIMEOUTS,
+    socketsPerServer: 1,
+    pipelines: false,
+  })
   for (let i = 0; i < 1_100; i += 100) {
     await Promise.all(Array.from({ length: 100 }, (_, j) => resolver.nameServers(`d${i + j}.cl`)))
   }
@@ -98,7 +102,7 @@ test('a server without EDNS support is queried without EDNS', async (t) => {
   const { resolver, servers } = await setUp(
     t,
     [(asked) => (asked.edns ? { rcode: RCODE.FORMERR } : find(asked))],
-    PATIENT,
+    LONG_TIMEOUTS,
   )
   assert.deepEqual(await resolver.nameServers('registrado.cl'), found)
   assert.deepEqual(

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createResolver } from '../../src/lib/dns/index.ts'
-import { elapsed, find, found, PATIENT, refuse, setUp, silence, stumble } from './resolver-bench.ts'
+import {
+  elapsed,
+  find,
+  found,
+  LONG_TIMEOUTS,
+  refuse,
+  setUp,
+  silence,
+  answerServfail,
+} from './resolver-bench.ts'
 import { ns, RCODE, reply, soa, startScriptedDns, type Handler } from './scripted.ts'
 
 test('name servers are lower-case, without final dot, sorted, without duplicates', async (t) => {
@@ -15,7 +24,7 @@ test('name servers are lower-case, without final dot, sorted, without duplicates
 })
 
 test('an IDN is queried in its A-label form', async (t) => {
-  const { resolver, servers } = await setUp(t, [find], PATIENT)
+  const { resolver, servers } = await setUp(t, [find], LONG_TIMEOUTS)
   assert.deepEqual(await resolver.nameServers('xn--and-6ma2c.cl'), found)
   assert.equal(servers[0]?.queries[0]?.name, 'xn--and-6ma2c.cl')
 })
@@ -39,13 +48,13 @@ test('a name without name servers is empty, a missing one does not exist', async
 })
 
 test('NXDOMAIN is final: no other server is queried', async (t) => {
-  const { resolver, servers } = await setUp(t, [() => ({ rcode: RCODE.NXDOMAIN }), find], PATIENT)
+  const { resolver, servers } = await setUp(t, [() => ({ rcode: RCODE.NXDOMAIN }), find], LONG_TIMEOUTS)
   assert.deepEqual(await resolver.nameServers('libre.cl'), { kind: 'no-such-name' })
   assert.equal(servers[1]?.queries.length, 0)
 })
 
 for (const [what, handler] of [
-  ['SERVFAIL', stumble],
+  ['SERVFAIL', answerServfail],
   ['REFUSED', refuse],
   ['a lame referral', () => ({ flags: 0, authorities: [ns('cl', 'a.nic.cl')] })],
   ['a referral to the root that claims recursion', () => ({ authorities: [ns('.', 'a.root-servers.net')] })],
@@ -68,11 +77,11 @@ function garbled(message: Buffer): Buffer {
 }
 
 for (const [what, handlers, kind] of [
-  ['SERVFAIL everywhere', [stumble, stumble], 'failed'],
+  ['SERVFAIL everywhere', [answerServfail, answerServfail], 'failed'],
   ['REFUSED everywhere', [refuse, refuse], 'refused'],
-  ['REFUSED and SERVFAIL', [refuse, stumble], 'failed'],
+  ['REFUSED and SERVFAIL', [refuse, answerServfail], 'failed'],
   ['silence everywhere', [silence, silence], 'timeout'],
-  ['silence and SERVFAIL', [silence, stumble], 'failed'],
+  ['silence and SERVFAIL', [silence, answerServfail], 'failed'],
   ['silence and REFUSED', [silence, refuse], 'timeout'],
   ['lame everywhere', [() => ({ flags: 0, authorities: [ns('cl', 'a.nic.cl')] })], 'failed'],
 ] satisfies [string, Handler[], string][]) {

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { eventually } from '../support/eventually.ts'
 import { expectedHash, gradient, noise, stamped } from '../support/images.ts'
 import { fill, smallDisk } from '../support/small-disk.ts'
-import { BATCH_NOT_SAVED, heals, IMAGE_NOT_SAVED, startSingleNode } from './single-node.ts'
+import { BATCH_NOT_SAVED, waitForRecovery, IMAGE_NOT_SAVED, startSingleNode } from './single-node.ts'
 
 const skip = process.getuid?.() !== 0 && 'only root may mount a small disk'
 
@@ -48,9 +48,9 @@ suite('a full disk', { skip, timeout: 120_000 }, () => {
       assert.equal((await place.remove(large)).status, 200)
       for (const picture of [first, large]) await place.expectPicture(picture, false)
       await rm(join(disk.path, 'filler'))
-      await heals(() => place.upload(third))
-      await heals(() => place.remove(second))
-      await heals(() => place.add('tres'))
+      await waitForRecovery(() => place.upload(third))
+      await waitForRecovery(() => place.remove(second))
+      await waitForRecovery(() => place.add('tres'))
       kept.push('tres')
     }
     // It was ended by `kill -9`.
@@ -72,7 +72,7 @@ suite('a full disk', { skip, timeout: 120_000 }, () => {
     assert.deepEqual(await place.upload(more), IMAGE_NOT_SAVED)
     for (let index = 0; (await place.add(`lleno${index}`)).status === 200; index++) assert.ok(index < 2_000)
     for (const picture of pictures) assert.equal((await place.remove(picture)).status, 200)
-    await heals(() => place.upload(more))
+    await waitForRecovery(() => place.upload(more))
     await place.expectPicture(more, true)
     for (const picture of pictures) await place.expectPicture(picture, false)
   })
@@ -97,7 +97,7 @@ suite('a full disk', { skip, timeout: 120_000 }, () => {
     const held = [expectedHash(noisy)]
     await eventually(async () => isDeepStrictEqual(await hashesOnDisk(disk.path), held))
     await rm(filler)
-    await heals(() => place.upload(stamped(noisy, 'otra')))
+    await waitForRecovery(() => place.upload(stamped(noisy, 'otra')))
   })
 })
 

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { suite, test } from 'node:test'
 import { temporaryFolder } from '../support/folder.ts'
 import { gradient, stamped } from '../support/images.ts'
-import { BATCH_NOT_SAVED, heals, IMAGE_NOT_SAVED, startSingleNode } from './single-node.ts'
+import { BATCH_NOT_SAVED, waitForRecovery, IMAGE_NOT_SAVED, startSingleNode } from './single-node.ts'
 
 /** Makes flushes of a process fail from now on. @returns ends that; undefined where no process may be traced */
 async function failFlushes(pid: number): Promise<(() => Promise<void>) | undefined> {
@@ -54,9 +54,9 @@ suite('a disk that cannot flush', { skip, timeout: 120_000 }, () => {
       } finally {
         await cure()
       }
-      await heals(() => place.add('dos'))
-      await heals(() => place.upload(third))
-      await heals(() => place.remove(second))
+      await waitForRecovery(() => place.add('dos'))
+      await waitForRecovery(() => place.upload(third))
+      await waitForRecovery(() => place.remove(second))
       assert.deepEqual((await place.names()).toSorted(), ['dos', 'uno'])
     }
     // It was ended by `kill -9`. What was refused was written over by what came after it.

@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { temporaryFolder } from '../support/folder.ts'
 import { expectedHash, gradient, stamped } from '../support/images.ts'
 import { RawConnection } from '../support/raw.ts'
-import { heals, IMAGE_NOT_SAVED, startSingleNode } from './single-node.ts'
+import { waitForRecovery, IMAGE_NOT_SAVED, startSingleNode } from './single-node.ts'
 
 const OPEN_FILES = 256
 /** Half of the files. */
@@ -61,7 +61,7 @@ suite('too many open files', { skip, timeout: 120_000 }, () => {
       }
       assert.deepEqual((await place.names()).toSorted(), ['dos', 'uno'])
     }
-    await heals(async () => {
+    await waitForRecovery(async () => {
       const newcomer = await RawConnection.open(place.node)
       newcomer.send('GET /readyz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
       return (await newcomer.reply()) ?? { status: 0 }
@@ -92,7 +92,7 @@ suite('too many open files', { skip, timeout: 120_000 }, () => {
       assert.equal((await place.images.get(expectedHash(first))).status, 200)
     }
     allow(OPEN_FILES)
-    await heals(() => place.upload(second))
+    await waitForRecovery(() => place.upload(second))
     for (const picture of [first, second]) await place.expectPicture(picture, true)
     assert.deepEqual((await place.names()).toSorted(), ['dos0', 'dos1', 'dos2', 'uno'])
   })

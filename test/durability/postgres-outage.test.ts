@@ -7,7 +7,7 @@ import { sql } from '../../src/storage/database/sql.ts'
 import { add, LIST, names, record } from '../support/domains.ts'
 import { makeDatabase, POSTGRES_URL, type TestDatabase } from '../support/engine.ts'
 import { call } from '../support/http.ts'
-import { administer } from '../support/postgres.ts'
+import { runStatement } from '../support/postgres.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -31,7 +31,7 @@ describe('outages of PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => {
 
   const backends = async (database: TestDatabase) =>
     (
-      await administer(
+      await runStatement(
         POSTGRES_URL ?? '',
         `SELECT pid FROM pg_stat_activity WHERE datname = '${new URL(database.url).pathname.slice(1)}'`,
       )
@@ -45,10 +45,10 @@ describe('outages of PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => {
     await add(service, [record('uno')])
     for (let round = 0; round < 5; round++) {
       for (const pid of await backends(database))
-        await administer(database.url, `SELECT pg_terminate_backend(${pid})`)
+        await runStatement(database.url, `SELECT pg_terminate_backend(${pid})`)
       assert.equal((await list(service)).status, 200)
       for (const pid of await backends(database))
-        await administer(database.url, `SELECT pg_terminate_backend(${pid})`)
+        await runStatement(database.url, `SELECT pg_terminate_backend(${pid})`)
       await add(service, [record(`nuevo${round}`)])
       assert.ok((await names(service)).includes(`nuevo${round}`))
     }
@@ -67,7 +67,7 @@ describe('outages of PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => {
         if (runs > 1) return
         const gone = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
           WHERE datname = current_database() AND pid <> pg_backend_pid()`
-        await administer(name.url, gone)
+        await runStatement(name.url, gone)
         // The server's farewell is read before anything is asked again.
         await new Promise((resolve) => setTimeout(resolve, 50))
         await tx.run(sql`DELETE FROM blob_trash WHERE key = 'none'`)
@@ -83,7 +83,7 @@ describe('outages of PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => {
   test('a commit is durable even if the server is configured otherwise', async () => {
     const asynchronous = await makeDatabase(POSTGRES_URL ?? '', `commit_${randomBytes(6).toString('hex')}`)
     const name = new URL(asynchronous.url).pathname.slice(1)
-    await administer(POSTGRES_URL ?? '', `ALTER DATABASE ${name} SET synchronous_commit = off`)
+    await runStatement(POSTGRES_URL ?? '', `ALTER DATABASE ${name} SET synchronous_commit = off`)
     const database = await openPostgres(asynchronous.url)
     try {
       const setting = sql<{ value: string }>`SELECT current_setting('synchronous_commit') AS value`
@@ -100,16 +100,16 @@ describe('outages of PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => {
     const { service, database } = place
     const name = new URL(database.url).pathname.slice(1)
     await add(service, [record('uno')])
-    await administer(POSTGRES_URL ?? '', `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
+    await runStatement(POSTGRES_URL ?? '', `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
     for (const pid of await backends(database))
-      await administer(POSTGRES_URL ?? '', `SELECT pg_terminate_backend(${pid})`)
+      await runStatement(POSTGRES_URL ?? '', `SELECT pg_terminate_backend(${pid})`)
     await eventually(async () => (await list(service)).status === 503)
     const refused = await list(service)
     assert.deepEqual(refused.body, { status: 503, msg: 'El servicio está saturado, inténtelo de nuevo' })
     assert.equal(refused.headers.get('retry-after'), '1')
     assert.equal((await call(service, '/readyz')).status, 503)
     assert.equal((await call(service, '/healthz')).status, 200)
-    await administer(POSTGRES_URL ?? '', `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)
+    await runStatement(POSTGRES_URL ?? '', `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)
     await eventually(async () => (await list(service)).status === 200)
     assert.equal((await call(service, '/readyz')).status, 200)
     await add(service, [record('dos')])
@@ -146,7 +146,7 @@ describe('outages of PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => {
       const believed = () => one.version('domain') === one.version('domain')
       await eventually(async () => believed())
       const listeners = () =>
-        administer(
+        runStatement(
           database.url,
           `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%pg_current_snapshot()%'
             AND pid <> pg_backend_pid()`,
@@ -161,15 +161,15 @@ describe('outages of PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => {
       }
       await eventually(async () => believed())
       for (const { pid } of await listeners())
-        await administer(database.url, `SELECT pg_terminate_backend(${Number(pid)})`)
+        await runStatement(database.url, `SELECT pg_terminate_backend(${Number(pid)})`)
       await eventually(async () => (await listeners()).some(({ pid }) => !pids.includes(Number(pid))))
       const before = one.version('key')
-      const [account] = await administer(
+      const [account] = await runStatement(
         database.url,
         `INSERT INTO accounts (name, service, created_at) VALUES ('x', 'domainwatch', 0) RETURNING id`,
       )
       // As a node leaves it that dies between its commit and its announcement.
-      await administer(
+      await runStatement(
         database.url,
         `INSERT INTO keys (id, account_id, digest, created_at) VALUES ('k', ${String(account?.['id'])}, 'd', 0)`,
       )

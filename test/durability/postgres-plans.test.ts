@@ -8,7 +8,7 @@ import { postgresDialect } from '../../src/storage/database/postgres/dialect.ts'
 import { page } from '../../src/domainwatch/list/queries.ts'
 import { endClaims, matchingRows, queueState } from '../../src/domainwatch/queue/queries.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
-import { administer } from '../support/postgres.ts'
+import { runStatement } from '../support/postgres.ts'
 
 const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:postgres'
 /** So many that visiting all of them costs more than the index. */
@@ -23,7 +23,7 @@ test(
     const client = new pg.Client({ connectionString: made.url })
     await client.connect()
     try {
-      await administer(
+      await runStatement(
         made.url,
         `INSERT INTO domains (name, length, agent, agent_folded, status, reserved, date_reg, date_mod)
        SELECT substr(md5(i::text), 1, 14), 14, 'a', 'a', 1, 0, (1e12 + i * 7919 % 1000003)::text, '' FROM generate_series(1, ${ROWS}) AS i;
@@ -47,7 +47,7 @@ test(
         return rows.flat().join('\n')
       }
       // Names that the planner has in its sample: each looks like many.
-      const sampled = await administer(
+      const sampled = await runStatement(
         made.url,
         `SELECT substr(name, 3, 8) AS part FROM (
          SELECT unnest(histogram_bounds::text::text[]) AS name FROM pg_stats
@@ -77,7 +77,7 @@ test('a claim reads single names, not all records', { skip: NO_SERVER }, async (
   const client = new pg.Client({ connectionString: made.url })
   await client.connect()
   try {
-    await administer(
+    await runStatement(
       made.url,
       `INSERT INTO domains (name, length, agent, agent_folded, status, reserved, date_reg, date_mod)
        SELECT 'n' || i, 9, 'a', 'a', CASE i % 5 WHEN 0 THEN 0 ELSE 1 END, 0, (1e12 + i)::text, '' FROM generate_series(1, ${ROWS}) AS i;

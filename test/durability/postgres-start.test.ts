@@ -9,7 +9,7 @@ import { catalejo } from '../support/cli.ts'
 import { makeDatabase, POSTGRES_URL, type TestDatabase } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/free-port.ts'
-import { administer, databaseAt, startPostgres } from '../support/postgres.ts'
+import { runStatement, databaseAt, startPostgres } from '../support/postgres.ts'
 import { eventually } from '../support/eventually.ts'
 
 const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:postgres'
@@ -23,7 +23,7 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => 
   async function place() {
     const database = await makeDatabase(SERVER, unique('start'))
     const role = unique('role')
-    await administer(SERVER, `CREATE ROLE ${role} LOGIN PASSWORD 'canario-9b41'`)
+    await runStatement(SERVER, `CREATE ROLE ${role} LOGIN PASSWORD 'canario-9b41'`)
     const url = new URL(database.url)
     url.username = role
     url.password = 'canario-9b41'
@@ -33,7 +33,7 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => 
       url: String(url),
       async [Symbol.asyncDispose]() {
         await database.drop()
-        await administer(SERVER, `DROP ROLE ${role}`)
+        await runStatement(SERVER, `DROP ROLE ${role}`)
       },
     }
   }
@@ -54,7 +54,7 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => 
         assert.match(stderr, /^catalejo: .*the PostgreSQL database is empty\n$/)
       }
       assert.deepEqual(
-        await administer(database.url, `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`),
+        await runStatement(database.url, `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`),
         [],
       )
     } finally {
@@ -124,13 +124,13 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => 
       'password_encryption=scram-sha-256',
     ])
     try {
-      await administer(server.url, `ALTER ROLE postgres PASSWORD 'right'`)
-      const [file] = await administer(server.url, `SELECT current_setting('hba_file') AS path`)
-      await administer(
+      await runStatement(server.url, `ALTER ROLE postgres PASSWORD 'right'`)
+      const [file] = await runStatement(server.url, `SELECT current_setting('hba_file') AS path`)
+      await runStatement(
         server.url,
         `COPY (SELECT 'host all all 127.0.0.1/32 scram-sha-256') TO '${String(file?.['path'])}'`,
       )
-      await administer(server.url, 'SELECT pg_reload_conf()')
+      await runStatement(server.url, 'SELECT pg_reload_conf()')
       const url = new URL(server.url)
       url.password = 'canario-9b41'
       const start = performance.now()
@@ -144,27 +144,27 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => 
 
   test('an encoding other than UTF8 is rejected before anything is created', async () => {
     const name = unique('latin')
-    await administer(SERVER, `CREATE DATABASE ${name} ENCODING 'SQL_ASCII' TEMPLATE template0`)
+    await runStatement(SERVER, `CREATE DATABASE ${name} ENCODING 'SQL_ASCII' TEMPLATE template0`)
     try {
       const url = databaseAt(SERVER, name)
       assert.match(await refusal(url), /encoding is SQL_ASCII.*'UTF8'/)
-      assert.deepEqual(await administer(url, `SELECT FROM pg_tables WHERE schemaname = 'public'`), [])
+      assert.deepEqual(await runStatement(url, `SELECT FROM pg_tables WHERE schemaname = 'public'`), [])
     } finally {
-      await administer(SERVER, `DROP DATABASE ${name}`)
+      await runStatement(SERVER, `DROP DATABASE ${name}`)
     }
   })
 
   test('a read-only server is reported and waited for', async () => {
     await using here = await place()
     const { database, role } = here
-    await administer(database.url, `GRANT CREATE ON SCHEMA public TO ${role}`)
-    await administer(database.url, `ALTER ROLE ${role} SET default_transaction_read_only = on`)
+    await runStatement(database.url, `GRANT CREATE ON SCHEMA public TO ${role}`)
+    await runStatement(database.url, `ALTER ROLE ${role} SET default_transaction_read_only = on`)
     assert.match(await refusal(here.url), /only reads.*name the primary.*tried for 0.5 s/)
     const faults: string[] = []
     const opening = openPostgres(here.url, undefined, (fault) => {
       faults.push(fault.message)
       if (faults.length === 1)
-        void administer(database.url, `ALTER ROLE ${role} RESET default_transaction_read_only`)
+        void runStatement(database.url, `ALTER ROLE ${role} RESET default_transaction_read_only`)
     })
     await (await opening).close()
     assert.match(faults[0] ?? '', /only reads/)
@@ -175,7 +175,7 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => 
     const { database, role } = here
     assert.match(await refusal(here.url), /permission denied for schema public \(42501\).*needs CREATE/)
     await (await openPostgres(database.url)).close()
-    await administer(
+    await runStatement(
       database.url,
       `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role};
        GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${role}`,
@@ -188,14 +188,14 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => 
   test('if pg_trgm cannot be created, search works without it, and the log says so', async () => {
     await using here = await place()
     const { database, role } = here
-    await administer(database.url, `GRANT CREATE ON SCHEMA public TO ${role}`)
+    await runStatement(database.url, `GRANT CREATE ON SCHEMA public TO ${role}`)
     const faults: string[] = []
     assert.deepEqual(await searched(here.url, faults), [['casas']])
     assert.match(faults.join('\n'), /^PostgreSQL: pg_trgm cannot be had here[^\n]*$/)
-    await administer(database.url, 'CREATE EXTENSION pg_trgm')
+    await runStatement(database.url, 'CREATE EXTENSION pg_trgm')
     const indexes = `SELECT indexname FROM pg_indexes WHERE indexname LIKE '%trigrams'`
     await (await openPostgres(here.url)).close()
-    assert.equal((await administer(database.url, indexes)).length, 3)
+    assert.equal((await runStatement(database.url, indexes)).length, 3)
   })
 
   test('startup waits for a server that is not up yet, up to a limit', async () => {

@@ -9,7 +9,7 @@ import { sql } from '../../src/storage/database/sql.ts'
 import { ADD, add, LIST, names, record } from '../support/domains.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { call, send } from '../support/http.ts'
-import { administer, databaseAt, startPostgres } from '../support/postgres.ts'
+import { runStatement, databaseAt, startPostgres } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
 
 const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:postgres'
@@ -35,7 +35,7 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
 
   const terminate = async (url: string, tx: Transaction) => {
     const own = await tx.first<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`)
-    await administer(url, `SELECT pg_terminate_backend(${own?.pid}, 5000)`)
+    await runStatement(url, `SELECT pg_terminate_backend(${own?.pid}, 5000)`)
   }
 
   test('a connection lost during a transaction: it is retried, and nothing is stored twice', async () => {
@@ -91,7 +91,7 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
     await using here = await place()
     const { database, url } = here
     // A deferred check holds the COMMIT up for long enough to cut it.
-    await administer(
+    await runStatement(
       url,
       `CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(20); RETURN NULL; END';
        CREATE CONSTRAINT TRIGGER held AFTER INSERT ON blob_trash DEFERRABLE INITIALLY DEFERRED
@@ -105,7 +105,7 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
     const rejected = assert.rejects(cut, OverloadError)
     const find = `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event = 'PgSleep'`
-    while ((await administer(url, find)).length === 0);
+    while ((await runStatement(url, find)).length === 0);
     await rejected
     assert.equal(runs, 1)
     assert.deepEqual(await keys(database), [])

@@ -99,8 +99,8 @@ export async function startSingleNode(
   }
 }
 
-/** Resolves when `request` succeeds. @throws when it does not for too long */
-export async function heals(request: () => Promise<{ readonly status: number }>): Promise<void> {
+/** Resolves when `request` succeeds. @throws after `HEAL_MS` */
+export async function waitForRecovery(request: () => Promise<{ readonly status: number }>): Promise<void> {
   const deadline = Date.now() + HEAL_MS
   for (;;) {
     const { status } = await request().catch(() => ({ status: 0 }))

@@ -32,7 +32,7 @@ export async function look({ app: { context } }: TestService, options: Partial<V
   return { found, repaired, checked, total: findings.total }
 }
 
-export const NOTHING_DONE = { markedLost: 0, quarantined: 0, recovered: 0, removed: 0 }
+export const NO_REPAIRS = { markedLost: 0, quarantined: 0, recovered: 0, removed: 0 }
 
 export async function listed({ app: { context } }: TestService): Promise<string[]> {
   const found: string[] = []

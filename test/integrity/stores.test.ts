@@ -5,7 +5,7 @@ import type { BlobStore } from '../../src/storage/blobs/blob-store.ts'
 import { sweepsOf } from '../durability/sweeps.ts'
 import { bytesOf, expectedHash, ImageClient, plain, stamped } from '../support/images.ts'
 import { startService } from '../support/service.ts'
-import { HOUR, keyOf, listed, look, NOTHING_DONE, png, put } from './looking.ts'
+import { HOUR, keyOf, listed, look, NO_REPAIRS, png, put } from './looking.ts'
 
 suite('verify: stores', { timeout: 400_000 }, () => {
   test('an unresponsive store does not mark images as lost', async () => {
@@ -17,7 +17,7 @@ suite('verify: stores', { timeout: 400_000 }, () => {
     const silent: BlobStore = { ...blobs, openWhole: () => Promise.reject(new Error('no answer')) }
     const { found, repaired } = await look(service, { repair: true, blobs: silent })
     assert.deepEqual(found, { unreadable: [`${key}: no answer`] })
-    assert.deepEqual(repaired, NOTHING_DONE)
+    assert.deepEqual(repaired, NO_REPAIRS)
     // Nor do bytes that were misread once.
     let misread = true
     const flickering: BlobStore = {
@@ -62,7 +62,7 @@ suite('verify: stores', { timeout: 400_000 }, () => {
     }
     const { found, repaired } = await look(service, { repair: true, blobs: changing })
     assert.deepEqual(found, {})
-    assert.deepEqual(repaired, NOTHING_DONE)
+    assert.deepEqual(repaired, NO_REPAIRS)
     assert.ok((await bytesOf(await fotos.link(expectedHash(first)))).equals(first))
   })
 
@@ -84,7 +84,7 @@ suite('verify: stores', { timeout: 400_000 }, () => {
       orphaned: ['zz-orphan'],
       store: ['the image store belongs to another database, other'],
     })
-    assert.deepEqual(foreign.repaired, NOTHING_DONE)
+    assert.deepEqual(foreign.repaired, NO_REPAIRS)
     await service.stop()
 
     await using again = await startService({ data: service.data })
@@ -97,7 +97,7 @@ suite('verify: stores', { timeout: 400_000 }, () => {
 
     const claimed = await look(again, { repair: true, claim: true })
     assert.deepEqual(Object.keys(claimed.found), ['missing', 'orphaned'])
-    assert.deepEqual(claimed.repaired, { ...NOTHING_DONE, markedLost: 1, removed: 1 })
+    assert.deepEqual(claimed.repaired, { ...NO_REPAIRS, markedLost: 1, removed: 1 })
   })
 
   test('a store without an owner and without our images is not claimed', async () => {

@@ -8,7 +8,7 @@ import { catalejo } from '../support/cli.ts'
 import { record, stored } from '../support/domains.ts'
 import { bytesOf, expectedHash, ImageClient, stamped } from '../support/images.ts'
 import { startService } from '../support/service.ts'
-import { flipped, HOUR, keyOf, listed, look, NOTHING_DONE, png, put } from './looking.ts'
+import { flipped, HOUR, keyOf, listed, look, NO_REPAIRS, png, put } from './looking.ts'
 
 /** Rejects connections immediately. A missing server would be waited for. */
 async function refusingServer(): Promise<{ readonly port: number } & AsyncDisposable> {
@@ -37,7 +37,7 @@ suite('verify', { timeout: 400_000 }, () => {
     await stored(service, [record('ñandú'), record('abc'), record('viejo', { status: 0 })])
     const { found, repaired, checked } = await look(service, { repair: true })
     assert.deepEqual(found, {})
-    assert.deepEqual(repaired, NOTHING_DONE)
+    assert.deepEqual(repaired, NO_REPAIRS)
     const bytes = pictures.slice(1).reduce((sum, { length }) => sum + length, 0)
     assert.equal(checked.domains, 3)
     assert.equal(checked.images, 4)
@@ -73,7 +73,7 @@ suite('verify', { timeout: 400_000 }, () => {
     })
     assert.equal(first.total, 4)
     assert.equal(first.checked.trashed, 1)
-    assert.deepEqual(first.repaired, NOTHING_DONE)
+    assert.deepEqual(first.repaired, NO_REPAIRS)
     assert.deepEqual(await listed(service), before)
     // What was written just now may belong to an upload that is under way.
     const atOnce = await look(service, { clock: { now: Date.now } })
@@ -136,7 +136,7 @@ suite('verify', { timeout: 400_000 }, () => {
     await put(service, key, png)
     assert.deepEqual(await sweepsOf(service).orphans(-HOUR), { kind: 'swept', removed: 0 })
     assert.deepEqual((await look(service)).found, { found: [key] })
-    assert.deepEqual((await look(service, { repair: true })).repaired, { ...NOTHING_DONE, recovered: 1 })
+    assert.deepEqual((await look(service, { repair: true })).repaired, { ...NO_REPAIRS, recovered: 1 })
     assert.ok((await bytesOf(await fotos.link(expectedHash(png)))).equals(png))
     assert.deepEqual((await look(service)).found, {})
   })

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { administer } from '../support/postgres.ts'
+import { runStatement } from '../support/postgres.ts'
 import type { TwoNodes } from '../support/two-nodes.ts'
 import { Asking } from './asking.ts'
 import { Domains } from './domains.ts'
@@ -105,7 +105,7 @@ async function verify(
       }
     })
   }
-  const [row] = await administer(
+  const [row] = await runStatement(
     place.postgres.url,
     `SELECT (SELECT count(*) FROM blobs) AS blobs, (SELECT count(*) FROM blob_trash) AS trash,
       (SELECT count(*) FROM images) AS images, (SELECT count(*) FROM domains) AS domains`,

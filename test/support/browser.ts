@@ -111,10 +111,10 @@ const STILL = `new Promise((resolve) => requestAnimationFrame(() => requestAnima
   .then(() => 0)`
 
 /**
- * What axe finds against WCAG 2.2 AA and good practice, or these rules of it, one line a place. It runs in the page itself:
- * there are no frames here, for whose sake the usual adapter opens a page of its own each time.
+ * Returns the violations of WCAG 2.2 AA and good practice that axe finds, or of these rules only, one line for each place.
+ * Runs in the page itself: there are no frames, for which the usual adapter opens another page each time.
  */
-export async function barriers(page: Page, rules?: string[]): Promise<string[]> {
+export async function accessibilityViolations(page: Page, rules?: string[]): Promise<string[]> {
   const runOnly = rules === undefined ? { type: 'tag', values: STANDARDS } : { type: 'rule', values: rules }
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(`${axe.source}; 0`)
   await page.evaluate(STILL)
@@ -125,22 +125,22 @@ export async function barriers(page: Page, rules?: string[]): Promise<string[]> 
   return Array.isArray(found) ? found.map(String) : [`no list: ${String(found)}`]
 }
 
-/** That the page comes to be no wider than the screen, once it has taken its new size. */
+/** Waits until the resized page is at most as wide as the screen. */
 export const fits = (page: Page, width: number): Promise<void> =>
-  comesTrue(page, `innerWidth <= ${width} && document.documentElement.scrollWidth <= ${width}`)
+  waitForExpression(page, `innerWidth <= ${width} && document.documentElement.scrollWidth <= ${width}`)
 
-/** That nothing bars anybody from the page, in light, in dark and on a phone, which it is left on. */
-export async function isOpenToAll(page: Page): Promise<void> {
-  assert.deepEqual(await barriers(page), [])
+/** Asserts that axe finds no violation with a light and a dark theme and on a phone. Leaves the page at the size of a phone. */
+export async function assertAccessible(page: Page): Promise<void> {
+  assert.deepEqual(await accessibilityViolations(page), [])
   await page.emulateMedia({ colorScheme: 'dark' })
-  assert.deepEqual(await barriers(page, ['color-contrast']), [], 'dark')
+  assert.deepEqual(await accessibilityViolations(page, ['color-contrast']), [], 'dark')
   await page.setViewportSize({ width: 360, height: 740 })
   await fits(page, 360)
-  assert.deepEqual(await barriers(page, ['color-contrast', 'target-size']), [], '360 pixels')
+  assert.deepEqual(await accessibilityViolations(page, ['color-contrast', 'target-size']), [], '360 pixels')
 }
 
-/** Looks at each frame that is drawn until an expression is true. The page's policy keeps Playwright's own way from doing so. */
-export async function comesTrue(page: Page, expression: string): Promise<void> {
+/** Evaluates an expression at each frame until it is true. The page's CSP blocks Playwright's `waitForFunction`. */
+export async function waitForExpression(page: Page, expression: string): Promise<void> {
   await page.evaluate(`new Promise((resolve, reject) => {
     const late = performance.now() + ${TIMEOUT_MS}
     const look = () => {

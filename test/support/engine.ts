@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { eventually } from './eventually.ts'
-import { administer, databaseAt } from './postgres.ts'
+import { runStatement, databaseAt } from './postgres.ts'
 
 /** A superuser's address on the server that the runner started; undefined where it could not, or was not asked to. */
 export const POSTGRES_URL = process.env['TEST_POSTGRES_URL']
@@ -36,7 +36,7 @@ export async function databaseFor(folder: string): Promise<TestDatabase> {
 
 /** Runs a statement on the database of a data folder from outside. @param url empty for SQLite */
 export async function runOn(url: string, folder: string, statement: string): Promise<void> {
-  if (url !== '') return void (await administer(url, statement))
+  if (url !== '') return void (await runStatement(url, statement))
   using database = new DatabaseSync(join(folder, 'catalejo.db'), { timeout: SHORT_WAIT_MS })
   await eventually(() => hasRun(database, statement), 'nobody else writes')
 }
@@ -53,19 +53,21 @@ function hasRun(database: DatabaseSync, statement: string): boolean {
 }
 
 export async function makeDatabase(server: string, name: string): Promise<TestDatabase> {
-  const [known] = await administer(server, `SELECT FROM pg_database WHERE datname = '${name}'`)
-  if (known === undefined) await administer(server, `CREATE DATABASE ${name}`)
+  const [known] = await runStatement(server, `SELECT FROM pg_database WHERE datname = '${name}'`)
+  if (known === undefined) await runStatement(server, `CREATE DATABASE ${name}`)
   const url = databaseAt(server, name)
   return {
     url,
     async newestChange() {
-      const [row] = await administer(url, 'SELECT COALESCE(max(id), 0) AS id FROM changes')
+      const [row] = await runStatement(url, 'SELECT COALESCE(max(id), 0) AS id FROM changes')
       return Number(row?.['id'])
     },
     async dump() {
-      const tables = await administer(url, `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`)
+      const tables = await runStatement(url, `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`)
       const rows = await Promise.all(
-        tables.map(({ tablename }) => administer(url, `SELECT t::text AS row FROM "${String(tablename)}" t`)),
+        tables.map(({ tablename }) =>
+          runStatement(url, `SELECT t::text AS row FROM "${String(tablename)}" t`),
+        ),
       )
       return Buffer.from(
         rows
@@ -74,6 +76,6 @@ export async function makeDatabase(server: string, name: string): Promise<TestDa
           .join('\n'),
       )
     },
-    drop: async () => void (await administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
+    drop: async () => void (await runStatement(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
   }
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from './free-port.ts'
-import { DIES_WITH_US } from './node-process.ts'
+import { KILL_WITH_PARENT } from './node-process.ts'
 
 const START_LIMIT_MS = 20_000
 /** What the service itself answers when it is overloaded, for what never reached a node. */
@@ -58,7 +58,7 @@ export async function startHaproxy(
   const path = join(folder, 'haproxy.cfg')
   await writeFile(path, configuration(nodes, ownPort, deal))
   // In the foreground, so that it is ours to end.
-  const [program, ...words] = [...DIES_WITH_US, 'haproxy', '-db', '-f', path]
+  const [program, ...words] = [...KILL_WITH_PARENT, 'haproxy', '-db', '-f', path]
   const child = spawn(program, words, { stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
   child.stderr.on('data', (chunk) => (said += String(chunk)))

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
-import { DIES_WITH_US } from './node-process.ts'
+import { KILL_WITH_PARENT } from './node-process.ts'
 
 export const noNginx =
   spawnSync('nginx', ['-v'], { stdio: 'ignore' }).error !== undefined && 'not installed: nginx'
@@ -28,7 +28,7 @@ export async function startNginx(locations: string): Promise<Nginx> {
   const port = await freePort()
   const path = join(folder, 'nginx.conf')
   await writeFile(path, configuration(folder, root, port, locations))
-  const [program, ...words] = [...DIES_WITH_US, 'nginx', '-p', folder, '-e', 'stderr', '-c', path]
+  const [program, ...words] = [...KILL_WITH_PARENT, 'nginx', '-p', folder, '-e', 'stderr', '-c', path]
   const child = spawn(program, words, { stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
   child.stderr.on('data', (chunk) => (said += String(chunk)))

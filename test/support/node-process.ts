@@ -11,8 +11,8 @@ const KEPT_LINES = 20_000
 /** Lines that are printed immediately. */
 const LINES_OF_REPORT = 50
 
-/** However a test ends, what it started ends with it: handlers of our own do not run when we are killed. */
-export const DIES_WITH_US: readonly string[] =
+/** Ends started processes with the test, however it ends: its own handlers do not run when it is killed. */
+export const KILL_WITH_PARENT: readonly string[] =
   spawnSync('setpriv', ['--version'], { stdio: 'ignore' }).error === undefined
     ? ['setpriv', '--pdeathsig', 'KILL']
     : []
@@ -52,7 +52,7 @@ export async function startNode(options: NodeOptions): Promise<NodeProcess> {
     value === undefined ? [] : [`--${name}=${value}`],
   )
   const [program = '', ...rest] = [
-    ...DIES_WITH_US,
+    ...KILL_WITH_PARENT,
     ...wrapper,
     process.execPath,
     ...runtimeFlags,

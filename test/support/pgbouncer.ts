@@ -4,7 +4,7 @@ import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
-import { administer } from './postgres.ts'
+import { runStatement } from './postgres.ts'
 
 const PROGRAM = '/usr/sbin/pgbouncer'
 const READY_MS = 30_000
@@ -65,7 +65,7 @@ logfile = ${join(folder, 'log')}
     const deadline = Date.now() + READY_MS
     for (;;) {
       try {
-        await administer(at(new URL(server).pathname.slice(1)), 'SELECT 1')
+        await runStatement(at(new URL(server).pathname.slice(1)), 'SELECT 1')
         break
       } catch (error) {
         if (child.exitCode !== null || Date.now() > deadline) throw error
@@ -76,5 +76,5 @@ logfile = ${join(folder, 'log')}
     await stop()
     throw error
   }
-  return { at, show: (what) => administer(at('pgbouncer'), `SHOW ${what}`), stop }
+  return { at, show: (what) => runStatement(at('pgbouncer'), `SHOW ${what}`), stop }
 }

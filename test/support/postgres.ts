@@ -109,7 +109,7 @@ function childrenOf(pid: number): number[] {
 }
 
 /** Runs one statement as the superuser. */
-export async function administer(url: string, statement: string): Promise<Record<string, unknown>[]> {
+export async function runStatement(url: string, statement: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
   client.on('error', () => {})
   await client.connect()
@@ -162,7 +162,7 @@ async function ready(url: string, server: ChildProcess): Promise<void> {
   const deadline = Date.now() + READY_MS
   for (;;) {
     try {
-      await administer(url, 'SELECT 1')
+      await runStatement(url, 'SELECT 1')
       return
     } catch (error) {
       if (server.exitCode !== null || Date.now() > deadline) throw error

@@ -9,7 +9,7 @@ import { catalejo } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { ImageClient } from '../support/images.ts'
 import { filesUnder, flip, folders, nameOf, succeeds } from './backups.ts'
-import { furnish, imagesOf, portrait, startHere } from './portrait.ts'
+import { populate, imagesOf, portrait, startHere } from './portrait.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
 
@@ -18,7 +18,7 @@ suite('damaged and interrupted backups', { timeout: 400_000 }, () => {
     await using service = await startHere()
     await using made = await folders()
     const [backups, place] = made
-    const keys = await furnish(service, 50)
+    const keys = await populate(service, 50)
     await succeeds(['backup', backups, '--data', service.data])
     const tables = await filesUnder(join(backups, 'tables'))
     const [domains = '', images = ''] = ['-domains-', '-images-'].map((part) =>
@@ -53,7 +53,7 @@ suite('damaged and interrupted backups', { timeout: 400_000 }, () => {
     await using service = await startHere()
     await using made = await folders()
     const [backups, place] = made
-    const keys = await furnish(service, 10)
+    const keys = await populate(service, 10)
     await succeeds(['backup', backups, '--data', service.data])
     const [rotten = '', lost = ''] = await filesUnder(join(backups, 'images'))
     await flip(rotten)
@@ -83,7 +83,7 @@ suite('damaged and interrupted backups', { timeout: 400_000 }, () => {
     await using service = await startHere()
     await using made = await folders()
     const [backups, place] = made
-    const keys = await furnish(service)
+    const keys = await populate(service)
     await succeeds(['backup', backups, '--data', service.data])
     const args = ['restore', backups, '--data', place]
     const child = spawn(process.execPath, [COMMAND, ...args], {

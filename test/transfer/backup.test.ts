@@ -10,14 +10,14 @@ import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { expectedHash, ImageClient } from '../support/images.ts'
 import { filesUnder, folders, nameOf, succeeds } from './backups.ts'
-import { furnish, keepWriting, picture, portrait, startHere } from './portrait.ts'
+import { populate, keepWriting, picture, portrait, startHere } from './portrait.ts'
 
 suite('backup and restore', { timeout: 400_000 }, () => {
   test('a second snapshot copies only new images; each restores its state; older ones are pruned', async () => {
     await using service = await startHere()
     await using backups = await temporaryFolder()
     const data = ['--data', service.data]
-    const keys = await furnish(service)
+    const keys = await populate(service)
     const first = await portrait(service, keys)
     assert.match(
       await succeeds(['backup', backups.path, ...data]),
@@ -67,7 +67,7 @@ suite('backup and restore', { timeout: 400_000 }, () => {
       const [backups, place, home] = made
       const database = await makeDatabase(POSTGRES_URL ?? '', `move_${randomBytes(6).toString('hex')}`)
       try {
-        const keys = await furnish(service)
+        const keys = await populate(service)
         const before = await portrait(service, keys)
         await succeeds(['backup', backups, '--data', service.data])
         const on = ['--data', place, '--database-url', database.url]
@@ -90,7 +90,7 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     await using service = await startHere()
     await using made = await folders()
     const [backups, place] = made
-    const keys = await furnish(service)
+    const keys = await populate(service)
     const client = new ImageClient(service.url, keys.imageKey)
     const names = new Set<string>()
     for (let i = 0; i < 30; i++) {
@@ -136,7 +136,7 @@ suite('backup and restore', { timeout: 400_000 }, () => {
   test('during a backup, deleted images keep their bytes; another backup is refused', async () => {
     await using service = await startHere()
     await using backups = await temporaryFolder()
-    const keys = await furnish(service, 10)
+    const keys = await populate(service, 10)
     const { database } = service.app.context
     const client = new ImageClient(service.url, keys.imageKey)
     const hash = expectedHash(await picture('foto 2'))
@@ -164,8 +164,8 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     await using service = await startHere()
     await using other = await startHere()
     await using backups = await temporaryFolder()
-    await furnish(service, 5)
-    await furnish(other, 5)
+    await populate(service, 5)
+    await populate(other, 5)
     for (const inside of [service.data, join(service.data, 'respaldo'), join(service.data, '..')]) {
       const { code, stderr } = await catalejo(['backup', inside, '--data', service.data])
       assert.deepEqual([code, /data or images of the instance/.test(stderr)], [1, true], stderr)

@@ -7,7 +7,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { catalejo, type CliResult } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { filesUnder, folders, succeeds } from './backups.ts'
-import { furnish, startHere } from './portrait.ts'
+import { populate, startHere } from './portrait.ts'
 
 interface Backup {
   readonly path: string
@@ -25,7 +25,7 @@ async function withBackup(work: (backup: Backup) => Promise<void>): Promise<void
   const [path, data, parent] = made
   {
     await using service = await startHere({ data })
-    await furnish(service, 5)
+    await populate(service, 5)
     await succeeds(['backup', path, '--data', data])
   }
   const [manifestPath = ''] = await filesUnder(join(path, 'manifests'))

@@ -13,7 +13,7 @@ import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
 import { succeeds } from './backups.ts'
-import { furnish, keepWriting, portrait, startHere } from './portrait.ts'
+import { populate, keepWriting, portrait, startHere } from './portrait.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
 const noPostgres = POSTGRES_URL === undefined && 'no server: run npm run test:postgres'
@@ -51,7 +51,7 @@ suite('migrate', { timeout: 400_000 }, () => {
       const database = await makeDatabase(POSTGRES_URL ?? '', `move_${randomBytes(6).toString('hex')}`)
       try {
         await using service = await startHere()
-        const keys = await furnish(service)
+        const keys = await populate(service)
         const before = await portrait(service, keys)
         const to = ['--to-database-url', database.url, '--to-data', there.path]
         const moved = await catalejo(['migrate', '--data', service.data, ...to])
@@ -94,7 +94,7 @@ suite('migrate', { timeout: 400_000 }, () => {
   test('a killed migration resumes; an incomplete copy cannot be served', async () => {
     await using there = await temporaryFolder()
     await using service = await startHere()
-    const keys = await furnish(service, 6_000)
+    const keys = await populate(service, 6_000)
     const before = await portrait(service, keys)
     const args = ['--data', service.data, '--to-data', there.path]
     for (const part of ['keys: ', 'blob_trash: ']) {
@@ -124,7 +124,7 @@ suite('migrate', { timeout: 400_000 }, () => {
   test('a constant writer prevents completion, which is reported; it completes when the writer stops', async () => {
     await using there = await temporaryFolder()
     await using service = await startHere()
-    const keys = await furnish(service)
+    const keys = await populate(service)
     const args = ['migrate', '--data', service.data, '--to-data', there.path]
     const writer = keepWriting(service)
     let live = await catalejo(args)
@@ -145,11 +145,11 @@ suite('migrate', { timeout: 400_000 }, () => {
   test('a second run applies changes and deletions of the source; wrong bytes are replaced', async () => {
     await using there = await temporaryFolder()
     await using service = await startHere()
-    const keys = await furnish(service, 10)
+    const keys = await populate(service, 10)
     const args = ['migrate', '--data', service.data, '--to-data', there.path]
     assert.equal((await catalejo(args)).code, 0)
     const later = await startHere({ data: service.data })
-    await furnish(later, 5)
+    await populate(later, 5)
     await later.stop()
     const [rotten = ''] = await filesOf(there.path)
     await writeFile(rotten, 'podrido')
@@ -162,7 +162,7 @@ suite('migrate', { timeout: 400_000 }, () => {
   test('a damaged or missing image of the source is reported, and everything else is copied', async () => {
     await using there = await temporaryFolder()
     await using service = await startHere()
-    await furnish(service, 10)
+    await populate(service, 10)
     const [rotten = '', lost = ''] = (await filesOf(service.data)).toSorted()
     const bytes = await readFile(rotten)
     bytes[40] = (bytes[40] ?? 0) ^ 1
@@ -188,7 +188,7 @@ suite('migrate', { timeout: 400_000 }, () => {
 
   test('invalid targets are rejected', { skip: noPostgres }, async () => {
     await using service = await startHere()
-    await furnish(service, 10)
+    await populate(service, 10)
     await using other = await startHere()
     const data = ['--data', service.data]
     const refused = async (args: readonly string[], reason: RegExp, exit = 1) => {
@@ -230,7 +230,7 @@ suite('migrate', { timeout: 400_000 }, () => {
     try {
       const flags = { 'database-url': database.url, 'blobs-url': '' }
       await using service = await startService({ flags })
-      const keys = await furnish(service, 10)
+      const keys = await populate(service, 10)
       const before = await portrait(service, keys)
       const from = ['--data', service.data, '--database-url', database.url]
       const moved = await catalejo([

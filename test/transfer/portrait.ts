@@ -23,8 +23,8 @@ let drawn: Promise<Buffer> | undefined
 export const picture = async (text: string) =>
   stamped(await (drawn ??= gradient(20, 10).png().toBuffer()), text)
 
-/** Some of everything: names in other letters, marks, deletions, two applications with bytes in common. */
-export async function furnish(service: TestService, domains = 1_100): Promise<Keys> {
+/** Stores data of all kinds: non-ASCII names, marks, deletions, two applications with common bytes. */
+export async function populate(service: TestService, domains = 1_100): Promise<Keys> {
   const { key: otherImageKey } = await service.newKey('otra', 'imagestore')
   const batch = Array.from({ length: domains }, (_, i) =>
     record(`nombre${i}`, { status: i % 3 === 0 ? 0 : 1, reserve: i % 5 === 0 ? 1 : 0, date_reg: dateOf(i) }),

@@ -7,7 +7,7 @@ import { catalejo } from '../support/cli.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { noS3, testBlobsUrl } from '../support/s3.ts'
-import { furnish, portrait, startHere } from './portrait.ts'
+import { populate, portrait, startHere } from './portrait.ts'
 
 const environment = {
   AWS_ACCESS_KEY_ID: process.env['AWS_ACCESS_KEY_ID'] ?? '',
@@ -31,7 +31,7 @@ suite('transfers with an object store', { skip: noS3, timeout: 400_000 }, () => 
     const url = database?.url ?? ''
     try {
       await using service = await startHere()
-      const keys = await furnish(service)
+      const keys = await populate(service)
       const before = await portrait(service, keys)
       const to = ['--to-database-url', url, '--to-blobs-url', blobsUrl, '--to-data', there.path]
       assert.match(await succeeds(['migrate', '--data', service.data, ...to]), /; 7 images copied/)
@@ -55,7 +55,7 @@ suite('transfers with an object store', { skip: noS3, timeout: 400_000 }, () => 
     await using service = await startHere()
     await using place = await temporaryFolder()
     const backups = testBlobsUrl(`backup-${randomBytes(6).toString('hex')}`) ?? ''
-    const keys = await furnish(service)
+    const keys = await populate(service)
     const data = ['--data', service.data]
     assert.match(await succeeds(['backup', backups, ...data]), /; 7 images copied/)
     assert.match(

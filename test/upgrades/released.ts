@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { makeDatabase, type TestDatabase } from '../support/engine.ts'
-import { administer } from '../support/postgres.ts'
+import { runStatement } from '../support/postgres.ts'
 
 const FOLDER = fileURLToPath(new URL('../fixtures/schemas/', import.meta.url))
 
@@ -39,6 +39,6 @@ export async function oldSqlite(version: string, folder: string): Promise<string
 
 export async function oldPostgres(version: string, server: string, name: string): Promise<TestDatabase> {
   const made = await makeDatabase(server, name)
-  await administer(made.url, await readFile(join(FOLDER, `${version}.postgres.sql`), 'utf8'))
+  await runStatement(made.url, await readFile(join(FOLDER, `${version}.postgres.sql`), 'utf8'))
   return made
 }

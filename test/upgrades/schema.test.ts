@@ -6,7 +6,7 @@ import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { openSqlite } from '../../src/storage/database/sqlite/open.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { administer } from '../support/postgres.ts'
+import { runStatement } from '../support/postgres.ts'
 import { oldPostgres, oldSqlite, RELEASED } from './released.ts'
 
 const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
@@ -45,7 +45,7 @@ const POSTGRES_SCHEMA = `
   WHERE pronamespace = 'public'::regnamespace AND lanname IN ('sql', 'plpgsql') AND proname LIKE 'catalejo%'`
 
 async function postgresSchema(url: string): Promise<string[]> {
-  return (await administer(url, POSTGRES_SCHEMA)).map(({ item }) => normalized(item)).toSorted()
+  return (await runStatement(url, POSTGRES_SCHEMA)).map(({ item }) => normalized(item)).toSorted()
 }
 
 describe('a new database has the schema of the newest release', () => {

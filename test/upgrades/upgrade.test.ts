@@ -17,7 +17,7 @@ import { makeDatabase, POSTGRES_URL, type TestDatabase } from '../support/engine
 import { catalejo } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call } from '../support/http.ts'
-import { administer } from '../support/postgres.ts'
+import { runStatement } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
 import { oldPostgres, oldSqlite, RELEASED, UNRELEASED } from './released.ts'
 import { NEXT, withTestMigration } from './test-migration.ts'
@@ -139,7 +139,7 @@ describe('a released version’s database', { timeout: 180_000 }, () => {
           // Only the last step is interrupted.
           await (await openPostgres(database.url)).close()
           // A transaction that uses the table blocks the migration at its second statement, while others may read and write.
-          const using = administer(
+          const using = runStatement(
             database.url,
             `BEGIN; LOCK TABLE domains IN ROW EXCLUSIVE MODE; SELECT pg_sleep(60)`,
           )
@@ -153,14 +153,14 @@ describe('a released version’s database', { timeout: 180_000 }, () => {
           )
           child.kill('SIGKILL')
           await exited
-          await administer(database.url, `SELECT pg_terminate_backend(${blocker})`)
+          await runStatement(database.url, `SELECT pg_terminate_backend(${blocker})`)
           await ended
           await eventually(async () => {
-            const left = await administer(database.url, `SELECT FROM pg_stat_activity WHERE pid = ${step}`)
+            const left = await runStatement(database.url, `SELECT FROM pg_stat_activity WHERE pid = ${step}`)
             return left.length === 0
           })
           assert.deepEqual(
-            await administer(
+            await runStatement(
               database.url,
               `SELECT version, to_regclass('next_release') AS added FROM schema_version`,
             ),
@@ -254,7 +254,7 @@ describe('a released version’s database', { timeout: 180_000 }, () => {
       const database = await oldDatabase(UNRELEASED)
       try {
         await assertRefused(['--data', folder.path, '--database-url', database.url])
-        assert.deepEqual(await administer(database.url, 'SELECT version FROM schema_version'), [
+        assert.deepEqual(await runStatement(database.url, 'SELECT version FROM schema_version'), [
           { version: 1 },
         ])
       } finally {
@@ -279,7 +279,7 @@ describe('a released version’s database', { timeout: 180_000 }, () => {
   async function backend(database: TestDatabase, condition: string): Promise<number> {
     let found: unknown
     await eventually(async () => {
-      const [row] = await administer(
+      const [row] = await runStatement(
         database.url,
         `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`,
       )

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { record, stored } from '../support/domains.ts'
 import { POSTGRES_URL } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { administer } from '../support/postgres.ts'
+import { runStatement } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
 import { watchesOf, watchUntil } from '../support/watches.ts'
 import { verify, WebhookReceiver } from '../support/webhook-receiver.ts'
@@ -67,9 +67,9 @@ describe('webhooks of version 0.1.0 are continued after the upgrade', { timeout:
     const name = `watches_${randomBytes(6).toString('hex')}`
     const database = await oldPostgres('013', POSTGRES_URL ?? '', name)
     try {
-      await administer(database.url, insert('vieja', receiver.url))
+      await runStatement(database.url, insert('vieja', receiver.url))
       await assertContinues(folder.path, database.url, receiver, 'vieja')
-      await administer(database.url, insert('nueva', later.url))
+      await runStatement(database.url, insert('nueva', later.url))
       await assertContinues(folder.path, database.url, later, 'nueva')
     } finally {
       await database.drop()
