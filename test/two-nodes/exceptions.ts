@@ -56,6 +56,7 @@ export const ONE_MACHINE: ReadonlyMap<string, string> = new Map([
   ['imagestore/thumbhash-later.test.ts', 'starts the service again on what it left'],
   ['http/fair-limits.test.ts', 'counts what one process allows the connections of an address'],
   ['imagestore/link-changed-meanwhile.test.ts', 'holds a request in the middle of its work in one process'],
+  ['imagestore/link-lookups.test.ts', 'keeps the connections of one process from the database'],
   ['keys/wrong-keys-share.test.ts', 'keeps the connections of one process from the database'],
   ['http/documented-errors.test.ts', 'cuts requests off and asks for what the balancer refuses itself'],
   ['domainwatch/import-sources.test.ts', 'imports into the database of its own process'],

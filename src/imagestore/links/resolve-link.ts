@@ -56,10 +56,12 @@ export class LinkResolver {
     this.#now = now
   }
 
+  /** @param client whose turn reads from the database use */
   async resolve(
     target: LinkTarget,
     { blob, holders }: KnownImage,
     headers: IncomingHttpHeaders,
+    client: string,
   ): Promise<ResolvedLink> {
     const misplaced = findMisplaced(target.others, this.#settings.grammar)
     if (misplaced !== undefined) return { kind: 'fault', fault: unknownModifier(misplaced) }
@@ -74,7 +76,7 @@ export class LinkResolver {
     const transformation = access.sizes === 'stepped' ? roundToSteps(exact) : exact
     const { expires } = parsed
     if (isIdentity(transformation)) return { kind: 'image', recipe: undefined, varies, contentDpr, expires }
-    const recipe = await this.#recipeFor(target, transformation)
+    const recipe = await this.#recipeFor(target, transformation, client)
     if (recipe === undefined) return { kind: 'no-watermark', name: transformation.watermark ?? '' }
     return { kind: 'image', recipe, varies, contentDpr, expires }
   }
@@ -92,12 +94,13 @@ export class LinkResolver {
   async #recipeFor(
     { hash }: LinkTarget,
     transformation: ResolvedTransformation,
+    client: string,
   ): Promise<Recipe | undefined> {
     const { watermark } = transformation
     if (watermark === null) return { transformation, mark: undefined, name: this.#nameOf(transformation) }
     const place = this.#settings.watermarks.get(watermark)
-    if (place === undefined || !(await this.#images.areTogether(hash, place.image))) return undefined
-    const mark = await this.#images.find(place.image)
+    if (place === undefined || !(await this.#images.areTogether(hash, place.image, client))) return undefined
+    const mark = await this.#images.find(place.image, client)
     const name = derivativeName(transformation, place)
     return mark && { transformation, mark: { blob: mark.blob, place }, name }
   }

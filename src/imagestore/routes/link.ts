@@ -99,11 +99,12 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
   }
 
   /** Resolves a link to its image as of now. @throws HttpError */
-  async function find(path: string, { headers }: HttpRequest): Promise<Found> {
+  async function find(path: string, { headers, ip }: HttpRequest): Promise<Found> {
     const target = readLink(path)
-    const image = target === undefined ? undefined : await delivery.images.find(target.hash)
+    const client = clientGroup(ip)
+    const image = target === undefined ? undefined : await delivery.images.find(target.hash, client)
     if (target === undefined || image === undefined) throw noImage()
-    const link = await resolver.resolve(target, image, headers)
+    const link = await resolver.resolve(target, image, headers, client)
     if (link.kind !== 'image') throw linkError(link)
     const { recipe } = link
     const { hash } = image.blob
