@@ -1,3 +1,4 @@
+import { browserStorage, onOtherTab, tabStorage, type BrowserStorage } from '../app/browser-storage.ts'
 import { createStore } from '../app/store.ts'
 
 export const SERVICES = ['domainwatch', 'imagestore', 'admin'] as const
@@ -15,28 +16,54 @@ export const rejectedService = createStore<ServiceName | undefined>(undefined)
 
 export const keyFor = (service: ServiceName): string | undefined => session.get()[service]
 
-export function saveKey(service: ServiceName, key: string, isRemembered: boolean): void {
+/** Returns whether the browser keeps it beyond this page. */
+export function saveKey(service: ServiceName, key: string, isRemembered: boolean): boolean {
   rejectedService.set(undefined)
   session.set({ ...session.get(), [service]: key })
-  const storage = isRemembered ? localStorage : sessionStorage
-  storage.setItem(STORAGE_KEY, JSON.stringify({ ...stored(storage), [service]: key }))
+  // The tab's own keys take precedence over remembered ones.
+  if (isRemembered) storeKeys(tabStorage, without(stored(tabStorage), service))
+  const storage = isRemembered ? browserStorage : tabStorage
+  return storeKeys(storage, { ...stored(storage), [service]: key })
 }
 
 export function removeKey(service: ServiceName): void {
-  if (session.get()[service] === undefined) return
-  session.set(without(session.get(), service))
-  for (const storage of [localStorage, sessionStorage]) {
-    const rest = without(stored(storage), service)
-    if (Object.keys(rest).length === 0) storage.removeItem(STORAGE_KEY)
-    else storage.setItem(STORAGE_KEY, JSON.stringify(rest))
-  }
+  const key = session.get()[service]
+  if (key === undefined) return
   rejectedService.set(service)
+  session.set(without(session.get(), service))
+  for (const storage of [browserStorage, tabStorage]) {
+    const kept = stored(storage)
+    // Another tab may have a newer key of this service.
+    if (kept[service] === key) storeKeys(storage, without(kept, service))
+  }
 }
 
 export function signOut(): void {
-  for (const storage of [localStorage, sessionStorage]) storage.removeItem(STORAGE_KEY)
+  for (const storage of [browserStorage, tabStorage]) storage.remove(STORAGE_KEY)
   rejectedService.set(undefined)
   session.set({})
+}
+
+// A sign-out ends the session of every tab that uses the remembered keys.
+onOtherTab((name, before, now) => {
+  if (name !== STORAGE_KEY) return
+  const [old, left, own] = [keysIn(before), keysIn(now), stored(tabStorage)]
+  const gone = SERVICES.filter(
+    (service) =>
+      old[service] !== undefined &&
+      old[service] === session.get()[service] &&
+      left[service] === undefined &&
+      own[service] === undefined,
+  )
+  if (gone.length > 0) session.set(gone.reduce(without, session.get()))
+})
+
+/** Calls a listener when the user signs out: what they entered must not be shown to the next user. */
+export function onSignOut(listener: () => void): void {
+  session.subscribe(() => {
+    // After a rejection, the same user goes on with another key.
+    if (Object.keys(session.get()).length === 0 && rejectedService.get() === undefined) listener()
+  })
 }
 
 /** Calls a listener when a key is removed or replaced, so that the next user does not see what was done with it. */
@@ -64,12 +91,20 @@ function without(keys: Keys, service: ServiceName): Keys {
 }
 
 function load(): Keys {
-  return { ...stored(localStorage), ...stored(sessionStorage) }
+  return { ...stored(browserStorage), ...stored(tabStorage) }
 }
 
-function stored(storage: Storage): Keys {
+const stored = (storage: BrowserStorage): Keys => keysIn(storage.read(STORAGE_KEY))
+
+function storeKeys(storage: BrowserStorage, keys: Keys): boolean {
+  if (Object.keys(keys).length > 0) return storage.write(STORAGE_KEY, JSON.stringify(keys))
+  storage.remove(STORAGE_KEY)
+  return true
+}
+
+function keysIn(text: string | null): Keys {
   try {
-    const found: unknown = JSON.parse(storage.getItem(STORAGE_KEY) ?? '{}')
+    const found: unknown = JSON.parse(text ?? '{}')
     if (typeof found !== 'object' || found === null) return {}
     const entries = Object.entries(found).filter((entry): entry is [ServiceName, string] => {
       return SERVICES.some((service) => service === entry[0]) && typeof entry[1] === 'string'

@@ -5,6 +5,7 @@ import { saveKey, SERVICES, type ServiceName } from '../api/session.ts'
 import { t } from '../i18n/index.ts'
 import '../i18n/texts/sign-in.ts'
 import { errorMessage } from './error-message.ts'
+import { useIsMounted } from './is-mounted.ts'
 import { showToast } from './toasts.tsx'
 
 /** @throws ApiError if the key is invalid, ConnectionLost */
@@ -29,6 +30,7 @@ export default function KeyForm({ onDone }: { onDone?: () => void }) {
   const [isRemembered, setRemembered] = useState(false)
   const [fault, setFault] = useState<string>()
   const [isBusy, setBusy] = useState(false)
+  const isOpen = useIsMounted()
 
   async function enter(event: FormEvent) {
     event.preventDefault()
@@ -36,8 +38,11 @@ export default function KeyForm({ onDone }: { onDone?: () => void }) {
     setFault(undefined)
     try {
       const service = await serviceOfKey(key.trim())
-      saveKey(service, key.trim(), isRemembered)
-      showToast(t('sign.opened', { service: t(`service.${service}`) }))
+      // Closing the dialog cancels it.
+      if (onDone !== undefined && !isOpen.current) return
+      const isKept = saveKey(service, key.trim(), isRemembered)
+      const opened = t('sign.opened', { service: t(`service.${service}`) })
+      showToast(isKept ? opened : `${opened}. ${t('sign.notKept')}`, { isError: !isKept })
       onDone?.()
     } catch (error) {
       setFault(errorMessage(error))

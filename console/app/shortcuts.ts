@@ -1,14 +1,15 @@
 import { useEffect } from 'react'
+import { browserStorage } from './browser-storage.ts'
 import type { ShortcutGroup, SHORTCUTS } from './shortcut-table.ts'
 import { createStore } from './store.ts'
 
 const STORAGE_KEY = 'catalejo.letters'
 
 /** Whether single-letter shortcuts are on (WCAG 2.1.4: users can turn them off). */
-export const letterShortcuts = createStore(localStorage.getItem(STORAGE_KEY) !== 'off')
+export const letterShortcuts = createStore(browserStorage.read(STORAGE_KEY) !== 'off')
 
 export function enableLetterShortcuts(isOn: boolean): void {
-  localStorage.setItem(STORAGE_KEY, isOn ? 'on' : 'off')
+  browserStorage.write(STORAGE_KEY, isOn ? 'on' : 'off')
   letterShortcuts.set(isOn)
 }
 
@@ -17,7 +18,9 @@ export const activeShortcuts = createStore<readonly ShortcutGroup[]>([])
 
 type Handler = (event: KeyboardEvent) => void
 
-/** Binds a group of shortcuts for any focus, except letters in text fields and anything below an open dialog. */
+/**
+ * Binds a group of shortcuts for any focus, except letters in text fields and menus, and anything below an open dialog.
+ */
 export function useShortcuts<G extends ShortcutGroup>(
   group: G,
   bound: Readonly<Record<keyof (typeof SHORTCUTS)[G], Handler>>,
@@ -33,7 +36,7 @@ export function useShortcuts<G extends ShortcutGroup>(
       const handler = handlers[isModified ? `mod+${event.key.toLowerCase()}` : event.key]
       if (handler === undefined || event.altKey || event.defaultPrevented) return
       const isLetter = !isModified && event.key.length === 1
-      if (isLetter && (!letterShortcuts.get() || isTyping(event.target))) return
+      if (isLetter && (!letterShortcuts.get() || takesLetters(event.target))) return
       if (document.querySelector('dialog[open]') !== null) return
       handler(event)
     }
@@ -42,9 +45,11 @@ export function useShortcuts<G extends ShortcutGroup>(
   })
 }
 
-function isTyping(target: EventTarget | null): boolean {
+/** Whether letters are for the focused element: a text field, or an entry of a menu, where many look for it by its letter. */
+function takesLetters(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
-    target.matches('input:not([type=checkbox]), textarea, select, [contenteditable]')
+    (target.matches('input:not([type=checkbox]), textarea, select, [contenteditable]') ||
+      target.closest('.menu-panel, [popover]') !== null)
   )
 }

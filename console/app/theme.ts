@@ -1,3 +1,4 @@
+import { browserStorage } from './browser-storage.ts'
 import { createStore } from './store.ts'
 
 export const THEMES = ['system', 'light', 'dark'] as const
@@ -5,10 +6,10 @@ export type Theme = (typeof THEMES)[number]
 
 const PLACE = 'catalejo.theme'
 
-export const theme = createStore<Theme>(THEMES.find((one) => one === localStorage.getItem(PLACE)) ?? 'system')
+export const theme = createStore<Theme>(THEMES.find((one) => one === browserStorage.read(PLACE)) ?? 'system')
 
 export function chooseTheme(next: Theme): void {
-  localStorage.setItem(PLACE, next)
+  browserStorage.write(PLACE, next)
   theme.set(next)
   showTheme()
 }

@@ -1,3 +1,4 @@
+import { browserStorage, onOtherTab } from '../app/browser-storage.ts'
 import { createStore } from '../app/store.ts'
 import { boundWidth, COLUMN_IDS, type ColumnId, type Widths } from './columns.ts'
 
@@ -20,9 +21,14 @@ const NONE: TablePreferences = { columns: undefined, widths: {}, density: 'compa
 /** Preferences of this browser for the table of domains. */
 export const tablePreferences = createStore<TablePreferences>(load())
 
+// Otherwise what is preferred here next would undo what was preferred there.
+onOtherTab((name) => {
+  if (name === PLACE) tablePreferences.set(load())
+})
+
 export function preferTable(changes: Partial<TablePreferences>): void {
   tablePreferences.set({ ...tablePreferences.get(), ...changes })
-  localStorage.setItem(PLACE, JSON.stringify(tablePreferences.get()))
+  browserStorage.write(PLACE, JSON.stringify(tablePreferences.get()))
 }
 
 /** Shows a width while dragging; `preferTable` stores it. */
@@ -34,7 +40,7 @@ export function showWidth(id: ColumnId, width: number | undefined): void {
 
 function load(): TablePreferences {
   try {
-    const found: unknown = JSON.parse(localStorage.getItem(PLACE) ?? '{}')
+    const found: unknown = JSON.parse(browserStorage.read(PLACE) ?? '{}')
     if (typeof found !== 'object' || found === null) return NONE
     const { columns, widths, density }: Partial<Record<keyof TablePreferences, unknown>> = found
     return {

@@ -34,8 +34,8 @@ export function ViewMenu(props: {
     label: t('views.remove'),
     icon: 'layers',
     run: () => {
-      removeView(address)
-      showToast(t('views.removed'))
+      if (removeView(address)) showToast(t('views.removed'))
+      else showToast(t('app.notKept'), { isError: true })
     },
   }
   const ofView = account === undefined || address === '' ? [] : [isSaved ? remove : save]

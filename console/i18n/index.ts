@@ -1,3 +1,4 @@
+import { browserStorage } from '../app/browser-storage.ts'
 import { createStore } from '../app/store.ts'
 import { TIME_ZONE } from '../api/server.ts'
 import { preferredLanguage, type Language } from './preferred.ts'
@@ -13,11 +14,11 @@ const LOCALES: Readonly<Record<Language, string>> = { es: 'es-CL', en: 'en-GB' }
 
 /** The language chosen by the user, or the browser's. The page is rendered again when it changes. */
 export const language = createStore<Language>(
-  preferredLanguage([localStorage.getItem(PLACE) ?? '', ...navigator.languages]),
+  preferredLanguage([browserStorage.read(PLACE) ?? '', ...navigator.languages]),
 )
 
 export function chooseLanguage(next: Language): void {
-  localStorage.setItem(PLACE, next)
+  browserStorage.write(PLACE, next)
   document.documentElement.lang = next
   language.set(next)
 }

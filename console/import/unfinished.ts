@@ -1,4 +1,5 @@
 import { SERVICE_URL, serverNow } from '../api/server.ts'
+import { browserStorage } from '../app/browser-storage.ts'
 import type { DayOrder } from './dates.ts'
 import { deleteSavedFile, MAX_AGE_MS } from './saved-file.ts'
 
@@ -22,19 +23,19 @@ const ORDERS: readonly DayOrder[] = ['year-first', 'day-first', 'month-first']
 const placeOf = (account: string): string => `catalejo.import ${SERVICE_URL.pathname} ${account}`
 
 export function saveUnfinished(account: string, left: Omit<UnfinishedImport, 'at'>): void {
-  localStorage.setItem(placeOf(account), JSON.stringify({ ...left, at: serverNow() }))
+  browserStorage.write(placeOf(account), JSON.stringify({ ...left, at: serverNow() }))
 }
 
 /** Forgets the import and its file. */
 export async function deleteUnfinished(account: string): Promise<void> {
-  localStorage.removeItem(placeOf(account))
+  browserStorage.remove(placeOf(account))
   await deleteSavedFile(account)
 }
 
 /** The import that this account left in this browser. */
 export function loadUnfinished(account: string): UnfinishedImport | undefined {
   try {
-    const found: unknown = JSON.parse(localStorage.getItem(placeOf(account)) ?? 'null')
+    const found: unknown = JSON.parse(browserStorage.read(placeOf(account)) ?? 'null')
     if (typeof found !== 'object' || found === null) return undefined
     const {
       name,

@@ -10,8 +10,10 @@ export default function SaveDialog({ filters, onClose }: { filters: Filters; onC
   const [name, setName] = useState(() => formatWords(filters, language.get()).slice(0, MAX_NAME))
   const save = (event: FormEvent) => {
     event.preventDefault()
-    if (saveView(name.trim(), filters)) showToast(t('views.saved', { name: name.trim() }))
-    else showToast(t('views.full', { n: MAX_VIEWS }), { isError: true })
+    const outcome = saveView(name.trim(), filters)
+    if (outcome === 'saved') showToast(t('views.saved', { name: name.trim() }))
+    else if (outcome === 'too-many') showToast(t('views.full', { n: MAX_VIEWS }), { isError: true })
+    else showToast(t('app.notKept'), { isError: true })
     onClose()
   }
   return (

@@ -1,4 +1,5 @@
-import { TIME_ZONE, SERVICE_URL, serverNow } from '../api/server.ts'
+import { localNow, SERVICE_URL } from '../api/server.ts'
+import { browserStorage, onOtherTab } from '../app/browser-storage.ts'
 import { createStore } from '../app/store.ts'
 import { filtersOf, queryOf, type Filters } from '../filters/filters.ts'
 
@@ -32,33 +33,38 @@ export const savedViews = createStore<Kept>(NOTHING)
 /** Switches to the views of an account; undefined after a sign-out. */
 export function openViews(account: string | undefined): void {
   if (savedViews.get().account === account) return
-  if (account === undefined) {
-    savedViews.set(NOTHING)
-    return
-  }
-  const kept = load(placeOf(account))
-  const views = kept.filter(({ query }) => query !== '').slice(0, MAX_VIEWS)
-  const all = kept.find(({ query }) => query === '')
-  savedViews.set({ account, views, all })
+  savedViews.set(account === undefined ? NOTHING : (load(account) ?? { ...NOTHING, account }))
   // What is new counts from the first visit on.
-  if (all === undefined) keep({ all: { name: '', query: '', visited: localNow() } })
+  if (account !== undefined && savedViews.get().all === undefined)
+    change(() => ({ all: { name: '', query: '', visited: localNow() } }))
 }
+
+// Views that were saved or opened in another tab.
+onOtherTab((name) => {
+  const { account } = savedViews.get()
+  if (account !== undefined && name === placeOf(account))
+    savedViews.set(load(account) ?? { ...NOTHING, account })
+})
 
 export const viewQuery = (filters: Filters): string => queryOf(filters).toString()
 export const filtersOfView = ({ query }: SavedView): Filters => filtersOf(new URLSearchParams(query))
 
-/** Saves a view, replacing one with the same filters. Returns false if there are too many. */
-export function saveView(name: string, filters: Filters): boolean {
+/** Saves a view, replacing one with the same filters. */
+export function saveView(name: string, filters: Filters): 'saved' | 'too-many' | 'not-kept' {
   const query = viewQuery(filters)
-  const others = savedViews.get().views.filter((view) => view.query !== query)
-  if (others.length >= MAX_VIEWS) return false
-  keep({ views: [...others, { name: name.slice(0, MAX_NAME), query, visited: localNow() }] })
-  return true
+  let isFull = false
+  const isKept = change(({ views }) => {
+    const others = views.filter((view) => view.query !== query)
+    isFull = others.length >= MAX_VIEWS
+    const view = { name: name.slice(0, MAX_NAME), query, visited: localNow() }
+    return isFull ? {} : { views: [...others, view] }
+  })
+  return isFull ? 'too-many' : isKept ? 'saved' : 'not-kept'
 }
 
-export function removeView(query: string): void {
-  keep({ views: savedViews.get().views.filter((view) => view.query !== query) })
-}
+/** Returns false if the browser does not let it be removed. */
+export const removeView = (query: string): boolean =>
+  change(({ views }) => ({ views: views.filter((view) => view.query !== query) }))
 
 /** Records that a view was opened, so that its count of new records restarts. */
 export const visitView = (query: string): void => visitViews((view) => view.query === query)
@@ -71,23 +77,30 @@ function visitViews(isMeant: (view: SavedView) => boolean): void {
   if (![...views, ...(all === undefined ? [] : [all])].some(isMeant)) return
   const visited = localNow()
   const seen = (view: SavedView) => (isMeant(view) ? { ...view, visited } : view)
-  keep({ views: views.map(seen), all: all && seen(all) })
+  change((kept) => ({ views: kept.views.map(seen), all: kept.all && seen(kept.all) }))
 }
 
-function keep(changes: Partial<Pick<Kept, 'views' | 'all'>>): void {
-  const kept = { ...savedViews.get(), ...changes }
-  const { account, views, all } = kept
-  if (account === undefined) return
+/** Changes what is stored, which other tabs change, too. Returns whether the browser kept it. */
+function change(changesOf: (kept: Kept) => Partial<Pick<Kept, 'views' | 'all'>>): boolean {
+  const { account } = savedViews.get()
+  if (account === undefined) return false
+  const before = load(account) ?? savedViews.get()
+  const kept = { ...before, ...changesOf(before) }
+  const { views, all } = kept
   savedViews.set(kept)
-  localStorage.setItem(placeOf(account), JSON.stringify(all === undefined ? views : [all, ...views]))
+  return browserStorage.write(placeOf(account), JSON.stringify(all === undefined ? views : [all, ...views]))
 }
 
-function load(place: string): readonly SavedView[] {
+/** The stored views of an account; undefined if there are none, or the browser forbids storage. */
+function load(account: string): Kept | undefined {
   try {
-    const found: unknown = JSON.parse(localStorage.getItem(place) ?? '[]')
-    return Array.isArray(found) ? found.flatMap(readView) : []
+    const found: unknown = JSON.parse(browserStorage.read(placeOf(account)) ?? 'null')
+    if (!Array.isArray(found)) return undefined
+    const kept = found.flatMap(readView)
+    const views = kept.filter(({ query }) => query !== '').slice(0, MAX_VIEWS)
+    return { account, views, all: kept.find(({ query }) => query === '') }
   } catch {
-    return []
+    return undefined
   }
 }
 
@@ -98,8 +111,3 @@ function readView(found: unknown): SavedView[] {
     ? [{ name, query, visited }]
     : []
 }
-
-const localNow = (): string =>
-  new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium', timeZone: TIME_ZONE }).format(
-    serverNow(),
-  )

@@ -12,6 +12,7 @@ export const signIn = inBoth(
     'sign.checking': 'Comprobando…',
     'sign.revoked': 'La clave de {service} ya no es válida. Pegue una nueva.',
     'sign.opened': 'Clave de {service} agregada',
+    'sign.notKept': 'El navegador no deja guardarla: habrá que pegarla otra vez al recargar la página.',
   },
   {
     'sign.title': 'Sign in to Catalejo',
@@ -23,6 +24,7 @@ export const signIn = inBoth(
     'sign.checking': 'Checking…',
     'sign.revoked': 'The key for {service} is no longer valid. Paste a new one.',
     'sign.opened': 'Key for {service} added',
+    'sign.notKept': 'The browser does not allow storing it: you will have to paste it again after reloading the page.',
   },
 )
 

@@ -1,0 +1,48 @@
+/** Values kept beyond this page. Browsers may forbid that, and their room is limited. */
+export interface BrowserStorage {
+  /** Null if there is none, or the browser forbids it. */
+  read(name: string): string | null
+  /** Returns whether the browser kept it. */
+  write(name: string, value: string): boolean
+  remove(name: string): void
+}
+
+/** @param open throws if the browser forbids storage */
+function storageOf(open: () => Storage): BrowserStorage {
+  return {
+    read(name) {
+      try {
+        return open().getItem(name)
+      } catch {
+        return null
+      }
+    },
+    write(name, value) {
+      try {
+        open().setItem(name, value)
+        return true
+      } catch {
+        return false
+      }
+    },
+    remove(name) {
+      try {
+        open().removeItem(name)
+      } catch {
+        // There is nothing to remove.
+      }
+    },
+  }
+}
+
+/** Shared by the tabs of this browser. */
+export const browserStorage = storageOf(() => localStorage)
+/** Of this tab only. */
+export const tabStorage = storageOf(() => sessionStorage)
+
+/** Calls a listener when another tab has written a value, or removed it (null). */
+export function onOtherTab(listener: (name: string, before: string | null, now: string | null) => void): void {
+  addEventListener('storage', ({ key, oldValue, newValue }) => {
+    if (key !== null) listener(key, oldValue, newValue)
+  })
+}

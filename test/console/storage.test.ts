@@ -1,0 +1,113 @@
+/** Browsers that forbid storage or have no room left, and browsers whose tabs share it. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { record, records, stored } from '../support/domains.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let browser: TestBrowser
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  await stored(service, [record('casa'), record('casa-azul'), record('faro')])
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+const FORBIDDEN = `for (const name of ['localStorage', 'sessionStorage', 'indexedDB'])
+  Object.defineProperty(window, name, { get() { throw new DOMException('', 'SecurityError') } })`
+const FULL = `Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError') }`
+
+const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: `${name}.cl` })
+const views = (page: Page) => page.getByRole('navigation').getByRole('link', { name: /Mis/ })
+
+async function enter(page: Page, key: string, isRemembered: boolean): Promise<void> {
+  await page.getByLabel('Clave de API').fill(key)
+  await page.getByLabel('Recordarme en este equipo').setChecked(isRemembered)
+  await page.getByRole('button', { name: 'Entrar' }).click()
+}
+
+async function saveView(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Más', exact: true }).click()
+  await page.getByRole('button', { name: 'Guardar esta vista' }).click()
+  await page.getByLabel('Nombre').fill(name)
+  await page.getByRole('button', { name: 'Guardar vista' }).click()
+}
+
+test('the console works in a browser that forbids storage, and says what it cannot keep', async () => {
+  const { page, context, complaints } = await browser.open(service, '', {})
+  await page.addInitScript(FORBIDDEN)
+  await page.goto(`${service.url}/console/dominios?search=casa`)
+  await enter(page, service.domainKey, true)
+  await page.getByText(/El navegador no deja guardarla/).waitFor()
+  await row(page, 'casa-azul').waitFor()
+  await saveView(page, 'Mis casas')
+  await page.getByText(/El navegador no deja guardar\./).waitFor()
+  await page.getByRole('link', { name: 'Importar' }).click()
+  await page.locator('input[type=file]').setInputFiles({
+    name: 'lista.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from('luna.cl,2026-01-12 10:00:00\n'),
+  })
+  await page.getByRole('button', { name: 'Guardar', exact: true }).click()
+  await page.getByText('Importación terminada', { exact: false }).waitFor()
+  assert.equal((await records(service, { search: 'luna' })).length, 1)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('the console works in a browser without room, and says what it cannot keep', async () => {
+  const { page, context, complaints } = await browser.open(service, '', { domainwatch: service.domainKey })
+  await page.addInitScript(FULL)
+  await page.goto(`${service.url}/console/dominios?search=casa`)
+  await row(page, 'casa-azul').waitFor()
+  await saveView(page, 'Mis casas')
+  await page.getByText(/El navegador no deja guardar\./).waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a view that was saved in one tab is shown in the others, which do not overwrite it', async () => {
+  const { page, context } = await browser.open(service, 'dominios?search=casa', {
+    domainwatch: service.domainKey,
+  })
+  const other = await context.newPage()
+  await other.goto(`${service.url}/console/dominios?search=faro`)
+  await row(other, 'faro').waitFor()
+  await row(page, 'casa').waitFor()
+  await saveView(page, 'Mis casas')
+  await views(other).filter({ hasText: 'Mis casas' }).waitFor()
+  await saveView(other, 'Mis faros')
+  await page.reload()
+  await views(page).nth(1).waitFor()
+  assert.deepEqual(await views(page).locator('.view-name').allInnerTexts(), ['Mis casas', 'Mis faros'])
+  await context.close()
+})
+
+test('a remembered key replaces that of the tab, and a sign-out ends the session of every tab', async () => {
+  const { page, context } = await browser.open(service, 'dominios', {})
+  await enter(page, service.domainKey, false)
+  await row(page, 'casa').waitFor()
+  const { key: newer } = await service.newKey('grupo', 'domainwatch')
+  await page.getByRole('button', { name: /^Mi sesión/ }).click()
+  await page.getByRole('button', { name: 'Agregar una clave' }).click()
+  await enter(page, newer, true)
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.reload()
+  await row(page, 'casa').waitFor()
+  assert.deepEqual(
+    await page.evaluate('[localStorage, sessionStorage].map((one) => one.getItem("catalejo.keys"))'),
+    [JSON.stringify({ domainwatch: newer }), null],
+  )
+  const other = await context.newPage()
+  await other.goto(`${service.url}/console/dominios`)
+  await row(other, 'casa').waitFor()
+  await page.getByRole('button', { name: /^Mi sesión/ }).click()
+  await page.getByRole('button', { name: 'Salir' }).click()
+  await other.getByLabel('Clave de API').waitFor()
+  await context.close()
+})
