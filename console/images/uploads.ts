@@ -38,7 +38,7 @@ const SLOW_MS = 20_000
 const NO_ADDRESS = '0.0.0.0'
 
 export const uploads = createStore<readonly Upload[]>([])
-const queue: { id: number; file: File }[] = []
+const queue: { id: number; file: File; key: string | undefined }[] = []
 /** Files that were not stored, for a retry. */
 const failed = new Map<number, File>()
 const TASK = 'uploads'
@@ -56,7 +56,8 @@ export function onUploaded(listener: () => void): void {
 }
 
 export function addUploads(files: Iterable<File>): void {
-  const added = [...files].map((file) => ({ id: ++lastId, file }))
+  const key = keyFor('imagestore')
+  const added = [...files].map((file) => ({ id: ++lastId, file, key }))
   queue.push(...added)
   uploads.set([
     ...uploads.get(),
@@ -70,10 +71,11 @@ export function addUploads(files: Iterable<File>): void {
   startNext()
 }
 
-/** Retries failed uploads. */
+/** Retries failed uploads, with the current key. */
 export function retryUploads(): void {
+  const key = keyFor('imagestore')
   for (const [id, file] of failed) {
-    queue.push({ id, file })
+    queue.push({ id, file, key })
     show(id, { kind: 'waiting' })
   }
   failed.clear()
@@ -90,18 +92,20 @@ function startNext(): void {
     const next = queue.shift()
     if (next === undefined) return
     running++
+    const { signal } = stop
     // The same bytes are stored once, so an upload whose response was lost is repeated.
     withRetries(
-      () => send(next.file, (state) => show(next.id, state)),
+      () => send(next.file, next.key, (state) => show(next.id, state)),
       () => show(next.id, { kind: 'held' }),
-      stop.signal,
-      0,
+      signal,
     )
       .then((stored) => {
         show(next.id, { kind: 'done', ...stored })
         whenDone()
       })
       .catch((error: unknown) => {
+        // Nothing is left behind for the next user.
+        if (signal.aborted) return
         failed.set(next.id, next.file)
         show(next.id, { kind: 'failed', message: errorMessage(error) })
       })
@@ -144,14 +148,14 @@ interface Stored {
 }
 
 /** Not with `fetch`, which does not report upload progress. */
-function send(file: File, tell: (state: UploadState) => void): Promise<Stored> {
+function send(file: File, key: string | undefined, tell: (state: UploadState) => void): Promise<Stored> {
   const body = new FormData()
   const mime = file.type === '' ? 'application/octet-stream' : file.type
   body.append('info', JSON.stringify({ name: file.name === '' ? 'imagen' : file.name, mime, ip: NO_ADDRESS }))
   body.append('image', file)
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
-    request.open('POST', apiUrl('/api/v1/imagestore/upload', { api: keyFor('imagestore') ?? '' }))
+    request.open('POST', apiUrl('/api/v1/imagestore/upload', { api: key ?? '' }))
     request.timeout = TIMEOUT_MS
     const begun = performance.now()
     request.upload.onprogress = ({ loaded, total }) => {

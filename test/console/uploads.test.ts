@@ -60,13 +60,13 @@ test('failed uploads can be retried, and the browser asks before the page is clo
     // The first, whose line breaks, is repeated when the service responds again: it is the third.
     if (sent === 1) return route.abort()
     if (sent === 2)
-      return route.fulfill({ status: 503, json: { status: 503, msg: 'El servicio está ocupado' } })
+      return route.fulfill({ status: 413, json: { status: 413, msg: 'La imagen es demasiado grande' } })
     // The fourth hangs.
     return sent === 4 ? undefined : route.continue()
   })
   await page.locator('input[type=file]').setInputFiles(await pictures('fallida', 50, 2))
   const list = page.getByRole('region', { name: 'Subidas' })
-  await list.getByText('El servicio está ocupado').waitFor()
+  await list.getByText('La imagen es demasiado grande').waitFor()
   await list.getByText('1 no se pudo subir').waitFor()
   await list.getByText('1 imagen subida').waitFor()
   // Nothing is under way: nobody is kept on the page.
@@ -81,5 +81,20 @@ test('failed uploads can be retried, and the browser asks before the page is clo
   const { body } = await new ImageClient(service.url, service.imageKey).list({ search: 'fallida' })
   assert.equal(body['count'], 2)
   assert.deepEqual(complaints, ['dialog: '])
+  await context.close()
+})
+
+test('uploads that are refused for their number wait as long as the service says, and are sent again', async () => {
+  const { page, context } = await open()
+  let refusals = 0
+  await page.route(UPLOAD, (route) => {
+    if (refusals++ >= 2) return route.continue()
+    const json = { status: 429, msg: 'Demasiadas solicitudes' }
+    return route.fulfill({ status: 429, headers: { 'retry-after': '1' }, json })
+  })
+  await page.locator('input[type=file]').setInputFiles(await pictures('muchas', 70, 2))
+  const list = page.getByRole('region', { name: 'Subidas' })
+  await list.getByText('2 imágenes subidas').waitFor()
+  assert.equal(await list.getByText('no se', { exact: false }).count(), 0)
   await context.close()
 })
