@@ -1,6 +1,6 @@
 import { queryClient } from '../api/query-client.ts'
 import { accountOf } from '../api/scope.ts'
-import { session } from '../api/session.ts'
+import { keyFor, session } from '../api/session.ts'
 import { removeTask, updateTask } from '../app/background-tasks.ts'
 import { errorMessage } from '../app/error-message.ts'
 import { createStore } from '../app/store.ts'
@@ -87,6 +87,7 @@ export async function storeImport(from?: Progress): Promise<void> {
   if (given === undefined || isStoring()) return
   const { file, list, order } = given
   const account = accountOf('domainwatch')
+  const key = keyFor('domainwatch')
   if (account !== undefined) void saveFile(account, file)
   const started = from ?? given.progress
   stop = new AbortController()
@@ -110,7 +111,7 @@ export async function storeImport(from?: Progress): Promise<void> {
     else saveUnfinished(account, { ...whatIs, ...partOf(progress) })
   }
   const note = (isComplete: boolean) =>
-    recordPastImport({
+    recordPastImport(account, {
       name: file.name,
       rows: list.rows.length,
       stored: last.stored,
@@ -127,7 +128,7 @@ export async function storeImport(from?: Progress): Promise<void> {
         last = progress
         show(progress, state)
       },
-      signal,
+      { key, signal },
     )
     show(last, 'done')
     note(true)

@@ -1,5 +1,5 @@
 import { SERVICE_URL, serverNow } from '../api/server.ts'
-import { accountOf } from '../api/scope.ts'
+import { browserStorage } from '../app/browser-storage.ts'
 
 /** An import that ended or was stopped. */
 export interface PastImport {
@@ -21,7 +21,7 @@ const placeOf = (account: string): string => `catalejo.imports ${SERVICE_URL.pat
 export function pastImports(account: string | undefined): readonly PastImport[] {
   if (account === undefined) return []
   try {
-    const found: unknown = JSON.parse(localStorage.getItem(placeOf(account)) ?? '[]')
+    const found: unknown = JSON.parse(browserStorage.read(placeOf(account)) ?? '[]')
     return Array.isArray(found) ? found.flatMap(readImport).slice(0, MAX_KEPT) : []
   } catch {
     return []
@@ -29,14 +29,13 @@ export function pastImports(account: string | undefined): readonly PastImport[] 
 }
 
 /** Records how an import ended. A resumed import replaces its earlier part. */
-export function recordPastImport(ended: Omit<PastImport, 'at'>): void {
-  const account = accountOf('domainwatch')
+export function recordPastImport(account: string | undefined, ended: Omit<PastImport, 'at'>): void {
   if (account === undefined) return
   const [last, ...older] = pastImports(account)
   const isSame = last?.name === ended.name && last.rows === ended.rows && !last.isComplete
   const before = last === undefined || isSame ? older : [last, ...older]
   const all = [{ ...ended, at: Math.floor(serverNow() / 1_000) }, ...before]
-  localStorage.setItem(placeOf(account), JSON.stringify(all.slice(0, MAX_KEPT)))
+  browserStorage.write(placeOf(account), JSON.stringify(all.slice(0, MAX_KEPT)))
 }
 
 function readImport(found: unknown): PastImport[] {

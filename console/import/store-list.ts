@@ -103,20 +103,26 @@ export const NO_REPAIRS: Progress = { done: 0, stored: 0, refused: [], refusedCo
 
 const MAX_REFUSED = 1_000
 
+/** The key that the import started with, even after another user has entered theirs, and what stops it. */
+interface Session {
+  readonly key: string | undefined
+  readonly signal: AbortSignal
+}
+
 /** Stores the list in batches, from the end of `progress`. A rejected row is reported and does not affect others. */
 export async function storeList(
   list: ReadList,
   progress: Progress,
   tell: (progress: Progress, state: 'running' | 'waiting') => void,
-  signal: AbortSignal,
+  session: Session,
 ): Promise<Progress> {
   let now = progress
   while (now.done < list.rows.length) {
     const before = now
     const batch = list.rows.slice(before.done, before.done + BATCH_ROWS)
     // A batch that was stored but not acknowledged is sent again, which has no effect.
-    const work = () => storeBatch(batch, signal)
-    const refused = await withRetries(work, () => tell(before, 'waiting'), signal)
+    const work = () => storeBatch(batch, session)
+    const refused = await withRetries(work, () => tell(before, 'waiting'), session.signal)
     now = {
       done: before.done + batch.length,
       stored: before.stored + batch.length - refused.length,
@@ -128,7 +134,7 @@ export async function storeList(
   return now
 }
 
-async function storeBatch(batch: readonly Row[], signal: AbortSignal): Promise<BadLine[]> {
+async function storeBatch(batch: readonly Row[], session: Session): Promise<BadLine[]> {
   const refused: BadLine[] = []
   const unknown: Row[] = []
   // Recorded names keep their date of registration: only the status is set.
@@ -136,7 +142,7 @@ async function storeBatch(batch: readonly Row[], signal: AbortSignal): Promise<B
   await sendAll(
     deleted,
     (rows) => ({ name: 'update', rows }),
-    signal,
+    session,
     (row, { msg }) => {
       if (msg === NOT_RECORDED) unknown.push(row)
       else refused.push(badLine(row, msg))
@@ -146,7 +152,7 @@ async function storeBatch(batch: readonly Row[], signal: AbortSignal): Promise<B
   await sendAll(
     added,
     (rows) => ({ name: 'add', rows }),
-    signal,
+    session,
     (row, { msg }) => refused.push(badLine(row, msg)),
   )
   return refused
@@ -163,13 +169,13 @@ interface Order {
 async function sendAll(
   rows: readonly Row[],
   order: (rows: readonly Row[]) => Order,
-  signal: AbortSignal,
+  session: Session,
   refuse: (row: Row, error: RecordError) => void,
 ): Promise<void> {
   let left = rows
   while (left.length > 0) {
     try {
-      await send(order(left), signal)
+      await send(order(left), session)
       return
     } catch (error) {
       if (!(error instanceof ApiError) || error.errors.length === 0) throw error
@@ -183,10 +189,11 @@ async function sendAll(
   }
 }
 
-async function send({ name, rows }: Order, signal: AbortSignal): Promise<void> {
+async function send({ name, rows }: Order, { key, signal }: Session): Promise<void> {
+  const options = { signal, ...(key === undefined ? {} : { key }) }
   if (name === 'update') {
     const data = rows.map(({ domain, status }) => ({ domain, status }))
-    await callApi('POST /api/v1/domainwatch/update', { body: { data }, signal })
+    await callApi('POST /api/v1/domainwatch/update', { body: { data }, ...options })
     return
   }
   const now = localNow()
@@ -197,5 +204,5 @@ async function send({ name, rows }: Order, signal: AbortSignal): Promise<void> {
     status,
     date_reg: date,
   }))
-  await callApi('POST /api/v1/domainwatch/add', { body: { data }, signal })
+  await callApi('POST /api/v1/domainwatch/add', { body: { data }, ...options })
 }
