@@ -1,12 +1,15 @@
-import { useDeferredValue, useMemo, useState, type FormEvent } from 'react'
+import { useDeferredValue, useEffect, useMemo, type FormEvent } from 'react'
 import { MAX_AGENT_CHARACTERS } from '../api/constants.ts'
-import { localNow } from '../api/server.ts'
+import { usePendingSubjects } from '../app/operations.ts'
+import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
 import { Link } from '../design/link.tsx'
+import { subjectOf } from '../domains/marks.ts'
 import { t, tn } from '../i18n/index.ts'
 import '../i18n/texts/adding.ts'
 import '../i18n/texts/importing.ts'
 import { addNames, type CommonValues } from './add-names.ts'
+import { draft, noteNewNames, renewDraft } from './draft.ts'
 import { isNew, useLookup } from './lookup.ts'
 import { MAX_NAMES, parsePasted } from './pasted-names.ts'
 import { LookupResults } from './lookup-results.tsx'
@@ -14,15 +17,20 @@ import './add.css'
 
 /** Adds typed or pasted names, and shows which are recorded already or not valid. */
 export default function AddScreen() {
-  const [text, setText] = useState('')
-  const [facts, setFacts] = useState<CommonValues>({ status: 0, reserve: 0, date: localNow(), agent: '' })
+  const { text, facts } = useStore(draft)
+  const setText = (next: string) => draft.set({ ...draft.get(), text: next })
+  useEffect(renewDraft, [])
   const late = useDeferredValue(text)
   const pasted = useMemo(() => parsePasted(late), [late])
   const { names } = pasted
   const { found, retry, forget, askedAt } = useLookup(names)
   const fresh = names.filter((name) => isNew(found.get(name)))
   const isLooking = late !== text || names.some((name) => !found.has(name))
-  const isReady = fresh.length > 0 && !isLooking && !pasted.isTooLong
+  const pending = usePendingSubjects()
+  const isPending = fresh.some((name) => pending.has(subjectOf(name)))
+  const isReady = fresh.length > 0 && !isLooking && !isPending && !pasted.isTooLong
+  const hasNew = fresh.length > 0 && !isPending
+  useEffect(() => noteNewNames(hasNew), [hasNew])
 
   function add(event: FormEvent) {
     event.preventDefault()
@@ -53,7 +61,7 @@ export default function AddScreen() {
             />
             <small className="muted">{t('add.hint', { n: MAX_NAMES })}</small>
           </label>
-          <FactFields facts={facts} onChange={setFacts} />
+          <FactFields facts={facts} onChange={(next) => draft.set({ ...draft.get(), facts: next })} />
           <div className="row">
             <button type="submit" className="button primary" disabled={!isReady}>
               <Icon name="plus" />

@@ -4,7 +4,9 @@ import { DELIVERY_MODES } from '../api/constants.ts'
 import { callApi } from '../api/client.ts'
 import type { Operations } from '../api/schema.ts'
 import { changeErrorMessage } from '../app/error-message.ts'
+import { useIsMounted } from '../app/is-mounted.ts'
 import { showToast } from '../app/toasts.tsx'
+import { useGuard } from '../app/unsaved-work.ts'
 import { Dialog, DialogFooter } from '../design/dialog.tsx'
 import { t } from '../i18n/index.ts'
 import '../i18n/texts/usage.ts'
@@ -15,48 +17,71 @@ const MB = 1_000_000
 /** The value for no limit. */
 const NONE = 'none'
 
+interface Fields {
+  /** Empty for no limit, like the next one. */
+  readonly images: string
+  readonly megabytes: string
+  readonly mode: (typeof DELIVERY_MODES)[number]
+}
+
+const fieldsOf = ({ max_images, max_bytes, delivery }: Account): Fields => ({
+  images: max_images === null ? '' : String(max_images),
+  megabytes: max_bytes === null ? '' : String(max_bytes / MB),
+  mode: delivery ?? 'open',
+})
+
 /** Edits the limits and the delivery mode of an application. */
 export function LimitsDialog({ account, onClose }: { account: Account; onClose: () => void }) {
   const queries = useQueryClient()
-  const [images, setImages] = useState(account.max_images === null ? '' : String(account.max_images))
-  const [megabytes, setMegabytes] = useState(account.max_bytes === null ? '' : String(account.max_bytes / MB))
-  const [mode, setMode] = useState<(typeof DELIVERY_MODES)[number]>(account.delivery ?? 'open')
+  const [shown] = useState(() => fieldsOf(account))
+  const [{ images, megabytes, mode }, setFields] = useState(shown)
+  const set = (change: Partial<Fields>) => setFields((old) => ({ ...old, ...change }))
   const [fault, setFault] = useState<string>()
   const [isBusy, setBusy] = useState(false)
+  const isOpen = useIsMounted()
+  const title = t('admin.settleTitle', { account: account.account })
+  const isChanged = images !== shown.images || megabytes !== shown.megabytes || mode !== shown.mode
+  useGuard(isChanged)
 
   async function settle(event: FormEvent) {
     event.preventDefault()
     setBusy(true)
     setFault(undefined)
     try {
+      // Only what changed, so that changes of others are kept.
       const query = {
         account: account.account,
-        max_images: images === '' ? NONE : images,
-        max_bytes: megabytes === '' ? NONE : String(Math.round(Number(megabytes) * MB)),
-        delivery: mode,
+        ...(images === shown.images ? {} : { max_images: images === '' ? NONE : images }),
+        ...(megabytes === shown.megabytes
+          ? {}
+          : { max_bytes: megabytes === '' ? NONE : String(Math.round(Number(megabytes) * MB)) }),
+        ...(mode === shown.mode ? {} : { delivery: mode }),
       }
       await callApi('POST /api/v1/admin/limits', { query })
       showToast(t('admin.settled', { account: account.account }))
-      await queries.invalidateQueries({ queryKey: ['admin'] })
-      onClose()
+      void queries.invalidateQueries({ queryKey: ['admin'] })
+      if (isOpen.current) onClose()
     } catch (error) {
+      if (!isOpen.current) showToast(`${title}. ${changeErrorMessage(error)}`, { isError: true })
       setFault(changeErrorMessage(error))
       setBusy(false)
     }
   }
 
   return (
-    <Dialog title={t('admin.settleTitle', { account: account.account })} onClose={onClose}>
+    <Dialog title={title} hasInput={isChanged} onClose={onClose}>
       <form className="stack" onSubmit={(event) => void settle(event)}>
-        <Bound label={t('admin.maxImages')} value={images} step="1" onChange={setImages} />
-        <Bound label={t('admin.maxMegabytes')} value={megabytes} step="any" onChange={setMegabytes} />
+        <Bound label={t('admin.maxImages')} value={images} step="1" onChange={(next) => set({ images: next })} />
+        <Bound label={t('admin.maxMegabytes')} value={megabytes} step="any" onChange={(next) => set({ megabytes: next })} />
         <p className="muted">{t('admin.boundHint')}</p>
         <label className="field">
           <span>{t('admin.delivery')}</span>
           <select
             className="input"
             value={mode}
-            onChange={(event) => setMode(DELIVERY_MODES.find((one) => one === event.target.value) ?? 'open')}
+            onChange={(event) =>
+              set({ mode: DELIVERY_MODES.find((one) => one === event.target.value) ?? 'open' })
+            }
           >
             {DELIVERY_MODES.map((one) => (
               <option key={one} value={one}>

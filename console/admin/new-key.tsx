@@ -5,6 +5,10 @@ import { apiUrl, callApi } from '../api/client.ts'
 import type { Scope } from '../api/scope.ts'
 import { SERVICES, type ServiceName } from '../api/session.ts'
 import { changeErrorMessage } from '../app/error-message.ts'
+import { useIsMounted } from '../app/is-mounted.ts'
+import { showOnce } from '../app/one-time-results.tsx'
+import { showToast } from '../app/toasts.tsx'
+import { useGuard } from '../app/unsaved-work.ts'
 import { CopyButton } from '../design/copy-button.tsx'
 import { Dialog, DialogFooter } from '../design/dialog.tsx'
 import { t, tn } from '../i18n/index.ts'
@@ -27,7 +31,9 @@ export function NewKey({ onClose }: { onClose: () => void }) {
   const [period, setPeriod] = useState<(typeof RATE_PERIODS)[number]>('min')
   const [fault, setFault] = useState<string>()
   const [isBusy, setBusy] = useState(false)
-  const [made, setMade] = useState<Made>()
+  const isOpen = useIsMounted()
+  const hasInput = account !== '' || most !== ''
+  useGuard(hasInput)
 
   async function make(event: FormEvent) {
     event.preventDefault()
@@ -35,26 +41,31 @@ export function NewKey({ onClose }: { onClose: () => void }) {
     setBusy(true)
     setFault(undefined)
     try {
-      const { data } = await callApi('POST /api/v1/admin/create', {
-        query: {
-          account,
-          service,
-          scope,
-          ...(expires === '' ? {} : { expires }),
-          ...(most === '' ? {} : { rate: `${most}/${period}` }),
-        },
+      await showOnce(async () => {
+        const { data } = await callApi('POST /api/v1/admin/create', {
+          query: {
+            account,
+            service,
+            scope,
+            ...(expires === '' ? {} : { expires }),
+            ...(most === '' ? {} : { rate: `${most}/${period}` }),
+          },
+        })
+        void queries.invalidateQueries({ queryKey: ['admin'] })
+        return (close) => <Shown made={data} onClose={close} />
       })
-      setMade(data)
-      await queries.invalidateQueries({ queryKey: ['admin'] })
+      // The user may have gone elsewhere in the meantime.
+      if (isOpen.current) onClose()
     } catch (error) {
+      if (!isOpen.current)
+        showToast(`${t('admin.newKey')}. ${changeErrorMessage(error)}`, { isError: true })
       setFault(changeErrorMessage(error))
       setBusy(false)
     }
   }
 
-  if (made !== undefined) return <Shown made={made} onClose={onClose} />
   return (
-    <Dialog title={t('admin.newKey')} onClose={onClose}>
+    <Dialog title={t('admin.newKey')} hasInput={hasInput} onClose={onClose}>
       <form className="stack" onSubmit={(event) => void make(event)}>
         <label className="field">
           <span>{t('admin.account')}</span>

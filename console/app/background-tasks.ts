@@ -1,4 +1,5 @@
 import { createStore } from './store.ts'
+import { guardWork } from './unsaved-work.ts'
 
 /** A task that continues on every screen. */
 export interface Task {
@@ -26,16 +27,4 @@ export function removeTask(id: string): void {
   if (tasks.get().some((one) => one.id === id)) tasks.set(tasks.get().filter((one) => one.id !== id))
 }
 
-/** Whether closing the page would lose work. */
-export const hasRunningTasks = (): boolean => tasks.get().some(({ state }) => state !== 'stopped')
-
-/**
- * The browser asks before closing the page. Registered only while needed, because the listener disables the
- * back/forward cache.
- */
-const ask = (event: BeforeUnloadEvent) => event.preventDefault()
-
-tasks.subscribe(() => {
-  if (hasRunningTasks()) addEventListener('beforeunload', ask)
-  else removeEventListener('beforeunload', ask)
-})
+guardWork(() => tasks.get().some(({ state }) => state !== 'stopped'))

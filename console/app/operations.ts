@@ -5,6 +5,7 @@ import { changeErrorMessage } from './error-message.ts'
 import { createLimiter } from './concurrency-limiter.ts'
 import { createStore, useStore } from './store.ts'
 import { dismissToast, showToast } from './toasts.tsx'
+import { guardWork } from './unsaved-work.ts'
 
 export type OperationState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
 
@@ -77,10 +78,7 @@ export const operations = createStore<readonly Operation[]>([])
 
 export const isPending = ({ state }: Operation): boolean => state === 'waiting' || state === 'running'
 
-// Pending operations would be lost with the page, so the browser asks first.
-addEventListener('beforeunload', (event) => {
-  if (operations.get().some(isPending)) event.preventDefault()
-})
+guardWork(() => operations.get().some(isPending))
 
 /** Runs an operation after pending ones on the same subjects. Undefined if too many are pending. */
 export function runOperation(gesture: OperationSpec): OperationHandle | undefined {

@@ -1,6 +1,7 @@
 import { CONSOLE_URL } from '../api/server.ts'
-import { hasRunningTasks } from './background-tasks.ts'
+import { tabStorage } from './browser-storage.ts'
 import { createStore } from './store.ts'
+import { hasUnsavedWork } from './unsaved-work.ts'
 
 const TIMEOUT_MS = 10_000
 /** Nodes of different releases behind one load balancer must not cause an endless reload loop. */
@@ -24,12 +25,12 @@ export async function checkRelease(): Promise<'current' | 'newer' | 'unreachable
   }
 }
 
-/** Reloads the page if nothing is lost: no running task and no open dialog. The URL keeps the rest. */
+/** Reloads the page if nothing is lost: no unsaved work and no open dialog. The URL keeps the rest. */
 export function reloadIfIdle(): boolean {
-  if (hasRunningTasks() || document.querySelector('dialog[open]') !== null) return false
+  if (hasUnsavedWork() || document.querySelector('dialog[open]') !== null) return false
   const now = Date.now()
-  if (now - Number(sessionStorage.getItem(STORAGE_KEY) ?? 0) < RELOAD_AT_MOST_EVERY_MS) return false
-  sessionStorage.setItem(STORAGE_KEY, String(now))
+  if (now - Number(tabStorage.read(STORAGE_KEY) ?? 0) < RELOAD_AT_MOST_EVERY_MS) return false
+  if (!tabStorage.write(STORAGE_KEY, String(now))) return false
   location.reload()
   return true
 }

@@ -1,7 +1,7 @@
-import { Fragment, useEffect, useRef, useState } from 'react'
+import { Fragment, useEffect, useState } from 'react'
 import { connection } from '../api/connection.ts'
 import { loadScopes, useAccounts, usePermissions, useScopes, type Permission } from '../api/scope.ts'
-import { session } from '../api/session.ts'
+import { rejectedService, session, type ServiceName } from '../api/session.ts'
 import { Loading, Spinner } from '../design/query-result.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Dialog } from '../design/dialog.tsx'
@@ -12,6 +12,7 @@ import { fetchPalette, Palette } from '../palette/palette.tsx'
 import { openViews, savedViews } from '../views/saved-views.ts'
 import { ErrorBoundary } from './error-boundary.tsx'
 import { lazyComponent } from './lazy-screen.tsx'
+import { OneTimeResults } from './one-time-results.tsx'
 import { isPending, operations } from './operations.ts'
 import { release, reloadIfIdle } from './release.ts'
 import { navigate, useRoute } from './router.ts'
@@ -23,6 +24,7 @@ import { useStore } from './store.ts'
 import { NewRelease, TaskLinks } from './task-links.tsx'
 
 const KeyForm = lazyComponent<{ onDone?: () => void }>(() => import('./key-form.tsx'), <Loading />)
+const RejectedKey = lazyComponent<{ service: ServiceName }>(() => import('./rejected-key.tsx'))
 const ShortcutHelp = lazyComponent(() => import('./shortcut-help.tsx'), <Spinner />)
 /** Fetched only if there are saved views. */
 const SideViews = lazyComponent(() => import('../views/sidebar-views.tsx'))
@@ -138,6 +140,7 @@ export function Shell() {
           <Content screen={screen} isHome={path === ''} />
         </ErrorBoundary>
       </main>
+      <OneTimeResults />
       {dialog === 'help' && <ShortcutHelp onClose={close} />}
       {dialog === 'palette' && <Palette onClose={close} />}
       {dialog === 'key' && (
@@ -177,7 +180,7 @@ function Group({ title, screens, path }: { title: string; screens: readonly Scre
 
 function Content({ screen, isHome }: { screen: Screen | undefined; isHome: boolean }) {
   const keys = useStore(session)
-  const heading = useRef<HTMLHeadingElement>(null)
+  const rejected = useStore(rejectedService)
   if (isHome) return <HomeScreen />
   if (screen === undefined) {
     return <Notice icon="search" title={t('app.notFound')} text={t('app.notFoundText')} />
@@ -185,7 +188,8 @@ function Content({ screen, isHome }: { screen: Screen | undefined; isHome: boole
   if (keys[screen.service] === undefined) {
     return (
       <div className="need stack">
-        <h1 ref={heading}>{t('sign.need', { service: t(`service.${screen.service}`) })}</h1>
+        <h1>{t('sign.need', { service: t(`service.${screen.service}`) })}</h1>
+        {rejected === screen.service && <RejectedKey service={rejected} />}
         <KeyForm />
       </div>
     )

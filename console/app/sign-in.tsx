@@ -4,6 +4,7 @@ import '../i18n/texts/sign-in.ts'
 import KeyForm from './key-form.tsx'
 import { Logo } from './logo.tsx'
 import { Preferences } from './preferences.tsx'
+import RejectedKey from './rejected-key.tsx'
 import { useStore } from './store.ts'
 
 export default function SignIn() {
@@ -13,11 +14,7 @@ export default function SignIn() {
       <section className="sign-card stack">
         <Logo />
         <h1>{t('sign.title')}</h1>
-        {lost !== undefined && (
-          <p className="callout danger" role="alert">
-            {t('sign.revoked', { service: t(`service.${lost}`) })}
-          </p>
-        )}
+        {lost !== undefined && <RejectedKey service={lost} />}
         <p className="muted">{t('sign.text')}</p>
         <KeyForm />
       </section>

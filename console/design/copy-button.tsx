@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { showToast } from '../app/toasts.tsx'
 import { t } from '../i18n/index.ts'
 import { Icon } from './icon.tsx'
 
@@ -16,7 +17,7 @@ export function CopyButton(props: { text: string; label?: string; isPlain?: bool
     <button
       type="button"
       className={props.isPlain === true ? 'button quiet' : 'button'}
-      onClick={() => void copyText(props.text).then(setDone)}
+      onClick={() => void copy(props.text).then(setDone)}
     >
       <Icon name={isDone ? 'check' : 'copy'} />
       <span aria-live="polite">{isDone ? t('app.copied') : label}</span>
@@ -24,18 +25,29 @@ export function CopyButton(props: { text: string; label?: string; isPlain?: bool
   )
 }
 
+/** Copies a text, or says that the browser does not allow it. */
+export async function copy(text: string): Promise<boolean> {
+  const isDone = await copyText(text)
+  if (!isDone) showToast(t('app.notCopied'), { isError: true })
+  return isDone
+}
+
 /** Without https there is no clipboard for scripts, only the old command. */
-export async function copyText(text: string): Promise<boolean> {
+async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
+    const focused = document.activeElement
     const area = document.createElement('textarea')
     area.value = text
-    document.body.append(area)
+    // What is outside an open dialog cannot be selected.
+    const place = focused?.closest('dialog') ?? document.body
+    place.append(area)
     area.select()
     const isDone = document.execCommand('copy')
     area.remove()
+    if (focused instanceof HTMLElement) focused.focus()
     return isDone
   }
 }

@@ -2,6 +2,7 @@ import { untilAnswered } from '../api/retry.ts'
 import { keyFor, onKeyRemoved } from '../api/session.ts'
 import { runOperation, type OperationSpec, type OperationHandle } from '../app/operations.ts'
 import { createStore } from '../app/store.ts'
+import { guardWork } from '../app/unsaved-work.ts'
 import { t } from '../i18n/index.ts'
 import { storeChanges } from './changes.ts'
 import { showCurrent, subjectOf } from './marks.ts'
@@ -27,6 +28,8 @@ const MAX_DRAFTS = 50
 
 /** Notes that could not be saved, by name, so that no text is lost. */
 export const unsavedNotes = createStore<ReadonlyMap<string, string>>(new Map())
+
+guardWork(() => unsavedNotes.get().size > 0)
 
 onKeyRemoved(() => unsavedNotes.set(new Map()))
 

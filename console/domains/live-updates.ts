@@ -1,7 +1,8 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query'
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { RECORD_EVENTS } from '../api/constants.ts'
 import { apiUrl, callApi } from '../api/client.ts'
+import { withRetries } from '../api/retry.ts'
 import { accountOf } from '../api/scope.ts'
 import { localTime, serverNow } from '../api/server.ts'
 import { keyFor } from '../api/session.ts'
@@ -15,6 +16,8 @@ import type { DomainRecord } from './records.ts'
 const FOLLOW_AFTER_MS = 600
 /** A bulk change arrives as thousands of events, so rendering is batched. */
 const DRAW_EVERY_MS = 300
+/** Maximum number of added and removed names that are counted: an import may bring a million. */
+export const MAX_WAITING = 100_000
 /** Maximum number of missed changes that are read; if there are more, the rows are read again. */
 const MAX_MISSED = 500
 const REOPEN_MS = 5_000
@@ -35,9 +38,11 @@ export interface LiveUpdates {
 export function useLiveUpdates(filters: Filters): LiveUpdates {
   const queries = useQueryClient()
   const [isOn, setOn] = useState(false)
-  const [names, setNames] = useState<ReadonlySet<string>>(new Set())
+  const names = useRef(new Set<string>())
+  const [waiting, setWaiting] = useState(0)
   useEffect(() => {
-    setNames(new Set())
+    names.current.clear()
+    setWaiting(0)
     changedRecords.set(new Map())
     let leave: (() => void) | undefined
     if (filterError(filters) !== undefined) return
@@ -49,18 +54,20 @@ export function useLiveUpdates(filters: Filters): LiveUpdates {
       setOn(false)
     }
     function tell(came: readonly string[], changed: readonly ReceivedRecord[]) {
-      if (came.length > 0) setNames((old) => new Set([...old, ...came]))
+      for (const name of came) if (names.current.size < MAX_WAITING) names.current.add(name)
+      setWaiting(names.current.size)
       if (changed.length > 0) receiveRecords(changed)
     }
   }, [filters, queries])
   const show = useCallback(() => {
     forgetCursors()
     changedRecords.set(new Map())
-    setNames(new Set())
+    names.current.clear()
+    setWaiting(0)
     void queries.resetQueries({ queryKey: ['domains', 'list'] })
     void queries.invalidateQueries({ queryKey: ['domains', 'stats'] })
   }, [queries])
-  return { isOn, waiting: names.size, show }
+  return { isOn, waiting, show }
 }
 
 type Tell = (came: readonly string[], changed: readonly ReceivedRecord[]) => void
@@ -95,7 +102,12 @@ function follow(
   }
   /** Reads what changed before the stream began. */
   const catchUp = async () => {
-    const missed = await changedSince(knownUntil - SLACK_MS, stop.signal)
+    const since = knownUntil - SLACK_MS
+    const missed = await withRetries(
+      () => changedSince(since, stop.signal),
+      () => undefined,
+      stop.signal,
+    )
     if (missed.length >= MAX_MISSED) {
       void queries.invalidateQueries({ queryKey: ['domains', 'list'] })
       return
@@ -108,6 +120,12 @@ function follow(
         .map((record) => ({ record, isOwnAccount: true })),
     )
   }
+  const catchUpOrReload = () => {
+    catchUp().catch(() => {
+      // What was missed is unknown, so the rows are read again.
+      if (!stop.signal.aborted) void queries.invalidateQueries({ queryKey: ['domains', 'list'] })
+    })
+  }
   const open = () => {
     const opened = new EventSource(apiUrl('/api/v1/domainwatch/events', query))
     source = opened
@@ -119,7 +137,7 @@ function follow(
       if (!isFirst) return
       isFirst = false
       forgetSent()
-      catchUp().catch(() => undefined)
+      catchUpOrReload()
     }
     opened.onerror = () => {
       say(false)
@@ -129,7 +147,7 @@ function follow(
       wait = Math.min(MAX_REOPEN_MS, wait * 2)
     }
     for (const type of RECORD_EVENTS) opened.addEventListener(type, hear)
-    opened.addEventListener('gap', () => void catchUp().catch(() => undefined))
+    opened.addEventListener('gap', catchUpOrReload)
   }
   open()
   return () => {

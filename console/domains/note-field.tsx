@@ -2,6 +2,7 @@ import { useEffect, useId, useRef, useState, type KeyboardEvent, type RefObject 
 import { MAX_NOTE_CHARACTERS } from '../api/constants.ts'
 import { t } from '../i18n/index.ts'
 import { useStore } from '../app/store.ts'
+import { useGuard } from '../app/unsaved-work.ts'
 import { keepNote, setNote, unsavedNotes } from './annotations.ts'
 import type { DomainRecord } from './records.ts'
 import '../i18n/texts/sheet.ts'
@@ -25,6 +26,7 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
   /** The note that was shown when editing began. */
   const before = useRef<string>(undefined)
   const [isEdited, setEdited] = useState(false)
+  useGuard(isEdited)
   useEffect(() => {
     // Shows changes of colleagues, but never overwrites text being typed.
     if (!isEdited) setText(shown)

@@ -14,7 +14,7 @@ import { count, t, tn } from '../i18n/index.ts'
 import { FilterChips } from '../filters/filter-chips.tsx'
 import { queryOf, type Filters } from '../filters/filters.ts'
 import { bulk, adjacentRecord } from './chunks.ts'
-import { useLiveUpdates } from './live-updates.ts'
+import { MAX_WAITING, useLiveUpdates } from './live-updates.ts'
 import { setMark } from './marks.ts'
 import { currentRecord, type Mark } from './optimistic-updates.ts'
 import { QueryBox } from '../filters/query-box.tsx'
@@ -78,10 +78,9 @@ export default function DomainsScreen() {
     () => rows.current.pagingOrder,
   )
 
-  const apply = useCallback((next: Filters) => {
-    setActive(0)
-    replaceQuery(queryOf(next))
-  }, [])
+  // Also when the view changes by a link or the back button: keys act on the active row, which must be in sight.
+  useEffect(() => setActive(0), [filters, start])
+  const apply = useCallback((next: Filters) => replaceQuery(queryOf(next)), [])
 
   const toggle = (record: DomainRecord, index: number, isRange: boolean) =>
     isRange ? selection.extend(record, index) : selection.toggle(record, index)
@@ -170,6 +169,10 @@ export default function DomainsScreen() {
   })
 
   const live = useLiveUpdates(filters)
+  const arrivals =
+    live.waiting < MAX_WAITING
+      ? tn('domains.changedRows', live.waiting)
+      : t('domains.changedMany', { n: MAX_WAITING })
   const facets = useFilterCounts(filters)
   const { columns, common } = useVisibleColumns(facets)
   const known = total.isAll ? total.count : facets?.total
@@ -202,12 +205,12 @@ export default function DomainsScreen() {
           }}
         />
         <p className="visually-hidden" role="status">
-          {live.waiting > 0 ? tn('domains.changedRows', live.waiting) : ''}
+          {live.waiting > 0 ? arrivals : ''}
         </p>
         {live.waiting > 0 && (
           <button type="button" className="button primary arrivals" onClick={live.show}>
             <Icon name="up" />
-            {tn('domains.changedRows', live.waiting)}
+            {arrivals}
           </button>
         )}
         <div className="domains-foot muted">

@@ -1,5 +1,6 @@
-import { useId, useState, type KeyboardEvent } from 'react'
+import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react'
 import { MAX_TAGS, MAX_TAG_CHARACTERS } from '../api/constants.ts'
+import { useGuard } from '../app/unsaved-work.ts'
 import { Icon } from '../design/icon.tsx'
 import { t } from '../i18n/index.ts'
 import { setTags } from './annotations.ts'
@@ -29,8 +30,20 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
     setText('')
     if (!tags.includes(tag)) setTags(record, [...tags, tag])
   }
+  useGuard(text !== '')
+  const latest = useRef(add)
+  latest.current = add
+  // A swipe removes the card without a blur event.
+  useEffect(() => () => latest.current(), [])
   const press = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' && event.key !== ',') return
+    if (event.key === 'Escape' && text !== '') {
+      // Drops the text only, and does not close the details.
+      event.preventDefault()
+      setWrong(false)
+      setText('')
+      return
+    }
+    if ((event.key !== 'Enter' && event.key !== ',') || event.nativeEvent.isComposing) return
     event.preventDefault()
     add()
   }

@@ -2,7 +2,7 @@ import { apiUrl } from '../api/client.ts'
 import type { Action } from '../app/actions.ts'
 import { navigate } from '../app/router.ts'
 import { showToast } from '../app/toasts.tsx'
-import { copyText } from '../design/copy-button.tsx'
+import { copy } from '../design/copy-button.tsx'
 import { t } from '../i18n/index.ts'
 import { exportView } from './export.ts'
 import { curlLine, queryOf, recordFilters, type Filters } from '../filters/filters.ts'
@@ -15,7 +15,7 @@ export function viewActions(filters: Filters, total: number | undefined): Action
       id: 'curl',
       label: t('domains.curl'),
       icon: 'copy',
-      run: () => void copyText(address()).then(() => showToast(t('app.copied'))),
+      run: () => void copy(address()).then((isDone) => isDone && showToast(t('app.copied'))),
     },
     {
       id: 'csv',

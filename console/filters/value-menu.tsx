@@ -39,6 +39,13 @@ export function ValueMenu({ label, choices, chosen, nameOf, rest, onChoose }: Pr
   }
 
   function press(event: KeyboardEvent) {
+    if (event.key === 'Escape') {
+      // For the panel only, not for the details or the selection behind it.
+      event.preventDefault()
+      panel.current?.hidePopover()
+      button.current?.focus()
+      return
+    }
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (by === undefined) return
     event.preventDefault()

@@ -90,7 +90,7 @@ interface NewestProps {
 }
 
 function Newest({ title, query, timeOf = ({ date_reg }) => date_reg }: NewestProps) {
-  const { data } = useQuery({
+  const newest = useQuery({
     queryKey: ['domains', 'home', query],
     queryFn: async ({ signal }) => {
       const answer = await callApi('GET /api/v1/domainwatch/list', {
@@ -100,9 +100,11 @@ function Newest({ title, query, timeOf = ({ date_reg }) => date_reg }: NewestPro
       return answer.data.data[0] ?? []
     },
   })
+  const { data } = newest
   return (
     <section className="stack" aria-label={t(title)}>
       <h2>{t(title)}</h2>
+      <QueryError of={newest} />
       {data?.length === 0 && <p className="muted">{t('home.none')}</p>}
       <ul className="home-names">
         {(data ?? []).map((record) => (

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { ErrorBoundary } from '../app/error-boundary.tsx'
 import { lazyComponent } from '../app/lazy-screen.tsx'
+import { useOutsideClick } from '../design/dialog.tsx'
 import { Icon } from '../design/icon.tsx'
 import { t } from '../i18n/index.ts'
 import './palette.css'
@@ -38,6 +39,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const control = useRef<ListControl>(undefined)
   const [text, setText] = useState('')
   const [active, setActive] = useState<string>()
+  const outside = useOutsideClick(box, onClose)
   useEffect(() => {
     const dialog = box.current
     dialog?.showModal()
@@ -59,9 +61,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
       className="box palette"
       aria-label={t('palette.title')}
       onClose={onClose}
-      onClick={(event) => {
-        if (event.target === box.current) onClose()
-      }}
+      {...outside}
     >
       <div className="palette-field">
         <Icon name="search" />

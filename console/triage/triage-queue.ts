@@ -40,7 +40,7 @@ export interface TriageQueueState {
 
 interface Step {
   readonly record: DomainRecord
-  readonly operation: number | undefined
+  readonly operation: number
 }
 
 const EMPTY: TriageQueueState = {
@@ -129,7 +129,7 @@ export class TriageQueue {
   back(): void {
     this.#actedAt = Date.now()
     const step = this.#steps.at(-1)
-    if (step === undefined) return
+    if (step === undefined || !this.#canGoBack()) return
     const { record, operation } = step
     this.#steps = this.#steps.slice(0, -1)
     this.#handled--
@@ -140,7 +140,7 @@ export class TriageQueue {
     )
     this.#current = record
     this.#lost = undefined
-    const handle = operation === undefined ? undefined : undo(operation)
+    const handle = undo(operation)
     void handle?.settled.then((outcome) => {
       // Someone has changed it since, as the message says, so this account no longer decides on it.
       if (outcome === 'failed' && this.#current === record) this.#current = undefined
@@ -335,6 +335,12 @@ export class TriageQueue {
     }, ms)
   }
 
+  /** The log of operations keeps only the newest. */
+  #canGoBack(): boolean {
+    const step = this.#steps.at(-1)
+    return step !== undefined && stateOf(step.operation) !== undefined
+  }
+
   #publish(): void {
     const left = this.#remaining === undefined ? undefined : Math.max(0, this.#remaining - this.#decided.size)
     this.state.set({
@@ -342,7 +348,7 @@ export class TriageQueue {
       next: this.#ahead.slice(0, 2),
       left,
       handled: this.#handled,
-      canGoBack: this.#steps.length > 0,
+      canGoBack: this.#canGoBack(),
       lost: this.#lost,
       isEnd: this.#isEnd,
       error: this.#error,

@@ -1,12 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { callApi } from '../api/client.ts'
+import { showOnce } from '../app/one-time-results.tsx'
 import { useStore } from '../app/store.ts'
 import { showToast } from '../app/toasts.tsx'
 import { formatWords } from '../filters/filters.ts'
 import { language, t } from '../i18n/index.ts'
 import { filtersIn } from './new-watch.tsx'
-import { ShownOnce, type Shown } from './shown-once.tsx'
+import { ShownOnce } from './shown-once.tsx'
 import { destinationsIn, toParameter, WatchForm, type WatchFields } from './watch-form.tsx'
 import type { Watch } from './watch-item.tsx'
 
@@ -14,7 +14,6 @@ import type { Watch } from './watch-item.tsx'
 export function EditWatch({ watch, onClose }: { watch: Watch; onClose: () => void }) {
   const spoken = useStore(language)
   const queries = useQueryClient()
-  const [made, setMade] = useState<Shown>()
   const initial: WatchFields = {
     words: formatWords(watch.filters, spoken),
     similar: watch.filters['similar'] ?? '',
@@ -30,16 +29,18 @@ export function EditWatch({ watch, onClose }: { watch: Watch; onClose: () => voi
   }
 
   async function save(fields: WatchFields) {
-    const { data } = await callApi('POST /api/v1/domainwatch/watches/update', {
-      query: { id: watch.id, ...changesIn(initial, fields) },
+    await showOnce(async () => {
+      const { data } = await callApi('POST /api/v1/domainwatch/watches/update', {
+        query: { id: watch.id, ...changesIn(initial, fields) },
+      })
+      void queries.invalidateQueries({ queryKey: ['watches'] })
+      showToast(t('watch.saved', { name: fields.name }))
+      return data.secret === null && data.atom === null
+        ? undefined
+        : (close) => <ShownOnce title={t('watch.isChanged')} shown={data} onClose={close} />
     })
-    await queries.invalidateQueries({ queryKey: ['watches'] })
-    showToast(t('watch.saved', { name: fields.name }))
-    if (data.secret === null && data.atom === null) onClose()
-    else setMade(data)
   }
 
-  if (made !== undefined) return <ShownOnce title={t('watch.isChanged')} shown={made} onClose={onClose} />
   return (
     <WatchForm
       title={t('watch.editTitle', { name: watch.name })}

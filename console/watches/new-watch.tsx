@@ -1,12 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { callApi } from '../api/client.ts'
 import { MAX_WATCH_NAME_CHARACTERS } from '../api/constants.ts'
+import { showOnce } from '../app/one-time-results.tsx'
 import { useStore } from '../app/store.ts'
 import { showToast } from '../app/toasts.tsx'
 import { formatWords, parseWords, recordFilters, type Filters } from '../filters/filters.ts'
 import { language, t } from '../i18n/index.ts'
-import { ShownOnce, type Shown } from './shown-once.tsx'
+import { ShownOnce } from './shown-once.tsx'
 import { destinationsIn, toParameter, WatchForm, type WatchFields } from './watch-form.tsx'
 
 interface Props {
@@ -21,7 +21,6 @@ interface Props {
 export function NewWatch({ filters, similar, onClose }: Props) {
   const spoken = useStore(language)
   const queries = useQueryClient()
-  const [made, setMade] = useState<Shown>()
   const words = formatWords(recordFilters(filters), spoken)
 
   async function make(fields: WatchFields) {
@@ -40,14 +39,16 @@ export function NewWatch({ filters, similar, onClose }: Props) {
       ...(hasFeed ? { atom: '' } : {}),
       ...(isShared ? { shared: 1 } : {}),
     }
-    const { data } = await callApi('POST /api/v1/domainwatch/watches', { query })
-    await queries.invalidateQueries({ queryKey: ['watches'] })
-    if (data.secret !== null || data.atom !== null) return setMade(data)
-    showToast(t('watch.isMade'))
-    onClose()
+    await showOnce(async () => {
+      const { data } = await callApi('POST /api/v1/domainwatch/watches', { query })
+      void queries.invalidateQueries({ queryKey: ['watches'] })
+      if (data.secret !== null || data.atom !== null)
+        return (close) => <ShownOnce title={t('watch.isMade')} shown={data} onClose={close} />
+      showToast(t('watch.isMade'))
+      return undefined
+    })
   }
 
-  if (made !== undefined) return <ShownOnce title={t('watch.isMade')} shown={made} onClose={onClose} />
   return (
     <WatchForm
       title={t('watch.new')}

@@ -3,7 +3,7 @@ import { Dialog } from '../design/dialog.tsx'
 import { t } from '../i18n/index.ts'
 
 /** Values that the service returns only once. */
-export interface Shown {
+interface Shown {
   readonly secret: string | null
   /** The address of a feed. */
   readonly atom: string | null

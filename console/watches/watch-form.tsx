@@ -7,6 +7,9 @@ import {
 } from '../api/constants.ts'
 import { CHANNELS } from '../api/server.ts'
 import { changeErrorMessage } from '../app/error-message.ts'
+import { useIsMounted } from '../app/is-mounted.ts'
+import { showToast } from '../app/toasts.tsx'
+import { useGuard } from '../app/unsaved-work.ts'
 import { Dialog, DialogFooter } from '../design/dialog.tsx'
 import { t, type Language } from '../i18n/index.ts'
 
@@ -47,7 +50,7 @@ interface Props {
   readonly title: string
   readonly action: string
   readonly initial: WatchFields
-  /** Rejects with the error that the form shows. */
+  /** Resolves when the form is done; rejects with the error that it shows. */
   readonly onSend: (fields: WatchFields) => Promise<void>
   readonly onClose: () => void
 }
@@ -55,9 +58,15 @@ interface Props {
 /** The form of a new or existing watch. */
 export function WatchForm({ title, action, initial, onSend, onClose }: Props) {
   const [fields, setFields] = useState(initial)
+  const [isChanged, setChanged] = useState(false)
   const [fault, setFault] = useState<string>()
   const [isBusy, setBusy] = useState(false)
-  const set = (change: Partial<WatchFields>) => setFields({ ...fields, ...change })
+  const isOpen = useIsMounted()
+  useGuard(isChanged)
+  const set = (change: Partial<WatchFields>) => {
+    setChanged(true)
+    setFields({ ...fields, ...change })
+  }
 
   async function send(event: FormEvent) {
     event.preventDefault()
@@ -65,14 +74,17 @@ export function WatchForm({ title, action, initial, onSend, onClose }: Props) {
     setFault(undefined)
     try {
       await onSend(fields)
+      // The user may have gone elsewhere in the meantime.
+      if (isOpen.current) onClose()
     } catch (error) {
+      if (!isOpen.current) showToast(`${title}. ${changeErrorMessage(error)}`, { isError: true })
       setFault(changeErrorMessage(error))
       setBusy(false)
     }
   }
 
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} hasInput={isChanged} onClose={onClose}>
       <form className="stack" onSubmit={(event) => void send(event)}>
         <Field
           label={t('watch.filters')}

@@ -1,0 +1,47 @@
+import { Fragment, type ReactNode } from 'react'
+import { onKeyRemoved } from '../api/session.ts'
+import { createStore, useStore } from './store.ts'
+import { guardWork } from './unsaved-work.ts'
+
+type Render = (onClose: () => void) => ReactNode
+
+interface Result {
+  readonly id: number
+  readonly render: Render
+}
+
+const results = createStore<readonly Result[]>([])
+let pending = 0
+let lastId = 0
+/** Changes when a key is removed: the next user must not see what was made with it. */
+let generation = 0
+
+onKeyRemoved(() => {
+  generation++
+  results.set([])
+})
+
+guardWork(() => pending > 0 || results.get().length > 0)
+
+/**
+ * Sends a request whose response holds something that the service returns only once, and shows it even if the dialog
+ * or the screen that sent it was closed in the meantime.
+ * @param request resolves to the dialog that shows it; undefined for none
+ */
+export async function showOnce(request: () => Promise<Render | undefined>): Promise<void> {
+  const mine = generation
+  pending++
+  try {
+    const render = await request()
+    if (render !== undefined && mine === generation) results.set([...results.get(), { id: ++lastId, render }])
+  } finally {
+    pending--
+  }
+}
+
+/** The results that the user has not acknowledged yet. */
+export function OneTimeResults() {
+  return useStore(results).map(({ id, render }) => (
+    <Fragment key={id}>{render(() => results.set(results.get().filter((one) => one.id !== id)))}</Fragment>
+  ))
+}

@@ -1,0 +1,196 @@
+/** What somebody has entered or started when they go elsewhere, and what comes when they have. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page, Route } from 'playwright-core'
+import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { call } from '../support/http.ts'
+import { LIST, record, records, stored } from '../support/domains.ts'
+import { holdRequests } from '../support/gate.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let browser: TestBrowser
+let ana: string
+
+before(async () => {
+  const flags = { 'webhook-networks': '127.0.0.0/8', 'dns-servers': '127.0.0.1:9' }
+  ;[service, browser] = await Promise.all([startService({ flags }), startBrowser()])
+  ana = (await service.newKey('Ana', 'domainwatch')).key
+  await stored(
+    service,
+    ['casa', 'perro', 'sol'].map((name, i) => record(name, { date_reg: `2025-12-3${i} 10:00:00` })),
+  )
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
+const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: `${name}.cl` })
+const link = (page: Page, name: string) =>
+  page.getByRole('navigation').getByRole('link', { name, exact: true })
+
+/** Holds the first POST to an address. */
+async function holdPost(page: Page, address: string): Promise<{ readonly first: Promise<Route> }> {
+  const { promise, resolve } = Promise.withResolvers<Route>()
+  await page.route(address, (route) =>
+    route.request().method() === 'POST' ? resolve(route) : route.continue(),
+  )
+  return { first: promise }
+}
+
+/** Whether the browser asks before the page is left. */
+async function asksBeforeLeaving(page: Page): Promise<boolean> {
+  return page.evaluate('!dispatchEvent(new Event("beforeunload", { cancelable: true }))')
+}
+
+test('names that were pasted, and what is to be stored of them, are there after a visit of another screen', async () => {
+  const { page, context, complaints } = await open('agregar')
+  const box = page.getByRole('textbox', { name: 'Nombres' })
+  assert.equal(await asksBeforeLeaving(page), false)
+  await box.fill('casa nuevo1 nuevo2')
+  await page.getByLabel('Agente').fill('lista de Ana')
+  await page.getByText('2 nuevos', { exact: true }).waitFor()
+  assert.equal(await asksBeforeLeaving(page), true)
+  await page.getByRole('link', { name: 'casa.cl' }).click()
+  await row(page, 'casa').waitFor()
+  await page.goBack()
+  await page.getByText('2 nuevos', { exact: true }).waitFor()
+  assert.deepEqual(
+    [await box.inputValue(), await page.getByLabel('Agente').inputValue()],
+    ['casa nuevo1 nuevo2', 'lista de Ana'],
+  )
+  // A second press adds nothing, and does not blame anybody else.
+  const gate = await holdRequests(page, 'domainwatch/add')
+  await page.getByRole('button', { name: 'Agregar 2 nombres' }).click()
+  const sent = await gate.next()
+  assert.equal(await page.getByRole('button', { name: /^Agregar/ }).isDisabled(), true)
+  await sent.pass()
+  await page.locator('.toast').filter({ hasText: '2 dominios agregados' }).waitFor()
+  await page.getByText('3 ya guardados', { exact: true }).waitFor()
+  assert.equal(await asksBeforeLeaving(page), false)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a tag that is being typed is saved when the details close, and Escape drops it; the browser asks for a note', async () => {
+  const { page, context } = await open('dominios?ficha=sol')
+  const tag = page.getByRole('textbox', { name: 'Etiquetas' })
+  await tag.fill('mala')
+  await tag.press('Escape')
+  assert.equal(await tag.inputValue(), '')
+  await tag.fill('verano')
+  await page.goBack()
+  await page.goForward()
+  await page.getByRole('button', { name: 'Quitar la etiqueta verano' }).waitFor()
+  await page.getByRole('textbox', { name: 'Nota' }).fill('a medias')
+  assert.equal(await asksBeforeLeaving(page), true)
+  await context.close()
+})
+
+test('a secret that comes after its form was closed is shown, wherever the user is by then', async () => {
+  const { page, context, complaints } = await open('vigilancias?nueva=')
+  const { first } = await holdPost(page, '**/domainwatch/watches?*')
+  const form = page.getByRole('dialog', { name: 'Nueva alerta' })
+  await form.getByLabel('Nombre de la alerta').fill('Todas')
+  await form.getByLabel('Webhook').fill(`${service.url}/webhook`)
+  // Neither a click beside the form nor a selection of text that ends there closes it.
+  const field = await form.getByLabel('Webhook').boundingBox()
+  assert.ok(field !== null)
+  await page.mouse.move(field.x + 20, field.y + 10)
+  await page.mouse.down()
+  await page.mouse.move(4, field.y)
+  await page.mouse.up()
+  await page.mouse.click(4, 400)
+  await form.getByRole('button', { name: 'Crear' }).click()
+  const route = await first
+  assert.equal(await asksBeforeLeaving(page), true)
+  await form.getByRole('button', { name: 'Cancelar' }).click()
+  await link(page, 'Dominios').click()
+  await row(page, 'casa').waitFor()
+  await route.continue()
+  const made = page.getByRole('dialog', { name: 'Alerta creada' })
+  const secret = (await made.getByRole('region', { name: 'Secreto' }).locator('code').textContent()) ?? ''
+  assert.match(secret, /^whsec_/)
+  assert.ok(page.url().endsWith('/dominios'))
+  // A browser without a clipboard for scripts, as over plain HTTP.
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.evaluate('navigator.clipboard.writeText = () => Promise.reject(new Error())')
+  await made.getByRole('button', { name: 'Copiar' }).click()
+  await made.getByText('Copiado').waitFor()
+  assert.equal(await page.evaluate('navigator.clipboard.readText()'), secret)
+  await page.evaluate('document.execCommand = () => false')
+  await made.getByText('Copiar', { exact: true }).waitFor()
+  await made.getByRole('button', { name: 'Copiar' }).click()
+  await page.getByText('El navegador no deja copiar').waitFor()
+  await made.getByRole('button', { name: 'Ya lo guardé' }).click()
+  assert.equal(await asksBeforeLeaving(page), false)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('an import goes on as the account that started it, although another key was entered', async () => {
+  const { page, context } = await open('importar')
+  await page.locator('input[type=file]').setInputFiles({
+    name: 'lista.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from(
+      Array.from({ length: 2_001 }, (_, i) => `importado${i}.cl,2026-01-12 10:00:00\n`).join(''),
+    ),
+  })
+  const gate = await holdRequests(page, 'domainwatch/add')
+  await page.getByRole('button', { name: 'Guardar', exact: true }).click()
+  const first = await gate.next()
+  await page.getByRole('button', { name: 'Mi sesión' }).click()
+  await page.getByRole('button', { name: 'Agregar una clave' }).click()
+  await page.getByLabel('Clave de API').fill(ana)
+  await page.getByRole('button', { name: 'Entrar' }).click()
+  await page.getByRole('button', { name: 'Mi sesión: Ana' }).waitFor()
+  await first.pass()
+  await (await gate.next()).pass()
+  await page.getByText('2.001 de 2.001 guardados').waitFor()
+  assert.equal((await records(service, { search: 'importado2000' }))[0]?.agent, 'grupo')
+  await context.close()
+})
+
+test('the screens of a key that was revoked say so, while those of another key stay', async () => {
+  const { key, id } = await service.newKey('Berta', 'domainwatch')
+  const { page, context } = await browser.open(service, 'dominios', {
+    domainwatch: key,
+    imagestore: service.imageKey,
+  })
+  await row(page, 'casa').waitFor()
+  await service.revokeKey(id)
+  assert.equal((await call(service, LIST, { query: { api: key } })).status, 401)
+  await page.getByRole('searchbox').fill('sol')
+  await page.getByText('La clave de dominios ya no es válida. Pegue una nueva.').waitFor()
+  await link(page, 'Imágenes').click()
+  await page.getByRole('heading', { name: 'Imágenes', level: 1 }).waitFor()
+  await context.close()
+})
+
+test('keys act on the first row of a view that a link opened, and in a menu they do nothing to the table', async () => {
+  const { page, context } = await open('dominios?starts=s')
+  await row(page, 'sol').waitFor()
+  await link(page, 'Dominios').click()
+  await row(page, 'casa').waitFor()
+  const grid = page.getByRole('grid', { name: 'Dominios' })
+  await grid.focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press(' ')
+  await page.getByText('1 seleccionado', { exact: false }).waitFor()
+  await page.getByRole('button', { name: 'Largo', exact: true }).press('Enter')
+  const panel = page.getByRole('group', { name: 'Largo' })
+  await panel.waitFor()
+  await page.keyboard.press('d')
+  await page.keyboard.press('Escape')
+  await panel.waitFor({ state: 'hidden' })
+  await page.getByText('1 seleccionado', { exact: false }).waitFor()
+  assert.equal(await grid.getByText('Descartado').count(), 0)
+  await page.goBack()
+  await row(page, 'casa').waitFor({ state: 'detached' })
+  assert.equal(await grid.getAttribute('aria-activedescendant'), 'row-0')
+  await context.close()
+})
