@@ -71,8 +71,18 @@ export function LimitsDialog({ account, onClose }: { account: Account; onClose: 
   return (
     <Dialog title={title} hasInput={isChanged} onClose={onClose}>
       <form className="stack" onSubmit={(event) => void settle(event)}>
-        <Bound label={t('admin.maxImages')} value={images} step="1" onChange={(next) => set({ images: next })} />
-        <Bound label={t('admin.maxMegabytes')} value={megabytes} step="any" onChange={(next) => set({ megabytes: next })} />
+        <Bound
+          label={t('admin.maxImages')}
+          value={images}
+          step="1"
+          onChange={(next) => set({ images: next })}
+        />
+        <Bound
+          label={t('admin.maxMegabytes')}
+          value={megabytes}
+          step="any"
+          onChange={(next) => set({ megabytes: next })}
+        />
         <p className="muted">{t('admin.boundHint')}</p>
         <label className="field">
           <span>{t('admin.delivery')}</span>

@@ -57,8 +57,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
       // The user may have gone elsewhere in the meantime.
       if (isOpen.current) onClose()
     } catch (error) {
-      if (!isOpen.current)
-        showToast(`${t('admin.newKey')}. ${changeErrorMessage(error)}`, { isError: true })
+      if (!isOpen.current) showToast(`${t('admin.newKey')}. ${changeErrorMessage(error)}`, { isError: true })
       setFault(changeErrorMessage(error))
       setBusy(false)
     }

@@ -94,7 +94,9 @@ function load(): Keys {
   return { ...stored(browserStorage), ...stored(tabStorage) }
 }
 
-const stored = (storage: BrowserStorage): Keys => keysIn(storage.read(STORAGE_KEY))
+function stored(storage: BrowserStorage): Keys {
+  return keysIn(storage.read(STORAGE_KEY))
+}
 
 function storeKeys(storage: BrowserStorage, keys: Keys): boolean {
   if (Object.keys(keys).length > 0) return storage.write(STORAGE_KEY, JSON.stringify(keys))

@@ -41,7 +41,9 @@ export const browserStorage = storageOf(() => localStorage)
 export const tabStorage = storageOf(() => sessionStorage)
 
 /** Calls a listener when another tab has written a value, or removed it (null). */
-export function onOtherTab(listener: (name: string, before: string | null, now: string | null) => void): void {
+export function onOtherTab(
+  listener: (name: string, before: string | null, now: string | null) => void,
+): void {
   addEventListener('storage', ({ key, oldValue, newValue }) => {
     if (key !== null) listener(key, oldValue, newValue)
   })

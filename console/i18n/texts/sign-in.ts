@@ -24,7 +24,8 @@ export const signIn = inBoth(
     'sign.checking': 'Checking…',
     'sign.revoked': 'The key for {service} is no longer valid. Paste a new one.',
     'sign.opened': 'Key for {service} added',
-    'sign.notKept': 'The browser does not allow storing it: you will have to paste it again after reloading the page.',
+    'sign.notKept':
+      'The browser does not allow storing it: you will have to paste it again after reloading the page.',
   },
 )
 
