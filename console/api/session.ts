@@ -61,7 +61,7 @@ onOtherTab((name, before, now) => {
 /** Calls a listener when the user signs out: what they entered must not be shown to the next user. */
 export function onSignOut(listener: () => void): void {
   session.subscribe(() => {
-    // After a rejection, the same user goes on with another key.
+    // After a rejection, the same user continues with another key.
     if (Object.keys(session.get()).length === 0 && rejectedService.get() === undefined) listener()
   })
 }

@@ -1,4 +1,4 @@
-/** What somebody has entered or started when they go elsewhere, and what comes when they have. */
+/** What a user has entered or started when they go elsewhere, and what comes when they have. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
@@ -96,7 +96,7 @@ test('a secret that comes after its form was closed is shown, wherever the user 
   const form = page.getByRole('dialog', { name: 'Nueva alerta' })
   await form.getByLabel('Nombre de la alerta').fill('Todas')
   await form.getByLabel('Webhook').fill(`${service.url}/webhook`)
-  // Neither a click beside the form nor a selection of text that ends there closes it.
+  // Neither a click outside the form nor a selection of text that ends there closes it.
   const field = await form.getByLabel('Webhook').boundingBox()
   assert.ok(field !== null)
   await page.mouse.move(field.x + 20, field.y + 10)
@@ -131,7 +131,7 @@ test('a secret that comes after its form was closed is shown, wherever the user 
   await context.close()
 })
 
-test('an import goes on as the account that started it, although another key was entered', async () => {
+test('an import continues as the account that started it, although another key was entered', async () => {
   const { page, context } = await open('importar')
   await page.locator('input[type=file]').setInputFiles({
     name: 'lista.csv',
