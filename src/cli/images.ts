@@ -105,7 +105,8 @@ async function importAll({ context, accountId, place, restart }: Run): Promise<v
   }
   await checkpoints.remove()
   console.log(`${place}: ${result.stored} images stored, ${result.refused} refused`)
-  for (const { label, reason } of result.faults) console.error(`${place}: ${printable(label)}: ${reason}`)
+  for (const { label, reason } of result.faults)
+    console.error(`${place}: ${escapeControls(label)}: ${reason}`)
   if (result.refused > result.faults.length) console.error(`${place}: … and more`)
   if (result.refused > 0) process.exitCode = 1
 }
@@ -131,5 +132,5 @@ async function exportAll({ context, accountId, place }: Run): Promise<void> {
 }
 
 /** Escapes control characters, which names of files may contain. */
-const printable = (label: string): string =>
+const escapeControls = (label: string): string =>
   label.replaceAll(/\p{Cc}/gu, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`)

@@ -113,10 +113,6 @@ export class ConnectionPool {
     this.#pool.on('connect', (client) => client.on('error', () => {}))
   }
 
-  get waiting(): number {
-    return this.#pool.waitingCount
-  }
-
   /** Runs `work` with a connection, and discards the connection afterwards if its state is uncertain. */
   async use<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     if (this.#pool.ending) throw new DatabaseFault(new Error('the database was closed'), 'fault')
