@@ -157,6 +157,14 @@ export class NameIndex {
     if (this.#isReady && !this.#follower.isCurrent) await this.#catchUp()
   }
 
+  /**
+   * The same, and moves the id of `latest` past changes that are not of records, of which there may be many. Waits for
+   * about a second at most.
+   */
+  async catchUp(): Promise<void> {
+    if (this.#isReady) await this.#catchUp()
+  }
+
   async #catchUp(): Promise<CatchUpResult> {
     const result = await this.#follower.catchUp()
     if (result === 'lost' && this.#isReady) this.#reload('the change log was replaced')

@@ -43,12 +43,19 @@ export interface Claimed {
   readonly until: number
 }
 
+/** The index lacks too many changes, so that counting and searching would take the database long. */
+export class IndexBehind extends Error {
+  override readonly name = 'IndexBehind'
+}
+
 export interface ClaimOptions {
   readonly database: Pick<Database, 'dialect'>
   readonly nameIndex: Pick<NameIndex, 'latest'>
   readonly counts: MatchCounts
   /** Returns the words of a name. */
   readonly split: SplitName
+  /** Whether to throw `IndexBehind`, so that the caller can bring the index up to date, instead of asking the database. */
+  readonly mayRetry: boolean
 }
 
 /** What a claim depends on, in one snapshot. */
@@ -78,6 +85,7 @@ interface Candidates {
  *
  * Candidates come from the index, which may be behind. The records that have changed since are candidates, too, and the
  * database decides which of all these match now and are free.
+ * @throws IndexBehind
  */
 export async function claimBatch(
   tx: Transaction,
@@ -136,7 +144,7 @@ function countBy(accounts: Iterable<number>): Map<number, number> {
 
 async function readState(
   tx: Transaction,
-  { database: { dialect }, nameIndex, counts, split }: ClaimOptions,
+  { database: { dialect }, nameIndex, counts, split, mayRetry }: ClaimOptions,
   { filters }: QueueView,
   accounts: readonly number[],
   now: number,
@@ -148,6 +156,7 @@ async function readState(
   const row = await tx.first(queries.queueState(dialect, request))
   if (row === undefined) throw new Error('the state of the queue has no row')
   const changes = row.read < MAX_CHANGES ? changesOf(row.changes, split) : undefined
+  if (changes === undefined && indexed !== undefined && mayRetry) throw new IndexBehind()
   let matches: number
   if (known !== undefined && changes !== undefined) {
     matches = advanced(known, filters, changes, Infinity).matches

@@ -1,12 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { clientOf } from '../../storage/database/connection-slots.ts'
-import type { Database } from '../../storage/database/database.ts'
+import type { Database, Transaction } from '../../storage/database/database.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import type { NameSplits } from '../words/split-names.ts'
 import type { SplitName } from '../words/dictionary.ts'
-import { claimBatch, type Claimed, type ClaimRequest } from './claim-batch.ts'
+import { claimBatch, IndexBehind, type Claimed, type ClaimRequest } from './claim-batch.ts'
 import { MatchCounts } from './match-counts.ts'
 import * as queries from './queries.ts'
 import type { QueueView } from './queries.ts'
@@ -18,6 +19,13 @@ const SLOTS_PER_ACCOUNT = 8
 const MAX_WAITING = 1_000
 const MAX_WAITING_PER_ACCOUNT = 100
 const WAIT_MS = 15_000
+/**
+ * How often a batch waits for the index, up to a second each, before the database counts and searches. That takes
+ * seconds among a million records, in a transaction that holds up other writers.
+ */
+const MAX_RETRIES = 5
+/** Pause before the first retry, doubled with each: PostgreSQL shows changes of others some milliseconds late. */
+const RETRY_MS = 20
 /** Accounts in an answer: more than any group has members. */
 const MAX_HOLDERS = 1_000
 
@@ -26,10 +34,12 @@ interface Waiting extends ClaimRequest {
   readonly answer: PromiseWithResolvers<Claimed>
 }
 
+type Answered = readonly [Waiting, Claimed | HttpError]
+
 export interface ClaimQueueOptions {
   readonly database: Database
   readonly clock: Clock
-  readonly nameIndex: Pick<NameIndex, 'latest' | 'advance'>
+  readonly nameIndex: Pick<NameIndex, 'latest' | 'advance' | 'catchUp'>
   /** Returns the words of a name. */
   readonly split: SplitName
   /** Decides whether the database can filter by words. */
@@ -105,39 +115,54 @@ export class ClaimQueue {
   }
 
   async #answer(batch: readonly Waiting[]): Promise<void> {
-    const { database, clock, nameIndex } = this.#options
-    const groups = Map.groupBy(batch, ({ view }) => JSON.stringify(view))
-    for (const [first] of groups.values()) {
-      const latest = nameIndex.latest()
-      if (first !== undefined && latest !== undefined) await this.#counts.refresh(first.view.filters, latest)
-    }
-    const answers = await database.transaction(async (tx) => {
-      const lock = queries.claimsLock(database.dialect)
-      if (lock !== undefined) await tx.all(lock)
-      const now = clock.now()
-      const answered: (readonly [Waiting, Claimed | HttpError])[] = []
-      for (const group of groups.values()) {
-        const [first] = group
-        if (first === undefined) continue
-        const claimed = await claimBatch(
-          tx,
-          { ...this.#options, counts: this.#counts },
-          first.view,
-          group,
-          now,
-        )
-        for (const [i, waiting] of group.entries()) {
-          const answer = claimed[i]
-          if (answer !== undefined) answered.push([waiting, answer])
-        }
-      }
-      return answered
-    })
-    for (const [{ answer }, claimed] of answers) {
+    const { nameIndex } = this.#options
+    const groups = [...Map.groupBy(batch, ({ view }) => JSON.stringify(view)).values()]
+    for (const [{ answer }, claimed] of await this.#claimAll(groups)) {
       if (claimed instanceof HttpError) answer.reject(claimed)
       else answer.resolve(claimed)
     }
     // Not awaited: the next transaction finds changes missing from the index in the change log.
     void nameIndex.advance()
+  }
+
+  /** @param groups calls with the same view each */
+  async #claimAll(groups: readonly (readonly Waiting[])[]): Promise<Answered[]> {
+    const { database, nameIndex } = this.#options
+    for (let retries = 0; ; retries++) {
+      for (const [first] of groups) {
+        const latest = nameIndex.latest()
+        if (first !== undefined && latest !== undefined) await this.#counts.refresh(first.view.filters, latest)
+      }
+      try {
+        return await database.transaction((tx) => this.#claimIn(tx, groups, retries < MAX_RETRIES))
+      } catch (error) {
+        if (!(error instanceof IndexBehind)) throw error
+        await nameIndex.catchUp()
+        await pause(RETRY_MS * 2 ** retries)
+      }
+    }
+  }
+
+  async #claimIn(
+    tx: Transaction,
+    groups: readonly (readonly Waiting[])[],
+    mayRetry: boolean,
+  ): Promise<Answered[]> {
+    const { database, clock } = this.#options
+    const lock = queries.claimsLock(database.dialect)
+    if (lock !== undefined) await tx.all(lock)
+    const now = clock.now()
+    const options = { ...this.#options, counts: this.#counts, mayRetry }
+    const answered: Answered[] = []
+    for (const group of groups) {
+      const [first] = group
+      if (first === undefined) continue
+      const claimed = await claimBatch(tx, options, first.view, group, now)
+      for (const [i, waiting] of group.entries()) {
+        const answer = claimed[i]
+        if (answer !== undefined) answered.push([waiting, answer])
+      }
+    }
+    return answered
   }
 }

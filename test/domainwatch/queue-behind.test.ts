@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Database } from '../../src/storage/database/database.ts'
+import type { Query } from '../../src/storage/database/sql.ts'
+import { names, record, stored } from '../support/domains.ts'
+import { claim, release } from '../support/queue.ts'
+import { startService } from '../support/service.ts'
+
+/** More than a claim applies one by one. */
+const MANY = 1_100
+const COUNTED = `WITH RECURSIVE counted(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM counted WHERE i < ${MANY})`
+
+/** Notes the statements of all transactions from now on. */
+function recordStatements(database: Database): Set<string> {
+  const texts = new Set<string>()
+  const { transaction } = database
+  database.transaction = (work, author, purpose) =>
+    transaction(
+      (tx) => {
+        const noted = <T extends Query>(query: T): T => {
+          texts.add(query.sql)
+          return query
+        }
+        return work({
+          ...tx,
+          all: (query) => tx.all(noted(query)),
+          first: (query) => tx.first(noted(query)),
+          values: (query) => tx.values(noted(query)),
+        })
+      },
+      author,
+      purpose,
+    )
+  return texts
+}
+
+const behind = {
+  'changes of records': `UPDATE domains SET agent = 'otro'`,
+  'changes of images': `${COUNTED} INSERT INTO changes (at, topic, kind, key)
+    SELECT (SELECT max(at) FROM changes), 'image', 'deleted', 'key' || i FROM counted`,
+}
+
+for (const [what, statement] of Object.entries(behind)) {
+  test(`a claim after ${MANY} ${what} lets the index catch up, instead of counting in a transaction`, async () => {
+    await using service = await startService()
+    const data = Array.from({ length: MANY }, (_, i) => record(`n${i}`, { status: 0 }))
+    await stored(service, data, { encoding: 'json' })
+    assert.equal((await names(service, { limit: 1 })).length, 1)
+    const statements = recordStatements(service.app.context.database)
+    const claimed = await claim(service, service.domainKey, { limit: 2 })
+    const usual = [...statements].toSorted()
+    await release(service, service.domainKey)
+
+    await service.sql(statement)
+    statements.clear()
+    const again = await claim(service, service.domainKey, { limit: 2 })
+    assert.deepEqual([...statements].toSorted(), usual)
+    assert.deepEqual([again.names, again.remaining], [claimed.names, MANY])
+  })
+}
