@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { brotliDecompressSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, brotliDecompressSync, gzipSync } from 'node:zlib'
 
 export interface ConsoleSettings {
   /** The path of the service: empty, or with a leading slash and no trailing one. */
@@ -65,7 +65,7 @@ function page(bytes: Buffer, { channels, prefix, timeZone }: ConsoleSettings): C
       'name="catalejo-channels" content=""',
       `name="catalejo-channels" content="${channels.join(' ')}"`,
     )
-  return plain('index.html', Buffer.from(html))
+  return text('index.html', brotliCompressSync(html))
 }
 
 function plain(name: string, bytes: Uint8Array): ConsoleFile {
