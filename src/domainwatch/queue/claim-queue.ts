@@ -131,7 +131,8 @@ export class ClaimQueue {
     for (let retries = 0; ; retries++) {
       for (const [first] of groups) {
         const latest = nameIndex.latest()
-        if (first !== undefined && latest !== undefined) await this.#counts.refresh(first.view.filters, latest)
+        if (first !== undefined && latest !== undefined)
+          await this.#counts.refresh(first.view.filters, latest)
       }
       try {
         return await database.transaction((tx) => this.#claimIn(tx, groups, retries < MAX_RETRIES))
