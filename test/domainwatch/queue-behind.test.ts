@@ -13,7 +13,7 @@ const COUNTED = `WITH RECURSIVE counted(i) AS (SELECT 1 UNION ALL SELECT i + 1 F
 /** Notes the statements of all transactions from now on. */
 function recordStatements(database: Database): Set<string> {
   const texts = new Set<string>()
-  const { transaction } = database
+  const transaction = database.transaction.bind(database)
   database.transaction = (work, author, purpose) =>
     transaction(
       (tx) => {
