@@ -60,6 +60,15 @@ suite('the rate of a key on two nodes', () => {
     })
   }
 
+  test('a window that began after a waiting request read the clock is not begun again', async () => {
+    await using nodes = await twoNodes()
+    const api = await newKey(nodes, 60)
+    assert.equal(await letThrough([nodes.one], api, 40), 40)
+    await nodes.one.sql('UPDATE key_rates SET ends_at = ends_at + 20000')
+    const passed = await letThrough([nodes.other], api, 80)
+    assert.ok(passed >= 17 && passed <= 20, `${passed} of 20`)
+  })
+
   test('a restarted node continues the count', async () => {
     await using nodes = await twoNodes()
     const { one, other, clock } = nodes

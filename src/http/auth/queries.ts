@@ -58,13 +58,15 @@ export interface RateWindowRow {
   readonly remaining: number
 }
 
+/** A statement that waited for another one has an older time. Only a larger difference means that the clock was set back. */
+const MAX_WAITED_MS = 60_000
+
 /**
  * Adds to the shared request counts of keys; a negative count returns unused requests. A window that is over, or that ends
  * later than possible because the clock was set back, is replaced by a new one.
  */
 export const addRequests = (dialect: Dialect) => {
-  const isOver =
-    'key_rates.ends_at <= excluded.ends_at - excluded.period_ms OR key_rates.ends_at > excluded.ends_at'
+  const isOver = `key_rates.ends_at <= excluded.ends_at - excluded.period_ms OR key_rates.ends_at > excluded.ends_at + ${MAX_WAITED_MS}`
   return defineBatch({
     table: 'key_rates',
     key: 'id',
