@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream'
 
 /**
  * A connection that starts with other bytes than were received, and continues with what its socket receives next. Node's server
- * takes it for a socket of its own.
+ * handles it like an accepted socket.
  */
 export class ReplayedConnection extends Duplex {
   readonly remoteAddress: string | undefined

@@ -1,29 +1,36 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createTasks } from '../../src/lib/tasks.ts'
+import type { Database, Reader } from '../../src/storage/database/database.ts'
 import { DomainLists } from '../../src/domainwatch/list/domain-lists.ts'
 import { many, openBoth, requestOf } from '../support/lists-both-ways.ts'
 
 const tasks = createTasks(1)
 after(() => tasks.close())
 
+/** The database, with a count of the reads by its scanner. */
+function countScans(database: Database) {
+  const scans = { count: 0, database: { ...database, scannerOf: () => scanner } }
+  const scanner: Reader = {
+    ...database.scanner,
+    values: (query) => {
+      scans.count++
+      return database.scanner.values(query)
+    },
+  }
+  return scans
+}
+
 test('a list that may visit many records does not delay other requests', async () => {
   await using opened = await openBoth(tasks)
   const { database, clock } = opened
   await opened.store(many(2_500))
-  let scans = 0
-  const scanner = {
-    ...database.scanner,
-    values: (...query: Parameters<typeof database.scanner.values>) => {
-      scans++
-      return database.scanner.values(...query)
-    },
-  }
-  const lists = new DomainLists({ ...database, scannerOf: () => scanner }, clock)
+  const scans = countScans(database)
+  const lists = new DomainLists(scans.database, clock)
   const isScan = async (given: Readonly<Record<string, string>>) => {
-    scans = 0
+    scans.count = 0
     await lists.page({ ...requestOf(given), limit: 5 })
-    return scans > 0
+    return scans.count > 0
   }
   for (const given of [
     {},
@@ -49,24 +56,17 @@ test('a forged range of everything is not sorted where it holds others up', asyn
   const { database, clock, nameIndex } = opened
   await opened.store(many(5_500))
   await opened.ready()
-  let scans = 0
-  const scanner = {
-    ...database.scanner,
-    values: (...query: Parameters<typeof database.scanner.values>) => {
-      scans++
-      return database.scanner.values(...query)
-    },
-  }
-  const lists = new DomainLists({ ...database, scannerOf: () => scanner }, clock, nameIndex)
+  const scans = countScans(database)
+  const lists = new DomainLists(scans.database, clock, nameIndex)
   const [newest] = (await lists.pageNames({ ...requestOf({}), limit: 1 })).names
   const end = { key: '9999-12-31 23:59:59', name: 'z' }
   const scansOf = async (low: string) => {
-    scans = 0
+    scans.count = 0
     const range = { low: { key: low, name: 'a' }, high: end }
     const cursor = { after: end, registered: range }
     const { names } = await lists.pageNames({ ...requestOf({ last_register: '2' }), limit: 1, cursor })
     assert.deepEqual(names, [newest])
-    return scans
+    return scans.count
   }
   assert.equal(await scansOf('2025-01-28 00:00:00'), 0)
   assert.equal(await scansOf('0001-01-01 00:00:00'), 1)
