@@ -19,7 +19,8 @@ export const activeShortcuts = createStore<readonly ShortcutGroup[]>([])
 type Handler = (event: KeyboardEvent) => void
 
 /**
- * Binds a group of shortcuts for any focus, except letters in text fields and menus, and anything below an open dialog.
+ * Binds a group of shortcuts for any focus, except letters in text fields, keys without a modifier below an open menu,
+ * and anything below an open dialog.
  */
 export function useShortcuts<G extends ShortcutGroup>(
   group: G,
@@ -38,6 +39,8 @@ export function useShortcuts<G extends ShortcutGroup>(
       const isLetter = !isModified && event.key.length === 1
       if (isLetter && (!letterShortcuts.get() || takesLetters(event.target))) return
       if (document.querySelector('dialog[open]') !== null) return
+      // The focus gets to an entry of a menu after the menu is open.
+      if (!isModified && document.querySelector('.menu-panel, :popover-open') !== null) return
       handler(event)
     }
     addEventListener('keydown', listen)
@@ -45,11 +48,9 @@ export function useShortcuts<G extends ShortcutGroup>(
   })
 }
 
-/** Whether letters are for the focused element: a text field, or an entry of a menu, where many look for it by its letter. */
 function takesLetters(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
-    (target.matches('input:not([type=checkbox]), textarea, select, [contenteditable]') ||
-      target.closest('.menu-panel, [popover]') !== null)
+    target.matches('input:not([type=checkbox]), textarea, select, [contenteditable]')
   )
 }

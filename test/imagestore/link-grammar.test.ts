@@ -45,27 +45,34 @@ const images: readonly (readonly [name: string, bytes: Buffer])[] = [
   ['SVG', Buffer.from(svg)],
 ]
 
+/** A scale as a fraction, as floats would put some exact halves below a half. */
+type Fraction = readonly [to: number, from: number]
+const smallest = (...scales: readonly Fraction[]): Fraction =>
+  scales.reduce((a, b) => (b[0] * a[1] < a[0] * b[1] ? b : a))
+/** Halves round up. */
+const scaled = (side: number, [to, from]: Fraction): number =>
+  Math.max(1, Math.floor((2 * side * to + from) / (2 * from)))
+
 /** What the contract promises of a photograph of 60 × 40 for sizes alone, worked out apart from the service's own code. */
 function promised(w: number, h: number, fit: string, up: boolean): readonly [number, number] {
-  const least = (a: number, b: number) => (up ? a : Math.min(a, b))
-  const whole = (n: number) => Math.max(1, Math.round(n))
   switch (fit) {
     case 'fit': {
-      const scale = least(Math.min(w / 60, h / 40), 1)
-      return [whole(60 * scale), whole(40 * scale)]
+      const box = smallest([w, 60], [h, 40])
+      const scale = up ? box : smallest(box, [1, 1])
+      return [scaled(60, scale), scaled(40, scale)]
     }
     case 'fill': {
-      const scale = up ? 1 : Math.min(1, 60 / w, 40 / h)
-      return [whole(w * scale), whole(h * scale)]
+      const scale = up ? ([1, 1] as const) : smallest([1, 1], [60, w], [40, h])
+      return [scaled(w, scale), scaled(h, scale)]
     }
     case 'pad':
       return [w, h]
     case 'crop': {
-      const scale = Math.min(1, 60 / w, 40 / h)
-      return [whole(w * scale), whole(h * scale)]
+      const scale = smallest([1, 1], [60, w], [40, h])
+      return [scaled(w, scale), scaled(h, scale)]
     }
     default:
-      return [least(w, 60), least(h, 40)]
+      return up ? [w, h] : [Math.min(w, 60), Math.min(h, 40)]
   }
 }
 
