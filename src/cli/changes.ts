@@ -10,29 +10,25 @@ const PAGE = 500
  * the cursor have been removed.
  */
 export async function changes({ config, own }: Options): Promise<void> {
-  const database = await openDatabase(config, { existing: true })
+  await using database = await openDatabase(config, { existing: true })
   const stopping = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort())
   // The reader has closed the pipe.
   process.stdout.once('error', () => stopping.abort())
-  try {
-    let cursor: string = own['since'] ?? (await database.changes.start())
-    if (own['follow'] === 'yes') {
-      for await (const change of database.changes.follow(cursor, stopping.signal)) {
-        if (change === 'gap') return gap()
-        await print(change)
-      }
-      return
+  let cursor: string = own['since'] ?? (await database.changes.start())
+  if (own['follow'] === 'yes') {
+    for await (const change of database.changes.follow(cursor, stopping.signal)) {
+      if (change === 'gap') return gap()
+      await print(change)
     }
-    for (;;) {
-      const page = await database.changes.since(cursor, PAGE)
-      if (page.kind === 'gap') return gap()
-      for (const change of page.changes) await print(change)
-      if (page.cursor === cursor || stopping.signal.aborted) return
-      cursor = page.cursor
-    }
-  } finally {
-    await database.close()
+    return
+  }
+  for (;;) {
+    const page = await database.changes.since(cursor, PAGE)
+    if (page.kind === 'gap') return gap()
+    for (const change of page.changes) await print(change)
+    if (page.cursor === cursor || stopping.signal.aborted) return
+    cursor = page.cursor
   }
 }
 

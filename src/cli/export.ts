@@ -20,20 +20,16 @@ export async function exportAll({ config, own }: Options): Promise<void> {
   const fields = typeof own['fields'] === 'string' ? fieldsParameter.parse(own['fields']) : undefined
   if (fields !== undefined && 'takes' in fields)
     return usageFault(`--fields takes all, or a list separated by commas of ${FIELD_NAMES.join(', ')}`)
-  const database = await openDatabase(config, { existing: true })
-  try {
-    const rows = new DomainLists(database, systemClock).rows(EVERYTHING)
-    const { split } = readDictionary(config.words)
-    const records = new RecordFields(database, systemClock, { timeZone: config.timeZone, split })
-    const further = fields && { fields: fields.value, read: records.byName.bind(records) }
-    const fault = await writeAll(process.stdout, exportText(rows, format, further))
-    // The reader may stop early.
-    if (fault === undefined || fault.code === 'EPIPE') return
-    console.error(`catalejo: the export could not be written: ${fault.message}`)
-    process.exitCode = 1
-  } finally {
-    await database.close()
-  }
+  await using database = await openDatabase(config, { existing: true })
+  const rows = new DomainLists(database, systemClock).rows(EVERYTHING)
+  const { split } = readDictionary(config.words)
+  const records = new RecordFields(database, systemClock, { timeZone: config.timeZone, split })
+  const further = fields && { fields: fields.value, read: records.byName.bind(records) }
+  const fault = await writeAll(process.stdout, exportText(rows, format, further))
+  // The reader may stop early.
+  if (fault === undefined || fault.code === 'EPIPE') return
+  console.error(`catalejo: the export could not be written: ${fault.message}`)
+  process.exitCode = 1
 }
 
 /**

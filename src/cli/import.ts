@@ -44,37 +44,30 @@ export async function importFiles({ config, own, positionals, switches }: Option
   const files = isPiped ? [STANDARD_INPUT] : positionals
   if (files.length === 0) return usageFault('import takes files, or - for standard input')
 
-  const database = await openDatabase(config, {
-    load: true,
-    onMigrated: reportMigration,
-  })
-  try {
-    const account = await accountFor(database, own['account'])
-    if (account === undefined) return
-    const progress = createProgress()
-    const dictionary = readDictionary(config.words)
-    const isDry = switches.has('dry-run')
-    // The import splits the names itself, so a new database needs no splitting later.
-    if (!isDry) await splitFewNames(database, dictionary)
-    const run = {
-      config,
-      database,
-      account,
-      format,
-      isDry,
-      restart: switches.has('restart'),
-      progress,
-      split: dictionary.split,
-    }
-    for (const file of files) {
-      const outcome = await importFile(file, run).catch(failure)
-      progress.end()
-      report(file, outcome)
-      // The database cannot store the other files either.
-      if (outcome.kind === 'failed') break
-    }
-  } finally {
-    await database.close()
+  await using database = await openDatabase(config, { load: true, onMigrated: reportMigration })
+  const account = await accountFor(database, own['account'])
+  if (account === undefined) return
+  const progress = createProgress()
+  const dictionary = readDictionary(config.words)
+  const isDry = switches.has('dry-run')
+  // The import splits the names itself, so a new database needs no splitting later.
+  if (!isDry) await splitFewNames(database, dictionary)
+  const run = {
+    config,
+    database,
+    account,
+    format,
+    isDry,
+    restart: switches.has('restart'),
+    progress,
+    split: dictionary.split,
+  }
+  for (const file of files) {
+    const outcome = await importFile(file, run).catch(failure)
+    progress.end()
+    report(file, outcome)
+    // The database cannot store the other files either.
+    if (outcome.kind === 'failed') break
   }
 }
 

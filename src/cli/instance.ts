@@ -15,15 +15,12 @@ export async function withDatabase(
   options: OpenOptions,
   use: (database: Database) => Promise<void>,
 ): Promise<void> {
-  const database = await openDatabase(config, options).catch((error: unknown) =>
-    fail(`could not open the database: ${failureLine(error)}`),
-  )
+  await using database = await openDatabase(config, options).catch((error: unknown) => {
+    fail(`could not open the database: ${failureLine(error)}`)
+    return undefined
+  })
   if (database === undefined) return
-  try {
-    await use(database)
-  } finally {
-    await database.close()
-  }
+  await use(database)
 }
 
 /** Reports that a command migrated an older database. */
@@ -35,21 +32,10 @@ export function reportMigration(from: number, to: number): void {
 export const openInstance: OpenInstance = async (location, options = {}) => {
   const data = resolve(location.data)
   if (options.existing !== true) await makeFolder(data)
-  const database = await openDatabase(location, options)
-  try {
-    const staging = await Staging.open(join(data, 'staging'), { flush: location.blobsUrl === undefined })
-    const blobs = await openBlobs(location.blobsUrl, join(data, 'blobs'), staging, reportFault)
-    return {
-      database,
-      blobs: blobs.store,
-      staging,
-      async close() {
-        blobs.close()
-        await database.close()
-      },
-    }
-  } catch (error) {
-    await database.close()
-    throw error
-  }
+  await using opening = new AsyncDisposableStack()
+  const database = opening.use(await openDatabase(location, options))
+  const staging = await Staging.open(join(data, 'staging'), { flush: location.blobsUrl === undefined })
+  const blobs = opening.use(await openBlobs(location.blobsUrl, join(data, 'blobs'), staging, reportFault))
+  const opened = opening.move()
+  return { database, blobs: blobs.store, staging, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }

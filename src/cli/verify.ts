@@ -38,27 +38,19 @@ async function verifyAll(
   config: Config,
   selected: Pick<VerifyOptions, 'repair' | 'claim' | 'examples'>,
 ): Promise<Verified> {
-  const database = await openDatabase(config, { existing: true })
-  try {
-    const data = resolve(config.data)
-    if (config.blobsUrl === undefined) await assertStore(database, join(data, 'blobs'))
-    const staging = await Staging.open(join(data, 'staging'), { flush: false })
-    const blobs = await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, () => {})
-    try {
-      return await verify({
-        ...selected,
-        database,
-        blobs: blobs.store,
-        clock: systemClock,
-        minAgeMs: MIN_AGE_MS,
-        progress: createProgress(),
-      })
-    } finally {
-      blobs.close()
-    }
-  } finally {
-    await database.close()
-  }
+  await using database = await openDatabase(config, { existing: true })
+  const data = resolve(config.data)
+  if (config.blobsUrl === undefined) await assertStore(database, join(data, 'blobs'))
+  const staging = await Staging.open(join(data, 'staging'), { flush: false })
+  using blobs = await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, () => {})
+  return await verify({
+    ...selected,
+    database,
+    blobs: blobs.store,
+    clock: systemClock,
+    minAgeMs: MIN_AGE_MS,
+    progress: createProgress(),
+  })
 }
 
 /** If all bytes are missing, a disk is probably not mounted: no image may be marked as lost for that. */

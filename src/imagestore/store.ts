@@ -87,14 +87,10 @@ export class ImageStore {
     const exceeded = await this.#precheckQuota(upload)
     if (exceeded !== undefined) return exceeded
     await this.#ownership.assertOwn()
-    const staged = await this.#staging.write(upload.bytes)
-    try {
-      const requesters = new Requesters(clientOf(upload))
-      const inspection = await this.#engine.inspect(staged.path, signal, requesters)
-      return inspection.kind === 'image' ? await this.#store(upload, staged, inspection) : inspection
-    } finally {
-      await staged.discard()
-    }
+    await using staged = await this.#staging.write(upload.bytes)
+    const requesters = new Requesters(clientOf(upload))
+    const inspection = await this.#engine.inspect(staged.path, signal, requesters)
+    return inspection.kind === 'image' ? await this.#store(upload, staged, inspection) : inspection
   }
 
   /** Checks the quota before decoding. Passes if images have expired: these are removed when it matters. */

@@ -33,12 +33,8 @@ export function createFileStream(path: string): WriteStream {
 
 /** Creates a file with this content. Rejects with EEXIST if the path exists. */
 export async function createFileWith(path: string, content: string | Uint8Array): Promise<void> {
-  const file = await createFile(path)
-  try {
-    await file.writeFile(content)
-  } finally {
-    await file.close()
-  }
+  await using file = await createFile(path)
+  await file.writeFile(content)
 }
 
 /** Creates an empty file unless it exists, for libraries that would create it with another mode. */

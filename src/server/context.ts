@@ -127,7 +127,7 @@ export async function createContext(
       staging,
       ...observeS3(metrics, log, health),
     )
-    closing.push(async () => blobs.close())
+    closing.push(async () => blobs[Symbol.dispose]())
     const isShared = config.sharedDerivatives === 1
     const derivativeStore =
       isShared && config.blobsUrl !== undefined ? await openDerivativeStore(config.blobsUrl) : undefined

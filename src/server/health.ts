@@ -133,12 +133,8 @@ export function createHealth(clock: Clock, log: Logger): Health {
   const images = new ComponentHealth({
     ...WRITES,
     probe: async () => {
-      const staged = await parts?.staging.write(PROBE)
-      try {
-        await staged?.durable
-      } finally {
-        await staged?.discard()
-      }
+      await using staged = await parts?.staging.write(PROBE)
+      await staged?.durable
     },
     report: reporter('images'),
   })

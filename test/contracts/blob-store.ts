@@ -37,9 +37,8 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
     after(() => rm(folder, { recursive: true, force: true }))
 
     async function put(key: string, content: Buffer): Promise<void> {
-      const staged = await staging.write(content)
+      await using staged = await staging.write(content)
       await store.put(key, staged)
-      await staged.discard()
     }
 
     async function keys(): Promise<string[]> {
@@ -197,7 +196,7 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
     test('a discarded staged file is not a blob, and a stored one leaves nothing staged', async () => {
       const before = await keys()
       const staged = await staging.write(bytes)
-      await staged.discard()
+      await staged[Symbol.asyncDispose]()
       assert.deepEqual(await keys(), before)
       await assert.rejects(readFile(staged.path))
     })

@@ -43,9 +43,8 @@ export async function listed({ app: { context } }: TestService): Promise<string[
 /** Puts other bytes under a key. */
 export async function put({ app: { context } }: TestService, key: string, bytes: Uint8Array): Promise<void> {
   await context.blobs.remove(key)
-  const staged = await context.staging.write(bytes)
+  await using staged = await context.staging.write(bytes)
   await context.blobs.put(key, staged)
-  await staged.discard()
 }
 
 export async function keyOf(service: TestService, bytes: Uint8Array): Promise<string> {

@@ -26,13 +26,11 @@ suite('verify: rows of the database', { timeout: 60_000 }, () => {
     // A background job of the service would remove some of what follows.
     await service.stop()
     const { data, databaseUrl } = service
-    await using stack = new AsyncDisposableStack()
-    const instance = await openInstance({
+    await using instance = await openInstance({
       data,
       databaseUrl,
       blobsUrl: parseS3Location(testBlobsUrl(basename(data)) ?? ''),
     })
-    stack.defer(() => instance.close())
     const { database, blobs } = instance
     const hash = expectedHash(png)
     const key = (await database.first(sql<{ key: string }>`SELECT key FROM blobs WHERE hash = ${hash}`))?.key

@@ -59,12 +59,8 @@ async function openBench(options: Partial<S3Options> = {}): Promise<Bench> {
 }
 
 async function put({ blobs, staging }: Bench, key: string, bytes: Uint8Array): Promise<void> {
-  const staged = await staging.write(bytes)
-  try {
-    await blobs.put(key, staged)
-  } finally {
-    await staged.discard()
-  }
+  await using staged = await staging.write(bytes)
+  await blobs.put(key, staged)
 }
 
 async function inTime<T>(work: () => Promise<T>): Promise<T> {

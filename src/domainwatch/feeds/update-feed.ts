@@ -109,25 +109,15 @@ async function fetchFeed(
   if (account === undefined) throw new FeedFault(`La cuenta ${feed.account} no existe`)
   const result: Download = await download(feed.url, { etag, lastModified }, downloads, signal)
   if (result.kind === 'unchanged') return {}
-  try {
-    const { maxBytes } = downloads.limits ?? DOWNLOAD_LIMITS
-    const target = { database, clock, timeZone, split, account, stored }
-    const { read, changed, refused } = await importDownload(
-      result.file.path,
-      feed,
-      target,
-      slots,
-      maxBytes,
-      signal,
-    )
-    return {
-      etag: result.validators.etag,
-      last_modified: result.validators.lastModified,
-      records_read: read,
-      records_changed: changed,
-      lines_refused: refused,
-    }
-  } finally {
-    await result.file.discard()
+  await using file = result.file
+  const { maxBytes } = downloads.limits ?? DOWNLOAD_LIMITS
+  const target = { database, clock, timeZone, split, account, stored }
+  const { read, changed, refused } = await importDownload(file.path, feed, target, slots, maxBytes, signal)
+  return {
+    etag: result.validators.etag,
+    last_modified: result.validators.lastModified,
+    records_read: read,
+    records_changed: changed,
+    lines_refused: refused,
   }
 }

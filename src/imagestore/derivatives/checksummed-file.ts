@@ -52,13 +52,9 @@ interface UsedFile {
 
 /** Rejects with errors of the file system. */
 export async function readChecksummed(path: string): Promise<UsedFile> {
-  const file = await open(path, 'r')
-  try {
-    const { mtimeMs } = await file.stat()
-    return { image: decodeChecksummed(await file.readFile()), usedAt: mtimeMs }
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, 'r')
+  const { mtimeMs } = await file.stat()
+  return { image: decodeChecksummed(await file.readFile()), usedAt: mtimeMs }
 }
 
 /** Reads a small file on the event loop; undefined if it is large. @throws errors of the file system */

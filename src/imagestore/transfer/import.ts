@@ -136,19 +136,15 @@ async function readFile(
 
 /** Reads at most `maxBytes`, even if the file grows in the meantime. Undefined if it is larger. */
 async function readUpTo(path: string | Buffer, maxBytes: number): Promise<Buffer | undefined> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  try {
-    const { size } = await file.stat()
-    if (size > maxBytes) return undefined
-    const bytes = Buffer.alloc(size)
-    let length = 0
-    while (length < size) {
-      const { bytesRead } = await file.read(bytes, length)
-      if (bytesRead === 0) break
-      length += bytesRead
-    }
-    return bytes.subarray(0, length)
-  } finally {
-    await file.close()
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const { size } = await file.stat()
+  if (size > maxBytes) return undefined
+  const bytes = Buffer.alloc(size)
+  let length = 0
+  while (length < size) {
+    const { bytesRead } = await file.read(bytes, length)
+    if (bytesRead === 0) break
+    length += bytesRead
   }
+  return bytes.subarray(0, length)
 }

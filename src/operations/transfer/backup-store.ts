@@ -17,12 +17,11 @@ export type BackupLocation =
  * A store of snapshots, made of three blob stores: the tables of each snapshot, its manifest, and the images, which all snapshots
  * share. A snapshot exists once its manifest does, which is written last.
  */
-export interface BackupStore {
+export interface BackupStore extends Disposable {
   readonly manifests: BlobStore
   readonly tables: BlobStore
   readonly images: BlobStore
   readonly staging: Staging
-  close(): void
 }
 
 const PARTS = ['manifests', 'tables', 'images'] as const
@@ -63,8 +62,8 @@ export async function openBackupStore(location: BackupLocation, data: string): P
     tables: tables.store,
     images: images.store,
     staging,
-    close() {
-      for (const each of [manifests, tables, images]) each.close()
+    [Symbol.dispose]() {
+      for (const each of [manifests, tables, images]) each[Symbol.dispose]()
     },
   }
 }
@@ -139,12 +138,8 @@ export async function writeManifest(store: BackupStore, manifest: Manifest): Pro
   const text = JSON.stringify(manifest)
   // The digest comes last and covers everything before it.
   const signed = `${text.slice(0, -1)},"sha256":"${hash('sha256', text)}"}\n`
-  const staged = await store.staging.write(Buffer.from(signed))
-  try {
-    await store.manifests.put(manifestFile(manifest.name), staged)
-  } finally {
-    await staged.discard()
-  }
+  await using staged = await store.staging.write(Buffer.from(signed))
+  await store.manifests.put(manifestFile(manifest.name), staged)
 }
 
 export type ManifestOutcome =

@@ -59,25 +59,17 @@ export async function backup(
   { open, keep, progress, clock = systemClock }: BackupOptions,
 ): Promise<BackupOutcome> {
   if (await overlapsInstance(to, from)) return { kind: 'refused', reason: 'own-place' }
-  const instance = await open(from, { existing: true })
-  try {
-    const store = await openBackupStore(to, from.data)
-    try {
-      await store.staging.sweep(clock.now(), LEFTOVER_AGE_MS)
-      const owner = await ownerOf(instance.database)
-      if (await isOfOtherInstance(store, owner)) return { kind: 'refused', reason: 'other-instance' }
-      const held = await withRemovalsHeld(instance.database, clock, async () => {
-        const taken = await takeSnapshot(instance, store, owner, clock, progress)
-        const mayPrune = keep !== undefined && taken.images.faultCount === 0
-        return { ...taken, pruned: mayPrune ? await pruneSnapshots(store, keep) : undefined }
-      })
-      return held.kind === 'busy' ? held : { kind: 'written', ...held.value }
-    } finally {
-      store.close()
-    }
-  } finally {
-    await instance.close()
-  }
+  await using instance = await open(from, { existing: true })
+  using store = await openBackupStore(to, from.data)
+  await store.staging.sweep(clock.now(), LEFTOVER_AGE_MS)
+  const owner = await ownerOf(instance.database)
+  if (await isOfOtherInstance(store, owner)) return { kind: 'refused', reason: 'other-instance' }
+  const held = await withRemovalsHeld(instance.database, clock, async () => {
+    const taken = await takeSnapshot(instance, store, owner, clock, progress)
+    const mayPrune = keep !== undefined && taken.images.faultCount === 0
+    return { ...taken, pruned: mayPrune ? await pruneSnapshots(store, keep) : undefined }
+  })
+  return held.kind === 'busy' ? held : { kind: 'written', ...held.value }
 }
 
 async function takeSnapshot(

@@ -102,15 +102,11 @@ async function copy(
       yield chunk
     }
   }
-  const staged = await target.staging.save(tapped(body))
-  try {
-    if (hashOfDigest(digest.digest()) !== image.hash) return 'damaged'
-    // Stores do not overwrite a key.
-    if (state === 'damaged') await target.blobs.remove(image.key)
-    await target.blobs.put(image.key, staged)
-  } finally {
-    await staged.discard()
-  }
+  await using staged = await target.staging.save(tapped(body))
+  if (hashOfDigest(digest.digest()) !== image.hash) return 'damaged'
+  // Stores do not overwrite a key.
+  if (state === 'damaged') await target.blobs.remove(image.key)
+  await target.blobs.put(image.key, staged)
   const written = await verifyImage(image, target.blobs)
   if (written !== 'valid') throw new Error(`${image.key} was written and read back ${written}`)
   return 'copied'

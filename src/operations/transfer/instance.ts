@@ -18,11 +18,10 @@ export interface InstanceLocation {
 }
 
 /** An instance's database and images, without the service. */
-export interface Instance {
+export interface Instance extends AsyncDisposable {
   readonly database: Database
   readonly blobs: BlobStore
   readonly staging: Staging
-  close(): Promise<void>
 }
 
 /**

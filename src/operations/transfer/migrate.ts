@@ -46,47 +46,39 @@ export async function migrate({ open, from, to, force, progress }: Migration): P
     images: imagesName(from) !== imagesName(to),
   }
   if (!moved.database && !moved.images) return { kind: 'refused', reason: 'nothing-to-move' }
-  const source = await open(from, { existing: true })
-  try {
-    const target = await open(to)
-    try {
-      if (moved.database) {
-        const refusal = await claim(source.database, target.database, force)
-        if (refusal !== undefined) return { kind: 'refused', reason: refusal }
-      }
-      if (moved.images && !force && (await isForeign(source.database, target.blobs))) {
-        return { kind: 'refused', reason: 'own-images' }
-      }
-      const outcome = await repeatUntilEqual(runPass)
-      if (outcome.kind === 'equal' && moved.database) await setCopyState(target.database, 'finished')
-      return outcome
-    } finally {
-      await target.close()
-    }
+  await using source = await open(from, { existing: true })
+  await using target = await open(to)
+  if (moved.database) {
+    const refusal = await claim(source.database, target.database, force)
+    if (refusal !== undefined) return { kind: 'refused', reason: refusal }
+  }
+  if (moved.images && !force && (await isForeign(source.database, target.blobs))) {
+    return { kind: 'refused', reason: 'own-images' }
+  }
+  const outcome = await repeatUntilEqual(runPass)
+  if (outcome.kind === 'equal' && moved.database) await setCopyState(target.database, 'finished')
+  return outcome
 
-    async function runPass(
-      pass: number,
-    ): Promise<{ rows: number | undefined; images: CopyResult | undefined }> {
-      const rows = moved.database
-        ? await source.database.snapshot((view) =>
-            syncTables(rowsIn(view), target.database, copiedTables, progress),
-          )
-        : undefined
-      if (!moved.images) return { rows, images: undefined }
-      // By the records of the copy: its images are needed even if the source has deleted them since.
-      const records = rowsIn((moved.database ? target : source).database.scanner)
-      progress.begin('images', await records.count(tableNamed('blobs')))
-      const images = await copyImages(imagesIn(records), source.blobs, target, {
-        // Keys are written once, so later passes need not verify again.
-        check: pass === 1,
-        isRecorded: (key) => isRecorded(source.database, key),
-        progress,
-      })
-      progress.end()
-      return { rows, images }
-    }
-  } finally {
-    await source.close()
+  async function runPass(
+    pass: number,
+  ): Promise<{ rows: number | undefined; images: CopyResult | undefined }> {
+    const rows = moved.database
+      ? await source.database.snapshot((view) =>
+          syncTables(rowsIn(view), target.database, copiedTables, progress),
+        )
+      : undefined
+    if (!moved.images) return { rows, images: undefined }
+    // By the records of the copy: its images are needed even if the source has deleted them since.
+    const records = rowsIn((moved.database ? target : source).database.scanner)
+    progress.begin('images', await records.count(tableNamed('blobs')))
+    const images = await copyImages(imagesIn(records), source.blobs, target, {
+      // Keys are written once, so later passes need not verify again.
+      check: pass === 1,
+      isRecorded: (key) => isRecorded(source.database, key),
+      progress,
+    })
+    progress.end()
+    return { rows, images }
   }
 }
 

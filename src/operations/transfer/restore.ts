@@ -14,7 +14,7 @@ import {
   type Manifest,
 } from './backup-store.ts'
 import { copyImages, type CopyResult } from './copy-images.ts'
-import { isEmpty, ownerOf, type Instance, type InstanceLocation, type OpenInstance } from './instance.ts'
+import { isEmpty, ownerOf, type InstanceLocation, type OpenInstance } from './instance.ts'
 import { syncTables } from './sync-tables.ts'
 import { checkFile, checkKeys, imagesOfBackup, rowsOfBackup } from './table-files.ts'
 
@@ -45,51 +45,41 @@ export type RestoreOutcome =
 export async function restore(
   from: BackupLocation,
   to: InstanceLocation,
-  { open, snapshot, progress }: RestoreOptions,
+  options: RestoreOptions,
 ): Promise<RestoreOutcome> {
+  const { open, snapshot, progress } = options
   if (await overlapsInstance(from, to)) return { kind: 'refused', reason: 'own-place' }
   await assertBackupFolder(from)
-  const store = await openBackupStore(from, to.data)
-  try {
-    const names = await snapshotsIn(store)
-    const name = snapshot ?? names.at(-1)
-    const unusable = (...reasons: readonly string[]): RestoreOutcome => ({
-      kind: 'unusable',
-      snapshot: name,
-      reasons,
-      others: names.filter((other) => other !== name),
-    })
-    if (name === undefined) return unusable('there is none')
-    const outcome = await readManifest(store, name)
-    if (outcome.kind !== 'read') return unusable(`its manifest is ${outcome.kind}`)
-    const { manifest } = outcome
-    if (manifest.schema > SCHEMA) {
-      return unusable(`its schema is ${manifest.schema}, this version supports up to ${SCHEMA}`)
-    }
-    if (isUnreleased(manifest.schema)) {
-      return unusable(
-        `its schema is ${manifest.schema}, from before release 0.1.0: restore it with commit ${UPGRADING_COMMIT} of Catalejo`,
-      )
-    }
-    // Checked before anything is written: a part of the records would be worse than none.
-    const faults = await checkFiles(store, manifest, progress)
-    if (faults.length > 0) return unusable(...faults)
-    const fault = await checkKeys(store.tables, manifest)
-    if (fault !== undefined) return unusable(fault)
-
-    // Restored with the schema of the snapshot, and migrated afterwards.
-    const instance = await open(to, { schema: manifest.schema })
-    let restored: RestoreOutcome
-    try {
-      restored = await fill(instance, store, manifest, progress)
-    } finally {
-      await instance.close()
-    }
-    if (restored.kind === 'restored' && manifest.schema < SCHEMA) await (await open(to)).close()
-    return restored
-  } finally {
-    store.close()
+  using store = await openBackupStore(from, to.data)
+  const names = await snapshotsIn(store)
+  const name = snapshot ?? names.at(-1)
+  const unusable = (...reasons: readonly string[]): RestoreOutcome => ({
+    kind: 'unusable',
+    snapshot: name,
+    reasons,
+    others: names.filter((other) => other !== name),
+  })
+  if (name === undefined) return unusable('there is none')
+  const outcome = await readManifest(store, name)
+  if (outcome.kind !== 'read') return unusable(`its manifest is ${outcome.kind}`)
+  const { manifest } = outcome
+  if (manifest.schema > SCHEMA) {
+    return unusable(`its schema is ${manifest.schema}, this version supports up to ${SCHEMA}`)
   }
+  if (isUnreleased(manifest.schema)) {
+    return unusable(
+      `its schema is ${manifest.schema}, from before release 0.1.0: restore it with commit ${UPGRADING_COMMIT} of Catalejo`,
+    )
+  }
+  // Checked before anything is written: a part of the records would be worse than none.
+  const faults = await checkFiles(store, manifest, progress)
+  if (faults.length > 0) return unusable(...faults)
+  const fault = await checkKeys(store.tables, manifest)
+  if (fault !== undefined) return unusable(fault)
+
+  const restored = await fill(to, store, manifest, options)
+  if (restored.kind === 'restored' && manifest.schema < SCHEMA) await (await open(to))[Symbol.asyncDispose]()
+  return restored
 }
 
 async function checkFiles(store: BackupStore, manifest: Manifest, progress: Progress): Promise<string[]> {
@@ -106,11 +96,14 @@ async function checkFiles(store: BackupStore, manifest: Manifest, progress: Prog
 }
 
 async function fill(
-  { blobs, database, staging }: Instance,
+  to: InstanceLocation,
   store: BackupStore,
   manifest: Manifest,
-  progress: Progress,
+  { open, progress }: RestoreOptions,
 ): Promise<RestoreOutcome> {
+  // Restored with the schema of the snapshot, and migrated afterwards.
+  await using instance = await open(to, { schema: manifest.schema })
+  const { blobs, database, staging } = instance
   if ((await schemaOf(database)) > manifest.schema) return { kind: 'refused', reason: 'newer-database' }
   const owner = await ownerOf(database)
   const isInterrupted =

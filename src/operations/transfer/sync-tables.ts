@@ -44,24 +44,20 @@ export async function syncTables(
 }
 
 async function removeExtraRows(source: RowSource, target: Database, table: Table): Promise<number> {
-  const wanted = new RowReader(source.pages(table, 'keys'))
+  await using wanted = new RowReader(source.pages(table, 'keys'))
   // Needs no snapshot: this function writes only before the position it reads at.
-  const existing = new RowReader(rowsIn(target.scanner).pages(table, 'keys'))
+  await using existing = new RowReader(rowsIn(target.scanner).pages(table, 'keys'))
   const remove = batched((keys) => target.transaction((tx) => removeRows(tx, target.dialect, table, keys)))
-  try {
-    for (;;) {
-      const current = existing.row ?? (await existing.fetch())
-      if (current === undefined) break
-      const next = wanted.row ?? (await wanted.fetch())
-      const order = next === undefined ? 1 : compareKeys(next, current, table.key.length)
-      if (order > 0) await remove.add(current.slice(0, table.key.length))
-      if (order >= 0) existing.step()
-      if (order <= 0) wanted.step()
-    }
-    return await remove.end()
-  } finally {
-    await Promise.all([wanted.close(), existing.close()])
+  for (;;) {
+    const current = existing.row ?? (await existing.fetch())
+    if (current === undefined) break
+    const next = wanted.row ?? (await wanted.fetch())
+    const order = next === undefined ? 1 : compareKeys(next, current, table.key.length)
+    if (order > 0) await remove.add(current.slice(0, table.key.length))
+    if (order >= 0) existing.step()
+    if (order <= 0) wanted.step()
   }
+  return await remove.end()
 }
 
 async function storeDifferences(
@@ -70,28 +66,24 @@ async function storeDifferences(
   table: Table,
   progress: Progress,
 ): Promise<number> {
-  const wanted = new RowReader(source.pages(table, 'rows'))
-  const existing = new RowReader(rowsIn(target.scanner).pages(table, 'rows'))
+  await using wanted = new RowReader(source.pages(table, 'rows'))
+  await using existing = new RowReader(rowsIn(target.scanner).pages(table, 'rows'))
   const store = batched((rows) => target.transaction((tx) => storeRows(tx, target.dialect, table, rows)))
-  try {
-    for (;;) {
-      const next = wanted.row ?? (await wanted.fetch())
-      if (next === undefined) break
-      const current = existing.row ?? (await existing.fetch())
-      const order = current === undefined ? -1 : compareKeys(next, current, table.key.length)
-      if (order > 0) {
-        existing.step()
-        continue
-      }
-      if (order < 0 || current === undefined || !equalRows(next, current)) await store.add(next)
-      if (order === 0) existing.step()
-      wanted.step()
-      progress.add(1)
+  for (;;) {
+    const next = wanted.row ?? (await wanted.fetch())
+    if (next === undefined) break
+    const current = existing.row ?? (await existing.fetch())
+    const order = current === undefined ? -1 : compareKeys(next, current, table.key.length)
+    if (order > 0) {
+      existing.step()
+      continue
     }
-    return await store.end()
-  } finally {
-    await Promise.all([wanted.close(), existing.close()])
+    if (order < 0 || current === undefined || !equalRows(next, current)) await store.add(next)
+    if (order === 0) existing.step()
+    wanted.step()
+    progress.add(1)
   }
+  return await store.end()
 }
 
 /** Writes rows in batches. The next batch is collected while the previous one is written. */
@@ -184,7 +176,7 @@ export class RowReader {
     return this.row
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     await this.#pages.return?.()
   }
 }

@@ -36,16 +36,12 @@ export async function writeTable(
   source: RowSource,
   progress: Progress,
 ): Promise<TableFile[]> {
-  const rows = new RowReader(source.pages(table, 'rows'))
+  await using rows = new RowReader(source.pages(table, 'rows'))
   const files: TableFile[] = []
-  try {
-    while ((await rows.fetch()) !== undefined) {
-      files.push(
-        await writeFile(store, `${snapshot}-${table.name}-${files.length + 1}.ndjson.gz`, rows, progress),
-      )
-    }
-  } finally {
-    await rows.close()
+  while ((await rows.fetch()) !== undefined) {
+    files.push(
+      await writeFile(store, `${snapshot}-${table.name}-${files.length + 1}.ndjson.gz`, rows, progress),
+    )
   }
   return files
 }
@@ -81,12 +77,8 @@ async function writeFile(
     hashing(digest),
     () => {},
   )
-  const staged = await staging.save(compressed)
-  try {
-    await tables.put(name, staged)
-  } finally {
-    await staged.discard()
-  }
+  await using staged = await staging.save(compressed)
+  await tables.put(name, staged)
   return { name, rows: count, bytes: staged.size, sha256: digest.digest('hex') }
 }
 

@@ -9,12 +9,8 @@ import { isErrorCode } from '../../lib/errors.ts'
  */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await using handle = await open(path, 'r')
+  await handle.sync()
 }
 
 /** Creates a folder unless it exists, and flushes its parent. */

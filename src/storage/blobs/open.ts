@@ -20,9 +20,9 @@ export async function openBlobs(
   staging: Staging,
   onFault: ObserveFaults,
   onAttempt?: ObserveAttempts,
-): Promise<{ readonly store: BlobStore; readonly close: () => void }> {
+): Promise<{ readonly store: BlobStore } & Disposable> {
   if (location === undefined) {
-    return { store: withValidKeys(await openFileBlobs(folder)), close: () => {} }
+    return { store: withValidKeys(await openFileBlobs(folder)), [Symbol.dispose]() {} }
   }
   // Loaded on demand: the SDK is large.
   const { openS3Blobs } = await import('./s3/store.ts')
@@ -30,7 +30,7 @@ export async function openBlobs(
   const opened = openS3Blobs(location, staging, onFault, undefined, onAttempt)
   // The store may come up later than this service, so nothing waits for it, but wrong settings are logged immediately.
   opened.store.ping().catch(() => {})
-  return { ...opened, store: withValidKeys(withResumedStreams(opened.store)) }
+  return { store: withValidKeys(withResumedStreams(opened.store)), [Symbol.dispose]: opened.close }
 }
 
 /** Opens a store of derivatives in the same bucket as the blobs. */

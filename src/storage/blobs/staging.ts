@@ -5,14 +5,12 @@ import { isDiskError } from '../../lib/errors.ts'
 import { createFile } from '../../lib/private-files.ts'
 import { makeFolder } from './durable.ts'
 
-/** A local file of an upload in progress, which becomes a blob or is discarded. */
-export interface StagedFile {
+/** A local file of an upload in progress. Disposing of it removes the file unless it has become a blob. */
+export interface StagedFile extends AsyncDisposable {
   readonly path: string
   readonly size: number
   /** Resolves when the bytes are on stable storage, if staging flushes. The flush runs in parallel with other work. */
   readonly durable: Promise<void>
-  /** Removes the file unless it has become a blob. */
-  discard(): Promise<void>
 }
 
 interface StagingOptions {
@@ -75,7 +73,7 @@ export class Staging {
       path,
       size,
       durable,
-      discard: async () => {
+      [Symbol.asyncDispose]: async () => {
         await durable.catch(() => {})
         await rm(path, { force: true })
       },

@@ -9,7 +9,7 @@ export type { Reader, Transaction }
  * The database as the features see it. Every method is asynchronous, so that engines behind a socket fit as well as
  * those in the process.
  */
-export interface Database extends Reader {
+export interface Database extends Reader, AsyncDisposable {
   readonly dialect: Dialect
   /**
    * For reads that may visit many rows: they run where they do not delay other requests. On behalf of the service

@@ -75,7 +75,7 @@ export async function openPostgres(
 
   const close = async () => {
     await watch.close()
-    await Promise.all([reads.close(), writes.close(), scans.close()])
+    await Promise.all([reads, writes, scans].map((pool) => pool[Symbol.asyncDispose]()))
   }
 
   watch.start()
@@ -106,6 +106,7 @@ export async function openPostgres(
     },
     stats: () => ({ waitingWrites: writeSlots.waiting, waitingScans: scanSlots.waiting }),
     close,
+    [Symbol.asyncDispose]: close,
   }
 }
 
@@ -146,20 +147,16 @@ async function readSnapshot<T>(
   report: Report,
   work: (connection: PostgresConnection) => Promise<T>,
 ): Promise<T> {
-  const pool = new ConnectionPool(url, 1, SNAPSHOT_TIMEOUT_MS + SILENCE_MS, report)
-  try {
-    return await pool.use(async (connection) => {
-      // The snapshot is taken by the first statement after BEGIN.
-      await connection.run(`${BEGIN_SNAPSHOT}; SELECT 1`)
-      try {
-        return await work(connection)
-      } finally {
-        await connection.run('COMMIT').catch(() => {})
-      }
-    })
-  } finally {
-    await pool.close()
-  }
+  await using pool = new ConnectionPool(url, 1, SNAPSHOT_TIMEOUT_MS + SILENCE_MS, report)
+  return await pool.use(async (connection) => {
+    // The snapshot is taken by the first statement after BEGIN.
+    await connection.run(`${BEGIN_SNAPSHOT}; SELECT 1`)
+    try {
+      return await work(connection)
+    } finally {
+      await connection.run('COMMIT').catch(() => {})
+    }
+  })
 }
 
 /** Reports unfinished indexes and constraints that were never validated. */

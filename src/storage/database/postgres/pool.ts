@@ -137,7 +137,7 @@ export class ConnectionPool {
   }
 
   /** Closing again does nothing. */
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#pool.ending) await this.#pool.end()
   }
 }

@@ -33,19 +33,14 @@ export function prepareServer(
 ): Promise<number> {
   return retryUntilReady(startTimeoutMs, report, async () => {
     // New pools for each attempt: the next may reach another server at the address.
-    const reads = new ConnectionPool(url, 1, READ_TIMEOUT_MS, report)
-    const steps = new ConnectionPool(url, 1, STEP_TIMEOUT_MS + SILENCE_MS, report)
-    try {
-      await check(reads)
-      const version = await reads.use(schemaVersion)
-      if (existing)
-        assertCurrentSchema(version, 'the PostgreSQL database', 'the PostgreSQL database is empty')
-      else await migrate(steps, schema, migrations)
-      await reportMissingSearch(reads, report)
-      return version ?? 0
-    } finally {
-      await Promise.all([reads.close(), steps.close()])
-    }
+    await using reads = new ConnectionPool(url, 1, READ_TIMEOUT_MS, report)
+    await using steps = new ConnectionPool(url, 1, STEP_TIMEOUT_MS + SILENCE_MS, report)
+    await check(reads)
+    const version = await reads.use(schemaVersion)
+    if (existing) assertCurrentSchema(version, 'the PostgreSQL database', 'the PostgreSQL database is empty')
+    else await migrate(steps, schema, migrations)
+    await reportMissingSearch(reads, report)
+    return version ?? 0
   })
 }
 

@@ -43,6 +43,7 @@ export async function openSqlite(
   const reserving = reserve ? diskReserve.restore() : undefined
   const separate = new SeparateThreads(path)
   let closing: Promise<void> | undefined
+  const closeOnce = () => (closing ??= close())
 
   return {
     dialect: sqliteDialect,
@@ -79,7 +80,8 @@ export async function openSqlite(
     },
     stats: () => ({ waitingWrites: writes.waiting, waitingScans: scans.waiting }),
 
-    close: () => (closing ??= close()),
+    close: closeOnce,
+    [Symbol.asyncDispose]: closeOnce,
   }
 
   async function timed<T>(operation: 'scan' | 'write', work: () => Promise<T>): Promise<T> {
