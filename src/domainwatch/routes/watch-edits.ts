@@ -2,24 +2,21 @@ import { localDateTime } from '../../lib/dates.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
-import { choice, integer, text, type Parameter, type Values } from '../../http/parameters.ts'
+import { integer, text, type Parameter, type Values } from '../../http/parameters.ts'
 import { readFilters } from '../filters.ts'
 import { MAX_ADDRESS_CHARACTERS } from '../outgoing/connect.ts'
 import { secretRotated, watchEdited } from '../schemas-watches.ts'
 import type { Subscriptions } from '../subscriptions.ts'
-import { WATCH_CHOICES } from '../events/event.ts'
 import { tooManyShared } from '../watches/edit-watch.ts'
-import { serializeFilters, watchFilters, type SavedFilters } from '../watches/watch-filters.ts'
+import { serializeFilters, type watchFilters, type SavedFilters } from '../watches/watch-filters.ts'
 import { noWebhook, SECRETS_OVERLAP_HOURS } from '../watches/webhook-secrets.ts'
 import {
-  destinationParameters,
   digestHour,
   noWatch,
-  sharing,
   splitTo,
   watchGone,
   watchId,
-  watchName,
+  watchParameters,
   WATCHES_PATH,
   webhookAddress,
   which,
@@ -27,14 +24,10 @@ import {
 
 const parameters = {
   ...which,
-  ...watchFilters,
-  name: watchName(),
-  changes: choice('New matches, all changes of matching records, or changes of their DNS', WATCH_CHOICES),
+  ...watchParameters,
   url: text('Where webhooks are sent; empty for none', MAX_ADDRESS_CHARACTERS),
-  ...destinationParameters,
   digest: digestHour('A time of day: one message per day then; empty for immediate messages', true),
   atom: switched('Whether there is an Atom feed'),
-  ...sharing,
   paused: integer('Whether it is paused (1). Events during a pause are not delivered later', 0, 1),
 }
 
@@ -84,7 +77,7 @@ export function watchEditRoutes(
         filters: newFilters(filters),
         dns,
         changes,
-        webhook: url === undefined || url === '' ? (url === '' ? null : url) : webhookAddress(url, channels),
+        webhook: url === undefined ? undefined : url === '' ? null : webhookAddress(url, channels),
         hasFeed: atom === false ? undefined : atom === true,
         isShared: isShared === undefined ? undefined : isShared === 1,
         isPaused: paused === undefined ? undefined : paused === 1,

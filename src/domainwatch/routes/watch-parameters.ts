@@ -2,8 +2,10 @@ import { HttpError } from '../../lib/errors.ts'
 import { DISPLAY_NAME_TAKES, isDisplayName } from '../../lib/free-text.ts'
 import { hasAtMostCharacters, isStorable } from '../../lib/text.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
-import { choice, integer, text, type Parameter } from '../../http/parameters.ts'
+import { choice, flag, integer, text, type Parameter } from '../../http/parameters.ts'
+import { WATCH_CHOICES } from '../events/event.ts'
 import { LANGUAGES } from '../language.ts'
+import { MAX_ADDRESS_CHARACTERS } from '../outgoing/connect.ts'
 import type { Channels } from '../watches/channels/channel.ts'
 import { watchFilters } from '../watches/watch-filters.ts'
 import { MAX_DESTINATIONS, MAX_TO_CHARACTERS } from '../watches/destinations.ts'
@@ -20,8 +22,25 @@ export const which = {
   },
 }
 
-/** Where messages go, and how. */
-export const destinationParameters = {
+function watchName(): Parameter<string> {
+  const takes = `debe ser un texto de 1 a ${MAX_WATCH_NAME_CHARACTERS} caracteres`
+  return {
+    ...text('What to call it', MAX_WATCH_NAME_CHARACTERS),
+    schema: { type: 'string', minLength: 1, maxLength: MAX_WATCH_NAME_CHARACTERS },
+    parse: (given) => {
+      const value = given.trim()
+      if (value === '' || !hasAtMostCharacters(value, MAX_WATCH_NAME_CHARACTERS)) return { takes }
+      return isDisplayName(value) ? { value } : { takes: `${takes}, ${DISPLAY_NAME_TAKES}` }
+    },
+  }
+}
+
+/** What a new watch takes. */
+export const watchParameters = {
+  ...watchFilters,
+  name: watchName(),
+  changes: choice('New matches, all changes of matching records, or changes of their DNS', WATCH_CHOICES),
+  url: text('Where webhooks are sent', MAX_ADDRESS_CHARACTERS),
   to: text(
     'Where messages are sent, separated by commas: `telegram:<chat id>`, `ntfy:<topic or URL>`, `discord:<webhook URL>`, ' +
       `\`slack:<webhook URL>\`, \`mailto:<address>\`; ${MAX_DESTINATIONS} at most, the webhook included. A day or a date and time among them is the filter ` +
@@ -29,6 +48,9 @@ export const destinationParameters = {
     MAX_TO_CHARACTERS,
   ),
   language: choice('Language of messages and feed', LANGUAGES),
+  digest: digestHour('A time of day: one message per day then, instead of immediate messages', false),
+  atom: flag('Create an Atom feed'),
+  shared: integer('Whether the whole group sees and edits the watch (1) or only its account (0)', 0, 1),
 }
 
 /** What clients give as `to`: the filter by date of registration of before, and destinations. */
@@ -62,23 +84,6 @@ export function digestHour(description: string, takesNone: boolean): Parameter<s
     description,
     schema: { type: 'string', pattern: pattern.source },
     parse: (given) => (pattern.test(given) ? { value: given } : { takes: 'debe ser una hora (HH:MM)' }),
-  }
-}
-
-export const sharing = {
-  shared: integer('Whether the whole group sees and edits the watch (1) or only its account (0)', 0, 1),
-}
-
-export function watchName(): Parameter<string> {
-  const takes = `debe ser un texto de 1 a ${MAX_WATCH_NAME_CHARACTERS} caracteres`
-  return {
-    ...text('What to call it', MAX_WATCH_NAME_CHARACTERS),
-    schema: { type: 'string', minLength: 1, maxLength: MAX_WATCH_NAME_CHARACTERS },
-    parse: (given) => {
-      const value = given.trim()
-      if (value === '' || !hasAtMostCharacters(value, MAX_WATCH_NAME_CHARACTERS)) return { takes }
-      return isDisplayName(value) ? { value } : { takes: `${takes}, ${DISPLAY_NAME_TAKES}` }
-    },
   }
 }
 

@@ -2,40 +2,28 @@ import type { HttpServer } from '../../http/server.ts'
 import { HttpError, tooManyRequests } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
-import { choice, flag, text } from '../../http/parameters.ts'
-import { WATCH_CHOICES } from '../events/event.ts'
 import { readFilters } from '../filters.ts'
-import { MAX_ADDRESS_CHARACTERS } from '../outgoing/connect.ts'
 import type { Subscriptions } from '../subscriptions.ts'
 import { testAnswer, watchesAnswer, watchAnswer, watchMade } from '../schemas-watches.ts'
-import { serializeFilters, watchFilters } from '../watches/watch-filters.ts'
+import { serializeFilters } from '../watches/watch-filters.ts'
 import { NO_RECEIVER } from '../watches/edit-watch.ts'
 import type { Destination } from '../watches/channels/channel.ts'
 import { tooManyWatches } from '../watches/index.ts'
 import { assertFewDestinations, parseDestinations, unconfiguredChannel } from '../watches/destinations.ts'
 import {
-  destinationParameters,
-  digestHour,
   noWatch,
-  sharing,
   splitTo,
   watchGone,
   watchId,
-  watchName,
+  watchParameters,
   WATCHES_PATH,
   webhookAddress,
   which,
 } from './watch-parameters.ts'
 
 const parameters = {
-  ...watchFilters,
-  name: { ...watchName(), required: true, example: 'Nombres cortos' },
-  changes: choice('New matches, all changes of matching records, or changes of their DNS', WATCH_CHOICES),
-  url: text('Where webhooks are sent', MAX_ADDRESS_CHARACTERS),
-  ...destinationParameters,
-  digest: digestHour('A time of day: one message per day then, instead of immediate messages', false),
-  atom: flag('Create an Atom feed'),
-  ...sharing,
+  ...watchParameters,
+  name: { ...watchParameters.name, required: true, example: 'Nombres cortos' },
 }
 
 export function watchesRoutes(
@@ -97,8 +85,8 @@ export function watchesRoutes(
         language,
         digest: digest ?? null,
       })
-      const feed = made.feedToken === undefined ? undefined : `${baseUrl()}/w/${made.feedToken}.atom`
-      return { status: 200, id: made.id, secret: made.secret ?? null, atom: feed ?? null }
+      const feed = made.feedToken === undefined ? null : `${baseUrl()}/w/${made.feedToken}.atom`
+      return { status: 200, id: made.id, secret: made.secret ?? null, atom: feed }
     },
   })
 
