@@ -26,7 +26,7 @@ import { similarRoute } from './routes/similar.ts'
 import { statsRoute } from './routes/stats.ts'
 import { watchDeliveryRoutes } from './routes/watch-deliveries.ts'
 import { watchEditRoutes } from './routes/watch-edits.ts'
-import { watchFeedRoute } from './routes/watch-feed.ts'
+import { watchAtomRoute } from './routes/watch-atom.ts'
 import { watchesRoutes } from './routes/watches.ts'
 import { ClaimQueue } from './queue/claim-queue.ts'
 import { recordedNames } from './lookalikes/recorded-names.ts'
@@ -144,7 +144,7 @@ export function domainwatchRoutes(
   watchesRoutes(app, shared, following, baseUrl)
   watchEditRoutes(app, shared, following, { baseUrl, timeZone })
   watchDeliveryRoutes(app, shared, following.watches, { baseUrl, timeZone })
-  watchFeedRoute(app, following.watches, baseUrl)
+  watchAtomRoute(app, following.watches, baseUrl)
   bulkDnsRoute(app, shared, { tasks, dns: observed, inFlight: dnsInFlight })
 }
 

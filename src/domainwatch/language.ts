@@ -1,4 +1,4 @@
-/** The languages of messages and feeds of watches. */
+/** The languages of messages and Atom feeds of watches. */
 export const LANGUAGES = ['es', 'en'] as const
 export type Language = (typeof LANGUAGES)[number]
 

@@ -27,7 +27,7 @@ export interface SubscriptionsOptions {
   readonly failed: (what: string, error: unknown) => void
 }
 
-/** Everything that is notified of changes of records: event streams, feeds and watches. */
+/** Everything that is notified of changes of records: event streams, Atom feeds and watches. */
 export interface Subscriptions {
   readonly events: Events
   readonly watches: Watches

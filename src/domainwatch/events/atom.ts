@@ -6,17 +6,17 @@ import { SERVICE, type AtomEntry } from './atom-entry.ts'
 import { atomTextsIn } from './atom-texts.ts'
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8'
-/** A feed without entries needs a date too. */
+/** An Atom feed without entries needs a date too. */
 const EPOCH = new Date(0).toISOString()
 
-/** A feed without its links, which depend on the request. */
+/** An Atom feed without its links, which depend on the request. */
 export interface AtomFeed {
   readonly head: string
   readonly tail: string
 }
 
-/** Addresses of a feed. */
-export interface FeedLinks {
+/** Addresses of an Atom feed. */
+export interface AtomFeedLinks {
   /** Where it was read: the key or the token in it is the reader's own, and readers subscribe to this address. */
   readonly self: string
   /** The same for people. */
@@ -25,7 +25,7 @@ export interface FeedLinks {
 
 /**
  * Returns an Atom feed (RFC 4287).
- * @param about follows the beginning of the title that all feeds have
+ * @param about follows the beginning of the title that all Atom feeds have
  * @param sheetUrl returns the address of a record for people
  */
 export function atomFeed(
@@ -81,12 +81,12 @@ function escape(text: string): string {
     .replaceAll(/[&<>"]/g, (character) => REFERENCES[character] ?? character)
 }
 
-/** Answers with a feed, or with 304 if the client has it already. */
-export function sendFeed(
+/** Answers with an Atom feed, or with 304 if the client has it already. */
+export function sendAtomFeed(
   request: HttpRequest,
   reply: HttpReply,
   { head, tail }: AtomFeed,
-  { self, alternate }: FeedLinks,
+  { self, alternate }: AtomFeedLinks,
 ): string | null {
   const links = linkXml('self', self, 'application/atom+xml') + linkXml('alternate', alternate, 'text/html')
   const feed = head + links + tail

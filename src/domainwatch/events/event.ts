@@ -52,7 +52,7 @@ export interface DomainEvent {
   readonly dns?: DnsNews
 }
 
-/** What happened to a name, in the terms of messages and feeds. */
+/** What happened to a name, in the terms of messages and Atom feeds. */
 export type Occurrence =
   | 'new'
   | 'newFree'

@@ -15,14 +15,14 @@ import { StreamLimiter } from './stream-limiter.ts'
 const HEARTBEAT_MS = 15_000
 /** How long clients wait before they reconnect. */
 const RETRY_MS = 3_000
-/** Feeds cached until the next change. Most take less than 80 KB. */
-const MAX_CACHED_FEEDS = 50
-/** Changes searched for the entries of a feed, newest first. */
+/** Atom feeds cached until the next change. Most take less than 80 KB. */
+const MAX_CACHED_ATOM_FEEDS = 50
+/** Changes searched for the entries of an Atom feed, newest first. */
 const MAX_SEARCHED_CHANGES = 50_000
-/** Feeds that wait: one is made at a time, which takes a second or two on the event loop, in slices. */
-const MAX_WAITING_FEEDS = 64
-const MAX_WAITING_FEEDS_PER_ACCOUNT = 16
-const FEED_WAIT_MS = 10_000
+/** Atom feeds that wait: one is made at a time, which takes a second or two on the event loop, in slices. */
+const MAX_WAITING_ATOM_FEEDS = 64
+const MAX_WAITING_ATOM_FEEDS_PER_ACCOUNT = 16
+const ATOM_FEED_WAIT_MS = 10_000
 
 const GAP = JSON.stringify({
   msg: 'Los cambios desde el último evento ya no están disponibles: vuelva a leer la lista',
@@ -52,19 +52,19 @@ export interface StreamRequest {
   readonly signal: AbortSignal
 }
 
-/** Changes of records, as streams and as feeds. */
+/** Changes of records, as streams and as Atom feeds. */
 export class Events {
   readonly pages: EventPages
   readonly streams: StreamLimiter
   readonly #database: Database
   readonly #reading: ChangeReading
-  readonly #feeds: VersionedCache<AtomFeed>
-  readonly #feedSlots = new FairSlots({
+  readonly #atomFeeds: VersionedCache<AtomFeed>
+  readonly #atomFeedSlots = new FairSlots({
     slots: 1,
     slotsPerClient: 1,
-    maxWaiting: MAX_WAITING_FEEDS,
-    maxWaitingPerClient: MAX_WAITING_FEEDS_PER_ACCOUNT,
-    timeoutMs: FEED_WAIT_MS,
+    maxWaiting: MAX_WAITING_ATOM_FEEDS,
+    maxWaitingPerClient: MAX_WAITING_ATOM_FEEDS_PER_ACCOUNT,
+    timeoutMs: ATOM_FEED_WAIT_MS,
   })
 
   constructor({ database, reading, maxStreams, failed }: EventsOptions) {
@@ -72,7 +72,7 @@ export class Events {
     this.#reading = reading
     this.pages = new EventPages(database.changes, reading, failed)
     this.streams = new StreamLimiter(maxStreams)
-    this.#feeds = new VersionedCache(database, ['domain', 'dns'], MAX_CACHED_FEEDS)
+    this.#atomFeeds = new VersionedCache(database, ['domain', 'dns'], MAX_CACHED_ATOM_FEEDS)
   }
 
   /**
@@ -118,9 +118,9 @@ export class Events {
   /**
    * Returns an Atom feed of the newest events that concern the filters.
    * @param account id of the caller; accounts share the slot fairly
-   * @throws OverloadError if too many feeds wait
+   * @throws OverloadError if too many Atom feeds wait
    */
-  async feed(
+  async atomFeed(
     changes: Changes,
     filters: Filters,
     limit: number,
@@ -131,10 +131,10 @@ export class Events {
     const filterKey = JSON.stringify(filters).replace(/"(min|max)_length":/g, '"$1Length":')
     const key = changes === 'all' ? filterKey : `${changes} ${filterKey}`
     const cacheKey = `${limit} ${key}`
-    const known = this.#feeds.peek(cacheKey)
+    const known = this.#atomFeeds.peek(cacheKey)
     if (known !== undefined) return known
-    return this.#feedSlots.run(clientOf(account), () =>
-      this.#feeds.get(cacheKey, async () => {
+    return this.#atomFeedSlots.run(clientOf(account), () =>
+      this.#atomFeeds.get(cacheKey, async () => {
         const events = await this.#newest(changes, filters, limit)
         const entries = events.map((event) => entryOf(event, 'es'))
         return atomFeed(`eventos ${key}`, 'cambios', entries, sheetUrl, 'es')

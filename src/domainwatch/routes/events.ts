@@ -6,7 +6,7 @@ import { publicUrl } from '../../http/headers.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { choice, integer, text } from '../../http/parameters.ts'
 import type { Events } from '../events/index.ts'
-import { sendFeed } from '../events/atom.ts'
+import { sendAtomFeed } from '../events/atom.ts'
 import { ConsoleLinks } from '../console-links.ts'
 import { EVENT_CHOICES } from '../events/event.ts'
 import { filterParameters, readFilters } from '../filters.ts'
@@ -52,9 +52,9 @@ export function eventsRoute(app: HttpServer, shared: EndpointShared, events: Eve
       const after = lastEventId(request, values.last_event_id)
       if (values.format === 'atom') {
         const limit = values.limit ?? DEFAULT_ENTRIES
-        const feed = await events.feed(changes, filters, limit, pages.sheet, identity.accountId)
+        const feed = await events.atomFeed(changes, filters, limit, pages.sheet, identity.accountId)
         const self = publicUrl(baseUrl, request.raw.url ?? '')
-        return sendFeed(request, reply, feed, { self, alternate: pages.view(values) })
+        return sendAtomFeed(request, reply, feed, { self, alternate: pages.view(values) })
       }
       reply.header('content-type', 'text/event-stream')
       reply.header('x-accel-buffering', 'no')

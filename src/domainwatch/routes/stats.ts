@@ -49,7 +49,7 @@ export function statsRoute(app: HttpServer, shared: EndpointShared, statistics: 
       const request = { filters: readFilters(values), span, agents, rising, weeks, tags }
       const counts = await statistics.counts(request, identity.accountId)
       const days = { from: dayOf(span.from), to: dayOf(span.to) }
-      return { status: 200, ...days, ...counts, feeds: await statistics.feeds() }
+      return { status: 200, ...days, ...counts, feeds: await statistics.lastAdds() }
     },
   })
 }

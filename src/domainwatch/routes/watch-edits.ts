@@ -78,7 +78,7 @@ export function watchEditRoutes(
         dns,
         changes,
         webhook: url === undefined ? undefined : url === '' ? null : webhookAddress(url, channels),
-        hasFeed: atom === false ? undefined : atom === true,
+        hasAtomFeed: atom === false ? undefined : atom === true,
         isShared: isShared === undefined ? undefined : isShared === 1,
         isPaused: paused === undefined ? undefined : paused === 1,
         to: destinations,
@@ -86,7 +86,7 @@ export function watchEditRoutes(
         digest: digest === '' ? null : digest,
       })
       if (edited === undefined) throw noWatch()
-      const feed = edited.feedToken === undefined ? null : `${baseUrl()}/w/${edited.feedToken}.atom`
+      const feed = edited.atomToken === undefined ? null : `${baseUrl()}/w/${edited.atomToken}.atom`
       return { status: 200, id: watchId(id), secret: edited.secret ?? null, atom: feed }
     },
   })

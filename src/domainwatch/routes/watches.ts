@@ -85,7 +85,7 @@ export function watchesRoutes(
         language,
         digest: digest ?? null,
       })
-      const feed = made.feedToken === undefined ? null : `${baseUrl()}/w/${made.feedToken}.atom`
+      const feed = made.atomToken === undefined ? null : `${baseUrl()}/w/${made.atomToken}.atom`
       return { status: 200, id: made.id, secret: made.secret ?? null, atom: feed }
     },
   })

@@ -97,7 +97,7 @@ export class Statistics {
   }
 
   /** Returns when each account last added domains, to the second; null if it never did. */
-  async feeds(): Promise<{
+  async lastAdds(): Promise<{
     readonly account: readonly string[]
     readonly last_add: readonly (string | null)[]
   }> {

@@ -6,7 +6,7 @@ import type { Language } from '../language.ts'
 import type { Channels, Destination } from './channels/channel.ts'
 import { newSecret } from './channels/webhook.ts'
 import { assertAccountLimit, assertFewDestinations, parseDestinations } from './destinations.ts'
-import { digestOf, newFeedToken } from './feed-notifier.ts'
+import { digestOf, newAtomToken } from './atom-notifier.ts'
 import * as queries from './queries.ts'
 import { countShared, lockInstance } from './queries.ts'
 import * as destinations from './queries-destinations.ts'
@@ -39,7 +39,7 @@ export interface WatchEdit {
   readonly changes: Changes | undefined
   /** Address of the webhook; null removes it. */
   readonly webhook: string | null | undefined
-  readonly hasFeed: boolean | undefined
+  readonly hasAtomFeed: boolean | undefined
   readonly isShared: boolean | undefined
   readonly isPaused: boolean | undefined
   /** The destinations but the webhook, as clients write them. */
@@ -52,7 +52,7 @@ export interface WatchEdit {
 /** What an edit created, which is shown only once. */
 export interface EditedWatch {
   readonly secret: string | undefined
-  readonly feedToken: string | undefined
+  readonly atomToken: string | undefined
 }
 
 export const NO_RECEIVER = 'Falta el parámetro url o el parámetro atom'
@@ -87,10 +87,10 @@ export async function editWatch(
     assertFewDestinations(remaining)
     await assertAccountLimit(tx, watch.account_id)
     const hasWebhook = remaining.some(({ channel }) => channel === 'webhook')
-    const hasFeed = edit.hasFeed ?? watch.feed_digest !== null
-    if (remaining.length === 0 && !hasFeed) throw new HttpError(400, NO_RECEIVER)
+    const hasAtomFeed = edit.hasAtomFeed ?? watch.feed_digest !== null
+    if (remaining.length === 0 && !hasAtomFeed) throw new HttpError(400, NO_RECEIVER)
     const secret = hasWebhook && watch.secret === null ? newSecret() : undefined
-    const feedToken = hasFeed && watch.feed_digest === null ? newFeedToken() : undefined
+    const atomToken = hasAtomFeed && watch.feed_digest === null ? newAtomToken() : undefined
     const isPaused = edit.isPaused ?? watch.paused === 1
     const digest = edit.digest === undefined ? watch.digest : edit.digest
     const isResumed = watch.paused === 1 && !isPaused
@@ -110,13 +110,13 @@ export async function editWatch(
         secret: hasWebhook ? (secret ?? watch.secret) : null,
       }),
     )
-    if (feedToken !== undefined) await tx.run(queries.addFeed(id, digestOf(feedToken), head))
-    else if (!hasFeed) await tx.run(queries.removeFeed(id))
+    if (atomToken !== undefined) await tx.run(queries.addAtomFeed(id, digestOf(atomToken), head))
+    else if (!hasAtomFeed) await tx.run(queries.removeAtomFeed(id))
     if (isResumed) {
       await tx.run(destinations.skipTo(id, head))
-      await tx.run(queries.skipFeedTo(id, head))
+      await tx.run(queries.skipAtomFeedTo(id, head))
     }
-    return { secret, feedToken }
+    return { secret, atomToken }
   }, accountId)
 }
 

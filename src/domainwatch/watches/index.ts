@@ -12,7 +12,7 @@ import { listDeliveries, replayDelivery, type DeliveryPage, type DeliveryRequest
 import { assertAccountLimit, showDestination } from './destinations.ts'
 import { DeliverySlots } from './delivery-slots.ts'
 import { editWatch, type EditedWatch, type WatchEdit, lockSharing, MAX_SHARED } from './edit-watch.ts'
-import { entriesOf, digestOf, newFeedToken } from './feed-notifier.ts'
+import { entriesOf, digestOf, newAtomToken } from './atom-notifier.ts'
 import { Notifiers } from './notifiers.ts'
 import { writeOne } from './notification.ts'
 import * as queries from './queries.ts'
@@ -76,7 +76,7 @@ export class Watches {
     const { destinations } = request
     const id = randomBytes(9).toString('base64url')
     const secret = destinations.some(({ channel }) => channel === 'webhook') ? newSecret() : undefined
-    const feedToken = request.atom ? newFeedToken() : undefined
+    const atomToken = request.atom ? newAtomToken() : undefined
     // Changes committed from now on are new.
     const cursor = await pages.head()
     await database.transaction(async (tx) => {
@@ -97,7 +97,7 @@ export class Watches {
           shared: Number(request.isShared),
           language: request.language,
           digest: request.digest,
-          feedDigest: feedToken === undefined ? null : digestOf(feedToken),
+          atomDigest: atomToken === undefined ? null : digestOf(atomToken),
           cursor,
         }),
       )
@@ -108,7 +108,7 @@ export class Watches {
       await assertAccountLimit(tx, accountId)
     }, accountId)
     this.notifiers.wakeup.wakeAll()
-    return { id, secret, feedToken }
+    return { id, secret, atomToken }
   }
 
   /** Lists the watches of an account, and those that others share. */
@@ -171,10 +171,10 @@ export class Watches {
     }))
   }
 
-  /** Returns the feed of a token and the filters of its watch, or undefined if there is none. */
-  async feed(token: string, sheetUrl: (name: string) => string) {
+  /** Returns the Atom feed of a token and the filters of its watch, or undefined if there is none. */
+  async atomFeed(token: string, sheetUrl: (name: string) => string) {
     const { clock, database } = this.#options
-    const row = await database.first(queries.feedByDigest(digestOf(token), clock.now()))
+    const row = await database.first(queries.atomFeedByDigest(digestOf(token), clock.now()))
     if (row === undefined) return undefined
     const language = languageOf(row.language)
     const feed = atomFeed(`vigilancia ${row.id}`, row.name, entriesOf(row.feed), sheetUrl, language)

@@ -1,6 +1,6 @@
 import { InterruptibleSleep } from '../../lib/clock.ts'
 import { notifyDestination, notifyReplays, type DestinationContext } from './destination-notifier.ts'
-import { notifyFeed } from './feed-notifier.ts'
+import { notifyAtomFeed } from './atom-notifier.ts'
 import * as queries from './queries.ts'
 import { destinationsToReplay } from './queries-deliveries.ts'
 import { destinationById, destinationsToNotify } from './queries-destinations.ts'
@@ -15,7 +15,7 @@ const RETRY_MS = 2_000
 interface Work {
   /** Changes when the notifier has to restart, because a watch was edited. */
   readonly version: string
-  /** Notifies one destination or feed until the signal aborts. */
+  /** Notifies one destination or Atom feed until the signal aborts. */
   readonly notify: (signal: AbortSignal) => Promise<void>
 }
 
@@ -26,7 +26,7 @@ interface RunningWork {
 }
 
 /**
- * Notifies of the changes that all watches look for. Runs on one node only (leased). Each destination and each feed has a
+ * Notifies of the changes that all watches look for. Runs on one node only (leased). Each destination and each Atom feed has a
  * notifier, independent of all others.
  */
 export class Notifiers {
@@ -88,8 +88,8 @@ export class Notifiers {
       const notify = (signal: AbortSignal) => this.#destination(id, notifyReplays, signal)
       work.set(`replays ${id}`, { version: String(version), notify })
     }
-    for (const { id, version } of await database.all(queries.feedsToNotify(now)))
-      work.set(`feed ${id}`, { version: String(version), notify: (signal) => this.#feed(id, signal) })
+    for (const { id, version } of await database.all(queries.atomFeedsToNotify(now)))
+      work.set(`feed ${id}`, { version: String(version), notify: (signal) => this.#atomFeed(id, signal) })
     return work
   }
 
@@ -111,8 +111,8 @@ export class Notifiers {
     }
   }
 
-  async #feed(id: string, signal: AbortSignal): Promise<void> {
-    const row = await this.#context.database.first(queries.feedById(id))
-    if (row !== undefined) await notifyFeed(this.#context, row, signal)
+  async #atomFeed(id: string, signal: AbortSignal): Promise<void> {
+    const row = await this.#context.database.first(queries.atomFeedById(id))
+    if (row !== undefined) await notifyAtomFeed(this.#context, row, signal)
   }
 }

@@ -17,8 +17,8 @@ export interface WatchRow {
   readonly digest: string | null
 }
 
-/** A watch as the notifier of its feed needs it. */
-export interface FeedState {
+/** A watch as the notifier of its Atom feed needs it. */
+export interface AtomFeedState {
   readonly id: string
   /** Counts the edits. */
   readonly version: number
@@ -48,7 +48,7 @@ export interface NewWatch {
   readonly changes: string
   readonly now: number
   readonly secret: string | null
-  readonly feedDigest: string | null
+  readonly atomDigest: string | null
   readonly cursor: string
   readonly shared: number
   readonly language: string
@@ -59,8 +59,8 @@ export const insertWatch = (watch: NewWatch) => sql`
   INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, secret, shared, language, digest,
     feed_digest, feed_cursor, feed)
   VALUES (${watch.id}, ${watch.accountId}, ${watch.name}, ${watch.filters}, ${watch.changes}, ${watch.now}, 'active',
-    ${watch.secret}, ${watch.shared}, ${watch.language}, ${watch.digest}, ${watch.feedDigest}, ${watch.feedDigest === null ? null : watch.cursor},
-    ${watch.feedDigest === null ? null : '[]'})`
+    ${watch.secret}, ${watch.shared}, ${watch.language}, ${watch.digest}, ${watch.atomDigest}, ${watch.atomDigest === null ? null : watch.cursor},
+    ${watch.atomDigest === null ? null : '[]'})`
 
 const SHOWN = sql`watches.id AS id, accounts.name AS owner, watches.name AS name, filters, changes,
     watches.created_at AS created_at, feed_digest, shared, paused, language, digest
@@ -118,28 +118,28 @@ export const replaceSecret = (id: string, secret: string, previousUntil: number)
     secret = ${secret}
   WHERE id = ${id}`
 
-export const addFeed = (id: string, digest: string, cursor: string) => sql`
+export const addAtomFeed = (id: string, digest: string, cursor: string) => sql`
   UPDATE watches SET feed_digest = ${digest}, feed_cursor = ${cursor}, feed = '[]' WHERE id = ${id}`
 
-export const removeFeed = (id: string) => sql`
+export const removeAtomFeed = (id: string) => sql`
   UPDATE watches SET feed_digest = NULL, feed_cursor = NULL, feed = NULL WHERE id = ${id}`
 
-export const skipFeedTo = (id: string, cursor: string) => sql`
+export const skipAtomFeedTo = (id: string, cursor: string) => sql`
   UPDATE watches SET feed_cursor = ${cursor} WHERE id = ${id} AND feed_digest IS NOT NULL`
 
 export const deleteWatch = (accountId: number, id: string) => sql`
   DELETE FROM watches WHERE id = ${id} AND ${isAccessible(accountId)}`
 
-export const feedById = (id: string) => sql<FeedState>`
+export const atomFeedById = (id: string) => sql<AtomFeedState>`
   SELECT id, version, filters, changes, language, feed_cursor, feed FROM watches WHERE id = ${id}`
 
 export const anyWatch = () => sql<{ id: string }>`SELECT id FROM watches LIMIT 1`
 
-/** Selects the watches whose feeds need a notifier. */
-export const feedsToNotify = (now: number) => sql<{ id: string; version: number }>`
+/** Selects the watches whose Atom feeds need a notifier. */
+export const atomFeedsToNotify = (now: number) => sql<{ id: string; version: number }>`
   SELECT id, version FROM watches WHERE feed_digest IS NOT NULL AND paused = 0 AND ${hasKey(now)}`
 
-export interface FeedRow {
+export interface AtomFeedRow {
   readonly id: string
   readonly name: string
   readonly filters: string
@@ -147,9 +147,9 @@ export interface FeedRow {
   readonly feed: string
 }
 
-export const feedByDigest = (digest: string, now: number) => sql<FeedRow>`
+export const atomFeedByDigest = (digest: string, now: number) => sql<AtomFeedRow>`
   SELECT id, name, filters, language, feed FROM watches WHERE feed_digest = ${digest} AND ${hasKey(now)}`
 
 /** Changes no row if the watch was edited or paused since it was at `version`. */
-export const storeFeed = (id: string, version: number, feed: string, cursor: string) => sql`
+export const storeAtomFeed = (id: string, version: number, feed: string, cursor: string) => sql`
   UPDATE watches SET feed = ${feed}, feed_cursor = ${cursor} WHERE id = ${id} AND version = ${version} AND paused = 0`

@@ -5,8 +5,8 @@ import * as queries from './queries.ts'
 import { watchPredicate } from './watch-filters.ts'
 import { hash, randomBytes } from 'node:crypto'
 
-/** Generates the secret part of a feed's address. */
-export function newFeedToken(): string {
+/** Generates the secret part of an Atom feed's address. */
+export function newAtomToken(): string {
   return randomBytes(20).toString('base64url')
 }
 
@@ -15,14 +15,14 @@ export function digestOf(token: string): string {
   return hash('sha256', token)
 }
 
-/** Entries that a feed keeps. */
+/** Entries that an Atom feed keeps. */
 const MAX_ENTRIES = 50
 const WINDOW_MS = 200
 
-/** Maintains the feed of one watch until `signal` aborts or the watch is edited, paused or deleted. */
-export async function notifyFeed(
+/** Maintains the Atom feed of one watch until `signal` aborts or the watch is edited, paused or deleted. */
+export async function notifyAtomFeed(
   { database, pages, clock, vocabulary }: NotifierContext,
-  row: queries.FeedState,
+  row: queries.AtomFeedState,
   signal: AbortSignal,
 ): Promise<void> {
   const request = {
@@ -43,12 +43,14 @@ export async function notifyFeed(
       : found.events.map((event) => entryOf(event, language)).reverse()
     entries = [...added, ...entries].slice(0, MAX_ENTRIES)
     cursor = found.cursor
-    if (!(await writeOne(database, queries.storeFeed(row.id, row.version, JSON.stringify(entries), cursor))))
+    if (
+      !(await writeOne(database, queries.storeAtomFeed(row.id, row.version, JSON.stringify(entries), cursor)))
+    )
       return
   }
 }
 
-/** Parses the stored entries of a feed. */
+/** Parses the stored entries of an Atom feed. */
 export function entriesOf(feed: string | null): readonly AtomEntry[] {
   const entries: readonly AtomEntry[] = JSON.parse(feed ?? '[]')
   return entries

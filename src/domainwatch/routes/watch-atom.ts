@@ -2,12 +2,12 @@ import type { HttpServer } from '../../http/server.ts'
 import { publicUrl } from '../../http/headers.ts'
 import { problem, string } from '../../http/openapi/json-schema.ts'
 import { ConsoleLinks } from '../console-links.ts'
-import { ATOM_TYPE, sendFeed } from '../events/atom.ts'
+import { ATOM_TYPE, sendAtomFeed } from '../events/atom.ts'
 import type { Watches } from '../watches/index.ts'
 import { noWatch } from './watch-parameters.ts'
 
-/** The feed of a watch. Needs no key: the address is the secret. */
-export function watchFeedRoute(app: HttpServer, watches: Watches, baseUrl: () => string) {
+/** The Atom feed of a watch. Needs no key: the address is the secret. */
+export function watchAtomRoute(app: HttpServer, watches: Watches, baseUrl: () => string) {
   const pages = new ConsoleLinks(baseUrl)
   app.get<{ Params: { token: string } }>(
     '/w/:token.atom',
@@ -29,10 +29,10 @@ export function watchFeedRoute(app: HttpServer, watches: Watches, baseUrl: () =>
       },
     },
     async (request, reply) => {
-      const found = await watches.feed(request.params.token, pages.sheet)
+      const found = await watches.atomFeed(request.params.token, pages.sheet)
       if (found === undefined) throw noWatch()
       const self = publicUrl(baseUrl, request.raw.url ?? '')
-      return sendFeed(request, reply, found.feed, { self, alternate: pages.view(found.filters) })
+      return sendAtomFeed(request, reply, found.feed, { self, alternate: pages.view(found.filters) })
     },
   )
 }
