@@ -27,7 +27,7 @@ for (const { name, bytes } of pictures) {
   console.log(`\n### ${name}, to ${info.width}×${info.height}\n`)
   console.log('| | CPU, with decoding and resizing | bytes | PSNR | SSIM |')
   console.log('|---|---|---|---|---|')
-  const tell = async (what: string, encode: () => Promise<Buffer>) => {
+  const report = async (what: string, encode: () => Promise<Buffer>) => {
     const times: number[] = []
     let encoded = await encode()
     for (let round = 0; round < ROUNDS; round++) {
@@ -41,12 +41,12 @@ for (const { name, bytes } of pictures) {
     const cells = [what, `${median(times).toFixed(0)} ms`, encoded.length.toLocaleString('en')]
     console.log(`| ${[...cells, `${psnr(pair).toFixed(2)} dB`, ssim(pair).toFixed(4)].join(' | ')} |`)
   }
-  await tell('JPEG q80', () => small(bytes).jpeg({ quality: 80 }).toBuffer())
-  await tell('WebP q80', () => small(bytes).webp({ quality: 80 }).toBuffer())
+  await report('JPEG q80', () => small(bytes).jpeg({ quality: 80 }).toBuffer())
+  await report('WebP q80', () => small(bytes).webp({ quality: 80 }).toBuffer())
   for (const chromaSubsampling of SAMPLINGS) {
     for (const effort of EFFORTS) {
       const options: AvifOptions = { quality: 50, effort, chromaSubsampling }
-      await tell(`AVIF q50, ${chromaSubsampling}, effort ${effort}`, () =>
+      await report(`AVIF q50, ${chromaSubsampling}, effort ${effort}`, () =>
         small(bytes).avif(options).toBuffer(),
       )
     }

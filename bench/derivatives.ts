@@ -92,15 +92,15 @@ await withWorkspace(async (workspace) => {
             ),
         },
       ]
-      const asked = peers.filter(({ url }) => url(rendition, 0) !== undefined)
+      const capable = peers.filter(({ url }) => url(rendition, 0) !== undefined)
       const rowOf = (peer: Peer) => `${peer.name}, ${clients} clients`
-      for (const peer of asked) {
+      for (const peer of capable) {
         const run = () => lanes(clients, peer.pid, (i) => fetched(peer.url(rendition, i) ?? ''))
         contenders.push({ name: rowOf(peer), floor, mayFail: true, run })
       }
       const rates = await compare(`${megapixels} megapixels to ${BOX} pixels, ${title}, uncached`, contenders)
       console.log()
-      for (const peer of asked) {
+      for (const peer of capable) {
         const times = (rates.get(ours) ?? NaN) / (rates.get(rowOf(peer)) ?? NaN)
         if (!Number.isNaN(times))
           console.log(

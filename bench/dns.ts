@@ -39,14 +39,14 @@ const CONCURRENCY = 100
 
 const latencies = new Map<string, number>()
 
-async function asked(who: string, port: number, what: string, inFlight: number): Promise<Sample> {
+async function measure(who: string, port: number, what: string, inFlight: number): Promise<Sample> {
   const args = [lib('dns-client.ts'), who, String(port), what, String(inFlight), String(SECONDS)]
   const line = pinned(CLIENT_CORE, process.execPath, args)
   const { stdout } = await run(line.command, line.args, { timeout: 60_000 })
-  const told: Sample & { p99: number; wrong: number } = JSON.parse(stdout)
-  if (told.wrong > 0) console.log(`${who}, ${what} names, ${inFlight} in flight: ${told.wrong} failed`)
-  latencies.set(`${who}, ${what} names, ${inFlight} in flight`, told.p99)
-  return told
+  const result: Sample & { p99: number; wrong: number } = JSON.parse(stdout)
+  if (result.wrong > 0) console.log(`${who}, ${what} names, ${inFlight} in flight: ${result.wrong} failed`)
+  latencies.set(`${who}, ${what} names, ${inFlight} in flight`, result.p99)
+  return result
 }
 
 /** Parses the report of dnsperf: it has exited before its CPU time could be read. */
@@ -157,11 +157,17 @@ await withWorkspace(async (workspace) => {
   const floor = `dnsperf, ${IN_FLIGHT} in flight`
   const hasFloor = has('dnsperf', '-h')
   const compared = hasFloor ? { floor } : {}
-  const contender = (who: string, port: number, what: string, inFlight: number, told: string): Contender => ({
-    name: `${told}, ${inFlight.toLocaleString('en')} in flight`,
+  const contender = (
+    who: string,
+    port: number,
+    what: string,
+    inFlight: number,
+    label: string,
+  ): Contender => ({
+    name: `${label}, ${inFlight.toLocaleString('en')} in flight`,
     ...compared,
     ...(hasFloor && who === 'ours' && { target: 0.5 }),
-    run: () => asked(who, port, what, inFlight),
+    run: () => measure(who, port, what, inFlight),
   })
   const floors = (path: string) => (hasFloor ? [{ name: floor, run: () => dnsperf(port, path) }] : [])
   if (wants('delegated')) {

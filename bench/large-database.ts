@@ -44,8 +44,8 @@ await withWorkspace(async (workspace) => {
   await searchReady(service)
   await untilAtRest(service)
   const names = await metric(service, 'catalejo_search_names')
-  tell('names', names.toLocaleString('en'))
-  tell('idle memory', megabytes(memoryOf(service.pid)?.nowMb))
+  report('names', names.toLocaleString('en'))
+  report('idle memory', megabytes(memoryOf(service.pid)?.nowMb))
 
   await updates(service, names, file)
   await pages(service)
@@ -73,13 +73,13 @@ await withWorkspace(async (workspace) => {
   const similar = service.endpoint('domainwatch/similar', { domain: 'mibanco.cl' })
   await timed('without the index: `similar`', 2, () => text(similar))
   await timed('without the index: `stats`', 2, () => text(service.endpoint('domainwatch/stats')))
-  tell('memory without the index', megabytes(memoryOf(service.pid)?.nowMb))
+  report('memory without the index', megabytes(memoryOf(service.pid)?.nowMb))
   await service.stop()
 
   async function backedUp(count: number) {
     const { seconds, peakMb } = await runCommand(['backup', join(workspace.folder, 'copia'), ...place])
-    tell('`backup`', `${perSecond(count, seconds)} in ${seconds.toFixed(1)} s`)
-    tell('its peak memory', megabytes(peakMb))
+    report('`backup`', `${perSecond(count, seconds)} in ${seconds.toFixed(1)} s`)
+    report('its peak memory', megabytes(peakMb))
     await rm(join(workspace.folder, 'copia'), { recursive: true })
   }
 })
@@ -123,8 +123,8 @@ async function pages(service: Service) {
   }
   const seconds = (performance.now() - began) / 1000
   const last = took.slice(-100)
-  tell(`all ${took.length} pages: ${count} records`, perSecond(count, seconds))
-  tell(
+  report(`all ${took.length} pages: ${count} records`, perSecond(count, seconds))
+  report(
     'first 100 pages, last 100, slowest',
     [average(took.slice(0, 100)), average(last), Math.max(...took)].map(ms).join(', '),
   )
@@ -152,12 +152,12 @@ async function exported(service: Service, names: number, file: string) {
   if (!ok || body === null) throw new Error('the export failed')
   let bytes = 0
   for await (const chunk of body) bytes += chunk.byteLength
-  tell(
+  report(
     `\`export\` of ${(bytes / 1e6).toFixed(0)} MB`,
     perSecond(names, (performance.now() - began) / 1000),
     floor,
   )
-  tell(
+  report(
     'memory before it, peak during it',
     `${megabytes(before)}, ${megabytes(memoryOf(service.pid)?.peakMb)}`,
   )
@@ -173,7 +173,7 @@ function expire(file: string, count: number): number {
        (SELECT name FROM domains WHERE discarded_at IS NULL ORDER BY date_reg LIMIT ?)`,
     )
     .run(Date.now() - 7 * DAY_MS - 1_000, count)
-  tell(`${count} discarded, by SQLite`, `${((performance.now() - start) / 1000).toFixed(1)} s`)
+  report(`${count} discarded, by SQLite`, `${((performance.now() - start) / 1000).toFixed(1)} s`)
   db.close()
   return Number(changes)
 }
@@ -193,11 +193,11 @@ async function swept(service: Service, discarded: number) {
     await sleep(100)
   }
   db.close()
-  tell(
+  report(
     `purge of ${discarded} records, from the start of the service`,
     `${((performance.now() - began) / 1000).toFixed(1)} s`,
   )
-  tell('concurrent `add` of one: average, slowest', `${ms(average(took))}, ${ms(Math.max(...took))}`)
+  report('concurrent `add` of one: average, slowest', `${ms(average(took))}, ${ms(Math.max(...took))}`)
 }
 
 async function timed(what: string, times: number, work: () => Promise<unknown>) {
@@ -207,7 +207,7 @@ async function timed(what: string, times: number, work: () => Promise<unknown>) 
     await work()
     took.push(performance.now() - start)
   }
-  tell(
+  report(
     what,
     took.length === 1 ? ms(took[0] ?? NaN) : `${ms(took[0] ?? NaN)}, then ${ms(average(took.slice(1)))}`,
   )
@@ -219,7 +219,7 @@ async function text(url: string): Promise<string> {
   return answer.text()
 }
 
-function tell(what: string, value: string, floor = '') {
+function report(what: string, value: string, floor = '') {
   rows.push([what, value, floor])
   process.stderr.write(`${what}: ${value} ${floor && `(${floor})`}\n`)
 }

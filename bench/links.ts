@@ -182,7 +182,7 @@ await withWorkspace(async (workspace) => {
       join(workspace.folder, 'derivatives.lua'),
       hashes.map((hash) => `/i/${hash}${COLD_DERIVATIVE}`),
     )
-    const asked = await rotation(join(workspace.folder, 'derivative-names.lua'), names)
+    const script = await rotation(join(workspace.folder, 'derivative-names.lua'), names)
     const floor = `nginx, ${COLD_DERIVATIVES} files in turn`
     const ours: Contender = {
       name: `\`/i/\`, ${COLD_DERIVATIVES} in turn, cache for a fraction of them`,
@@ -191,6 +191,6 @@ await withWorkspace(async (workspace) => {
       run: () => load({ server: cold, url: cold.url, script: links }),
     }
     if (nginx === undefined) return [ours]
-    return [{ name: floor, run: () => load({ server: nginx, url: nginx.url, script: asked }) }, ours]
+    return [{ name: floor, run: () => load({ server: nginx, url: nginx.url, script }) }, ours]
   }
 })

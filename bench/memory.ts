@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import sharp from 'sharp'
 import { bombs } from './lib/bombs.ts'
-import { told, watchMemory, type Peak } from './lib/memory.ts'
+import { formatPeak, watchMemory, type Peak } from './lib/memory.ts'
 import { SECONDS } from './lib/options.ts'
 import { photo, stamp, UploadBody } from './lib/photos.ts'
 import { post } from './lib/post.ts'
@@ -95,10 +95,10 @@ async function usualMeanwhile(service: Service, hash: string, work: Promise<unkn
       post(service.endpoint('imagestore/upload'), small.contentType, small.next()),
   }
   await Promise.all(
-    Object.entries(kinds).map(async ([kind, ask]) => {
+    Object.entries(kinds).map(async ([kind, request]) => {
       while (going) {
         const began = performance.now()
-        await ask()
+        await request()
         slowest.set(kind, Math.max(slowest.get(kind) ?? 0, performance.now() - began))
       }
     }),
@@ -127,10 +127,12 @@ async function main(): Promise<void> {
     const peak = loaded()
     const floor = await measureAlone(photograph)
     console.log(`\n### Memory under ${CLIENTS} clients, different sources of 12 megapixels\n`)
-    console.log(`- the library alone, ${JOBS} jobs: ${told(floor)}`)
-    console.log(`- the service while ${SOURCES} of them are uploaded, 8 at a time: ${told(filled)}`)
-    console.log(`- the idle service: ${told(idle)}`)
-    console.log(`- the service, ${Math.round((done * 1000) / LOAD_MS)} requests per second: ${told(peak)}`)
+    console.log(`- the library alone, ${JOBS} jobs: ${formatPeak(floor)}`)
+    console.log(`- the service while ${SOURCES} of them are uploaded, 8 at a time: ${formatPeak(filled)}`)
+    console.log(`- the idle service: ${formatPeak(idle)}`)
+    console.log(
+      `- the service, ${Math.round((done * 1000) / LOAD_MS)} requests per second: ${formatPeak(peak)}`,
+    )
     console.log(`- ${verdict(peak.rss, AIM, '250 MiB resident')}; PSS ${verdict(peak.pss, AIM, '250 MiB')}`)
   })
   await withWorkspace(async (workspace) => {
@@ -158,7 +160,7 @@ async function main(): Promise<void> {
     )
     for (const line of [...counts].map(([outcome, count]) => `- ${outcome}, ${count} times`).sort())
       console.log(line)
-    console.log(`- ${told(peak)}: ${verdict(peak.rss, BOMBED_AIM, '1,500 MiB')}`)
+    console.log(`- ${formatPeak(peak)}: ${verdict(peak.rss, BOMBED_AIM, '1,500 MiB')}`)
     for (const [kind, ms] of slowest)
       console.log(
         `- the slowest of ${kind} meanwhile: ${Math.round(ms)} ms, ${verdict(ms, SLOWEST_AIM_MS, '2 s')}`,

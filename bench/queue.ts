@@ -152,9 +152,9 @@ async function load(
       let claims = 0
       for (; performance.now() < end; claims++) {
         await turn(service, key, claims, async (limit) => {
-          const asked = performance.now()
+          const sent = performance.now()
           const names = await claim(service, key, limit)
-          latencies.push(performance.now() - asked)
+          latencies.push(performance.now() - sent)
           return names
         })
       }

@@ -59,8 +59,10 @@ for (const [place, { name, unit }] of (columns[0] ?? []).entries()) {
   const factor = ((values.at(-1) ?? NaN) / (values[0] ?? NaN)) ** (1 / tens)
   const grows = Number.isFinite(factor) ? `× ${factor.toFixed(2)}` : ''
   const floor = rows.at(-1)?.floor
-  const told = floor === undefined ? '' : `${rounded(floor)} ${unit}`
-  console.log(`| ${[name, ...values.map((value) => `${rounded(value)} ${unit}`), grows, told].join(' | ')} |`)
+  const floorText = floor === undefined ? '' : `${rounded(floor)} ${unit}`
+  console.log(
+    `| ${[name, ...values.map((value) => `${rounded(value)} ${unit}`), grows, floorText].join(' | ')} |`,
+  )
 }
 
 async function measure(workspace: Workspace, size: number): Promise<Row[]> {

@@ -79,7 +79,7 @@ await withWorkspace(async (workspace) => {
   console.log(`Rows and JSON.stringify of 1,024 records, in process: ${rows.toFixed(0)} per second\n`)
   const pageOf = (query: Readonly<Record<string, string>>, limit: number) =>
     service.endpoint('domainwatch/list', { ...query, limit: String(limit) })
-  const ask = (server: Server, url: string, seconds = SECONDS) =>
+  const measure = (server: Server, url: string, seconds = SECONDS) =>
     load({ server, url, connections: CLIENTS }, seconds)
   const floors = new Map<number, Server>()
   for (const limit of LIMITS) {
@@ -87,9 +87,9 @@ await withWorkspace(async (workspace) => {
     floors.set(limit, await startBare(workspace, body.byteLength))
   }
   await whileStill(pids, async () => {
-    for (const server of floors.values()) await ask(server, server.url, WARM_UP_SECONDS)
+    for (const server of floors.values()) await measure(server, server.url, WARM_UP_SECONDS)
     for (const [, query] of PATTERNS)
-      for (const limit of LIMITS) await ask(service, pageOf(query, limit), WARM_UP_SECONDS)
+      for (const limit of LIMITS) await measure(service, pageOf(query, limit), WARM_UP_SECONDS)
   })
   const head = ['', 'records']
   for (const limit of LIMITS) head.push(`${limit} per page: per second`, 'p99', 'bare `node:http`: p99')
@@ -103,8 +103,8 @@ await withWorkspace(async (workspace) => {
     for (const limit of LIMITS) {
       const floor = floors.get(limit)
       const { bare, ours } = await whileStill(pids, async () => ({
-        bare: floor && (await ask(floor, floor.url)),
-        ours: await ask(service, pageOf(query, limit)),
+        bare: floor && (await measure(floor, floor.url)),
+        ours: await measure(service, pageOf(query, limit)),
       }))
       rates.push(ours.perSecond)
       cells.push(ours.perSecond.toFixed(0), `${ours.p99Ms.toFixed(1)} ms`, `${bare?.p99Ms.toFixed(1)} ms`)

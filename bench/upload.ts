@@ -10,7 +10,7 @@ import { photo, UploadBody } from './lib/photos.ts'
 import { post } from './lib/post.ts'
 import { startDatabaseServer } from './lib/postgres.ts'
 import { startService, type Service } from './lib/service.ts'
-import { doParts, tellParts } from './lib/upload-parts.ts'
+import { doParts, timeParts } from './lib/upload-parts.ts'
 import { withWorkspace } from './lib/workspace.ts'
 import { uploadPicture } from './peers/directus-pictures.ts'
 import { hasDirectus, startDirectus } from './peers/directus.ts'
@@ -59,7 +59,7 @@ await withWorkspace(async (workspace) => {
         run: () => overHttp(oneCore, bodies.slice(0, 1)),
       },
     ])
-    console.log(`\n${await tellParts(new UploadBody(jpeg).next(), folder)}`)
+    console.log(`\n${await timeParts(new UploadBody(jpeg).next(), folder)}`)
 
     const floor = `the same work in process, ${CLIENTS} jobs`
     const contenders: Contender[] = [

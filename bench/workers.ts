@@ -63,17 +63,17 @@ await withWorkspace(async (workspace) => {
     const floor = `${name}, one process`
     const both = `${name}, two`
     return [
-      { name: floor, run: () => asked(floor, first, url(first)) },
+      { name: floor, run: () => measure(floor, first, url(first)) },
       {
         name: both,
         floor,
         ...(target === undefined ? {} : { target }),
-        run: () => asked(both, second, url(second)),
+        run: () => measure(both, second, url(second)),
       },
     ]
   }
 
-  async function asked(name: string, server: Server, url: string): Promise<Sample> {
+  async function measure(name: string, server: Server, url: string): Promise<Sample> {
     const before = generatorSeconds()
     const sample = await load({ server, url })
     const own = shares.get(name) ?? []

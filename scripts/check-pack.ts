@@ -16,7 +16,7 @@ import { createProgram } from '../src/cli/program.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const START_MS = 30_000
 const STOP_MS = 10_000
-const { values: asked } = parseArgs({ options: { out: { type: 'string' } } })
+const { values: flags } = parseArgs({ options: { out: { type: 'string' } } })
 
 // Without what npm puts in front of the path for the scripts of this project.
 const environment = {
@@ -40,7 +40,7 @@ try {
   assert.match(run('key', 'list'), /domainwatch\tgrupo/)
   step('--version and the key commands')
   await useService(command, key, imageKey)
-  if (asked.out !== undefined) await copyFile(tarball, join(asked.out, basename(tarball)))
+  if (flags.out !== undefined) await copyFile(tarball, join(flags.out, basename(tarball)))
   console.log('The packed release works')
 } finally {
   await rm(work, { recursive: true, force: true })

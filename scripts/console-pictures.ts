@@ -162,13 +162,13 @@ async function dateChanges(to: TestService): Promise<void> {
 /** What happened to one of them, name servers included. */
 async function fillHistory(to: TestService): Promise<void> {
   const { key } = await to.newKey('Mirones', 'domainwatch')
-  const ask = () => call(to, DNS, { query: { api: to.domainKey, domain: 'casapan.cl' } })
-  await ask()
+  const lookUp = () => call(to, DNS, { query: { api: to.domainKey, domain: 'casapan.cl' } })
+  await lookUp()
   await update(to, [{ domain: 'casapan', status: 0 }], { key })
   await dateChanges(to)
   clock.advance(50 * 60_000)
   servers = ['ns1.hostname.cl', 'ns2.hostname.cl', 'ns2.proveedor.cl']
-  await ask()
+  await lookUp()
   clock.advance(6 * 60_000)
   await update(to, [{ domain: 'casapan', status: 1, revision: 1 }])
   await dateChanges(to)

@@ -199,8 +199,8 @@ async function picture(path: string, modifier: string, markPath: string, from: s
   const kind = made.mime.replace('image/', '').replace('jpeg', 'jpg')
   const name = `${from === 'scene' ? '' : `${from}-`}${modifier.replaceAll(/[^\w.]+/g, '-')}.${kind}`
   await writeFile(new URL(name, FOLDER), made.bytes)
-  const told = /f_/.test(modifier) ? `, ${made.bytes.byteLength} bytes` : ''
-  return `- \`${modifier}\`: ${made.width} × ${made.height}${told}<br>![${modifier}](images/modifiers/${name})`
+  const size = /f_/.test(modifier) ? `, ${made.bytes.byteLength} bytes` : ''
+  return `- \`${modifier}\`: ${made.width} × ${made.height}${size}<br>![${modifier}](images/modifiers/${name})`
 }
 
 async function derive(path: string, modifier: string, markPath: string): Promise<DerivedImage> {

@@ -19,12 +19,12 @@ const names =
     ? Array.from({ length: DELEGATED }, (_, i) => delegatedName(i))
     : Array.from({ length: OWN_ZONES }, (_, i) => ownName(i))
 
-type Ask = (name: string) => Promise<{ readonly kind: string }>
+type LookUp = (name: string) => Promise<{ readonly kind: string }>
 
 const FOUND = { kind: 'found' }
 const FAILED = { kind: 'failed' }
 
-function asker(): Ask {
+function createLookUp(): LookUp {
   if (who === 'node:dns') {
     const resolver = new NodeResolver({ timeout: 3_000, tries: 2 })
     resolver.setServers([`127.0.0.1:${port}`])
@@ -47,11 +47,11 @@ let done = 0
 let wrong = 0
 let isMeasured = false
 
-async function go(ask: Ask): Promise<never> {
+async function go(lookUp: LookUp): Promise<never> {
   for (;;) {
     const isTimed = isMeasured && next % TIMED === 0
     const start = isTimed ? performance.now() : 0
-    if ((await ask(names[next++ % names.length] ?? '')).kind !== 'found') wrong++
+    if ((await lookUp(names[next++ % names.length] ?? '')).kind !== 'found') wrong++
     done++
     if (isTimed) times.push(performance.now() - start)
   }
@@ -79,8 +79,8 @@ async function goBare(): Promise<void> {
 
 if (who === 'dgram') await goBare()
 else {
-  const ask = asker()
-  for (let i = 0; i < Number(flying); i++) void go(ask)
+  const lookUp = createLookUp()
+  for (let i = 0; i < Number(flying); i++) void go(lookUp)
 }
 while (done < WARM_UP) await new Promise((resolve) => setTimeout(resolve, 10))
 isMeasured = true

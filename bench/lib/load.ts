@@ -58,15 +58,15 @@ export async function load(
   async function autocannon() {
     const args = [AUTOCANNON, '--json', '-c', String(connections), '-d', String(seconds), url]
     const { stdout } = await client(process.execPath, args)
-    const told: {
+    const result: {
       '2xx': number
       non2xx: number
       errors: number
       duration: number
       latency: { p99: number }
     } = JSON.parse(stdout)
-    if (told.non2xx + told.errors > 0) throw new Error(`failed responses from ${url}`)
-    return { requests: told['2xx'], elapsed: told.duration, p99Ms: told.latency.p99 }
+    if (result.non2xx + result.errors > 0) throw new Error(`failed responses from ${url}`)
+    return { requests: result['2xx'], elapsed: result.duration, p99Ms: result.latency.p99 }
   }
 
   function client(command: string, args: readonly string[]) {

@@ -33,8 +33,8 @@ export function watchMemory(pid: number): () => Peak {
 
 function sizeOf(pid: number): { rss: number; pss: number } | undefined {
   try {
-    const told = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1')
-    const bytes = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB`, 'm').exec(told)?.[1]) * 1024
+    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1')
+    const bytes = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB`, 'm').exec(rollup)?.[1]) * 1024
     return { rss: bytes('Rss'), pss: bytes('Pss') }
   } catch {
     // It has exited.
@@ -44,5 +44,5 @@ function sizeOf(pid: number): { rss: number; pss: number } | undefined {
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
-export const told = ({ rss, pss, processes }: Peak): string =>
+export const formatPeak = ({ rss, pss, processes }: Peak): string =>
   `${Math.round(rss / MIB)} MiB resident (${Math.round(pss / MIB)} with shared pages counted once), ${processes} processes`

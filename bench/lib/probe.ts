@@ -21,7 +21,7 @@ const times: number[] = []
 let stopped = false
 
 // A small response arrives in one chunk.
-async function ask(): Promise<number> {
+async function request(): Promise<number> {
   const start = performance.now()
   const answer = once(socket, 'data')
   socket.write(`GET ${pathname} HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`)
@@ -30,17 +30,22 @@ async function ask(): Promise<number> {
   return performance.now() - start
 }
 
-for (let i = 0; i < WARM_UP; i++) await ask()
+for (let i = 0; i < WARM_UP; i++) await request()
 process.on('message', () => {
   stopped = true
 })
 process.send?.('ready')
 while (!stopped) {
-  times.push(await ask())
+  times.push(await request())
   await sleep(PAUSE_MS)
 }
 times.sort((a, b) => a - b)
 const within = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0
-const told: Probed = { count: times.length, p50: within(0.5), p99: within(0.99), slowest: times.at(-1) ?? 0 }
-process.send?.(told)
+const result: Probed = {
+  count: times.length,
+  p50: within(0.5),
+  p99: within(0.99),
+  slowest: times.at(-1) ?? 0,
+}
+process.send?.(result)
 socket.destroy()

@@ -139,7 +139,7 @@ interface Asked {
 async function measured(server: Server, { url, body, script }: Asked) {
   const init =
     body === undefined ? {} : { method: 'POST', headers: { 'content-type': 'application/json' }, body }
-  const ask = async () => {
+  const search = async () => {
     const start = performance.now()
     const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(MAX_ANSWER_MS) })
     const text = await answer.text()
@@ -147,8 +147,8 @@ async function measured(server: Server, { url, body, script }: Asked) {
     return { ms: performance.now() - start, count: text.match(/"name":/g)?.length ?? 0 }
   }
   const start = performance.now()
-  for (let i = 0; i < WARM_UPS && performance.now() - start < WARM_UP_MS; i++) await ask()
-  const { ms, count } = await ask()
+  for (let i = 0; i < WARM_UPS && performance.now() - start < WARM_UP_MS; i++) await search()
+  const { ms, count } = await search()
   if (ms > SLOW_MS) return { perSecond: 1_000 / ms, count }
   const { perSecond } = await load({
     server,

@@ -13,10 +13,10 @@ export async function startProbe(url: string): Promise<{ stop(): Promise<Probed>
     async stop() {
       const answer = once(child, 'message')
       child.send('stop')
-      const [told]: Probed[] = await answer
+      const [result]: Probed[] = await answer
       child.disconnect()
-      if (told === undefined) throw new Error('the probe reported no result')
-      return told
+      if (result === undefined) throw new Error('the probe reported no result')
+      return result
     },
   }
 }

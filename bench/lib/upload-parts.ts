@@ -26,10 +26,10 @@ export async function doParts(body: Buffer, folder: string): Promise<void> {
 }
 
 /** Measures each part separately. */
-export async function tellParts(body: Buffer, folder: string): Promise<string> {
+export async function timeParts(body: Buffer, folder: string): Promise<string> {
   const image = imageOf(body)
   const pixels = await decode(image)
-  const told: string[] = []
+  const timings: string[] = []
   for (const [name, step] of Object.entries(steps)) {
     const times: number[] = []
     for (let i = 0; i < ROUNDS; i++) {
@@ -37,9 +37,9 @@ export async function tellParts(body: Buffer, folder: string): Promise<string> {
       await step(body, image, pixels, folder)
       times.push(performance.now() - start)
     }
-    told.push(`${name} ${median(times).toFixed(1)} ms`)
+    timings.push(`${name} ${median(times).toFixed(1)} ms`)
   }
-  return `Each part alone: ${told.join(', ')}.`
+  return `Each part alone: ${timings.join(', ')}.`
 }
 
 const FIELD = Buffer.from('"image":"')
