@@ -4,6 +4,7 @@ import { untilAnswered } from '../api/retry.ts'
 import { accountOf } from '../api/scope.ts'
 import { localTime } from '../api/server.ts'
 import { keyFor } from '../api/session.ts'
+import { createLimiter } from '../app/concurrency-limiter.ts'
 import { runOperation, type OperationHandle, type OperationOutcome } from '../app/operations.ts'
 import { subjectOf } from '../domains/marks.ts'
 import { readRecord } from '../domains/read-record.ts'
@@ -26,7 +27,10 @@ const MAX_ATTEMPTS = 12
 /** Difference of clocks, and names looked up while they were recorded. */
 const SLACK_MS = 5_000
 const MAX_PAGE_ROWS = 1_000
+/** With more changes than these, as during an import, each name is looked up again. */
 const MAX_PAGES = 20
+/** A browser opens six connections to a host: some stay free for the rest of the page. */
+const MAX_RUNNING = 4
 
 /**
  * Records new names. Names that the service rejects do not affect the others and are reported with the reason, and so
@@ -74,7 +78,7 @@ export function addNames(
   })
 }
 
-/** Returns which of these names were recorded or changed since a time of the service. */
+/** Returns which of these names, which were not recorded then, were recorded since a time of the service. */
 async function recordedSince(
   time: number,
   names: ReadonlySet<string>,
@@ -93,9 +97,14 @@ async function recordedSince(
       ...(key === undefined ? {} : { key }),
     })
     for (const { name } of data.data[0] ?? []) if (names.has(name)) found.add(name)
-    if (next === undefined) break
+    if (next === undefined) return found
     cursor = next
   }
+  const slots = createLimiter(MAX_RUNNING)
+  const look = async (name: string) => {
+    if ((await readRecord(name, undefined, key)) !== null) found.add(name)
+  }
+  await Promise.all([...names].map((name) => slots.run(() => look(name))))
   return found
 }
 

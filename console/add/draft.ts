@@ -1,5 +1,5 @@
 import { localNow } from '../api/server.ts'
-import { onSignOut } from '../api/session.ts'
+import { onNextUser } from '../api/scope.ts'
 import { createStore } from '../app/store.ts'
 import { guardWork } from '../app/unsaved-work.ts'
 import type { CommonValues } from './add-names.ts'
@@ -23,7 +23,7 @@ export function noteNewNames(has: boolean): void {
   hasNewNames = has
 }
 
-onSignOut(() => {
+onNextUser('domainwatch', () => {
   hasNewNames = false
   draft.set(emptyDraft())
 })

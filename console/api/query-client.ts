@@ -31,6 +31,7 @@ connection.subscribe(() => {
 
 // Another key may be allowed what this one was denied.
 session.subscribe(() => {
-  queryClient.removeQueries({ type: 'inactive' })
+  // Once the screens without a key are gone: the next user must not see what they had read.
+  setTimeout(() => queryClient.removeQueries({ type: 'inactive' }))
   void queryClient.resetQueries({ predicate: ({ state }) => state.error !== null })
 })

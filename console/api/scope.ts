@@ -1,7 +1,7 @@
 import { createStore, useStore } from '../app/store.ts'
 import { callApi } from './client.ts'
 import type { SCOPES } from './constants.ts'
-import { session, type Keys, type ServiceName } from './session.ts'
+import { onSignOut, session, type Keys, type ServiceName } from './session.ts'
 
 export type Scope = (typeof SCOPES)[ServiceName][number]
 
@@ -61,6 +61,51 @@ export function useAccounts(): (service: ServiceName) => string | undefined {
 export function accountOf(service: ServiceName): string | undefined {
   const one = known.get()[service]
   return one !== undefined && one.key === session.get()[service] ? one.account : undefined
+}
+
+/** Whose work something is: that of a key, and of its account if it is known. */
+export interface Owner {
+  readonly key: string | undefined
+  readonly account: string | undefined
+}
+
+/** The present user of a service. */
+export const ownerOf = (service: ServiceName): Owner => ({
+  key: session.get()[service],
+  account: accountOf(service),
+})
+
+/** The same, in components. */
+export function useOwner(service: ServiceName): Owner {
+  const account = useAccounts()(service)
+  return { key: useStore(session)[service], account }
+}
+
+/** Whether two keys are one, or of one account. */
+export const isSameOwner = (one: Owner, other: Owner): boolean =>
+  (one.key !== undefined && one.key === other.key) ||
+  (one.account !== undefined && one.account === other.account)
+
+/**
+ * Calls a listener at sign-out, and when a key of another account follows one that was rejected: what was entered or
+ * chosen must not be shown to the next user. After a rejection, the same user continues with another key.
+ */
+export function onNextUser(service: ServiceName, listener: () => void): void {
+  let last = ownerOf(service)
+  let isGone = false
+  const look = () => {
+    const user = ownerOf(service)
+    if (user.key === undefined) {
+      isGone = true
+      return
+    }
+    if (isGone && !isSameOwner(last, user)) listener()
+    isGone = false
+    last = user
+  }
+  session.subscribe(look)
+  known.subscribe(look)
+  onSignOut(listener)
 }
 
 /** Whether the keys of the session suffice for what the console does. */

@@ -23,6 +23,8 @@ export interface Operation {
 
 export interface OperationSpec {
   readonly subjects: readonly string[]
+  /** Belongs to a key that was removed already: it runs silently. */
+  readonly isForeign?: boolean
   /** The message while it is running. */
   readonly pending: string
   readonly failed: (reason: string) => string
@@ -88,9 +90,9 @@ export function runOperation(gesture: OperationSpec): OperationHandle | undefine
     return undefined
   }
   const id = ++lastId
-  const { subjects, pending } = gesture
+  const { subjects, pending, isForeign = false } = gesture
   const operation: Operation = { id, subjects, state: 'waiting', text: pending, undoneBy: undefined }
-  entries.set(id, { operation, gesture, isAcknowledged: false, isForeign: false, isShown: false })
+  entries.set(id, { operation, gesture, isAcknowledged: false, isForeign, isShown: false })
   const before = Promise.all(subjects.flatMap((subject) => tails.get(subject) ?? []))
   const settled = before.then(() => slots.run(() => execute(id)))
   for (const subject of subjects) tails.set(subject, settled)

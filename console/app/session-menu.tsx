@@ -46,7 +46,7 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
         className="danger-text"
         onClick={() => {
           queryClient.clear()
-          forgetImport(accountOf('domainwatch'))
+          forgetImports(accountOf('domainwatch'))
           signOut()
         }}
       >
@@ -58,9 +58,9 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
 }
 
 /** Who signs out leaves no file behind. */
-function forgetImport(account: string | undefined): void {
+function forgetImports(account: string | undefined): void {
   if (account === undefined) return
   import('../import/unfinished.ts')
-    .then(({ deleteUnfinished: forgetUnfinished }) => forgetUnfinished(account))
+    .then(({ deleteAllUnfinished }) => deleteAllUnfinished(account))
     .catch(() => undefined)
 }

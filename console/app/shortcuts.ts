@@ -20,7 +20,7 @@ type Handler = (event: KeyboardEvent) => void
 
 /**
  * Binds a group of shortcuts for any focus, except letters in text fields, keys without a modifier below an open menu,
- * and anything below an open dialog.
+ * and anything below an open dialog. Escape in a text field only leaves the field.
  */
 export function useShortcuts<G extends ShortcutGroup>(
   group: G,
@@ -35,20 +35,25 @@ export function useShortcuts<G extends ShortcutGroup>(
     const listen = (event: KeyboardEvent) => {
       const isModified = event.ctrlKey || event.metaKey
       const handler = handlers[isModified ? `mod+${event.key.toLowerCase()}` : event.key]
-      if (handler === undefined || event.altKey || event.defaultPrevented) return
+      if (handler === undefined || event.altKey || event.defaultPrevented || event.isComposing) return
       const isLetter = !isModified && event.key.length === 1
       if (isLetter && (!letterShortcuts.get() || takesLetters(event.target))) return
       if (document.querySelector('dialog[open]') !== null) return
       // The focus gets to an entry of a menu after the menu is open.
       if (!isModified && document.querySelector('.menu-panel, :popover-open') !== null) return
-      handler(event)
+      if (event.key === 'Escape' && takesLetters(event.target)) {
+        // Browsers would also empty a search field, and with it the filters.
+        event.preventDefault()
+        event.target.blur()
+      } else handler(event)
     }
     addEventListener('keydown', listen)
     return () => removeEventListener('keydown', listen)
   })
 }
 
-function takesLetters(target: EventTarget | null): boolean {
+/** Whether typed letters are text there. */
+export function takesLetters(target: EventTarget | null): target is HTMLElement {
   return (
     target instanceof HTMLElement &&
     target.matches('input:not([type=checkbox]), textarea, select, [contenteditable]')

@@ -1,3 +1,4 @@
+import { onFirstClick } from '../design/first-click.ts'
 import { Icon } from '../design/icon.tsx'
 import { t } from '../i18n/index.ts'
 import { errorMessage } from './error-message.ts'
@@ -75,10 +76,10 @@ export function Toasts() {
             <button
               type="button"
               className="button quiet"
-              onClick={() => {
+              onClick={onFirstClick(() => {
                 dismissToast(key)
                 undo()
-              }}
+              })}
             >
               {t('app.undo')}
             </button>
@@ -87,7 +88,7 @@ export function Toasts() {
             type="button"
             className="button quiet icon"
             aria-label={t('app.close')}
-            onClick={() => dismissToast(key)}
+            onClick={onFirstClick(() => dismissToast(key))}
           >
             <Icon name="close" />
           </button>

@@ -1,4 +1,11 @@
-import { useEffect, useRef, type MouseEvent, type PointerEvent, type ReactNode, type RefObject } from 'react'
+import {
+  useLayoutEffect,
+  useRef,
+  type MouseEvent,
+  type PointerEvent,
+  type ReactNode,
+  type RefObject,
+} from 'react'
 import { t } from '../i18n/index.ts'
 import { Icon } from './icon.tsx'
 
@@ -20,7 +27,8 @@ export function Dialog(props: DialogProps) {
   const outside = useOutsideClick(box, () => {
     if (props.isFirm !== true && props.hasInput !== true) onClose()
   })
-  useEffect(() => {
+  // Before anything else is typed.
+  useLayoutEffect(() => {
     const dialog = box.current
     dialog?.showModal()
     return () => dialog?.close()

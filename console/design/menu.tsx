@@ -20,24 +20,24 @@ export function Menu(props: {
     const leave = (event: Event) => {
       if (event.target instanceof Node && root.current?.contains(event.target) !== true) setOpen(false)
     }
+    // Not on the menu itself: a click on a text in it leaves the focus to the page.
+    const press = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return
+      event.preventDefault()
+      setOpen(false)
+      button.current?.focus()
+    }
     addEventListener('pointerdown', leave)
     addEventListener('focusin', leave)
+    addEventListener('keydown', press)
     return () => {
+      removeEventListener('keydown', press)
       removeEventListener('pointerdown', leave)
       removeEventListener('focusin', leave)
     }
   }, [isOpen])
   return (
-    <div
-      ref={root}
-      className="menu"
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape' || !isOpen) return
-        event.preventDefault()
-        setOpen(false)
-        button.current?.focus()
-      }}
-    >
+    <div ref={root} className="menu">
       <button
         ref={button}
         type="button"

@@ -1,7 +1,8 @@
 import { untilAnswered } from '../api/retry.ts'
-import { keyFor, onKeyRemoved } from '../api/session.ts'
+import { isSameOwner, ownerOf, useOwner, type Owner } from '../api/scope.ts'
+import { onSignOut } from '../api/session.ts'
 import { runOperation, type OperationSpec, type OperationHandle } from '../app/operations.ts'
-import { createStore } from '../app/store.ts'
+import { createStore, useStore } from '../app/store.ts'
 import { guardWork } from '../app/unsaved-work.ts'
 import { t } from '../i18n/index.ts'
 import { storeChanges } from './changes.ts'
@@ -26,56 +27,95 @@ const MAX_ATTEMPTS = 5
 /** Maximum number of texts that are kept; the oldest are dropped. */
 const MAX_DRAFTS = 50
 
-/** Notes that could not be saved, by name, so that no text is lost. */
-export const unsavedNotes = createStore<ReadonlyMap<string, string>>(new Map())
+/** A note that could not be saved, for its author only. */
+interface UnsavedNote {
+  readonly name: string
+  readonly text: string
+  readonly author: Owner
+}
 
-guardWork(() => unsavedNotes.get().size > 0)
+/** Oldest first, so that no text is lost. */
+const unsavedNotes = createStore<readonly UnsavedNote[]>([])
 
-onKeyRemoved(() => unsavedNotes.set(new Map()))
+const isOf =
+  (name: string, author: Owner) =>
+  (one: UnsavedNote): boolean =>
+    one.name === name && isSameOwner(one.author, author)
+
+guardWork(() => {
+  const user = ownerOf('domainwatch')
+  // After a rejection, the author may come back with another key.
+  return unsavedNotes.get().some(({ author }) => user.key === undefined || isSameOwner(author, user))
+})
+
+onSignOut(() => unsavedNotes.set([]))
+
+/** The text of the user for the note of a record that could not be saved. */
+export function useUnsavedNote(name: string): string | undefined {
+  const isMine = isOf(name, useOwner('domainwatch'))
+  return useStore(unsavedNotes).find(isMine)?.text
+}
 
 /** Keeps a text that could not be saved; undefined drops it. */
-export function keepNote(name: string, text: string | undefined): void {
-  const others = [...unsavedNotes.get()].filter(([one]) => one !== name)
-  const kept = text === undefined ? others : [...others, [name, text] as const]
-  if (kept.length > 0 || unsavedNotes.get().size > 0) unsavedNotes.set(new Map(kept.slice(-MAX_DRAFTS)))
+export function keepNote(name: string, author: Owner, text: string | undefined): void {
+  const notes = unsavedNotes.get()
+  const isMine = isOf(name, author)
+  const others = notes.some(isMine) ? notes.filter((one) => !isMine(one)) : notes
+  unsavedNotes.set(text === undefined ? others : [...others, { name, text, author }].slice(-MAX_DRAFTS))
 }
 
 /**
  * Replaces the note of a record, unless a colleague has changed it.
  * @param from the note that the user saw before editing it
+ * @param author who was signed in when it was edited: fields also save when a key is removed
  */
-export function setNote(record: DomainRecord, from: string, note: string): OperationHandle | undefined {
+export function setNote(
+  record: DomainRecord,
+  author: Owner,
+  from: string,
+  note: string,
+): OperationHandle | undefined {
   const { name } = record
   const text = note.trim()
-  keepNote(name, undefined)
+  keepNote(name, author, undefined)
   if (text === from) return undefined
-  const handle = annotate(record, { note: from }, { note: text })
-  if (handle === undefined) keepNote(name, text)
-  // A newer text is not replaced by an older one.
+  const handle = annotate(record, author, { note: from }, { note: text })
+  if (handle === undefined) keepNote(name, author, text)
   void handle?.settled.then((state) => {
-    if (state === 'failed' && !unsavedNotes.get().has(name)) keepNote(name, text)
+    // A newer text is not replaced by an older one.
+    if (state === 'failed' && !unsavedNotes.get().some(isOf(name, author))) keepNote(name, author, text)
   })
   return handle
 }
 
 /** Replaces the tags of a record, unless a colleague has changed them. */
-export const setTags = (record: DomainRecord, tags: string[]): OperationHandle | undefined =>
-  annotate(record, { tags: record.tags ?? [] }, { tags })
+export const setTags = (record: DomainRecord, author: Owner, tags: string[]): OperationHandle | undefined =>
+  annotate(record, author, { tags: record.tags ?? [] }, { tags })
 
-function annotate(record: DomainRecord, from: Annotation, to: Annotation): OperationHandle | undefined {
+function annotate(
+  record: DomainRecord,
+  author: Owner,
+  from: Annotation,
+  to: Annotation,
+): OperationHandle | undefined {
   if (JSON.stringify(from) === JSON.stringify(to)) return undefined
-  return runOperation({ ...annotating(record, from, to), undo: () => annotating(record, to, from) })
+  return runOperation({
+    ...annotating(record, author, from, to),
+    undo: () => annotating(record, author, to, from),
+  })
 }
 
-function annotating(record: DomainRecord, from: Annotation, to: Annotation): OperationSpec {
+function annotating(record: DomainRecord, author: Owner, from: Annotation, to: Annotation): OperationSpec {
   const { name } = record
-  const key = keyFor('domainwatch')
+  const { key } = author
+  const isForeign = key !== ownerOf('domainwatch').key
   const updateId = nextUpdateId()
   const what = t('note' in to ? 'note.ofNote' : 'note.ofTags', { name: `${name}.cl` })
   const doing = t('note.saving', { what })
-  applyPending(updateId, [currentRecord(record)], () => to)
+  if (!isForeign) applyPending(updateId, [currentRecord(record)], () => to)
   return {
     subjects: [subjectOf(name)],
+    isForeign,
     pending: doing,
     failed: (reason) => t('note.failed', { what, reason }),
     onFailed: () => revertPending(updateId, [name]),

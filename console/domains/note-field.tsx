@@ -1,9 +1,9 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type RefObject } from 'react'
 import { MAX_NOTE_CHARACTERS } from '../api/constants.ts'
+import { ownerOf, type Owner } from '../api/scope.ts'
 import { t } from '../i18n/index.ts'
-import { useStore } from '../app/store.ts'
 import { useGuard } from '../app/unsaved-work.ts'
-import { keepNote, setNote, unsavedNotes } from './annotations.ts'
+import { keepNote, setNote, useUnsavedNote } from './annotations.ts'
 import type { DomainRecord } from './records.ts'
 import '../i18n/texts/sheet.ts'
 import './note-field.css'
@@ -20,11 +20,11 @@ interface Props {
 export function NoteField({ record, isLocked, box, onDone }: Props) {
   const id = useId()
   const saved = record.note ?? ''
-  const unsaved = useStore(unsavedNotes).get(record.name)
+  const unsaved = useUnsavedNote(record.name)
   const shown = unsaved ?? saved
   const [text, setText] = useState(shown)
-  /** The note that was shown when editing began. */
-  const before = useRef<string>(undefined)
+  /** The note that was shown, and who was signed in, when editing began. */
+  const before = useRef<{ readonly note: string; readonly author: Owner }>(undefined)
   const [isEdited, setEdited] = useState(false)
   useGuard(isEdited)
   useEffect(() => {
@@ -38,7 +38,7 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
   const save = () => {
     const from = before.current
     end()
-    if (from !== undefined) setNote(record, from, text)
+    if (from !== undefined) setNote(record, from.author, from.note, text)
   }
   const latest = useRef(save)
   latest.current = save
@@ -50,7 +50,7 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
     event.preventDefault()
     event.stopPropagation()
     if (event.key === 'Escape') {
-      keepNote(record.name, undefined)
+      keepNote(record.name, ownerOf('domainwatch'), undefined)
       setText(saved)
       end()
     } else save()
@@ -69,7 +69,7 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
         placeholder={t('note.placeholder')}
         value={text}
         onChange={(event) => {
-          before.current ??= saved
+          before.current ??= { note: saved, author: ownerOf('domainwatch') }
           setEdited(true)
           setText(event.target.value)
         }}
@@ -81,7 +81,11 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
           <small className="fault-text grow">
             {t('note.unsaved', { text: saved === '' ? '–' : `«${saved}»` })}
           </small>
-          <button type="button" className="button" onClick={() => setNote(record, saved, text)}>
+          <button
+            type="button"
+            className="button"
+            onClick={() => setNote(record, ownerOf('domainwatch'), saved, text)}
+          >
             {t('note.saveAgain')}
           </button>
         </div>

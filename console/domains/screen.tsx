@@ -6,7 +6,7 @@ import { lazyComponent } from '../app/lazy-screen.tsx'
 import { undoLast } from '../app/operations.ts'
 import { useRoute, withParameters, replaceQuery, navigate } from '../app/router.ts'
 import { useShortcuts } from '../app/shortcuts.ts'
-import { showError } from '../app/toasts.tsx'
+import { showError, showToast } from '../app/toasts.tsx'
 import { Loading } from '../design/query-result.tsx'
 import { Icon } from '../design/icon.tsx'
 import { useFilterCounts } from '../filters/filter-counts.ts'
@@ -134,8 +134,14 @@ export default function DomainsScreen() {
     })
     return record === null ? [] : [record]
   }
+  /** The rows of the previous filters are not those that the user means. */
+  const isEarly = () => open === undefined && selection.records.size === 0 && rows.current.isStale
   const mark = (name: Mark) => {
     if (selection.isBusy) return
+    if (isEarly()) {
+      showToast(t('app.loading'))
+      return
+    }
     if (selection.isWhole) {
       loadChunk(bulk).then(({ setMarkOfView }) => {
         if (setMarkOfView(filters, name, 1) !== undefined) selection.clear()
@@ -153,7 +159,7 @@ export default function DomainsScreen() {
     box.current?.select()
   }
   const pick = (isRange: boolean) => {
-    const record = rows.current.at(active)
+    const record = rows.current.isStale ? undefined : rows.current.at(active)
     if (record !== undefined) toggle(record, active, isRange)
   }
   useShortcuts('domains', {

@@ -52,7 +52,11 @@ export function useSelection(
     clear()
   }, [filters, start])
 
+  const view = useRef(filters)
+  view.current = filters
   const add = (more: readonly DomainRecord[]) => {
+    // What could not be changed is selected again, unless another view is open by then.
+    if (view.current !== filters) return
     setRecords((old) => {
       const next = new Map(old)
       for (const one of more) if (next.size < MAX_SELECTED) next.set(one.name, one)

@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { usePermissions } from '../api/scope.ts'
+import { takesLetters } from '../app/shortcuts.ts'
 import { useStore } from '../app/store.ts'
+import { onFirstClick } from '../design/first-click.ts'
 import { Icon } from '../design/icon.tsx'
 import { QueryError } from '../design/query-result.tsx'
 import { CopyButton } from '../design/copy-button.tsx'
@@ -34,9 +36,11 @@ export default function Sheet({ name, onClose, onStep }: Props) {
   const title = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     const before = document.activeElement
-    title.current?.focus({ preventScroll: true })
+    // The code of the details may come while the user types elsewhere.
+    if (!takesLetters(before)) title.current?.focus({ preventScroll: true })
     return () => {
-      if (before instanceof HTMLElement) before.focus({ preventScroll: true })
+      const isLost = document.activeElement === null || document.activeElement === document.body
+      if (isLost && before instanceof HTMLElement) before.focus({ preventScroll: true })
     }
   }, [])
   return (
@@ -119,7 +123,7 @@ function RecordFacts({ record }: { record: DomainRecord }) {
           className="button"
           disabled={isLocked}
           aria-pressed={record.revision === 1}
-          onClick={() => setMark([record], 'revision', record.revision === 1 ? 0 : 1)}
+          onClick={onFirstClick(() => setMark([record], 'revision', record.revision === 1 ? 0 : 1))}
         >
           <Icon name="flag" />
           {t(record.revision === 1 ? 'domains.fromReview' : 'domains.toReview')}
@@ -128,7 +132,7 @@ function RecordFacts({ record }: { record: DomainRecord }) {
           type="button"
           className="button"
           disabled={isLocked}
-          onClick={() => setMark([record], 'discarded', record.discarded === 1 ? 0 : 1)}
+          onClick={onFirstClick(() => setMark([record], 'discarded', record.discarded === 1 ? 0 : 1))}
         >
           <Icon name={record.discarded === 1 ? 'undo' : 'trash'} />
           {t(record.discarded === 1 ? 'domains.takeBack' : 'domains.discard')}

@@ -123,7 +123,8 @@ export function DomainTable(props: Props) {
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / height) - 2)
-    const record = at(active)
+    // The rows of the previous filters are not those that the user means.
+    const record = rows.isStale ? undefined : at(active)
     const moves: Record<string, number> = {
       ArrowDown: active + 1,
       ArrowUp: active - 1,

@@ -1,6 +1,8 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react'
 import { MAX_TAGS, MAX_TAG_CHARACTERS } from '../api/constants.ts'
+import { ownerOf, type Owner } from '../api/scope.ts'
 import { useGuard } from '../app/unsaved-work.ts'
+import { onFirstClick } from '../design/first-click.ts'
 import { Icon } from '../design/icon.tsx'
 import { t } from '../i18n/index.ts'
 import { setTags } from './annotations.ts'
@@ -20,6 +22,8 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
   const [isOpen, setOpen] = useState(false)
   const used = useUsedTags(isOpen)
   const tags = record.tags ?? []
+  /** Who was signed in when the text was typed. */
+  const author = useRef<Owner>(undefined)
   const add = () => {
     const tag = text.trim().toLowerCase()
     if (tag === '') return
@@ -28,7 +32,7 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
       return
     }
     setText('')
-    if (!tags.includes(tag)) setTags(record, [...tags, tag])
+    if (!tags.includes(tag)) setTags(record, author.current ?? ownerOf('domainwatch'), [...tags, tag])
   }
   useGuard(text !== '')
   const latest = useRef(add)
@@ -36,6 +40,7 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
   // A swipe removes the card without a blur event.
   useEffect(() => () => latest.current(), [])
   const press = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return
     if (event.key === 'Escape' && text !== '') {
       // Drops the text only, and does not close the details.
       event.preventDefault()
@@ -43,7 +48,7 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
       setText('')
       return
     }
-    if ((event.key !== 'Enter' && event.key !== ',') || event.nativeEvent.isComposing) return
+    if (event.key !== 'Enter' && event.key !== ',') return
     event.preventDefault()
     add()
   }
@@ -58,12 +63,13 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
             className="chip"
             disabled={isLocked}
             aria-label={t('note.removeTag', { tag })}
-            onClick={() =>
+            onClick={onFirstClick(() =>
               setTags(
                 record,
+                ownerOf('domainwatch'),
                 tags.filter((one) => one !== tag),
-              )
-            }
+              ),
+            )}
           >
             {tag}
             <Icon name="close" />
@@ -81,6 +87,7 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
           aria-invalid={isWrong}
           value={text}
           onChange={(event) => {
+            author.current = ownerOf('domainwatch')
             setWrong(false)
             setText(event.target.value)
           }}

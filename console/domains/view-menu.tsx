@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { useActions, type Action } from '../app/actions.ts'
 import { lazyComponent } from '../app/lazy-screen.tsx'
 import { undoLast } from '../app/operations.ts'
+import { Dialog } from '../design/dialog.tsx'
 import { Spinner } from '../design/query-result.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Menu } from '../design/menu.tsx'
@@ -12,7 +13,7 @@ import { useStore } from '../app/store.ts'
 import { viewQuery, removeView, savedViews } from '../views/saved-views.ts'
 import { viewActions } from './view-actions.ts'
 
-const SaveDialog = lazyComponent(() => import('../views/save-dialog.tsx'), <Spinner />)
+const SaveForm = lazyComponent(() => import('../views/save-form.tsx'), <Spinner />)
 
 /** The menu of actions on the view. The palette offers the same. */
 export function ViewMenu(props: {
@@ -62,7 +63,11 @@ export function ViewMenu(props: {
           {t('domains.ascii')}
         </label>
       </Menu>
-      {isNaming && <SaveDialog filters={filters} onClose={() => setNaming(false)} />}
+      {isNaming && (
+        <Dialog title={t('views.save')} onClose={() => setNaming(false)}>
+          <SaveForm filters={filters} onDone={() => setNaming(false)} />
+        </Dialog>
+      )}
     </>
   )
 }

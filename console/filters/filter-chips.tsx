@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { lazyComponent } from '../app/lazy-screen.tsx'
 import { useStore } from '../app/store.ts'
+import { Dialog } from '../design/dialog.tsx'
 import { Spinner } from '../design/query-result.tsx'
 import { Icon, type IconName } from '../design/icon.tsx'
 import { ValueMenu } from './value-menu.tsx'
@@ -46,6 +47,7 @@ interface Props {
 export function FilterChips({ filters, facets, onChange }: Props) {
   const spoken = useStore(language)
   const [isFormOpen, setFormOpen] = useState(false)
+  const closeForm = () => setFormOpen(false)
   const others = Object.entries(filters).filter(([name, value]) => !isToggled(name, value))
   return (
     <div className="chips domains-chips">
@@ -98,7 +100,11 @@ export function FilterChips({ filters, facets, onChange }: Props) {
         <Icon name="plus" />
         {t('filter.more')}
       </button>
-      {isFormOpen && <FilterForm filters={filters} onChange={onChange} onClose={() => setFormOpen(false)} />}
+      {isFormOpen && (
+        <Dialog title={t('filter.title')} onClose={closeForm}>
+          <FilterForm filters={filters} onChange={onChange} onClose={closeForm} />
+        </Dialog>
+      )}
       {Object.keys(filters).length > 0 && (
         <button type="button" className="chip plain-chip" onClick={() => onChange({})}>
           {t('domains.clear')}

@@ -1,6 +1,5 @@
 import { useState, type FormEvent } from 'react'
 import { MAX_FILTER_CHARACTERS } from '../api/constants.ts'
-import { Dialog } from '../design/dialog.tsx'
 import { t } from '../i18n/index.ts'
 import { FILTER_FIELDS, withFilters, type FilterField, type Filters } from './filters.ts'
 
@@ -8,7 +7,7 @@ const FIELDS = FILTER_FIELDS.flatMap(([name, { label, control }]) =>
   label === undefined || control === undefined ? [] : [{ name, label, control }],
 )
 
-/** The form of all filters without a chip. */
+/** The form of all filters without a chip, in a dialog that is open before its code is there. */
 export default function FilterForm(props: {
   filters: Filters
   onChange: (filters: Filters) => void
@@ -23,31 +22,29 @@ export default function FilterForm(props: {
     onClose()
   }
   return (
-    <Dialog title={t('filter.title')} onClose={onClose}>
-      <form className="stack" onSubmit={apply}>
-        <div className="filter-fields">
-          {FIELDS.map(({ name, label, control }) => (
-            <label key={name} className="field">
-              <span>{t(label)}</span>
-              <Value
-                control={control}
-                value={values[name] ?? ''}
-                onChange={(value) => setValues({ ...values, [name]: value })}
-              />
-            </label>
-          ))}
-        </div>
-        <p className="muted">{t('domains.helpText')}</p>
-        <div className="row end">
-          <button type="button" className="button" onClick={onClose}>
-            {t('app.cancel')}
-          </button>
-          <button type="submit" className="button primary">
-            {t('filter.apply')}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <form className="stack" onSubmit={apply}>
+      <div className="filter-fields">
+        {FIELDS.map(({ name, label, control }) => (
+          <label key={name} className="field">
+            <span>{t(label)}</span>
+            <Value
+              control={control}
+              value={values[name] ?? ''}
+              onChange={(value) => setValues({ ...values, [name]: value })}
+            />
+          </label>
+        ))}
+      </div>
+      <p className="muted">{t('domains.helpText')}</p>
+      <div className="row end">
+        <button type="button" className="button" onClick={onClose}>
+          {t('app.cancel')}
+        </button>
+        <button type="submit" className="button primary">
+          {t('filter.apply')}
+        </button>
+      </div>
+    </form>
   )
 }
 

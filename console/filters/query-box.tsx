@@ -57,17 +57,17 @@ export function QueryBox(props: {
     requestAnimationFrame(() => box.current?.setSelectionRange(next.caret, next.caret))
   }
   function press(event: KeyboardEvent) {
-    const { key } = event
+    const { key, nativeEvent } = event
+    if (nativeEvent.isComposing) return
     const offer = offers[chosen]
     if (key === 'Escape' && offers.length > 0) {
-      // Closes the completions only, not the open details.
-      event.nativeEvent.stopPropagation()
+      // Closes the completions only, and stays in the box.
       setCaret(undefined)
     } else if ((key === 'ArrowDown' || key === 'ArrowUp') && offers.length > 0) {
       const by = key === 'ArrowDown' ? 1 : -1
       setChosen((chosen + by + offers.length + (chosen < 0 && by < 0 ? 1 : 0)) % offers.length)
     } else if (key === 'Enter' && offer !== undefined) accept(offer)
-    else if (key === 'ArrowDown' || key === 'Enter') {
+    else if (key === 'ArrowDown' || key === 'Enter' || key === 'Escape') {
       setCaret(undefined)
       document.querySelector<HTMLElement>('[role=grid]')?.focus()
     } else return

@@ -1,7 +1,8 @@
 import { apiUrl, ConnectionError, apiErrorOf } from '../api/client.ts'
 import { markDisconnected, markConnected } from '../api/connection.ts'
 import { withRetries } from '../api/retry.ts'
-import { keyFor, session } from '../api/session.ts'
+import { onNextUser } from '../api/scope.ts'
+import { keyFor } from '../api/session.ts'
 import { removeTask, updateTask } from '../app/background-tasks.ts'
 import { errorMessage } from '../app/error-message.ts'
 import { createStore } from '../app/store.ts'
@@ -121,9 +122,7 @@ function show(id: number, state: UploadState): void {
   uploads.set(uploads.get().map((one) => (one.id === id ? { ...one, state } : one)))
 }
 
-// Cleared at sign-out.
-session.subscribe(() => {
-  if (Object.keys(session.get()).length > 0) return
+onNextUser('imagestore', () => {
   queue.length = 0
   stop.abort()
   stop = new AbortController()

@@ -1,5 +1,5 @@
 import { queryClient } from '../api/query-client.ts'
-import { accountOf } from '../api/scope.ts'
+import { accountOf, onNextUser } from '../api/scope.ts'
 import { keyFor, session } from '../api/session.ts'
 import { removeTask, updateTask } from '../app/background-tasks.ts'
 import { errorMessage } from '../app/error-message.ts'
@@ -68,9 +68,8 @@ export function stopImport(): void {
 /** How far an earlier visit of the page came with this very file; undefined if it left none. */
 export function resumePoint({ file, list }: Import): Progress | undefined {
   const account = accountOf('domainwatch')
-  const left = account === undefined ? undefined : loadUnfinished(account)
-  const isSame = left?.name === file.name && left.size === file.size && left.rows === list.rows.length
-  if (left === undefined || !isSame || left.done === 0) return undefined
+  const left = account === undefined ? undefined : loadUnfinished(account, file)
+  if (left?.rows !== list.rows.length || left.done === 0) return undefined
   return { done: left.done, stored: left.stored, refused: [], refusedCount: left.refused }
 }
 
@@ -107,7 +106,7 @@ export async function storeImport(from?: Progress): Promise<void> {
       })
     }
     if (account === undefined) return
-    if (state === 'done') void deleteUnfinished(account)
+    if (state === 'done') void deleteUnfinished(account, file)
     else saveUnfinished(account, { ...whatIs, ...partOf(progress) })
   }
   const note = (isComplete: boolean) =>
@@ -144,8 +143,6 @@ export async function storeImport(from?: Progress): Promise<void> {
 const partOf = ({ done, stored, refusedCount }: Progress) => ({ done, stored, refused: refusedCount })
 
 session.subscribe(() => {
-  if (session.get().domainwatch !== undefined) return
-  stopImport()
-  // Who signs out leaves nothing in sight.
-  if (Object.keys(session.get()).length === 0) closeImport()
+  if (session.get().domainwatch === undefined) stopImport()
 })
+onNextUser('domainwatch', closeImport)

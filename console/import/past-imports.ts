@@ -31,9 +31,9 @@ export function pastImports(account: string | undefined): readonly PastImport[] 
 /** Records how an import ended. A resumed import replaces its earlier part. */
 export function recordPastImport(account: string | undefined, ended: Omit<PastImport, 'at'>): void {
   if (account === undefined) return
-  const [last, ...older] = pastImports(account)
-  const isSame = last?.name === ended.name && last.rows === ended.rows && !last.isComplete
-  const before = last === undefined || isSame ? older : [last, ...older]
+  const isPart = ({ name, rows, isComplete }: PastImport) =>
+    name === ended.name && rows === ended.rows && !isComplete
+  const before = pastImports(account).filter((one) => !isPart(one))
   const all = [{ ...ended, at: Math.floor(serverNow() / 1_000) }, ...before]
   browserStorage.write(placeOf(account), JSON.stringify(all.slice(0, MAX_KEPT)))
 }

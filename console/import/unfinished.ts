@@ -1,12 +1,10 @@
 import { SERVICE_URL, serverNow } from '../api/server.ts'
 import { browserStorage } from '../app/browser-storage.ts'
 import type { DayOrder } from './dates.ts'
-import { deleteSavedFile, MAX_AGE_MS } from './saved-file.ts'
+import { deleteSavedFile, MAX_AGE_MS, type FileId } from './saved-file.ts'
 
 /** An import that the page was left in the middle of. */
-export interface UnfinishedImport {
-  readonly name: string
-  readonly size: number
+export interface UnfinishedImport extends FileId {
   readonly rows: number
   /** Number of rows, from the start, that are stored or rejected. */
   readonly done: number
@@ -20,22 +18,44 @@ export interface UnfinishedImport {
 
 const ORDERS: readonly DayOrder[] = ['year-first', 'day-first', 'month-first']
 
-const placeOf = (account: string): string => `catalejo.import ${SERVICE_URL.pathname} ${account}`
+/** The names of all entries of an account begin with it. */
+const startOf = (account: string): string =>
+  `catalejo.import ${JSON.stringify([SERVICE_URL.pathname, account])} `
+/** Each file has its own entry, because several tabs may import at the same time. */
+const placeOf = (account: string, { name, size }: FileId): string => `${startOf(account)}${size} ${name}`
 
 export function saveUnfinished(account: string, left: Omit<UnfinishedImport, 'at'>): void {
-  browserStorage.write(placeOf(account), JSON.stringify({ ...left, at: serverNow() }))
+  browserStorage.write(placeOf(account, left), JSON.stringify({ ...left, at: serverNow() }))
 }
 
 /** Forgets the import and its file. */
-export async function deleteUnfinished(account: string): Promise<void> {
-  browserStorage.remove(placeOf(account))
-  await deleteSavedFile(account)
+export async function deleteUnfinished(account: string, file: FileId): Promise<void> {
+  browserStorage.remove(placeOf(account, file))
+  await deleteSavedFile(account, file)
 }
 
-/** The import that this account left in this browser. */
-export function loadUnfinished(account: string): UnfinishedImport | undefined {
+/** Forgets all imports of an account and their files. */
+export async function deleteAllUnfinished(account: string): Promise<void> {
+  await Promise.all(listUnfinished(account).map((left) => deleteUnfinished(account, left)))
+}
+
+/** The imports that this account left in this browser, newest first. */
+export function listUnfinished(account: string): readonly UnfinishedImport[] {
+  const all = browserStorage.names(startOf(account)).flatMap((place) => {
+    const left = load(place)
+    if (left === undefined) browserStorage.remove(place)
+    return left ?? []
+  })
+  return all.toSorted((one, other) => other.at - one.at)
+}
+
+/** The import of this very file that this account left; undefined if there is none. */
+export const loadUnfinished = (account: string, file: FileId): UnfinishedImport | undefined =>
+  load(placeOf(account, file))
+
+function load(place: string): UnfinishedImport | undefined {
   try {
-    const found: unknown = JSON.parse(browserStorage.read(placeOf(account)) ?? 'null')
+    const found: unknown = JSON.parse(browserStorage.read(place) ?? 'null')
     if (typeof found !== 'object' || found === null) return undefined
     const {
       name,

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
+import { useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { ErrorBoundary } from '../app/error-boundary.tsx'
 import { lazyComponent } from '../app/lazy-screen.tsx'
 import { useOutsideClick } from '../design/dialog.tsx'
@@ -40,7 +40,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
   const [active, setActive] = useState<string>()
   const outside = useOutsideClick(box, onClose)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = box.current
     dialog?.showModal()
     return () => dialog?.close()

@@ -43,6 +43,7 @@ export function EditWatch({ watch, onClose }: { watch: Watch; onClose: () => voi
 
   return (
     <WatchForm
+      subject={watch.id}
       title={t('watch.editTitle', { name: watch.name })}
       action={t('watch.save')}
       initial={initial}

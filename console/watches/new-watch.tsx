@@ -51,6 +51,7 @@ export function NewWatch({ filters, similar, onClose }: Props) {
 
   return (
     <WatchForm
+      subject={`new ${similar} ${words}`}
       title={t('watch.new')}
       action={t('watch.make')}
       initial={{

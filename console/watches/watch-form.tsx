@@ -5,6 +5,7 @@ import {
   MAX_WATCH_NAME_CHARACTERS,
   WATCH_CHOICES,
 } from '../api/constants.ts'
+import { onNextUser } from '../api/scope.ts'
 import { CHANNELS } from '../api/server.ts'
 import { changeErrorMessage } from '../app/error-message.ts'
 import { useIsMounted } from '../app/is-mounted.ts'
@@ -46,7 +47,14 @@ export interface WatchFields {
   readonly isShared: boolean
 }
 
+/** What was changed in forms that were left without saving or cancelling, as by the back button. */
+const unsent = new Map<string, Partial<WatchFields>>()
+
+onNextUser('domainwatch', () => unsent.clear())
+
 interface Props {
+  /** What it edits: it shows again what was entered for that before. */
+  readonly subject: string
   readonly title: string
   readonly action: string
   readonly initial: WatchFields
@@ -56,16 +64,22 @@ interface Props {
 }
 
 /** The form of a new or existing watch. */
-export function WatchForm({ title, action, initial, onSend, onClose }: Props) {
-  const [fields, setFields] = useState(initial)
-  const [isChanged, setChanged] = useState(false)
+export function WatchForm({ subject, title, action, initial, onSend, onClose }: Props) {
+  const [changes, setChanges] = useState(() => unsent.get(subject) ?? {})
+  const fields = { ...initial, ...changes }
+  const isChanged = Object.keys(changes).length > 0
   const [fault, setFault] = useState<string>()
   const [isBusy, setBusy] = useState(false)
   const isOpen = useIsMounted()
   useGuard(isChanged)
   const set = (change: Partial<WatchFields>) => {
-    setChanged(true)
-    setFields({ ...fields, ...change })
+    const next = { ...changes, ...change }
+    unsent.set(subject, next)
+    setChanges(next)
+  }
+  const cancel = () => {
+    unsent.delete(subject)
+    onClose()
   }
 
   async function send(event: FormEvent) {
@@ -74,6 +88,7 @@ export function WatchForm({ title, action, initial, onSend, onClose }: Props) {
     setFault(undefined)
     try {
       await onSend(fields)
+      unsent.delete(subject)
       // The user may have gone elsewhere in the meantime.
       if (isOpen.current) onClose()
     } catch (error) {
@@ -136,7 +151,7 @@ export function WatchForm({ title, action, initial, onSend, onClose }: Props) {
           value={fields.isShared}
           onChange={(isShared) => set({ isShared })}
         />
-        <DialogFooter fault={fault} action={action} isDisabled={isBusy} onCancel={onClose} />
+        <DialogFooter fault={fault} action={action} isDisabled={isBusy} onCancel={cancel} />
       </form>
     </Dialog>
   )

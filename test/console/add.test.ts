@@ -82,6 +82,22 @@ test('a name whose look-up failed is not treated as new, and can be retried', as
   await context.close()
 })
 
+test('a name that a colleague added meanwhile stays as it is, also behind many newer changes', async () => {
+  const ana = (await service.newKey('Ana', 'domainwatch')).key
+  const { page, context } = await open()
+  await page.getByRole('textbox', { name: 'Nombres' }).fill('coihue quillay')
+  await page.getByText('2 nuevos', { exact: true }).waitFor()
+  await stored(service, [record('coihue', { status: 1, agent: 'Ana' })], { key: ana })
+  // Between it and what follows, by the time of changes.
+  await service.sql("UPDATE domains SET date_mod = datetime(date_mod, '-1 seconds') WHERE name = 'coihue'")
+  const many = Array.from({ length: 20_001 }, (_, i) => record(`lote${i}`))
+  await stored(service, many, { key: ana, encoding: 'json' })
+  await page.getByRole('button', { name: 'Agregar 2 nombres' }).click()
+  await page.locator('.toast').filter({ hasText: '1 dominio agregado: quillay.cl' }).waitFor()
+  assert.equal((await records(service, { search: 'coihue' }))[0]?.status, 1)
+  await context.close()
+})
+
 test('undo removes only names that were new', async () => {
   const ana = (await service.newKey('Ana', 'domainwatch')).key
   const { page, context, complaints } = await open()

@@ -61,6 +61,39 @@ test('a list of registrations shows its changes, progress and rejected lines', a
   await context.close()
 })
 
+test('imports of two tabs can both be resumed', async () => {
+  const { page, context, complaints } = await open()
+  const second = await context.newPage()
+  await second.goto(`${service.url}/console/importar`)
+  const listOf = (stem: string) =>
+    Array.from({ length: 2_100 }, (_, i) => `${stem}${i}.cl,2025-12-29 10:00:00`).join('\n')
+  for (const [tab, stem] of [
+    [page, 'una'],
+    [second, 'otra'],
+  ] as const) {
+    let sent = 0
+    await tab.route('**/domainwatch/add?*', (route) => (++sent === 2 ? undefined : route.continue()))
+    await tab.locator('input[type=file]').setInputFiles(file(`${stem}.csv`, listOf(stem)))
+    await tab.getByRole('button', { name: 'Guardar', exact: true }).click()
+    await tab.getByText('2.000 de 2.100 guardados').waitFor()
+  }
+  // Another page, as after a crash.
+  const next = await context.newPage()
+  await next.goto(`${service.url}/console/importar`)
+  for (const stem of ['una', 'otra']) {
+    const left = next
+      .locator('.callout')
+      .filter({ hasText: `La importación de ${stem}.csv quedó incompleta: 2.000 de 2.100.` })
+    await left.getByRole('button', { name: 'Continuar desde el 2.001' }).click()
+    await next.getByText('2.100 de 2.100 guardados').waitFor()
+    assert.equal((await records(service, { search: `${stem}2099` })).length, 1)
+    await next.getByRole('button', { name: 'Importar otra lista' }).click()
+  }
+  assert.equal(await next.getByText('quedó incompleta').count(), 0)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
 test('a second file of the same name is another import', async () => {
   const { page, context } = await open()
   const pick = (text: string) => page.locator('input[type=file]').setInputFiles(file('lista.csv', text))

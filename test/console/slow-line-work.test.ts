@@ -148,7 +148,7 @@ test('parts of the page that failed to load are loaded after a reconnection, and
   await page.locator('#row-1').getByText('vista').waitFor()
   await page.unroute(/assets\/(filter-form|sheet)-/)
   await line.mend()
-  await page.getByRole('dialog', { name: 'Filtros' }).waitFor()
+  await page.getByRole('dialog', { name: 'Filtros' }).getByRole('textbox').first().waitFor()
   await page.keyboard.press('Escape')
   await page.locator('#row-1').click()
   await page.getByRole('complementary').getByRole('textbox', { name: 'Nota' }).waitFor()
