@@ -143,7 +143,9 @@ test('agents in lists and figures, accounts among the keys', async () => {
     'dominios?search=hostil',
     allKeys(),
   )
-  for (const agent of TEXTS) await page.getByText(agent, { exact: true }).first().waitFor()
+  // The closed menu of agents has them too.
+  const grid = page.getByRole('grid')
+  for (const agent of TEXTS) await grid.getByText(agent, { exact: true }).first().waitFor()
   assert.equal(await madeOf(page), 0)
   await page.goto(`${service.url}/console/cifras`)
   for (const agent of TEXTS) await page.getByRole('link', { name: agent, exact: true }).waitFor()

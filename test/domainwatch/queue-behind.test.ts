@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Database } from '../../src/storage/database/database.ts'
 import type { Query } from '../../src/storage/database/sql.ts'
 import { names, record, stored } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
 import { claim, release } from '../support/queue.ts'
 import { startService } from '../support/service.ts'
 
@@ -45,6 +46,8 @@ for (const [what, statement] of Object.entries(behind)) {
     await using service = await startService()
     const data = Array.from({ length: MANY }, (_, i) => record(`n${i}`, { status: 0 }))
     await stored(service, data, { encoding: 'json' })
+    const { metrics } = service.app.context
+    await eventually(async () => /^catalejo_search_ready 1$/m.test(await metrics.text()), 'the index')
     assert.equal((await names(service, { limit: 1 })).length, 1)
     const statements = recordStatements(service.app.context.database)
     const claimed = await claim(service, service.domainKey, { limit: 2 })
