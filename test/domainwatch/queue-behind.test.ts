@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Database } from '../../src/storage/database/database.ts'
 import type { Query } from '../../src/storage/database/sql.ts'
+import { settledHead } from '../contracts/heard.ts'
 import { names, record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { claim, release } from '../support/queue.ts'
@@ -46,15 +47,18 @@ for (const [what, statement] of Object.entries(behind)) {
     await using service = await startService()
     const data = Array.from({ length: MANY }, (_, i) => record(`n${i}`, { status: 0 }))
     await stored(service, data, { encoding: 'json' })
-    const { metrics } = service.app.context
+    const { database, metrics } = service.app.context
     await eventually(async () => /^catalejo_search_ready 1$/m.test(await metrics.text()), 'the index')
+    // The index waits for other transactions of the server, those of other tests, too.
+    await settledHead(database)
     assert.equal((await names(service, { limit: 1 })).length, 1)
-    const statements = recordStatements(service.app.context.database)
+    const statements = recordStatements(database)
     const claimed = await claim(service, service.domainKey, { limit: 2 })
     const usual = [...statements].toSorted()
     await release(service, service.domainKey)
 
     await service.sql(statement)
+    await settledHead(database)
     statements.clear()
     const again = await claim(service, service.domainKey, { limit: 2 })
     assert.deepEqual([...statements].toSorted(), usual)
