@@ -45,7 +45,7 @@ export function ensureFileSync(path: string): void {
 /** Fills a file with this many incompressible bytes. Leaves it empty if the disk has no room for all of them. */
 export async function fillFile(path: string, bytes: number): Promise<void> {
   const chunk = randomBytes(Math.min(bytes, CHUNK_BYTES))
-  const file = await open(path, constants.O_WRONLY | constants.O_CREAT, FILE_MODE)
+  await using file = await open(path, constants.O_WRONLY | constants.O_CREAT, FILE_MODE)
   try {
     for (let left = bytes; left > 0; left -= chunk.byteLength) {
       await file.writeFile(chunk.subarray(0, left))
@@ -53,8 +53,6 @@ export async function fillFile(path: string, bytes: number): Promise<void> {
   } catch (error) {
     await file.truncate(0)
     throw error
-  } finally {
-    await file.close()
   }
 }
 

@@ -39,7 +39,7 @@ export interface Context {
   readonly dns: Pick<Resolver, 'nameServers' | 'records'>
   /** The words that names are split into. */
   readonly dictionary: Dictionary
-  /** Registers something to close with the context. */
+  /** Registers something to close before what the context has already. */
   onClose(close: () => Promise<void>): void
   close(): Promise<void>
 }
@@ -72,15 +72,21 @@ export async function createContext(
   const seconds = metrics.histogram('catalejo_database_seconds', 'Duration of database operations', [
     'operation',
   ])
-  const database = await openDatabase(config, {
-    observe: (operation, duration) => seconds.observe({ operation }, duration),
-    report: (fault) => log.warn({ err: fault }, 'database error'),
-    existing,
-    reserve: !existing,
-    onFault: (fault) => health.databaseFailed(fault),
-    onMigrated: (from, to) => log.info({ from, to }, 'database migrated'),
-  })
+  // Threads of a context that could not be opened would keep the process alive.
+  await using opening = new AsyncDisposableStack()
+  const database = opening.use(
+    await openDatabase(config, {
+      observe: (operation, duration) => seconds.observe({ operation }, duration),
+      report: (fault) => log.warn({ err: fault }, 'database error'),
+      existing,
+      reserve: !existing,
+      onFault: (fault) => health.databaseFailed(fault),
+      onMigrated: (from, to) => log.info({ from, to }, 'database migrated'),
+    }),
+  )
+  opening.defer(() => health.close())
   const tasks = createTasks(TASK_THREADS, (error) => log.error({ err: error }, 'worker thread failed'))
+  opening.defer(() => tasks.close())
   const resolverLimits = {
     maxInFlight: perProcessShare(config.dnsInFlight, config.workers),
     pipelines: config.dnsTcp === 'bulk',
@@ -98,68 +104,49 @@ export async function createContext(
       ? createResolver({ ...resolverLimits, servers: config.dnsResolvers ?? systemServers() })
       : resolver
   const resolvers = [...new Set([resolver, recordResolver])]
-  const closing: (() => Promise<void>)[] = [
-    ...resolvers.map((one) => () => one.close()),
-    () => tasks.close(),
-    () => health.close(),
-    () => database.close(),
-  ]
-  const close = async () => {
-    for (const each of closing) await each()
-  }
-  try {
-    return await open()
-  } catch (error) {
-    // Threads that were started would keep the process alive.
-    await close()
-    throw error
-  }
+  for (const one of resolvers) opening.defer(() => one.close())
+  const staging = await Staging.open(join(data, 'staging'), {
+    flush: config.blobsUrl === undefined,
+    onFault: (fault) => health.imagesFailed(fault),
+  })
+  health.watch({ database, staging })
+  const blobs = opening.use(
+    await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, ...observeS3(metrics, log, health)),
+  )
+  const isShared = config.sharedDerivatives === 1
+  const derivativeStore =
+    isShared && config.blobsUrl !== undefined ? await openDerivativeStore(config.blobsUrl) : undefined
+  const blobSeconds = metrics.histogram('catalejo_blobs_seconds', 'Duration of blob operations', [
+    'operation',
+  ])
+  observe(metrics, database, tasks, resolvers)
+  const accounts = createAccounts(database, clock)
+  const dictionary = readDictionary(config.words)
+  const opened = opening.move()
 
-  async function open(): Promise<Context> {
-    const staging = await Staging.open(join(data, 'staging'), {
-      flush: config.blobsUrl === undefined,
-      onFault: (fault) => health.imagesFailed(fault),
-    })
-    health.watch({ database, staging })
-    const blobs = await openBlobs(
-      config.blobsUrl,
-      join(data, 'blobs'),
-      staging,
-      ...observeS3(metrics, log, health),
-    )
-    closing.push(async () => blobs[Symbol.dispose]())
-    const isShared = config.sharedDerivatives === 1
-    const derivativeStore =
-      isShared && config.blobsUrl !== undefined ? await openDerivativeStore(config.blobsUrl) : undefined
-    const blobSeconds = metrics.histogram('catalejo_blobs_seconds', 'Duration of blob operations', [
-      'operation',
-    ])
-    observe(metrics, database, tasks, resolvers)
-
-    return {
-      config,
-      clock,
-      log,
-      metrics,
-      database,
-      blobs: observed(
-        blobs.store,
-        (operation, seconds) => blobSeconds.observe({ operation }, seconds),
-        (fault) => health.imagesFailed(fault),
-      ),
-      staging,
-      derivativeStore,
-      tasks,
-      accounts: createAccounts(database, clock),
-      health,
-      dns: {
-        nameServers: (name) => resolver.nameServers(name),
-        records: (name, type) => recordResolver.records(name, type),
-      },
-      dictionary: readDictionary(config.words),
-      onClose: (close) => closing.unshift(close),
-      close,
-    }
+  return {
+    config,
+    clock,
+    log,
+    metrics,
+    database,
+    blobs: observed(
+      blobs.store,
+      (operation, seconds) => blobSeconds.observe({ operation }, seconds),
+      (fault) => health.imagesFailed(fault),
+    ),
+    staging,
+    derivativeStore,
+    tasks,
+    accounts,
+    health,
+    dns: {
+      nameServers: (name) => resolver.nameServers(name),
+      records: (name, type) => recordResolver.records(name, type),
+    },
+    dictionary,
+    onClose: (close) => opened.defer(close),
+    close: () => opened.disposeAsync(),
   }
 }
 

@@ -94,12 +94,10 @@ async function writeImage(
   const temporary = `${path}.new`
   // An interrupted run may have left one.
   await rm(temporary, { force: true })
-  const file = await createFile(temporary)
-  try {
+  {
+    await using file = await createFile(temporary)
     await file.writeFile(bytes)
     await file.sync()
-  } finally {
-    await file.close()
   }
   await rename(temporary, path)
   return 'written'

@@ -176,12 +176,10 @@ async function ownerOf(root: string, claim: string | undefined): Promise<string 
   if (owner !== undefined || claim === undefined) return owner
   const written = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    const handle = await createFile(written)
-    try {
+    {
+      await using handle = await createFile(written)
       await handle.writeFile(`${claim}\n`)
       await handle.sync()
-    } finally {
-      await handle.close()
     }
     // Linking a complete file is atomic: one of several concurrent claims wins, and a crash leaves no half of one.
     await link(written, path).catch((error: unknown) => {

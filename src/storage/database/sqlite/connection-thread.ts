@@ -115,7 +115,7 @@ export class ConnectionThread {
     return answer
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     if (this.#ended === undefined) await this.send({ kind: 'close' }).catch(() => undefined)
     await this.terminate()
   }

@@ -117,9 +117,9 @@ export async function openSqlite(
     await separate.close()
     await writes.run(clientOf(undefined), async () => {
       reader.close()
-      await scanner.close()
+      await scanner[Symbol.asyncDispose]()
       // Last, because the last connection to close moves the log into the file.
-      await writer.close()
+      await writer[Symbol.asyncDispose]()
     })
   }
 }
@@ -130,17 +130,12 @@ async function connect(
   mode: 'load' | 'write',
   migration: MigrationOptions | undefined,
 ): Promise<{ writer: ConnectionThread; scanner: ConnectionThread; reader: Connection }> {
-  const threads: ConnectionThread[] = []
-  try {
-    const writer = await ConnectionThread.open(path, mode, { migration })
-    threads.push(writer)
-    const scanner = await ConnectionThread.open(path, 'read')
-    threads.push(scanner)
-    return { writer, scanner, reader: onStorage(path, () => new Connection(path, 'read')) }
-  } catch (error) {
-    for (const thread of threads.toReversed()) await thread.close()
-    throw error
-  }
+  await using opening = new AsyncDisposableStack()
+  const writer = opening.use(await ConnectionThread.open(path, mode, { migration }))
+  const scanner = opening.use(await ConnectionThread.open(path, 'read'))
+  const reader = onStorage(path, () => new Connection(path, 'read'))
+  opening.move()
+  return { writer, scanner, reader }
 }
 
 function missing(path: string): Error {

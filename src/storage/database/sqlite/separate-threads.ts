@@ -13,12 +13,8 @@ export class SeparateThreads {
     const opening = ConnectionThread.open(this.#path, 'read', options)
     this.#opening.add(opening)
     try {
-      const thread = await opening
-      try {
-        return await work(thread)
-      } finally {
-        await thread.close()
-      }
+      await using thread = await opening
+      return await work(thread)
     } finally {
       this.#opening.delete(opening)
     }
