@@ -84,7 +84,6 @@ export async function createContext(
       onMigrated: (from, to) => log.info({ from, to }, 'database migrated'),
     }),
   )
-  opening.defer(() => health.close())
   const tasks = createTasks(TASK_THREADS, (error) => log.error({ err: error }, 'worker thread failed'))
   opening.defer(() => tasks.close())
   const resolverLimits = {
@@ -109,10 +108,11 @@ export async function createContext(
     flush: config.blobsUrl === undefined,
     onFault: (fault) => health.imagesFailed(fault),
   })
-  health.watch({ database, staging })
   const blobs = opening.use(
     await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, ...observeS3(metrics, log, health)),
   )
+  health.watch({ database, staging })
+  opening.defer(() => health.close())
   const isShared = config.sharedDerivatives === 1
   const derivativeStore =
     isShared && config.blobsUrl !== undefined ? await openDerivativeStore(config.blobsUrl) : undefined
