@@ -15,7 +15,7 @@ import {
   type Values,
 } from './parameters.ts'
 import { JSON_TYPE, PRIVATE_HEADERS, sendBytes } from './headers.ts'
-import type { BodyBudget, BodyLease } from './body/budget.ts'
+import { turnOf, type BodyBudget, type BodyLease } from './body/budget.ts'
 import { clientGroup } from './client.ts'
 import { BAD_ENCODING, hasBody, isEncoded } from './body/content-headers.ts'
 import { receiveBody, type RequestBody } from './body/receive.ts'
@@ -225,11 +225,10 @@ const METHODS_WITH_BODY = new Set(['POST', 'DELETE'])
 async function receive(request: FastifyRequest, limit: number, budget: BodyBudget): Promise<RequestBody> {
   if (isEncoded(request.headers))
     throw new HttpError(415, BAD_ENCODING, { headers: { 'accept-encoding': 'identity' } })
-  const address = clientGroup(request.ip)
-  const sender = { address, account: request.identity?.accountId }
+  const sender = { address: clientGroup(request.ip), account: request.identity?.accountId }
   const { bytes, lease } = await receiveBody(request.raw, limit, budget, sender)
   request.bodyLease = lease
-  return { contentType: request.headers['content-type'], bytes, client: lease?.client ?? address }
+  return { contentType: request.headers['content-type'], bytes, client: lease?.client ?? turnOf(sender) }
 }
 
 /**

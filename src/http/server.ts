@@ -23,6 +23,7 @@ import { parseQuery } from './parameters.ts'
 import { drainBody } from './body/receive.ts'
 import { LogQuota, nextRequestId, requestObserver } from './observability/request-log.ts'
 import { originForm } from './request-target.ts'
+import { UnsentResponses } from './unsent-responses.ts'
 
 /** The framework as the rest of the service knows it: nothing else outside `http` and `server` imports it. */
 export type {
@@ -63,6 +64,8 @@ export interface ServerOptions {
   readonly version: string
   /** Used to drain bodies that no endpoint has read. */
   readonly bodies: BodyBudget
+  /** The share of the memory for unsent responses that this process may use, up to 1. */
+  readonly part: number
 }
 
 declare module 'fastify' {
@@ -71,6 +74,7 @@ declare module 'fastify' {
     /** Fastify's own loggers are disabled. */
     readonly serviceLog: Logger
     readonly logQuota: LogQuota
+    readonly unsentResponses: UnsentResponses
   }
 }
 
@@ -122,6 +126,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.decorate('serviceLog', log)
   const logQuota = new LogQuota(log, options.clientLogLines)
   app.decorate('logQuota', logQuota)
+  const unsentResponses = new UnsentResponses(options.part)
+  app.decorate('unsentResponses', unsentResponses)
   // Declared here so that all requests have one hidden class.
   app.decorateRequest('identity', undefined)
   app.decorateRequest('bodyLease', undefined)
@@ -159,9 +165,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     if (hasBody(raw.headers) && raw.readableFlowing === null)
       drainBody(raw, clientGroup(request.ip), options.bodies)
   }
-  app.addHook('onSend', (request, reply, _payload, done) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
     beforeSend(request, reply)
+    // Writes the response.
     done()
+    unsentResponses.track(request, reply.raw, payload)
   })
   await app.register(swagger, {
     openapi: { ...API_DESCRIPTION, info: { ...API_DESCRIPTION.info, version: options.version } },

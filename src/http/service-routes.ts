@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { HttpError } from '../lib/errors.ts'
 import { withTimeout } from '../lib/concurrency.ts'
 import type { Metrics } from './observability/metrics.ts'
-import { PRIVATE_HEADERS } from './headers.ts'
+import { JSON_TYPE, PRIVATE_HEADERS } from './headers.ts'
 import { constant, object, problem } from './openapi/json-schema.ts'
 import { requestLog } from './observability/request-log.ts'
 
@@ -67,6 +67,8 @@ export function serviceRoutes(
 
   if (metrics !== undefined) metricsRoute(app, metrics)
 
+  // Made once: it takes milliseconds, and anybody may ask for it.
+  let document: Buffer | undefined
   app.get(
     '/openapi.json',
     {
@@ -82,8 +84,10 @@ export function serviceRoutes(
         },
       },
     },
-    async (_request, reply) =>
-      reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger())),
+    async (_request, reply) => {
+      document ??= Buffer.from(JSON.stringify(app.swagger()))
+      return reply.type(JSON_TYPE).send(document)
+    },
   )
 }
 

@@ -271,5 +271,5 @@ export class ImageStore {
 const isUncommitted = (error: unknown): boolean =>
   error instanceof StorageFault && (error.kind === 'full' || error.kind === 'read-only')
 
-/** The client name of an application in fair queues. Public links use addresses. */
+/** The client name of an application in fair queues, where all applications take turns with all public links. */
 const clientOf = ({ accountId }: Upload): string => `account ${accountId}`

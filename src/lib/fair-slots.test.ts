@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { OverloadError } from './errors.ts'
-import { FairSlots, WaitAborted, type FairSlotsOptions } from './fair-slots.ts'
+import { FairSlots, WaitAborted, groupBefore, type FairSlotsOptions } from './fair-slots.ts'
 
 const OPTIONS: FairSlotsOptions = {
   slots: 2,
@@ -142,4 +142,20 @@ test('whatever clients do, limits hold and every task ends', async () => {
     ),
     { numRuns: 300 },
   )
+})
+
+test('a crowd of clients in one group neither delays nor displaces the clients of another', async () => {
+  const slots = new FairSlots({ ...OPTIONS, maxWaiting: 4, groupOf: groupBefore })
+  const served: string[] = []
+  const run = (client: string) => slots.run(client, async () => void served.push(client))
+  const releases = [await slots.take('crowd 1'), await slots.take('crowd 2')]
+  const kept = ['crowd 3', 'crowd 4', 'crowd 5'].map(run)
+  const displaced = assert.rejects(run('crowd 6'), OverloadError)
+  // Makes room, once for each of its tasks, as long as it has fewer.
+  kept.push(run('own 1'))
+  await assert.rejects(run('crowd 7'), OverloadError)
+  for (const release of releases) release()
+  await displaced
+  await Promise.all(kept)
+  assert.equal(served[0], 'own 1')
 })

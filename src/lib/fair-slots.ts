@@ -34,7 +34,12 @@ export interface FairSlotsOptions {
   readonly maxWaitingPerClient: number
   /** Longest wait for a slot, in milliseconds. */
   readonly timeoutMs: number
+  /** Returns the group of a client. Groups share the slots first, then the clients of a group. By default each is alone. */
+  readonly groupOf?: (client: string) => string
 }
+
+/** Returns the group of a client whose name begins with it: `<group> <member>`. */
+export const groupBefore = (client: string): string => client.split(' ', 1)[0] ?? client
 
 interface Waiter {
   readonly client: string
@@ -42,10 +47,20 @@ interface Waiter {
   readonly refuse: (error: unknown) => void
 }
 
-interface Client {
+interface Usage {
   running: number
   /** When its last task started, in tasks started so far. */
   lastStart: number
+}
+
+interface Group extends Usage {
+  readonly name: string
+  waiting: number
+  members: number
+}
+
+interface Client extends Usage {
+  readonly group: Group
   readonly waiting: Waiter[]
 }
 
@@ -56,11 +71,13 @@ export class WaitAborted extends Error {}
  * Limits how many tasks run at the same time and shares the slots among clients: a free slot goes to the waiting client
  * that runs the fewest tasks, and among equals to the one served longest ago. Tasks of one client run in their order.
  * When the queue is full, a client with a shorter queue displaces the newest task of the client with the longest one, so
- * that no client can fill the queue.
+ * that no client can fill the queue. The same rules apply to groups of clients first, so that a crowd of clients that
+ * belong together is no more than one.
  */
 export class FairSlots {
   readonly #options: FairSlotsOptions
   readonly #clients = new Map<string, Client>()
+  readonly #groups = new Map<string, Group>()
   #running = 0
   #waiting = 0
   #starts = 0
@@ -109,14 +126,22 @@ export class FairSlots {
     const known = this.#clients.get(client)
     if (known !== undefined) return known
     // Ranks before the client served last and after clients that wait already: its own history was forgotten.
-    const made: Client = { running: 0, lastStart: this.#starts - 0.5, waiting: [] }
+    const fresh: Usage = { running: 0, lastStart: this.#starts - 0.5 }
+    const name = this.#options.groupOf?.(client) ?? client
+    const group = this.#groups.get(name) ?? { ...fresh, name, waiting: 0, members: 0 }
+    this.#groups.set(name, group)
+    group.members++
+    const made: Client = { ...fresh, group, waiting: [] }
     this.#clients.set(client, made)
     return made
   }
 
   #begin(state: Client): void {
-    state.running++
-    state.lastStart = ++this.#starts
+    this.#starts++
+    for (const usage of [state, state.group]) {
+      usage.running++
+      usage.lastStart = this.#starts
+    }
     this.#running++
   }
 
@@ -151,17 +176,22 @@ export class FairSlots {
       }
       signal?.addEventListener('abort', onAbort, { once: true })
       state.waiting.push(waiter)
+      state.group.waiting++
       this.#waiting++
     })
   }
 
-  /** Makes room for a task of `state`; false if no other client has a longer queue than it would have. */
+  /** Makes room for a task of `state`; false if no other client or group has a longer queue than it would have. */
   #displace(state: Client): boolean {
     let longest = state
-    for (const other of this.#clients.values())
-      if (other.waiting.length > longest.waiting.length) longest = other
+    // Among equals the one that came last.
+    for (const other of this.#clients.values()) if (!isLonger(longest, other)) longest = other
     const newest = longest.waiting.at(-1)
-    if (newest === undefined || longest.waiting.length <= state.waiting.length + 1) return false
+    const isOwn = longest.group === state.group
+    const surplus = isOwn
+      ? longest.waiting.length - state.waiting.length
+      : longest.group.waiting - state.group.waiting
+    if (newest === undefined || surplus <= 1) return false
     this.#remove(newest)
     newest.refuse(new OverloadError())
     return true
@@ -172,12 +202,14 @@ export class FairSlots {
     const at = state?.waiting.indexOf(waiter) ?? -1
     if (state === undefined || at < 0) return
     state.waiting.splice(at, 1)
+    state.group.waiting--
     this.#waiting--
     this.#forget(waiter.client, state)
   }
 
   #release(client: string, state: Client): void {
     state.running--
+    state.group.running--
     this.#running--
     this.#forget(client, state)
     this.#startNext()
@@ -191,6 +223,7 @@ export class FairSlots {
     }
     const next = best?.waiting.shift()
     if (best === undefined || next === undefined) return
+    best.group.waiting--
     this.#waiting--
     this.#begin(best)
     next.start()
@@ -198,10 +231,17 @@ export class FairSlots {
 
   /** Drops the state of a client without tasks, so that the map stays small. */
   #forget(client: string, state: Client): void {
-    if (state.running === 0 && state.waiting.length === 0) this.#clients.delete(client)
+    if (state.running > 0 || state.waiting.length > 0 || !this.#clients.delete(client)) return
+    if (--state.group.members === 0) this.#groups.delete(state.group.name)
   }
 }
 
-function isBefore(a: Client, b: Client): boolean {
-  return a.running === b.running ? a.lastStart < b.lastStart : a.running < b.running
+const isBefore = (a: Client, b: Client): boolean => (order(a.group, b.group) || order(a, b)) < 0
+
+/** Negative if `a` is to be served before `b`. */
+const order = (a: Usage, b: Usage): number => a.running - b.running || a.lastStart - b.lastStart
+
+function isLonger(a: Client, b: Client): boolean {
+  if (a.group.waiting !== b.group.waiting) return a.group.waiting > b.group.waiting
+  return a.waiting.length > b.waiting.length
 }

@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Piscina, move, transferableSymbol, valueSymbol } from 'piscina'
 import { OverloadError } from './errors.ts'
-import { FairSlots, WaitAborted } from './fair-slots.ts'
+import { FairSlots, WaitAborted, groupBefore } from './fair-slots.ts'
 
 /** Tasks waiting for a thread. The memory of their inputs is limited elsewhere. */
 const MAX_WAITING = 1_024
@@ -27,7 +27,7 @@ export interface TaskOptions {
   readonly transfer?: ArrayBuffer[]
   /** Limit on the whole task, including the wait for a thread. */
   readonly timeoutMs?: number
-  /** The client whose request this serves; clients take turns. Undefined for the service's own work. */
+  /** The client whose request this serves, as `<group> <member>`: groups take turns. Undefined for the service's own work. */
   readonly client?: string
 }
 
@@ -108,6 +108,7 @@ const slotsFor = (threads: number, timeoutMs: number) =>
     maxWaiting: MAX_WAITING,
     maxWaitingPerClient: MAX_WAITING,
     timeoutMs,
+    groupOf: groupBefore,
   })
 
 /** Whether the pool refused the task or ran out of time. A thread that could not start lacks memory or file descriptors. */

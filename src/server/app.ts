@@ -153,6 +153,7 @@ export async function createRoutes(
     clientLogLines: config.clientLogLines && perProcessShare(config.clientLogLines, config.workers),
     version: VERSION,
     bodies,
+    part: 1 / config.workers,
   })
   const authRateLimit = new AuthRateLimit(clock, config.failedKeys)
   context.onClose(syncAuthRateLimit(database, authRateLimit))

@@ -26,6 +26,12 @@ export interface BodySender {
   readonly account: number | undefined
 }
 
+/**
+ * Identifies a client for fair scheduling: accounts take turns, and all clients without a key have one turn together, because
+ * anyone can have many addresses.
+ */
+export const turnOf = ({ account, address }: BodySender): string => `${account ?? 'no-key'} ${address}`
+
 export interface BodyBudgetOptions {
   readonly pace: MinTransferRate
   /** The largest body of any endpoint. */
@@ -119,10 +125,9 @@ export class BodyLease {
     this.#memory = this.#open()
   }
 
-  /** Identifies the client for fair scheduling. */
+  /** From `turnOf`. */
   get client(): string {
-    const { account, address } = this.#sender
-    return account === undefined ? address : `${account} ${address}`
+    return turnOf(this.#sender)
   }
 
   /** @throws OverloadError if there is no memory for `bytes` more */

@@ -9,7 +9,7 @@ import { TransferTimeout } from './flow-control.ts'
 export interface RequestBody {
   readonly contentType: string | undefined
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Identifies the client for fair scheduling. */
+  /** From `turnOf`. */
   readonly client: string
 }
 

@@ -15,6 +15,7 @@ export type Measurements = readonly object[]
 /** The metrics of the service, for Prometheus. */
 export class Metrics {
   readonly registry = new Registry()
+  #text: Promise<string> | undefined
   #gather: (() => Promise<readonly Measurements[]>) | undefined
   readonly #requests = new RequestHistogram(
     { name: 'catalejo_http_request_seconds', help: 'Duration of HTTP requests', registers: [this.registry] },
@@ -99,8 +100,15 @@ export class Metrics {
     this.#gather = gather
   }
 
-  /** Returns the metrics of all processes as text: sums, unless a gauge has another aggregator. */
-  async text(): Promise<string> {
+  /**
+   * Returns the metrics of all processes as text: sums, unless a gauge has another aggregator. Concurrent calls share one result,
+   * because anybody may ask.
+   */
+  text(): Promise<string> {
+    return (this.#text ??= this.#readText().finally(() => (this.#text = undefined)))
+  }
+
+  async #readText(): Promise<string> {
     if (this.#gather === undefined) return this.registry.metrics()
     return AggregatorRegistry.aggregate([...(await this.#gather())]).metrics()
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FairQueue, Requesters } from './fair-queue.ts'
+import { FairQueue, makeRoom, Requesters } from './fair-queue.ts'
 
 const job = (...clients: string[]) => ({ requesters: new Requesters(...clients) })
 
@@ -38,4 +38,23 @@ test('a job runs in the turn of any of its clients', () => {
   const shared = job('a', 'b')
   for (const one of [job('a'), job('a'), shared, job('a')]) queue.push(one)
   assert.deepEqual(queue.next(), { job: shared, client: 'b' })
+})
+
+test('an endless crowd of new addresses leaves half of the time to applications', () => {
+  const queue = new FairQueue<ReturnType<typeof job>>()
+  for (let i = 0; i < 40; i++) queue.push(job('account 1'))
+  for (let i = 0; i < 80; i++) queue.push(job(`link ${i}`))
+  const served = serve(queue, 500, 40)
+  const count = served.filter((client) => client === 'account 1').length
+  assert.ok(count >= 19 && count <= 21, `${count} of 40`)
+})
+
+test('in a full queue an application takes the place of one of many addresses', () => {
+  const queue = new FairQueue<ReturnType<typeof job>>()
+  for (let i = 0; i < 4; i++) queue.push(job(`link ${i}`))
+  const limits = { queue: 4, queuePerClient: 2 }
+  assert.equal(makeRoom([queue], new Requesters('link 5'), limits).hasRoom, false)
+  const { hasRoom, displaced } = makeRoom([queue], new Requesters('account 1'), limits)
+  assert.ok(hasRoom)
+  assert.deepEqual([...(displaced?.requesters.clients ?? [])], ['link 3'])
 })

@@ -38,6 +38,9 @@ export interface LinkOptions {
   readonly sharesVariants: boolean
 }
 
+/** The name of a client in fair queues, where links take turns with the uploads of applications. */
+const clientOf = (ip: string): string => `link ${clientGroup(ip)}`
+
 /** How often a link is resolved again because its image changed in the meantime. */
 const MAX_ATTEMPTS = 3
 
@@ -101,7 +104,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
   /** Resolves a link to its image as of now. @throws HttpError */
   async function find(path: string, { headers, ip }: HttpRequest): Promise<Found> {
     const target = readLink(path)
-    const client = clientGroup(ip)
+    const client = clientOf(ip)
     const image = target === undefined ? undefined : await delivery.images.find(target.hash, client)
     if (target === undefined || image === undefined) throw noImage()
     const link = await resolver.resolve(target, image, headers, client)
@@ -131,7 +134,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     if (isLost(blob.key)) throw lostImage()
     const content =
       link.recipe === undefined
-        ? await delivery.original(blob, expires === undefined, clientGroup(request.ip))
+        ? await delivery.original(blob, expires === undefined, clientOf(request.ip))
         : await derivative(request, reply, blob, link.recipe)
     if (content === undefined) throw await absence(blob)
     const mayRedirect = request.method === 'GET' && expires === undefined
@@ -175,7 +178,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
   ): Promise<Content | undefined> {
     const cached = delivery.cached(cacheKey(blob.key, recipe.name))
     if (cached !== undefined) return { kind: 'bytes', ...cached }
-    const client = clientGroup(request.ip)
+    const client = clientOf(request.ip)
     const release = await rendering.take(client).catch(() => {
       throw tooManyRequests()
     })

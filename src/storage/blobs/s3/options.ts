@@ -1,4 +1,4 @@
-import { FairSlots } from '../../../lib/fair-slots.ts'
+import { FairSlots, groupBefore } from '../../../lib/fair-slots.ts'
 
 /** Limits of an S3 store. Times in milliseconds. */
 export interface S3Options {
@@ -65,4 +65,12 @@ export const fairSlots = (
     maxWaitingPerClient,
     waitMs,
   }: Pick<S3Options, 'maxWaiting' | 'maxWaitingPerClient' | 'waitMs'>,
-): FairSlots => new FairSlots({ slots, slotsPerClient, maxWaiting, maxWaitingPerClient, timeoutMs: waitMs })
+): FairSlots =>
+  new FairSlots({
+    slots,
+    slotsPerClient,
+    maxWaiting,
+    maxWaitingPerClient,
+    timeoutMs: waitMs,
+    groupOf: groupBefore,
+  })
