@@ -9,6 +9,7 @@ import { DomainBatches } from './batches.ts'
 import { DnsObservations } from './history/dns-observations.ts'
 import type { ObservedType } from './history/queries.ts'
 import { storeObservations } from './history/store-observations.ts'
+import { DatabaseLists } from './list/database-lists.ts'
 import { DomainLists } from './list/domain-lists.ts'
 import { RecordFields } from './record-fields.ts'
 import type { Subscriptions } from './subscriptions.ts'
@@ -120,7 +121,14 @@ export function domainwatchRoutes(
   const lists = new DomainLists(database, clock, nameIndex, splits)
   listRoute(app, shared, lists, records, baseUrl)
   exportRoute(app, shared, lists, records)
-  const queue = new ClaimQueue({ database, clock, nameIndex, split: dictionary.split, splits })
+  const queue = new ClaimQueue({
+    database,
+    clock,
+    nameIndex,
+    lists: new DatabaseLists(database, clock, splits),
+    split: dictionary.split,
+    splits,
+  })
   queueRoute(app, shared, { queue, records, tasks, timeZone })
   const names = () => recordedNames(database, clock, nameIndex)
   similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary))

@@ -226,40 +226,46 @@ test('several words must all occur, in any order; one word is a plain text', asy
 const tasks = createTasks(1)
 after(() => tasks.close())
 
-test('an export in an order without an index is complete after any number of passes', async () => {
+test('an export is complete in any number of parts, passes and stretches', async () => {
   await using opened = await openBoth(tasks)
   const { database } = opened
   await opened.store(many(300))
   await opened.store(many(150, 'b'), '2025-06-03 00:00:00')
   const keys: readonly [ListOrder, SortKey][] = [
+    ['registered', 'date_reg'],
+    ['name', 'name'],
     ['modified', 'date_mod'],
     ['length', 'length'],
   ]
   for (const [order, sortKey] of keys) {
-    const asked = requestOf({ order, sort: 'asc' })
-    const { json } = await opened.fromDatabase.page(asked)
-    const listed: readonly { name: string }[] = JSON.parse(json.toString())
-    assert.equal(listed.length, 450)
-    const request: PageRequest = {
-      sources: [{ kind: 'all' }],
-      filters: asked.filters,
-      sortKey,
-      ascending: true,
-      limit: 1,
-      now: opened.clock.now(),
-    }
-    for (const sizes of [
-      { part: 7, pass: 20 },
-      { part: 50, pass: 450 },
-      { part: 450, pass: 1_000 },
-    ]) {
-      const got: unknown[] = []
-      for await (const rows of rowsOfStage(database, opened.clock, database.scanner, request, sizes))
-        got.push(...rows.map(([name]) => name))
-      assert.deepEqual(
-        got,
-        listed.map(({ name }) => name),
-      )
+    for (const filters of [{}, { search: 'b' }, { reserved: '1' }, { tag: 'ninguna' }]) {
+      for (const sort of ['asc', 'desc']) {
+        const asked = requestOf({ ...filters, order, sort })
+        const { json } = await opened.fromDatabase.page(asked)
+        const listed: readonly { name: string }[] = JSON.parse(json.toString())
+        const request: PageRequest = {
+          sources: [{ kind: 'all' }],
+          filters: asked.filters,
+          sortKey,
+          ascending: sort === 'asc',
+          limit: 1,
+          now: opened.clock.now(),
+        }
+        for (const sizes of [
+          { part: 7, pass: 20, stretch: 10 },
+          { part: 50, pass: 450, stretch: 450 },
+          { part: 450, pass: 1_000, stretch: 50 },
+        ]) {
+          const got: unknown[] = []
+          for await (const rows of rowsOfStage(database, opened.clock, database.scanner, request, sizes))
+            got.push(...rows.map(([name]) => name))
+          assert.deepEqual(
+            got,
+            listed.map(({ name }) => name),
+            JSON.stringify({ order, filters, sort, sizes }),
+          )
+        }
+      }
     }
   }
 })

@@ -3,6 +3,7 @@ import { after, test } from 'node:test'
 import { createTasks } from '../../src/lib/tasks.ts'
 import type { Database, Reader } from '../../src/storage/database/database.ts'
 import { DomainLists } from '../../src/domainwatch/list/domain-lists.ts'
+import { sql, type Query } from '../../src/storage/database/sql.ts'
 import { many, openBoth, requestOf } from '../support/lists-both-ways.ts'
 
 const tasks = createTasks(1)
@@ -70,4 +71,75 @@ test('a forged range of everything is not sorted where it holds others up', asyn
   }
   assert.equal(await scansOf('2025-01-28 00:00:00'), 0)
   assert.equal(await scansOf('0001-01-01 00:00:00'), 1)
+})
+
+const END = { key: '9999-12-31 23:59:59', name: 'z' }
+const EVERYTHING = { low: { key: '0001-01-01 00:00:00', name: 'a' }, high: END }
+const FORGED = { registered: EVERYTHING, deleted: EVERYTHING }
+
+test('no list or export fetches most of the table row by row in one statement', async (context) => {
+  await using opened = await openBoth(tasks)
+  const { database, clock } = opened
+  if (!database.dialect.plansAsWritten) return context.skip('PostgreSQL has statistics')
+  await opened.store(many(26_000))
+  const read: Query[] = []
+  const noted = <T extends Query>(query: T): T => {
+    read.push(query)
+    return query
+  }
+  const { scanner } = database
+  const recorder: Reader = {
+    all: (query) => scanner.all(noted(query)),
+    first: (query) => scanner.first(noted(query)),
+    values: (query) => scanner.values(noted(query)),
+  }
+  const lists = new DomainLists({ ...database, scannerOf: () => recorder }, clock)
+  /** Statements that fetch rows by an index of dates, without a limited stretch of it. */
+  async function slow() {
+    const found: string[] = []
+    for (const query of read.splice(0)) {
+      const steps = (await scanner.values(sql`EXPLAIN QUERY PLAN ${query}`)).map((step) => String(step[3]))
+      const isLimited = /LIMIT CAST\(\? AS INTEGER\)\s*\) AS (near|candidates)/.test(query.sql)
+      const byDate = steps.filter((step) => /USING INDEX domains_by_/.test(step))
+      if (!isLimited) found.push(...byDate)
+    }
+    return found
+  }
+  const sparse = { tag: 'ninguna' }
+  for (const filters of [
+    sparse,
+    { from: '2020-01-01' },
+    { from: '2020-01-01', ...sparse },
+    { status: '1' },
+  ]) {
+    for (const order of ['registered', 'deleted', 'modified', 'name', 'length']) {
+      const given = { ...filters, order }
+      const what = JSON.stringify(given)
+      if ('tag' in filters) {
+        await lists.page({ ...requestOf(given), limit: 5 })
+        assert.deepEqual(await slow(), [], what)
+        await lists.page({ ...requestOf({ ...given, last_register: '9', last_deleted: '9' }), limit: 5 })
+        assert.deepEqual(await slow(), [], `${what}, newest`)
+      }
+      const key = { name: '', length: '99' }[order] ?? END.key
+      const stages = {
+        registered: undefined,
+        deleted: 'deleted',
+        modified: 'modified',
+        name: 'name',
+        length: 'length',
+      } as const
+      const stage = Object.entries(stages).find(([name]) => name === order)?.[1]
+      const cursor = { after: { key, name: 'z' }, stage, ...FORGED }
+      await lists.page({ ...requestOf({ ...given, last_register: '9' }), limit: 5, cursor })
+      assert.deepEqual(await slow(), [], `${what}, forged`)
+      for await (const _ of lists.rows(requestOf(given))) break
+      if (order === 'modified' || order === 'length') assert.deepEqual(await slow(), [], `${what}, export`)
+      else
+        assert.ok(
+          read.splice(0).some((query) => /OFFSET/.test(query.sql)),
+          `${what}, export`,
+        )
+    }
+  }
 })

@@ -9,14 +9,16 @@ import { positionOfRow } from './page-json.ts'
 const PART = 2_000
 /** Positions found in one pass over the table: some 3 MB of text. */
 const PASS = 100_000
-const SIZES = { part: PART, pass: PASS }
+/** Records of an index that are visited at a time where few match: each is fetched separately, so others wait some 100 ms. */
+const STRETCH = 5_000
+const SIZES = { part: PART, pass: PASS, stretch: STRETCH }
 
 type RowsOfRequest = (
   database: Pick<Database, 'dialect'>,
   clock: Clock,
   reader: Reader,
   request: PageRequest,
-  sizes?: { readonly part: number; readonly pass: number },
+  sizes?: typeof SIZES,
 ) => AsyncGenerator<SqlValue[][]>
 
 /**
@@ -28,14 +30,20 @@ export const rowsOfStage: RowsOfRequest = (database, clock, reader, request, siz
   return (inPasses ? rowsOfPasses : rowsInOrder)(database, clock, reader, request, sizes)
 }
 
-/** Each part continues after the previous one. */
+/** Each part continues after the previous one, in one stretch of the index after the other. */
 const rowsInOrder: RowsOfRequest = async function* ({ dialect }, clock, reader, request, sizes = SIZES) {
   for (let part: PageRequest = { ...request, limit: sizes.part, inOrder: true }; ;) {
-    const rows = await reader.values(queries.page(dialect, part))
-    if (rows.length > 0) yield rows
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < sizes.part) return
-    part = { ...part, after: positionOfRow(last, part.sortKey), now: clock.now() }
+    const end = queries.endOfStretch(dialect, part, sizes.stretch)
+    const upTo = end && (await reader.first(end))
+    for (let isMore = true; isMore;) {
+      const rows = await reader.values(queries.page(dialect, { ...part, upTo }))
+      if (rows.length > 0) yield rows
+      const last = rows.at(-1)
+      isMore = last !== undefined && rows.length === sizes.part
+      if (last !== undefined) part = { ...part, after: positionOfRow(last, part.sortKey), now: clock.now() }
+    }
+    if (upTo === undefined) return
+    part = { ...part, after: upTo, now: clock.now() }
   }
 }
 

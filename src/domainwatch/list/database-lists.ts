@@ -60,14 +60,24 @@ export class DatabaseLists {
     return near.length === request.limit ? near : reader.values(queries.page(dialect, request, 'table'))
   }
 
-  /** Fixes the ranges before the page itself is read. */
+  /** Fixes the ranges, and how sources are read, before the page itself is read. */
   async #withRanges(reader: Reader, listing: Listing): Promise<readonly Source[]> {
     const sources: Source[] = []
     for (const source of listing.sources) {
-      const isOpen = needsRange(source, listing)
-      sources.push(isOpen ? { ...source, range: await this.#range(reader, source, listing) } : source)
+      const planned = await this.#planned(reader, source, listing)
+      if (needsRange(planned, listing)) {
+        const ranged = { ...planned, range: await this.#range(reader, planned, listing) }
+        sources.push(await this.#planned(reader, ranged, listing))
+      } else sources.push(planned)
     }
     return sources
+  }
+
+  async #planned(reader: Reader, source: Source, { filters, now }: Listing): Promise<Source> {
+    if (source.kind === 'all') return source
+    const query = queries.hasManyCandidates(this.#database.dialect, source, filters, now)
+    if (query === undefined) return source
+    return { ...source, isScanned: (await reader.first(query))?.many === 1 }
   }
 
   async #range(reader: Reader, source: Source, { filters, now }: Listing): Promise<ListRange | undefined> {
@@ -79,11 +89,14 @@ export class DatabaseLists {
   /** A list that visits many records must not hold the event loop. */
   #reader(listing: Listing, account: number | undefined): Reader {
     const { filters, sources } = listing
-    const hasIndex = stagesFrom(listing, sources).every(({ sortKey }) => queries.hasIndex(sortKey))
+    const stages = stagesFrom(listing, sources)
+    const hasIndex = stages.every(({ sortKey }) => queries.hasIndex(sortKey))
+    const isByDate =
+      stages.every(({ sortKey }) => sortKey === 'date_reg') && sources.every(({ kind }) => kind !== 'deleted')
     const hasStatus = sources.some(({ kind }) => kind !== 'all')
     // A forged cursor may have a range that spans everything.
     const hasRange = sources.some((source) => source.kind !== 'all' && source.range !== undefined)
-    const visitsMany = !hasIndex || hasRange || visitsManyRecords(filters, hasStatus)
+    const visitsMany = !hasIndex || hasRange || visitsManyRecords(filters, hasStatus, isByDate)
     return visitsMany ? this.#database.scannerOf(account) : this.#database
   }
 }

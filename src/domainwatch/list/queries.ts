@@ -32,6 +32,8 @@ export type Source =
       readonly kind: 'registered' | 'deleted'
       readonly newest: number
       readonly range?: ListRange | undefined
+      /** Whether to read the whole table: the index by date would lead to too many rows, each fetched separately. */
+      readonly isScanned?: boolean
     }
 
 /** Whether a list is of all records, not of the newest registrations or deletions only. */
@@ -67,7 +69,9 @@ interface Selection {
  */
 function select(dialect: Dialect, filters: Filters, selection: Selection): Sql {
   const { key, status, conditions, among, inOrder } = selection
-  const walked = inOrder === true && hasIndex(key) ? key : undefined
+  const isScan = dialect.plansAsWritten && (among !== undefined || !hasIndex(key)) && !isMarked(filters)
+  // The table itself is the index by name.
+  const walked = isScan ? 'name' : inOrder === true && hasIndex(key) ? key : undefined
   const { where: ofFilters, byName, traits, dates } = filterConditions(dialect, filters, walked)
   const { plansAsWritten } = dialect
   const where = [...conditions, ...ofFilters]
@@ -79,7 +83,7 @@ function select(dialect: Dialect, filters: Filters, selection: Selection): Sql {
     return sql`SELECT ${plainColumns} FROM ${among} WHERE ${allOf([...where, ...byName, ...checked])}`
   const ofStatus = statusCondition(dialect, status)
   const inIndex = plansAsWritten ? [...byName, ...traits] : byName
-  // The table itself is the index by name, and is scanned for a key that has none.
+  // The table is scanned for a key that has no index.
   if (inIndex.length === 0 || key === 'name' || !hasIndex(key))
     return sql`SELECT ${plainColumns} FROM domains WHERE ${allOf([...where, ...byName, ...ofStatus])}`
   const span = key === 'date_reg' ? dates : []
@@ -110,21 +114,25 @@ function records(dialect: Dialect, source: Source, options: SourceOptions): Sql 
   }
   const status = source.kind === 'deleted' ? 0 : 1
   const name = source.kind === 'deleted' ? 'deleted_at' : 'date_reg'
-  const key = raw(name)
+  const isScanned = source.isScanned === true
+  const from = isScanned ? raw('domains') : undefined
   if (source.range !== undefined) {
-    // Later pages: the records between the first page's ends, so that newer ones do not push others out.
-    const { low, high } = source.range
-    conditions.push(
-      sql`(${key}, name) >= (${low.key}, ${low.name})`,
-      sql`(${key}, name) <= (${high.key}, ${high.name})`,
-    )
-    return select(dialect, filters, { key: name, status, conditions })
+    conditions.push(...isWithin(name, source.range, isScanned))
+    return select(dialect, filters, { key: name, status, conditions, among: from })
   }
   return sql`SELECT * FROM (
-    ${select(dialect, filters, { key: name, status, conditions })}
-    ORDER BY ${key} DESC, name DESC ${limit(source.newest)}
+    ${select(dialect, filters, { key: name, status, conditions, among: from })}
+    ${orderBy(name, false, isScanned)} ${limit(source.newest)}
   ) AS newest`
 }
+
+/** Later pages: the records between the first page's ends, so that newer ones do not push others out. */
+function isWithin(key: SortKey, { low, high }: ListRange, isScanned: boolean): readonly Sql[] {
+  return [compared(key, '>=', low, isScanned), compared(key, '<=', high, isScanned)]
+}
+
+/** @param isScanned the table is scanned: a unary plus keeps the engine from using an index, and changes nothing else */
+const columnOf = (key: SortKey, isScanned: boolean): Sql => raw(isScanned && key !== 'name' ? `+${key}` : key)
 
 export interface PageRequest {
   readonly sources: readonly Source[]
@@ -133,6 +141,8 @@ export interface PageRequest {
   readonly ascending: boolean
   /** Only records after this position, in the list's order. */
   readonly after?: ListPosition | undefined
+  /** Only records up to this position, included. */
+  readonly upTo?: ListPosition | undefined
   readonly limit: number
   readonly now: number
   /** Whether to walk the index of the key, whatever the filters: many pages then take one pass, and none is sorted. */
@@ -146,54 +156,112 @@ export interface PageRequest {
 export function goesThroughTable({ plansAsWritten }: Dialect, request: PageRequest): boolean {
   const { filters, sources, sortKey, inOrder } = request
   if (!plansAsWritten || !hasIndex(sortKey) || inOrder === true || isMarked(filters)) return false
+  return isOfAll(sources) && !areServed(filters, sortKey)
+}
+
+/** Whether the index of a key decides all filters, so that only the rows that match are fetched. */
+function areServed(filters: Filters, key: SortKey): boolean {
   const isServed = ({ name, sql: { record, name: byName, rangeOf: bounded } }: NamedCondition) =>
     record === undefined ||
     byName !== undefined ||
-    bounded === sortKey ||
-    (sortKey === 'date_reg' && name === 'status')
-  return isOfAll(sources) && !conditionsOf(filters).every(isServed)
+    bounded === key ||
+    (key === 'date_reg' && name === 'status')
+  return conditionsOf(filters).every(isServed)
 }
 
 /** Rows that are tried near the beginning of a page: some 100 ms if each is on another page. */
 const NEAR = 20_000
 
 /**
+ * Whether the source has so many candidates that the table has to be scanned. Undefined if its index is fast in any case. A
+ * forged cursor may have a range that spans everything.
+ */
+export function hasManyCandidates(
+  dialect: Dialect,
+  source: Exclude<Source, { kind: 'all' }>,
+  filters: Filters,
+  now: number,
+) {
+  const { kind, newest, range } = source
+  const key = SOURCE_KEYS[kind]
+  if (!dialect.plansAsWritten || isMarked(filters)) return undefined
+  const ofStatus = statusCondition(dialect, kind === 'deleted' ? 0 : 1)
+  if (range !== undefined) {
+    const conditions = allOf([...ofStatus, ...isWithin(key, range, false)])
+    return sql<{ many: number }>`SELECT count(*) = ${NEAR} AS many FROM (
+      SELECT 1 FROM domains WHERE ${conditions} ${limit(NEAR)}
+    ) AS candidates`
+  }
+  if (areServed(filters, key)) return undefined
+  const conditions = allOf([...matching(dialect, filters), notExpired(now)])
+  return sql<{ many: number }>`SELECT count(*) < ${newest} AS many FROM (
+    SELECT 1 FROM ${nearest(orderBy(key, false), ofStatus)} WHERE ${conditions} ${limit(newest)}
+  ) AS found`
+}
+
+const SOURCE_KEYS = { registered: 'date_reg', deleted: 'deleted_at' } as const
+
+/** The first records in an order, whatever the filters. */
+function nearest(order: Sql, conditions: readonly Sql[]): Sql {
+  const where = conditions.length === 0 ? empty : sql`WHERE ${allOf(conditions)}`
+  return sql`(SELECT * FROM domains ${where} ${order} ${limit(NEAR)}) AS near`
+}
+
+/**
  * Selects the rows of a page: `COLUMNS`.
  * @param visit for a page that scans the table: only the first rows, or all
  */
 export function page(dialect: Dialect, request: PageRequest, visit?: 'near' | 'table'): Query {
-  const { sources, after, sortKey, ascending } = request
-  const order = orderBy(sortKey, ascending)
-  const beyond = after === undefined ? [] : [isBeyond(sortKey, ascending, after)]
+  const { sources, after, upTo, sortKey, ascending } = request
+  const isScanned =
+    visit === 'table' || sources.some((source) => source.kind !== 'all' && source.isScanned === true)
+  const to = (comparison: '<' | '>' | '<=' | '>=', position: ListPosition | undefined) =>
+    position === undefined ? [] : [compared(sortKey, comparison, position, isScanned)]
+  const beyond = [...to(ascending ? '>' : '<', after), ...to(ascending ? '<=' : '>=', upTo)]
   const where = beyond.length === 0 ? empty : sql`WHERE ${allOf(beyond)}`
+  const order = orderBy(sortKey, ascending, isScanned)
   const union = join(
     sources.map((source) => {
       const ofStatus = source.kind === 'all' ? statusCondition(dialect, source.status) : []
-      const near = sql`(
-        SELECT * FROM domains WHERE ${allOf([...ofStatus, ...beyond])} ${order} ${limit(NEAR)}
-      ) AS near`
+      const near = nearest(order, [...ofStatus, ...beyond])
       const among = visit === undefined ? undefined : visit === 'near' ? near : raw('domains')
       return records(dialect, source, { ...request, among })
     }),
     ' UNION ALL ',
   )
-  const sorted = visit === 'table' ? orderBy(sortKey, ascending, '+') : order
-  return sql`SELECT * FROM (${union}) AS records ${where} ${sorted} ${limit(request.limit)}`
+  return sql`SELECT * FROM (${union}) AS records ${where} ${order} ${limit(request.limit)}`
 }
 
-/** @param plus a unary plus keeps the engine from using an index for the order, and changes nothing else */
-function orderBy(key: SortKey, ascending: boolean, plus: '+' | '' = ''): Sql {
+function orderBy(key: SortKey, ascending: boolean, isScanned = false): Sql {
   const direction = ascending ? 'ASC' : 'DESC'
   const ties = key === 'name' ? '' : `, name ${direction}`
-  return raw(`ORDER BY ${plus}${key} ${direction}${ties}`)
+  return sql`ORDER BY ${columnOf(key, isScanned)} ${raw(direction + ties)}`
 }
 
-/** Returns the condition for records after a position, in the direction of the list. */
-function isBeyond(key: SortKey, ascending: boolean, after: ListPosition): Sql {
-  const comparison = raw(ascending ? '>' : '<')
-  if (key === 'name') return sql`name ${comparison} ${after.name}`
-  const place = key === 'length' ? Number(after.key) : after.key
-  return sql`(${raw(key)}, name) ${comparison} (${place}, ${after.name})`
+function compared(
+  key: SortKey,
+  comparison: '<' | '>' | '<=' | '>=',
+  position: ListPosition,
+  isScanned = false,
+): Sql {
+  if (key === 'name') return sql`name ${raw(comparison)} ${position.name}`
+  const place = key === 'length' ? Number(position.key) : position.key
+  return sql`(${columnOf(key, isScanned)}, name) ${raw(comparison)} (${place}, ${position.name})`
+}
+
+/**
+ * The position of the last of the next `count` records in the order of an index, whatever the filters; no row if fewer are left.
+ * Undefined if an engine with statistics plans the page.
+ */
+export function endOfStretch(dialect: Dialect, request: PageRequest, count: number) {
+  const { sources, sortKey, ascending, after } = request
+  const [source] = sources
+  if (!dialect.plansAsWritten || source?.kind !== 'all') return undefined
+  const beyond = after === undefined ? [] : [compared(sortKey, ascending ? '>' : '<', after)]
+  const conditions = [...statusCondition(dialect, source.status), ...beyond]
+  const where = conditions.length === 0 ? empty : sql`WHERE ${allOf(conditions)}`
+  return sql<ListPosition>`SELECT ${sortKey === 'name' ? raw(`''`) : raw(sortKey)} AS key, name FROM domains
+    ${where} ${orderBy(sortKey, ascending)} LIMIT 1 OFFSET CAST(${count - 1} AS INTEGER)`
 }
 
 /**
@@ -215,8 +283,10 @@ export function rowsOfNames(
   names: readonly string[],
 ) {
   const isNamed = isOneOf(dialect, sql`name`, names)
+  // SQLite would rather go through all records of a status.
+  const { where, byName } = filterConditions(dialect, filters, 'name')
   return sql`SELECT ${plainColumns} FROM domains
-    WHERE ${allOf([isNamed, ...matching(dialect, filters), notExpired(now)])}`
+    WHERE ${allOf([isNamed, ...where, ...byName, notExpired(now)])}`
 }
 
 /** The first and the last record of `last_register` or `last_deleted` at this moment: key and name joined. */

@@ -43,9 +43,18 @@ export interface Claimed {
   readonly until: number
 }
 
-/** The index lacks too many changes, so that counting and searching would take the database long. */
-export class IndexBehind extends Error {
-  override readonly name = 'IndexBehind'
+/** What was read before the transaction lacks too much, so that counting and searching in it would take long. */
+export class ReadTooLittle extends Error {
+  override readonly name = 'ReadTooLittle'
+}
+
+/** The first matching records as of a change, claimed or not. */
+export interface FirstMatches {
+  readonly names: readonly string[]
+  /** Whether there are no more. */
+  readonly isWhole: boolean
+  /** All changes up to this one are taken into account. */
+  readonly changeId: number
 }
 
 export interface ClaimOptions {
@@ -54,7 +63,9 @@ export interface ClaimOptions {
   readonly counts: MatchCounts
   /** Returns the words of a name. */
   readonly split: SplitName
-  /** Whether to throw `IndexBehind`, so that the caller can bring the index up to date, instead of asking the database. */
+  /** Read from the database before the transaction, if it has one writer and the index is not ready. */
+  readonly firstMatches: FirstMatches | undefined
+  /** Whether to throw `ReadTooLittle`, so that the caller can read again, instead of asking the database in the transaction. */
   readonly mayRetry: boolean
 }
 
@@ -85,7 +96,7 @@ interface Candidates {
  *
  * Candidates come from the index, which may be behind. The records that have changed since are candidates, too, and the
  * database decides which of all these match now and are free.
- * @throws IndexBehind
+ * @throws ReadTooLittle
  */
 export async function claimBatch(
   tx: Transaction,
@@ -144,19 +155,26 @@ function countBy(accounts: Iterable<number>): Map<number, number> {
 
 async function readState(
   tx: Transaction,
-  { database: { dialect }, nameIndex, counts, split, mayRetry }: ClaimOptions,
+  { database: { dialect }, nameIndex, counts, split, firstMatches, mayRetry }: ClaimOptions,
   { filters }: QueueView,
   accounts: readonly number[],
   now: number,
 ): Promise<State> {
-  const known = counts.get(filters)
+  let known = counts.get(filters)
   const indexed = nameIndex.latest()?.changeId
-  const after = Math.min(known?.changeId ?? Number.MAX_SAFE_INTEGER, indexed ?? Number.MAX_SAFE_INTEGER)
+  const read = [known?.changeId, indexed, firstMatches?.changeId].filter((id) => id !== undefined)
+  const after = Math.min(Number.MAX_SAFE_INTEGER, ...read)
   const request = { filters, now, accounts, after, maxChanges: MAX_CHANGES }
   const row = await tx.first(queries.queueState(dialect, request))
   if (row === undefined) throw new Error('the state of the queue has no row')
   const changes = row.read < MAX_CHANGES ? changesOf(row.changes, split) : undefined
-  if (changes === undefined && indexed !== undefined && mayRetry) throw new IndexBehind()
+  const isForgotten = known !== undefined && known.changeId < row.floor
+  if (isForgotten) {
+    counts.forget(filters)
+    known = undefined
+  }
+  const hasRead = indexed !== undefined || firstMatches !== undefined
+  if ((changes === undefined || isForgotten) && hasRead && mayRetry) throw new ReadTooLittle()
   let matches: number
   if (known !== undefined && changes !== undefined) {
     matches = advanced(known, filters, changes, Infinity).matches
@@ -187,7 +205,7 @@ function pairs(text: string | null): [string, string][] {
 /** @param wanted free records to find */
 async function readCandidates(
   tx: Transaction,
-  { database: { dialect }, nameIndex }: ClaimOptions,
+  { database: { dialect }, nameIndex, firstMatches, mayRetry }: ClaimOptions,
   view: QueueView,
   { held, changes, changesAfter }: State,
   wanted: number,
@@ -207,6 +225,13 @@ async function readCandidates(
       return { names, moved, isWhole: found.next === undefined && names.length === free.length }
     }
   }
+  if (firstMatches !== undefined && changes !== undefined) {
+    const moved = new Set(changes.filter(({ id }) => id > firstMatches.changeId).map(({ name }) => name))
+    const names = firstMatches.names.filter((name) => !held.has(name))
+    if (firstMatches.isWhole || names.length >= wanted + moved.size)
+      return { names, moved, isWhole: firstMatches.isWhole }
+    if (mayRetry) throw new ReadTooLittle()
+  }
   const names: string[] = []
   const listing = listingOf(view, wanted + held.size, now)
   for (const stage of stagesFrom(listing, listing.sources)) {
@@ -217,7 +242,7 @@ async function readCandidates(
   return { names, moved: new Set(), isWhole: names.length < wanted }
 }
 
-const listingOf = ({ filters, order, ascending }: QueueView, limit: number, now: number): Listing => ({
+export const listingOf = ({ filters, order, ascending }: QueueView, limit: number, now: number): Listing => ({
   sources: [{ kind: 'all' }],
   filters,
   order,

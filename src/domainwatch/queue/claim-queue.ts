@@ -2,13 +2,22 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import { HttpError } from '../../lib/errors.ts'
+import { newestChange } from '../../storage/database/changes/queries.ts'
 import { clientOf } from '../../storage/database/connection-slots.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import type { NameSplits } from '../words/split-names.ts'
 import type { SplitName } from '../words/dictionary.ts'
-import { claimBatch, IndexBehind, type Claimed, type ClaimRequest } from './claim-batch.ts'
-import { MatchCounts } from './match-counts.ts'
+import type { DatabaseLists } from '../list/database-lists.ts'
+import {
+  claimBatch,
+  listingOf,
+  ReadTooLittle,
+  type Claimed,
+  type ClaimRequest,
+  type FirstMatches,
+} from './claim-batch.ts'
+import { BEFORE_EXPIRY, countMatches, MatchCounts } from './match-counts.ts'
 import * as queries from './queries.ts'
 import type { QueueView } from './queries.ts'
 
@@ -20,12 +29,14 @@ const MAX_WAITING = 1_000
 const MAX_WAITING_PER_ACCOUNT = 100
 const WAIT_MS = 15_000
 /**
- * How often a batch waits for the index, up to a second each, before the database counts and searches. That takes
- * seconds among a million records, in a transaction that holds up other writers.
+ * How often a batch waits for the index, up to a second each, or reads again, before the database counts and searches. That
+ * takes seconds among a million records, in a transaction that holds up other writers.
  */
 const MAX_RETRIES = 5
 /** Pause before the first retry, doubled with each: PostgreSQL shows changes of others some milliseconds late. */
 const RETRY_MS = 20
+/** Records read for each batch, besides those it needs: some may be claimed or changed meanwhile. Four times as many with each retry. */
+const SPARE = 100
 /** Accounts in an answer: more than any group has members. */
 const MAX_HOLDERS = 1_000
 
@@ -40,6 +51,8 @@ export interface ClaimQueueOptions {
   readonly database: Database
   readonly clock: Clock
   readonly nameIndex: Pick<NameIndex, 'latest' | 'advance' | 'catchUp'>
+  /** Searches where the index is not ready. */
+  readonly lists: Pick<DatabaseLists, 'page'>
   /** Returns the words of a name. */
   readonly split: SplitName
   /** Decides whether the database can filter by words. */
@@ -129,35 +142,68 @@ export class ClaimQueue {
   async #claimAll(groups: readonly (readonly Waiting[])[]): Promise<Answered[]> {
     const { database, nameIndex } = this.#options
     for (let retries = 0; ; retries++) {
+      const read = new Map<QueueView, FirstMatches>()
+      const wanted = groups.flat().reduce((sum, { limit }) => sum + limit, 0)
       for (const [first] of groups) {
-        const latest = nameIndex.latest()
-        if (first !== undefined && latest !== undefined)
-          await this.#counts.refresh(first.view.filters, latest)
+        if (first === undefined) continue
+        const matches = await this.#read(first.view, wanted + SPARE * 4 ** retries)
+        if (matches !== undefined) read.set(first.view, matches)
       }
       try {
-        return await database.transaction((tx) => this.#claimIn(tx, groups, retries < MAX_RETRIES))
+        return await database.transaction((tx) => this.#claimIn(tx, groups, read, retries < MAX_RETRIES))
       } catch (error) {
-        if (!(error instanceof IndexBehind)) throw error
+        if (!(error instanceof ReadTooLittle)) throw error
         await nameIndex.catchUp()
         await pause(RETRY_MS * 2 ** retries)
       }
     }
   }
 
+  /**
+   * Counts and searches before the transaction, which others wait for. An engine with several writers does it in the transaction
+   * if the index is not ready: it cannot tell which changes a read takes into account, and only other claims wait.
+   */
+  async #read(view: QueueView, spare: number): Promise<FirstMatches | undefined> {
+    const { database, clock, nameIndex, lists } = this.#options
+    const { dialect } = database
+    const { filters } = view
+    const latest = nameIndex.latest()
+    if (latest !== undefined) {
+      const { segments, changeId } = latest
+      const count = async () => ({ matches: await countMatches(segments, filters, BEFORE_EXPIRY), changeId })
+      await this.#counts.refresh(filters, changeId, count)
+      return undefined
+    }
+    if (queries.claimsLock(dialect) !== undefined) return undefined
+    const changeId = (await database.first(newestChange()))?.id ?? 0
+    await this.#counts.refresh(filters, changeId, async () => {
+      const counted = await database.scanner.first(queries.matchesNow(dialect, filters))
+      if (counted === undefined) throw new Error('a count has no row')
+      return counted
+    })
+    const now = clock.now()
+    const claims = (await database.first(queries.claimCount(now)))?.count ?? 0
+    // At worst, the first ones are held.
+    const { items, next } = await lists.page(listingOf(view, claims + spare, now))
+    return { names: items.map(([name]) => String(name)), isWhole: next === undefined, changeId }
+  }
+
   async #claimIn(
     tx: Transaction,
     groups: readonly (readonly Waiting[])[],
+    read: ReadonlyMap<QueueView, FirstMatches>,
     mayRetry: boolean,
   ): Promise<Answered[]> {
     const { database, clock } = this.#options
     const lock = queries.claimsLock(database.dialect)
     if (lock !== undefined) await tx.all(lock)
     const now = clock.now()
-    const options = { ...this.#options, counts: this.#counts, mayRetry }
     const answered: Answered[] = []
     for (const group of groups) {
       const [first] = group
       if (first === undefined) continue
+      const firstMatches = read.get(first.view)
+      const options = { ...this.#options, counts: this.#counts, firstMatches, mayRetry }
       const claimed = await claimBatch(tx, options, first.view, group, now)
       for (const [i, waiting] of group.entries()) {
         const answer = claimed[i]

@@ -5,7 +5,6 @@ import { namedFields } from '../../storage/database/changes/change.ts'
 import { recordOf } from '../events/event.ts'
 import { matches, type FilteredRecord, type Filters } from '../filters.ts'
 import { indexQuery, type IndexSegments } from '../list/index-page.ts'
-import type { LatestSegments } from '../list/name-index.ts'
 import type { SplitName } from '../words/dictionary.ts'
 
 /** Filters whose count is cached: the views that a group works on. */
@@ -77,12 +76,16 @@ export class MatchCounts {
     this.#counts.set(JSON.stringify(filters), count)
   }
 
-  /** Counts in the index, unless the count is recent. */
-  async refresh(filters: Filters, { segments, changeId }: LatestSegments): Promise<void> {
+  /** To be called if changes after the count were removed. */
+  forget(filters: Filters): void {
+    this.#counts.delete(JSON.stringify(filters))
+  }
+
+  /** Counts again, unless the count is recent. @param changeId a recent change */
+  async refresh(filters: Filters, changeId: number, count: () => Promise<MatchCount>): Promise<void> {
     const known = this.get(filters)
     if (known !== undefined && changeId - known.changeId <= MAX_CHANGES_BEHIND) return
-    const counted = await countMatches(segments, filters, BEFORE_EXPIRY)
-    this.set(filters, { matches: counted, changeId })
+    this.set(filters, await count())
   }
 }
 

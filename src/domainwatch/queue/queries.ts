@@ -5,7 +5,9 @@ import type { Filters } from '../filters.ts'
 import { BOUGHT_SORT_KEY, SORT_KEYS, type ListOrder } from '../list/order.ts'
 import { COLUMNS, page, type PageRequest } from '../list/queries.ts'
 import { notExpired } from '../queries-expiry.ts'
-import { matching } from '../queries-filters.ts'
+import { countMatching, matching } from '../queries-filters.ts'
+import { newestChange } from '../../storage/database/changes/queries.ts'
+import { BEFORE_EXPIRY, type MatchCount } from './match-counts.ts'
 
 /** Held by transactions that claim, on an engine with several writers. Any constant that no other code uses. */
 const CLAIMS_LOCK = 7_216_455_015
@@ -45,6 +47,8 @@ export interface QueueStateRow {
   readonly totals: string | null
   /** Matching records that have expired but are not deleted yet. */
   readonly expired: number
+  /** Changes up to this one may have been removed. */
+  readonly floor: number
   /** Changes read, of all topics. */
   readonly read: number
   /** Those of domains, as elements of a JSON array: id, name, record before and after, as the change log stores them. */
@@ -75,7 +79,7 @@ export function queueState(
       SELECT count(*) FROM domains AS expired WHERE discarded_at <= ${expiryCutoff(now)} AND (
         SELECT 1 FROM domains WHERE ${allOf([sql`domains.name = expired.name`, ...wanted])}
       ) = 1
-    ) AS expired, log.* FROM (
+    ) AS expired, (SELECT floor FROM change_log) AS floor, log.* FROM (
       SELECT count(*) AS read, string_agg(CASE WHEN topic = 'domain' THEN
         '[' || CAST(id AS TEXT) || ',' || ${dialect.quoted(sql`key`)} || ',' ||
         COALESCE(before, 'null') || ',' || COALESCE(after, 'null') || ']' END, ',') AS changes
@@ -84,6 +88,15 @@ export function queueState(
       ) AS latest
     ) AS log`
 }
+
+/** The number of matching records, those that have expired included, and the last change that it takes into account. */
+export const matchesNow = (dialect: Dialect, filters: Filters) => sql<MatchCount>`
+  SELECT counted.count AS matches, (${newestChange()}) AS "changeId"
+  FROM (${countMatching(dialect, filters, BEFORE_EXPIRY)}) AS counted`
+
+/** Claims of all accounts. */
+export const claimCount = (now: number) => sql<{ count: number }>`
+  SELECT count(*) AS count FROM claims WHERE until > ${now}`
 
 /** Those of these records that match now, in order: `COLUMNS`, and the account that holds it or null. */
 export function matchingRows(dialect: Dialect, names: readonly string[], view: QueueView, now: number) {
