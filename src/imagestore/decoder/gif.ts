@@ -230,19 +230,21 @@ function decodeLzw(gif: Buffer, at: number, count: number): Uint8Array {
 /** Encodes indices as 9-bit LZW codes that refer to no strings: valid, but not compressed. */
 function encodeLzw(indices: Uint8Array): Buffer {
   const clear = MAX_COLOURS
-  const codes: number[] = []
-  indices.forEach((index, i) => {
-    if (i % CODES_PER_TABLE === 0) codes.push(clear)
-    codes.push(index)
-  })
-  codes.push(clear + 1)
-  const packed = Buffer.alloc(Math.ceil((codes.length * 9) / 8))
-  codes.forEach((code, i) => {
-    const bit = i * 9
+  const codes = indices.length + Math.ceil(indices.length / CODES_PER_TABLE) + 1
+  const packed = Buffer.alloc(Math.ceil((codes * 9) / 8))
+  let bit = 0
+  // Written one by one: a list of the codes of a large frame does not fit into the heap of a decoder process.
+  const write = (code: number): void => {
     const value = code << (bit & 7)
-    packed[bit >> 3] = (packed[bit >> 3] ?? 0) | (value & 0xff)
-    packed[(bit >> 3) + 1] = value >> 8
+    packed[bit >>> 3] = (packed[bit >>> 3] ?? 0) | (value & 0xff)
+    packed[(bit >>> 3) + 1] = value >> 8
+    bit += 9
+  }
+  indices.forEach((index, i) => {
+    if (i % CODES_PER_TABLE === 0) write(clear)
+    write(index)
   })
+  write(clear + 1)
   const parts: Buffer[] = [Buffer.of(8)]
   for (let at = 0; at < packed.length; at += 255) {
     const part = packed.subarray(at, at + 255)

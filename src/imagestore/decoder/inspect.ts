@@ -117,15 +117,27 @@ async function decodeAndHash({ bytes, format, structure, metadata, frames, maxPi
   return hashes
 }
 
-/** Pages of a TIFF may differ in size, so each is decoded separately; all of them count towards the pixel limit. */
+/**
+ * Decodes all pages of a TIFF but the first; all of them count towards the pixel limit. Opening takes time for each page of
+ * the file, so pages are decoded together unless they differ in size.
+ */
 async function decodeOtherPages(source: Source): Promise<void> {
   const { bytes, frames, maxPixels } = source
+  if (frames === 1) return
+  const rest = openSharp(bytes, maxPixels, { page: 1, pages: frames - 1 })
+  const isUniform = await rest.metadata().then(
+    () => true,
+    () => false,
+  )
+  if (isUniform) {
+    releaseBuffer(await rest.raw().toBuffer())
+    return
+  }
   let left = maxPixels - source.storedWidth * source.storedHeight
   for (let page = 1; page < frames; page++) {
-    const image = openSharp(bytes, maxPixels, { page })
-    const { width, height } = await image.metadata()
-    left -= width * height
-    if (left < 0) throw new RejectedImage('too many pixels')
-    releaseBuffer(await image.raw().toBuffer())
+    if (left <= 0) throw new RejectedImage('too many pixels')
+    const { data, info } = await openSharp(bytes, left, { page }).raw().toBuffer({ resolveWithObject: true })
+    left -= info.width * info.height
+    releaseBuffer(data)
   }
 }

@@ -86,6 +86,7 @@ export async function openSource(
   if (bytes === undefined) throw new RejectedImage('svg is not in its encoding')
   const structure = readStructure(format, bytes)
   if (!structure.complete) throw new RejectedImage(`${format} is truncated`)
+  if (structure.quadratic) throw new RejectedImage(`${format} would take quadratic time`)
   const metadata = await openSharp(bytes, maxPixels).metadata()
   const { width, height, orientation = 1 } = metadata
   const storedHeight = metadata.pageHeight ?? height

@@ -1,8 +1,14 @@
+import { repeatsDirectories } from './exif.ts'
 import { complete, truncated, type Structure } from './format.ts'
+import { ErasedRanges } from './ranges.ts'
 
 /** Item types of a still AVIF that describe the picture and are not part of it. */
 const METADATA_ITEMS = new Set(['Exif', 'mime', 'uri '])
 
+/** An Exif item begins with the offset of its TIFF header. */
+const EXIF_OFFSET_BYTES = 4
+/** A picture has one Exif item. Extents may overlap, so each of many could be as long as the file. */
+const MAX_EXIF_EXTENTS = 64
 /** An empty Exif item: offset of the TIFF header, the header, a directory without entries. */
 const EMPTY_EXIF = Buffer.from('0000000049492a0008000000000000000000', 'hex')
 
@@ -11,6 +17,12 @@ interface Box {
   /** Of the content. */
   readonly start: number
   readonly end: number
+}
+
+interface Extent {
+  readonly item: number
+  readonly at: number
+  readonly length: number
 }
 
 /** Yields boxes (ISO/IEC 14496-12, 4.2) up to the first that does not fit. A size of 0 means up to the end. */
@@ -31,6 +43,9 @@ function findBox(bytes: Buffer, from: number, to: number, type: string): Box | u
   return undefined
 }
 
+/** Top-level boxes that are part of the picture. Others hold XMP, videos of motion photos, or nothing. */
+const PICTURE_BOXES = new Set(['ftyp', 'meta', 'mdat', 'moov'])
+
 /** Reads the top-level boxes. What follows the header and the media data may be garbage. */
 export function avifStructure(bytes: Buffer): Structure {
   const types = new Set<string>()
@@ -39,7 +54,19 @@ export function avifStructure(bytes: Buffer): Structure {
     types.add(box.type)
     end = box.end
   }
-  return types.has('meta') && (types.has('mdat') || end === bytes.length) ? complete : truncated
+  if (!types.has('meta') || (!types.has('mdat') && end !== bytes.length)) return truncated
+  return { ...complete, quadratic: hasQuadraticExif(bytes) }
+}
+
+function hasQuadraticExif(bytes: Buffer): boolean {
+  let extents = 0
+  for (const { type, at, length } of metadataExtents(bytes) ?? []) {
+    if (type !== 'Exif' || at + EXIF_OFFSET_BYTES > bytes.length) continue
+    if (++extents > MAX_EXIF_EXTENTS) return true
+    const block = at + EXIF_OFFSET_BYTES + bytes.readUInt32BE(at)
+    if (repeatsDirectories(bytes.subarray(block, at + length))) return true
+  }
+  return false
 }
 
 /**
@@ -49,6 +76,27 @@ export function avifStructure(bytes: Buffer): Structure {
  */
 export function stripAvif(original: Buffer): Buffer | undefined {
   const bytes = Buffer.from(original)
+  const extents = metadataExtents(bytes)
+  if (extents === undefined) return undefined
+  const erased = new ErasedRanges()
+  let fileEnd = 0
+  for (const { type, start, end } of boxesIn(bytes, 0, bytes.length)) {
+    if (!PICTURE_BOXES.has(type)) erased.add(start, end)
+    fileEnd = end
+  }
+  const exifs = new Set<number>()
+  for (const { type, at, length } of extents) {
+    if (at + length > bytes.length) return undefined
+    erased.add(at, at + length)
+    if (type === 'Exif' && length >= EMPTY_EXIF.length) exifs.add(at)
+  }
+  erased.erase(bytes)
+  for (const at of exifs) EMPTY_EXIF.copy(bytes, at)
+  return bytes.subarray(0, fileEnd)
+}
+
+/** Where the content of metadata items lies, if the file lists its items. */
+function metadataExtents(bytes: Buffer): Iterable<Extent & { readonly type: string }> | undefined {
   const meta = findBox(bytes, 0, bytes.length, 'meta')
   if (meta === undefined) return undefined
   const [infos, locations, data] = ['iinf', 'iloc', 'idat'].map((type) =>
@@ -56,14 +104,14 @@ export function stripAvif(original: Buffer): Buffer | undefined {
   )
   if (infos === undefined || locations === undefined) return undefined
   const items = metadataItems(bytes, infos)
-  for (const { item, at, length } of extentsOf(bytes, locations, data?.start ?? 0)) {
-    const type = items.get(item)
-    if (type === undefined) continue
-    if (at + length > bytes.length) return undefined
-    bytes.fill(0, at, at + length)
-    if (type === 'Exif' && length >= EMPTY_EXIF.length) EMPTY_EXIF.copy(bytes, at)
+  return typedExtents(items, extentsOf(bytes, locations, data?.start ?? 0))
+}
+
+function* typedExtents(items: ReadonlyMap<number, string>, extents: Iterable<Extent>) {
+  for (const extent of extents) {
+    const type = items.get(extent.item)
+    if (type !== undefined) yield { ...extent, type }
   }
-  return bytes
 }
 
 /** The types of metadata items by item number. */
@@ -85,7 +133,7 @@ function metadataItems(bytes: Buffer, { start, end }: Box): Map<number, string> 
 }
 
 /** Where the bytes of each item lie. @param dataStart offset of the items that lie in the header itself */
-function* extentsOf(bytes: Buffer, { start, end }: Box, dataStart: number) {
+function* extentsOf(bytes: Buffer, { start, end }: Box, dataStart: number): Generator<Extent> {
   const version = bytes[start] ?? 0
   const sizes = bytes.readUInt16BE(start + 4)
   const [offsetSize, lengthSize, baseSize] = [sizes >> 12, (sizes >> 8) & 15, (sizes >> 4) & 15]
@@ -104,6 +152,8 @@ function* extentsOf(bytes: Buffer, { start, end }: Box, dataStart: number) {
     readNumber(2)
     const base = readNumber(baseSize) + (method === 1 ? dataStart : 0)
     const extents = readNumber(2)
+    // Fields of no width would make many extents of a few bytes.
+    if (indexSize + offsetSize + lengthSize === 0) continue
     for (let j = 0; j < extents && at < end; j++) {
       readNumber(indexSize)
       const offset = readNumber(offsetSize)

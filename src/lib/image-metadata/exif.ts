@@ -30,6 +30,15 @@ interface Entry {
   readonly value: Buffer | readonly Entry[]
 }
 
+/** Entries that the EXIF library may read. A camera writes some hundred; corrupt counts in a JPEG make it a few ten thousand. */
+const MAX_READ_ENTRIES = 100_000
+
+/** What may still be read. Directories and values of a valid block do not overlap, so together they fit into it. */
+interface ReadBudget {
+  entries: number
+  valueBytes: number
+}
+
 interface Numbers {
   short(at: number): number
   long(at: number): number
@@ -51,10 +60,14 @@ function isLittleEndian(block: Buffer): boolean | undefined {
   return block.length < HEADER_BYTES || (order !== 'II' && order !== 'MM') ? undefined : order === 'II'
 }
 
-/** The offsets of the entries of the directory at `at`. */
+/** Entries of the directory at `at` that lie within the block. */
+const countEntries = (block: Buffer, numbers: Numbers, at: number): number =>
+  Math.max(0, Math.min(numbers.short(at), Math.floor((block.length - at - 2) / ENTRY_BYTES)))
+
+/** The offsets of these entries. */
 function* entriesAt(block: Buffer, numbers: Numbers, at: number): Generator<number> {
-  const end = Math.min(block.length, at + 2 + numbers.short(at) * ENTRY_BYTES)
-  for (let entry = at + 2; entry + ENTRY_BYTES <= end; entry += ENTRY_BYTES) yield entry
+  const end = at + 2 + countEntries(block, numbers, at) * ENTRY_BYTES
+  for (let entry = at + 2; entry < end; entry += ENTRY_BYTES) yield entry
 }
 
 /** An EXIF block from its TIFF header on. */
@@ -76,6 +89,34 @@ export function orientationOf(block: Buffer): number {
   return 1
 }
 
+/**
+ * True if the entries of an EXIF block point to directories so often that the EXIF library, which reads a directory once for each
+ * pointer to it, would take long.
+ */
+export function repeatsDirectories(exif: Buffer): boolean {
+  const block = withoutIdentifier(exif)
+  const isLittle = isLittleEndian(block)
+  if (isLittle === undefined) return false
+  const numbers = numbersIn(block, isLittle)
+  const first = numbers.long(4)
+  const second = numbers.long(first + 2 + numbers.short(first) * ENTRY_BYTES)
+  let left = MAX_READ_ENTRIES
+  const directories = new Set([first, second])
+  // A set yields what is added to it on the way.
+  for (const directory of directories) {
+    for (const entry of entriesAt(block, numbers, directory)) {
+      left--
+      if (DIRECTORY_TAGS.has(numbers.short(entry))) {
+        const target = numbers.long(entry + 8)
+        left -= countEntries(block, numbers, target)
+        directories.add(target)
+      }
+      if (left < 0) return true
+    }
+  }
+  return false
+}
+
 /** Creates an EXIF block with an orientation and nothing else. */
 export function exifWithOrientation(orientation: number): Buffer {
   const value = Buffer.alloc(4)
@@ -88,28 +129,37 @@ export function exifWithOrientation(orientation: number): Buffer {
 /**
  * Returns an EXIF block, from its TIFF header on, with the first directory and those below it. Drops the second
  * directory, which holds a thumbnail of the picture before it was cropped or edited, and everything else that may hold
- * pixels. Undefined if nothing is left.
+ * pixels. Undefined if nothing is left. Takes linear time: entries that share values or directories are dropped where these
+ * would be more than the block can hold.
  */
 export function cleanExif(exif: Buffer): Buffer | undefined {
   const block = withoutIdentifier(exif)
   const isLittle = isLittleEndian(block)
   if (isLittle === undefined) return undefined
   const numbers = numbersIn(block, isLittle)
-  const directory = readDirectory(block, numbers, numbers.long(4), 0)
+  const budget = { entries: Math.floor(block.length / ENTRY_BYTES), valueBytes: block.length }
+  const directory = readDirectory(block, numbers, numbers.long(4), 0, budget)
   if (directory.length === 0) return undefined
   const header = Buffer.from(block.subarray(0, HEADER_BYTES))
   numbersIn(header, isLittle).setLong(4, HEADER_BYTES)
   return Buffer.concat([header, writeDirectory(directory, HEADER_BYTES, isLittle)])
 }
 
-function readDirectory(block: Buffer, numbers: Numbers, at: number, depth: number): Entry[] {
+function readDirectory(
+  block: Buffer,
+  numbers: Numbers,
+  at: number,
+  depth: number,
+  budget: ReadBudget,
+): Entry[] {
   const entries: Entry[] = []
   if (depth >= MAX_DEPTH) return entries
   for (const entry of entriesAt(block, numbers, at)) {
+    if (--budget.entries < 0) return entries
     const tag = numbers.short(entry)
     if (DROPPED_TAGS.has(tag)) continue
     if (DIRECTORY_TAGS.has(tag)) {
-      const value = readDirectory(block, numbers, numbers.long(entry + 8), depth + 1)
+      const value = readDirectory(block, numbers, numbers.long(entry + 8), depth + 1, budget)
       if (value.length > 0) entries.push({ tag, type: LONG, count: 1, value })
       continue
     }
@@ -118,8 +168,9 @@ function readDirectory(block: Buffer, numbers: Numbers, at: number, depth: numbe
     const size = type === 0 || type > LAST_TIFF6_TYPE ? 0 : (VALUE_BYTES[type] ?? 0) * count
     const start = size <= 4 ? entry + 8 : numbers.long(entry + 8)
     const value = block.subarray(start, start + size)
-    if (size === 0 || size > MAX_VALUE_BYTES || value.length < size || value.includes(JPEG_SIGNATURE))
-      continue
+    if (size === 0 || size > Math.min(MAX_VALUE_BYTES, budget.valueBytes) || value.length < size) continue
+    budget.valueBytes -= size
+    if (value.includes(JPEG_SIGNATURE)) continue
     entries.push({ tag, type, count, value })
   }
   return entries

@@ -23,7 +23,15 @@ export interface Structure {
   readonly clipsGray: boolean
   /** The size does not bound the time to decode: a few bytes can take seconds. */
   readonly complex: boolean
+  /** Decoders would take quadratic time: for EXIF pointers to one directory, or a long list of frames. */
+  readonly quadratic: boolean
 }
 
-export const complete: Structure = { complete: true, buffered: false, clipsGray: false, complex: false }
+export const complete: Structure = {
+  complete: true,
+  buffered: false,
+  clipsGray: false,
+  complex: false,
+  quadratic: false,
+}
 export const truncated: Structure = { ...complete, complete: false }

@@ -1,4 +1,5 @@
 import { complete, truncated, type Structure } from './format.ts'
+import { KeptRanges } from './ranges.ts'
 
 const EXTENSION = 0x21
 const IMAGE = 0x2c
@@ -55,7 +56,8 @@ export function gifStructure(bytes: Buffer): Structure {
 
 /** Keeps images, graphic control, loop count and colour profile; drops comments, text and other extensions. */
 export function stripGif(bytes: Buffer): Buffer | undefined {
-  const parts: Buffer[] = [bytes.subarray(0, headerBytes(bytes))]
+  const kept = new KeptRanges()
+  kept.add(0, headerBytes(bytes))
   for (const block of gifBlocks(bytes)) {
     const { type, start, end } = block
     const isApplication = type === 'extension' && bytes[start + 1] === APPLICATION
@@ -63,8 +65,8 @@ export function stripGif(bytes: Buffer): Buffer | undefined {
       type !== 'extension' ||
       isGraphicControl(bytes, block) ||
       (isApplication && KEPT_APPLICATIONS.has(bytes.toString('latin1', start + 3, start + 14)))
-    if (isKept) parts.push(bytes.subarray(start, end))
-    if (type === 'trailer') return Buffer.concat(parts)
+    if (isKept) kept.add(start, end)
+    if (type === 'trailer') return kept.copy(bytes)
   }
   return undefined
 }

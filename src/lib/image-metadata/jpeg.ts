@@ -1,5 +1,6 @@
-import { EXIF_IDENTIFIER, exifWithOrientation, orientationOf } from './exif.ts'
+import { EXIF_IDENTIFIER, exifWithOrientation, orientationOf, repeatsDirectories } from './exif.ts'
 import { complete, truncated, type Structure } from './format.ts'
+import { KeptRanges } from './ranges.ts'
 
 const START_OF_SCAN = 0xda
 const END_OF_IMAGE = 0xd9
@@ -21,6 +22,7 @@ const isApp = (marker: number): boolean => marker >= FIRST_APP && marker <= LAST
 /** Reads segments up to the first scan. The end marker counts after that only, because a thumbnail before it may contain one. */
 export function jpegStructure(bytes: Buffer): Structure {
   let buffered = false
+  let quadratic = false
   let at = 2
   while (at + 4 <= bytes.length) {
     if (bytes[at] !== 0xff) {
@@ -30,18 +32,23 @@ export function jpegStructure(bytes: Buffer): Structure {
     const marker = bytes[at + 1] ?? 0
     // Searched backwards, because most whole files end with the marker.
     if (marker === START_OF_SCAN)
-      return { ...complete, complete: bytes.lastIndexOf(END_MARKER) > at, buffered }
+      return { ...complete, complete: bytes.lastIndexOf(END_MARKER) > at, buffered, quadratic }
     if (PROGRESSIVE.has(marker)) buffered = true
     if (marker === 0xff) at++
     else if (WITHOUT_LENGTH.has(marker)) at += 2
-    else at += 2 + bytes.readUInt16BE(at + 2)
+    else {
+      const end = at + 2 + bytes.readUInt16BE(at + 2)
+      if (marker === APP1) quadratic ||= repeatsDirectories(bytes.subarray(at + 4, end))
+      at = end
+    }
   }
   return truncated
 }
 
 /** Removes metadata segments. The orientation is kept, as an EXIF block with nothing else. */
 export function stripJpeg(bytes: Buffer): Buffer | undefined {
-  const parts: Buffer[] = [bytes.subarray(0, 2)]
+  const kept = new KeptRanges()
+  kept.add(0, 2)
   let orientation = 1
   let at = 2
   for (;;) {
@@ -57,13 +64,13 @@ export function stripJpeg(bytes: Buffer): Buffer | undefined {
     const content = bytes.subarray(at + 4, end)
     if (marker === APP1 && content.subarray(0, EXIF_IDENTIFIER.length).equals(EXIF_IDENTIFIER)) {
       orientation = orientationOf(content.subarray(EXIF_IDENTIFIER.length))
-    } else if (isKept(marker, content)) parts.push(bytes.subarray(at, end))
+    } else if (isKept(marker, content)) kept.add(at, end)
     at = end
   }
-  if (orientation !== 1)
-    parts.splice(1, 0, segment(APP1, Buffer.concat([EXIF_IDENTIFIER, exifWithOrientation(orientation)])))
-  const scans = stripScans(bytes, at)
-  return scans && Buffer.concat([...parts, ...scans])
+  if (!keepScans(bytes, at, kept)) return undefined
+  if (orientation === 1) return kept.copy(bytes)
+  const exif = Buffer.concat([EXIF_IDENTIFIER, exifWithOrientation(orientation)])
+  return kept.copy(bytes, segment(APP1, exif), 2)
 }
 
 function isKept(marker: number, content: Buffer): boolean {
@@ -74,28 +81,30 @@ function isKept(marker: number, content: Buffer): boolean {
 }
 
 /**
- * The scans up to the first end marker, without comments and application segments between them. A second picture, with
- * metadata of its own, may follow the marker.
+ * Keeps the scans up to the first end marker, without comments and application segments between them. A second picture,
+ * with metadata of its own, may follow the marker. Returns false if there is no end marker.
  */
-function stripScans(bytes: Buffer, from: number): Buffer[] | undefined {
-  const parts: Buffer[] = []
+function keepScans(bytes: Buffer, from: number, kept: KeptRanges): boolean {
   let start = from
   for (let at = bytes.indexOf(0xff, from); at >= 0 && at + 1 < bytes.length; at = bytes.indexOf(0xff, at)) {
     const marker = bytes[at + 1] ?? 0
-    if (marker === END_OF_IMAGE) return [...parts, bytes.subarray(start, at + 2)]
+    if (marker === END_OF_IMAGE) {
+      kept.add(start, at + 2)
+      return true
+    }
     if (marker === 0 || marker === 0xff || (marker >= FIRST_RESTART && marker <= LAST_RESTART)) {
       at += marker === 0xff ? 1 : 2
       continue
     }
-    if (at + 4 > bytes.length) return undefined
+    if (at + 4 > bytes.length) return false
     const next = at + 2 + bytes.readUInt16BE(at + 2)
     if (marker === COMMENT || isApp(marker)) {
-      parts.push(bytes.subarray(start, at))
+      kept.add(start, at)
       start = next
     }
     at = next
   }
-  return undefined
+  return false
 }
 
 /** Inserts an APP13 segment (see `cleanIptc`). @param content of the segment */

@@ -1,7 +1,8 @@
 import { crc32, deflateSync } from 'node:zlib'
-import { exifWithOrientation, orientationOf } from './exif.ts'
+import { exifWithOrientation, orientationOf, repeatsDirectories } from './exif.ts'
 import { complete, truncated, type Structure } from './format.ts'
 import { createProfile, SRGB, type Chromaticities } from './icc.ts'
+import { KeptRanges } from './ranges.ts'
 
 /** Where the first chunk, IHDR, ends. */
 const IHDR_END = 33
@@ -50,25 +51,33 @@ function createChunk(type: string, data: Buffer): Buffer {
 /** Reads chunks up to IEND. libpng verifies the checksums of those that it uses. */
 export function pngStructure(bytes: Buffer): Structure {
   if (bytes.length < IHDR_END) return truncated
-  for (const { type } of chunksOf(bytes))
+  let quadratic = false
+  for (const { type, data } of chunksOf(bytes)) {
+    if (type === 'eXIf') quadratic ||= repeatsDirectories(data)
     if (type === 'IEND')
       return {
         ...complete,
         buffered: bytes[28] === 1,
         clipsGray: bytes[24] === 16 && bytes[25] === COLOUR_TYPE_GRAY,
+        quadratic,
       }
+  }
   return truncated
 }
 
 export function stripPng(bytes: Buffer): Buffer | undefined {
-  const parts: Buffer[] = [bytes.subarray(0, 8)]
+  const kept = new KeptRanges()
+  kept.add(0, 8)
+  let exif: Buffer | undefined
+  let exifAt = 0
   for (const { type, start, end, data } of chunksOf(bytes)) {
-    if (KEPT_CHUNKS.has(type)) parts.push(bytes.subarray(start, end))
-    else if (type === 'eXIf') {
+    if (KEPT_CHUNKS.has(type)) kept.add(start, end)
+    else if (type === 'eXIf' && exif === undefined) {
       const orientation = orientationOf(data)
-      if (orientation !== 1) parts.push(createChunk('eXIf', exifWithOrientation(orientation)))
+      if (orientation !== 1) exif = createChunk('eXIf', exifWithOrientation(orientation))
+      exifAt = kept.length
     }
-    if (type === 'IEND') return Buffer.concat(parts)
+    if (type === 'IEND') return kept.copy(bytes, exif, exifAt)
   }
   return undefined
 }

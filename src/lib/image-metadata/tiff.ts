@@ -1,14 +1,11 @@
 import { complete, truncated, type Structure } from './format.ts'
+import { ErasedRanges } from './ranges.ts'
 
 const CLASSIC = 42
 const BIG = 43
 /** Bytes of one value by field type. Types that do not exist count as one byte; those from 13 on came after TIFF 6.0. */
 export const VALUE_BYTES: readonly number[] = [1, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 1, 1, 8, 8, 8]
 export const LAST_TIFF6_TYPE = 12
-/** Directories read per file: they can form a loop. */
-const MAX_DIRECTORIES = 4_096
-/** Values read per file: thousands of entries can point at the same array. */
-const MAX_VALUES = 1_000_000
 
 /** Tags that are needed to show the picture (TIFF 6.0 and its usual additions), including orientation and colour profile. */
 const KEPT_TAGS = new Set([
@@ -32,17 +29,21 @@ interface Directory {
   readonly end: number
 }
 
-/** Reads fields of TIFF 6.0 and BigTIFF, which differ in their widths. Throws a RangeError past the end of the file. */
+/**
+ * Reads fields of TIFF 6.0 and BigTIFF, which differ in their widths. Throws a RangeError past the end of the file, and when
+ * directories and arrays of numbers together are larger than the file: these overlap, or form a loop.
+ */
 class TiffReader {
   readonly offsetBytes: number
   readonly entryBytes: number
   readonly #bytes: Buffer
   readonly #isLittle: boolean
   readonly #isBig: boolean
-  #valuesLeft = MAX_VALUES
+  #bytesLeft: number
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes
+    this.#bytesLeft = bytes.length
     this.#isLittle = isLittleEndian(bytes)
     const version = this.#short(2)
     this.#isBig = version === BIG
@@ -61,15 +62,22 @@ class TiffReader {
     const end = first + count * this.entryBytes
     if (end + this.offsetBytes > this.#bytes.length)
       throw new RangeError('directory past the end of the file')
+    this.#spend(end + this.offsetBytes - at)
     return { entries: Array.from({ length: count }, (_, i) => first + i * this.entryBytes), end }
   }
 
-  /** Overwrites a directory of at least as many entries. @param next encoded offset of the next directory */
-  writeDirectory(at: number, entries: readonly Buffer[], next: Buffer): void {
-    const count = Buffer.alloc(this.#isBig ? 8 : 2)
-    if (this.#isBig) count[this.#isLittle ? 'writeBigUInt64LE' : 'writeBigUInt64BE'](BigInt(entries.length))
-    else count[this.#isLittle ? 'writeUInt16LE' : 'writeUInt16BE'](entries.length)
-    Buffer.concat([count, ...entries, next]).copy(this.#bytes, at)
+  /** Removes all entries of the directory at `at` but these, which are some of its own, in order. */
+  keepEntries(at: number, { entries, end }: Directory, kept: readonly number[]): void {
+    const count = kept.length
+    if (this.#isBig) this.#bytes[this.#isLittle ? 'writeBigUInt64LE' : 'writeBigUInt64BE'](BigInt(count), at)
+    else this.#bytes[this.#isLittle ? 'writeUInt16LE' : 'writeUInt16BE'](count, at)
+    let to = entries[0] ?? end
+    for (const entry of kept) {
+      this.#bytes.copyWithin(to, entry, entry + this.entryBytes)
+      to += this.entryBytes
+    }
+    this.#bytes.copyWithin(to, end, end + this.offsetBytes)
+    this.#bytes.fill(0, to + this.offsetBytes, end + this.offsetBytes)
   }
 
   tagOf(entry: number): number {
@@ -88,14 +96,18 @@ class TiffReader {
 
   /** The values of an entry that holds offsets or lengths. */
   numbersOf(entry: number): number[] {
-    const { at, width, count } = this.valuesOf(entry)
-    this.#valuesLeft -= count
-    if (this.#valuesLeft < 0) throw new RangeError('too many values')
+    const { at, width, count, size, isInline } = this.valuesOf(entry)
+    if (!isInline) this.#spend(size)
     return Array.from({ length: count }, (_, i) => this.#numberAt(at + i * width, width))
   }
 
   offsetAt(at: number): number {
     return this.#numberAt(at, this.offsetBytes)
+  }
+
+  #spend(bytes: number): void {
+    this.#bytesLeft -= bytes
+    if (this.#bytesLeft < 0) throw new RangeError('overlapping directories')
   }
 
   #short(at: number): number {
@@ -122,7 +134,7 @@ export function tiffStructure(bytes: Buffer): Structure {
   const tiff = new TiffReader(bytes)
   try {
     let at = tiff.firstDirectory
-    for (let i = 0; at !== 0 && i < MAX_DIRECTORIES; i++) {
+    while (at !== 0) {
       const { entries, end } = tiff.directoryAt(at)
       for (const entry of entries) {
         const { type, count, size: fullSize } = tiff.valuesOf(entry)
@@ -142,32 +154,30 @@ export function tiffStructure(bytes: Buffer): Structure {
 export function stripTiff(original: Buffer): Buffer | undefined {
   const bytes = Buffer.from(original)
   const tiff = new TiffReader(bytes)
-  let directories = 0
+  const erased = new ErasedRanges()
   let at = tiff.firstDirectory
   while (at !== 0) {
-    if (++directories > MAX_DIRECTORIES) return undefined
-    const { entries, end } = tiff.directoryAt(at)
-    const kept: Buffer[] = []
-    for (const entry of entries) {
+    const directory = tiff.directoryAt(at)
+    const kept: number[] = []
+    for (const entry of directory.entries) {
       const tag = tiff.tagOf(entry)
-      if (KEPT_TAGS.has(tag)) kept.push(Buffer.from(bytes.subarray(entry, entry + tiff.entryBytes)))
+      if (KEPT_TAGS.has(tag)) kept.push(entry)
       else if (DIRECTORY_TAGS.has(tag)) tiff.numbersOf(entry).forEach(clearDirectories)
       else if (!clearValues(entry)) return undefined
     }
-    const next = Buffer.from(bytes.subarray(end, end + tiff.offsetBytes))
-    const nextDirectory = tiff.offsetAt(end)
-    bytes.fill(0, at, end + tiff.offsetBytes)
-    tiff.writeDirectory(at, kept, next)
-    at = nextDirectory
+    const next = tiff.offsetAt(directory.end)
+    tiff.keepEntries(at, directory, kept)
+    at = next
   }
-  return directories > MAX_DIRECTORIES ? undefined : bytes
+  erased.erase(bytes)
+  return bytes
 
   /** Returns false if the values lie outside the file. */
   function clearValues(entry: number): boolean {
     const { at: start, size, isInline } = tiff.valuesOf(entry)
     if (isInline) return true
     if (start + size > bytes.length) return false
-    bytes.fill(0, start, start + size)
+    erased.add(start, start + size)
     return true
   }
 
@@ -175,7 +185,6 @@ export function stripTiff(original: Buffer): Buffer | undefined {
   function clearDirectories(root: number): void {
     const pending = [root]
     for (let directory = pending.pop(); directory !== undefined; directory = pending.pop()) {
-      if (++directories > MAX_DIRECTORIES) return
       const { entries, end } = tiff.directoryAt(directory)
       const numbers = (tag: number) => {
         const entry = entries.find((candidate) => tiff.tagOf(candidate) === tag)
@@ -183,9 +192,9 @@ export function stripTiff(original: Buffer): Buffer | undefined {
       }
       for (const [offsetTag, lengthTag] of PIXEL_TAGS) {
         const lengths = numbers(lengthTag)
-        numbers(offsetTag).forEach((offset, i) => bytes.fill(0, offset, offset + (lengths[i] ?? 0)))
+        numbers(offsetTag).forEach((offset, i) => erased.add(offset, offset + (lengths[i] ?? 0)))
       }
-      for (const tag of DIRECTORY_TAGS) pending.push(...numbers(tag))
+      for (const tag of DIRECTORY_TAGS) for (const offset of numbers(tag)) pending.push(offset)
       // Vendors' values may point anywhere: those outside the file are ignored.
       entries.forEach(clearValues)
       bytes.fill(0, directory, end + tiff.offsetBytes)

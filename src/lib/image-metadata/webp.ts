@@ -1,39 +1,67 @@
-import { exifWithOrientation, orientationOf, withoutIdentifier } from './exif.ts'
+import { exifWithOrientation, orientationOf, repeatsDirectories, withoutIdentifier } from './exif.ts'
 import { complete, truncated, type Structure } from './format.ts'
+import { KeptRanges } from './ranges.ts'
 
 const KEPT_CHUNKS = new Set(['VP8 ', 'VP8L', 'VP8X', 'ALPH', 'ANIM', 'ANMF', 'ICCP'])
 /** Flags in VP8X. */
 const EXIF_FLAG = 0x08
 const XMP_FLAG = 0x04
 
+/** The WebP library walks from the first frame to reach each one. The pixel limit leaves 3,200 pixels per frame at this number. */
+const MAX_FRAMES = 20_000
+
+interface Chunk {
+  readonly type: string
+  readonly start: number
+  /** Of the content; padding follows if its length is odd. */
+  readonly end: number
+}
+
+/** Yields the chunks of a file up to the end that the RIFF header declares. The last one may lie past the end of the file. */
+function* chunksOf(bytes: Buffer): Generator<Chunk> {
+  const fileEnd = Math.min(bytes.length, 8 + bytes.readUInt32LE(4))
+  for (let start = 12; start + 8 <= fileEnd;) {
+    const end = start + 8 + bytes.readUInt32LE(start + 4)
+    yield { type: bytes.toString('latin1', start, start + 4), start, end }
+    start = end + (end & 1)
+  }
+}
+
 /** The RIFF header declares the length of the file. */
 export function webpStructure(bytes: Buffer): Structure {
-  return bytes.length >= 20 && bytes.readUInt32LE(4) + 8 <= bytes.length ? complete : truncated
+  if (bytes.length < 20 || bytes.readUInt32LE(4) + 8 > bytes.length) return truncated
+  let frames = 0
+  let quadratic = false
+  for (const { type, start, end } of chunksOf(bytes)) {
+    if (type === 'ANMF') quadratic ||= ++frames > MAX_FRAMES
+    if (type === 'EXIF') quadratic ||= repeatsDirectories(bytes.subarray(start + 8, end))
+  }
+  return { ...complete, quadratic }
 }
 
 export function stripWebp(bytes: Buffer): Buffer | undefined {
-  const end = Math.min(bytes.length, 8 + bytes.readUInt32LE(4))
-  const parts: Buffer[] = []
+  const kept = new KeptRanges()
+  kept.add(0, 12)
+  let extendedAt: number | undefined
   let orientation = 1
-  let at = 12
-  while (at + 8 <= end) {
-    const size = bytes.readUInt32LE(at + 4)
-    const next = at + 8 + size + (size & 1)
-    if (at + 8 + size > bytes.length) return undefined
-    const type = bytes.toString('latin1', at, at + 4)
-    if (type === 'EXIF') orientation = orientationOf(withoutIdentifier(bytes.subarray(at + 8, at + 8 + size)))
-    else if (KEPT_CHUNKS.has(type)) parts.push(Buffer.from(bytes.subarray(at, next)))
-    at = next
-  }
-  const extended = parts.find((part) => part.toString('latin1', 0, 4) === 'VP8X')
-  if (extended !== undefined) {
-    extended[8] = (extended[8] ?? 0) & ~(EXIF_FLAG | XMP_FLAG)
-    if (orientation !== 1) {
-      extended[8] |= EXIF_FLAG
-      parts.push(createChunk('EXIF', exifWithOrientation(orientation)))
+  for (const { type, start, end } of chunksOf(bytes)) {
+    if (end > bytes.length) return undefined
+    if (type === 'EXIF') orientation = orientationOf(withoutIdentifier(bytes.subarray(start + 8, end)))
+    else if (KEPT_CHUNKS.has(type)) {
+      if (type === 'VP8X') extendedAt ??= kept.length
+      kept.add(start, Math.min(end + (end & 1), bytes.length))
     }
   }
-  return createChunk('RIFF', Buffer.concat([Buffer.from('WEBP', 'latin1'), ...parts]))
+  const hasExif = extendedAt !== undefined && orientation !== 1
+  const exif = hasExif ? createChunk('EXIF', exifWithOrientation(orientation)) : Buffer.alloc(0)
+  const size = kept.length - 8 + exif.length
+  const webp = kept.copy(bytes, Buffer.concat([exif, Buffer.alloc(size & 1)]), kept.length)
+  webp.writeUInt32LE(size, 4)
+  if (extendedAt !== undefined) {
+    const flags = (webp[extendedAt + 8] ?? 0) & ~(EXIF_FLAG | XMP_FLAG)
+    webp[extendedAt + 8] = hasExif ? flags | EXIF_FLAG : flags
+  }
+  return webp
 }
 
 function createChunk(type: string, data: Buffer): Buffer {

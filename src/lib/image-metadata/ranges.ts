@@ -1,0 +1,57 @@
+/** More ranges than any real file has metadata values. */
+const MAX_ERASED = 1_000_000
+
+/** Parts of a file to keep, in order. Adjacent parts are merged, because a file can consist of millions of parts. */
+export class KeptRanges {
+  /** Alternately start and end. */
+  readonly #bounds: number[] = []
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  add(start: number, end: number): void {
+    if (start === end) return
+    this.#length += end - start
+    if (this.#bounds.at(-1) === start) this.#bounds[this.#bounds.length - 1] = end
+    else this.#bounds.push(start, end)
+  }
+
+  /** @param inserted bytes to put at `position` of the result */
+  copy(bytes: Buffer, inserted: Buffer = Buffer.alloc(0), position = 0): Buffer {
+    const result = Buffer.allocUnsafeSlow(this.#length + inserted.length)
+    let at = 0
+    for (let i = 0; i < this.#bounds.length; i += 2) {
+      at += bytes.copy(result, at, this.#bounds[i], this.#bounds[i + 1])
+    }
+    if (inserted.length > 0) {
+      result.copyWithin(position + inserted.length, position, at)
+      inserted.copy(result, position)
+    }
+    return result
+  }
+}
+
+/** Ranges of a file to overwrite with zeros. Each byte is written once, however many ranges contain it. */
+export class ErasedRanges {
+  /** Ends by start. */
+  readonly #ends = new Map<number, number>()
+
+  /** @throws RangeError for more ranges than a real file has */
+  add(start: number, end: number): void {
+    if ((this.#ends.get(start) ?? start) >= end) return
+    this.#ends.set(start, end)
+    if (this.#ends.size > MAX_ERASED) throw new RangeError('too many values')
+  }
+
+  /** Ranges past the end of the file are ignored. */
+  erase(bytes: Buffer): void {
+    let erased = 0
+    for (const start of Float64Array.from(this.#ends.keys()).sort()) {
+      const end = Math.min(this.#ends.get(start) ?? start, bytes.length)
+      if (end > erased) bytes.fill(0, Math.max(start, erased), end)
+      erased = Math.max(erased, end)
+    }
+  }
+}

@@ -1,0 +1,257 @@
+/** Containers that name the same bytes again and again: a small file must not take much time or memory. */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import sharp from 'sharp'
+import { bytesOf, DAMAGED, expectedHash, gradient, ImageClient, plain, pngChunk } from '../support/images.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const SECRET = 'Calle Falsa 742'
+const DIRECTORY_AT = 8
+const jpeg = await gradient(60, 40).jpeg().toBuffer()
+const png = await gradient(60, 40).png().toBuffer()
+const webp = await gradient(60, 40).webp().toBuffer()
+const avif = await gradient(60, 40).avif({ effort: 0 }).toBuffer()
+const tiff = await gradient(60, 40).tiff().toBuffer()
+
+const repeat = (count: number, one: Buffer): Buffer => Buffer.alloc(count * one.length, one)
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+/** A directory entry of a TIFF, little-endian. */
+function entry(tag: number, type: number, count: number, value: number): Buffer {
+  const bytes = Buffer.alloc(12)
+  bytes.writeUInt16LE(tag)
+  bytes.writeUInt16LE(type, 2)
+  bytes.writeUInt32LE(count, 4)
+  bytes.writeUInt32LE(value, 8)
+  return bytes
+}
+
+function directory(entries: readonly Buffer[], next = 0): Buffer {
+  const bytes = Buffer.concat([Buffer.alloc(2), ...entries, Buffer.alloc(4)])
+  bytes.writeUInt16LE(entries.length)
+  bytes.writeUInt32LE(next, bytes.length - 4)
+  return bytes
+}
+
+const entriesOf = (count: number, one: Buffer) => Array.from({ length: count }, () => one)
+
+const exifOf = (entries: readonly Buffer[]) =>
+  Buffer.concat([Buffer.from('II*\0\x08\0\0\0', 'latin1'), directory(entries)])
+
+/** 5,000 pointers to the directory that holds them. */
+const loopingExif = exifOf(entriesOf(5_000, entry(34665, 4, 1, DIRECTORY_AT)))
+
+function segment(marker: number, content: Buffer): Buffer {
+  const bytes = Buffer.concat([Buffer.from([0xff, marker, 0, 0]), content])
+  bytes.writeUInt16BE(content.length + 2, 2)
+  return bytes
+}
+
+const jpegWith = (...segments: readonly Buffer[]) =>
+  Buffer.concat([jpeg.subarray(0, 2), ...segments, jpeg.subarray(2)])
+
+const exifSegment = (exif: Buffer) => segment(0xe1, Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), exif]))
+
+const pngWith = (...chunks: readonly Buffer[]) =>
+  Buffer.concat([png.subarray(0, 33), ...chunks, png.subarray(33)])
+
+const jpegWithXmp = (elements: string) =>
+  jpegWith(
+    segment(
+      0xe1,
+      Buffer.from(
+        `http://ns.adobe.com/xap/1.0/\0<x:xmpmeta xmlns:x="adobe:ns:meta/"><x:note>${SECRET}</x:note>${elements}</x:xmpmeta>`,
+      ),
+    ),
+  )
+
+function riffChunk(type: string, data: Buffer): Buffer {
+  const bytes = Buffer.concat([Buffer.from(`${type}\0\0\0\0`, 'latin1'), data, Buffer.alloc(data.length & 1)])
+  bytes.writeUInt32LE(data.length, 4)
+  return bytes
+}
+
+const riff = (...chunks: readonly Buffer[]) =>
+  riffChunk('RIFF', Buffer.concat([Buffer.from('WEBP'), ...chunks]))
+
+async function animatedWebp(frames: number): Promise<Buffer> {
+  const pixel = await sharp({ create: { width: 1, height: 1, channels: 3, background: '#f00' } })
+    .webp({ lossless: true })
+    .toBuffer()
+  const frame = riffChunk('ANMF', Buffer.concat([Buffer.alloc(16), pixel.subarray(12)]))
+  const features = Buffer.from('02000000000000000000', 'hex')
+  return riff(riffChunk('VP8X', features), riffChunk('ANIM', Buffer.alloc(6)), repeat(frames, frame))
+}
+
+const longAnimation = await animatedWebp(200_000)
+
+const webpWithExif = () => {
+  // The EXIF flag, and the size less one.
+  const features = Buffer.from('080000003b0000270000', 'hex')
+  return riff(riffChunk('VP8X', features), webp.subarray(12), riffChunk('EXIF', loopingExif))
+}
+
+const box = (type: string, ...content: readonly Buffer[]) => {
+  const body = Buffer.concat(content)
+  return Buffer.concat([uint32(body.length + 8), Buffer.from(type, 'latin1'), body])
+}
+
+/** With an index before its own, of items that have 65,535 extents of no bytes each. */
+function avifOfManyExtents(items: number): Buffer {
+  const header = avif.subarray(0, avif.readUInt32BE(0))
+  const info = box('infe', Buffer.from('02000000000100004578696600', 'hex'))
+  const infos = box('iinf', Buffer.from('000000000001', 'hex'), info)
+  const item = Buffer.from('0000000100000000ffff', 'hex')
+  const locations = box('iloc', Buffer.from('020000000000ffffffff', 'hex'), repeat(items, item))
+  return Buffer.concat([header, box('meta', Buffer.alloc(4), infos, locations), avif.subarray(header.length)])
+}
+
+/** The picture's own entries and others, in a directory at the end. */
+function tiffWith(entriesAt: (at: number) => readonly Buffer[], isLoop = false): Buffer {
+  const start = Buffer.concat([tiff, Buffer.alloc(tiff.length & 1)])
+  const own = tiff.readUInt32LE(4)
+  const entries = Array.from({ length: tiff.readUInt16LE(own) }, (_, i) =>
+    tiff.subarray(own + 2 + i * 12, own + 14 + i * 12),
+  )
+  start.writeUInt32LE(start.length, 4)
+  const all = [...entries, ...entriesAt(start.length)]
+  return Buffer.concat([start, directory(all, isLoop ? start.length : 0)])
+}
+
+/** 1 × 1 pixels each. */
+function tiffOfPages(pages: number): Buffer {
+  const entries = [
+    entry(256, 3, 1, 1),
+    entry(257, 3, 1, 1),
+    entry(258, 3, 1, 8),
+    entry(259, 3, 1, 1),
+    entry(262, 3, 1, 1),
+    entry(273, 4, 1, DIRECTORY_AT),
+    entry(277, 3, 1, 1),
+    entry(278, 3, 1, 1),
+    entry(279, 4, 1, 1),
+  ]
+  const first = DIRECTORY_AT + 2
+  const size = directory(entries).length
+  return Buffer.concat([
+    Buffer.from('II*\0\x0a\0\0\0\x80\0', 'latin1'),
+    ...Array.from({ length: pages }, (_, i) =>
+      directory(entries, i === pages - 1 ? 0 : first + (i + 1) * size),
+    ),
+  ])
+}
+
+suite('containers that repeat themselves', () => {
+  let service: TestService
+  let client: ImageClient
+
+  before(async () => {
+    service = await startService()
+    client = new ImageClient(service.url, service.imageKey)
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  const quadratic: readonly (readonly [name: string, bytes: Buffer])[] = [
+    ['a JPEG whose EXIF points to itself 5,000 times', jpegWith(exifSegment(loopingExif))],
+    ['a JPEG with 200 of these', jpegWith(...entriesOf(200, exifSegment(loopingExif)))],
+    ['a PNG whose EXIF points to itself', pngWith(pngChunk('eXIf', loopingExif))],
+    ['a WebP whose EXIF points to itself', webpWithExif()],
+    ['a WebP of 200,000 frames', longAnimation],
+  ]
+  for (const [name, bytes] of quadratic) {
+    test(`${name} is rejected before it is decoded`, async () => {
+      const rejected = async () => (await service.log()).split('would take quadratic time').length
+      const before = await rejected()
+      assert.deepEqual(plain(await client.upload(bytes)), DAMAGED)
+      assert.equal(await rejected(), before + 1)
+    })
+  }
+
+  test('an EXIF directory that points to itself once, and a WebP of 1,000 frames, are accepted', async () => {
+    const once = exifOf([entry(34665, 4, 1, DIRECTORY_AT), entry(274, 3, 1, 6)])
+    const { status, body } = await client.upload(jpegWith(exifSegment(once)))
+    assert.deepEqual([status, body['width'], body['height']], [200, 40, 60])
+    assert.equal((await client.upload(await animatedWebp(1_000))).status, 200)
+  })
+
+  test('a TIFF of 5,000 pages is decoded in one pass', async () => {
+    assert.equal((await client.upload(tiffOfPages(5_000))).status, 200)
+  })
+
+  test('a TIFF whose directory is its own successor is rejected', async () => {
+    assert.deepEqual(plain(await client.upload(tiffWith(() => [], true))), DAMAGED)
+  })
+
+  const kept = async (bytes: Buffer) => {
+    assert.equal((await client.upload(bytes)).status, 200)
+    const link = await client.link(`${expectedHash(bytes)}&m=w_30,f_png,meta_keep`)
+    assert.equal(link.status, 200)
+    return sharp(await bytesOf(link)).metadata()
+  }
+
+  test('meta_keep drops an XMP packet whose thumbnails have no end', async () => {
+    assert.match((await kept(jpegWithXmp('<x:Data/>'))).xmp?.toString() ?? '', /Calle Falsa/)
+    const { xmp } = await kept(jpegWithXmp('<x:Thumbnails>'.repeat(4_000)))
+    assert.ok(xmp === undefined)
+  })
+
+  test('meta_keep repeats no EXIF value more often than its bytes allow', async () => {
+    const bytes = jpegWith(exifSegment(exifOf(entriesOf(5_000, entry(315, 2, 4_000, 1_000)))))
+    const { exif } = await kept(bytes)
+    assert.ok(exif === undefined || exif.length < 2 * bytes.length)
+  })
+})
+
+suite('the same while metadata is stripped', () => {
+  let service: TestService
+  let client: ImageClient
+
+  before(async () => {
+    service = await startService({ flags: { strip: '1' } })
+    client = new ImageClient(service.url, service.imageKey)
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  const stored = async (bytes: Buffer) => {
+    const { status, body } = await client.upload(bytes)
+    assert.equal(status, 200)
+    return bytesOf(await client.link(String(body['hash'])))
+  }
+
+  test('an AVIF of extents of no bytes is stripped', async () => {
+    const bytes = avifOfManyExtents(500_000)
+    assert.ok([200, 401].includes((await client.upload(bytes)).status))
+    assert.equal((await client.upload(avif)).status, 200)
+  })
+
+  test('what follows the boxes of an AVIF is removed', async () => {
+    const bytes = Buffer.concat([avif, box('uuid', Buffer.from(SECRET)), Buffer.from(SECRET)])
+    const stripped = await stored(bytes)
+    assert.equal(stripped.includes(SECRET), false)
+    assert.ok((await sharp(stripped).raw().toBuffer()).equals(await sharp(avif).raw().toBuffer()))
+  })
+
+  test('a TIFF whose entries all name the same megabytes is stripped', async () => {
+    const start = tiffWith(() => [])
+    const at = start.length + 1_000_000
+    const size = 15_000_000
+    const many = tiffWith(() => entriesOf(60_000, entry(40_000, 7, size, at)))
+    const bytes = Buffer.concat([many, Buffer.alloc(at + size - many.length, SECRET)])
+    assert.ok([200, 401].includes((await client.upload(bytes)).status))
+  })
+
+  test('a TIFF whose directory of 60,000 entries is its own successor is rejected', async () => {
+    const bytes = tiffWith(() => entriesOf(60_000, entry(532, 3, 1, 1)), true)
+    assert.deepEqual(plain(await client.upload(bytes)), DAMAGED)
+  })
+
+  test('a JPEG of millions of segments is stripped', async () => {
+    const original = jpegWith(repeat(4_500_000, segment(0xe5, Buffer.alloc(0))))
+    assert.ok((await stored(original)).equals(jpeg))
+  })
+})
