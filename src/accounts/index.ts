@@ -64,8 +64,11 @@ interface NewAccount {
 }
 
 export interface Accounts {
-  /** Returns who holds a key. Undefined if it is unknown or revoked; a revocation takes effect immediately. */
-  readonly identify: (key: string) => Promise<Identity | undefined>
+  /**
+   * Returns who holds a key. Undefined if it is unknown or revoked; a revocation takes effect immediately.
+   * @param client whose turn a read from the database uses
+   */
+  readonly identify: (key: string, client: string) => Promise<Identity | undefined>
   /** The same from memory. Undefined also if the database has to be asked. */
   readonly identifyCached: (key: string) => Identity | undefined
   /** Creates a key, and its account if there is none. Without limits the key has full scope and never expires. */
@@ -95,9 +98,11 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
 
   return {
     // Any change of a key clears the cache, so a revocation takes effect with its commit.
-    async identify(key) {
+    async identify(key, client) {
       const identity = await cache.get(key, async () => {
-        const row = await database.first(queries.holderOf([digestOf(key), limitedDigestOf(key)]))
+        const row = await database
+          .readerOf(client)
+          .first(queries.holderOf([digestOf(key), limitedDigestOf(key)]))
         if (row === undefined) return undefined
         const { id: accountId, key_id: keyId, name: account, service } = row
         return { accountId, keyId, account, service, ...limitsOf(row) }

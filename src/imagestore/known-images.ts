@@ -1,5 +1,4 @@
 import { secondsOf, type Clock } from '../lib/clock.ts'
-import { FairSlots } from '../lib/fair-slots.ts'
 import type { Database } from '../storage/database/database.ts'
 import { VersionedCache } from '../storage/database/versioned-cache.ts'
 import type { ImageHash } from './image-hash.ts'
@@ -8,17 +7,6 @@ import type { Holder } from './links/delivery-mode.ts'
 import { blobWithHolders, sharedHolder } from './queries.ts'
 
 const MAX_CACHED_IMAGES = 100_000
-/**
- * Concurrent reads from the database for links. Unknown images are not cached, so each link to one causes a read: without a limit
- * they would take all connections of the database.
- */
-const LOOKUPS = {
-  slots: 3,
-  slotsPerClient: 2,
-  maxWaiting: 4_096,
-  maxWaitingPerClient: 1_024,
-  timeoutMs: 10_000,
-}
 
 const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
@@ -49,7 +37,6 @@ export class KnownImages {
   readonly #clock: Clock
   readonly #images: VersionedCache<Cached>
   readonly #shared: VersionedCache<true>
-  readonly #lookups = new FairSlots(LOOKUPS)
 
   constructor(database: Database, clock: Clock) {
     this.#database = database
@@ -59,12 +46,12 @@ export class KnownImages {
   }
 
   /**
-   * @param client whose turn a read from the database uses
+   * @param client whose turn a read from the database uses; unknown images are not cached
    * @throws OverloadError if too many reads wait
    */
   async find(hash: ImageHash, client: string): Promise<KnownImage | undefined> {
     const cached = await this.#images.get(hash, async () => {
-      const rows = await this.#lookups.run(client, () => this.#database.all(blobWithHolders(hash)))
+      const rows = await this.#database.readerOf(client).all(blobWithHolders(hash))
       const [row] = rows
       if (row === undefined) return undefined
       const { mode: _, secret: __, expires: ___, ...blob } = row
@@ -91,7 +78,7 @@ export class KnownImages {
   /** Whether some application holds both images. */
   async areTogether(one: ImageHash, other: ImageHash, client: string): Promise<boolean> {
     const found = await this.#shared.get(`${one} ${other}`, async () => {
-      const holder = await this.#lookups.run(client, () => this.#database.first(sharedHolder(one, other)))
+      const holder = await this.#database.readerOf(client).first(sharedHolder(one, other))
       return holder === undefined ? undefined : true
     })
     return found === true

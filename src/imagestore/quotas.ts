@@ -1,5 +1,6 @@
 import { HttpError } from '../lib/errors.ts'
 import { secondsOf, type Clock } from '../lib/clock.ts'
+import { clientOf } from '../storage/database/connection-slots.ts'
 import type { Database, Reader } from '../storage/database/database.ts'
 import {
   hasImage,
@@ -77,7 +78,8 @@ export function createStats(
   derivatives: () => Promise<DerivativeUsage>,
 ): ImageStats {
   return async (accountId, days) => {
-    const { max_images = null, max_bytes = null } = (await database.first(limitsOf(accountId))) ?? {}
+    const { max_images = null, max_bytes = null } =
+      (await database.readerOf(clientOf(accountId)).first(limitsOf(accountId))) ?? {}
     // One row for each day and kind: some thousand after years, however many images there are.
     const usage = await database.scannerOf(accountId).all(usageAt(accountId, secondsOf(clock)))
     const kinds = sumBy(usage, ({ mime }) => mime)

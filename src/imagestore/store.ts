@@ -81,7 +81,7 @@ export class ImageStore {
   async upload(upload: Upload, signal: AbortSignal): Promise<UploadOutcome> {
     // Bytes that an application holds were decoded before. If they are removed in the meantime, the upload stores
     // them again.
-    const known = await this.#database.first(queries.blobByHash(upload.hash))
+    const known = await this.#database.readerOf(clientOf(upload)).first(queries.blobByHash(upload.hash))
     const held = known === undefined || isLost(known.key) ? undefined : await this.#record(upload, undefined)
     if (held !== undefined) return held
     const exceeded = await this.#precheckQuota(upload)
@@ -94,10 +94,12 @@ export class ImageStore {
   }
 
   /** Checks the quota before decoding. Passes if images have expired: these are removed when it matters. */
-  async #precheckQuota({ accountId, hash, bytes }: Upload): Promise<QuotaExceeded | undefined> {
-    const exceeded = await checkQuota(this.#database, { accountId, hash, size: bytes.byteLength })
+  async #precheckQuota(upload: Upload): Promise<QuotaExceeded | undefined> {
+    const { accountId, hash, bytes } = upload
+    const reader = this.#database.readerOf(clientOf(upload))
+    const exceeded = await checkQuota(reader, { accountId, hash, size: bytes.byteLength })
     if (exceeded === undefined) return undefined
-    const expired = await this.#database.first(expiredImagesOf(accountId, secondsOf(this.#clock), 1))
+    const expired = await reader.first(expiredImagesOf(accountId, secondsOf(this.#clock), 1))
     return expired === undefined ? exceeded : undefined
   }
 

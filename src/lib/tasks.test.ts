@@ -7,6 +7,7 @@ import { after, test } from 'node:test'
 import { createTasks, taskModule } from './tasks.ts'
 
 const PARSE = taskModule('../domainwatch/tasks/parse-batch', import.meta)
+const HOLD = taskModule('../../test/support/hold-thread', import.meta)
 const tasks = createTasks(2)
 after(() => tasks.close())
 
@@ -59,24 +60,12 @@ test(
   },
 )
 
-test('closing lets running tasks finish and rejects queued ones', async (context) => {
-  const folder = await mkdtemp(join(tmpdir(), 'catalejo-tasks-'))
-  context.after(() => rm(folder, { recursive: true }))
-  const module = join(folder, 'gate.mjs')
-  await writeFile(
-    module,
-    `export default (gate) => {
-      Atomics.store(gate, 0, 1)
-      Atomics.notify(gate, 0)
-      Atomics.wait(gate, 1, 0)
-      return 'done'
-    }`,
-  )
+test('closing lets running tasks finish and rejects queued ones', async () => {
   const pool = createTasks(1)
   const gate = new Int32Array(new SharedArrayBuffer(8))
-  const running = pool.run(module, gate)
+  const running = pool.run(HOLD, gate)
   await Atomics.waitAsync(gate, 0, 0).value
-  const waiting = pool.run(module, gate)
+  const waiting = pool.run(HOLD, gate)
   const closed = pool.close()
   Atomics.store(gate, 1, 1)
   Atomics.notify(gate, 1)

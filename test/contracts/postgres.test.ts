@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
+import { sql } from '../../src/storage/database/sql.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { changesContract } from './changes.ts'
 import { databaseContract } from './database.ts'
@@ -17,4 +19,28 @@ if (POSTGRES_URL === undefined) {
   databaseContract('PostgreSQL', make)
   changesContract('PostgreSQL', make)
   followingContract('PostgreSQL', make)
+
+  test('small reads: neither an account with many nor a crowd of addresses delays others or takes their places', async () => {
+    const { open, remove } = await make()
+    const database = await open()
+    const finished: string[] = []
+    const read = async (client: string) => {
+      await database.readerOf(client).all(sql`SELECT pg_sleep(0.01)`)
+      finished.push(client)
+    }
+    const flood = Array.from({ length: 300 }, () => read('account 1'))
+    // More than may wait.
+    const crowd = Array.from({ length: 4_500 }, (_, i) => read(`address ${i}`))
+    const others = Promise.all([read('account 2'), read('service')])
+    const outcomes = Promise.allSettled([...flood, ...crowd])
+    await others
+    for (const client of ['account 2', 'service']) {
+      const place = finished.indexOf(client)
+      assert.ok(place < 40, `${place} went before ${client}`)
+    }
+    await database.close()
+    const refused = (await outcomes).filter(({ status }) => status === 'rejected')
+    assert.ok(refused.length > 0)
+    await remove()
+  })
 }

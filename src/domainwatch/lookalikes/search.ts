@@ -11,7 +11,7 @@ import {
   type NameBlock,
   type Vocabulary,
 } from '../../lib/lookalikes/index.ts'
-import type { Database } from '../../storage/database/database.ts'
+import type { Database, Reader } from '../../storage/database/database.ts'
 import { clientOf } from '../../storage/database/connection-slots.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import { rowsToJson } from '../list/page-json.ts'
@@ -84,10 +84,11 @@ export class LookalikeSearch {
   async find(name: string, limit: number, account?: number): Promise<Lookalikes> {
     const matcher = new Matcher(name, this.#vocabulary)
     const cached = await this.#rankings.get(`${limit} ${name}`, () => this.#rank(matcher, limit, account))
-    const found = await this.#read(matcher, name, cached)
+    const reader = this.#database.readerOf(clientOf(account))
+    const found = await this.#read(reader, matcher, name, cached)
     // Records that expired since the ranking was made leave room for others.
     const isShort = cached?.isCut === true && found.count < limit
-    return isShort ? this.#read(matcher, name, await this.#rank(matcher, limit, account)) : found
+    return isShort ? this.#read(reader, matcher, name, await this.#rank(matcher, limit, account)) : found
   }
 
   #rank(matcher: Matcher, limit: number, account?: number): Promise<Ranking> {
@@ -109,16 +110,19 @@ export class LookalikeSearch {
     })
   }
 
-  async #read(matcher: Matcher, name: string, ranking: Ranking | undefined): Promise<Lookalikes> {
+  async #read(
+    reader: Reader,
+    matcher: Matcher,
+    name: string,
+    ranking: Ranking | undefined,
+  ): Promise<Lookalikes> {
     const matches = ranking?.matches ?? []
     const now = this.#clock.now()
     const records: string[] = []
     for (let from = 0; from < matches.length; from += CHUNK) {
       const part = matches.slice(from, from + CHUNK)
       const names = part.map((match) => match.name)
-      const rows = await this.#database.values(
-        rowsOfNames(this.#database.dialect, { filters: {}, now }, names),
-      )
+      const rows = await reader.values(rowsOfNames(this.#database.dialect, { filters: {}, now }, names))
       const rowOf = new Map(rows.map((row) => [row[0], row]))
       if (from > 0) await nextTurn()
       for (const { name: other, cost } of part) {

@@ -107,10 +107,10 @@ export class ClaimQueue {
     )
   }
 
-  /** The accounts that hold records now. */
-  holders(): Promise<readonly queries.Holder[]> {
+  /** The accounts that hold records now. @param accountId the account that asks */
+  holders(accountId: number): Promise<readonly queries.Holder[]> {
     const { database, clock } = this.#options
-    return database.all(queries.holders(clock.now(), MAX_HOLDERS))
+    return database.readerOf(clientOf(accountId)).all(queries.holders(clock.now(), MAX_HOLDERS))
   }
 
   async #run(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { HttpServer } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { parseLabelOrDomain } from '../../lib/domain-names.ts'
+import { clientOf } from '../../storage/database/connection-slots.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { nextLink } from '../../http/headers.ts'
@@ -39,16 +40,17 @@ export function historyRoute(
       answers: { 200: historyAnswer },
     },
 
-    async handle({ values, request, reply }) {
+    async handle({ identity, values, request, reply }) {
       const { limit = DEFAULT_PAGE } = values
       const label = parseLabelOrDomain(values.domain ?? '')
       if (!label.ok) throw new HttpError(400, 'El parámetro domain debe ser un nombre de dominio .cl válido')
       const before = values.cursor === undefined ? undefined : readCursor(values.cursor)
+      const reader = database.readerOf(clientOf(identity.accountId))
       const [rows, nameServers, mailServers] = await Promise.all([
         // One more than shown reveals whether there is a next page.
-        database.values(changesOfDomain(label.name, before, limit + 1)),
-        database.all(observationsOf('ns', label.name, MAX_ENTRIES)),
-        database.all(observationsOf('mx', label.name, MAX_ENTRIES)),
+        reader.values(changesOfDomain(label.name, before, limit + 1)),
+        reader.all(observationsOf('ns', label.name, MAX_ENTRIES)),
+        reader.all(observationsOf('mx', label.name, MAX_ENTRIES)),
       ])
       const page = rows.slice(0, limit)
       const data = page.map((row) => changeEntry(row, timeZone)).filter((entry) => entry !== undefined)

@@ -92,8 +92,9 @@ export function queueRoute(
       answers: { 200: holdersAnswer },
     },
 
-    async handle() {
-      const data = (await queue.holders()).map(({ account, count, until }) => {
+    async handle({ identity }) {
+      const holders = await queue.holders(identity.accountId)
+      const data = holders.map(({ account, count, until }) => {
         return { account, count, until: localDateTime(until, timeZone) }
       })
       return { status: 200, count: data.length, data }

@@ -1,3 +1,4 @@
+import { clientGroup } from '../../http/client.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { publicUrl } from '../../http/headers.ts'
 import { problem, string } from '../../http/openapi/json-schema.ts'
@@ -29,7 +30,11 @@ export function watchAtomRoute(app: HttpServer, watches: Watches, baseUrl: () =>
       },
     },
     async (request, reply) => {
-      const found = await watches.atomFeed(request.params.token, pages.sheet)
+      const found = await watches.atomFeed(
+        request.params.token,
+        pages.sheet,
+        `address ${clientGroup(request.ip)}`,
+      )
       if (found === undefined) throw noWatch()
       const self = publicUrl(baseUrl, request.raw.url ?? '')
       return sendAtomFeed(request, reply, found.feed, { self, alternate: pages.view(found.filters) })

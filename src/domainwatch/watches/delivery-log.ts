@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
+import { clientOf } from '../../storage/database/connection-slots.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import { inBatches } from '../../lib/background-jobs.ts'
 import type { Outcome } from './channels/channel.ts'
@@ -43,9 +44,10 @@ export async function listDeliveries(
   watch: { readonly accountId: number; readonly id: string },
   { limit, before }: DeliveryRequest,
 ): Promise<DeliveryPage | undefined> {
-  if ((await database.first(accessibleWatch(watch.accountId, watch.id))) === undefined) return undefined
+  const reader = database.readerOf(clientOf(watch.accountId))
+  if ((await reader.first(accessibleWatch(watch.accountId, watch.id))) === undefined) return undefined
   // One more than shown reveals whether there is a next page.
-  const found = await database.all(queries.deliveriesOf(watch.id, clock.now() - KEEP_MS, before, limit + 1))
+  const found = await reader.all(queries.deliveriesOf(watch.id, clock.now() - KEEP_MS, before, limit + 1))
   const rows = found.slice(0, limit)
   return { rows, next: found.length > limit ? rows.at(-1)?.number : undefined }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
+import { clientOf } from '../../storage/database/connection-slots.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { atomFeed } from '../events/atom.ts'
 import type { EventPages } from '../events/pages.ts'
@@ -114,8 +115,9 @@ export class Watches {
   /** Lists the watches of an account, and those that others share. */
   async list(accountId: number) {
     const { channels, database } = this.#options
-    const rows = await database.all(queries.watchesFor(accountId, MAX_WATCHES + MAX_SHARED))
-    const destinations = await database.all(destinationsFor(accountId, MAX_LISTED_DESTINATIONS))
+    const reader = database.readerOf(clientOf(accountId))
+    const rows = await reader.all(queries.watchesFor(accountId, MAX_WATCHES + MAX_SHARED))
+    const destinations = await reader.all(destinationsFor(accountId, MAX_LISTED_DESTINATIONS))
     const byWatch = Map.groupBy(destinations, ({ watch_id }) => watch_id)
     return rows.map((row) => watchJson(row, byWatch.get(row.id) ?? [], channels))
   }
@@ -171,10 +173,13 @@ export class Watches {
     }))
   }
 
-  /** Returns the Atom feed of a token and the filters of its watch, or undefined if there is none. */
-  async atomFeed(token: string, sheetUrl: (name: string) => string) {
+  /**
+   * Returns the Atom feed of a token and the filters of its watch, or undefined if there is none.
+   * @param client whose turn the read from the database uses
+   */
+  async atomFeed(token: string, sheetUrl: (name: string) => string, client: string) {
     const { clock, database } = this.#options
-    const row = await database.first(queries.atomFeedByDigest(digestOf(token), clock.now()))
+    const row = await database.readerOf(client).first(queries.atomFeedByDigest(digestOf(token), clock.now()))
     if (row === undefined) return undefined
     const language = languageOf(row.language)
     const feed = atomFeed(`vigilancia ${row.id}`, row.name, entriesOf(row.feed), sheetUrl, language)

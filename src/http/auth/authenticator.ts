@@ -1,23 +1,10 @@
 import type { Clock } from '../../lib/clock.ts'
 import { tooManyRequests, type HttpError } from '../../lib/errors.ts'
-import { FairSlots } from '../../lib/fair-slots.ts'
 import { clientGroup } from '../client.ts'
 import type { AuthRateLimit } from './auth-rate-limit.ts'
 import { expiredKey, keyOfOtherService, missingKey, outOfScope, unknownKey } from './key-errors.ts'
 import type { KeyLimits, LimitedScope, Service } from './key-limits.ts'
 import type { KeyRateLimit } from './key-rate-limit.ts'
-
-/**
- * Concurrent reads of keys from the database. Unknown keys are not cached, so each causes a read: without a limit they would take
- * all connections of the database.
- */
-const LOOKUPS = {
-  slots: 2,
-  slotsPerClient: 1,
-  maxWaiting: 4_096,
-  maxWaitingPerClient: 1_024,
-  timeoutMs: 10_000,
-}
 
 /** The holder of a request's API key, and the limits of the key. */
 export interface Identity extends KeyLimits {
@@ -30,7 +17,8 @@ export interface Identity extends KeyLimits {
 
 /** Looks up the holder of a key; undefined for an unknown or revoked key. */
 export interface Identities {
-  readonly identify: (key: string) => Promise<Identity | undefined>
+  /** @param client whose turn a read from the database uses; unknown keys are not cached */
+  readonly identify: (key: string, client: string) => Promise<Identity | undefined>
   /** The same from the cache only; also undefined for a key that is not cached. */
   readonly identifyCached: (key: string) => Identity | undefined
 }
@@ -55,7 +43,6 @@ export class Authenticator {
   readonly #authRateLimit: AuthRateLimit
   readonly #keyRateLimit: KeyRateLimit
   readonly #clock: Clock
-  readonly #lookups = new FairSlots(LOOKUPS)
 
   constructor({ identities, authRateLimit, keyRateLimit, clock }: AuthenticatorOptions) {
     this.#identities = identities
@@ -79,7 +66,7 @@ export class Authenticator {
   }
 
   async #lookUp(key: string, access: Access, address: string): Promise<Identity> {
-    const identity = await this.#lookups.run(clientGroup(address), () => this.#identities.identify(key))
+    const identity = await this.#identities.identify(key, `address ${clientGroup(address)}`)
     if (identity === undefined) {
       this.#countFailure(address)
       throw unknownKey()
@@ -102,7 +89,8 @@ export class Authenticator {
 
   /** Whether a key that was valid when the request began is still valid. */
   async isCurrent(key: string | undefined, { accountId }: Identity): Promise<boolean> {
-    const identity = key === undefined ? undefined : await this.#identities.identify(key)
+    const identity =
+      key === undefined ? undefined : await this.#identities.identify(key, `account ${accountId}`)
     return identity?.accountId === accountId && !this.#hasExpired(identity)
   }
 

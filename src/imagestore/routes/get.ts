@@ -1,6 +1,7 @@
 import type { HttpServer } from '../../http/server.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
+import { clientOf } from '../../storage/database/connection-slots.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import type { Identity } from '../../http/auth/authenticator.ts'
@@ -35,7 +36,9 @@ export function getRoute(app: HttpServer, shared: EndpointShared, database: Data
 
   async function load(key: string, identity: Identity, hash: ImageHash): Promise<Buffer> {
     const kept = await answers.get(key, async () => {
-      const image = await database.first(imageOf(identity.accountId, hash, uploaderOf(identity)))
+      const image = await database
+        .readerOf(clientOf(identity.accountId))
+        .first(imageOf(identity.accountId, hash, uploaderOf(identity)))
       if (image === undefined) return undefined
       const answer = Buffer.from(JSON.stringify({ status: 200, ...answerOf('get', image) }))
       return { answer, expires: image.expires }

@@ -1,6 +1,7 @@
 import type { HttpServer } from '../../http/server.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
+import { clientOf } from '../../storage/database/connection-slots.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { nextLink } from '../../http/headers.ts'
@@ -55,10 +56,10 @@ export function imageListRoute(
         // One more than shown reveals whether there is a next page.
         limit: limit + 1,
       })
-      const rows =
-        search === '' && !group
-          ? await database.all(query)
-          : await database.scannerOf(identity.accountId).all(query)
+      const { accountId } = identity
+      const isSmall = search === '' && !group
+      const reader = isSmall ? database.readerOf(clientOf(accountId)) : database.scannerOf(accountId)
+      const rows = await reader.all(query)
       const data = rows.slice(0, limit)
       const last = data.at(-1)
       if (rows.length > limit && last !== undefined) {

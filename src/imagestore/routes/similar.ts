@@ -1,6 +1,7 @@
 import type { HttpServer } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
+import { clientOf } from '../../storage/database/connection-slots.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
@@ -80,7 +81,8 @@ export function similarRoute(
   })
 
   async function dhashOf(accountId: number, hash: string): Promise<string> {
-    const image = isImageHash(hash) ? await database.first(imageOf(accountId, hash)) : undefined
+    const reader = database.readerOf(clientOf(accountId))
+    const image = isImageHash(hash) ? await reader.first(imageOf(accountId, hash)) : undefined
     const isExpired = typeof image?.expires === 'number' && image.expires <= secondsOf(clock)
     if (image === undefined || isExpired) throw noImage()
     return image.dhash

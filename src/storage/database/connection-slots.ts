@@ -1,9 +1,8 @@
-import { FairSlots } from '../../lib/fair-slots.ts'
+import { FairSlots, groupBefore } from '../../lib/fair-slots.ts'
 
-/** Waiting transactions or scans; one account may have half of them. */
-const MAX_WAITING_WRITES = 1_000
-const MAX_WAITING_SCANS = 256
-const WAIT_MS = 15_000
+/** Waiting callers; one client may have half of them. */
+const MAX_WAITING = { read: 4_096, write: 1_000, scan: 256 }
+const WAIT_MS = { read: 5_000, write: 15_000, scan: 15_000 }
 
 /** The service itself: background jobs, and work without an account. */
 const SERVICE = 'service'
@@ -11,14 +10,18 @@ const SERVICE = 'service'
 export const clientOf = (account: number | undefined): string =>
   account === undefined ? SERVICE : `account ${account}`
 
-/** Shares an engine's writing or scanning connections among accounts. One account gets all but one of them. */
-export function connectionSlots(operation: 'write' | 'scan', connections: number): FairSlots {
-  const maxWaiting = operation === 'write' ? MAX_WAITING_WRITES : MAX_WAITING_SCANS
+/**
+ * Shares the connections of an engine for one kind of operation among clients. One client gets all but one of them. Among reads are
+ * those of clients without a key, who are a group: anyone can have many addresses.
+ */
+export function connectionSlots(operation: keyof typeof MAX_WAITING, connections: number): FairSlots {
+  const maxWaiting = MAX_WAITING[operation]
   return new FairSlots({
     slots: connections,
     slotsPerClient: Math.max(1, connections - 1),
     maxWaiting,
     maxWaitingPerClient: maxWaiting / 2,
-    timeoutMs: WAIT_MS,
+    timeoutMs: WAIT_MS[operation],
+    ...(operation === 'read' ? { groupOf: groupBefore } : {}),
   })
 }

@@ -19,6 +19,11 @@ export interface Database extends Reader, AsyncDisposable {
   /** The same on behalf of an account: accounts and the service share the scanning connections fairly. */
   scannerOf(account: number | undefined): Reader
   /**
+   * For small reads on behalf of a client, `<group> <name>`: groups, and within each its clients, share the reading
+   * connections fairly. Other small reads are those of the service itself.
+   */
+  readerOf(client: string): Reader
+  /**
    * Runs `work` in one read-write transaction. When it resolves, everything is on stable storage; when it rejects,
    * nothing was stored, except that after an OverloadError it may have been. With several nodes, `work` is retried
    * after a conflict, and each statement sees what was committed before it: rows that a decision depends on are read

@@ -54,6 +54,7 @@ export async function openPostgres(
   const reads = new ConnectionPool(url, share.reads, READ_TIMEOUT_MS, report)
   const writes = new ConnectionPool(url, share.writes, WRITE_TIMEOUT_MS + SILENCE_MS, report)
   const scans = new ConnectionPool(url, share.scans, SCAN_TIMEOUT_MS + SILENCE_MS, report)
+  const readSlots = connectionSlots('read', share.reads)
   const writeSlots = connectionSlots('write', share.writes)
   const scanSlots = connectionSlots('scan', share.scans)
   const watch = new CommitWatch(listenUrl, report)
@@ -86,10 +87,13 @@ export async function openPostgres(
         scanSlots.run(clientOf(account), () => scans.use((connection) => withTimeouts(connection, work))),
       ),
     )
-  const reader = readerOn((work) => timed('read', () => retryOnce(() => reads.use(work))))
+  const readerFor = (client: string) =>
+    readerOn((work) => timed('read', () => readSlots.run(client, () => retryOnce(() => reads.use(work)))))
+  const reader = readerFor(clientOf(undefined))
   return {
     dialect: postgresDialect,
     ...reader,
+    readerOf: readerFor,
     scanner: scannerFor(),
     scannerOf: scannerFor,
     transaction: (work, author) =>

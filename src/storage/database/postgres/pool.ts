@@ -1,5 +1,4 @@
 import pg from 'pg'
-import { OverloadError } from '../../../lib/errors.ts'
 import type { Reader } from '../database.ts'
 import { sqlValues, type Query, type SqlValue } from '../sql.ts'
 import { DatabaseFault } from './faults.ts'
@@ -72,8 +71,6 @@ export function localLimits(statementMs: number): string {
   )
 }
 
-/** Callers that wait for a connection, each for `CONNECT_TIMEOUT_MS` at most. */
-const MAX_WAITING = 1_000
 const IDLE_MS = 30_000
 /** Connections are replaced after an hour, so that load reaches servers that were added. */
 const MAX_LIFETIME_S = 3_600
@@ -116,7 +113,6 @@ export class ConnectionPool {
   /** Runs `work` with a connection, and discards the connection afterwards if its state is uncertain. */
   async use<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     if (this.#pool.ending) throw new DatabaseFault(new Error('the database was closed'), 'fault')
-    if (this.#pool.waitingCount >= MAX_WAITING) throw new OverloadError()
     const client = await this.#pool.connect().catch((error: unknown) => {
       // The cause is never the request itself.
       throw new DatabaseFault(error, 'lost')

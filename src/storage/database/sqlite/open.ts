@@ -48,6 +48,8 @@ export async function openSqlite(
   return {
     dialect: sqliteDialect,
     ...here,
+    // They run on this thread without waiting.
+    readerOf: () => here,
     scanner: scannerFor(),
     scannerOf: scannerFor,
 
