@@ -49,7 +49,9 @@ if (major > 24 || (major === 24 && minor >= 11)) {
  * V8's young generation keeps a small size. Saves a quarter of the memory. A `MALLOC_…` variable turns it off.
  */
 function limitMemory() {
-  const isServing = process.argv.slice(2).includes('serve') && process.platform === 'linux'
+  const words = process.argv.slice(2)
+  // Without words the command serves.
+  const isServing = (words.length === 0 || words.includes('serve')) && process.platform === 'linux'
   // A channel to the parent, which cluster workers have, is lost in the new process.
   if (!isServing || process.execve === undefined || process.connected === true) return
   if (Object.keys(process.env).some((name) => name.startsWith('MALLOC_'))) return
