@@ -1,40 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Database } from '../../src/storage/database/database.ts'
-import type { Query } from '../../src/storage/database/sql.ts'
 import { settledHead } from '../contracts/heard.ts'
 import { names, record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
-import { claim, release } from '../support/queue.ts'
+import { claim, release, recordStatements } from '../support/queue.ts'
 import { startService } from '../support/service.ts'
 
 /** More than a claim applies one by one. */
 const MANY = 1_100
 const COUNTED = `WITH RECURSIVE counted(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM counted WHERE i < ${MANY})`
-
-/** Notes the statements of all transactions from now on. */
-function recordStatements(database: Database): Set<string> {
-  const texts = new Set<string>()
-  const transaction = database.transaction.bind(database)
-  database.transaction = (work, author, purpose) =>
-    transaction(
-      (tx) => {
-        const noted = <T extends Query>(query: T): T => {
-          texts.add(query.sql)
-          return query
-        }
-        return work({
-          ...tx,
-          all: (query) => tx.all(noted(query)),
-          first: (query) => tx.first(noted(query)),
-          values: (query) => tx.values(noted(query)),
-        })
-      },
-      author,
-      purpose,
-    )
-  return texts
-}
 
 const behind = {
   'changes of records': `UPDATE domains SET agent = 'otro'`,

@@ -2,38 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sweepHistory } from '../../src/domainwatch/index.ts'
 import { sweepChanges } from '../../src/storage/database/changes/retention.ts'
-import type { Database } from '../../src/storage/database/database.ts'
-import type { Query } from '../../src/storage/database/sql.ts'
 import { record, stored } from '../support/domains.ts'
-import { claim } from '../support/queue.ts'
+import { claim, recordStatements } from '../support/queue.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
 /** More changes than a claim applies one by one. */
 const MANY = 1_100
-
-/** Notes the statements of all transactions from now on. */
-function recordStatements(database: Database): Set<string> {
-  const texts = new Set<string>()
-  const transaction = database.transaction.bind(database)
-  database.transaction = (work, author, purpose) =>
-    transaction(
-      (tx) => {
-        const noted = <T extends Query>(query: T): T => {
-          texts.add(query.sql)
-          return query
-        }
-        return work({
-          ...tx,
-          all: (query) => tx.all(noted(query)),
-          first: (query) => tx.first(noted(query)),
-          values: (query) => tx.values(noted(query)),
-        })
-      },
-      author,
-      purpose,
-    )
-  return texts
-}
 
 test('without an index, counting and searching leave the writer of SQLite to others', async (context) => {
   await using service = await startService({ flags: { 'search-memory': '0' } })

@@ -6,7 +6,6 @@ import { ADD, record } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
 import { expectedHash, ImageClient } from '../support/images.ts'
-import { BLOBS_VARIABLE } from '../support/s3.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const QUEUE = 16
@@ -15,8 +14,6 @@ const HOLD = taskModule('../support/hold-thread', import.meta)
 /** At least as many as parse bodies. */
 const THREADS = 4
 const addressOf = (i: number) => `10.0.${i >> 8}.${i & 255}`
-// A balancer hides from the test which node a client is sent to.
-const balanced = BLOBS_VARIABLE in process.env && 'behind a balancer'
 
 /** Takes a moment to draw, in bytes of its own. */
 const drawing = (number: number) =>
@@ -26,7 +23,7 @@ const drawing = (number: number) =>
      <rect width="600" height="600" filter="url(#f)"/></svg>`,
   )
 
-suite('a crowd of addresses', { skip: balanced, timeout: 120_000 }, () => {
+suite('a crowd of addresses', { timeout: 120_000 }, () => {
   let service: TestService
   before(async () => {
     const flags = { 'trusted-proxies': '127.0.0.1', 'image-workers': '1', 'image-queue': String(QUEUE) }
