@@ -1,7 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../lib/clock.ts'
 import { localDateTime } from '../lib/dates.ts'
+import { FairSlots } from '../lib/fair-slots.ts'
 import { array, integer, optional, string, type JsonSchema } from '../http/openapi/json-schema.ts'
 import type { Parameter } from '../http/parameters.ts'
+import { clientOf } from '../storage/database/connection-slots.ts'
 import type { Database, Reader } from '../storage/database/database.ts'
 import type { FilteredRecord } from './filters.ts'
 import { recordsNamed, type RecordRow } from './queries-records.ts'
@@ -115,11 +118,15 @@ export function listedFields(record: Omit<FilteredRecord, 'words'>) {
 
 export type RecordWithFields = Readonly<Record<string, FieldValue>> & { readonly name: string }
 
+/** Reads of pages: a large one, with long notes, takes the event loop some 60 ms. */
+const PAGES = { slots: 2, slotsPerClient: 1, maxWaiting: 256, maxWaitingPerClient: 128, timeoutMs: 10_000 }
+
 /** Reads the fields of records that the index in memory does not have. */
 export class RecordFields {
   readonly #database: Database
   readonly #clock: Clock
   readonly #context: FieldContext
+  readonly #pages = new FairSlots(PAGES)
 
   constructor(database: Database, clock: Clock, context: FieldContext) {
     this.#database = database
@@ -130,12 +137,22 @@ export class RecordFields {
   /**
    * Returns the records with these names, in the order of the names. Records that no longer exist are omitted.
    * @param names a page of them
-   * @param reader a transaction, to read what it wrote
+   * @param account its id: accounts take turns, between which other requests are answered
+   * @throws OverloadError if too many pages wait
    */
+  page(names: readonly string[], fields: readonly FieldName[], account: number): Promise<RecordWithFields[]> {
+    const client = clientOf(account)
+    return this.#pages.run(client, async () => {
+      await nextTurn()
+      return this.withFields(names, fields, this.#database.readerOf(client))
+    })
+  }
+
+  /** The same without waiting. @param reader a transaction, to read what it wrote */
   async withFields(
     names: readonly string[],
     fields: readonly FieldName[],
-    reader: Reader = this.#database,
+    reader: Reader,
   ): Promise<RecordWithFields[]> {
     const rows = await this.#rows(names, reader)
     return rows.map((row) => withFields(row, fields, this.#context))

@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { after, before, suite, test } from 'node:test'
 import { LIST, record, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
+import { call } from '../support/http.ts'
 import { RawConnection } from '../support/raw.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -31,13 +32,14 @@ suite('responses that are not read', { timeout: 120_000 }, () => {
     await service[Symbol.asyncDispose]()
   })
 
-  /** Sends requests and reads nothing. */
-  async function ask(path: string, count: number): Promise<void> {
+  /** Sends requests and reads nothing yet. */
+  async function ask(path: string, count: number): Promise<Socket> {
     const { hostname, port } = new URL(service.url)
     const socket = connect(Number(port), hostname).on('error', () => {})
     sockets.push(socket.pause())
     await once(socket, 'connect')
     socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`.repeat(count))
+    return socket
   }
 
   const page = (key: string) => `${LIST}?api=${key}&limit=${RECORDS}&fields=all`
@@ -56,5 +58,20 @@ suite('responses that are not read', { timeout: 120_000 }, () => {
       assert.equal(JSON.parse(reply.body).count, RECORDS)
     }
     neighbour.close()
+  })
+
+  test('take turns with other requests while they are made', async () => {
+    const { database } = service.app.context
+    const { readerOf } = database
+    let pages = 0
+    database.readerOf = (client) => {
+      pages++
+      return readerOf(client)
+    }
+    for (let i = 0; i < 4; i++) (await ask(page(service.domainKey), PIPELINED)).resume()
+    await eventually(() => pages > 0)
+    assert.equal((await call(service, '/healthz')).status, 200)
+    assert.ok(pages < PIPELINED, `${pages} pages came first`)
+    database.readerOf = readerOf
   })
 })

@@ -173,7 +173,7 @@ function areServed(filters: Filters, key: SortKey): boolean {
 const NEAR = 20_000
 
 /**
- * Whether the source has so many candidates that the table has to be scanned. Undefined if its index is fast in any case. A
+ * Asks whether the source has so many candidates that scanning the table is faster. Undefined if its index is always fast. A
  * forged cursor may have a range that spans everything.
  */
 export function hasManyCandidates(

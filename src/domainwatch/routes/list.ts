@@ -71,7 +71,7 @@ export function listRoute(
 
       async function withFields(fields: readonly FieldName[]) {
         const page = await lists.pageNames(pageRequest, identity.accountId)
-        const found = await records.withFields(page.names, fields)
+        const found = await records.page(page.names, fields, identity.accountId)
         link(page.next)
         const { before, after } = frame(found.length)
         return Buffer.concat([before, Buffer.from(JSON.stringify(found)), after])

@@ -70,7 +70,7 @@ export function queueRoute(
       const end = localDateTime(until, timeZone)
       const { fields } = values
       const names = rows.map(([name]) => String(name))
-      const found = fields === undefined ? rows : await records.withFields(names, fields)
+      const found = fields === undefined ? rows : await records.page(names, fields, identity.accountId)
       const data = found === rows ? rowsToJson(rows) : JSON.stringify(found)
       return (
         `{"status":200,"count":${found.length},"remaining":${remaining},"until":"${end}",` +
