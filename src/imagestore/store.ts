@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import type { StagedFile, Staging } from '../storage/blobs/staging.ts'
 import { secondsOf, type Clock } from '../lib/clock.ts'
+import { clientOf } from '../storage/database/connection-slots.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
 import { StorageFault } from '../storage/database/faults.ts'
 import { heldUntil } from '../storage/database/transfer-marks.ts'
@@ -81,14 +82,16 @@ export class ImageStore {
   async upload(upload: Upload, signal: AbortSignal): Promise<UploadOutcome> {
     // Bytes that an application holds were decoded before. If they are removed in the meantime, the upload stores
     // them again.
-    const known = await this.#database.readerOf(clientOf(upload)).first(queries.blobByHash(upload.hash))
+    const known = await this.#database
+      .readerOf(clientOf(upload.accountId))
+      .first(queries.blobByHash(upload.hash))
     const held = known === undefined || isLost(known.key) ? undefined : await this.#record(upload, undefined)
     if (held !== undefined) return held
     const exceeded = await this.#precheckQuota(upload)
     if (exceeded !== undefined) return exceeded
     await this.#ownership.assertOwn()
     await using staged = await this.#staging.write(upload.bytes)
-    const requesters = new Requesters(clientOf(upload))
+    const requesters = new Requesters(clientOf(upload.accountId))
     const inspection = await this.#engine.inspect(staged.path, signal, requesters)
     return inspection.kind === 'image' ? await this.#store(upload, staged, inspection) : inspection
   }
@@ -96,7 +99,7 @@ export class ImageStore {
   /** Checks the quota before decoding. Passes if images have expired: these are removed when it matters. */
   async #precheckQuota(upload: Upload): Promise<QuotaExceeded | undefined> {
     const { accountId, hash, bytes } = upload
-    const reader = this.#database.readerOf(clientOf(upload))
+    const reader = this.#database.readerOf(clientOf(upload.accountId))
     const exceeded = await checkQuota(reader, { accountId, hash, size: bytes.byteLength })
     if (exceeded === undefined) return undefined
     const expired = await reader.first(expiredImagesOf(accountId, secondsOf(this.#clock), 1))
@@ -106,7 +109,7 @@ export class ImageStore {
   async #store(upload: Upload, staged: StagedFile, inspection: InspectedUpload): Promise<UploadOutcome> {
     const { kind: _, ...inspected } = inspection
     const key = `${upload.hash}.${randomBytes(6).toString('hex')}`
-    await this.#blobs.put(key, staged, clientOf(upload))
+    await this.#blobs.put(key, staged, clientOf(upload.accountId))
     const blob = { hash: upload.hash, key, size: staged.size, ...inspected }
     const outcome = await this.#record(upload, blob).catch((error: unknown) => {
       // Other failures may have come after the commit: the sweep of orphans finds out later.
@@ -272,6 +275,3 @@ export class ImageStore {
 /** Whether the failed transaction changed nothing. Its bytes go: retried uploads must not fill a disk that is full. */
 const isUncommitted = (error: unknown): boolean =>
   error instanceof StorageFault && (error.kind === 'full' || error.kind === 'read-only')
-
-/** The client name of an application in fair queues, where all applications take turns with all public links. */
-const clientOf = ({ accountId }: Upload): string => `account ${accountId}`

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Page } from 'playwright-core'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startBrowser, type TestBrowser, domainRow, domainGrid } from '../support/browser.ts'
 import { add, record, records, stored } from '../support/domains.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
 
@@ -27,11 +26,6 @@ after(async () => {
 })
 
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
-const grid = (page: Page) => page.getByRole('grid', { name: 'Dominios' })
-const row = (page: Page, name: string) =>
-  grid(page)
-    .getByRole('row')
-    .filter({ hasText: `${name}.cl` })
 
 /** What is stored of a name. */
 async function stateOf(name: string) {
@@ -47,7 +41,7 @@ test('sign-in identifies the key, and keeps it for the tab only unless requested
   await page.getByRole('button', { name: 'Entrar' }).click()
   await page.getByRole('heading', { name: 'Inicio', level: 1 }).waitFor({ state: 'attached' })
   await page.getByRole('link', { name: 'Dominios', exact: true }).click()
-  await row(page, 'ñandú').waitFor()
+  await domainRow(page, 'ñandú').waitFor()
   assert.ok(page.url().endsWith('/console/dominios'))
 
   const other = await context.newPage()
@@ -73,7 +67,7 @@ test('the first load of the table takes at most 168 KB in at most 22 files, font
     globalThis.setTimeout = (work, ms, ...rest) => (ms === 1_500 ? 0 : schedule(work, ms, ...rest))
   }`)
   await page.reload()
-  await row(page, 'ñandú').waitFor()
+  await domainRow(page, 'ñandú').waitFor()
   const sizes = await page.evaluate(`document.fonts.ready.then(() =>
     performance.getEntries()
       .filter(({ name }) => name.includes('/console/'))
@@ -86,10 +80,10 @@ test('the first load of the table takes at most 168 KB in at most 22 files, font
 
 test('search while typing: words, chips and the URL are equivalent, and a link restores the view', async () => {
   const { page, context, complaints, foreign } = await open('dominios')
-  await row(page, 'ñandú').waitFor()
+  await domainRow(page, 'ñandú').waitFor()
   await page.keyboard.press('/')
   await page.keyboard.type('ban largo:8')
-  await row(page, 'mi-banco').waitFor()
+  await domainRow(page, 'mi-banco').waitFor()
   await page.getByRole('status').filter({ hasText: '1 dominio' }).waitFor()
   await page.waitForURL(/search=ban&length=8/)
   await page.getByRole('button', { name: 'Comprado' }).click()
@@ -98,12 +92,12 @@ test('search while typing: words, chips and the URL are equivalent, and a link r
 
   const again = await context.newPage()
   await again.goto(page.url())
-  await row(again, 'mi-banco').waitFor()
+  await domainRow(again, 'mi-banco').waitFor()
   assert.equal(await again.getByRole('searchbox').inputValue(), 'ban largo:8 estado:comprado')
   assert.equal(await again.getByRole('button', { name: 'Comprado' }).getAttribute('aria-pressed'), 'true')
   await again.getByRole('button', { name: 'largo:8' }).click()
   await again.getByRole('button', { name: 'Quitar filtros' }).click()
-  await row(again, 'catalejo').waitFor()
+  await domainRow(again, 'catalejo').waitFor()
   // What a filter does not take is said without asking.
   await again.getByRole('searchbox').fill('largo:muy')
   await again.getByRole('alert').getByText('debe ser un número entre 1 y 63').waitFor()
@@ -113,19 +107,19 @@ test('search while typing: words, chips and the URL are equivalent, and a link r
 
 test('rows load in pages while scrolling to the end and back', async () => {
   const { page, context, complaints } = await open('dominios')
-  await row(page, 'ñandú').waitFor()
-  await grid(page).focus()
-  const last = row(page, `nombre${COUNT - 1}`)
+  await domainRow(page, 'ñandú').waitFor()
+  await domainGrid(page).focus()
+  const last = domainRow(page, `nombre${COUNT - 1}`)
   for (let i = 0; i < 40 && !(await last.isVisible()); i++) {
     await page.keyboard.press('End')
     await page.waitForTimeout(50)
   }
   await last.waitFor()
   await page.getByRole('status').filter({ hasText: '1.305 dominios' }).waitFor()
-  assert.ok((await grid(page).getByRole('row').count()) < 80, 'only what is in sight is there')
+  assert.ok((await domainGrid(page).getByRole('row').count()) < 80, 'only what is in sight is there')
   await page.keyboard.press('Home')
-  await row(page, 'ñandú').waitFor()
-  await grid(page).getByRole('button', { name: 'Inscripción' }).click()
+  await domainRow(page, 'ñandú').waitFor()
+  await domainGrid(page).getByRole('button', { name: 'Inscripción' }).click()
   await last.waitFor()
   await page.waitForURL(/sort=asc/)
   assert.deepEqual(complaints, [])
@@ -134,19 +128,19 @@ test('rows load in pages while scrolling to the end and back', async () => {
 
 test('single keys mark records and undo marks; discarded records show the time left', async () => {
   const { page, context, complaints } = await open('dominios')
-  await row(page, 'ñandú').waitFor()
-  await grid(page).focus()
+  await domainRow(page, 'ñandú').waitFor()
+  await domainGrid(page).focus()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('r')
-  await row(page, 'casa-blanca').getByText('Revisión').waitFor()
+  await domainRow(page, 'casa-blanca').getByText('Revisión').waitFor()
   await page.getByText('1 dominio en revisión').waitFor()
   assert.equal((await stateOf('casa-blanca'))?.revision, 1)
   // Rows that were read before are shown with the mark, too.
   await page.getByRole('searchbox').fill('catalejo')
-  await row(page, 'casa-blanca').waitFor({ state: 'detached' })
+  await domainRow(page, 'casa-blanca').waitFor({ state: 'detached' })
   await page.getByRole('searchbox').fill('')
-  await row(page, 'casa-blanca').getByText('Revisión').waitFor()
-  await grid(page).focus()
+  await domainRow(page, 'casa-blanca').getByText('Revisión').waitFor()
+  await domainGrid(page).focus()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('z')
   await page.getByText('Deshecho').waitFor()
@@ -156,10 +150,10 @@ test('single keys mark records and undo marks; discarded records show the time l
   await page.getByText('1 dominio descartado').waitFor()
   assert.equal((await stateOf('casa-blanca'))?.discarded, 1)
   await page.reload()
-  await row(page, 'casa-blanca')
+  await domainRow(page, 'casa-blanca')
     .getByText(/Descartado, quedan/)
     .waitFor({ state: 'attached' })
-  await grid(page).focus()
+  await domainGrid(page).focus()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('d')
   await page.getByText('1 dominio restaurado').waitFor()
@@ -176,8 +170,8 @@ test('single keys mark records and undo marks; discarded records show the time l
 
 test('marks many names together', async () => {
   const { page, context } = await open('dominios?search=nombre10')
-  await row(page, 'nombre10').waitFor()
-  await grid(page).focus()
+  await domainRow(page, 'nombre10').waitFor()
+  await domainGrid(page).focus()
   await page.keyboard.press('Space')
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowDown')
@@ -194,8 +188,8 @@ test('marks many names together', async () => {
 
 test('details have their own URL, and explain the DNS response', async () => {
   const { page, context, complaints } = await open('dominios')
-  await row(page, 'ñandú').waitFor()
-  await grid(page).focus()
+  await domainRow(page, 'ñandú').waitFor()
+  await domainGrid(page).focus()
   await page.keyboard.press('Enter')
   const sheet = page.getByRole('complementary', { name: 'Detalles de ñandú.cl' })
   await sheet.getByText('xn--and-6ma2c.cl').waitFor()
@@ -230,7 +224,7 @@ test('details have their own URL, and explain the DNS response', async () => {
 
 test('a view is exported as a curl command and as a file', async () => {
   const { page, context } = await open('dominios?search=casa&length=11')
-  await row(page, 'casa-blanca').waitFor()
+  await domainRow(page, 'casa-blanca').waitFor()
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   await page.getByRole('button', { name: 'Más', exact: true }).click()
   await page.getByRole('button', { name: 'Copiar como curl' }).click()
@@ -250,12 +244,12 @@ test('a view is exported as a curl command and as a file', async () => {
 
 test('a lost connection is shown and restored', async () => {
   const { page, context } = await open('dominios')
-  await row(page, 'ñandú').waitFor()
+  await domainRow(page, 'ñandú').waitFor()
   await context.setOffline(true)
   await page.getByRole('searchbox').fill('cata')
   await page.getByText('Sin conexión con el servicio').first().waitFor()
   await context.setOffline(false)
-  await row(page, 'catalejo').waitFor()
+  await domainRow(page, 'catalejo').waitFor()
   await page.getByText('Sin conexión con el servicio').waitFor({ state: 'detached' })
   await context.close()
 })
@@ -265,7 +259,7 @@ test('names and agents are rendered as text, whatever they contain', async () =>
   await add(service, [record('hostil', { agent, date_reg: '2026-01-05 10:00:00' })])
   const { page, context, complaints } = await open('dominios?search=hostil&ficha=hostil')
   await page.getByRole('complementary').getByText(agent).waitFor()
-  await row(page, 'hostil').getByText(agent).waitFor()
+  await domainRow(page, 'hostil').getByText(agent).waitFor()
   assert.equal(await page.locator('img, script[src=""]').count(), 0)
   assert.deepEqual(complaints, [])
   await context.close()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startBrowser, type TestBrowser, domainGrid } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -23,7 +23,6 @@ after(async () => {
 })
 
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
-const grid = (page: Page) => page.getByRole('grid', { name: 'Dominios' })
 const box = (page: Page) => page.getByRole('searchbox')
 const offers = (page: Page) => page.getByRole('listbox', { name: 'Completar' })
 const selection = (page: Page) => page.getByRole('region', { name: '1 seleccionado' })
@@ -32,8 +31,8 @@ const isFocused = async (page: Page) =>
 
 test('Escape leaves the query box after its completions, and keeps filters and selection', async () => {
   const { page, context, complaints } = await open('dominios?search=o')
-  await grid(page).locator('#row-1').waitFor()
-  await grid(page).focus()
+  await domainGrid(page).locator('#row-1').waitFor()
+  await domainGrid(page).focus()
   await page.keyboard.press('x')
   await selection(page).waitFor()
   await page.keyboard.press('/')
@@ -44,8 +43,8 @@ test('Escape leaves the query box after its completions, and keeps filters and s
   await offers(page).waitFor({ state: 'detached' })
   assert.equal(await isFocused(page), true)
   await box(page).fill('o')
-  await grid(page).locator('#row-1').waitFor()
-  await grid(page).focus()
+  await domainGrid(page).locator('#row-1').waitFor()
+  await domainGrid(page).focus()
   await page.keyboard.press('x')
   await selection(page).waitFor()
   await page.keyboard.press('/')
@@ -62,7 +61,7 @@ test('Escape closes a menu, a panel or a form, and neither the details nor the s
   const { page, context, complaints } = await open('dominios?ficha=sol')
   const sheet = page.getByRole('complementary', { name: 'Detalles de sol.cl' })
   await sheet.waitFor()
-  await grid(page).locator('#row-0 .pick').click()
+  await domainGrid(page).locator('#row-0 .pick').click()
   await selection(page).waitFor()
   const stays = async (what: string) => {
     assert.deepEqual([await sheet.count(), await selection(page).count()], [1, 1], what)

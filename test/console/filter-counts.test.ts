@@ -6,6 +6,7 @@ import {
   assertAccessible,
   startBrowser,
   type TestBrowser,
+  domainRow,
 } from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
@@ -33,7 +34,6 @@ after(async () => {
 
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 const chip = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: `${name}.cl` })
 const strip = (page: Page) => page.getByRole('slider', { name: 'Días: inscritos y eliminados' })
 
 test('chips show how many records each filter would leave, given the others', async () => {
@@ -50,7 +50,7 @@ test('chips show how many records each filter would leave, given the others', as
   await chip(page, 'Comprado 4 Dominios').waitFor()
   await chip(page, 'Libre 1 Dominios').waitFor()
   // What is marked here is counted again.
-  await row(page, 'casas').getByText('casas').click()
+  await domainRow(page, 'casas').getByText('casas').click()
   await page.getByRole('complementary').getByRole('button', { name: 'Descartar' }).click()
   await chip(page, 'Descartado 1 Dominios').waitFor()
   await page.getByText('1 dominio descartado').waitFor()
@@ -75,7 +75,7 @@ test('lengths and agents are picked from lists with counts, by keyboard', async 
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await page.waitForURL(/search=casa&length=5$/)
-  await row(page, 'casas').waitFor()
+  await domainRow(page, 'casas').waitFor()
   // The other lengths are still listed.
   await lengths.click()
   assert.equal(await panel.getByRole('button').count(), 3)
@@ -86,7 +86,7 @@ test('lengths and agents are picked from lists with counts, by keyboard', async 
   await page.getByRole('group', { name: 'Agente' }).getByRole('button', { name: 'Mirones' }).click()
   // The search text stays in addition to the agent.
   assert.equal(await page.getByRole('searchbox').inputValue(), 'Mirones en:agente patrón:*casa*')
-  await row(page, 'mi-casa').waitFor()
+  await domainRow(page, 'mi-casa').waitFor()
   await page.getByText('2 dominios', { exact: true }).waitFor()
   assert.deepEqual(complaints, [])
   await context.close()
@@ -103,7 +103,7 @@ test('the chart of days works by pointer and keyboard, and filters by click or d
   assert.equal(await value(), '4 de enero de 2026 · 1 inscrito · 0 eliminados')
   await page.keyboard.press('Enter')
   await page.waitForURL(/from=2026-01-04&to=2026-01-04$/)
-  await row(page, 'mi-casa').waitFor()
+  await domainRow(page, 'mi-casa').waitFor()
   await page.getByText('1 dominio', { exact: true }).waitFor()
   // The days around stay in sight; with Shift several are taken, and the same again lets go.
   await page.keyboard.press('ArrowRight')
@@ -131,7 +131,7 @@ test('the chart of days works by pointer and keyboard, and filters by click or d
 
   // Days that lie elsewhere are shown with what is around them.
   await page.getByRole('searchbox').fill('desde:2019-03-05 hasta:2019-03-05')
-  await row(page, 'antigua').waitFor()
+  await domainRow(page, 'antigua').waitFor()
   await strip(page).and(page.locator('[aria-valuemax="90"]')).waitFor()
   await strip(page).focus()
   await page.keyboard.press('ArrowLeft')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startBrowser, type TestBrowser, domainRow, domainGrid } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { holdRequests, slowDown } from '../support/gate.ts'
 import { storeManyDomains } from '../support/many-domains.ts'
@@ -25,22 +25,17 @@ after(async () => {
 })
 
 const open = (path = 'dominios') => browser.open(service, path, { domainwatch: service.domainKey })
-const grid = (page: Page) => page.getByRole('grid', { name: 'Dominios' })
-const rowAt = (page: Page, index: number) => grid(page).locator(`#row-${index}`)
-const row = (page: Page, name: string) =>
-  grid(page)
-    .getByRole('row')
-    .filter({ has: page.getByText(`${name}.cl`, { exact: true }) })
+const rowAt = (page: Page, index: number) => domainGrid(page).locator(`#row-${index}`)
 const nameAt = (index: number) => names[index] ?? ''
 const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
 
 /** Moves the active row there by keys, and returns its position. */
 async function moveTo(page: Page, index: number): Promise<number> {
-  await row(page, nameAt(0)).waitFor()
-  await grid(page).focus()
+  await domainRow(page, nameAt(0)).waitFor()
+  await domainGrid(page).focus()
   await page.keyboard.press('Home')
   for (;;) {
-    const active = Number((await grid(page).getAttribute('aria-activedescendant'))?.slice(4))
+    const active = Number((await domainGrid(page).getAttribute('aria-activedescendant'))?.slice(4))
     await rowAt(page, active)
       .getByText(`${nameAt(active)}.cl`, { exact: true })
       .waitFor()
@@ -76,7 +71,7 @@ test('chips of flags filter, and a link restores them, also with a value', async
     { domain: three, reserve: 1 },
   ])
   const { page, context, complaints } = await open()
-  await row(page, nameAt(0)).waitFor()
+  await domainRow(page, nameAt(0)).waitFor()
   for (const [chip, flag, name] of [
     ['Revisión', 'rev', one],
     ['Descartado', 'dis', two],
@@ -85,14 +80,14 @@ test('chips of flags filter, and a link restores them, also with a value', async
     const button = page.getByRole('button', { name: new RegExp(`^${chip}`), pressed: false })
     await button.click()
     await page.getByRole('status').filter({ hasText: '1 dominio' }).waitFor()
-    assert.equal(await row(page, name).count(), 1, chip)
+    assert.equal(await domainRow(page, name).count(), 1, chip)
     await page.waitForURL(new RegExp(`[?&]${flag}=`))
     await page.getByRole('button', { name: new RegExp(`^${chip}`), pressed: true }).click()
-    await row(page, nameAt(0)).waitFor()
+    await domainRow(page, nameAt(0)).waitFor()
   }
   await page.goto(`${service.url}/console/dominios?rev=1`)
   await page.getByRole('button', { name: /^Revisión/, pressed: true }).waitFor()
-  await row(page, one).waitFor()
+  await domainRow(page, one).waitFor()
   await unmark(one, two)
   await update(service, [{ domain: three, reserve: 0 }])
   assert.deepEqual(complaints, [])
@@ -181,12 +176,12 @@ test('undo during a request undoes exactly that request, after it completes', as
   const gate = await holdRequests(page, 'domainwatch/update')
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('d')
-  await row(page, second).getByText('Descartado').first().waitFor()
+  await domainRow(page, second).getByText('Descartado').first().waitFor()
   const request = await gate.next()
   assert.partialDeepStrictEqual(request.body, { data: [{ domain: second, discarded: 1, seen: 1 }] })
   await page.keyboard.press('z')
   // Shown as undone, though neither is stored yet.
-  await row(page, second).getByText('Descartado').first().waitFor({ state: 'detached' })
+  await domainRow(page, second).getByText('Descartado').first().waitFor({ state: 'detached' })
   await request.pass()
   const undoing = await gate.next()
   assert.partialDeepStrictEqual(undoing.body, { data: [{ domain: second, discarded: 0 }] })
@@ -211,10 +206,10 @@ test('a failure restores the record and shows the reason, and undo does not affe
   const gate = await holdRequests(page, 'domainwatch/update')
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('r')
-  await row(page, second).getByText('Revisión').waitFor()
+  await domainRow(page, second).getByText('Revisión').waitFor()
   await (await gate.next()).answer(503, 'El servicio está ocupado')
   await toast(page, `No se pudo marcar ${second}.cl para revisión: El servicio está ocupado`).waitFor()
-  await row(page, second).getByText('Revisión').waitFor({ state: 'detached' })
+  await domainRow(page, second).getByText('Revisión').waitFor({ state: 'detached' })
   await gate.open()
   await page.keyboard.press('z')
   await toast(page, 'No hay nada que deshacer').waitFor()
@@ -251,7 +246,7 @@ test('marks and undos in quick succession are applied in order on a slow service
   await page.close({ runBeforeUnload: true })
   assert.equal((await question).type(), 'beforeunload')
   await page.locator('.table-row.pending').waitFor({ state: 'detached' })
-  await row(page, name).getByText('Revisión').waitFor()
+  await domainRow(page, name).getByText('Revisión').waitFor()
   assert.deepEqual(await marksOf(name), { revision: 1, discarded: 0 })
   await unmark(name)
   await context.close()
@@ -277,7 +272,7 @@ test('undo does not overwrite changes of another member, says so, and undoes the
   assert.deepEqual(await marksOf(second), { revision: 1, discarded: 1 })
   assert.deepEqual(await marksOf(third), { revision: 1, discarded: 0 }, 'it was in review before')
   assert.deepEqual(await marksOf(fourth), NO_MARKS)
-  await row(page, second).getByText('Descartado').first().waitFor()
+  await domainRow(page, second).getByText('Descartado').first().waitFor()
   await unmark(second, third)
   await context.close()
 })
@@ -305,7 +300,7 @@ test('after a link to a name far down, j and k move to its neighbours, also on a
   const { page, context, complaints } = await open(`dominios?ficha=${encodeURIComponent(nameAt(at))}`)
   const sheet = (name: string) => page.getByRole('complementary', { name: `Detalles de ${name}.cl` })
   await sheet(nameAt(at)).waitFor()
-  await row(page, nameAt(0)).waitFor()
+  await domainRow(page, nameAt(0)).waitFor()
   await page.keyboard.press('j')
   await sheet(nameAt(at + 1)).waitFor()
   await page.keyboard.press('k')

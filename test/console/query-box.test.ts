@@ -7,6 +7,7 @@ import {
   assertAccessible,
   startBrowser,
   type TestBrowser,
+  domainRow,
 } from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -30,11 +31,10 @@ const open = (path: string, visit = {}) =>
   browser.open(service, path, { domainwatch: service.domainKey }, visit)
 const box = (page: Page) => page.getByRole('searchbox')
 const offers = (page: Page) => page.getByRole('listbox', { name: 'Completar' }).getByRole('option')
-const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: `${name}.cl` })
 
 test('filters and their values are completed by keys and by the pointer, while the table follows', async () => {
   const { page, context, complaints } = await open('dominios')
-  await row(page, 'sol').waitFor()
+  await domainRow(page, 'sol').waitFor()
   await box(page).pressSequentially('lar')
   assert.deepEqual(await offers(page).allTextContents(), ['largo:Largo'])
   await page.keyboard.press('ArrowDown')
@@ -43,8 +43,8 @@ test('filters and their values are completed by keys and by the pointer, while t
   // Lengths that there are, with their counts.
   await offers(page).filter({ hasText: 'largo:9' }).click()
   assert.equal(await box(page).inputValue(), 'largo:9 ')
-  await row(page, 'casa-azul').waitFor()
-  await row(page, 'sol').waitFor({ state: 'detached' })
+  await domainRow(page, 'casa-azul').waitFor()
+  await domainRow(page, 'sol').waitFor({ state: 'detached' })
   await page.waitForURL(/length=9/)
   await box(page).fill('')
   await box(page).pressSequentially('est')
@@ -59,7 +59,7 @@ test('filters and their values are completed by keys and by the pointer, while t
 
 test('an unknown word is underlined, with an explanation below', async () => {
   const { page, context } = await open('dominios')
-  await row(page, 'sol').waitFor()
+  await domainRow(page, 'sol').waitFor()
   const reason = page.locator('.query-fault')
   await box(page).fill('casa largo:muy')
   await reason.getByText('«largo:muy» no es válido: debe ser un número entre 1 y 63.').waitFor()
@@ -70,20 +70,20 @@ test('an unknown word is underlined, with an explanation below', async () => {
   await box(page).fill('color:rojo')
   await reason.getByText('«color:rojo» no es un filtro: no hay ninguno que se llame «color».').waitFor()
   // It filters nothing, and nothing is asked for with it.
-  await row(page, 'sol').waitFor()
+  await domainRow(page, 'sol').waitFor()
   await assertAccessible(page)
   await box(page).fill('casa')
-  await row(page, 'casa-azul').waitFor()
+  await domainRow(page, 'casa-azul').waitFor()
   assert.equal(await reason.textContent(), '')
   await context.close()
 })
 
 test('a URL is searched for by its name, and further typing keeps the text', async () => {
   const { page, context } = await open('dominios')
-  await row(page, 'sol').waitFor()
+  await domainRow(page, 'sol').waitFor()
   await box(page).fill('https://www.casa-azul.cl/')
-  await row(page, 'casa-azul').waitFor()
-  await row(page, 'sol').waitFor({ state: 'detached' })
+  await domainRow(page, 'casa-azul').waitFor()
+  await domainRow(page, 'sol').waitFor({ state: 'detached' })
   await page.waitForURL(/search=casa-azul/)
   assert.equal(await box(page).inputValue(), 'https://www.casa-azul.cl/')
   await box(page).fill('lar')
@@ -104,7 +104,7 @@ test('existing tags are completed in the query box and the tag field, most frequ
   const later = Array.from({ length: 250 }, (_, i) => record(`otro${i}`, { date_reg: '2020-01-01 00:00:00' }))
   await stored(service, later, { encoding: 'json' })
   const { page, context, complaints } = await open('dominios')
-  await row(page, 'sol').waitFor()
+  await domainRow(page, 'sol').waitFor()
   await box(page).fill('etiqueta:p')
   await offers(page).nth(2).waitFor()
   const offered = ['etiqueta:playa', 'etiqueta:palabra', 'etiqueta:pasada']
@@ -112,19 +112,19 @@ test('existing tags are completed in the query box and the tag field, most frequ
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   assert.equal(await box(page).inputValue(), 'etiqueta:playa ')
-  await row(page, 'casa').waitFor({ state: 'detached' })
-  await row(page, 'faro').waitFor()
+  await domainRow(page, 'casa').waitFor({ state: 'detached' })
+  await domainRow(page, 'faro').waitFor()
   // What nobody has decided about has a button, what someone has a chip of its own.
   await box(page).fill('')
   await page.getByRole('button', { name: 'Sin ver', exact: true }).click()
   await page.waitForURL(/seen=0/)
-  await row(page, 'faro').waitFor({ state: 'detached' })
+  await domainRow(page, 'faro').waitFor({ state: 'detached' })
   await box(page).fill('visto:sí')
-  await row(page, 'faro').waitFor()
-  await row(page, 'sol').waitFor({ state: 'detached' })
+  await domainRow(page, 'faro').waitFor()
+  await domainRow(page, 'sol').waitFor({ state: 'detached' })
   assert.equal(await page.getByRole('button', { name: 'Sin ver' }).getAttribute('aria-pressed'), 'false')
   await page.getByRole('button', { name: 'visto:sí' }).click()
-  await row(page, 'sol').waitFor()
+  await domainRow(page, 'sol').waitFor()
   await page.goto(`${service.url}/console/dominios?ficha=sol`)
   const field = page.getByRole('combobox', { name: 'Etiquetas' })
   await field.focus()

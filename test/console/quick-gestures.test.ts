@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startBrowser, type TestBrowser, domainRow } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { holdRequests } from '../support/gate.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -26,11 +26,6 @@ after(async () => {
 })
 
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
-const grid = (page: Page) => page.getByRole('grid', { name: 'Dominios' })
-const row = (page: Page, name: string) =>
-  grid(page)
-    .getByRole('row')
-    .filter({ hasText: `${name}.cl` })
 const box = (page: Page) => page.getByRole('searchbox')
 const toast = (page: Page, text: string) => page.locator('.toast').filter({ hasText: text })
 const discarded = async () => (await records(service, { discarded: 1 })).map(({ name }) => name).toSorted()
@@ -53,7 +48,7 @@ async function holdFile(page: Page, address: RegExp): Promise<() => Promise<void
 
 test('a key right after a change of the filters does nothing to the rows of the previous ones', async () => {
   const { page, context, complaints } = await open('dominios')
-  await row(page, 'casa').waitFor()
+  await domainRow(page, 'casa').waitFor()
   const gate = await holdRequests(page, 'domainwatch/list')
   await box(page).fill('sol')
   await page.keyboard.press('Enter')
@@ -63,7 +58,7 @@ test('a key right after a change of the filters does nothing to the rows of the 
   await page.keyboard.press('Enter')
   assert.equal(await page.getByRole('complementary').count(), 0)
   await gate.open()
-  await row(page, 'casa').waitFor({ state: 'detached' })
+  await domainRow(page, 'casa').waitFor({ state: 'detached' })
   assert.equal(await page.getByRole('region', { name: '1 seleccionado' }).count(), 0)
   await page.keyboard.press('d')
   await toast(page, '1 dominio descartado: sol.cl').waitFor()
@@ -75,16 +70,16 @@ test('a key right after a change of the filters does nothing to the rows of the 
 
 test('names that could not be changed are selected again only in the view where they were selected', async () => {
   const { page, context } = await open('dominios')
-  await row(page, 'casa').locator('.pick').click()
+  await domainRow(page, 'casa').locator('.pick').click()
   const gate = await holdRequests(page, 'domainwatch/update')
   await page.locator('.selection').getByRole('button', { name: 'Descartar' }).click()
   const sent = await gate.next()
   await box(page).fill('sol')
-  await row(page, 'casa').waitFor({ state: 'detached' })
-  await row(page, 'sol').waitFor()
+  await domainRow(page, 'casa').waitFor({ state: 'detached' })
+  await domainRow(page, 'sol').waitFor()
   await sent.answer(503, 'El servicio está ocupado')
   await toast(page, 'No se pudo descartar casa.cl').waitFor()
-  await row(page, 'sol').locator('.pick').click()
+  await domainRow(page, 'sol').locator('.pick').click()
   await page.getByRole('region', { name: '1 seleccionado' }).waitFor()
   await context.close()
 })
@@ -113,7 +108,7 @@ test('a double click on a button of the details, or on undo, is one click', asyn
 test('details that come late leave the focus to a field that the user types in', async () => {
   const { page, context, complaints } = await open('dominios')
   const release = await holdFile(page, /assets\/sheet-[^/]*\.js/)
-  await row(page, 'perro').click()
+  await domainRow(page, 'perro').click()
   await page.keyboard.press('/')
   await release()
   await page
@@ -130,7 +125,7 @@ test('details that come late leave the focus to a field that the user types in',
 test('a form whose code comes late takes the keys from the start', async () => {
   const { page, context, complaints } = await open('dominios')
   const release = await holdFile(page, /assets\/filter-form-[^/]*\.js/)
-  await row(page, 'casa').waitFor()
+  await domainRow(page, 'casa').waitFor()
   await page.getByRole('button', { name: 'Más filtros' }).click()
   const form = page.getByRole('dialog', { name: 'Filtros' })
   await form.getByRole('status').waitFor()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startBrowser, type TestBrowser, domainRow } from '../support/browser.ts'
 import { LIST, record, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call, type Fields } from '../support/http.ts'
@@ -41,11 +41,6 @@ after(async () => {
 
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
-const row = (page: Page, name: string) =>
-  page
-    .getByRole('grid', { name: 'Dominios' })
-    .getByRole('row')
-    .filter({ has: page.getByText(`${name}.cl`, { exact: true }) })
 const asAna = (changes: readonly Fields[]) => update(service, changes, { key: ana, encoding: 'json' })
 const lost = (page: Page) => page.locator('.lost').getByText('Sin conexión con el servicio. Se reintenta')
 
@@ -77,9 +72,9 @@ async function changesOf(domain: string): Promise<number> {
 
 test('marks, undos and notes made offline are shown as unsaved, and stored once when online', async () => {
   const { page, context, complaints } = await open('dominios?starts=fila')
-  await row(page, 'fila0').waitFor()
+  await domainRow(page, 'fila0').waitFor()
   const line = await slowLine(page)
-  await row(page, 'fila0').click()
+  await domainRow(page, 'fila0').click()
   const note = page.getByRole('textbox', { name: 'Nota' })
   await note.waitFor()
   await page.getByText('Agregado').waitFor()
@@ -98,7 +93,7 @@ test('marks, undos and notes made offline are shown as unsaved, and stored once 
     .filter({ hasText: /[3-5] cambios por guardar/ })
     .waitFor()
   // What is known stays in sight.
-  await row(page, 'fila0').getByText('Revisión').waitFor()
+  await domainRow(page, 'fila0').getByText('Revisión').waitFor()
   await page.keyboard.press('k')
   assert.equal(await note.inputValue(), 'escrita en el túnel')
   assert.deepEqual(await marksOf('fila0'), { revision: 0, discarded: 0, note: '' })
@@ -117,7 +112,7 @@ test('marks, undos and notes made offline are shown as unsaved, and stored once 
 
 test("a change whose response was lost is not repeated, and does not overwrite a colleague's change", async () => {
   const { page, context } = await open('dominios?starts=fila')
-  await row(page, 'fila2').waitFor()
+  await domainRow(page, 'fila2').waitFor()
   const line = await slowLine(page)
   await page.route('**/domainwatch/update?*', async (route) => {
     await page.unroute('**/domainwatch/update?*')
@@ -125,14 +120,14 @@ test("a change whose response was lost is not repeated, and does not overwrite a
     await line.break()
     await route.abort('connectionreset')
   })
-  await row(page, 'fila2').locator('.pick').click()
+  await domainRow(page, 'fila2').locator('.pick').click()
   await page.keyboard.press('d')
   await toast(page, 'Sin conexión: se guardará cuando vuelva.').waitFor()
   await asAna([{ domain: 'fila2', discarded: 0, revision: 1 }])
   await line.mend()
   await toast(page, /No se pudo descartar fila2\.cl: .*ahora: Comprado · Revisión/).waitFor()
-  await row(page, 'fila2').getByText('Revisión').waitFor()
-  await row(page, 'fila2').getByText('Descartado').first().waitFor({ state: 'detached' })
+  await domainRow(page, 'fila2').getByText('Revisión').waitFor()
+  await domainRow(page, 'fila2').getByText('Descartado').first().waitFor({ state: 'detached' })
   assert.deepEqual(await marksOf('fila2'), { revision: 1, discarded: 0, note: '' })
   assert.equal(await changesOf('fila2'), 2)
   await context.close()
@@ -153,7 +148,7 @@ test("a colleague's note that arrives late does not hide a mark set after it", a
   await eventually(async () => (await note.inputValue()) === 'la de Ana')
   await page.getByText('Nota: – → la de Ana', { exact: true }).waitFor()
   await page.locator('.sheet').getByRole('button', { name: 'Restaurar' }).waitFor()
-  await row(page, 'fila3').getByText('Descartado').first().waitFor()
+  await domainRow(page, 'fila3').getByText('Descartado').first().waitFor()
   await context.close()
 })
 
@@ -188,13 +183,13 @@ test('changes that were made while the event stream was refused are shown when i
   await page.clock.install()
   await page.route('**/domainwatch/events?*', (route) => route.fulfill({ status: 502, body: '' }))
   await page.reload()
-  await row(page, 'fila6').waitFor()
+  await domainRow(page, 'fila6').waitFor()
   await asAna([{ domain: 'fila6', revision: 1, seen: 1 }])
   await page.unroute('**/domainwatch/events?*')
-  assert.equal(await row(page, 'fila6').getByText('Revisión').count(), 0)
+  assert.equal(await domainRow(page, 'fila6').getByText('Revisión').count(), 0)
   await page.clock.fastForward(10_000)
   await page.clock.fastForward(10_000)
-  await row(page, 'fila6').getByText('Revisión').waitFor()
+  await domainRow(page, 'fila6').getByText('Revisión').waitFor()
   await context.close()
 })
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startBrowser, type TestBrowser, domainRow } from '../support/browser.ts'
 import { record, records, stored } from '../support/domains.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -22,7 +22,6 @@ const FORBIDDEN = `for (const name of ['localStorage', 'sessionStorage', 'indexe
   Object.defineProperty(window, name, { get() { throw new DOMException('', 'SecurityError') } })`
 const FULL = `Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError') }`
 
-const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: `${name}.cl` })
 const views = (page: Page) => page.getByRole('navigation').getByRole('link', { name: /Mis/ })
 
 async function enter(page: Page, key: string, isRemembered: boolean): Promise<void> {
@@ -44,7 +43,7 @@ test('the console works in a browser that forbids storage, and says what it cann
   await page.goto(`${service.url}/console/dominios?search=casa`)
   await enter(page, service.domainKey, true)
   await page.getByText(/El navegador no deja guardarla/).waitFor()
-  await row(page, 'casa-azul').waitFor()
+  await domainRow(page, 'casa-azul').waitFor()
   await saveView(page, 'Mis casas')
   await page.getByText(/El navegador no deja guardar\./).waitFor()
   await page.getByRole('link', { name: 'Importar' }).click()
@@ -64,7 +63,7 @@ test('the console works in a browser without room, and says what it cannot keep'
   const { page, context, complaints } = await browser.open(service, '', { domainwatch: service.domainKey })
   await page.addInitScript(FULL)
   await page.goto(`${service.url}/console/dominios?search=casa`)
-  await row(page, 'casa-azul').waitFor()
+  await domainRow(page, 'casa-azul').waitFor()
   await saveView(page, 'Mis casas')
   await page.getByText(/El navegador no deja guardar\./).waitFor()
   assert.deepEqual(complaints, [])
@@ -77,8 +76,8 @@ test('a view that was saved in one tab is shown in the others, which do not over
   })
   const other = await context.newPage()
   await other.goto(`${service.url}/console/dominios?search=faro`)
-  await row(other, 'faro').waitFor()
-  await row(page, 'casa').waitFor()
+  await domainRow(other, 'faro').waitFor()
+  await domainRow(page, 'casa').waitFor()
   await saveView(page, 'Mis casas')
   await views(other).filter({ hasText: 'Mis casas' }).waitFor()
   await saveView(other, 'Mis faros')
@@ -91,21 +90,21 @@ test('a view that was saved in one tab is shown in the others, which do not over
 test('a remembered key replaces that of the tab, and a sign-out ends the session of every tab', async () => {
   const { page, context } = await browser.open(service, 'dominios', {})
   await enter(page, service.domainKey, false)
-  await row(page, 'casa').waitFor()
+  await domainRow(page, 'casa').waitFor()
   const { key: newer } = await service.newKey('grupo', 'domainwatch')
   await page.getByRole('button', { name: /^Mi sesión/ }).click()
   await page.getByRole('button', { name: 'Agregar una clave' }).click()
   await enter(page, newer, true)
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await page.reload()
-  await row(page, 'casa').waitFor()
+  await domainRow(page, 'casa').waitFor()
   assert.deepEqual(
     await page.evaluate('[localStorage, sessionStorage].map((one) => one.getItem("catalejo.keys"))'),
     [JSON.stringify({ domainwatch: newer }), null],
   )
   const other = await context.newPage()
   await other.goto(`${service.url}/console/dominios`)
-  await row(other, 'casa').waitFor()
+  await domainRow(other, 'casa').waitFor()
   await page.getByRole('button', { name: /^Mi sesión/ }).click()
   await page.getByRole('button', { name: 'Salir' }).click()
   await other.getByLabel('Clave de API').waitFor()

@@ -7,6 +7,7 @@ import {
   waitForExpression,
   startBrowser,
   type TestBrowser,
+  domainGrid,
 } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { REAL_SIZE, storeRealSize } from '../support/real-size.ts'
@@ -26,8 +27,7 @@ after(async () => {
 
 const open = (path: string, visit = {}) =>
   browser.open(service, path, { domainwatch: service.domainKey }, visit)
-const grid = (page: Page) => page.getByRole('grid', { name: 'Dominios' })
-const heads = (page: Page) => grid(page).getByRole('columnheader').allTextContents()
+const heads = (page: Page) => domainGrid(page).getByRole('columnheader').allTextContents()
 const rowAt = (page: Page, index: number) => page.locator(`#row-${index} .cell-name`)
 
 test('End scrolls to the last of a hundred thousand rows, Home to the first, and rows load in between', async () => {
@@ -39,7 +39,7 @@ test('End scrolls to the last of a hundred thousand rows, Home to the first, and
   const [last, beforeLast] = await records(service, { sort: 'asc', limit: 2 })
   const [first] = await records(service, { limit: 1 })
   await rowAt(page, 0).waitFor()
-  await grid(page).focus()
+  await domainGrid(page).focus()
   await page.keyboard.press('End')
   await rowAt(page, REAL_SIZE - 1).waitFor()
   assert.equal(await rowAt(page, REAL_SIZE - 1).textContent(), `${last?.name}.cl`)
@@ -49,7 +49,7 @@ test('End scrolls to the last of a hundred thousand rows, Home to the first, and
   await page.keyboard.press('Enter')
   await page.getByRole('complementary', { name: `Detalles de ${beforeLast?.name}.cl` }).waitFor()
   await page.keyboard.press('Escape')
-  await grid(page).focus()
+  await domainGrid(page).focus()
   // Rows that are not loaded yet are fetched from the end on.
   for (let i = 0; i < 12; i++) await page.keyboard.press('PageUp')
   await waitForExpression(page, `document.querySelector('.table-row.active .cell-name') !== null`)
@@ -73,7 +73,7 @@ test('End waits for the count on a slow line, and says so', async () => {
   })
   await page.reload()
   await rowAt(page, 0).waitFor()
-  await grid(page).focus()
+  await domainGrid(page).focus()
   await page.keyboard.press('End')
   await page.getByText('Yendo al final…').waitFor()
   held.resolve()
@@ -118,7 +118,7 @@ test('columns, their widths and the row density are configurable by pointer and 
   assert.deepEqual(await heads(page), shown)
   await page.getByRole('button', { name: 'Columnas' }).click()
   await page.getByRole('button', { name: 'Columnas de siempre' }).click()
-  await grid(page).getByRole('columnheader', { name: 'Largo' }).waitFor()
+  await domainGrid(page).getByRole('columnheader', { name: 'Largo' }).waitFor()
   await waitForExpression(
     page,
     `document.querySelector('#row-0 .cell-name').getBoundingClientRect().width > 300`,
@@ -135,7 +135,7 @@ test('a column with the same value in every row is hidden until it is chosen', a
   assert.ok(!(await heads(page)).includes('Estado'))
   await page.getByRole('button', { name: 'Columnas' }).click()
   await page.getByRole('checkbox', { name: 'Estado' }).check()
-  await grid(page).getByRole('columnheader', { name: 'Estado' }).waitFor()
+  await domainGrid(page).getByRole('columnheader', { name: 'Estado' }).waitFor()
   await context.close()
 })
 
@@ -183,7 +183,7 @@ test('a click on a column header sorts by it, and the next one reverses the orde
       page,
       `[...document.querySelectorAll('.cell-name')].map((one) => one.textContent.replace('.cl', '')).join() === '${wanted}'`,
     )
-  const head = (name: string) => grid(page).getByRole('columnheader', { name })
+  const head = (name: string) => domainGrid(page).getByRole('columnheader', { name })
   await names('bb,aaaa,c')
   await head('Dominio').getByRole('button').click()
   await names('aaaa,bb,c')
@@ -197,7 +197,7 @@ test('a click on a column header sorts by it, and the next one reverses the orde
   await page.waitForURL(({ search }) => search === '?order=length')
   await page.reload()
   await names('aaaa,bb,c')
-  await grid(page).focus()
+  await domainGrid(page).focus()
   await page.keyboard.press('Enter')
   await page.getByRole('complementary', { name: 'Detalles de aaaa.cl' }).waitFor()
   await page.keyboard.press('j')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startBrowser, type TestBrowser, domainRow } from '../support/browser.ts'
 import { call } from '../support/http.ts'
 import { LIST, record, records, stored } from '../support/domains.ts'
 import { holdRequests } from '../support/gate.ts'
@@ -27,7 +27,6 @@ after(async () => {
 })
 
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
-const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: `${name}.cl` })
 const link = (page: Page, name: string) =>
   page.getByRole('navigation').getByRole('link', { name, exact: true })
 
@@ -54,7 +53,7 @@ test('names that were pasted, and what is to be stored of them, are there after 
   await page.getByText('2 nuevos', { exact: true }).waitFor()
   assert.equal(await asksBeforeLeaving(page), true)
   await page.getByRole('link', { name: 'casa.cl' }).click()
-  await row(page, 'casa').waitFor()
+  await domainRow(page, 'casa').waitFor()
   await page.goBack()
   await page.getByText('2 nuevos', { exact: true }).waitFor()
   assert.deepEqual(
@@ -76,7 +75,7 @@ test('names that were pasted, and what is to be stored of them, are there after 
 
 test('a tag that is being typed is saved when the details close, and Escape drops it; the browser asks for a note', async () => {
   const { page, context } = await open('dominios')
-  await row(page, 'sol').click()
+  await domainRow(page, 'sol').click()
   const tag = page.getByRole('combobox', { name: 'Etiquetas' })
   await tag.fill('mala')
   await tag.press('Escape')
@@ -109,7 +108,7 @@ test('a secret that comes after its form was closed is shown, wherever the user 
   assert.equal(await asksBeforeLeaving(page), true)
   await form.getByRole('button', { name: 'Cancelar' }).click()
   await link(page, 'Dominios').click()
-  await row(page, 'casa').waitFor()
+  await domainRow(page, 'casa').waitFor()
   await route.continue()
   const made = page.getByRole('dialog', { name: 'Alerta creada' })
   const secret = (await made.getByRole('region', { name: 'Secreto' }).locator('code').textContent()) ?? ''
@@ -161,7 +160,7 @@ test('the screens of a key that was revoked say so, while those of another key s
     domainwatch: key,
     imagestore: service.imageKey,
   })
-  await row(page, 'casa').waitFor()
+  await domainRow(page, 'casa').waitFor()
   await service.revokeKey(id)
   assert.equal((await call(service, LIST, { query: { api: key } })).status, 401)
   await page.getByRole('searchbox').fill('sol')
@@ -173,9 +172,9 @@ test('the screens of a key that was revoked say so, while those of another key s
 
 test('keys act on the first row of a view that a link opened, and in a menu they do nothing to the table', async () => {
   const { page, context } = await open('dominios?starts=s')
-  await row(page, 'sol').waitFor()
+  await domainRow(page, 'sol').waitFor()
   await link(page, 'Dominios').click()
-  await row(page, 'casa').waitFor()
+  await domainRow(page, 'casa').waitFor()
   const grid = page.getByRole('grid', { name: 'Dominios' })
   await grid.focus()
   await page.keyboard.press('ArrowDown')
@@ -191,7 +190,7 @@ test('keys act on the first row of a view that a link opened, and in a menu they
   await page.getByText('1 seleccionado', { exact: false }).waitFor()
   assert.equal(await grid.getByText('Descartado').count(), 0)
   await page.goBack()
-  await row(page, 'casa').waitFor({ state: 'detached' })
+  await domainRow(page, 'casa').waitFor({ state: 'detached' })
   assert.equal(await grid.getAttribute('aria-activedescendant'), 'row-0')
   await context.close()
 })
@@ -216,7 +215,7 @@ test('what a revoked key could not store is there for another key of its account
   await names.fill('secreto1 secreto2')
   await page.getByText('2 nuevos', { exact: true }).waitFor()
   await link(page, 'Dominios').click()
-  await row(page, 'perro').click()
+  await domainRow(page, 'perro').click()
   await note.fill('lo de Carla')
   await service.revokeKey(one.id)
   await note.press('Enter')
@@ -240,7 +239,7 @@ test('what a revoked key could not store is there for another key of its account
 test('a note that is being typed when another tab signs out is stored for its author', async () => {
   const { page, context } = await browser.open(service, 'dominios', {})
   await signIn(page, ana, true)
-  await row(page, 'sol').click()
+  await domainRow(page, 'sol').click()
   await page.getByRole('textbox', { name: 'Nota' }).fill('escrita por Ana')
   const other = await context.newPage()
   await other.goto(`${service.url}/console/dominios`)

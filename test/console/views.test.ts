@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertAccessible, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { assertAccessible, startBrowser, type TestBrowser, domainRow } from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -24,11 +24,10 @@ after(async () => {
 const open = (path: string, keys: Readonly<Record<string, string>> = { domainwatch: service.domainKey }) =>
   browser.open(service, path, keys)
 const views = (page: Page) => page.getByRole('navigation').getByRole('listitem').filter({ hasText: /casas/ })
-const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: `${name}.cl` })
 
 test('a view is saved by name, counted in the side bar, opened there, and removed', async () => {
   const { page, context, complaints } = await open('dominios?search=casa')
-  await row(page, 'casa-azul').waitFor()
+  await domainRow(page, 'casa-azul').waitFor()
   await page.getByRole('button', { name: 'Más', exact: true }).click()
   await page.getByRole('button', { name: 'Guardar esta vista' }).click()
   await page.getByLabel('Nombre').fill('Mis casas')
@@ -44,7 +43,7 @@ test('a view is saved by name, counted in the side bar, opened there, and remove
   await views(page).waitFor()
   await page.getByRole('link', { name: 'Inicio' }).click()
   await views(page).getByRole('link').click()
-  await row(page, 'casa-azul').waitFor()
+  await domainRow(page, 'casa-azul').waitFor()
   assert.equal(await page.getByRole('searchbox').inputValue(), 'casa')
   await assertAccessible(page)
   await page.setViewportSize({ width: 1_440, height: 900 })
@@ -57,7 +56,7 @@ test('a view is saved by name, counted in the side bar, opened there, and remove
 
 test('changes in a view since it was last opened are counted next to it', async () => {
   const { page, context } = await open('dominios?search=casa')
-  await row(page, 'casa-azul').waitFor()
+  await domainRow(page, 'casa-azul').waitFor()
   await page.getByRole('button', { name: 'Más', exact: true }).click()
   await page.getByRole('button', { name: 'Guardar esta vista' }).click()
   await page.getByLabel('Nombre').fill('Mis casas')
@@ -68,7 +67,7 @@ test('changes in a view since it was last opened are counted next to it', async 
   await page.reload()
   await views(page).getByText('1 cambio desde su última visita').waitFor({ state: 'attached' })
   await views(page).getByRole('link').click()
-  await row(page, 'casa-azul').waitFor()
+  await domainRow(page, 'casa-azul').waitFor()
   await page.getByText('1 cambio desde su última visita').waitFor({ state: 'detached' })
   await context.close()
 })

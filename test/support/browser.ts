@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import chromium from '@sparticuz/chromium'
 import axe from 'axe-core'
-import { chromium as playwright, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import {
+  chromium as playwright,
+  type Browser,
+  type BrowserContext,
+  type Locator,
+  type Page,
+} from 'playwright-core'
 import type { TestService } from './service.ts'
 
 /** Far longer than anything takes, for machines that do other things as well. */
@@ -151,3 +157,12 @@ export async function waitForExpression(page: Page, expression: string): Promise
     look()
   })`)
 }
+
+/** The table of domains. */
+export const domainGrid = (page: Page): Locator => page.getByRole('grid', { name: 'Dominios' })
+
+/** The row of a domain, by its name without `.cl`. */
+export const domainRow = (page: Page, name: string): Locator =>
+  domainGrid(page)
+    .getByRole('row')
+    .filter({ has: page.getByText(`${name}.cl`, { exact: true }) })

@@ -82,7 +82,7 @@ function isKept(marker: number, content: Buffer): boolean {
 
 /**
  * Keeps the scans up to the first end marker, without comments and application segments between them. A second picture,
- * with metadata of its own, may follow the marker. Returns false if there is no end marker.
+ * with its own metadata, may follow the marker. Returns false if there is no end marker.
  */
 function keepScans(bytes: Buffer, from: number, kept: KeptRanges): boolean {
   let start = from

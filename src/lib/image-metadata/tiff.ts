@@ -66,7 +66,7 @@ class TiffReader {
     return { entries: Array.from({ length: count }, (_, i) => first + i * this.entryBytes), end }
   }
 
-  /** Removes all entries of the directory at `at` but these, which are some of its own, in order. */
+  /** Removes the other entries of the directory at `at`. @param kept in the order of the directory */
   keepEntries(at: number, { entries, end }: Directory, kept: readonly number[]): void {
     const count = kept.length
     if (this.#isBig) this.#bytes[this.#isLittle ? 'writeBigUInt64LE' : 'writeBigUInt64BE'](BigInt(count), at)
