@@ -62,7 +62,7 @@ suite('responses that are not read', { timeout: 120_000 }, () => {
 
   test('take turns with other requests while they are made', async () => {
     const { database } = service.app.context
-    const { readerOf } = database
+    const readerOf = database.readerOf.bind(database)
     let pages = 0
     database.readerOf = (client) => {
       pages++
