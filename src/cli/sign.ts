@@ -1,5 +1,5 @@
 import { updateDelivery } from '../imagestore/account-policy.ts'
-import { signedText, signText } from '../imagestore/links/signature.ts'
+import { signedText, signText } from '../imagestore/links/delivery-mode.ts'
 import { parseLink, readLink } from '../imagestore/links/read-link.ts'
 import { canonical, findMisplaced } from '../lib/modifiers/index.ts'
 import { blobByHash } from '../imagestore/queries.ts'

@@ -1,6 +1,5 @@
 import type { Database, Transaction } from '../storage/database/database.ts'
-import { DELIVERY_MODES, type DeliveryMode } from './links/delivery-mode.ts'
-import { newLinkSecret } from './links/signature.ts'
+import { DELIVERY_MODES, newLinkSecret, type DeliveryMode } from './links/delivery-mode.ts'
 import * as queries from './queries-accounts.ts'
 import type { Limits } from './queries-accounts.ts'
 

@@ -1,6 +1,14 @@
-import { isIdentity, type ParsedText } from '../../lib/modifiers/index.ts'
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import {
+  canonical,
+  isIdentity,
+  MAX_SIDE_PIXELS,
+  roundValues,
+  type ParsedText,
+  type ResolvedTransformation,
+  type Transformation,
+} from '../../lib/modifiers/index.ts'
 import type { ImageHash } from '../image-hash.ts'
-import { isSignedBy, signedText } from './signature.ts'
 
 /** Which links an application allows to its images, from the most to the least permissive. */
 export const DELIVERY_MODES = ['open', 'ladder', 'presets', 'signed'] as const
@@ -57,3 +65,45 @@ export function authorizeLink(
       return { kind: 'unsigned' }
   }
 }
+
+/** Pixels. From 24 on a step is at most half as large again as the one below, so outputs are never much larger than requested. */
+export const SIZE_STEPS = [
+  16, 24, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 480, 512, 640, 768, 960, 1024, 1280, 1440, 1600, 1920,
+  2048, 2560, 3072, 3840, 4096, 5120, 6144, 8192,
+]
+
+/** Rounds sizes up to the next step, and all other values to few. */
+export const roundToSteps = (transformation: ResolvedTransformation): ResolvedTransformation =>
+  roundValues(transformation, (pixels) => SIZE_STEPS.find((step) => step >= pixels) ?? MAX_SIDE_PIXELS)
+
+/** 128 bits: enough against guessing, and links stay short. */
+const SIGNATURE_BYTES = 16
+
+/** The text that a signature covers. Part of the contract: links live for years, and applications sign them too. */
+export function signedText(
+  hash: ImageHash,
+  transformation: Transformation,
+  expires: number | undefined,
+): string {
+  const tokens = [canonical(transformation), expires === undefined ? '' : `exp_${expires}`]
+  return `${hash}&m=${tokens.filter((token) => token !== '').join(',')}`
+}
+
+/** Returns the signature of a text, in base64url. */
+export function signText(secret: string, text: string): string {
+  const digest = createHmac('sha256', secret).update(text).digest()
+  return digest.subarray(0, SIGNATURE_BYTES).toString('base64url')
+}
+
+/**
+ * Compares in constant time. Compares texts, not decoded bytes: the last of 22 base64 characters has four unused bits, so
+ * decoding would accept 16 spellings of one signature.
+ */
+function isSignedBy(secret: string, text: string, signature: string): boolean {
+  const given = Buffer.from(signature)
+  const expected = Buffer.from(signText(secret, text))
+  return given.byteLength === expected.byteLength && timingSafeEqual(given, expected)
+}
+
+/** 256 random bits. */
+export const newLinkSecret = (): string => randomBytes(32).toString('base64url')

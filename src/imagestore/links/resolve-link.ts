@@ -1,6 +1,9 @@
+import { createHash, hash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { lruCache } from '../../lib/lru-cache.ts'
 import {
+  canonical,
   findMisplaced,
   isIdentity,
   unknownModifier,
@@ -9,11 +12,9 @@ import {
   type ResolvedTransformation,
 } from '../../lib/modifiers/index.ts'
 import type { Recipe } from '../delivery.ts'
-import { derivativeName } from '../derivatives/derivative-name.ts'
-import type { ImageSettings } from '../image-settings.ts'
+import type { ImageSettings, Watermark } from '../image-settings.ts'
 import type { KnownImage, KnownImages } from '../known-images.ts'
-import { authorizeLink, type LinkAccess } from './delivery-mode.ts'
-import { roundToSteps } from './size-steps.ts'
+import { authorizeLink, roundToSteps, type LinkAccess } from './delivery-mode.ts'
 import { negotiate } from './negotiation.ts'
 import { parseLink, type LinkTarget } from './read-link.ts'
 
@@ -113,4 +114,36 @@ export class LinkResolver {
     this.#names.set(key, name)
     return name
   }
+}
+
+/** Folders whose code decides how a plan becomes pixels and bytes. */
+const RENDERING_FOLDERS = ['../decoder/', '../../lib/modifiers/', '../../lib/image-metadata/']
+
+/**
+ * A digest of that code and of sharp's version. A program that may render differently never finds what another one
+ * rendered, without a version number that has to be incremented.
+ */
+const RENDERING_DIGEST = digestRendering()
+
+function digestRendering(): string {
+  const digest = createHash('sha256')
+  for (const name of RENDERING_FOLDERS) {
+    const folder = new URL(name, import.meta.url)
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) =>
+      file.replaceAll('\\', '/'),
+    )
+    for (const file of files.sort()) {
+      if (!/\.[jt]s$/.test(file) || /\.(test|d)\.ts$/.test(file)) continue
+      digest.update(`${file}\n`).update(readFileSync(new URL(file, folder)))
+    }
+  }
+  // Read from its package.json, because loading sharp would take tens of megabytes that only the decoders need.
+  const sharpPackage = readFileSync(new URL('../package.json', import.meta.resolve('sharp')))
+  return digest.update(sharpPackage).digest('hex')
+}
+
+/** The name of the derivative that this program renders for `plan`: 32 hexadecimal digits. */
+function derivativeName(plan: ResolvedTransformation, watermark: Watermark | undefined): string {
+  const suffix = watermark === undefined ? '' : ` ${JSON.stringify(watermark)}`
+  return hash('sha256', `${RENDERING_DIGEST} ${canonical(plan)}${suffix}`).slice(0, 32)
 }
