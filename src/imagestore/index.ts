@@ -7,7 +7,6 @@ import type { Staging } from '../storage/blobs/staging.ts'
 import type { Clock } from '../lib/clock.ts'
 import { perProcessShare } from '../lib/concurrency.ts'
 import type { Tasks } from '../lib/tasks.ts'
-import type { Database } from '../storage/database/database.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
 import { Delivery } from './delivery.ts'
 import { openDerivatives, type DerivativesContext } from './derivatives/index.ts'
@@ -16,15 +15,13 @@ import { FairSlots } from '../lib/fair-slots.ts'
 import { createImageEngine, machineLock } from './decoder/index.ts'
 import type { ImageSettings } from './image-settings.ts'
 import { LinkResolver } from './links/resolve-link.ts'
-import { deleteRoute } from './routes/delete.ts'
-import { getRoute } from './routes/get.ts'
+import { deleteRoute, getRoute } from './routes/image.ts'
 import { linkRoute } from './routes/link.ts'
 import { imageListRoute } from './routes/list.ts'
 import { similarRoute } from './routes/similar.ts'
 import { statsRoute } from './routes/stats.ts'
 import { uploadRoute } from './routes/upload.ts'
 import { SimilarImages } from './near-duplicates/index.ts'
-import { createStats } from './quotas.ts'
 import { ImageStore } from './store.ts'
 import { fillThumbhashes } from './thumbhash-backfill.ts'
 
@@ -46,7 +43,14 @@ export interface Imagestore {
 export interface ImagestoreContext extends DerivativesContext {
   readonly log: Pick<Logger, 'info' | 'warn'>
   readonly config: DerivativesContext['config'] & {
+    /** Bytes. */
+    readonly maxImageBytes: number
     readonly maxImagePixels: number
+    readonly imageSettings: ImageSettings
+    /** 1 if images are stored without their metadata. */
+    readonly strip: number
+    /** Whether shared caches may keep answers that depend on the request's headers. */
+    readonly autoFormatCache: 'private' | 'shared'
     readonly imageWorkers: number
     /** Processes that share all of these. */
     readonly workers: number
@@ -134,54 +138,46 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
 /** Places in the queue that one client may take: half of it is left to the others. */
 const queueShare = (queue: number): number => Math.ceil(queue / 2)
 
-export interface ImagestoreRouteOptions {
-  readonly database: Database
-  readonly clock: Clock
-  readonly tasks: Tasks
-  readonly baseUrl: () => string
-  readonly maxBytes: number
-  readonly imageSettings: ImageSettings
-  /** Images that may wait to be decoded, in this process. */
-  readonly queue: number
-  /** What derivatives may take of this machine's disk, in MiB. */
-  readonly derivativeCache: number
-  /** Whether images are stored without their metadata. */
-  readonly strips: boolean
-  /** Whether shared caches may keep answers that depend on the request's headers. */
-  readonly sharesVariants: boolean
-}
-
 /** The image-hosting API and the public links. */
 export function imagestoreRoutes(
   app: HttpServer,
   shared: EndpointShared,
   { store, delivery, derivatives, similar }: Imagestore,
-  options: ImagestoreRouteOptions,
+  { database, tasks, clock, config }: ImagestoreContext,
+  baseUrl: () => string,
 ): void {
-  const { database, tasks, baseUrl, maxBytes, clock, imageSettings, queue, strips, derivativeCache } = options
-  const { sharesVariants } = options
-  uploadRoute(app, shared, { store, similar, clock, tasks, maxBytes, strips })
+  uploadRoute(app, shared, {
+    store,
+    similar,
+    clock,
+    tasks,
+    maxBytes: config.maxImageBytes,
+    strips: config.strip === 1,
+  })
   getRoute(app, shared, database, clock)
   deleteRoute(app, shared, store)
   imageListRoute(app, shared, database, baseUrl, clock)
   similarRoute(app, shared, { database, clock, similar })
-  const derivativeUse = async () => ({
-    bytes: await derivatives.usage(),
-    max_bytes: derivativeCache * MIB,
+  statsRoute(app, shared, {
+    database,
+    clock,
+    derivatives: async () => ({
+      bytes: await derivatives.usage(),
+      max_bytes: config.derivativeCache * MIB,
+    }),
   })
-  statsRoute(app, shared, createStats(database, clock, derivativeUse))
   const now = () => clock.now()
   linkRoute(app, {
     delivery,
-    resolver: new LinkResolver(imageSettings, delivery.images, now),
+    resolver: new LinkResolver(config.imageSettings, delivery.images, now),
     rendering: new FairSlots({
       slots: Infinity,
-      slotsPerClient: queueShare(queue),
+      slotsPerClient: queueShare(perProcessShare(config.imageQueue, config.workers)),
       maxWaiting: 0,
       maxWaitingPerClient: 0,
       timeoutMs: 0,
     }),
     now,
-    sharesVariants,
+    sharesVariants: config.autoFormatCache === 'shared',
   })
 }

@@ -206,18 +206,7 @@ export async function createRoutes(
         metrics,
         log,
       })
-      imagestoreRoutes(app, shared, images, {
-        database,
-        tasks,
-        baseUrl,
-        maxBytes: config.maxImageBytes,
-        clock,
-        imageSettings: config.imageSettings,
-        derivativeCache: config.derivativeCache,
-        queue: perProcessShare(config.imageQueue, config.workers),
-        strips: config.strip === 1,
-        sharesVariants: config.autoFormatCache === 'shared',
-      })
+      imagestoreRoutes(app, shared, images, context, baseUrl)
       adminRoutes(app, shared, {
         database,
         clock,

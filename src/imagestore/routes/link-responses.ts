@@ -4,7 +4,7 @@ import { problem } from '../../http/openapi/json-schema.ts'
 import { mimeOf } from '../../lib/image-metadata/index.ts'
 import { EXAMPLE_HASH } from '../image-fields.ts'
 import type { ResolvedLink } from '../links/resolve-link.ts'
-import { noImage } from './get.ts'
+import { noImage } from './image.ts'
 
 type Headers = Readonly<Record<string, string>>
 

@@ -14,7 +14,7 @@ import type { BlobRow } from '../image-fields.ts'
 import type { KnownImage } from '../known-images.ts'
 import { readLink, type LinkTarget } from '../links/read-link.ts'
 import type { LinkResolver, ResolvedLink } from '../links/resolve-link.ts'
-import { noImage } from './get.ts'
+import { noImage } from './image.ts'
 import { LinkCache } from './link-cache.ts'
 import {
   cacheScope,

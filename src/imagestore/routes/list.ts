@@ -5,10 +5,11 @@ import { clientOf } from '../../storage/database/connection-slots.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { nextLink } from '../../http/headers.ts'
+import * as schema from '../../http/openapi/json-schema.ts'
 import { flag, integer, text } from '../../http/parameters.ts'
+import { exampleOf, schemasOf } from '../image-fields.ts'
 import { isImageHash } from '../image-hash.ts'
 import { imagePage } from '../queries.ts'
-import { listAnswer } from '../schemas.ts'
 import { MAX_NAME_CHARACTERS } from '../upload-input.ts'
 
 const MAX_PAGE = 1_024
@@ -22,6 +23,25 @@ const parameters = {
   limit: integer(`Images in a page, ${DEFAULT_PAGE} unless given`, 1, MAX_PAGE),
   cursor: text('Where the page starts: from the `Link` header of the one before', 100),
 }
+
+const listAnswer = schema.object(
+  {
+    status: schema.constant(200),
+    count: schema.integer({ description: 'Images returned' }),
+    data: schema.array(
+      schema.object({
+        ...schemasOf('list'),
+        duplicates: schema.optional(
+          schema.integer({ description: 'With `group`: number of other images with the same dhash' }),
+        ),
+      }),
+    ),
+  },
+  {
+    description: "The application's own images, newest first",
+    examples: [{ status: 200, count: 1, data: [exampleOf('list')] }],
+  },
+)
 
 export function imageListRoute(
   app: HttpServer,

@@ -4,15 +4,15 @@ import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { clientOf } from '../../storage/database/connection-slots.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { problem } from '../../http/openapi/json-schema.ts'
+import * as schema from '../../http/openapi/json-schema.ts'
 import { integer, type Parameter } from '../../http/parameters.ts'
 import { isImageHash } from '../image-hash.ts'
-import { EXAMPLE_HASH } from '../image-fields.ts'
+import { EXAMPLE, EXAMPLE_HASH, exampleOf, schemaOf, schemasOf } from '../image-fields.ts'
 import { imageOf } from '../queries.ts'
-import { similarAnswer } from '../schemas.ts'
 import { isHash64 } from '../../lib/perceptual-hash/index.ts'
 import type { SimilarImages } from '../near-duplicates/index.ts'
-import { hashParameter, noImage } from './get.ts'
+import { isExpired } from '../uploaders.ts'
+import { hashParameter, noImage } from './image.ts'
 
 const MAX_DISTANCE = 16
 const DEFAULT_DISTANCE = 8
@@ -40,6 +40,31 @@ const parameters = {
   limit: integer(`Most images returned, ${DEFAULT_IMAGES} unless given`, 1, MAX_IMAGES),
 }
 
+const similarAnswer = schema.object(
+  {
+    status: schema.constant(200),
+    count: schema.integer({ description: 'Images returned' }),
+    dhash: { ...schemaOf('dhash'), description: 'What they were compared with' },
+    data: schema.array(
+      schema.object({
+        ...schemasOf('list'),
+        distance: schema.integer({ description: 'Bits of the dhash that differ' }),
+      }),
+    ),
+  },
+  {
+    description: "The application's own images that look alike, nearest first",
+    examples: [
+      {
+        status: 200,
+        count: 1,
+        dhash: EXAMPLE.dhash.example,
+        data: [{ ...exampleOf('list'), distance: 0 }],
+      },
+    ],
+  },
+)
+
 export interface SimilarOptions {
   readonly database: Database
   readonly clock: Clock
@@ -65,7 +90,7 @@ export function similarRoute(
         'at the same distance by their dhash, then by their hash. No image at that distance is missed.',
       answers: {
         200: similarAnswer,
-        404: problem('This application has no such image', noImage()),
+        404: schema.problem('This application has no such image', noImage()),
       },
     },
 
@@ -83,8 +108,7 @@ export function similarRoute(
   async function dhashOf(accountId: number, hash: string): Promise<string> {
     const reader = database.readerOf(clientOf(accountId))
     const image = isImageHash(hash) ? await reader.first(imageOf(accountId, hash)) : undefined
-    const isExpired = typeof image?.expires === 'number' && image.expires <= secondsOf(clock)
-    if (image === undefined || isExpired) throw noImage()
+    if (image === undefined || isExpired(image, secondsOf(clock))) throw noImage()
     return image.dhash
   }
 }

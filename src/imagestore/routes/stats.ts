@@ -1,17 +1,80 @@
 import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import * as schema from '../../http/openapi/json-schema.ts'
 import { integer } from '../../http/parameters.ts'
-import { statsAnswer } from '../schemas.ts'
-import type { ImageStats } from '../quotas.ts'
+import { secondsOf, type Clock } from '../../lib/clock.ts'
+import { clientOf } from '../../storage/database/connection-slots.ts'
+import type { Database } from '../../storage/database/database.ts'
+import { EXAMPLE, schemaOf } from '../image-fields.ts'
+import { limitsOf, usageAt, type Total, type Usage } from '../queries-accounts.ts'
 
 const MAX_DAYS = 3_660
 const DEFAULT_DAYS = 30
+const DAY_MS = 86_400_000
 
 const parameters = {
   days: integer(`The last days on which images came, ${DEFAULT_DAYS} unless given`, 1, MAX_DAYS),
 }
 
-export function statsRoute(app: HttpServer, shared: EndpointShared, stats: ImageStats) {
+const images = schema.integer({ description: 'Images' })
+const bytes = schema.integer({ description: 'Bytes of images as uploaded' })
+const usageExample = { images: 1, bytes: EXAMPLE.size.example }
+
+const statsAnswer = schema.object(
+  {
+    status: schema.constant(200),
+    images,
+    bytes,
+    max_images: {
+      type: ['integer', 'null'],
+      description: 'Most images the application may have; null for no bound',
+    },
+    max_bytes: { type: ['integer', 'null'], description: 'Most bytes of them; null for no bound' },
+    derivatives: schema.object({
+      bytes: {
+        type: 'integer',
+        description:
+          'What modified images of all applications take on the disk of the machine that answers, as of the last look at most an hour ago',
+      },
+      max_bytes: { type: 'integer', description: 'What they may take; the least used make room' },
+    }),
+    kinds: schema.array(schema.object({ mime: schemaOf('mime'), images, bytes })),
+    days: schema.array(
+      schema.object({
+        day: schema.string({ format: 'date', description: 'Of the upload, in UTC' }),
+        images,
+        bytes,
+      }),
+    ),
+  },
+  {
+    description: 'What the application holds now',
+    examples: [
+      {
+        status: 200,
+        ...usageExample,
+        max_images: 100_000,
+        max_bytes: null,
+        derivatives: { bytes: 49_152, max_bytes: 1_073_741_824 },
+        kinds: [{ mime: EXAMPLE.mime.example, ...usageExample }],
+        days: [{ day: '2025-12-31', ...usageExample }],
+      },
+    ],
+  },
+)
+
+export interface StatsOptions {
+  readonly database: Database
+  readonly clock: Clock
+  /** Of all applications, on this machine. */
+  readonly derivatives: () => Promise<{ readonly bytes: number; readonly max_bytes: number }>
+}
+
+export function statsRoute(
+  app: HttpServer,
+  shared: EndpointShared,
+  { database, clock, derivatives }: StatsOptions,
+) {
   simpleEndpoint(app, shared, {
     service: 'imagestore',
     scopes: ['read'],
@@ -26,8 +89,35 @@ export function statsRoute(app: HttpServer, shared: EndpointShared, stats: Image
       answers: { 200: statsAnswer },
     },
 
-    async handle({ identity, values: { days = DEFAULT_DAYS } }) {
-      return { status: 200, ...(await stats(identity.accountId, days)) }
+    async handle({ identity: { accountId }, values: { days = DEFAULT_DAYS } }) {
+      const { max_images = null, max_bytes = null } =
+        (await database.readerOf(clientOf(accountId)).first(limitsOf(accountId))) ?? {}
+      // One row for each day and kind: some thousand after years, however many images there are.
+      const usage = await database.scannerOf(accountId).all(usageAt(accountId, secondsOf(clock)))
+      const kinds = sumBy(usage, ({ mime }) => mime)
+      const byDay = sumBy(usage, ({ day }) => new Date(day * DAY_MS).toISOString().slice(0, 10))
+      return {
+        status: 200,
+        ...(sumBy(usage, () => '')[0]?.[1] ?? { images: 0, bytes: 0 }),
+        max_images,
+        max_bytes,
+        derivatives: await derivatives(),
+        kinds: kinds.map(([mime, total]) => ({ mime, ...total })),
+        days: byDay
+          .toReversed()
+          .slice(0, days)
+          .map(([day, total]) => ({ day, ...total })),
+      }
     },
   })
+}
+
+/** Totals by name, in order of the names, without those that are zero. */
+function sumBy(usage: readonly Usage[], nameOf: (row: Usage) => string): [name: string, total: Total][] {
+  const sums = new Map<string, Total>()
+  for (const row of usage) {
+    const { images, bytes } = sums.get(nameOf(row)) ?? { images: 0, bytes: 0 }
+    sums.set(nameOf(row), { images: images + row.images, bytes: bytes + row.bytes })
+  }
+  return [...sums].filter(([, { images }]) => images !== 0).sort(([one], [other]) => (one < other ? -1 : 1))
 }

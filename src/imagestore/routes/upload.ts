@@ -6,11 +6,16 @@ import { taskModule, type Tasks } from '../../lib/tasks.ts'
 import { clientAbort } from '../../http/client.ts'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { requestLog } from '../../http/observability/request-log.ts'
-import { problem } from '../../http/openapi/json-schema.ts'
-import { notInFuture, readExpires } from '../upload-input.ts'
-import { answerOf } from '../image-fields.ts'
-import { uploadAnswer, uploadBody } from '../schemas.ts'
-import type { SimilarImages } from '../near-duplicates/index.ts'
+import { constant, integer, object, optional, problem, string } from '../../http/openapi/json-schema.ts'
+import {
+  MAX_IP_CHARACTERS,
+  MAX_MIME_CHARACTERS,
+  MAX_NAME_CHARACTERS,
+  notInFuture,
+  readExpires,
+} from '../upload-input.ts'
+import { answerOf, EXAMPLE, exampleOf, schemasOf } from '../image-fields.ts'
+import { COUNT_DISTANCE_BITS, MAX_COUNTED_IMAGES, type SimilarImages } from '../near-duplicates/index.ts'
 import type { ImageStore, Upload, UploadOutcome } from '../store.ts'
 import type { Input, Output } from '../tasks/parse-upload.ts'
 import { uploaderOf } from '../uploaders.ts'
@@ -22,6 +27,49 @@ const NO_INFO = 'Falta información de la imagen'
 const damaged = () => new HttpError(401, 'La imagen está dañada')
 const tooLarge = (maxBytes: number) => new HttpError(413, `La imagen supera el máximo de ${maxBytes} bytes`)
 const notSaved = () => new HttpError(500, 'No se han podido guardar los datos')
+
+const uploadBody = object(
+  {
+    image: string({ format: 'byte', description: 'The image in base64, standard or URL alphabet' }),
+    info: object(
+      {
+        name: string({ maxLength: MAX_NAME_CHARACTERS }),
+        mime: string({ maxLength: MAX_MIME_CHARACTERS }),
+        ip: string({
+          maxLength: MAX_IP_CHARACTERS,
+          description: 'Address of the end user who uploaded the image',
+        }),
+        expires: optional(
+          integer({ description: 'When the image is to be gone, seconds since 1970-01-01 UTC' }),
+        ),
+      },
+      { description: 'What the image is' },
+    ),
+  },
+  {
+    examples: [
+      {
+        image: 'iVBORw0KGgo…',
+        info: { name: EXAMPLE.name.example, mime: EXAMPLE.mime.example, ip: EXAMPLE.ip.example },
+      },
+    ],
+  },
+)
+
+const uploadAnswer = object(
+  {
+    status: constant(200),
+    ...schemasOf('upload'),
+    similar: {
+      type: ['integer', 'null'],
+      description: `Other own images whose dhash is at a distance of ${COUNT_DISTANCE_BITS} or less, ${MAX_COUNTED_IMAGES.toLocaleString('en')} at most; null while they are not in memory`,
+    },
+  },
+  {
+    description: 'The image is on stable storage',
+    examples: [{ status: 200, ...exampleOf('upload'), similar: 0 }],
+  },
+)
 
 export interface UploadOptions {
   readonly store: ImageStore

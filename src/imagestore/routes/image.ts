@@ -7,18 +7,23 @@ import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import type { Identity } from '../../http/auth/authenticator.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { text } from '../../http/parameters.ts'
-import { problem } from '../../http/openapi/json-schema.ts'
+import { constant, object, problem } from '../../http/openapi/json-schema.ts'
 import { isImageHash, type ImageHash } from '../image-hash.ts'
 import { imageOf } from '../queries.ts'
-import { getAnswer } from '../schemas.ts'
+import type { ImageStore } from '../store.ts'
 import { uploaderOf } from '../uploaders.ts'
-import { answerOf, EXAMPLE_HASH } from '../image-fields.ts'
+import { answerOf, exampleOf, EXAMPLE_HASH, schemaOf, schemasOf } from '../image-fields.ts'
 
 export const noImage = () => new HttpError(404, 'La imagen no existe')
 const noHash = () => new HttpError(401, 'Ha fallado la solicitud')
 
 /** Accepts any text: a hash without an image is a 404, not a 400. */
 export const hashParameter = { ...text("The image's hash", 65_536), required: true, example: EXAMPLE_HASH }
+
+const getAnswer = object(
+  { status: constant(200), ...schemasOf('get') },
+  { description: 'The image is known', examples: [{ status: 200, ...exampleOf('get') }] },
+)
 
 /** Cached answers, some 200 bytes each. */
 const MAX_ANSWERS = 20_000
@@ -75,6 +80,41 @@ export function getRoute(app: HttpServer, shared: EndpointShared, database: Data
       const key = keyOf(identity, hash)
       const kept = answers.peek(key)
       return kept === undefined ? load(key, identity, hash) : unlessExpired(kept)
+    },
+  })
+}
+
+const deleteAnswer = object(
+  { status: constant(200), hash: schemaOf('hash') },
+  { description: 'The image is gone', examples: [{ status: 200, hash: EXAMPLE_HASH }] },
+)
+
+export function deleteRoute(app: HttpServer, shared: EndpointShared, store: ImageStore) {
+  simpleEndpoint(app, shared, {
+    service: 'imagestore',
+    scopes: ['upload'],
+    methods: ['POST', 'DELETE'],
+    path: '/api/v1/imagestore/delete',
+    parameters: { hash: hashParameter },
+    document: {
+      tag: 'imagestore',
+      summary: 'Delete an image',
+      description:
+        'The public link stops working, unless another application holds the same bytes. A key of scope `upload` ' +
+        'deletes what it uploaded itself; what others of the application uploaded too stays for them.',
+      answers: {
+        200: deleteAnswer,
+        404: problem('This application has no such image', noImage()),
+      },
+    },
+
+    async handle({ identity, values: { hash } }) {
+      const removed =
+        hash !== undefined &&
+        isImageHash(hash) &&
+        (await store.remove(identity.accountId, hash, uploaderOf(identity)))
+      if (!removed) throw noImage()
+      return { status: 200, hash }
     },
   })
 }
