@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AnswerCache } from './cache.ts'
-import type { NameServerAnswer } from './outcomes.ts'
+import type { NameServerAnswer } from './classify.ts'
 
 const found = (servers: readonly string[]): NameServerAnswer => ({ kind: 'found', servers })
 const LIMITS = { maxBytes: 100_000, maxTtl: 1_000, maxNegativeTtl: 100, failureTtl: 2 }
@@ -9,7 +9,7 @@ const LIMITS = { maxBytes: 100_000, maxTtl: 1_000, maxNegativeTtl: 100, failureT
 /** Returns how many seconds an answer with this TTL is cached, 0 to 2,000. */
 function lifetime(answer: NameServerAnswer, ttl: number | undefined): number {
   let now = 0
-  const cache = new AnswerCache<NameServerAnswer>(LIMITS, () => now)
+  const cache = new AnswerCache(LIMITS, () => now)
   cache.set('a.cl', answer, ttl)
   while (cache.get('a.cl') !== undefined && now < 2_000_000) now += 1_000
   return now / 1_000
@@ -27,7 +27,7 @@ test('TTLs are respected and capped by kind', () => {
 })
 
 test('evicts the least recently used entries, counting the size of answers', () => {
-  const cache = new AnswerCache<NameServerAnswer>(LIMITS, () => 0)
+  const cache = new AnswerCache(LIMITS, () => 0)
   const large = found(Array.from({ length: 1_000 }, (_, i) => `ns${i}.cl`))
   cache.set('a.cl', large, 60)
   cache.set('b.cl', large, 60)

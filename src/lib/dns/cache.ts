@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Answer } from './outcomes.ts'
+import type { Answer } from './classify.ts'
 import { textLength } from './record-data.ts'
 
 export interface CacheLimits {
@@ -19,9 +19,9 @@ const ENTRY_BYTES = 200
 const VALUE_BYTES = 40
 
 /** A cache of answers by key, with TTLs. Evicts the least recently used ones. */
-export class AnswerCache<A extends Answer> {
+export class AnswerCache {
   readonly #limits: CacheLimits
-  readonly #answers: LRUCache<string, A>
+  readonly #answers: LRUCache<string, Answer>
 
   /** @param now a monotonic clock in milliseconds */
   constructor(limits: CacheLimits, now: () => number) {
@@ -39,12 +39,12 @@ export class AnswerCache<A extends Answer> {
     return this.#answers.size
   }
 
-  get(key: string): A | undefined {
+  get(key: string): Answer | undefined {
     return this.#answers.get(key)
   }
 
   /** @param ttl seconds, uncapped; undefined for a failure */
-  set(key: string, answer: A, ttl: number | undefined): void {
+  set(key: string, answer: Answer, ttl: number | undefined): void {
     const seconds = this.#lifetime(answer, ttl ?? 0)
     // lru-cache still returns an entry whose age is its TTL.
     if (seconds > 0) this.#answers.set(key, answer, { ttl: seconds * 1_000 - 1 })

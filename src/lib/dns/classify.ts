@@ -1,6 +1,61 @@
 import type { Message, ResourceRecord } from './message.ts'
-import type { ServerRole, Conclusion, Reply } from './outcomes.ts'
 import { canonicalOrder, type RecordValue, type QueryType } from './record-data.ts'
+
+/** The name servers of a name. Every expected outcome is a value; nothing here is thrown. */
+export type NameServerAnswer = NameServersFound | Negative | Failure
+
+/** The RRset of a name and a type other than NS. */
+export type RecordAnswer = RecordsFound | Negative | Failure
+
+export type Answer = NameServerAnswer | RecordAnswer
+
+/** What the DNS says about a name, as opposed to failures to find out. */
+export type Conclusion = NameServersFound | RecordsFound | Negative
+
+interface NameServersFound {
+  readonly kind: 'found'
+  /** Lower-case host names without trailing dot, sorted, each once; never an empty list. */
+  readonly servers: readonly string[]
+}
+
+interface RecordsFound {
+  readonly kind: 'records'
+  /** Sorted, each once; never an empty list. */
+  readonly records: readonly RecordValue[]
+}
+
+/** Negative answers (RFC 2308). */
+type Negative =
+  /** NODATA: the name exists and has no records of the type. */
+  | { readonly kind: 'empty' }
+  /** NXDOMAIN. */
+  | { readonly kind: 'no-such-name' }
+
+/** Which server a query is for: a recursive resolver, or an authoritative server of the parent zone. */
+export type ServerRole = 'resolver' | 'parent'
+
+/** What one message from a server amounts to. */
+export type Reply =
+  /** Not a response to this query: stray, late or forged. The real one may still arrive. */
+  | { readonly kind: 'mismatch' }
+  | { readonly kind: 'truncated' }
+  /** The server does not support EDNS (RFC 6891, section 7): repeat the query without it. */
+  | { readonly kind: 'no-edns' }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'failed' }
+  /** `ttl` in seconds, uncapped; 0 if the answer must not be cached. */
+  | { readonly kind: 'answer'; readonly answer: Conclusion; readonly ttl: number }
+
+/** A failure says nothing about the name. */
+export type Failure =
+  /** Every server that answered refused to serve us (REFUSED, NOTAUTH, NOTIMP, NOTZONE). */
+  | { readonly kind: 'refused' }
+  /** SERVFAIL, FORMERR, a malformed response, a lame referral, or no reachable server. */
+  | { readonly kind: 'failed' }
+  /** No server answered within the deadline. */
+  | { readonly kind: 'timeout' }
+  /** Too many look-ups in flight; this one was not started. */
+  | { readonly kind: 'overloaded' }
 
 const AUTHORITATIVE = 0x0400
 const RECURSION_AVAILABLE = 0x0080
@@ -57,7 +112,7 @@ export function classify(
 
   // A referral. From a server of the parent zone it is the delegation; any other one is lame.
   if (hasServers(authorities)) {
-    return authoritative || type !== 'ns' ? FAILED : answerFound(authorities, name, undefined)
+    return authoritative || type !== 'ns' ? FAILED : answerFound(authorities, name)
   }
   // Without an SOA it must not be cached (RFC 2308, section 5), and only a resolver is trusted.
   return recursive ? conclude({ kind: 'empty' }, 0) : FAILED
@@ -78,10 +133,10 @@ function conclude(answer: Conclusion, ttl: number): Reply {
 function recordsFound(
   answers: readonly ResourceRecord[],
   owner: string,
-  aliasTtl: number | undefined,
+  aliasTtl = Number.POSITIVE_INFINITY,
 ): Reply | undefined {
   const values: RecordValue[] = []
-  let ttl = aliasTtl ?? Number.POSITIVE_INFINITY
+  let ttl = aliasTtl
   for (const record of answers) {
     if (record.type !== 'DATA' || record.name !== owner) continue
     values.push(record.data)
@@ -91,48 +146,21 @@ function recordsFound(
   return conclude({ kind: 'records', records: canonicalOrder(values) }, ttl)
 }
 
-function answerFound(records: readonly ResourceRecord[], owner: string, aliasTtl: number | undefined): Reply {
-  let [one, other] = ['', '']
-  /** All targets, if there are more than two. */
-  let targets: string[] | undefined
-  let count = 0
-  let ttl = aliasTtl ?? Number.POSITIVE_INFINITY
+function answerFound(
+  records: readonly ResourceRecord[],
+  owner: string,
+  aliasTtl = Number.POSITIVE_INFINITY,
+): Reply {
+  const servers = new Set<string>()
+  let ttl = aliasTtl
   for (const record of records) {
     if (record.type !== 'NS' || record.name !== owner || !HOST_NAME.test(record.target)) continue
+    servers.add(record.target)
     ttl = Math.min(ttl, ttlOf(record))
-    if (++count === 1) one = record.target
-    else if (count === 2) other = record.target
-    else (targets ??= [one, other]).push(record.target)
   }
   // No record for the name, or none whose target is a host name.
-  if (count === 0) return FAILED
-  return conclude(count === 2 ? foundAtBoth(one, other) : foundAt(targets ?? [one]), ttl)
-}
-
-const foundAt = (servers: string[]): Conclusion => ({ kind: 'found', servers: [...new Set(servers.sort())] })
-
-/**
- * Shared answers with two name servers, the usual number: a few hosting companies serve most domains, so one object serves
- * many names of the cache.
- */
-const PAIRS = new Map<string, Map<string, Conclusion>>()
-const MAX_PAIRS = 4_096
-let pairs = 0
-
-function foundAtBoth(one: string, other: string): Conclusion {
-  if (one >= other) return one === other ? foundAt([one]) : foundAtBoth(other, one)
-  let answers = PAIRS.get(one)
-  const known = answers?.get(other)
-  if (known !== undefined) return known
-  if (pairs++ >= MAX_PAIRS) {
-    PAIRS.clear()
-    answers = undefined
-    pairs = 1
-  }
-  if (answers === undefined) PAIRS.set(one, (answers = new Map()))
-  const answer = { kind: 'found', servers: [one, other] } as const
-  answers.set(other, answer)
-  return answer
+  if (servers.size === 0) return FAILED
+  return conclude({ kind: 'found', servers: [...servers].sort() }, ttl)
 }
 
 /** Returns the end of the CNAME chain of a name, with its lowest TTL; undefined if the name has no CNAME. */

@@ -3,7 +3,7 @@ import { Pipeline } from './pipeline.ts'
 import type { ServerAddress } from './servers.ts'
 import { queryOverTcp } from './tcp.ts'
 import { UdpPool } from './udp.ts'
-import type { Query } from './wire.ts'
+import { withoutEdns, type Query } from './wire.ts'
 
 const MAX_TCP_CONNECTIONS = 128
 /**
@@ -183,7 +183,7 @@ export class Attempt implements PendingQuery {
         this.#cancelTcp = this.#exchange.queryOverTcp(this.#server, this.query, (next) => this.replied(next))
         return
       case 'no-edns':
-        this.query = { ...this.query, edns: false }
+        this.query = withoutEdns(this.query)
         this.#isForDatagram = true
         this.#send()
         return

@@ -1,4 +1,4 @@
-export type { NameServerAnswer, RecordAnswer } from './outcomes.ts'
+export type { NameServerAnswer, RecordAnswer } from './classify.ts'
 export type { MxRecord, RecordType, RecordValue } from './record-data.ts'
 export { createResolver } from './resolver.ts'
 export type { Resolver, ResolverOptions, ResolverStats } from './resolver.ts'

@@ -1,7 +1,6 @@
 import type { AttemptListener, Attempt, FinalReply } from './exchange.ts'
-import { combineFailures } from './outcomes.ts'
-import type { Answer, ServerFailure } from './outcomes.ts'
-import type { Upstream } from './upstream.ts'
+import type { Answer, Failure } from './classify.ts'
+import type { Upstream } from './upstreams.ts'
 import type { Query } from './wire.ts'
 
 export interface LookupResult {
@@ -18,16 +17,12 @@ export interface LookupSettings {
   readonly now: () => number
 }
 
-/** Receives the outcome of a look-up, once. */
-export interface LookupOwner {
-  landed(result: LookupResult): void
-}
-
 const MAX_ATTEMPTS = 8
 /** A slow server gets at most this fraction of the time (1/n), so that there is time left for a retry. */
 const MAX_WAIT_FRACTION = 5
-/** Shared and never modified. */
-const NONE_FAILED: (ServerFailure | undefined)[] = []
+
+/** How a server failed in a look-up. */
+export type ServerFailure = 'refused' | 'failed' | 'unreachable' | 'silent'
 
 /**
  * One look-up over several servers. Queries the next server if one fails or stays silent, and still accepts a late
@@ -37,13 +32,12 @@ export class Lookup implements AttemptListener {
   readonly #query: Query
   readonly #upstream: Upstream
   readonly #settings: LookupSettings
-  readonly #owner: LookupOwner
   readonly #order: readonly number[]
-  /** By server; usually empty. */
-  #failures: (ServerFailure | undefined)[] = NONE_FAILED
-  /** The latest attempt, and the earlier ones whose answers are still accepted. */
-  #attempt: Attempt | undefined
-  #earlier: Attempt[] | undefined
+  readonly #failures = new Map<number, ServerFailure>()
+  /** All attempts: late answers to earlier ones are still accepted. */
+  readonly #attempts: Attempt[] = []
+  readonly #resolve: (result: LookupResult) => void
+  readonly result: Promise<LookupResult>
   #timer: NodeJS.Timeout | undefined
   #tries = 0
   #endsAt: number
@@ -54,11 +48,13 @@ export class Lookup implements AttemptListener {
   #startedAt = 0
   #finished = false
 
-  constructor(query: Query, upstream: Upstream, settings: LookupSettings, owner: LookupOwner) {
+  constructor(query: Query, upstream: Upstream, settings: LookupSettings) {
     this.#query = query
     this.#upstream = upstream
     this.#settings = settings
-    this.#owner = owner
+    const { promise, resolve } = Promise.withResolvers<LookupResult>()
+    this.result = promise
+    this.#resolve = resolve
     this.#order = upstream.health.order()
     this.#endsAt = performance.now() + settings.deadlineMs
     this.#ask()
@@ -76,9 +72,8 @@ export class Lookup implements AttemptListener {
     this.#latest = server
     if (server === undefined) return this.#wait(deadlineMs)
     this.#sentAt = now()
-    if (this.#attempt === undefined) this.#startedAt = this.#sentAt
-    if (this.#attempt !== undefined) (this.#earlier ??= []).push(this.#attempt)
-    this.#attempt = this.#upstream.exchange.ask(server, this.#query, this)
+    if (this.#attempts.length === 0) this.#startedAt = this.#sentAt
+    this.#attempts.push(this.#upstream.exchange.ask(server, this.#query, this))
     // Retrying a server that is only busy would add to its load.
     const patience = Math.min(this.#upstream.health.startTimeoutMs(server), deadlineMs / MAX_WAIT_FRACTION)
     this.#wait(Math.max(retryMs * 2 ** round, patience))
@@ -88,16 +83,14 @@ export class Lookup implements AttemptListener {
   #nextServer(): number | undefined {
     for (let skipped = 0; skipped < this.#order.length && this.#tries < MAX_ATTEMPTS; skipped++) {
       const server = this.#order[this.#tries++ % this.#order.length]
-      if (server !== undefined && this.#failures[server] === undefined) return server
+      if (server !== undefined && !this.#failures.has(server)) return server
     }
     return undefined
   }
 
   /** Waits until the latest attempt counts as unanswered. */
   #wait(delayMs: number): void {
-    const { deadlineMs } = this.#settings
-    const isFirst = this.#tries === 1
-    const remaining = isFirst ? deadlineMs : this.#endsAt - performance.now()
+    const remaining = this.#endsAt - performance.now()
     this.#isLastWait = delayMs >= remaining
     clearTimeout(this.#timer)
     this.#timer = setTimeout(onTimeout, Math.min(delayMs, remaining), this)
@@ -121,9 +114,8 @@ export class Lookup implements AttemptListener {
       return
     }
     if (reply.kind === 'unreachable') this.#upstream.health.unreachable(server)
-    if (this.#failures === NONE_FAILED) this.#failures = []
-    this.#failures[server] = reply.kind
-    const silent = this.#order.filter((other) => this.#failures[other] === undefined)
+    this.#failures.set(server, reply.kind)
+    const silent = this.#order.filter((other) => !this.#failures.has(other))
     if (silent.length === 0) {
       this.#giveUp()
       return
@@ -136,7 +128,7 @@ export class Lookup implements AttemptListener {
   }
 
   #giveUp(): void {
-    const failures = this.#order.map((server) => this.#failures[server] ?? 'silent')
+    const failures = this.#order.map((server) => this.#failures.get(server) ?? 'silent')
     this.#finish({ answer: combineFailures(failures), ttl: undefined })
   }
 
@@ -144,11 +136,23 @@ export class Lookup implements AttemptListener {
     if (this.#finished) return
     this.#finished = true
     clearTimeout(this.#timer)
-    this.#attempt?.cancel()
-    if (this.#earlier !== undefined) for (const attempt of this.#earlier) attempt.cancel()
-    this.#owner.landed(result)
+    for (const attempt of this.#attempts) attempt.cancel()
+    this.#resolve(result)
   }
 }
 
 /** One function for all timers, because a closure for each look-up would cost more. */
 const onTimeout = (lookup: Lookup): void => lookup.waited()
+
+/**
+ * Returns the outcome of a look-up in which every server failed.
+ *
+ * SERVFAIL takes precedence over silence, because that server tried and could not resolve the name. Silence takes precedence
+ * over a refusal, which is about the client and not about the name. An unreachable server counts only if there is no other.
+ */
+export function combineFailures(failures: readonly ServerFailure[]): Failure {
+  if (failures.includes('failed')) return { kind: 'failed' }
+  if (failures.includes('silent')) return { kind: 'timeout' }
+  if (failures.includes('refused')) return { kind: 'refused' }
+  return { kind: 'failed' }
+}

@@ -47,21 +47,14 @@ export function decodeMessage(
   }
 }
 
-const NO_RECORDS: readonly ResourceRecord[] = []
-/** Most sections have fewer records. Preallocated, because a growing array reserves space for 17. */
-const USUAL_RECORDS = 4
-
 function readRecords(
   reader: Reader,
   count: number,
   wanted: RecordType | undefined,
 ): readonly ResourceRecord[] {
-  if (count === 0) return NO_RECORDS
-  // oxlint-disable-next-line unicorn/no-new-array -- a length is meant
-  const records = new Array<ResourceRecord>(Math.min(count, USUAL_RECORDS))
+  const records: ResourceRecord[] = []
   const wantedCode = wanted === undefined ? -1 : TYPE_CODES[wanted]
   let textRead = 0
-  let read = 0
   for (let i = 0; i < count; i++) {
     const name = reader.name()
     const type = reader.uint16()
@@ -71,22 +64,21 @@ function readRecords(
     if (klass === CLASS_IN && wanted !== undefined && type === wantedCode) {
       const data = readRecordData(reader, wanted, end)
       if (reader.at !== end || (textRead += textLength(data)) > MAX_DATA_TEXT) throw MALFORMED
-      records[read++] = { type: 'DATA', name, ttl, data }
+      records.push({ type: 'DATA', name, ttl, data })
     } else if (klass === CLASS_IN && (type === TYPE_NS || type === TYPE_CNAME)) {
       const target = reader.name()
       if (reader.at !== end) throw MALFORMED
-      records[read++] = { type: type === TYPE_NS ? 'NS' : 'CNAME', name, ttl, target }
+      records.push({ type: type === TYPE_NS ? 'NS' : 'CNAME', name, ttl, target })
     } else if (klass === CLASS_IN && type === TYPE_SOA) {
       reader.name()
       reader.name()
       // Five numbers follow, MINIMUM is the last.
       if (reader.at + 20 !== end) throw MALFORMED
       reader.at = end - 4
-      records[read++] = { type: 'SOA', name, ttl, minimum: reader.uint32() }
+      records.push({ type: 'SOA', name, ttl, minimum: reader.uint32() })
     }
     reader.at = end
   }
-  records.length = read
   return records
 }
 

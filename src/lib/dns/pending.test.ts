@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type PendingQuery, Pending } from './pending.ts'
+import { createQuery } from './wire.ts'
 
-const pendingQuery = (name: string): PendingQuery => ({
-  query: { name, type: 'ns', role: 'resolver', edns: true },
-  replied: () => undefined,
-  dropped: () => undefined,
-})
+function pendingQuery(name: string): PendingQuery {
+  const query = createQuery(name)
+  assert.ok(query)
+  return { query, replied: () => undefined, dropped: () => undefined }
+}
 
 test('holds the same entries as a Map through many additions and removals', () => {
   fc.assert(

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { Reply } from './outcomes.ts'
+import type { Reply } from './classify.ts'
 import type { Query } from './wire.ts'
 
 /** The outcome of a query to one server: its reply, or that it is unreachable. */

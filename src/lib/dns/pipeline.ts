@@ -1,8 +1,8 @@
 import type { ServerAddress } from './servers.ts'
 import { connect, type Socket } from 'node:net'
 import { type PendingQuery, type Channel, Pending } from './pending.ts'
-import { frameLength, Frames, writeFrame } from './frames.ts'
-import { messageId, readReply } from './wire.ts'
+import { Frames } from './tcp.ts'
+import { framedQuery, messageId, readReply } from './wire.ts'
 
 /** Maximum queries in flight on the connection (additive increase with each answer, halved after a slow interval). */
 const [INITIAL_WINDOW, MIN_WINDOW, MAX_WINDOW] = [64, 16, 8_192]
@@ -21,8 +21,6 @@ const IDLE_MS = 1_000
  * of a connection.
  */
 const WORTHWHILE = 100
-/** Octets per write. */
-const OUT_BYTES = 64 * 1024
 
 /**
  * Pipelines queries over one TCP connection, answered in any order (RFC 7766, section 6.2.1.1). The queries of one
@@ -42,8 +40,8 @@ class PipelineConnection implements Channel {
   /** `pending` at the last check. */
   #pendingBefore = 0
   #answeredBefore = 0
-  #out = Buffer.allocUnsafeSlow(OUT_BYTES)
-  #written = 0
+  /** What to write next, in Latin-1. */
+  #out = ''
   #lastAsked = performance.now()
 
   /** @param onEnd called once; useless if reconnecting soon is pointless */
@@ -70,15 +68,12 @@ class PipelineConnection implements Channel {
   }
 
   ask(pendingQuery: PendingQuery): number {
-    if (this.#written === 0) {
+    if (this.#out === '') {
       this.#lastAsked = performance.now()
       setImmediate(this.#flush)
     }
     const id = this.#pending.add(pendingQuery)
-    const length = frameLength(pendingQuery.query)
-    if (this.#written + length > OUT_BYTES) this.#flush()
-    writeFrame(this.#out, this.#written, pendingQuery.query, id)
-    this.#written += length
+    this.#out += framedQuery(pendingQuery.query, id)
     return id
   }
 
@@ -93,11 +88,9 @@ class PipelineConnection implements Channel {
   }
 
   readonly #flush = (): void => {
-    if (this.#written === 0 || this.#hasEnded) return
-    this.#socket.write(this.#out.subarray(0, this.#written))
-    // The socket buffers what the kernel did not accept.
-    if (this.#socket.writableLength > 0) this.#out = Buffer.allocUnsafeSlow(OUT_BYTES)
-    this.#written = 0
+    if (this.#hasEnded) return
+    this.#socket.write(this.#out, 'latin1')
+    this.#out = ''
   }
 
   #receive(count: number): boolean {

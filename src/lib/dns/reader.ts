@@ -59,9 +59,8 @@ export class Reader {
       this.at += 2
       return this.#question
     }
-    let written = 0
+    let name = ''
     let length = 0
-    let isPlain = true
     // A pointer refers to a prior occurrence (RFC 1035, section 4.1.4), so every chain of them ends.
     let limit = at
     let pointers = 0
@@ -75,54 +74,22 @@ export class Reader {
         at = limit = target
         continue
       }
-      if (octet >= 0x40) throw MALFORMED
       const next = at + 1 + octet
       length += 1 + octet
-      if (next > bytes.length || length > MAX_NAME_LENGTH) throw MALFORMED
+      if (octet >= 0x40 || next > bytes.length || length > MAX_NAME_LENGTH) throw MALFORMED
       if (octet === 0) {
         if (pointers === 0) this.at = next
-        return isPlain ? textOf(written) : SCRATCH.toString('latin1', 0, written)
+        return name
       }
-      if (written > 0) SCRATCH[written++] = DOT
-      for (let i = at + 1; i < next; i++) {
-        const shown = SHOWN[bytes[i] ?? 0] ?? 0
-        if (shown !== 0) SCRATCH[written++] = shown
-        else {
-          isPlain = false
-          written += SCRATCH.write(escaped(bytes[i] ?? 0), written, 'latin1')
-        }
-      }
+      if (name !== '') name += '.'
+      for (let i = at + 1; i < next; i++) name += SHOWN[bytes[i] ?? 0]
       at = next
     }
   }
 }
 
-const DOT = 0x2e
-/** Buffer for the current name: 255 octets, each of which may take four characters. */
-const SCRATCH = Buffer.alloc(4 * MAX_NAME_LENGTH)
-
-/** The character of each octet of a label, in lower case; 0 for octets that are escaped. */
-const SHOWN = Uint8Array.from({ length: 256 }, (_, octet) => {
+/** The text of each octet of a label. A dot inside a label must not look like one between labels. */
+const SHOWN = Array.from({ length: 256 }, (_, octet) => {
   const character = String.fromCharCode(octet).toLowerCase()
-  return /^[a-z0-9_*/-]$/.test(character) ? character.charCodeAt(0) : 0
+  return /^[a-z0-9_*/-]$/.test(character) ? character : `\\${String(octet).padStart(3, '0')}`
 })
-
-/** A dot inside a label must not look like one between labels. */
-const escaped = (octet: number) => `\\${String(octet).padStart(3, '0')}`
-
-/** Interned names, by a hash of their octets: a few hosting companies serve most domains, so most names repeat. */
-const KNOWN: string[] = Array.from({ length: 4_096 }, () => '')
-
-/** Returns the first `length` octets of `SCRATCH` as a string. */
-function textOf(length: number): string {
-  let hash = length
-  for (let i = 0; i < length; i++) hash = (Math.imul(hash, 31) + (SCRATCH[i] ?? 0)) | 0
-  const slot = (hash ^ (hash >>> 12)) & (KNOWN.length - 1)
-  const known = KNOWN[slot] ?? ''
-  if (known.length === length) {
-    let i = 0
-    while (i < length && known.charCodeAt(i) === SCRATCH[i]) i++
-    if (i === length) return known
-  }
-  return (KNOWN[slot] = SCRATCH.toString('latin1', 0, length))
-}

@@ -4,7 +4,7 @@ import { encode } from 'dns-packet'
 import type { ResourceRecord } from 'dns-packet'
 import fc from 'fast-check'
 import { type RecordType, type RecordValue, TYPE_CODES } from './record-data.ts'
-import type { Reply } from './outcomes.ts'
+import type { Reply } from './classify.ts'
 import { createQuery, readReply, type Query } from './wire.ts'
 
 const NAME = 'registrado.cl'

@@ -1,11 +1,10 @@
-import type { CacheLimits } from './cache.ts'
-import { CachedLookups, type LookupCounts } from './cached-lookups.ts'
-import type { Answer, NameServerAnswer, RecordAnswer } from './outcomes.ts'
-import type { RecordType } from './record-data.ts'
+import { AnswerCache, type CacheLimits } from './cache.ts'
+import type { Answer, NameServerAnswer, RecordAnswer } from './classify.ts'
+import { Lookup, type LookupResult } from './lookup.ts'
+import type { QueryType, RecordType } from './record-data.ts'
 import type { ServerAddress } from './servers.ts'
-import { fixedUpstream } from './upstream.ts'
-import { createQuery } from './wire.ts'
-import { zoneUpstream } from './zone-servers.ts'
+import { fixedUpstream, zoneUpstream, type Upstream, type Upstreams } from './upstreams.ts'
+import { createQuery, type Query } from './wire.ts'
 
 export interface ResolverOptions extends Partial<CacheLimits> {
   /** Resolvers in order of preference; with `zone`, its authoritative servers, used in turn. At least one. */
@@ -50,65 +49,122 @@ export interface Resolver {
   close(): Promise<void>
 }
 
-export function createResolver(options: ResolverOptions): Resolver {
-  const {
-    servers,
-    zone,
-    deadlineMs = 3_000,
-    retryMs = 400,
-    maxInFlight = 4_096,
-    socketsPerServer = 16,
-    pipelines = true,
-  } = options
-  const now = options.now ?? (() => performance.now())
-  const { maxBytes = 16 * 2 ** 20, maxTtl = 3_600, maxNegativeTtl = 300, failureTtl = 2 } = options
-  const upstreamOptions = { socketsPerServer, pipelines, inTurn: zone !== undefined, now }
-  const upstreams =
-    zone?.kind === 'found'
-      ? zoneUpstream({ ...upstreamOptions, zone: zone.name, resolvers: servers, port: zone.port, deadlineMs })
-      : fixedUpstream(servers, upstreamOptions)
-  const role = zone === undefined ? 'resolver' : 'parent'
-  const counts: LookupCounts = { hits: 0, misses: 0, coalesced: 0, overloaded: 0, inFlight: 0 }
-  const shared = {
-    upstreams,
-    settings: { deadlineMs, retryMs, now },
-    limits: { maxBytes, maxTtl, maxNegativeTtl, failureTtl },
-    maxInFlight,
-    counts,
-  }
-  const nameServers = new CachedLookups<NameServerAnswer>({ ...shared, narrow: narrowToNameServers })
-  // Most instances never look up other types, and a cache takes memory from its creation.
-  let records: CachedLookups<RecordAnswer> | undefined
-  let closing: Promise<void> | undefined
-
-  async function shutDown(): Promise<void> {
-    nameServers.close()
-    records?.close()
-    await upstreams.close()
-  }
-
-  return {
-    nameServers: (name) => nameServers.get(name, () => createQuery(name, 'ns', role)),
-    records(name, type) {
-      if (closing !== undefined) return Promise.resolve({ kind: 'failed' })
-      records ??= new CachedLookups<RecordAnswer>({ ...shared, narrow: narrowToRecords })
-      return records.get(`${type} ${name}`, () => createQuery(name, type, role))
-    },
-    stats: () => ({ ...counts, cached: nameServers.cached + (records?.cached ?? 0) }),
-    close() {
-      closing ??= shutDown()
-      return closing
-    },
-  }
-}
+export const createResolver = (options: ResolverOptions): Resolver => new CachingResolver(options)
 
 const FAILED = { kind: 'failed' } as const
 
-/** The query type determines the kind of answer, so these never meet the other kind. */
-function narrowToNameServers(answer: Answer): NameServerAnswer {
-  return answer.kind === 'records' ? FAILED : answer
-}
+/** Caches answers; equal look-ups in flight share one query. */
+class CachingResolver implements Resolver {
+  readonly #options: ResolverOptions
+  readonly #deadlineMs: number
+  readonly #now: () => number
+  readonly #upstreams: Upstreams
+  readonly #cache: AnswerCache
+  readonly #answers = new Map<string, Promise<Answer>>()
+  readonly #lookups = new Set<Lookup>()
+  readonly #counts = { hits: 0, misses: 0, coalesced: 0, overloaded: 0 }
+  #closing: Promise<void> | undefined
 
-function narrowToRecords(answer: Answer): RecordAnswer {
-  return answer.kind === 'found' ? FAILED : answer
+  constructor(options: ResolverOptions) {
+    const { servers, zone, deadlineMs = 3_000, socketsPerServer = 16, pipelines = true } = options
+    const { maxBytes = 32 * 2 ** 20, maxTtl = 3_600, maxNegativeTtl = 300, failureTtl = 2 } = options
+    this.#options = options
+    this.#deadlineMs = deadlineMs
+    this.#now = options.now ?? (() => performance.now())
+    const upstreamOptions = { socketsPerServer, pipelines, inTurn: zone !== undefined, now: this.#now }
+    this.#upstreams =
+      zone?.kind === 'found'
+        ? zoneUpstream({
+            ...upstreamOptions,
+            zone: zone.name,
+            resolvers: servers,
+            port: zone.port,
+            deadlineMs,
+          })
+        : fixedUpstream(servers, upstreamOptions)
+    this.#cache = new AnswerCache({ maxBytes, maxTtl, maxNegativeTtl, failureTtl }, this.#now)
+  }
+
+  /** The query type determines the kind of answer, so here and below the other kind never occurs. */
+  async nameServers(name: string): Promise<NameServerAnswer> {
+    const answer = await this.#get(name, 'ns')
+    return answer.kind === 'records' ? FAILED : answer
+  }
+
+  async records(name: string, type: RecordType): Promise<RecordAnswer> {
+    const answer = await this.#get(name, type)
+    return answer.kind === 'found' ? FAILED : answer
+  }
+
+  stats(): ResolverStats {
+    return { ...this.#counts, inFlight: this.#answers.size, cached: this.#cache.size }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown()
+    return this.#closing
+  }
+
+  #get(name: string, type: QueryType): Answer | Promise<Answer> {
+    const { maxInFlight = 4_096, zone } = this.#options
+    if (this.#closing !== undefined) return FAILED
+    const key = `${type} ${name}`
+    const cached = this.#cache.get(key)
+    if (cached !== undefined) {
+      this.#counts.hits++
+      return cached
+    }
+    const inFlight = this.#answers.get(key)
+    if (inFlight !== undefined) {
+      this.#counts.coalesced++
+      return inFlight
+    }
+    this.#counts.misses++
+    const query = createQuery(name, type, zone === undefined ? 'resolver' : 'parent')
+    if (query === undefined) return FAILED
+    if (this.#answers.size >= maxInFlight) {
+      this.#counts.overloaded++
+      return { kind: 'overloaded' }
+    }
+    const answer = this.#lookUp(key, query)
+    this.#answers.set(key, answer)
+    return answer
+  }
+
+  async #lookUp(key: string, query: Query): Promise<Answer> {
+    const upstream = this.#upstreams.current()
+    const { answer, ttl } = await (upstream instanceof Promise
+      ? this.#queryOnceFound(query, upstream)
+      : this.#query(query, upstream, this.#deadlineMs))
+    this.#answers.delete(key)
+    if (this.#closing === undefined) this.#cache.set(key, answer, ttl)
+    return answer
+  }
+
+  /** The search for servers counts towards the deadline. */
+  async #queryOnceFound(query: Query, search: Promise<Upstream | undefined>): Promise<LookupResult> {
+    const endsAt = performance.now() + this.#deadlineMs
+    const late = Promise.withResolvers<'late'>()
+    const timer = setTimeout(late.resolve, this.#deadlineMs, 'late')
+    const upstream = await Promise.race([search, late.promise])
+    clearTimeout(timer)
+    if (upstream === 'late') return { answer: { kind: 'timeout' }, ttl: undefined }
+    if (upstream === undefined || this.#closing !== undefined) return { answer: FAILED, ttl: undefined }
+    return this.#query(query, upstream, Math.max(1, endsAt - performance.now()))
+  }
+
+  async #query(query: Query, upstream: Upstream, deadlineMs: number): Promise<LookupResult> {
+    const { retryMs = 400 } = this.#options
+    const lookup = new Lookup(query, upstream, { deadlineMs, retryMs, now: this.#now })
+    this.#lookups.add(lookup)
+    const result = await lookup.result
+    this.#lookups.delete(lookup)
+    return result
+  }
+
+  async #shutDown(): Promise<void> {
+    for (const lookup of this.#lookups) lookup.abort()
+    this.#cache.clear()
+    await this.#upstreams.close()
+  }
 }

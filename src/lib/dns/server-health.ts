@@ -2,12 +2,12 @@
 const DEAD_MS = 5_000
 /** Weight of an answer in the moving average, as 1/n. */
 const SMOOTHING = 16
+const HEALTHY = Number.NEGATIVE_INFINITY
 
 interface State {
-  /** The server is queried last until then. Milliseconds of the clock. */
+  /** The server is queried last until then, in milliseconds of the clock; `HEALTHY` if it answered last time. */
   deadUntil: number
   lastHeard: number
-  suspect: boolean
   /** Moving average of its response time. */
   answerMs: number
 }
@@ -19,14 +19,12 @@ export class ServerHealth {
   readonly #orders: readonly (readonly number[])[]
   readonly #now: () => number
   #turn = 0
-  #suspects = 0
 
   /** @param inTurn each look-up starts with the next server, so that all share the load */
   constructor(count: number, now: () => number, inTurn = false) {
     this.#states = Array.from({ length: count }, () => ({
-      deadUntil: Number.NEGATIVE_INFINITY,
+      deadUntil: HEALTHY,
       lastHeard: Number.NEGATIVE_INFINITY,
-      suspect: false,
       answerMs: 0,
     }))
     const servers = this.#states.map((_, server) => server)
@@ -41,26 +39,16 @@ export class ServerHealth {
   order(): readonly number[] {
     this.#turn = (this.#turn + 1) % this.#orders.length
     const order = this.#orders[this.#turn] ?? []
-    if (this.#suspects === 0) return order
-    const now = this.#now()
-    const alive: number[] = []
-    const dead: number[] = []
-    for (const server of order) {
-      const state = this.#states[server]
-      if (state === undefined) continue
-      if (state.deadUntil > now) {
-        dead.push(server)
-        continue
-      }
-      alive.push(server)
-      // One look-up tries whether the server is back; others wait for its answer.
-      if (state.suspect) state.deadUntil = now + DEAD_MS
-    }
+    if (this.#states.every(({ deadUntil }) => deadUntil === HEALTHY)) return order
+    const alive = order.filter((server) => !this.isDead(server))
+    const dead = order.filter((server) => !alive.includes(server))
+    // One look-up tries whether a server is back; others wait for its answer.
+    for (const server of alive) if (this.#states[server]?.deadUntil !== HEALTHY) this.unreachable(server)
     return [...alive, ...dead]
   }
 
   isDead(server: number): boolean {
-    return this.#suspects > 0 && (this.#states[server]?.deadUntil ?? 0) > this.#now()
+    return (this.#states[server]?.deadUntil ?? HEALTHY) > this.#now()
   }
 
   /** @param sentAt when the query was sent, if that is certain */
@@ -69,10 +57,7 @@ export class ServerHealth {
     if (state === undefined) return
     state.lastHeard = this.#now()
     if (sentAt !== undefined) state.answerMs += (state.lastHeard - sentAt - state.answerMs) / SMOOTHING
-    if (!state.suspect) return
-    state.suspect = false
-    state.deadUntil = Number.NEGATIVE_INFINITY
-    this.#suspects--
+    state.deadUntil = HEALTHY
   }
 
   /** Returns how long to wait for an answer, which takes longer under load. */
@@ -86,18 +71,11 @@ export class ServerHealth {
    */
   silentSince(server: number, sentAt: number): void {
     const state = this.#states[server]
-    if (state !== undefined && state.lastHeard < sentAt) this.#bury(state)
+    if (state !== undefined && state.lastHeard < sentAt) this.unreachable(server)
   }
 
   unreachable(server: number): void {
     const state = this.#states[server]
-    if (state !== undefined) this.#bury(state)
-  }
-
-  #bury(state: State): void {
-    state.deadUntil = this.#now() + DEAD_MS
-    if (state.suspect) return
-    state.suspect = true
-    this.#suspects++
+    if (state !== undefined) state.deadUntil = this.#now() + DEAD_MS
   }
 }

@@ -1,10 +1,39 @@
+import { randomInt } from 'node:crypto'
 import { connect } from 'node:net'
 import type { ServerReply } from './pending.ts'
-import { frameLength, Frames, writeFrame } from './frames.ts'
-import { randomInt } from 'node:crypto'
 import type { ServerAddress } from './servers.ts'
-import { messageId, readReply } from './wire.ts'
-import type { Query } from './wire.ts'
+import { framedQuery, messageId, readReply, type Query } from './wire.ts'
+
+/** The largest possible message, with its length prefix. */
+const MAX_FRAME_BYTES = 2 + 65_535
+
+/** Reads the messages of a TCP connection, each with a two-octet length prefix (RFC 1035, section 4.2.2). */
+export class Frames {
+  /** Has room for a whole message after an incomplete one. */
+  readonly #buffer = Buffer.allocUnsafeSlow(2 * MAX_FRAME_BYTES)
+  #filled = 0
+
+  /** Where the socket writes the octets that it reads next. Never empty. */
+  readonly room = (): Buffer => this.#buffer.subarray(this.#filled)
+
+  /**
+   * @param count octets that were written to `room`
+   * @param each called with each complete message, which is valid only until it returns
+   */
+  received(count: number, each: (message: Buffer) => void): void {
+    const buffer = this.#buffer
+    const filled = this.#filled + count
+    let at = 0
+    while (at + 2 <= filled) {
+      const end = at + 2 + (((buffer[at] ?? 0) << 8) | (buffer[at + 1] ?? 0))
+      if (end > filled) break
+      each(buffer.subarray(at + 2, end))
+      at = end
+    }
+    if (at > 0) buffer.copyWithin(0, at, filled)
+    this.#filled = filled - at
+  }
+}
 
 /**
  * Sends one query over a separate TCP connection, for an answer too large for UDP. `settle` is called at most once,
@@ -37,7 +66,7 @@ export function queryOverTcp(
       },
     },
   })
-  socket.on('connect', () => socket.write(framed(query, id)))
+  socket.on('connect', () => socket.write(framedQuery(query, id), 'latin1'))
   // Refused, reset or closed before the whole answer arrived. The server is up, because it sent a truncated answer.
   socket.on('error', () => finish({ kind: 'failed' }))
   socket.on('close', () => finish({ kind: 'failed' }))
@@ -45,12 +74,6 @@ export function queryOverTcp(
     done = true
     socket.destroy()
   }
-}
-
-function framed(query: Query, id: number): Buffer {
-  const frame = Buffer.allocUnsafe(frameLength(query))
-  writeFrame(frame, 0, query, id)
-  return frame
 }
 
 /** On a separate connection, a wrong or again truncated message cannot be stray, so the server is at fault. */

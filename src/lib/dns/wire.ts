@@ -1,7 +1,6 @@
-import { TYPE_CODES, type QueryType } from './record-data.ts'
-import { classify } from './classify.ts'
+import { classify, type Reply, type ServerRole } from './classify.ts'
 import { decodeMessage } from './message.ts'
-import type { ServerRole, Reply } from './outcomes.ts'
+import { TYPE_CODES, type QueryType } from './record-data.ts'
 
 /** A question for one name and type. */
 export interface Query {
@@ -10,28 +9,33 @@ export interface Query {
   readonly type: QueryType
   readonly role: ServerRole
   readonly edns: boolean
+  /** The question section, and all of the message that follows its id, in Latin-1. */
+  readonly question: string
+  readonly afterId: string
 }
 
 const HEADER_BYTES = 12
 const RESPONSE = 0x8000
 const OPCODE = 0x7800
 const TRUNCATED = 0x0200
-const RECURSION_DESIRED = 0x0100
 const RCODE = 0x000f
 const FORMAT_ERROR = 1
 const NAME_ERROR = 3
 const NOT_IMPLEMENTED = 4
 
+/** By role, the flags of a query: RD for a resolver. */
+const FLAGS: Readonly<Record<ServerRole, string>> = { resolver: uint16(0x0100), parent: uint16(0) }
+/** One question, no answers, no authorities. */
+const COUNTS = uint16(1) + uint16(0) + uint16(0)
 /** Largest response that passes every path unfragmented (DNS flag day 2020). */
 const UDP_PAYLOAD_BYTES = 1232
-
 /** OPT record: root, payload size, no extended RCODE, version 0, no flags, no options (RFC 6891, section 6.1.2). */
-const OPT_RECORD = Buffer.from([0, 0, 41, UDP_PAYLOAD_BYTES >> 8, UDP_PAYLOAD_BYTES & 0xff, 0, 0, 0, 0, 0, 0])
+const OPT_RECORD = `\0${uint16(41)}${uint16(UDP_PAYLOAD_BYTES)}\0\0\0\0\0\0`
 const CLASS_IN = 1
 
-const DOT = 0x2e
 const MAX_NAME_LENGTH = 253
-const MAX_LABEL_LENGTH = 63
+/** Labels of 1 to 63 printable octets. */
+const ENCODABLE = /^[!-\-/-~]{1,63}(?:\.[!-\-/-~]{1,63})*$/
 
 /** Returns undefined for a name that no message can carry. */
 export function createQuery(
@@ -40,80 +44,45 @@ export function createQuery(
   role: ServerRole = 'resolver',
   edns = true,
 ): Query | undefined {
-  return isEncodable(name) ? { name, type, role, edns } : undefined
+  if (name.length > MAX_NAME_LENGTH || !ENCODABLE.test(name)) return undefined
+  return encoded(name, type, role, edns)
 }
 
-/** Checks for labels of 1 to 63 printable octets. Faster than a regular expression, for bulk calls. */
-function isEncodable(name: string): boolean {
-  let label = 0
-  for (let i = 0; i < name.length; i++) {
-    const code = name.charCodeAt(i)
-    if (code === DOT) {
-      if (label === 0) return false
-      label = 0
-    } else if (code <= 0x20 || code >= 0x7f || ++label > MAX_LABEL_LENGTH) return false
-  }
-  return label > 0 && name.length <= MAX_NAME_LENGTH
+export const withoutEdns = ({ name, type, role }: Query): Query => encoded(name, type, role, false)
+
+function encoded(name: string, type: QueryType, role: ServerRole, edns: boolean): Query {
+  let labels = ''
+  for (const label of name.split('.')) labels += String.fromCharCode(label.length) + label
+  const question = `${labels}\0${uint16(TYPE_CODES[type])}${uint16(CLASS_IN)}`
+  const ofRecords = edns ? uint16(1) + question + OPT_RECORD : uint16(0) + question
+  return { name, type, role, edns, question, afterId: FLAGS[role] + COUNTS + ofRecords }
 }
 
-/** Offset at which the question section ends, in the query and in its response: QNAME (its text and two octets), QTYPE, QCLASS. */
-const questionEnd = ({ name }: Query): number => HEADER_BYTES + name.length + 2 + 4
+export const encodeQuery = ({ afterId }: Query, id: number): Buffer =>
+  Buffer.from(uint16(id) + afterId, 'latin1')
 
-/** Octets of an encoded query. */
-export const queryLength = (query: Query): number => questionEnd(query) + (query.edns ? OPT_RECORD.length : 0)
-
-/** Encodes a query in a buffer of its own: an earlier one may still be in a send queue. */
-export function encodeQuery(query: Query, id: number): Buffer {
-  const message = Buffer.allocUnsafe(queryLength(query))
-  writeQuery(message, 0, query, id)
-  return message
-}
-
-/** Writes the `queryLength` octets of a query at an offset. */
-export function writeQuery(target: Buffer, from: number, query: Query, id: number): void {
-  const { name, role, edns } = query
-  const type = TYPE_CODES[query.type]
-  const end = from + questionEnd(query)
-  target[from] = id >> 8
-  target[from + 1] = id & 0xff
-  target[from + 2] = role === 'resolver' ? RECURSION_DESIRED >> 8 : 0
-  // All other counts and flags are zero. Assignments are faster than a call of fill().
-  target[from + 3] = target[from + 4] = 0
-  target[from + 5] = 1
-  target[from + 6] = target[from + 7] = target[from + 8] = target[from + 9] = target[from + 10] = 0
-  target[from + 11] = edns ? 1 : 0
-  let lengthAt = from + HEADER_BYTES
-  let at = lengthAt + 1
-  for (let i = 0; i < name.length; i++, at++) {
-    const code = name.charCodeAt(i)
-    if (code === DOT) {
-      target[lengthAt] = at - lengthAt - 1
-      lengthAt = at
-    } else target[at] = code
-  }
-  target[lengthAt] = at - lengthAt - 1
-  target[end - 5] = 0
-  target[end - 4] = type >> 8
-  target[end - 3] = type & 0xff
-  target[end - 2] = 0
-  target[end - 1] = CLASS_IN
-  if (edns) target.set(OPT_RECORD, end)
-}
+/** Returns a query for TCP, with its length prefix, in Latin-1. */
+export const framedQuery = ({ afterId }: Query, id: number): string =>
+  uint16(2 + afterId.length) + uint16(id) + afterId
 
 /** Returns the id of a message; undefined if it is shorter than a header. */
 export function messageId(message: Buffer): number | undefined {
-  return message.length < HEADER_BYTES ? undefined : uint16(message, 0)
+  return message.length < HEADER_BYTES ? undefined : message.readUInt16BE(0)
 }
 
 /** Interprets a message as the response to a query with the same id. Never throws. */
 export function readReply(message: Buffer, query: Query): Reply {
   if (message.length < HEADER_BYTES) return { kind: 'mismatch' }
-  const flags = uint16(message, 2)
+  const flags = message.readUInt16BE(2)
   if ((flags & RESPONSE) === 0 || (flags & OPCODE) !== 0) return { kind: 'mismatch' }
   const rcode = flags & RCODE
-  if (!echoesQuestion(message, query)) {
+  const questions = message.readUInt16BE(4)
+  const questionEnd = HEADER_BYTES + query.question.length
+  // RFC 5452, section 9.1. Servers may change the case of names (RFC 4343).
+  const echo = message.toString('latin1', HEADER_BYTES, questionEnd).toLowerCase()
+  if (questions !== 1 || echo !== query.question) {
     // Some servers answer a query that they cannot parse with a bare header, which counts as a failure.
-    const bare = uint16(message, 4) === 0 && rcode !== 0 && rcode !== NAME_ERROR
+    const bare = questions === 0 && rcode !== 0 && rcode !== NAME_ERROR
     if (!bare) return { kind: 'mismatch' }
     return query.edns ? { kind: 'no-edns' } : { kind: 'failed' }
   }
@@ -121,41 +90,10 @@ export function readReply(message: Buffer, query: Query): Reply {
   // Checked before decoding: a truncated message may end in the middle of a record.
   if ((flags & TRUNCATED) !== 0) return { kind: 'truncated' }
   const { name, type, role } = query
-  const decoded = decodeMessage(message, name, questionEnd(query), type === 'ns' ? undefined : type)
+  const decoded = decodeMessage(message, name, questionEnd, type === 'ns' ? undefined : type)
   return decoded === undefined ? { kind: 'failed' } : classify(decoded, rcode, name, role, type)
 }
 
-/**
- * Checks that the response repeats the question (RFC 5452, section 9.1). Compares octets, ignoring case, which servers may
- * change (RFC 4343). Length octets are below 64, so folding does not affect them.
- */
-function echoesQuestion(message: Buffer, query: Query): boolean {
-  const { name } = query
-  const end = questionEnd(query)
-  if (message.length < end || uint16(message, 4) !== 1) return false
-  let label = message[HEADER_BYTES] ?? 0
-  for (let i = 0; i < name.length; i++) {
-    const octet = message[HEADER_BYTES + 1 + i] ?? 0
-    const code = name.charCodeAt(i)
-    if (code === DOT) {
-      if (label !== 0) return false
-      label = octet
-    } else {
-      if (label-- === 0 || foldCase(octet) !== foldCase(code)) return false
-    }
-  }
-  return (
-    label === 0 &&
-    message[end - 5] === 0 &&
-    uint16(message, end - 4) === TYPE_CODES[query.type] &&
-    uint16(message, end - 2) === CLASS_IN
-  )
-}
-
-function foldCase(octet: number): number {
-  return octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet
-}
-
-function uint16(message: Buffer, at: number): number {
-  return ((message[at] ?? 0) << 8) | (message[at + 1] ?? 0)
+function uint16(value: number): string {
+  return String.fromCharCode(value >> 8, value & 0xff)
 }

@@ -1,6 +1,46 @@
 import { Resolver } from 'node:dns/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Exchange, type ExchangeOptions } from './exchange.ts'
+import { ServerHealth } from './server-health.ts'
 import { formatServer, type ServerAddress } from './servers.ts'
-import { openUpstream, type Upstream, type UpstreamOptions, type Upstreams } from './upstream.ts'
+
+/** A set of equivalent servers, with their health. */
+export interface Upstream {
+  readonly exchange: Exchange
+  readonly health: ServerHealth
+}
+
+/** Provides look-ups with the servers to query. */
+export interface Upstreams {
+  /**
+   * Returns the known servers, or a promise that resolves to undefined if they cannot be found now. Never rejects.
+   */
+  current(): Upstream | Promise<Upstream | undefined>
+  close(): Promise<void>
+}
+
+export interface UpstreamOptions extends ExchangeOptions {
+  /** Whether to rotate the servers; otherwise the first is used while it answers, as for a list of resolvers. */
+  readonly inTurn: boolean
+  readonly now: () => number
+}
+
+function openUpstream(
+  servers: readonly ServerAddress[],
+  { inTurn, now, ...options }: UpstreamOptions,
+): Upstream {
+  return {
+    exchange: new Exchange(servers, options),
+    health: new ServerHealth(servers.length, now, inTurn),
+  }
+}
+
+/** Returns upstreams that never change. */
+export function fixedUpstream(servers: readonly ServerAddress[], options: UpstreamOptions): Upstreams {
+  if (servers.length === 0) throw new RangeError('a resolver needs a server')
+  const upstream = openUpstream(servers, options)
+  return { current: () => upstream, close: () => upstream.exchange.close() }
+}
 
 export interface ZoneOptions extends UpstreamOptions {
   /** The zone whose servers to find. */
@@ -39,22 +79,24 @@ export function zoneUpstream(options: ZoneOptions): Upstreams {
     maxTimeout: RESOLVER_TIMEOUT_MS,
   })
   resolver.setServers(options.resolvers.map(formatServer))
-  const closing = new Set<Promise<void>>()
-  const retiring = new Map<Upstream, NodeJS.Timeout>()
+  const closing = new AbortController()
+  const retiring = new Set<Promise<void>>()
   let upstream: Upstream | undefined
   let addresses = ''
   let freshUntil = Number.NEGATIVE_INFINITY
   let finding: Promise<Upstream | undefined> | undefined
-  let isClosed = false
 
   async function find(): Promise<Upstream | undefined> {
     const found = await findServers(resolver, options).catch(() => undefined)
     finding = undefined
     freshUntil = now() + (found === undefined ? RETRY_MS : found.ttl * 1_000)
-    if (found === undefined || isClosed) return upstream
+    if (found === undefined || closing.signal.aborted) return upstream
     const text = found.servers.map(formatServer).join()
     if (text !== addresses) {
-      if (upstream !== undefined) retire(upstream)
+      if (upstream !== undefined) {
+        const retired = retire(upstream).finally(() => retiring.delete(retired))
+        retiring.add(retired)
+      }
       upstream = openUpstream(found.servers, options)
       addresses = text
     }
@@ -62,13 +104,9 @@ export function zoneUpstream(options: ZoneOptions): Upstreams {
   }
 
   /** Closes replaced servers after the longest look-up that may still use them. */
-  function retire(old: Upstream): void {
-    const close = () => {
-      retiring.delete(old)
-      const closed = old.exchange.close().finally(() => closing.delete(closed))
-      closing.add(closed)
-    }
-    retiring.set(old, setTimeout(close, deadlineMs + 1_000).unref())
+  async function retire(old: Upstream): Promise<void> {
+    await pause(deadlineMs + 1_000, undefined, { ref: false, signal: closing.signal }).catch(() => {})
+    await old.exchange.close()
   }
 
   return {
@@ -77,14 +115,10 @@ export function zoneUpstream(options: ZoneOptions): Upstreams {
       return upstream ?? finding ?? Promise.resolve(undefined)
     },
     async close() {
-      isClosed = true
+      closing.abort()
       resolver.cancel()
       await finding
-      for (const [old, timer] of retiring) {
-        clearTimeout(timer)
-        closing.add(old.exchange.close())
-      }
-      await Promise.all([...closing, upstream?.exchange.close()])
+      await Promise.all([...retiring, upstream?.exchange.close()])
     },
   }
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { combineFailures } from './outcomes.ts'
-import type { ServerFailure } from './outcomes.ts'
+import { combineFailures, type ServerFailure } from './lookup.ts'
 
 const cases: readonly [readonly ServerFailure[], string][] = [
   [['failed', 'silent', 'refused'], 'failed'],
