@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../lib/clock.ts'
 import { localDateTime } from '../lib/dates.ts'
 import { FairSlots } from '../lib/fair-slots.ts'
-import { array, integer, optional, string, type JsonSchema } from '../http/openapi/json-schema.ts'
+import { array, optional, string, type JsonSchema } from '../http/openapi/json-schema.ts'
 import type { Parameter } from '../http/parameters.ts'
 import { clientOf } from '../storage/database/connection-slots.ts'
 import type { Database, Reader } from '../storage/database/database.ts'
@@ -10,6 +10,7 @@ import type { FilteredRecord } from './filters.ts'
 import { recordsNamed, type RecordRow } from './queries-records.ts'
 import { splitTags } from './tags.ts'
 import type { SplitName } from './words/dictionary.ts'
+import { nullable, bit } from './schemas.ts'
 
 /**
  * The fields that `fields` adds to those of the seed: the only place that defines one. Parameter, answers and OpenAPI document
@@ -32,20 +33,14 @@ export type FieldValue = string | number | null | readonly string[]
 const local = (epochMs: number | null, timeZone: string) =>
   epochMs === null ? null : localDateTime(epochMs, timeZone)
 
-const orNull = (description: string) => string({ type: ['string', 'null'], description })
-
 const table = {
   seen: {
-    schema: integer({
-      minimum: 0,
-      maximum: 1,
-      description: 'Someone has decided on it (1) or no one has (0)',
-    }),
+    schema: bit('Someone has decided on it (1) or no one has (0)'),
     value: ({ seen_at }) => (seen_at === null ? 0 : 1),
   },
-  seen_by: { schema: orNull('Account that has'), value: ({ seen_by }) => seen_by },
+  seen_by: { schema: nullable('string', 'Account that has'), value: ({ seen_by }) => seen_by },
   seen_at: {
-    schema: orNull('When, in the time zone of the service'),
+    schema: nullable('string', 'When, in the time zone of the service'),
     value: ({ seen_at }, { timeZone }) => local(seen_at, timeZone),
   },
   note: { schema: string({ description: 'Note; empty for none' }), value: ({ note }) => note ?? '' },
@@ -55,19 +50,19 @@ const table = {
     value: ({ name }, { split }) => split(name),
   },
   deleted_at: {
-    schema: orNull('When it was deleted; null while it is bought'),
+    schema: nullable('string', 'When it was deleted; null while it is bought'),
     value: ({ deleted_at }) => deleted_at,
   },
   discarded_at: {
-    schema: orNull('When it was discarded, in the time zone of the service; null if it is not'),
+    schema: nullable('string', 'When it was discarded, in the time zone of the service; null if it is not'),
     value: ({ discarded_at }, { timeZone }) => local(discarded_at, timeZone),
   },
   claimed_by: {
-    schema: orNull('Account that holds it in the queue; null if none does'),
+    schema: nullable('string', 'Account that holds it in the queue; null if none does'),
     value: ({ claimed_by }) => claimed_by,
   },
   claimed_until: {
-    schema: orNull('Until when, in the time zone of the service'),
+    schema: nullable('string', 'Until when, in the time zone of the service'),
     value: ({ claimed_until }, { timeZone }) => local(claimed_until, timeZone),
   },
 } as const satisfies Readonly<Record<string, RecordField>>

@@ -3,9 +3,8 @@ import { LANGUAGES } from './language.ts'
 import { CHANNEL_NAMES } from './watches/channels/channel.ts'
 import { SECRETS_OVERLAP_HOURS } from './watches/webhook-secrets.ts'
 import { array, constant, integer, object, string } from '../http/openapi/json-schema.ts'
+import { bit, nullable } from './schemas.ts'
 
-const nullable = (type: string, description: string) => ({ type: [type, 'null'], description })
-const bit = (description: string) => integer({ minimum: 0, maximum: 1, description })
 const id = string({ description: 'Of the watch' })
 
 const DELIVERED = {
@@ -33,13 +32,7 @@ const SHOWN = {
   digest: '09:00',
   next_digest: '2026-01-07T12:00:00.000Z',
   atom: 0,
-  state: 'active',
-  pending: 0,
-  attempts: 0,
-  next_attempt: null,
-  last_delivery: '2026-01-06T09:00:01.250Z',
-  last_error: null,
-  last_error_at: null,
+  ...DELIVERED,
   destinations: [
     { channel: 'telegram', to: 'telegram:-1001234567890', ...DELIVERED },
     { channel: 'discord', to: 'discord:https://discord.com/…', ...DELIVERED },

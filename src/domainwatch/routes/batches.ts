@@ -2,9 +2,181 @@ import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import type { EndpointDocument } from '../../http/openapi/document.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { batchError, saveBatch, type DomainBatches } from '../batches.ts'
-import { DISCARDED_RETENTION_DAYS } from '../limits.ts'
-import { addBody, batchProblem, storedAnswer, unreadableBatch } from '../schemas.ts'
-import { changedRecords, updateBody } from '../schemas-update.ts'
+import { DISCARDED_RETENTION_DAYS, MAX_BATCH_RECORDS } from '../limits.ts'
+import { bit, dateTime, RECORD_EXAMPLE, recordFields } from '../schemas.ts'
+import {
+  array,
+  constant,
+  integer,
+  object,
+  optional,
+  string,
+  type JsonSchema,
+} from '../../http/openapi/json-schema.ts'
+import { EXPECTABLE_FIELDS, type ExpectableField } from '../queries-expected.ts'
+import { furtherFields } from '../record-fields.ts'
+import {
+  CHANGED_MEANWHILE,
+  MAX_FAULTS,
+  MAX_NOTE_CHARACTERS,
+  countOfFaults,
+  MAX_AGENT_LENGTH,
+} from '../parse-record.ts'
+import { MAX_TAG_CHARACTERS, MAX_TAGS } from '../tags.ts'
+import { MISSING_DATA } from '../data-field.ts'
+
+const agent = optional(
+  string({ minLength: 1, maxLength: MAX_AGENT_LENGTH, description: "Instead of the account's name" }),
+)
+
+const addBody = object(
+  {
+    data: array(
+      object({
+        domain: string({ description: 'Name without the `.cl` suffix', examples: ['catalejo'] }),
+        length: integer({ description: 'Characters of the name', examples: [8] }),
+        reserve: bit('Reserved (1) or not (0)'),
+        status: bit('Bought (1) or not (0)'),
+        date_reg: dateTime('When it was registered'),
+        agent,
+      }),
+      { maxItems: MAX_BATCH_RECORDS, description: 'The records' },
+    ),
+  },
+  {
+    examples: [
+      { data: [{ domain: 'catalejo', length: 8, reserve: 0, status: 1, date_reg: '2025-12-31 14:30:34' }] },
+    ],
+  },
+)
+
+const storedAnswer = object(
+  { status: constant(200), count: integer({ description: 'Records stored' }) },
+  { description: 'The batch was stored', examples: [{ status: 200, count: 2 }] },
+)
+
+const batchAnswer = (
+  status: number,
+  description: string,
+  msg: string,
+  errors: readonly { index: number; field: string; msg: string }[],
+) =>
+  object(
+    {
+      status: constant(status),
+      count: constant(0),
+      msg: string(),
+      errors: array(object({ index: integer(), field: string(), msg: string() }), {
+        description: `The bad records, at most the first ${MAX_FAULTS}`,
+      }),
+    },
+    { description, examples: [{ status, count: 0, msg, errors }] },
+  )
+
+const batchProblem = batchAnswer(500, 'Nothing was stored', countOfFaults(1), [
+  { index: 0, field: 'length', msg: 'Falta el campo length' },
+])
+
+const unreadableBatch = batchAnswer(400, '`data` is missing or cannot be read', MISSING_DATA, [])
+
+const updateBody = object(
+  {
+    data: array(
+      object({
+        domain: string({ description: 'Name of a recorded domain, without the `.cl` suffix' }),
+        revision: optional(bit('Mark (1) for review or unmark (0)')),
+        discarded: optional(bit('Discard (1) or take back (0)')),
+        reserve: optional(bit('Reserved (1) or not (0)')),
+        status: optional(bit('Bought (1) or not (0)')),
+        agent,
+        seen: optional(bit('Decided on (1) or not (0)')),
+        note: optional(
+          string({
+            maxLength: MAX_NOTE_CHARACTERS,
+            description: 'Replaces the note; an empty text removes it',
+          }),
+        ),
+        tags: optional(
+          array(string({ minLength: 1, maxLength: MAX_TAG_CHARACTERS }), {
+            maxItems: MAX_TAGS,
+            description: 'Replaces the tags; each of letters, digits and hyphens, folded to lower case',
+          }),
+        ),
+        expect: optional(
+          object(
+            {
+              status: optional(bit('Bought or not')),
+              reserved: optional(bit('Reserved or not')),
+              revision: optional(bit('Marked for review or not')),
+              discarded: optional(bit('Discarded or not')),
+              seen: optional(bit('Decided on or not')),
+              date_mod: optional(dateTime('When the record last changed')),
+            } satisfies Record<ExpectableField, JsonSchema>,
+            {
+              additionalProperties: false,
+              description:
+                'What the record must still be like: else nothing of the batch is stored, and the answer is 409',
+            },
+          ),
+        ),
+      }),
+      { maxItems: MAX_BATCH_RECORDS, description: 'The marks' },
+    ),
+  },
+  { examples: [{ data: [{ domain: 'catalejo', discarded: 1 }] }] },
+)
+
+/** The answer of `update` for records that are not as `expect` says. */
+const changedRecords = object(
+  {
+    status: constant(409),
+    count: constant(0),
+    msg: string(),
+    errors: array(
+      object({
+        index: integer({ description: 'Position in the batch' }),
+        field: string({ description: '`expect`' }),
+        msg: string(),
+        domain: string({ description: 'Name without the `.cl` suffix' }),
+        fields: array(string({ enum: EXPECTABLE_FIELDS }), { description: 'Fields that differ' }),
+        record: object(
+          { ...recordFields, ...furtherFields },
+          { description: 'The record as it is now, with all fields' },
+        ),
+      }),
+      { description: `The records that are not as expected, at most the first ${MAX_FAULTS}` },
+    ),
+  },
+  {
+    description: 'Records are not as expected: nothing of the batch is stored',
+    examples: [
+      {
+        status: 409,
+        count: 0,
+        errors: [
+          {
+            index: 0,
+            field: 'expect',
+            msg: 'Ya no coincide: seen, date_mod',
+            domain: 'catalejo',
+            fields: ['seen', 'date_mod'],
+            record: {
+              ...RECORD_EXAMPLE,
+              seen: 1,
+              seen_by: 'grupo',
+              seen_at: '2025-12-31 15:00:00',
+              note: '',
+              tags: ['oferta'],
+              deleted_at: null,
+              discarded_at: null,
+            },
+          },
+        ],
+        msg: CHANGED_MEANWHILE,
+      },
+    ],
+  },
+)
 
 /** 50,000 records are some 5 MB of JSON; url-encoding may triple that. */
 export const BATCH_BODY_BYTES = 32 * 1024 * 1024

@@ -19,8 +19,87 @@ import {
   type DnsType,
   type RunLookup,
 } from '../dns-lookups.ts'
-import { bulkDnsAnswer, bulkDnsBody, dnsAnswer, dnsProblem } from '../schemas.ts'
 import type { Input } from '../tasks/parse-names.ts'
+import { array, constant, integer, object, optional, string } from '../../http/openapi/json-schema.ts'
+import { MAX_DNS_NAMES } from '../limits.ts'
+
+const mxRecord = object({
+  preference: integer(),
+  exchange: string({ description: 'Host name; `.` in a null MX (RFC 7505): the domain accepts no mail' }),
+})
+const recordTexts = (description: string) => optional(array(string(), { description }))
+const dnsRecords = object({
+  ns: recordTexts('Host names of the name servers'),
+  a: recordTexts('IPv4 addresses'),
+  aaaa: recordTexts('IPv6 addresses'),
+  mx: optional(array(mxRecord, { description: 'By preference' })),
+  txt: recordTexts('The character-strings of each record, joined, as UTF-8'),
+  soa: optional(
+    array(
+      object({
+        mname: string(),
+        rname: string(),
+        serial: integer(),
+        refresh: integer(),
+        retry: integer(),
+        expire: integer(),
+        minimum: integer(),
+      }),
+    ),
+  ),
+  caa: optional(array(object({ flags: integer(), tag: string(), value: string() }))),
+})
+
+const dnsFields = {
+  domain: string({ description: 'As requested' }),
+  dns: array(string(), { description: 'Host names of the name servers' }),
+  records: optional({ ...dnsRecords, description: 'With `types`: an array for each of them' }),
+  errors: optional({
+    type: 'object',
+    description: 'With `types`: those whose look-up failed',
+    additionalProperties: object({ status: integer({ enum: [502, 503, 504] }), msg: string() }),
+  }),
+}
+
+const dnsAnswer = object(
+  { status: constant(200), ...dnsFields },
+  {
+    description: 'The name exists',
+    examples: [
+      {
+        status: 200,
+        domain: 'nic.cl',
+        dns: ['a.nic.cl', 'b.nic.cl'],
+        records: { mx: [{ preference: 10, exchange: 'mail.nic.cl' }], txt: [] },
+        errors: { txt: { status: 504, msg: 'Los servidores DNS no respondieron a tiempo' } },
+      },
+    ],
+  },
+)
+
+const bulkDnsBody = object(
+  {
+    types: optional(string({ description: 'As the parameter of the same name, which takes precedence' })),
+    data: array(string({ description: 'Full name under .cl' }), {
+      maxItems: MAX_DNS_NAMES,
+      description: 'The names',
+    }),
+  },
+  { examples: [{ data: ['nic.cl', 'ñandú.cl'] }] },
+)
+
+const bulkDnsAnswer = {
+  description:
+    'One object a line: `status`, `domain` as requested, `dns`, `records` and `errors` with `types`, and `msg` if there ' +
+    'is something to say',
+  content: { 'application/x-ndjson': { schema: string() } },
+}
+
+const dnsProblem = (description: string, status: number, msg: string) =>
+  object(
+    { status: integer(), ...dnsFields, records: optional({ type: 'object' }), msg: string() },
+    { description, examples: [{ status, domain: 'nic.cl', dns: [], msg }] },
+  )
 
 const PATH = '/api/v1/domainwatch/dns'
 const PARSE_NAMES = taskModule('../tasks/parse-names', import.meta)

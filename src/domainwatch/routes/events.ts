@@ -8,9 +8,20 @@ import { choice, integer, text } from '../../http/parameters.ts'
 import type { Events } from '../events/index.ts'
 import { sendAtomFeed } from '../events/atom.ts'
 import { ConsoleLinks } from '../console-links.ts'
-import { EVENT_CHOICES } from '../events/event.ts'
+import { EVENT_CHOICES, EVENT_KINDS } from '../events/event.ts'
 import { filterParameters, readFilters } from '../filters.ts'
-import { eventsAnswer } from '../schemas.ts'
+import { string } from '../../http/openapi/json-schema.ts'
+
+/** Not JSON: the schema only documents it. */
+const eventsAnswer = {
+  description:
+    `A stream, each event with its \`id\`, its name (${[...EVENT_KINDS, 'gap'].map((kind) => `\`${kind}\``).join(', ')}) and JSON: ` +
+    '`event`, `at`, `account`, `record` and `before`, the records as `list` shows them with `seen`, `note` and `tags`; or an Atom feed',
+  content: {
+    'text/event-stream': { schema: string() },
+    'application/atom+xml': { schema: string() },
+  },
+}
 
 const MAX_ENTRIES = 200
 const DEFAULT_ENTRIES = 50

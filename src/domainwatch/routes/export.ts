@@ -6,7 +6,16 @@ import { EXPORT_FORMATS, exportFormats, exportStream, type FurtherExport } from 
 import { listParameters, listRequest } from '../list/request.ts'
 import type { DomainLists } from '../list/domain-lists.ts'
 import { fieldsParameter, type RecordFields } from '../record-fields.ts'
-import { exportAnswer } from '../schemas.ts'
+import { string } from '../../http/openapi/json-schema.ts'
+
+/** Not JSON: the schema only documents it. */
+const exportAnswer = {
+  description: 'The records, one a line; CSV begins with a line of names',
+  content: {
+    'text/csv': { schema: string() },
+    'application/x-ndjson': { schema: string() },
+  },
+}
 
 /** Concurrent exports of this process, and of one account. */
 const MAX_EXPORTS = 32

@@ -5,18 +5,78 @@ import { clientOf } from '../../storage/database/connection-slots.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { nextLink } from '../../http/headers.ts'
-import { integer, text } from '../../http/parameters.ts'
-import { changeEntry, mailServersEntry, nameServersEntry } from '../history/entries.ts'
+import { integer as integerParameter, text } from '../../http/parameters.ts'
+import { changeEntry, mailServersEntry, nameServersEntry, CHANGE_KINDS } from '../history/entries.ts'
 import { changesOfDomain, observationsOf } from '../history/queries.ts'
 import { MAX_ENTRIES } from '../history/store-observations.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
-import { historyAnswer } from '../schemas-history.ts'
+import { array, constant, integer, object, string } from '../../http/openapi/json-schema.ts'
+import { nullable } from '../schemas.ts'
+
+const fields = (description: string) => ({
+  type: ['object', 'null'],
+  description,
+  additionalProperties: { type: ['string', 'integer', 'array', 'null'], items: string() },
+})
+
+const change = object({
+  date: string({ description: 'When, in the time zone of the service', examples: ['2025-12-31 15:00:00'] }),
+  account: nullable('string', 'Account that made it; null if unknown, as for an expired record'),
+  kind: string({ enum: CHANGE_KINDS, description: 'What kind of change' }),
+  from: fields('The fields that changed, as they were; null where there was no record'),
+  to: fields('The same as they became; null where there is no record any more'),
+})
+
+const period = {
+  first: string({ description: 'When that was first seen' }),
+  last: string({ description: 'When it was last seen' }),
+}
+
+const seen = object({
+  status: integer({ enum: [200, 404], description: '404: the DNS said that there is no such name' }),
+  dns: array(string(), { description: 'Host names of the name servers' }),
+  ...period,
+})
+
+const mail = object({ mx: array(object({ preference: integer(), exchange: string() })), ...period })
+
+const historyAnswer = object(
+  {
+    status: constant(200),
+    domain: string({ description: 'The name without `.cl`' }),
+    count: integer({ description: 'Changes in this page' }),
+    data: array(change, { description: 'The changes, newest first' }),
+    dns: array(seen, { description: 'The name servers, newest first' }),
+    mx: array(mail, { description: 'The MX records, newest first' }),
+  },
+  {
+    description: 'What is known; nothing of a name that was never recorded',
+    examples: [
+      {
+        status: 200,
+        domain: 'catalejo',
+        count: 1,
+        data: [
+          {
+            date: '2025-12-31 15:00:00',
+            account: 'grupo',
+            kind: 'changed',
+            from: { status: 1, date_mod: '2025-12-31 14:30:40', deleted_at: null },
+            to: { status: 0, date_mod: '2025-12-31 15:00:00', deleted_at: '2025-12-31 15:00:00' },
+          },
+        ],
+        dns: [{ status: 200, dns: ['a.nic.cl'], first: '2025-12-31 14:40:00', last: '2025-12-31 14:59:10' }],
+        mx: [],
+      },
+    ],
+  },
+)
 
 const DEFAULT_PAGE = 100
 
 const parameters = {
   domain: { ...text('Name, with or without `.cl`', 1_000), required: true, example: 'catalejo' },
-  limit: integer(`Changes in a page, ${DEFAULT_PAGE} unless given`, 1, MAX_PAGE_RECORDS),
+  limit: integerParameter(`Changes in a page, ${DEFAULT_PAGE} unless given`, 1, MAX_PAGE_RECORDS),
   cursor: text('Where the page starts: from the `Link` header of the one before', 100),
 }
 
@@ -44,7 +104,7 @@ export function historyRoute(
       const { limit = DEFAULT_PAGE } = values
       const label = parseLabelOrDomain(values.domain ?? '')
       if (!label.ok) throw new HttpError(400, 'El parámetro domain debe ser un nombre de dominio .cl válido')
-      const before = values.cursor === undefined ? undefined : readCursor(values.cursor)
+      const before = values.cursor === undefined ? undefined : readIdCursor(values.cursor)
       const reader = database.readerOf(clientOf(identity.accountId))
       const [rows, nameServers, mailServers] = await Promise.all([
         // One more than shown reveals whether there is a next page.
@@ -66,8 +126,8 @@ export function historyRoute(
   })
 }
 
-/** The id of the last change shown. */
-function readCursor(text: string): number {
+/** Reads a cursor that is the id of the last item shown. */
+export function readIdCursor(text: string): number {
   if (!/^\d{1,15}$/.test(text)) {
     throw new HttpError(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
   }

@@ -2,17 +2,40 @@ import type { HttpServer } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { nextLink } from '../../http/headers.ts'
-import { integer, text } from '../../http/parameters.ts'
+import { integer as integerParameter, text } from '../../http/parameters.ts'
 import { decodeCursor } from '../list/cursor.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
 import { hasOwnCursor, listParameters, listRequest } from '../list/request.ts'
-import { type DomainLists, type Frame } from '../list/domain-lists.ts'
-import { fieldsParameter, type FieldName, type RecordFields } from '../record-fields.ts'
-import { listAnswer } from '../schemas.ts'
+import type { DomainLists, Frame } from '../list/domain-lists.ts'
+import { fieldsParameter, type FieldName, type RecordFields, furtherFields } from '../record-fields.ts'
+import { recordFields, RECORD_EXAMPLE } from '../schemas.ts'
+import { array, constant, integer, object, string } from '../../http/openapi/json-schema.ts'
+
+const listAnswer = object(
+  {
+    status: constant(200),
+    count: integer({ description: 'Records returned' }),
+    query: string({ description: 'The search text in lower case' }),
+    data: array(array(object({ ...recordFields, ...furtherFields })), {
+      description: 'One array that holds the records. Their further fields are those that `fields` names',
+    }),
+  },
+  {
+    description: 'The records',
+    examples: [
+      {
+        status: 200,
+        count: 1,
+        query: 'cata',
+        data: [[RECORD_EXAMPLE]],
+      },
+    ],
+  },
+)
 
 const parameters = {
   ...listParameters,
-  limit: integer('Records in a page', 1, MAX_PAGE_RECORDS),
+  limit: integerParameter('Records in a page', 1, MAX_PAGE_RECORDS),
   cursor: text('Where the page starts: from the `Link` header of the one before', 1_000),
   fields: fieldsParameter,
 }

@@ -1,7 +1,7 @@
 import type { HttpServer } from '../../http/server.ts'
 import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { problem } from '../../http/openapi/json-schema.ts'
-import { choice, integer, text, type Values } from '../../http/parameters.ts'
+import { problem, array, constant, integer, object, string } from '../../http/openapi/json-schema.ts'
+import { choice, integer as integerParameter, text, type Values } from '../../http/parameters.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
 import { HttpError } from '../../lib/errors.ts'
@@ -13,9 +13,60 @@ import { LIST_ORDERS } from '../list/order.ts'
 import { rowsToJson } from '../list/page-json.ts'
 import { tooManyClaims } from '../queue/claim-batch.ts'
 import type { ClaimQueue } from '../queue/claim-queue.ts'
-import { fieldsParameter, type RecordFields } from '../record-fields.ts'
-import { holdersAnswer, queueAnswer, releasedAnswer } from '../schemas-queue.ts'
+import { fieldsParameter, type RecordFields, furtherFields } from '../record-fields.ts'
 import type { Input } from '../tasks/parse-names.ts'
+import { RECORD_EXAMPLE, recordFields } from '../schemas.ts'
+
+const queueAnswer = object(
+  {
+    status: constant(200),
+    count: integer({ description: 'Records returned' }),
+    remaining: integer({ description: 'All matching records that no other account holds' }),
+    until: string({
+      description: `Until when the account holds them, ${CLAIM_MINUTES} minutes from now, in the time zone of the service`,
+    }),
+    data: array(array(object({ ...recordFields, ...furtherFields })), {
+      description: 'One array that holds the records. Their further fields are those that `fields` names',
+    }),
+  },
+  {
+    description: 'The records that the account holds now',
+    examples: [
+      {
+        status: 200,
+        count: 1,
+        remaining: 823,
+        until: '2026-01-05 09:10:00',
+        data: [[{ ...RECORD_EXAMPLE, status: 0 }]],
+      },
+    ],
+  },
+)
+
+const releasedAnswer = object(
+  { status: constant(200), count: integer({ description: 'Records that the account held until now' }) },
+  { description: 'The records were released', examples: [{ status: 200, count: 20 }] },
+)
+
+const holder = object({
+  account: string({ description: 'Name of the account' }),
+  count: integer({ description: 'Records that it holds' }),
+  until: string({ description: 'When the last of its claims ends, in the time zone of the service' }),
+})
+
+const holdersAnswer = object(
+  {
+    status: constant(200),
+    count: integer({ description: 'Number of accounts' }),
+    data: array(holder, { description: 'Those that hold the most records first' }),
+  },
+  {
+    description: 'The accounts that hold records now',
+    examples: [
+      { status: 200, count: 1, data: [{ account: 'grupo', count: 20, until: '2026-01-05 09:10:00' }] },
+    ],
+  },
+)
 
 const PATH = '/api/v1/domainwatch/queue'
 const PARSE_NAMES = taskModule('../tasks/parse-names', import.meta)
@@ -43,7 +94,7 @@ export function queueRoute(
     path: PATH,
     parameters: {
       ...filterParameters,
-      limit: integer(`Records; ${DEFAULT_QUEUE_RECORDS} unless given`, 1, MAX_QUEUE_RECORDS),
+      limit: integerParameter(`Records; ${DEFAULT_QUEUE_RECORDS} unless given`, 1, MAX_QUEUE_RECORDS),
       order: choice(
         'What the records are sorted by, ties by name; by default the date of deletion',
         LIST_ORDERS,

@@ -2,11 +2,43 @@ import type { HttpServer } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { parseLabelOrDomain } from '../../lib/domain-names.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { integer, text } from '../../http/parameters.ts'
+import { integer as integerParameter, text } from '../../http/parameters.ts'
 import { MAX_FILTER_CHARACTERS } from '../filter-kinds.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
-import { similarAnswer } from '../schemas.ts'
+import { recordFields, RECORD_EXAMPLE } from '../schemas.ts'
 import type { LookalikeSearch } from '../lookalikes/search.ts'
+import { array, constant, integer, number, object, string } from '../../http/openapi/json-schema.ts'
+import { REASONS } from '../../lib/lookalikes/index.ts'
+
+const similarAnswer = object(
+  {
+    status: constant(200),
+    count: integer({ description: 'Records returned' }),
+    query: string({ description: 'The name that they resemble, without the suffix' }),
+    data: array(
+      array(
+        object({
+          ...recordFields,
+          reason: string({ enum: REASONS, description: 'The change that counts most' }),
+          detail: string({ description: 'All changes, in Spanish', examples: ['«0» por «o»'] }),
+          score: number({ minimum: 0, maximum: 1, description: '1 for names that look the same' }),
+        }),
+      ),
+      { description: 'One array that holds the records, best first' },
+    ),
+  },
+  {
+    description: 'The records that resemble it',
+    examples: [
+      {
+        status: 200,
+        count: 1,
+        query: 'catalej0',
+        data: [[{ ...RECORD_EXAMPLE, reason: 'homoglyph', detail: '«o» por «0»', score: 0.976 }]],
+      },
+    ],
+  },
+)
 
 const DEFAULT_LIMIT = 100
 
@@ -22,7 +54,7 @@ export function similarRoute(app: HttpServer, shared: EndpointShared, lookalikes
         required: true,
         example: 'mibanco',
       },
-      limit: integer(`Records, the best ones; ${DEFAULT_LIMIT} unless given`, 1, MAX_PAGE_RECORDS),
+      limit: integerParameter(`Records, the best ones; ${DEFAULT_LIMIT} unless given`, 1, MAX_PAGE_RECORDS),
     },
     document: {
       tag: 'domainwatch',

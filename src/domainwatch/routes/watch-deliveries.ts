@@ -4,9 +4,8 @@ import { isStorable } from '../../lib/text.ts'
 import { nextLink } from '../../http/headers.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { problem } from '../../http/openapi/json-schema.ts'
-import { integer, text } from '../../http/parameters.ts'
-import { deliveriesAnswer, replayAnswer } from '../schemas-deliveries.ts'
+import { problem, array, constant, integer, object, string } from '../../http/openapi/json-schema.ts'
+import { integer as integerParameter, text } from '../../http/parameters.ts'
 import type { Watches } from '../watches/index.ts'
 import type { DeliveryRow } from '../watches/queries-deliveries.ts'
 import {
@@ -17,6 +16,65 @@ import {
   tooManyReplays,
 } from '../watches/delivery-log.ts'
 import { noWatch, watchGone, watchId, WATCHES_PATH, which } from './watch-parameters.ts'
+import { bit, nullable } from '../schemas.ts'
+import { readIdCursor } from './history.ts'
+
+const SHOWN = {
+  id: 'msg_NkS9BzIM6vFRXZ5orBeP',
+  time: '2026-01-06 06:00:00',
+  time_utc: '2026-01-06T09:00:00.812Z',
+  channel: 'webhook',
+  events: 3,
+  state: 'delivered',
+  attempts: 2,
+  code: 204,
+  milliseconds: 184,
+  error: null,
+  replayable: 1,
+  replaying: 0,
+}
+
+const deliveriesAnswer = object(
+  {
+    status: constant(200),
+    count: integer(),
+    data: array(
+      object({
+        id: string({ description: 'The same for all attempts; webhooks carry it as `webhook-id`' }),
+        time: string({ description: 'When it began, in the time zone of the service' }),
+        time_utc: string({ description: 'The same in UTC (RFC 3339)' }),
+        channel: string({ description: 'How it is sent: `webhook`, `mailto` and others' }),
+        events: integer({ description: 'Changes in it' }),
+        state: string({
+          enum: ['pending', 'delivered', 'failed'],
+          description: '`pending`: being tried. `failed`: given up',
+        }),
+        attempts: integer({ description: 'Attempts so far' }),
+        code: nullable(
+          'integer',
+          'Status that the receiver answered to the last attempt; null without an answer',
+        ),
+        milliseconds: nullable('integer', 'How long the last attempt took; null before it ended'),
+        error: nullable('string', 'Error of the last attempt; null if it succeeded'),
+        replayable: bit('Whether its content is kept, so that it can be sent again'),
+        replaying: bit('Whether it waits to be sent again'),
+      }),
+    ),
+  },
+  { description: 'Newest first', examples: [{ status: 200, count: 1, data: [SHOWN] }] },
+)
+
+const replayAnswer = object(
+  {
+    status: constant(200),
+    id: string({ description: 'Of the watch' }),
+    delivery: string({ description: 'Its id' }),
+  },
+  {
+    description: 'It will be sent',
+    examples: [{ status: 200, id: 'q0Zl3vXW8b1k', delivery: SHOWN.id }],
+  },
+)
 
 const MAX_PAGE = 500
 const DEFAULT_PAGE = 50
@@ -34,7 +92,7 @@ export function watchDeliveryRoutes(
     scopes: ['read', 'write'],
     parameters: {
       ...which,
-      limit: integer(`Deliveries in a page, ${DEFAULT_PAGE} unless given`, 1, MAX_PAGE),
+      limit: integerParameter(`Deliveries in a page, ${DEFAULT_PAGE} unless given`, 1, MAX_PAGE),
       cursor: text('Where the page starts: from the `Link` header of the one before', 100),
     },
     document: {
@@ -47,7 +105,7 @@ export function watchDeliveryRoutes(
     },
     async handle({ values, identity, request, reply }) {
       const { limit = DEFAULT_PAGE, cursor } = values
-      const before = cursor === undefined ? undefined : readCursor(cursor)
+      const before = cursor === undefined ? undefined : readIdCursor(cursor)
       const page = await watches.deliveries(identity.accountId, watchId(values.id), { limit, before })
       if (page === undefined) throw noWatch()
       if (page.next !== undefined)
@@ -108,12 +166,4 @@ function deliveryJson(row: DeliveryRow, timeZone: string) {
     replayable: row.has_body,
     replaying: row.replay_at === null ? 0 : 1,
   }
-}
-
-/** The number of the last delivery shown. */
-function readCursor(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) {
-    throw new HttpError(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
-  }
-  return Number(text)
 }
