@@ -252,9 +252,9 @@ test('an export is complete in any number of parts, passes and stretches', async
           now: opened.clock.now(),
         }
         for (const sizes of [
-          { part: 7, pass: 20, stretch: 10 },
-          { part: 50, pass: 450, stretch: 450 },
-          { part: 450, pass: 1_000, stretch: 50 },
+          { part: 7, pass: 20, stretch: 10, scan: 15 },
+          { part: 50, pass: 450, stretch: 450, scan: 450 },
+          { part: 450, pass: 1_000, stretch: 50, scan: 100 },
         ]) {
           const got: unknown[] = []
           for await (const rows of rowsOfStage(database, opened.clock, database.scanner, request, sizes))

@@ -73,6 +73,45 @@ test('a forged range of everything is not sorted where it holds others up', asyn
   assert.equal(await scansOf('0001-01-01 00:00:00'), 1)
 })
 
+/** A scanner that notes what it is asked. */
+function recordReads({ scanner }: Database) {
+  const read: Query[] = []
+  const noted = <T extends Query>(query: T): T => {
+    read.push(query)
+    return query
+  }
+  const recorder: Reader = {
+    all: (query) => scanner.all(noted(query)),
+    first: (query) => scanner.first(noted(query)),
+    values: (query) => scanner.values(noted(query)),
+  }
+  return { read, recorder }
+}
+
+test('an export in an order without an index reads the table in stretches', async (context) => {
+  await using opened = await openBoth(tasks)
+  const { database, clock } = opened
+  if (!database.dialect.plansAsWritten) return context.skip('PostgreSQL has statistics')
+  await opened.store(many(26_000))
+  const { read, recorder } = recordReads(database)
+  const lists = new DomainLists({ ...database, scannerOf: () => recorder }, clock)
+  for (const order of ['modified', 'length'])
+    for (const filters of [{}, { tag: 'ninguna' }, { status: '1' }, { reserve: '' }]) {
+      for await (const _ of lists.rows(requestOf({ ...filters, order })));
+      let stretches = 0
+      for (const query of read.splice(0)) {
+        const plan = (await database.scanner.values(sql`EXPLAIN QUERY PLAN ${query}`)).map((step) =>
+          String(step[3]),
+        )
+        const [table] = plan.filter((step) => / domains /.test(`${step} `))
+        assert.match(table ?? '', /\(name[=>]\?|^SCAN domains$/, query.sql)
+        if (table === 'SCAN domains') assert.match(query.sql, /LIMIT 1 OFFSET/)
+        if (/string_agg/.test(query.sql)) stretches++
+      }
+      assert.equal(stretches, 2, JSON.stringify({ order, ...filters }))
+    }
+})
+
 const END = { key: '9999-12-31 23:59:59', name: 'z' }
 const EVERYTHING = { low: { key: '0001-01-01 00:00:00', name: 'a' }, high: END }
 const FORGED = { registered: EVERYTHING, deleted: EVERYTHING }
@@ -82,23 +121,15 @@ test('no list or export fetches most of the table row by row in one statement', 
   const { database, clock } = opened
   if (!database.dialect.plansAsWritten) return context.skip('PostgreSQL has statistics')
   await opened.store(many(26_000))
-  const read: Query[] = []
-  const noted = <T extends Query>(query: T): T => {
-    read.push(query)
-    return query
-  }
-  const { scanner } = database
-  const recorder: Reader = {
-    all: (query) => scanner.all(noted(query)),
-    first: (query) => scanner.first(noted(query)),
-    values: (query) => scanner.values(noted(query)),
-  }
+  const { read, recorder } = recordReads(database)
   const lists = new DomainLists({ ...database, scannerOf: () => recorder }, clock)
   /** Statements that fetch rows by an index of dates, without a limited stretch of it. */
   async function slow() {
     const found: string[] = []
     for (const query of read.splice(0)) {
-      const steps = (await scanner.values(sql`EXPLAIN QUERY PLAN ${query}`)).map((step) => String(step[3]))
+      const steps = (await database.scanner.values(sql`EXPLAIN QUERY PLAN ${query}`)).map((step) =>
+        String(step[3]),
+      )
       const isLimited = /LIMIT CAST\(\? AS INTEGER\)\s*\) AS (near|candidates)/.test(query.sql)
       const byDate = steps.filter((step) => /USING INDEX domains_by_/.test(step))
       if (!isLimited) found.push(...byDate)

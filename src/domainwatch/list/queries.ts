@@ -60,6 +60,13 @@ interface Selection {
   readonly among?: Sql | undefined
   /** Whether the index of the key is walked in order, whatever the filters. */
   readonly inOrder?: boolean | undefined
+  readonly names?: NameRange | undefined
+}
+
+/** Names in the order of the table, after one up to another. */
+interface NameRange {
+  readonly after: string
+  readonly upTo: string | undefined
 }
 
 /**
@@ -68,8 +75,9 @@ interface Selection {
  * is on another page. An engine with statistics chooses such a plan itself, except for a text search.
  */
 function select(dialect: Dialect, filters: Filters, selection: Selection): Sql {
-  const { key, status, conditions, among, inOrder } = selection
-  const isScan = dialect.plansAsWritten && (among !== undefined || !hasIndex(key)) && !isMarked(filters)
+  const { key, status, conditions, among, inOrder, names } = selection
+  const isUnserved = (among !== undefined || !hasIndex(key)) && !isMarked(filters)
+  const isScan = dialect.plansAsWritten && (names !== undefined || isUnserved)
   // The table itself is the index by name.
   const walked = isScan ? 'name' : inOrder === true && hasIndex(key) ? key : undefined
   const { where: ofFilters, byName, traits, dates } = filterConditions(dialect, filters, walked)
@@ -98,19 +106,21 @@ function statusCondition(dialect: Dialect, status: 0 | 1 | undefined): readonly 
   return [status === 0 ? isDeleted(dialect) : sql`status = 1`]
 }
 
-interface SourceOptions extends Pick<PageRequest, 'filters' | 'now'> {
-  readonly sortKey: SortKey
+interface SourceOptions extends Pick<PageRequest, 'filters' | 'now' | 'sortKey' | 'inOrder' | 'names'> {
   readonly among?: Sql | undefined
-  readonly inOrder?: boolean | undefined
 }
 
 /** The records of one source. */
 function records(dialect: Dialect, source: Source, options: SourceOptions): Sql {
-  const { filters, now, sortKey, among, inOrder } = options
+  const { filters, now, sortKey, among, inOrder, names } = options
   const conditions = [notExpired(now)]
+  if (names !== undefined) {
+    conditions.push(sql`name > ${names.after}`)
+    if (names.upTo !== undefined) conditions.push(sql`name <= ${names.upTo}`)
+  }
   if (source.kind === 'all') {
     const { status } = source
-    return select(dialect, filters, { key: sortKey, status, conditions, among, inOrder })
+    return select(dialect, filters, { key: sortKey, status, conditions, among, inOrder, names })
   }
   const status = source.kind === 'deleted' ? 0 : 1
   const name = source.kind === 'deleted' ? 'deleted_at' : 'date_reg'
@@ -147,6 +157,8 @@ export interface PageRequest {
   readonly now: number
   /** Whether to walk the index of the key, whatever the filters: many pages then take one pass, and none is sorted. */
   readonly inOrder?: boolean | undefined
+  /** Only records with these names: the table is read in their order, whatever the filters. */
+  readonly names?: NameRange | undefined
 }
 
 /**
@@ -265,15 +277,15 @@ export function endOfStretch(dialect: Dialect, request: PageRequest, count: numb
 }
 
 /**
- * The first positions of a list as one text, which costs a tenth of rows: a line of the key, a tab and the name for
- * each. For keys without an index: many pages take few passes over the table.
+ * The first positions of a list as one text, which costs a tenth of rows: a line of the key, a tab and the name for each, in no
+ * order. The lines sort as the positions do.
  */
 export function places(dialect: Dialect, request: PageRequest) {
-  const { sortKey, ascending } = request
-  const order = orderBy(sortKey, ascending)
+  const { sortKey } = request
+  const digits = sql`CASE WHEN length < 10 THEN '0' ELSE '' END || CAST(length AS TEXT)`
+  const key = sortKey === 'length' ? digits : raw(sortKey)
   return sql<{ text: string | null }>`
-    SELECT string_agg(CAST(${raw(sortKey)} AS TEXT) || ${TAB} || name, ${LINE_END} ${order}) AS text
-    FROM (${page(dialect, request)}) AS page`
+    SELECT string_agg(${key} || ${TAB} || name, ${LINE_END}) AS text FROM (${page(dialect, request)}) AS page`
 }
 
 /** The rows (`COLUMNS`) of those of these names that match, in no order. */
