@@ -200,7 +200,8 @@ async function picture(path: string, modifier: string, markPath: string, from: s
   const name = `${from === 'scene' ? '' : `${from}-`}${modifier.replaceAll(/[^\w.]+/g, '-')}.${kind}`
   await writeFile(new URL(name, FOLDER), made.bytes)
   const size = /f_/.test(modifier) ? `, ${made.bytes.byteLength} bytes` : ''
-  return `- \`${modifier}\`: ${made.width} × ${made.height}${size}<br>![${modifier}](images/modifiers/${name})`
+  const { width, height, pageHeight = height } = await sharp(made.bytes).metadata()
+  return `- \`${modifier}\`: ${width} × ${pageHeight}${size}<br>![${modifier}](images/modifiers/${name})`
 }
 
 async function derive(path: string, modifier: string, markPath: string): Promise<DerivedImage> {

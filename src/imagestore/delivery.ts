@@ -3,9 +3,15 @@ import type { Clock } from '../lib/clock.ts'
 import type { ResolvedTransformation } from '../lib/modifiers/index.ts'
 import type { BlobAddress, BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Database } from '../storage/database/database.ts'
-import type { ImageEngine, Requesters, WatermarkFile } from './decoder/index.ts'
-import type { Caller, Derivative, DerivativeCache } from './derivatives/cache.ts'
-import type { Rendered } from './derivatives/checksummed-file.ts'
+import type {
+  Derivation,
+  DerivedImage,
+  ImageEngine,
+  Rendered,
+  Requesters,
+  WatermarkFile,
+} from './decoder/index.ts'
+import type { Caller, DerivativeCache } from './derivatives/cache.ts'
 import { isHashOf } from './image-hash.ts'
 import { ImageCache } from './image-cache.ts'
 import type { BlobRow } from './image-fields.ts'
@@ -30,7 +36,7 @@ export interface Recipe {
 
 /** Bytes in memory, or a way to stream a part of them: `start` to `end`, both included. */
 export type Content =
-  | (Rendered & { readonly kind: 'bytes' })
+  | DerivedImage
   | {
       readonly kind: 'stream'
       readonly mime: string
@@ -123,13 +129,13 @@ export class Delivery {
     if (size > MAX_CACHED_ORIGINAL_BYTES || locate !== undefined)
       return { kind: 'stream', mime, open: (start, end) => this.#open(blob, start, end, client), locate }
     const cached = this.cached(key)
-    if (cached !== undefined) return { kind: 'bytes', ...cached }
+    if (cached !== undefined) return { kind: 'image', ...cached }
     this.misses++
     const bytes = await this.#options.blobs.read(key, size, client)
     if (bytes === undefined) return undefined
     if (!isHashOf(bytes, hash)) throw damagedBlob(blob)
     this.#cache.set(key, { bytes, mime }, client)
-    return { kind: 'bytes', bytes, mime }
+    return { kind: 'image', bytes, mime }
   }
 
   async #open(blob: BlobRow, start: number, end: number, client: string): Promise<Readable | undefined> {
@@ -150,16 +156,14 @@ export class Delivery {
   }
 
   /**
-   * Finds or makes a derivative; undefined if the blob was deleted in the meantime.
+   * Finds or makes a derivative that is not in memory; undefined if the blob was deleted in the meantime.
    * @throws BlobDamaged if the store holds other bytes than were uploaded
    */
-  async derivative(blob: BlobRow, recipe: Recipe, caller: Caller): Promise<Derivative | undefined> {
+  async derivative(blob: BlobRow, recipe: Recipe, caller: Caller): Promise<Derivation | undefined> {
     const { blobs, engine, derivatives } = this.#options
     const { name, transformation, mark } = recipe
     const { client } = caller
     const key = cacheKey(blob.key, name)
-    const cached = this.cached(key)
-    if (cached !== undefined) return { kind: 'bytes', ...cached }
     this.misses++
     const make = (abandoned: AbortSignal, requesters: Requesters, watermark?: WatermarkFile) => {
       const options = { watermark, requesters, hash: blob.hash }
@@ -181,7 +185,7 @@ export class Delivery {
       },
       caller,
     )
-    if (derived?.kind === 'bytes') {
+    if (derived?.kind === 'image') {
       const { bytes, mime } = derived
       this.#cache.set(key, { bytes, mime }, client)
     } else if (derived?.kind === 'damaged') {

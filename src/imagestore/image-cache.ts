@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Rendered } from './derivatives/checksummed-file.ts'
+import type { Rendered } from './decoder/index.ts'
 
 /** Memory of an entry besides its bytes. */
 const ENTRY_OVERHEAD_BYTES = 512

@@ -57,13 +57,13 @@ export function maker(size = 1_000, wait: Promise<void> = Promise.resolve()) {
   const make: Render = async () => {
     made.count++
     await wait
-    return { kind: 'image', bytes: Buffer.alloc(size, 7), mime: 'image/webp', width: 1, height: 1 }
+    return { kind: 'image', bytes: Buffer.alloc(size, 7), mime: 'image/webp' }
   }
   return { made, make }
 }
 
 export const bytesOf = (found: Awaited<ReturnType<DerivativeCache['get']>>) => {
-  assert.equal(found?.kind, 'bytes')
+  assert.equal(found?.kind, 'image')
   assert.equal(found.mime, 'image/webp')
   return Buffer.from(found.bytes)
 }

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import sharp, { type Metadata, type OverlayOptions } from 'sharp'
+import sharp, { type OverlayOptions } from 'sharp'
 import { UNCHANGED, parseModifiers } from '../../lib/modifiers/index.ts'
-import { createImageEngine, type DerivedImage } from './index.ts'
+import { createImageEngine } from './index.ts'
 
 const engine = createImageEngine({ workers: 2 })
 const folder = await mkdtemp(join(tmpdir(), 'catalejo-derive-'))
@@ -18,7 +18,7 @@ after(async () => {
 const fixture = (name: string): string =>
   fileURLToPath(new URL(`../../../test/fixtures/dhash/${name}`, import.meta.url))
 
-async function derive(path: string, modifiers: string): Promise<DerivedImage & { metadata: Metadata }> {
+async function derive(path: string, modifiers: string) {
   const parsed = parseModifiers(modifiers)
   assert.ok(parsed.ok)
   const { format, ...plan } = parsed.transformation
@@ -26,7 +26,6 @@ async function derive(path: string, modifiers: string): Promise<DerivedImage & {
   const got = await engine.derive(path, { ...plan, format })
   assert.ok(got.kind === 'image', `${path} ${modifiers}: ${JSON.stringify(got)}`)
   const metadata = await sharp(got.bytes).metadata()
-  assert.deepEqual([metadata.width, metadata.pageHeight ?? metadata.height], [got.width, got.height])
   return { ...got, metadata }
 }
 
@@ -97,7 +96,7 @@ test('every format is encoded as requested', async () => {
     ]) {
       const got = await derive(fixture(source), `w_30,f_${format}`)
       assert.deepEqual(
-        [got.mime, got.metadata.format, got.width],
+        [got.mime, got.metadata.format, got.metadata.width],
         [mimes[format], formats[format], 30],
         source,
       )
@@ -134,8 +133,8 @@ test('animations keep their frames if the output format can', async () => {
 
 test('derivatives are upright and have no metadata unless requested', async () => {
   for (let orientation = 2; orientation <= 8; orientation++) {
-    const { width, height, metadata } = await derive(fixture(`orientation-${orientation}.jpg`), 'w_30')
-    assert.equal(width > height, orientation < 5)
+    const { metadata } = await derive(fixture(`orientation-${orientation}.jpg`), 'w_30')
+    assert.equal(metadata.width > metadata.height, orientation < 5)
     assert.equal(metadata.exif, undefined)
     assert.equal(metadata.orientation, undefined)
   }

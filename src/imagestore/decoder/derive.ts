@@ -20,11 +20,11 @@ import {
   type Stage,
   type WatermarkSource,
 } from './effects.ts'
-import { encode, smallestAnimation, smallestPng, smallestStill, type Encoded } from './encode.ts'
+import { encode, smallestAnimation, smallestPng, smallestStill } from './encode.ts'
 import { geometryOf, type Geometry } from './geometry.ts'
 import { outputFormat, outputMime, staysAnimated } from './output-format.ts'
 import { openForDisplay, type Source } from './source.ts'
-import type { DerivedImage } from './protocol.ts'
+import type { DerivedImage, Rendered } from './protocol.ts'
 
 /** Smallest side that sharp trims, in pixels. */
 const MIN_TRIM_SIDE = 3
@@ -62,9 +62,8 @@ export async function deriveImage(
     (plan.gray || GRAY_SPACES.has(source.metadata.space)) &&
     watermark === undefined &&
     isGrayColour(background)
-  const { bytes, mime } = await write(stage, source, plan, format, isAnimated, isGray ? 'b-w' : 'srgb')
-  const { width, height, pageHeight } = await sharp(bytes, { limitInputPixels: false }).metadata()
-  return { kind: 'image', bytes, mime, width, height: pageHeight ?? height }
+  const rendered = await write(stage, source, plan, format, isAnimated, isGray ? 'b-w' : 'srgb')
+  return { kind: 'image', ...rendered }
 }
 
 async function open(source: Source, plan: ResolvedTransformation, isAnimated: boolean): Promise<Stage> {
@@ -100,7 +99,7 @@ async function write(
   format: OutputFormat,
   isAnimated: boolean,
   space: 'b-w' | 'srgb',
-): Promise<Encoded> {
+): Promise<Rendered> {
   const { image } = stage
   const pixels = stage.width * stage.height
   const mime = outputMime[format]

@@ -8,12 +8,8 @@ import {
 } from '../../lib/modifiers/index.ts'
 import type { Size } from './geometry.ts'
 import { outputFormat, outputMime, ownFormat } from './output-format.ts'
+import type { Rendered } from './protocol.ts'
 import type { Source } from './source.ts'
-
-export interface Encoded {
-  readonly bytes: Buffer
-  readonly mime: string
-}
 
 /**
  * AVIF of quality 67 and WebP of quality 80 look the same (SSIMULACRA, bench/auto.ts); from effort 1 on AVIF then has fewer
@@ -84,8 +80,8 @@ const MAX_FULL_EFFORT_PIXELS = 1_000_000
 /** Of a graphic, a lossless encoding wins up to this many times the bytes of a lossy one. */
 const LOSSLESS_PREFERENCE = 1.25
 
-const asWebp = (bytes: Buffer): Encoded => ({ bytes, mime: outputMime.webp })
-const asPng = (bytes: Buffer): Encoded => ({ bytes, mime: outputMime.png })
+const asWebp = (bytes: Buffer): Rendered => ({ bytes, mime: outputMime.webp })
+const asPng = (bytes: Buffer): Rendered => ({ bytes, mime: outputMime.png })
 
 /**
  * Encodes a PNG with filters if they make it smaller: they help photographs, rarely graphics. A strip from the middle of a
@@ -112,13 +108,13 @@ export async function smallestStill(
   source: Source,
   plan: ResolvedTransformation,
   size: Size,
-): Promise<Encoded> {
+): Promise<Rendered> {
   const accepted = new Set(plan.client?.formats)
   const own = ownFormat(source)
   const pixels = size.width * size.height
   const wantsLossless = isLossless(source) && typeof plan.quality !== 'number'
   const lossless = originalIfUnchanged(source, plan, size)
-  const write = async (format: OutputFormat): Promise<Encoded> => ({
+  const write = async (format: OutputFormat): Promise<Rendered> => ({
     bytes: await encode(open(), format, plan, false, pixels).toBuffer(),
     mime: outputMime[format],
   })
@@ -126,7 +122,7 @@ export async function smallestStill(
     return chooseSmallest(lossless, [await write(outputFormat(plan, source))], wantsLossless)
   const fewColours = wantsLossless && (await hasFewColours(open))
   const acceptsWebp = accepted.has('webp') || (accepted.has('own') && own === 'webp')
-  const lossy: Encoded[] = []
+  const lossy: Rendered[] = []
   if (acceptsWebp && !fewColours) lossy.push(await write('webp'))
   if (wantsLossless) {
     const png = asPng(await smallestPng(open, size))
@@ -155,7 +151,7 @@ export async function smallestAnimation(
   source: Source,
   plan: ResolvedTransformation,
   size: Size,
-): Promise<Encoded> {
+): Promise<Rendered> {
   const format = outputFormat(plan, source)
   const pixels = size.width * size.height
   const lossless = originalIfUnchanged(source, plan, size)
@@ -167,10 +163,10 @@ export async function smallestAnimation(
 }
 
 function chooseSmallest(
-  lossless: readonly Encoded[],
-  lossy: readonly Encoded[],
+  lossless: readonly Rendered[],
+  lossy: readonly Rendered[],
   isGraphic: boolean,
-): Encoded {
+): Rendered {
   const [exact, light] = [smallestOf(lossless), smallestOf(lossy)]
   const found = exact ?? light
   if (found === undefined) throw new Error('the client accepts no format')
@@ -178,8 +174,8 @@ function chooseSmallest(
   return exact.bytes.length <= light.bytes.length * (isGraphic ? LOSSLESS_PREFERENCE : 1) ? exact : light
 }
 
-const smallestOf = (encodings: readonly Encoded[]): Encoded | undefined =>
-  encodings.reduce<Encoded | undefined>(
+const smallestOf = (encodings: readonly Rendered[]): Rendered | undefined =>
+  encodings.reduce<Rendered | undefined>(
     (best, one) => (best === undefined || one.bytes.length < best.bytes.length ? one : best),
     undefined,
   )
@@ -191,7 +187,7 @@ function isLossless({ format, bytes }: Source): boolean {
 }
 
 /** The original without metadata, if the plan leaves all its pixels as they are and the client accepts its format. */
-function originalIfUnchanged(source: Source, plan: ResolvedTransformation, size: Size): Encoded[] {
+function originalIfUnchanged(source: Source, plan: ResolvedTransformation, size: Size): Rendered[] {
   const { metadata, width, height, bytes } = source
   const { fit, dpr, enlarge, ratio, gravity, quality, client } = UNCHANGED
   const sized = { width: null, height: null, fit, dpr, enlarge, ratio, gravity, quality, client }

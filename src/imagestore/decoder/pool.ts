@@ -2,10 +2,7 @@ import { CpuTimer } from './cpu-timer.ts'
 import { DecoderProcess, type Ending } from './decoder-process.ts'
 import { FairQueue, makeRoom, type Requesters } from './fair-queue.ts'
 import { MemoryBudget, type JobClass } from './memory-budget.ts'
-import type { JobOutcome, Task, EngineOptions, EngineStats } from './protocol.ts'
-
-export type PoolOutcome =
-  JobOutcome | { readonly kind: 'too-slow' } | { readonly kind: 'busy' } | { readonly kind: 'aborted' }
+import type { EngineOptions, EngineStats, PoolOutcome, Task } from './protocol.ts'
 
 /** Granted to a light job in advance: images of a few megapixels then start without asking. */
 const ADVANCE_GRANT = 96 * 1024 * 1024

@@ -22,12 +22,14 @@ export interface InspectedImage extends Omit<BlobRow, 'hash' | 'key' | 'size'> {
   readonly thumbhash: string
 }
 
-export interface DerivedImage {
-  readonly kind: 'image'
+/** An image as it is sent. */
+export interface Rendered {
   readonly bytes: Uint8Array
   readonly mime: string
-  readonly width: number
-  readonly height: number
+}
+
+export interface DerivedImage extends Rendered {
+  readonly kind: 'image'
 }
 
 /** Not started, because it would exceed the limits on memory or time. `reason` is for the log. */
@@ -38,10 +40,14 @@ interface TooHeavy {
 
 /** `busy`: the queue is full or the wait timed out, try later. `aborted`: the signal fired first. */
 type NotRun = { readonly kind: 'busy' } | { readonly kind: 'aborted' }
+/** Started, and killed when its time was up. */
+interface TooSlow {
+  readonly kind: 'too-slow'
+}
+
 /** Images that are too heavy or too slow count as damaged. */
 export type Inspection = InspectedImage | Damaged | NotRun
-/** `too-slow`: started, and killed when its time was up. */
-export type Derivation = DerivedImage | Damaged | TooHeavy | { readonly kind: 'too-slow' } | NotRun
+export type Derivation = DerivedImage | Damaged | TooHeavy | TooSlow | NotRun
 
 export interface EngineStats {
   /** Jobs that run in a process. */
@@ -138,6 +144,7 @@ export interface JobMessage {
 export type ToDecoder = JobMessage | { readonly type: 'admission'; readonly isAdmitted: boolean }
 
 export type JobOutcome = InspectedImage | DerivedImage | Damaged | TooHeavy
+export type PoolOutcome = JobOutcome | TooSlow | NotRun
 
 export type FromDecoder =
   | { readonly type: 'ready' }

@@ -30,7 +30,7 @@ suite('the cache of derivatives', { timeout: 30_000 }, () => {
     assert.equal(signals[0]?.aborted, true)
     const { made, make: renderAgain } = maker()
     const again = await cache.get(KEY, 'a', renderAgain)
-    assert.deepEqual([again?.kind, made.count, signals.length], ['bytes', 1, 1])
+    assert.deepEqual([again?.kind, made.count, signals.length], ['image', 1, 1])
     assert.deepEqual(await Promise.all(both), [{ kind: 'aborted' }, { kind: 'aborted' }])
     await cache.close()
   })

@@ -1,8 +1,7 @@
 import { lruCache } from '../../lib/lru-cache.ts'
 import { isBlobKey } from '../../storage/blobs/blob-store.ts'
-import { Requesters, SERVICE_CLIENT, type Derivation } from '../decoder/index.ts'
+import { Requesters, SERVICE_CLIENT, type Derivation, type Rendered } from '../decoder/index.ts'
 import { CacheAdmission, type Admission } from './cache-admission.ts'
-import type { Rendered } from './checksummed-file.ts'
 import type { DerivativeFolder } from './folder.ts'
 import type { FindExisting, SharedDerivatives } from './shared-derivatives.ts'
 
@@ -14,12 +13,8 @@ const MAX_SLOW = 1_000
 /** Keys per query. */
 const BATCH = 200
 
-/** The image, or why there is none; undefined if the original was deleted. */
-export type Derivative =
-  (Rendered & { readonly kind: 'bytes' }) | Exclude<Derivation, { readonly kind: 'image' }>
-
 /**
- * Renders a derivative.
+ * Renders a derivative; undefined if the original was deleted.
  * @param signal aborts when nobody waits for it any more
  * @param requesters the clients that currently wait for it
  */
@@ -35,7 +30,7 @@ const SERVICE: Caller = { client: SERVICE_CLIENT, signal: new AbortController().
 
 /** A computation that several requests may wait for. */
 interface Flight {
-  readonly result: Promise<Derivative | undefined>
+  readonly result: Promise<Derivation | undefined>
   readonly abandoned: AbortController
   readonly requesters: Requesters
 }
@@ -88,7 +83,7 @@ export class DerivativeCache {
     name: string,
     render: Render,
     { client, signal }: Caller = SERVICE,
-  ): Promise<Derivative | undefined> {
+  ): Promise<Derivation | undefined> {
     if (!isBlobKey(blobKey)) return Promise.resolve(undefined)
     const key = keyOf({ blobKey, name })
     if (this.#slow.has(key)) return Promise.resolve({ kind: 'too-slow' })
@@ -133,7 +128,7 @@ export class DerivativeCache {
     client: string,
     render: () => Promise<Derivation | undefined>,
     onEnd: () => void,
-  ): Promise<Derivative | undefined> {
+  ): Promise<Derivation | undefined> {
     const { blobKey, name } = id
     let release: (() => Promise<void>) | undefined
     const finish = async () => {
@@ -149,24 +144,21 @@ export class DerivativeCache {
       if (onDisk !== undefined) {
         this.diskHits++
         await finish()
-        return { kind: 'bytes', ...onDisk }
+        return { kind: 'image', ...onDisk }
       }
       const shared = await this.#shared?.read(blobKey, name)
       if (shared !== undefined) {
         this.sharedHits++
         this.#store(id, shared, { disk: true, shared: false }, finish)
-        return { kind: 'bytes', ...shared }
+        return { kind: 'image', ...shared }
       }
       this.rendered++
       const derived = await render()
       if (derived?.kind === 'too-slow') this.#slow.set(keyOf(id), true)
-      if (derived?.kind !== 'image') {
-        await finish()
-        return derived
-      }
-      const image = { bytes: derived.bytes, mime: derived.mime }
-      this.#store(id, image, this.#admission.admit(client, keyOf(id), image.bytes.byteLength), finish)
-      return { kind: 'bytes', ...image }
+      if (derived?.kind === 'image')
+        this.#store(id, derived, this.#admission.admit(client, keyOf(id), derived.bytes.byteLength), finish)
+      else await finish()
+      return derived
     } catch (error) {
       await finish()
       throw error

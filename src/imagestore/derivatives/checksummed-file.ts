@@ -1,12 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
-
-/** An image as it is sent. */
-export interface Rendered {
-  readonly bytes: Uint8Array
-  readonly mime: string
-}
+import type { Rendered } from '../decoder/index.ts'
 
 /** Identifies the format of the file. A different format gets a different signature. */
 const SIGNATURE = 'CTD1'

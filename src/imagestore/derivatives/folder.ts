@@ -7,7 +7,8 @@ import { acquireLockFile, isLockFileHeld } from '../../lib/lock-file.ts'
 import { createFileWith, createFolder } from '../../lib/private-files.ts'
 import { SyncReadBudget } from '../../lib/sync-read-budget.ts'
 import { blobKey as parseBlobKey, isBlobKey } from '../../storage/blobs/blob-store.ts'
-import { encodeChecksummed, readChecksummed, readChecksummedSync, type Rendered } from './checksummed-file.ts'
+import type { Rendered } from '../decoder/index.ts'
+import { encodeChecksummed, readChecksummed, readChecksummedSync } from './checksummed-file.ts'
 import { diskBytes, evict, FOLDER_BYTES, readTotal, walk, writeTotal } from './eviction.ts'
 
 /** Precision of the time of last use, which is the file's modification time. */

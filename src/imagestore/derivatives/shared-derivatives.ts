@@ -1,6 +1,7 @@
 import { CircuitBreaker } from '../../lib/circuit-breaker.ts'
 import type { DerivativeStore } from '../../storage/blobs/blob-store.ts'
-import { decodeChecksummed, encodeChecksummed, type Rendered } from './checksummed-file.ts'
+import type { Rendered } from '../decoder/index.ts'
+import { decodeChecksummed, encodeChecksummed } from './checksummed-file.ts'
 
 /** Consecutive failures after which the store is not used for a while. */
 const MAX_FAILURES = 3

@@ -140,7 +140,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     const mayRedirect = request.method === 'GET' && expires === undefined
     if (content.kind === 'stream' && content.locate !== undefined && mayRedirect)
       return { kind: 'redirect', ...(await content.locate()) }
-    const size = content.kind === 'bytes' ? content.bytes.byteLength : blob.size
+    const size = content.kind === 'image' ? content.bytes.byteLength : blob.size
     const range = rangeOf(request, size, etag)
     const { start, end } = range.kind === 'part' ? range : { start: 0, end: size - 1 }
     return {
@@ -158,7 +158,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     start: number,
     end: number,
   ): Promise<Readable | Uint8Array> {
-    if (content.kind === 'bytes') return content.bytes.subarray(start, end + 1)
+    if (content.kind === 'image') return content.bytes.subarray(start, end + 1)
     const stream = await content.open(start, end)
     if (stream === undefined) throw await absence(blob)
     return stream
@@ -177,7 +177,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     recipe: Recipe,
   ): Promise<Content | undefined> {
     const cached = delivery.cached(cacheKey(blob.key, recipe.name))
-    if (cached !== undefined) return { kind: 'bytes', ...cached }
+    if (cached !== undefined) return { kind: 'image', ...cached }
     const client = clientOf(request.ip)
     const release = await rendering.take(client).catch(() => {
       throw tooManyRequests()
@@ -186,7 +186,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
       const made = await delivery.derivative(blob, recipe, { client, signal: clientAbort(reply.raw) })
       switch (made?.kind) {
         case undefined:
-        case 'bytes':
+        case 'image':
           return made
         case 'busy':
         case 'aborted':
