@@ -1,6 +1,5 @@
 import { repeatsDirectories } from './exif.ts'
-import { complete, truncated, type Structure } from './format.ts'
-import { ErasedRanges } from './ranges.ts'
+import { complete, ErasedRanges, truncated, type Structure } from './container.ts'
 
 /** Item types of a still AVIF that describe the picture and are not part of it. */
 const METADATA_ITEMS = new Set(['Exif', 'mime', 'uri '])

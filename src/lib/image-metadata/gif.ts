@@ -1,5 +1,4 @@
-import { complete, truncated, type Structure } from './format.ts'
-import { KeptRanges } from './ranges.ts'
+import { complete, KeptRanges, truncated, type Structure } from './container.ts'
 
 const EXTENSION = 0x21
 const IMAGE = 0x2c

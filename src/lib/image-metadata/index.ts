@@ -1,6 +1,6 @@
 /** Reads and edits image containers without decoding pixels. See README.md. */
 import { avifStructure, stripAvif } from './avif.ts'
-import type { ImageFormat, Structure } from './format.ts'
+import type { ImageFormat, Structure } from './container.ts'
 import { gifStructure, stripGif } from './gif.ts'
 import { jpegStructure, stripJpeg } from './jpeg.ts'
 import { pngStructure, stripPng } from './png.ts'
@@ -9,7 +9,7 @@ import { stripTiff, tiffStructure } from './tiff.ts'
 import { stripWebp, webpStructure } from './webp.ts'
 
 export { cleanExif } from './exif.ts'
-export { mimeOf, type ImageFormat, type Structure } from './format.ts'
+export { mimeOf, type ImageFormat, type Structure } from './container.ts'
 export { colourTableBytes, gifBlocks, isGraphicControl } from './gif.ts'
 export { insertApp13 } from './jpeg.ts'
 export { insertPngMetadata, insertPngProfile, pngColourOf } from './png.ts'

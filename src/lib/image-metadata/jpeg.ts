@@ -1,6 +1,5 @@
 import { EXIF_IDENTIFIER, exifWithOrientation, orientationOf, repeatsDirectories } from './exif.ts'
-import { complete, truncated, type Structure } from './format.ts'
-import { KeptRanges } from './ranges.ts'
+import { complete, KeptRanges, truncated, type Structure } from './container.ts'
 
 const START_OF_SCAN = 0xda
 const END_OF_IMAGE = 0xd9

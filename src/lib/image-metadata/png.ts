@@ -1,8 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib'
 import { exifWithOrientation, orientationOf, repeatsDirectories } from './exif.ts'
-import { complete, truncated, type Structure } from './format.ts'
+import { complete, KeptRanges, truncated, type Structure } from './container.ts'
 import { createProfile, SRGB, type Chromaticities } from './icc.ts'
-import { KeptRanges } from './ranges.ts'
 
 /** Where the first chunk, IHDR, ends. */
 const IHDR_END = 33

@@ -1,4 +1,4 @@
-import { complete, type Structure } from './format.ts'
+import { complete, type Structure } from './container.ts'
 
 /** Encodings by first bytes: a byte order mark, or the start of an XML declaration in UTF-16 (XML 1.0, appendix F). */
 const ENCODING_SIGNATURES: readonly (readonly [firstBytes: string, encoding: string])[] = [

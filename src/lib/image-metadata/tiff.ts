@@ -1,5 +1,4 @@
-import { complete, truncated, type Structure } from './format.ts'
-import { ErasedRanges } from './ranges.ts'
+import { complete, ErasedRanges, truncated, type Structure } from './container.ts'
 
 const CLASSIC = 42
 const BIG = 43

@@ -1,6 +1,5 @@
 import { exifWithOrientation, orientationOf, repeatsDirectories, withoutIdentifier } from './exif.ts'
-import { complete, truncated, type Structure } from './format.ts'
-import { KeptRanges } from './ranges.ts'
+import { complete, KeptRanges, truncated, type Structure } from './container.ts'
 
 const KEPT_CHUNKS = new Set(['VP8 ', 'VP8L', 'VP8X', 'ALPH', 'ANIM', 'ANMF', 'ICCP'])
 /** Flags in VP8X. */

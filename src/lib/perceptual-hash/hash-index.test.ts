@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import fc from 'fast-check'
-import { formatHash64, parseHash64, popcount, unpackHashes } from './hash64.ts'
+import { formatHash64, parseHash64, popcount, unpackHashes } from './scan.ts'
 import { HashIndex } from './hash-index.ts'
 import { buildMultiIndex, masksOf, MultiIndex, partRadii, TABLE_BYTES } from './multi-index.ts'
 import { Matches, scan } from './scan.ts'

@@ -1,6 +1,5 @@
-import type { Hash64 } from './hash64.ts'
 import { MultiIndex, TABLE_BYTES, type MultiIndexArrays } from './multi-index.ts'
-import { Matches, scan } from './scan.ts'
+import { Matches, scan, type Hash64 } from './scan.ts'
 
 /** Hashes outside the multi-index that a search may scan: a third of a millisecond. */
 const MAX_UNINDEXED = 131_072
