@@ -1,5 +1,5 @@
 import type { HttpServer, HttpReply, HttpRequest } from '../http/server.ts'
-import { matches } from '../http/conditional.ts'
+import { matches } from '../http/headers.ts'
 import { httpErrorOf } from '../http/errors.ts'
 import { loadFiles, type ConsoleFile, type ConsoleSettings } from './files.ts'
 

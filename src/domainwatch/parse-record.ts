@@ -1,5 +1,5 @@
 import { epochOf, isCalendarDateTime } from '../lib/dates.ts'
-import { jsonTypeOf } from '../lib/json-type.ts'
+import { jsonTypeOf } from '../http/body/fields.ts'
 import { DISPLAY_NAME_TAKES, isDisplayName } from '../lib/free-text.ts'
 import { parseLabel } from '../lib/domain-names.ts'
 import { hasAtMostCharacters, isStorable } from '../lib/text.ts'

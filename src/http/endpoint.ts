@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify'
 import { HttpError } from '../lib/errors.ts'
-import { jsonTypeOf } from '../lib/json-type.ts'
+import { jsonTypeOf, type BodyField } from './body/fields.ts'
 import type { Access, Authenticator, Identity } from './auth/authenticator.ts'
 import { httpErrorOf, UNREADABLE_BODY } from './errors.ts'
-import type { BodyField } from './body/fields.ts'
 import { bodyKind, parseBody } from './body/parse.ts'
 import {
   isFlag,

@@ -112,3 +112,15 @@ function hasLongUrl(packet: Buffer): boolean {
   const lineEnd = packet.indexOf('\r\n')
   return (lineEnd === -1 || lineEnd > MAX_URL_BYTES) && /^[A-Z]+ /.test(packet.toString('latin1', 0, 32))
 }
+
+const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i
+
+/**
+ * Returns the path and the query of a request target. Clients may also send `http://host/path`, as they do to proxies (RFC 9112,
+ * section 3.2.2).
+ */
+export function originForm(target = '/'): string {
+  if (target.startsWith('/')) return target
+  const path = target.replace(ABSOLUTE_FORM, '')
+  return path === target || path.startsWith('/') ? path : `/${path}`
+}

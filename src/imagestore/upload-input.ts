@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { HttpError } from '../lib/errors.ts'
 import { stripMetadata } from '../lib/image-metadata/index.ts'
-import { jsonTypeOf } from '../lib/json-type.ts'
+import { jsonTypeOf } from '../http/body/fields.ts'
 import { ownsBuffer } from '../lib/release-buffer.ts'
 import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
 import { hashOf, type ImageHash } from './image-hash.ts'

@@ -27,7 +27,7 @@ import {
 } from '../domainwatch/index.ts'
 import { Authenticator } from '../http/auth/authenticator.ts'
 import { BodyBudget } from '../http/body/budget.ts'
-import { serveMetrics } from '../http/observability/metrics-server.ts'
+import { serveMetrics } from '../http/observability/metrics.ts'
 import { AuthRateLimit, syncAuthRateLimit } from '../http/auth/auth-rate-limit.ts'
 import { claimFromDatabase, KeyRateLimit } from '../http/auth/key-rate-limit.ts'
 import { createServer } from '../http/server.ts'

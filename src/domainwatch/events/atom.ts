@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { HttpReply, HttpRequest } from '../../http/server.ts'
-import { matches } from '../../http/conditional.ts'
+import { matches } from '../../http/headers.ts'
 import type { Language } from '../language.ts'
 import { SERVICE, type AtomEntry } from './atom-entry.ts'
 import { atomTextsIn } from './atom-texts.ts'

@@ -1,8 +1,7 @@
 import { InterruptibleSleep } from '../../lib/clock.ts'
-import { ImportSlots } from './import-slots.ts'
+import { ImportSlots } from './import-download.ts'
 import { feedStates, type FeedStateRow } from './queries.ts'
-import type { Feed } from './settings.ts'
-import { dueAt, statusOf, type FeedStatus } from './status.ts'
+import { sourceOf, type Feed } from './settings.ts'
 import { FIRST_BACKOFF_MS, updateFeed, type UpdateOptions } from './update-feed.ts'
 
 /** How often to look for feeds that are due. */
@@ -12,7 +11,49 @@ const RETRY_MS = 2_000
 /** Feeds of one host that are fetched at the same time. All feeds of all hosts may be: a waiting socket costs little. */
 const MAX_PER_HOST = 4
 
-export type { FeedStatus }
+/** Intervals without success after which a feed is stale. */
+const STALE_INTERVALS = 3
+
+export interface FeedStatus {
+  readonly feed: Feed
+  readonly attemptedAt: number | null
+  readonly succeededAt: number | null
+  /** When an import last changed records. */
+  readonly changedAt: number | null
+  /** Failed attempts since the last success. */
+  readonly failures: number
+  /** Why the last attempt failed, in Spanish. */
+  readonly error: string | null
+  /** Counts of the last import. */
+  readonly counts: { readonly read: number; readonly changed: number; readonly refused: number } | null
+  readonly isStale: boolean
+}
+
+function statusOf(feed: Feed, row: FeedStateRow | undefined, now: number): FeedStatus {
+  const {
+    records_read: read = null,
+    records_changed: changed = null,
+    lines_refused: refused = null,
+  } = row ?? {}
+  const since = row?.succeeded_at ?? row?.first_at ?? now
+  return {
+    feed,
+    attemptedAt: row?.attempted_at ?? null,
+    succeededAt: row?.succeeded_at ?? null,
+    changedAt: row?.changed_at ?? null,
+    failures: row?.failures ?? 0,
+    error: row?.error ?? null,
+    counts: read === null || changed === null || refused === null ? null : { read, changed, refused },
+    isStale: now - since > STALE_INTERVALS * feed.everyMs,
+  }
+}
+
+/** Returns the time from which a feed is to be fetched. */
+function dueAt(feed: Feed, row: FeedStateRow | undefined, now: number): number {
+  // A time in the future means that the clock was set back.
+  if (row === undefined || row.source !== sourceOf(feed) || row.attempted_at > now) return 0
+  return Math.min(row.due_at, row.attempted_at + feed.everyMs)
+}
 
 export interface FeedsOptions extends UpdateOptions {
   readonly feeds: readonly Feed[]

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { IMPORT_FORMATS, type ImportFormat } from '../import/format.ts'
 import { asError } from '../../lib/errors.ts'
 
@@ -104,4 +105,11 @@ function parseInterval(text: string): number | undefined {
 function msOf(text: string): number {
   const [, digits = '', unit = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
   return Number(digits) * (UNIT_MS[unit] ?? 0)
+}
+
+/** Identifies what the validators of a list belong to. A digest, because addresses may contain secrets. */
+export function sourceOf({ url, format, account }: Feed): string {
+  return createHash('sha256')
+    .update(JSON.stringify([url, format, account]))
+    .digest('base64url')
 }

@@ -3,11 +3,9 @@ import type { Database, Transaction } from '../../storage/database/database.ts'
 import { storeRows } from '../../storage/database/rows.ts'
 import type { ImportOptions } from '../import/importer.ts'
 import { download, DOWNLOAD_LIMITS, FeedFault, type Download, type DownloadOptions } from './download.ts'
-import { importDownload } from './import-download.ts'
-import type { ImportSlots } from './import-slots.ts'
+import { importDownload, type ImportSlots } from './import-download.ts'
 import { deleteOldStates, FEED_STATES, type FeedStateRow } from './queries.ts'
-import type { Feed } from './settings.ts'
-import { sourceOf } from './status.ts'
+import { sourceOf, type Feed } from './settings.ts'
 
 /** Delay after the first failed attempt. It doubles with each further one, up to the interval. */
 export const FIRST_BACKOFF_MS = 60_000

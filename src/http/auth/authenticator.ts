@@ -1,8 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
-import { tooManyRequests, type HttpError } from '../../lib/errors.ts'
+import { tooManyRequests, HttpError } from '../../lib/errors.ts'
 import { clientGroup } from '../client.ts'
 import type { AuthRateLimit } from './auth-rate-limit.ts'
-import { expiredKey, keyOfOtherService, missingKey, outOfScope, unknownKey } from './key-errors.ts'
 import type { KeyLimits, LimitedScope, Service } from './key-limits.ts'
 import type { KeyRateLimit } from './key-rate-limit.ts'
 
@@ -116,3 +115,10 @@ function allows({ scope }: Identity, { scopes }: Access): boolean {
 function tooMany(waitMs: number): HttpError {
   return tooManyRequests(Math.max(1, Math.ceil(waitMs / 1000)))
 }
+
+/** Errors about the key of a request, in the order of the checks. */
+export const missingKey = () => new HttpError(401, 'Falta la clave de API')
+export const unknownKey = () => new HttpError(401, 'La clave de API no es válida')
+export const keyOfOtherService = () => new HttpError(403, 'La clave de API no da acceso a este servicio')
+export const expiredKey = () => new HttpError(401, 'La clave de API expiró')
+export const outOfScope = () => new HttpError(403, 'La clave de API no permite esta operación')

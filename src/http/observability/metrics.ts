@@ -1,4 +1,7 @@
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { httpErrorOf } from '../errors.ts'
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
@@ -17,10 +20,11 @@ export class Metrics {
   readonly registry = new Registry()
   #text: Promise<string> | undefined
   #gather: (() => Promise<readonly Measurements[]>) | undefined
-  readonly #requests = new RequestHistogram(
-    { name: 'catalejo_http_request_seconds', help: 'Duration of HTTP requests', registers: [this.registry] },
-    SECONDS,
-  )
+  readonly #requests = this.histogram('catalejo_http_request_seconds', 'Duration of HTTP requests', [
+    'method',
+    'route',
+    'status',
+  ])
 
   constructor() {
     collectDefaultMetrics({ register: this.registry })
@@ -120,85 +124,49 @@ export class Metrics {
   }
 
   observeRequest(method: string, route: string, status: number, seconds: number): void {
-    this.#requests.count(method, route, status, seconds)
+    this.#requests.observe({ method, route, status }, seconds)
   }
 }
 
-type RequestLabel = 'method' | 'route' | 'status'
+const MAX_CONNECTIONS = 100
+const TIMEOUT_MS = 10_000
 
-interface Series {
-  readonly labels: Readonly<Record<RequestLabel, string | number>>
-  /** Not cumulative; the last one counts what is above all bounds. */
-  readonly counts: number[]
-  sum: number
+export interface MetricsServer {
+  readonly url: string
+  close(): Promise<void>
 }
 
-/**
- * A histogram of request durations. prom-client builds strings from the labels and the bucket at every observation, which took 5 %
- * of the time of a small request; this class builds them at each scrape.
- */
-export class RequestHistogram extends Histogram<RequestLabel> {
-  readonly #name: string
-  readonly #help: string
-  readonly #bounds: readonly number[]
-  readonly #series = new Map<string, Series>()
-  #last: Series | undefined
-
-  constructor(
-    configuration: ConstructorParameters<typeof Histogram<RequestLabel>>[0],
-    bounds: readonly number[],
-  ) {
-    super({ ...configuration, labelNames: ['method', 'route', 'status'], buckets: [...bounds] })
-    this.#name = configuration.name
-    this.#help = configuration.help
-    this.#bounds = bounds
-  }
-
-  count(method: string, route: string, status: number, seconds: number): void {
-    const series = this.#seriesOf(method, route, status)
-    let bucket = 0
-    while (bucket < this.#bounds.length && seconds > (this.#bounds[bucket] ?? 0)) bucket++
-    series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
-    series.sum += seconds
-  }
-
-  #seriesOf(method: string, route: string, status: number): Series {
-    // Usually it is the same as the last time, and building the key is slower.
-    const last = this.#last
-    if (last?.labels.status === status && last.labels.route === route && last.labels.method === method)
-      return last
-    // There are few methods, routes and statuses, so the map is bounded.
-    const key = `${method} ${status} ${route}`
-    let series = this.#series.get(key)
-    if (series === undefined) {
-      series = { labels: { method, route, status }, counts: this.#bounds.map(() => 0).concat(0), sum: 0 }
-      this.#series.set(key, series)
+/** Serves only `/metrics`, on a separate address. */
+export async function serveMetrics(
+  metrics: Metrics,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<MetricsServer> {
+  const options = { headersTimeout: TIMEOUT_MS, requestTimeout: TIMEOUT_MS, keepAliveTimeout: TIMEOUT_MS }
+  const server = createServer(options, (request, response) => {
+    const path = request.url?.split('?', 1)[0]
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    const fail = (status: number) => {
+      response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
+      response.end(JSON.stringify(httpErrorOf(status).body()))
     }
-    return (this.#last = series)
-  }
-
-  /** Called by prom-client for every output format. */
-  async getForPromString() {
-    return {
-      name: this.#name,
-      help: this.#help,
-      type: 'histogram',
-      aggregator: 'sum',
-      values: [...this.#series.values()].flatMap((series) => this.#valuesOf(series)),
-    }
-  }
-
-  #valuesOf({ labels, counts, sum }: Series) {
-    let total = 0
-    const buckets = counts.map((count, i) => {
-      total += count
-      const le = this.#bounds[i] ?? '+Inf'
-      return { metricName: `${this.#name}_bucket`, labels: { le }, sharedLabels: labels, value: total }
-    })
-    return [
-      ...buckets,
-      { metricName: `${this.#name}_sum`, labels: {}, sharedLabels: labels, value: sum },
-      { metricName: `${this.#name}_count`, labels: {}, sharedLabels: labels, value: total },
-    ]
+    if (path !== '/metrics' || !isRead) return fail(404)
+    metrics.text().then(
+      (text) => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
+      () => fail(503),
+    )
+  })
+  server.maxConnections = MAX_CONNECTIONS
+  server.listen(port, host)
+  await once(server, 'listening')
+  const address = server.address()
+  const ownPort = typeof address === 'object' && address !== null ? address.port : port
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${ownPort}/metrics`,
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
   }
 }

@@ -1,7 +1,13 @@
 import type { FastifySchema } from 'fastify'
 import { HttpError, OverloadError, tooManyRequests } from '../../lib/errors.ts'
-import type { Access } from '../auth/authenticator.ts'
-import { expiredKey, keyOfOtherService, missingKey, outOfScope, unknownKey } from '../auth/key-errors.ts'
+import {
+  type Access,
+  expiredKey,
+  keyOfOtherService,
+  missingKey,
+  outOfScope,
+  unknownKey,
+} from '../auth/authenticator.ts'
 import { bodyTooLarge, httpErrorOf } from '../errors.ts'
 import { problem, type JsonSchema } from './json-schema.ts'
 import { parseParameters, type Parameters } from '../parameters.ts'

@@ -1,4 +1,4 @@
-import { CircuitBreaker } from '../../lib/circuit-breaker.ts'
+import { CircuitBreaker } from '../../lib/retry.ts'
 import type { DerivativeStore } from '../../storage/blobs/blob-store.ts'
 import type { Rendered } from '../decoder/index.ts'
 import { decodeChecksummed, encodeChecksummed } from './checksummed-file.ts'

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { matches } from '../../http/conditional.ts'
+import { matches } from '../../http/headers.ts'
 import { lruCache } from '../../lib/lru-cache.ts'
 import { cacheKey, type Delivery } from '../delivery.ts'
 import type { ImageHash } from '../image-hash.ts'

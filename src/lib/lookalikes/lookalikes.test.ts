@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { BestMatches } from './best-matches.ts'
+import { BestMatches, Matcher, type NameBlock } from './matcher.ts'
 import { TOO_MUCH } from './distance.ts'
 import { explain } from './explain.ts'
 import { octetsOf } from './letters.ts'
-import { Matcher, type NameBlock } from './matcher.ts'
 import { referenceCost, referenceInside, vocabulary } from '../../../test/support/similar-reference.ts'
 import { variants } from '../../../test/support/similar-variants.ts'
 

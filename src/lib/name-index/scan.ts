@@ -1,9 +1,16 @@
-import { countBits, highestBit, lowestBit, setBits } from './bits.ts'
-import { Key, wordsOfKey } from './block-index.ts'
-import { BLOCK, MAX_LENGTH, Plane, type Columns } from './columns.ts'
+import {
+  countBits,
+  highestBit,
+  lowestBit,
+  setBits,
+  BLOCK,
+  MAX_LENGTH,
+  Plane,
+  type Columns,
+} from './columns.ts'
+import { Key, wordsOfKey, blocksWithin } from './block-index.ts'
 import { isBounded, type IndexQuery } from './query.ts'
 import type { Segment } from './segment.ts'
-import { blocksWithin } from './zones.ts'
 
 /** Positions of a segment: the first inclusive, the second exclusive. */
 export type Range = readonly [from: number, to: number]

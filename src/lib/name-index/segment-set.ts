@@ -1,7 +1,7 @@
 import { ColumnBuilder, type ALabelOf } from './column-builder.ts'
 import { MAX_RECORDS, Plane, type Columns, type Order } from './columns.ts'
 import { Segment, type EntryKey, type Hit } from './segment.ts'
-import { TimeSlice } from './time-slice.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** Minimum number of segments per merge: fewer cost more work, more make each query search more segments. */
 const MIN_MERGED = 3
@@ -154,5 +154,22 @@ async function removeAlike(merged: Segment, old: Segment, before: Uint32Array): 
       merged.remove(merged.find({ key: old.columns.keys[position] ?? 0, name: old.nameOf(position) }))
     }
     await slice.yieldIfOver()
+  }
+}
+
+/** Divides long work on the event loop into slices, so that other work gets a turn. */
+export class TimeSlice {
+  readonly #ms: number
+  #since = performance.now()
+
+  constructor(ms: number) {
+    this.#ms = ms
+  }
+
+  /** Returns to the event loop if the slice is over. */
+  async yieldIfOver(): Promise<void> {
+    if (performance.now() - this.#since < this.#ms) return
+    await nextTurn()
+    this.#since = performance.now()
   }
 }

@@ -1,5 +1,4 @@
-import { countBits } from './bits.ts'
-import { BLOCK, Plane, sizeOf, type Columns } from './columns.ts'
+import { countBits, BLOCK, Plane, sizeOf, type Columns } from './columns.ts'
 import { compareBytes } from './sort.ts'
 
 /** A position in the order of a list: a timestamp, and the Latin-1 bytes of a name. */

@@ -3,7 +3,7 @@ import type { IndexQuery, Span } from './query.ts'
 import { Scan } from './scan.ts'
 import type { EntryKey, Hit, Segment } from './segment.ts'
 import { compareBytes } from './sort.ts'
-import { TimeSlice } from './time-slice.ts'
+import { TimeSlice } from './segment-set.ts'
 
 /** Orders that no segment is sorted by. */
 export const SORTED_ORDERS = ['modified', 'name', 'length'] as const

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { buildTrie, splitBy } from './index.ts'
-import { costOf } from './trie.ts'
+import { buildTrie, splitBy, costOf } from './index.ts'
 
 const splitterOf = (words: readonly string[]) => splitBy(buildTrie(words))
 

@@ -1,9 +1,14 @@
 import type { Channel, ChannelName, Channels } from './channel.ts'
 import { emailChannel, type EmailSettings } from './email.ts'
 import type { HttpChannelOptions } from './http-post.ts'
-import { discordChannel, slackChannel } from './incoming-webhooks.ts'
-import { ntfyChannel, type NtfySettings } from './ntfy.ts'
-import { telegramChannel, type TelegramSettings } from './telegram.ts'
+import {
+  discordChannel,
+  slackChannel,
+  ntfyChannel,
+  type NtfySettings,
+  telegramChannel,
+  type TelegramSettings,
+} from './chat-services.ts'
 import { webhookChannel } from './webhook.ts'
 
 /** What the operator has configured. What is undefined cannot be used. */

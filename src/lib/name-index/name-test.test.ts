@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { BytePattern } from './byte-pattern.ts'
+import { BytePattern } from './name-test.ts'
 
 /** The same by a regular expression. */
 const matchesGlob = (text: string, glob: string) =>

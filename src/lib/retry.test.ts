@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CircuitBreaker } from './circuit-breaker.ts'
+import { CircuitBreaker } from './retry.ts'
 
 const fail = () => Promise.reject(new Error('no'))
 
