@@ -142,7 +142,12 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     return (data) => (serialize ??= compileSerializer(schema))(data)
   })
 
-  const observe = requestObserver(log, metrics, logQuota, shutdown)
+  const observe = requestObserver(
+    log,
+    (labels, seconds) => metrics.requests.observe(labels, seconds),
+    logQuota,
+    shutdown,
+  )
   const handleCors = allowOrigins(app, corsOrigins)
   const answerUnknown = answerErrors(app)
   // One hook, because each hook costs as much as these checks.

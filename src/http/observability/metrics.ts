@@ -20,7 +20,7 @@ export class Metrics {
   readonly registry = new Registry()
   #text: Promise<string> | undefined
   #gather: (() => Promise<readonly Measurements[]>) | undefined
-  readonly #requests = this.histogram('catalejo_http_request_seconds', 'Duration of HTTP requests', [
+  readonly requests = this.histogram('catalejo_http_request_seconds', 'Duration of HTTP requests', [
     'method',
     'route',
     'status',
@@ -121,10 +121,6 @@ export class Metrics {
   async gathered(): Promise<Measurements> {
     if (this.#gather === undefined) return this.measurements()
     return AggregatorRegistry.aggregate([...(await this.#gather())]).getMetricsAsJSON()
-  }
-
-  observeRequest(method: string, route: string, status: number, seconds: number): void {
-    this.#requests.observe({ method, route, status }, seconds)
   }
 }
 

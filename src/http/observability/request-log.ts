@@ -3,7 +3,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { pino, type Logger } from 'pino'
 import { clientGroup } from '../client.ts'
 import type { GracefulShutdown } from '../graceful-shutdown.ts'
-import type { Metrics } from './metrics.ts'
 
 const WINDOW_MS = 60_000
 /** Clients counted separately; further ones are counted as one. */
@@ -24,7 +23,7 @@ export const nextRequestId = (): string => `req-${(++requests).toString(36)}`
  */
 export function requestObserver(
   log: Logger,
-  metrics: Metrics,
+  measure: (labels: { method: string; route: string; status: number }, seconds: number) => void,
   quota: LogQuota,
   shutdown: GracefulShutdown,
 ): ObserveRequest {
@@ -34,7 +33,7 @@ export function requestObserver(
       shutdown.release(socket, response)
       const ms = performance.now() - start
       const status = response.writableFinished ? response.statusCode : CLIENT_CLOSED_REQUEST
-      metrics.observeRequest(method, route, status, ms / 1_000)
+      measure({ method, route, status }, ms / 1_000)
       if (!quota.take(ip)) return
       const rounded = Math.round(ms * 1_000) / 1_000
       log.info({ reqId, method, route, status, ms: rounded, ip: ip ?? null }, 'request completed')

@@ -10,7 +10,7 @@ import {
   symbolPlane,
 } from './planes.ts'
 import { countBits, setBits, BLOCK, MARKS, shared, type BlockIndex } from './columns.ts'
-import type { Span } from './query.ts'
+import type { Span } from './timestamp.ts'
 
 /**
  * An inverted index of blocks of 32 records: for each symbol, pair and triple of symbols, each length and each mark, a bit per

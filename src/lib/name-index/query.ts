@@ -1,6 +1,6 @@
 import { MAX_LENGTH, Plane } from './columns.ts'
 import { NameTest, WordTest } from './name-test.ts'
-import { parseTimestamp } from './timestamp.ts'
+import { parseTimestamp, type Span } from './timestamp.ts'
 
 /** A condition on records. */
 export type IndexTerm =
@@ -22,12 +22,6 @@ export type IndexTerm =
   | { readonly kind: 'name'; readonly glob: string | undefined; readonly aLabelGlob: string | undefined }
 
 export type DateColumn = 'registered' | 'modified' | 'deleted'
-
-/** Timestamps, inclusive. */
-export interface Span {
-  readonly from: number
-  readonly to: number
-}
 
 const EVER: Span = { from: -Infinity, to: Infinity }
 

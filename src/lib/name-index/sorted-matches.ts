@@ -1,8 +1,9 @@
 import { compareNames, rangeOf } from './first-matches.ts'
-import type { IndexQuery, Span } from './query.ts'
+import type { IndexQuery } from './query.ts'
 import { Scan } from './scan.ts'
 import type { EntryKey, Hit, Segment } from './segment.ts'
 import { compareBytes } from './sort.ts'
+import type { Span } from './timestamp.ts'
 import { TimeSlice } from './segment-set.ts'
 
 /** Orders that no segment is sorted by. */

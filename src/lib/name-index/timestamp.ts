@@ -4,6 +4,12 @@
  */
 export const TIMESTAMP_LENGTH = 'YYYY-MM-DD HH:MM:SS'.length
 
+/** A range of timestamps, both ends included. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+}
+
 const LOW = 4_096
 
 /** Parses the date and time that begins at `at`; NaN if there is none in exactly that form. */
