@@ -2,7 +2,7 @@
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzñ'
 const ACCENTED = { á: 'a', é: 'e', í: 'i', ó: 'o', ú: 'u', ü: 'u' }
 
-export const NO_LETTER = 255
+const NO_LETTER = 255
 
 /** By Latin-1 code, the index of a letter in the alphabet. */
 const LETTER_OF = new Uint8Array(256).fill(NO_LETTER)
@@ -12,12 +12,12 @@ for (const [letter, plain] of Object.entries(ACCENTED)) {
 }
 
 /** The index of a letter, or `NO_LETTER`. */
-export const letterOf = (code: number): number => LETTER_OF[code] ?? NO_LETTER
+const letterOf = (code: number): number => LETTER_OF[code] ?? NO_LETTER
 
 /** Characters of a word. */
 const MAX_WORD = 31
 /** The cost of a prefix that is not a word. */
-export const NO_WORD = 0xffff_ffff
+const NO_WORD = 0xffff_ffff
 
 /**
  * A set of words with their costs, in memory that threads share. The nodes are in breadth-first order, so that the children
