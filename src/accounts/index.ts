@@ -6,7 +6,6 @@ import type { Query } from '../storage/database/sql.ts'
 import { VersionedCache } from '../storage/database/versioned-cache.ts'
 import type { Identity } from '../http/auth/authenticator.ts'
 import {
-  type AccountRecord,
   type ApiKey,
   type CreateKeyOutcome,
   type KeyLimits,
@@ -16,21 +15,10 @@ import {
   UNLIMITED,
 } from '../http/auth/key-limits.ts'
 import * as queries from './queries.ts'
-import { KeyUses } from './key-uses.ts'
 import { hash, randomBytes } from 'node:crypto'
 
 /** 32 letters and digits, 5 bits each, without those that are easily confused. */
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
-
-/** Generates an API key of 160 random bits. It is shown to its holder once and never stored. */
-function newApiKey(): ApiKey {
-  return randomText(32) as ApiKey
-}
-
-/** Generates a short public id of a key, for lists and revocation. */
-function newKeyId(): string {
-  return randomText(10)
-}
 
 /**
  * Returns the digest of a key, the only form in which it is stored. A plain hash is enough, because a key is random and not a
@@ -58,47 +46,21 @@ function randomText(length: number): string {
 const MAX_CACHED_KEYS = 10_000
 const MAX_CACHED_NAMES = 1_000
 
-interface NewAccount {
-  readonly name: string
-  readonly service: Service
-}
+/** The accounts and their keys. */
+export type Accounts = ReturnType<typeof createAccounts>
 
-export interface Accounts {
-  /**
-   * Returns who holds a key. Undefined if it is unknown or revoked; a revocation takes effect immediately.
-   * @param client whose turn a read from the database uses
-   */
-  readonly identify: (key: string, client: string) => Promise<Identity | undefined>
-  /** The same from memory. Undefined also if the database has to be asked. */
-  readonly identifyCached: (key: string) => Identity | undefined
-  /** Creates a key, and its account if there is none. Without limits the key has full scope and never expires. */
-  createKey(account: string, service: Service, limits?: KeyLimits): Promise<CreateKeyOutcome>
-  keys(): Promise<KeyRecord[]>
-  accounts(): Promise<AccountRecord[]>
-  /** Stores which keys were used since the last call. */
-  writeUses(): Promise<void>
-  revoke(id: string): Promise<'revoked' | 'already-revoked' | 'unknown'>
-  /** Finds an account by name. */
-  find(name: string): Promise<queries.AccountRow | undefined>
-  /** Lists the accounts of a service, ordered by name. */
-  ofService(service: Service): Promise<queries.AccountRow[]>
-  /** Returns the name of an account, which never changes. Undefined if there is none. */
-  readonly nameOf: (id: number) => Promise<string | undefined>
-  /**
-   * Creates these accounts, with a key each, if there are none at all. Of nodes that start together, one creates them.
-   * @returns the keys, in that order; undefined if there are accounts
-   */
-  createFirst(accounts: readonly NewAccount[]): Promise<readonly ApiKey[] | undefined>
-}
-
-export function createAccounts(database: Database, clock: Clock): Accounts {
+export function createAccounts(database: Database, clock: Clock) {
   const cache = new VersionedCache<Identity>(database, 'key', MAX_CACHED_KEYS)
   const names = lruCache<string, number>(MAX_CACHED_NAMES)
   const uses = new KeyUses(database, clock)
 
   return {
-    // Any change of a key clears the cache, so a revocation takes effect with its commit.
-    async identify(key, client) {
+    /**
+     * Returns who holds a key. Undefined if it is unknown or revoked: any change of a key clears the cache, so a revocation
+     * takes effect with its commit.
+     * @param client whose turn a read from the database uses
+     */
+    identify: async (key: string, client: string): Promise<Identity | undefined> => {
       const identity = await cache.get(key, async () => {
         const row = await database
           .readerOf(client)
@@ -111,13 +73,15 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
       return identity
     },
 
-    identifyCached(key) {
+    /** The same from memory. Undefined also if the database has to be asked. */
+    identifyCached: (key: string): Identity | undefined => {
       const identity = cache.peek(key)
       if (identity !== undefined) uses.record(identity.keyId)
       return identity
     },
 
-    async createKey(name, service, limits = UNLIMITED) {
+    /** Creates a key, and its account if there is none. Without limits the key has full scope and never expires. */
+    createKey: async (name: string, service: Service, limits = UNLIMITED): Promise<CreateKeyOutcome> => {
       const account = name.trim().normalize('NFC')
       if (account === '' || account.length > MAX_ACCOUNT_CHARACTERS || !isDisplayName(account)) {
         return {
@@ -128,15 +92,18 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
       return database.transaction((tx) => addKey(tx, account, service, { limits, now: clock.now() }))
     },
 
-    keys: async () =>
+    keys: async (): Promise<KeyRecord[]> =>
       (await database.all(queries.allKeys())).map((row) => {
         const { id, account, service, created_at, revoked_at, used_at } = row
         return { id, account, service, created_at, revoked_at, used_at, ...limitsOf(row) }
       }),
+
     accounts: () => database.all(queries.allAccounts()),
+
+    /** Stores which keys were used since the last call. */
     writeUses: () => uses.write(),
 
-    revoke: (id) =>
+    revoke: (id: string): Promise<'revoked' | 'already-revoked' | 'unknown'> =>
       database.transaction(async (tx) => {
         const now = clock.now()
         const changed =
@@ -145,17 +112,26 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
         return (await tx.first(queries.keyById(id))) === undefined ? 'unknown' : 'already-revoked'
       }),
 
-    find: (name) => database.first(queries.accountByName(name.trim().normalize('NFC'))),
+    /** Finds an account by name. */
+    find: (name: string) => database.first(queries.accountByName(name.trim().normalize('NFC'))),
 
-    ofService: (service) => database.all(queries.accountsOf(service)),
+    /** Lists the accounts of a service, ordered by name. */
+    ofService: (service: Service) => database.all(queries.accountsOf(service)),
 
-    async nameOf(id) {
+    /** Returns the name of an account, which never changes. Undefined if there is none. */
+    nameOf: async (id: number): Promise<string | undefined> => {
       const name = names.get(id) ?? (await database.first(queries.accountById(id)))?.name
       if (name !== undefined) names.set(id, name)
       return name
     },
 
-    async createFirst(accounts) {
+    /**
+     * Creates these accounts, with a key each, if there are none at all. Of nodes that start together, one creates them.
+     * @returns the keys, in that order; undefined if there are accounts
+     */
+    createFirst: async (
+      accounts: readonly { readonly name: string; readonly service: Service }[],
+    ): Promise<readonly ApiKey[] | undefined> => {
       const isEmpty = async (on: Pick<Transaction, 'first'>) =>
         (await on.first(queries.countAccounts()))?.count === 0
       // Checked at every start without a lock, so that it does not wait for writers.
@@ -194,7 +170,8 @@ async function addKey(
   const found =
     service === 'admin' ? await administrator(tx, account) : await accountFor(tx, account, service, now)
   if (found.kind === 'other-service') return found
-  const [key, id] = [newApiKey(), newKeyId()]
+  // 160 random bits, shown to the holder once and never stored; the id is public.
+  const [key, id] = [randomText(32) as ApiKey, randomText(10)]
   const digest = isLimited(limits) ? limitedDigestOf(key) : digestOf(key)
   await tx.run(found.insert({ id, digest, now, limits }))
   return { kind: 'created', key, id }
@@ -225,4 +202,40 @@ async function administrator(tx: Transaction, name: string): Promise<Holder> {
   const row = await tx.first(queries.accountByName(name))
   if (row !== undefined) return { kind: 'other-service', service: row.service }
   return { kind: 'found', insert: (key) => queries.insertAdministrator(name, key) }
+}
+
+/** Limits the keys remembered between two writes. Others are recorded at a later use. */
+const MAX_RECORDED = 10_000
+/** Minimum interval between two writes of one key. */
+const WRITE_INTERVAL_MS = 5 * 60_000
+
+/** Records when keys were last used, to within a few minutes. Written in batches, so that no request waits for it. */
+class KeyUses {
+  readonly #database: Database
+  readonly #clock: Clock
+  readonly #recorded = new Map<string, number>()
+  readonly #written = new Map<string, number>()
+
+  constructor(database: Database, clock: Clock) {
+    this.#database = database
+    this.#clock = clock
+  }
+
+  record(keyId: string): void {
+    const now = this.#clock.now()
+    if (now - (this.#written.get(keyId) ?? -Infinity) < WRITE_INTERVAL_MS) return
+    if (this.#recorded.size < MAX_RECORDED || this.#recorded.has(keyId)) this.#recorded.set(keyId, now)
+  }
+
+  /** Stores the uses since the last call. After a failure, they are recorded again at the next use. */
+  async write(): Promise<void> {
+    if (this.#recorded.size === 0) return
+    const uses = [...this.#recorded]
+    this.#recorded.clear()
+    if (this.#written.size + uses.length > MAX_RECORDED) this.#written.clear()
+    await this.#database.transaction(async (tx) => {
+      for (const [id, at] of uses) await tx.run(queries.recordUse(id, at))
+    })
+    for (const [id, at] of uses) this.#written.set(id, at)
+  }
 }

@@ -1,14 +1,10 @@
 import type { HttpServer } from '../http/server.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
-import { accountsRoute } from './routes/accounts.ts'
-import { keysRoutes, type ApiKeys } from './routes/keys.ts'
-import { limitsRoutes, type AccountPolicies } from './routes/limits.ts'
+import { accountsRoute, limitsRoutes, type AccountsOptions } from './routes/accounts.ts'
+import { keysRoutes } from './routes/keys.ts'
 import { systemRoute, type SystemOptions } from './routes/system.ts'
 
-export interface AdminOptions extends SystemOptions {
-  readonly keys: ApiKeys
-  readonly policies: AccountPolicies
-}
+export type AdminOptions = AccountsOptions & SystemOptions
 
 /** The endpoints for the owner of the service, with a key of the service `admin`. */
 export function adminRoutes(app: HttpServer, shared: EndpointShared, options: AdminOptions): void {

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
-import { HelpText, type ShownSettings } from './help.ts'
-import { readOptions, rejectFlag, type Options } from './options.ts'
-import { reportUsageError } from './failure.ts'
+import { readConfig, type Config, type Flags } from '../server/config/config.ts'
+import { reportUsageError, WRONG_SETTINGS } from './failure.ts'
+import { HelpText, rejectFlag, type ShownSettings } from './help.ts'
 
 type Run = (options: Options) => Promise<void>
 
@@ -89,4 +89,35 @@ interface FlagOptions {
   readonly values?: readonly string[]
   readonly default?: string
   readonly isRequired?: boolean
+}
+
+export interface Options {
+  readonly config: Config
+  readonly positionals: readonly string[]
+  /** The flags with a value, settings included, by name without the leading hyphens. */
+  readonly own: Flags
+  /** The flags without a value that are set. */
+  readonly switches: ReadonlySet<string>
+}
+
+/** Reads the settings of a parsed command. If one is wrong, reports it, sets the exit code and returns undefined. */
+function readOptions(command: CatalejoCommand): Options | undefined {
+  const values: Record<string, unknown> = command.optsWithGlobals()
+  const flags: Record<string, string | undefined> = {}
+  const switches = new Set<string>()
+  for (let one: Command | null = command; one !== null; one = one.parent) {
+    for (const option of one.options) {
+      const value = values[option.attributeName()]
+      if (typeof value === 'string') flags[option.name()] = value
+      else if (value === true) switches.add(option.name())
+    }
+  }
+  const result = readConfig(flags)
+  for (const warning of result.warnings) console.error(warning)
+  if (!result.ok) {
+    for (const fault of result.faults) console.error(fault)
+    process.exitCode = command.settingsExitCode ?? WRONG_SETTINGS
+    return undefined
+  }
+  return { config: result.config, positionals: command.args, own: flags, switches }
 }

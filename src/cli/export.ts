@@ -9,8 +9,10 @@ import {
   fieldsParameter,
   RecordFields,
 } from '../domainwatch/index.ts'
-import type { Options } from './options.ts'
+import type { Options } from './command.ts'
 import { usageFault } from './failure.ts'
+import type { Change } from '../storage/database/changes/change.ts'
+import type { ChangeLog } from '../storage/database/changes/change-log.ts'
 
 const EVERYTHING = { filters: { reserve: false, rev: false, dis: false }, ascending: false }
 
@@ -48,4 +50,46 @@ async function writeAll(
     await new Promise<void>((resolve) => output.write(text, () => resolve()))
   }
   return fault
+}
+
+const PAGE = 500
+
+/**
+ * `catalejo changes`: prints what was changed, by whom and when, one JSON line per change, from the oldest or after `--since`.
+ * With `--follow yes` it waits for more until it is stopped. Works while the service runs. Exits with 3 if changes after
+ * the cursor have been removed.
+ */
+export async function changes({ config, own }: Options): Promise<void> {
+  await using database = await openDatabase(config, { existing: true })
+  const stopping = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort())
+  // The reader has closed the pipe.
+  process.stdout.once('error', () => stopping.abort())
+  const cursor = own['since'] ?? (await database.changes.start())
+  const read = own['follow'] === 'yes' ? followed : recorded
+  await writeAll(process.stdout, read(database.changes, cursor, stopping.signal))
+}
+
+async function* followed(log: ChangeLog, since: string, signal: AbortSignal): AsyncGenerator<string> {
+  for await (const change of log.follow(since, signal)) {
+    if (change === 'gap') return reportGap()
+    yield line(change)
+  }
+}
+
+async function* recorded(log: ChangeLog, since: string, signal: AbortSignal): AsyncGenerator<string> {
+  for (let cursor = since; ;) {
+    const page = await log.since(cursor, PAGE)
+    if (page.kind === 'gap') return reportGap()
+    yield page.changes.map(line).join('')
+    if (page.cursor === cursor || signal.aborted) return
+    cursor = page.cursor
+  }
+}
+
+const line = (change: Change): string => `${JSON.stringify(change)}\n`
+
+function reportGap(): void {
+  console.error('catalejo: the changes after this cursor were deleted; start without --since')
+  process.exitCode = 3
 }

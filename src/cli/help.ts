@@ -1,5 +1,5 @@
-import { Help, type Command, type Argument, type Option } from 'commander'
-import { SettingOption } from './options.ts'
+import { Help, InvalidArgumentError, Option, type Argument, type Command } from 'commander'
+import { defaultText, environmentName, type Setting } from '../server/config/setting.ts'
 
 const ALL_SETTINGS =
   'Every command takes all settings, as flags and from the environment (flags win). To list them: catalejo serve --help'
@@ -7,6 +7,42 @@ const ENVIRONMENT =
   'Each setting is also an environment variable; NAME_FILE names a file that holds the value. Flags win over the environment.'
 /** Maximum width of the first column of a list, so that the second stays readable at 80 columns. */
 const MAX_TERM = 28
+
+/** The flag of a setting. A wrong value is reported together with all other settings, not by the parser. */
+export class SettingOption extends Option {
+  readonly #setting: Setting<unknown>
+
+  constructor(setting: Setting<unknown>) {
+    super(`--${setting.name} <VALUE>`, setting.summary)
+    this.#setting = setting
+    this.argParser(rejectFlag)
+    if (setting.parse.values !== undefined) this.argChoices = [...setting.parse.values]
+  }
+
+  /** Returns the meaning, the environment variable, the permitted values and the default. */
+  describe(): string {
+    const { name, summary } = this.#setting
+    const fallback = defaultText(this.#setting)
+    const notes = [
+      environmentName(name),
+      ...this.#takes(),
+      ...(fallback === '' ? [] : [`default: ${fallback}`]),
+    ]
+    return `${summary} (${notes.join('; ')})`
+  }
+
+  /** The permitted values, as the error for a wrong one names them. Those of addresses are in the summary. */
+  #takes(): string[] {
+    const parsed = this.#setting.parse('\0')
+    return 'takes' in parsed && !parsed.takes.includes('://') ? [parsed.takes] : []
+  }
+}
+
+/** Rejects a flag in the place of a value: the value of the previous flag is missing. */
+export function rejectFlag(value: string): string {
+  if (value.startsWith('--')) throw new InvalidArgumentError('It needs a value before the next flag.')
+  return value
+}
 
 /** Names of settings as their flags are written, or every setting. */
 export type ShownSettings = readonly string[] | 'all'

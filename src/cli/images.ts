@@ -7,7 +7,7 @@ import { exportImages, MANIFEST } from '../imagestore/transfer/export.ts'
 import { filesIn, importImages, listedImages } from '../imagestore/transfer/import.ts'
 import { checkpointsOf } from './checkpoint.ts'
 import { failureLine, usageFault } from './failure.ts'
-import type { Options } from './options.ts'
+import type { Options } from './command.ts'
 import { createProgress } from './progress.ts'
 
 /** Images that an interrupted import repeats at most. */

@@ -19,7 +19,7 @@ import {
 import { checkpointsOf } from './checkpoint.ts'
 import { reportMigration } from './instance.ts'
 import { failureLine, usageFault } from './failure.ts'
-import type { Options } from './options.ts'
+import type { Options } from './command.ts'
 import { createProgress } from './progress.ts'
 import { asError } from '../lib/errors.ts'
 

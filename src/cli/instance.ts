@@ -5,8 +5,7 @@ import { makeFolder } from '../storage/blobs/durable.ts'
 import { openBlobs } from '../storage/blobs/open.ts'
 import { Staging } from '../storage/blobs/staging.ts'
 import type { Config } from '../server/config/config.ts'
-import type { Database } from '../storage/database/database.ts'
-import type { OpenOptions } from '../storage/database/open-options.ts'
+import type { Database, OpenOptions } from '../storage/database/database.ts'
 import { fail, failureLine } from './failure.ts'
 
 /** Runs `use` with the database of the instance, and closes it. A database that cannot be opened is reported. */

@@ -16,7 +16,7 @@ import {
 } from '../http/auth/key-limits.ts'
 import { reportMigration, withDatabase } from './instance.ts'
 import { fail, usageFault } from './failure.ts'
-import type { Options } from './options.ts'
+import type { Options } from './command.ts'
 
 /** `catalejo key create`. The key commands work while the service runs. */
 export async function createKey({ config, own }: Options): Promise<void> {

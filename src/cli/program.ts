@@ -6,8 +6,7 @@ import { DELIVERY_MODES } from '../imagestore/links/delivery-mode.ts'
 import { VERSION } from '../lib/version.ts'
 import { CatalejoCommand } from './command.ts'
 import { COULD_NOT_VERIFY } from './failure.ts'
-import { showHelp } from './help.ts'
-import { SettingOption } from './options.ts'
+import { SettingOption, showHelp } from './help.ts'
 
 const DATABASE = ['data', 'database-url']
 const STORES = [...DATABASE, 'blobs-url']
@@ -145,7 +144,7 @@ function defineImageCommands(program: CatalejoCommand): void {
     .examples(
       "catalejo sign '42j4wpd3wjumvg7ovuzuh4g5ev565hwq.webp&m=w_300' --account aplicacion --expires 86400",
     )
-    .runs(async () => (await import('./sign.ts')).signLink)
+    .runs(async () => (await import('./account.ts')).signLink)
 
   const images = program.command('images').description('Imports and exports images.')
   images
@@ -210,7 +209,7 @@ function defineDomainCommands(program: CatalejoCommand): void {
     .flag('--follow <YES|NO>', 'also wait for new changes', { values: ['yes', 'no'], default: 'no' })
     .settings([...DATABASE, 'changes-days', 'changes-max'])
     .examples('catalejo changes', 'catalejo changes --follow yes')
-    .runs(async () => (await import('./changes.ts')).changes)
+    .runs(async () => (await import('./export.ts')).changes)
 }
 
 function defineMaintenanceCommands(program: CatalejoCommand): void {

@@ -10,7 +10,7 @@ import { isBlobKey } from '../storage/blobs/blob-store.ts'
 import { parseS3Location, S3_LOCATION_TAKES } from '../storage/blobs/s3/location.ts'
 import { fail, failureLine, usageFault } from './failure.ts'
 import { openInstance } from './instance.ts'
-import type { Options } from './options.ts'
+import type { Options } from './command.ts'
 import { createProgress, type ShownProgress } from './progress.ts'
 
 /** `catalejo backup`. Exits with 0 if the snapshot is complete, otherwise with 1. */

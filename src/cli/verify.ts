@@ -9,10 +9,10 @@ import type { Database } from '../storage/database/database.ts'
 import { StorageFault } from '../storage/database/faults.ts'
 import { countRows } from '../storage/database/rows.ts'
 import { tableNamed } from '../storage/database/tables.ts'
-import { isKind, KINDS } from '../operations/integrity/findings.ts'
+import { isKind, KINDS } from '../operations/integrity/verification.ts'
 import { verify, type Verified, type VerifyOptions } from '../operations/integrity/index.ts'
 import { COULD_NOT_VERIFY, failureLine, usageFault } from './failure.ts'
-import type { Options } from './options.ts'
+import type { Options } from './command.ts'
 import { createProgress } from './progress.ts'
 
 /** No upload takes longer, so that older bytes without a record are leftovers. */

@@ -216,12 +216,7 @@ export async function createRoutes(
         engine: config.databaseUrl === '' ? 'sqlite' : 'postgres',
         blobs: { kind: config.blobsUrl === undefined ? 'files' : 's3', ping: () => images.store.ping() },
         measurements: () => metrics.gathered(),
-        keys: {
-          keys: () => accounts.keys(),
-          accounts: () => accounts.accounts(),
-          create: (account, service, limits) => accounts.createKey(account, service, limits),
-          revoke: (id) => accounts.revoke(id),
-        },
+        keys: accounts,
         policies: createAccountPolicies(database),
       })
     },

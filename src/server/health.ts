@@ -92,27 +92,11 @@ const INTEGRITY = { everyMs: Infinity, retryMs: 10 * SECOND, holdMs: 5 * SECOND 
 const WRITES = { everyMs: 10 * SECOND, retryMs: SECOND, holdMs: 5 * SECOND }
 const PROBE = Buffer.alloc(4_096, 'probe')
 
-interface Parts {
-  readonly database: Database
-  readonly staging: Staging
-}
-
 /** Whether the database and the image store work. Read by `/readyz`. */
-export interface Health {
-  /** Reports that an operation of the database failed. */
-  databaseFailed(fault: StorageFault): void
-  /** Reports that an operation of the image store, or of its disk, failed. */
-  imagesFailed(fault: Error): void
-  /** Starts to probe them. */
-  watch(parts: Parts): void
-  /** Rejects with the fault if something does not work. */
-  check(): Promise<void>
-  /** Ends probing. A long check of the database ends when that is closed. */
-  close(): Promise<void>
-}
+export type Health = ReturnType<typeof createHealth>
 
-export function createHealth(clock: Clock, log: Logger): Health {
-  let parts: Parts | undefined
+export function createHealth(clock: Clock, log: Logger) {
+  let parts: { readonly database: Database; readonly staging: Staging } | undefined
   const reporter = (part: string) => (fault: Error | undefined) => {
     if (fault === undefined) log.info({ part }, 'recovered')
     else log.error({ part, err: fault }, fault instanceof StorageFault ? fault.advice : fault.message)
@@ -138,15 +122,21 @@ export function createHealth(clock: Clock, log: Logger): Health {
     },
     report: reporter('images'),
   })
+  const components = [integrity, writes, images]
   return {
-    databaseFailed: (fault) => (fault.kind === 'damaged' ? integrity : writes).failed(fault),
-    imagesFailed: (fault) => images.failed(fault),
-    watch: (opened) => (parts = opened),
+    /** Reports that an operation of the database failed. */
+    databaseFailed: (fault: StorageFault) => (fault.kind === 'damaged' ? integrity : writes).failed(fault),
+    /** Reports that an operation of the image store, or of its disk, failed. */
+    imagesFailed: (fault: Error) => images.failed(fault),
+    /** Starts to probe them. */
+    watch: (opened: typeof parts) => void (parts = opened),
+    /** Rejects with the fault if something does not work. */
     async check() {
-      await Promise.all([integrity.check(), writes.check(), images.check()])
+      await Promise.all(components.map((component) => component.check()))
     },
+    /** Ends probing. A long check of the database ends when that is closed. */
     async close() {
-      await Promise.all([integrity.close(), writes.close(), images.close()])
+      await Promise.all(components.map((component) => component.close()))
     },
   }
 }

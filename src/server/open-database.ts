@@ -1,8 +1,7 @@
 import { join, resolve } from 'node:path'
 import { perProcessShare } from '../lib/concurrency.ts'
 import { makeFolder } from '../storage/blobs/durable.ts'
-import type { Database, ObserveDatabase } from '../storage/database/database.ts'
-import type { OpenOptions } from '../storage/database/open-options.ts'
+import type { Database, ObserveDatabase, OpenOptions } from '../storage/database/database.ts'
 import { openSqlite } from '../storage/database/sqlite/open.ts'
 import type { Config } from './config/config.ts'
 

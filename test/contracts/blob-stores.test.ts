@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { openFileBlobs } from '../../src/storage/blobs/file-store.ts'
-import { S3_DEFAULTS } from '../../src/storage/blobs/s3/options.ts'
+import { S3_DEFAULTS } from '../../src/storage/blobs/s3/requests.ts'
 import { openS3Blobs } from '../../src/storage/blobs/s3/store.ts'
 import { noS3, testLocation } from '../support/s3.ts'
 import { blobStoreContract } from './blob-store.ts'

@@ -1,6 +1,5 @@
 /** Migrates the SQLite file that the first argument names with the test migration, which never ends: to be killed there. */
-import { Connection } from '../../src/storage/database/sqlite/connection.ts'
-import { migrate } from '../../src/storage/database/sqlite/migrate.ts'
+import { Connection, migrate } from '../../src/storage/database/sqlite/connection.ts'
 import { withTestMigration } from './test-migration.ts'
 
 const HOURS = `WITH RECURSIVE long (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM long) SELECT max(n) FROM long;`

@@ -29,7 +29,7 @@ import { createAnswer, keysAnswer, revokeAnswer } from '../schemas.ts'
 export interface ApiKeys {
   readonly keys: () => Promise<readonly KeyRecord[]>
   readonly accounts: () => Promise<readonly AccountRecord[]>
-  readonly create: (account: string, service: Service, limits: KeyLimits) => Promise<CreateKeyOutcome>
+  readonly createKey: (account: string, service: Service, limits: KeyLimits) => Promise<CreateKeyOutcome>
   readonly revoke: (id: string) => Promise<'revoked' | 'already-revoked' | 'unknown'>
 }
 
@@ -131,7 +131,7 @@ export function keysRoutes(
         expiresAt: expires === undefined ? null : clock.now() + expires,
         rate: maxRate ?? null,
       }
-      const outcome = await apiKeys.create(account, service, limits)
+      const outcome = await apiKeys.createKey(account, service, limits)
       switch (outcome.kind) {
         case 'created':
           reply.header('cache-control', 'no-store')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OverloadError } from '../../lib/errors.ts'
-import { sqliteDialect } from '../../storage/database/sqlite/dialect.ts'
+import { sqliteDialect } from '../../storage/database/dialect.ts'
 import type { Reader } from '../../storage/database/database.ts'
 import { countInDatabase } from './count-in-database.ts'
 

@@ -3,7 +3,7 @@ import { isCalendarDateTime } from '../../lib/dates.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
 import { isBlobKey } from '../../storage/blobs/blob-store.ts'
 import type { Query } from '../../storage/database/sql.ts'
-import * as queries from './queries.ts'
+import * as queries from '../queries.ts'
 import { PAGE_ROWS, rowsOf, type Verification } from './verification.ts'
 
 type Row<Page extends (...parameters: never[]) => Query> = ReturnType<Page>['row']

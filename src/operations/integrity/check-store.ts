@@ -14,7 +14,7 @@ import { forEachConcurrent } from '../../lib/concurrency.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { reasonOf } from '../../storage/blobs/open.ts'
 import { blobFault } from './check-database.ts'
-import * as queries from './queries.ts'
+import * as queries from '../queries.ts'
 import type { Repairer } from './repair.ts'
 import { PAGE_ROWS, retryOverload, rowsOf, type Verification } from './verification.ts'
 

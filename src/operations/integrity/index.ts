@@ -4,9 +4,8 @@ import type { Progress } from '../../lib/progress.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { checkDatabase } from './check-database.ts'
 import { checkBytes, checkOrphans, checkOwner } from './check-store.ts'
-import type { Findings } from './findings.ts'
+import { type Findings, Verification } from './verification.ts'
 import { Repairer, type Repaired } from './repair.ts'
-import { Verification } from './verification.ts'
 
 export interface VerifyOptions {
   readonly database: Database

@@ -6,12 +6,59 @@ import type { Database } from '../../storage/database/database.ts'
 import { countRows } from '../../storage/database/rows.ts'
 import type { Query } from '../../storage/database/sql.ts'
 import { tableNamed } from '../../storage/database/tables.ts'
-import { Findings } from './findings.ts'
 
 /** Rows per page. */
 export const PAGE_ROWS = 1_000
 /** A short outage of the database must not end a check that runs for hours. */
 const RETRIES = { attempts: 6, firstPauseMs: 500, isRetryable: isOverload }
+
+/** The kinds of faults that an instance can have. */
+export const KINDS = {
+  missing: 'recorded images whose bytes are not in the store',
+  rotted: 'recorded images whose bytes are not those that were uploaded',
+  unreadable: 'recorded images whose bytes could not be read, so that they are unverified',
+  lost: 'images marked as lost earlier: uploading the same bytes again restores them',
+  found: 'images marked as lost whose bytes are in the store again',
+  orphaned: 'bytes in the store without a record',
+  store: 'faults of the store as a whole',
+  database: 'faults of the database',
+} as const
+
+export type Kind = keyof typeof KINDS
+
+export const isKind = (text: string): text is Kind => text in KINDS
+
+export interface Finding {
+  readonly count: number
+  /** The first ones: a blob's key, or a description. */
+  readonly first: readonly string[]
+}
+
+/** Counts the findings of each kind and keeps the first ones. */
+export class Findings {
+  readonly #limit: number
+  readonly #found = new Map<Kind, { count: number; first: string[] }>()
+
+  /** @param limit number of findings of each kind to keep */
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  add(kind: Kind, description: string): void {
+    const found = this.#found.get(kind) ?? { count: 0, first: [] }
+    this.#found.set(kind, found)
+    found.count++
+    if (found.first.length < this.#limit) found.first.push(description)
+  }
+
+  of(kind: Kind): Finding {
+    return this.#found.get(kind) ?? { count: 0, first: [] }
+  }
+
+  get total(): number {
+    return [...this.#found.values()].reduce((sum, { count }) => sum + count, 0)
+  }
+}
 
 /** A running verification: what it reads, and what it has found so far. */
 export class Verification {

@@ -9,7 +9,7 @@ import { withRetries } from '../../lib/retry.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { Row } from '../../storage/database/rows.ts'
 import { tableNamed } from '../../storage/database/tables.ts'
-import { imageByKey } from './queries.ts'
+import { imageByKey } from '../queries.ts'
 import type { RowSource } from './sync-tables.ts'
 
 /** Images copied concurrently. */

@@ -2,11 +2,10 @@ import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { reasonOf } from '../../storage/blobs/open.ts'
 import type { S3Location } from '../../storage/blobs/s3/location.ts'
 import type { Staging } from '../../storage/blobs/staging.ts'
-import type { Database, Reader } from '../../storage/database/database.ts'
-import type { OpenOptions } from '../../storage/database/open-options.ts'
+import type { Database, Reader, OpenOptions } from '../../storage/database/database.ts'
 import { hasRows } from '../../storage/database/rows.ts'
 import { tableNamed } from '../../storage/database/tables.ts'
-import { firstAccount } from './queries.ts'
+import { firstAccount } from '../queries.ts'
 
 /** Where an instance keeps its data. */
 export interface InstanceLocation {

@@ -1,5 +1,5 @@
 import type { ValueType } from './batch.ts'
-import { sql, type Query, type Sql } from './sql.ts'
+import { sql, type Query, type Sql, empty, join, raw } from './sql.ts'
 
 /** A text to match byte by byte, or a wildcard: `many` for any text, `one` for any character. */
 export type GlobPart = string | { readonly wild: 'many' | 'one' }
@@ -51,4 +51,68 @@ export function isOneOf(dialect: Dialect, column: Sql, texts: readonly string[] 
   const rows = typeof texts === 'string' ? texts : JSON.stringify(texts.map((text) => [text]))
   const given = dialect.jsonRows(rows, ['text'])
   return sql`${column} IN (SELECT ${given.columns} FROM ${given.table})`
+}
+
+/** Returns a condition of an operator with wildcards; `escape` makes the `special` characters literal. */
+const glob =
+  (operator: Sql, special: RegExp, escape: string, wild: { readonly many: string; readonly one: string }) =>
+  (column: Sql, parts: readonly GlobPart[]): Sql => {
+    const pattern = parts.map((part) =>
+      typeof part === 'string' ? part.replaceAll(special, escape) : wild[part.wild],
+    )
+    // SQLite ignores everything after U+0000, and PostgreSQL rejects it as a parameter.
+    return pattern.some((part) => part.includes('\0'))
+      ? raw('1 = 0')
+      : sql`${column} ${operator} ${pattern.join('')}`
+  }
+
+export const sqliteDialect: Dialect = {
+  // Not LIKE: its wildcards would need escaping, and it folds only ASCII letters.
+  contains: (column, text) => sql`instr(${column}, ${text}) > 0`,
+  glob: glob(raw('GLOB'), /[*?[]/g, '[$&]', { many: '*', one: '?' }),
+  jsonArray: (values) => sql`json_array(${join(values)})`,
+  quoted: (text) => sql`json_quote(${text})`,
+  hasDigit: (column) => sql`${column} GLOB '*[0-9]*'`,
+  // Only ANALYZE creates `sqlite_stat1`, and it reads the whole table.
+  plansAsWritten: true,
+  // There is one writer.
+  forUpdate: empty,
+  exclusively: () => undefined,
+  jsonRows: (json, types) => ({
+    table: sql`json_each(${json})`,
+    columns: raw(types.map((_, i) => `value ->> ${i}`).join(', ')),
+  }),
+  givenIds: empty,
+  continueIds: () => undefined,
+  schemaVersion: sql`SELECT user_version AS version FROM pragma_user_version`,
+  now: raw(`CAST(unixepoch('subsec') * 1000 AS INTEGER)`),
+}
+
+const like = glob(raw('LIKE'), /[\\%_]/g, '\\$&', { many: '%', one: '_' })
+const MANY: GlobPart = { wild: 'many' }
+
+export const postgresDialect: Dialect = {
+  // A trigram index serves LIKE. Without one, and for one or two characters, it visits all rows.
+  contains: (column, text) => like(column, [MANY, text, MANY]),
+  glob: like,
+  jsonArray: (values) => sql`json_build_array(${join(values)})::text`,
+  quoted: (text) => sql`to_json(${text})::text`,
+  hasDigit: (column) => sql`${column} ~ '[0-9]'`,
+  plansAsWritten: false,
+  forUpdate: raw('FOR UPDATE'),
+  exclusively: (lock) => sql`SELECT pg_advisory_xact_lock(${lock})`,
+  // jsonb, because json is scanned from its beginning for each column, which takes three times as long.
+  jsonRows: (json, types) => ({
+    table: sql`jsonb_array_elements(${json}::jsonb)`,
+    columns: raw(
+      types.map((type, i) => (type === 'text' ? `value ->> ${i}` : `(value ->> ${i})::bigint`)).join(', '),
+    ),
+  }),
+  givenIds: raw('OVERRIDING SYSTEM VALUE'),
+  // The third argument: without rows the next id is the first one.
+  continueIds: (table, column) => sql`
+    SELECT setval(pg_get_serial_sequence(${table}, ${column}), COALESCE(max(${raw(column)}), 1), max(${raw(column)}) IS NOT NULL)
+    FROM ${raw(table)}`,
+  schemaVersion: sql`SELECT version FROM schema_version`,
+  now: raw('(extract(epoch FROM clock_timestamp()) * 1000)::bigint'),
 }

@@ -2,8 +2,7 @@ import { PutObjectCommand } from '@aws-sdk/client-s3'
 import type { DerivativeStore } from '../blob-store.ts'
 import { withDeadline } from './client.ts'
 import type { S3Location } from './location.ts'
-import { S3_DEFAULTS, type S3Options } from './options.ts'
-import { S3Requests } from './requests.ts'
+import { S3_DEFAULTS, type S3Options, S3Requests } from './requests.ts'
 import { sha256Of } from './streams.ts'
 
 /** Concurrent requests. A short queue: waiting longer is not worth it. */

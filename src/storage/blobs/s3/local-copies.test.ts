@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { localCopies } from './local-copies.ts'
-import { fairSlots } from './options.ts'
+import { fairSlots } from './requests.ts'
 
 const QUEUE = { maxWaiting: 8, maxWaitingPerClient: 8, waitMs: 60_000 }
 

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { FairSlots } from '../../../lib/fair-slots.ts'
-import { SERVICE } from './options.ts'
+import { SERVICE } from './requests.ts'
 
 interface Copy {
   readonly client: string

@@ -14,8 +14,11 @@ import { S3Connection, withDeadline } from './client.ts'
 import { attemptsOf, isNamed, isTransient } from './errors.ts'
 import { localCopies } from './local-copies.ts'
 import type { S3Location } from './location.ts'
-import { fairSlots, S3_DEFAULTS, SERVICE, type S3Options } from './options.ts'
 import {
+  fairSlots,
+  S3_DEFAULTS,
+  SERVICE,
+  type S3Options,
   S3Requests,
   type Download,
   type ObserveAttempts,

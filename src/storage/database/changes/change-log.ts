@@ -1,5 +1,5 @@
 import type { Dialect } from '../dialect.ts'
-import type { Reader } from '../transaction.ts'
+import type { Reader } from '../sql.ts'
 import { changeOf, cursorAt, partsOf, type Change, type Cursor, type Topic } from './change.ts'
 import { changesAsText, changesBefore, changesBetween, changeUpTo, logState } from './queries.ts'
 

@@ -1,12 +1,11 @@
 import { ChangeLog } from '../changes/change-log.ts'
 import { clientOf, connectionSlots } from '../connection-slots.ts'
-import type { Database, ObserveDatabase } from '../database.ts'
+import type { Database, ObserveDatabase, OpenOptions } from '../database.ts'
 import { StorageFault } from '../faults.ts'
 import { migrations, newest } from '../migrations/index.ts'
-import type { OpenOptions } from '../open-options.ts'
 import { sql } from '../sql.ts'
 import { CommitWatch } from './commit-watch.ts'
-import { postgresDialect } from './dialect.ts'
+import { postgresDialect } from '../dialect.ts'
 import { DatabaseFault, storageKindOf } from './faults.ts'
 import {
   ConnectionPool,

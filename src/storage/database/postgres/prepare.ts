@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { migrations, nextMigration, type Migration } from '../migrations/index.ts'
-import { assertCurrentSchema, type OpenOptions } from '../open-options.ts'
+import { assertCurrentSchema, type OpenOptions } from '../database.ts'
 import { sql } from '../sql.ts'
 import { DatabaseFault } from './faults.ts'
 import {

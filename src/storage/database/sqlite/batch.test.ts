@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { defineBatch } from '../batch.ts'
 import { batchTexts, runMany } from './batch.ts'
-import { Connection } from './connection.ts'
-import { migrate } from './migrate.ts'
+import { Connection, migrate } from './connection.ts'
 
 const DOMAINS = defineBatch({
   table: 'domains',

@@ -3,6 +3,7 @@ import { lruCache } from '../../../lib/lru-cache.ts'
 import { ensureFileSync } from '../../../lib/private-files.ts'
 import type { SqlValue } from '../sql.ts'
 import { untilFree } from './write-lock.ts'
+import { migrations, nextMigration, type Migration } from '../migrations/index.ts'
 
 /** Prepared statements cached per connection: filters combine freely, so their texts are many but limited. */
 const MAX_STATEMENTS = 256
@@ -122,5 +123,33 @@ export class Connection {
       prepared.set(text, statement)
     }
     return statement
+  }
+}
+
+export const schemaVersion = (connection: Connection): number =>
+  Number(connection.first('PRAGMA user_version', [])?.['user_version'] ?? 0)
+
+/**
+ * Migrates the schema, one transaction per step. The version is read under the write lock, so processes that start together
+ * do not run a step twice.
+ * @param target no step goes past this version
+ * @throws if no step leads from the file's version to this program's
+ */
+export function migrate(
+  connection: Connection,
+  target = Infinity,
+  steps: readonly Migration[] = migrations,
+): void {
+  for (;;) {
+    untilFree(() => connection.exec('BEGIN IMMEDIATE'))
+    let next: Migration | undefined
+    try {
+      next = nextMigration(schemaVersion(connection), target, steps)
+    } finally {
+      if (next === undefined) connection.exec('ROLLBACK')
+    }
+    if (next === undefined) return
+    connection.exec(next.sqlite)
+    connection.exec(`PRAGMA user_version = ${next.version}; COMMIT`)
   }
 }

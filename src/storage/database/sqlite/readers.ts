@@ -1,12 +1,10 @@
-import type { ObserveDatabase, Reader, Transaction } from '../database.ts'
+import type { ObserveDatabase, Reader, Transaction, OpenOptions } from '../database.ts'
 import { newestChange } from '../changes/queries.ts'
-import { StorageFault } from '../faults.ts'
-import type { OpenOptions } from '../open-options.ts'
+import { StorageFault, onStorage } from '../faults.ts'
 import { sqlValues, type Query, type SqlValue } from '../sql.ts'
 import { batchTexts } from './batch.ts'
 import type { Connection } from './connection.ts'
 import type { ConnectionThread } from './connection-thread.ts'
-import { onStorage } from './faults.ts'
 import { ownsBuffer } from '../../../lib/release-buffer.ts'
 
 /** Returns a reader on the caller's own thread. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { RestartPolicy } from './primary.ts'
+import { RestartPolicy } from './serve.ts'
 
 test('workers that exit are replaced after growing delays', () => {
   const restarts = new RestartPolicy(2)
