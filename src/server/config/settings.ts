@@ -1,29 +1,7 @@
 import type { Feed } from '../../domainwatch/feeds/settings.ts'
 import { defaultImageSettings } from '../../imagestore/image-settings.ts'
 import { integer, listOf, oneOf, text, type Parser, type Setting } from './setting.ts'
-import {
-  baseUrl,
-  blobsUrl,
-  databaseUrl,
-  dnsServers,
-  feeds,
-  hidden,
-  imageSettings,
-  listenAddress,
-  mailAddress,
-  network,
-  origin,
-  phishingKeyword,
-  searchMemory,
-  secret,
-  serverUrl,
-  smtpUrl,
-  tag,
-  timeZone,
-  withoutSecrets,
-  word,
-  workers,
-} from './setting-values.ts'
+import * as parse from './setting-values.ts'
 
 const MIB = 1024 * 1024
 const TELEGRAM_TAKES = 'an http:// or https:// address, such as https://api.telegram.org'
@@ -34,56 +12,47 @@ export const settings = {
   host: setting('host', 'address to listen on', '127.0.0.1', text('an address or host name')),
   port: setting('port', 'port to listen on; 0 takes a free one', 8080, integer(0, 65_535)),
   data: setting('data', 'folder of the database and the images', './data', text('a folder')),
-  databaseUrl: {
-    ...setting(
-      'database-url',
-      'database, postgres://…; empty for SQLite in the data folder',
-      '',
-      databaseUrl,
-    ),
-    show: withoutSecrets,
-  },
-  databaseListenUrl: {
-    ...setting(
-      'database-listen-url',
-      'address of the server itself if database-url is a pooler in transaction mode',
-      '',
-      databaseUrl,
-    ),
-    show: withoutSecrets,
-    needs: 'database-url',
-  },
-  databaseConnections: {
-    ...setting(
-      'database-connections',
-      'connections to PostgreSQL, in addition to one for LISTEN',
-      12,
-      integer(3, 1_000),
-    ),
-    needs: 'database-url',
-  },
+  databaseUrl: setting(
+    'database-url',
+    'database, postgres://…; empty for SQLite in the data folder',
+    '',
+    parse.databaseUrl,
+    { show: parse.withoutSecrets },
+  ),
+  databaseListenUrl: setting(
+    'database-listen-url',
+    'address of the server itself if database-url is a pooler in transaction mode',
+    '',
+    parse.databaseUrl,
+    { show: parse.withoutSecrets, needs: 'database-url' },
+  ),
+  databaseConnections: setting(
+    'database-connections',
+    'connections to PostgreSQL, in addition to one for LISTEN',
+    12,
+    integer(3, 1_000),
+    { needs: 'database-url' },
+  ),
   blobsUrl: setting(
     'blobs-url',
     'image store, s3://bucket/prefix?endpoint=…; empty for files in the data folder',
     undefined,
-    blobsUrl,
+    parse.blobsUrl,
   ),
-  blobsRedirect: {
-    ...setting(
-      'blobs-redirect',
-      'minimum size in bytes of originals that clients are redirected to S3 for; 0 disables redirects',
-      0,
-      integer(0, 1_000_000_000),
-    ),
-    needs: 'blobs-url',
-  },
-  baseUrl: setting('base-url', 'public URL; its path is the prefix of all routes', '', baseUrl),
-  timeZone: setting('time-zone', 'IANA time zone of date_mod', 'America/Santiago', timeZone),
+  blobsRedirect: setting(
+    'blobs-redirect',
+    'minimum size in bytes of originals that clients are redirected to S3 for; 0 disables redirects',
+    0,
+    integer(0, 1_000_000_000),
+    { needs: 'blobs-url' },
+  ),
+  baseUrl: setting('base-url', 'public URL; its path is the prefix of all routes', '', parse.baseUrl),
+  timeZone: setting('time-zone', 'IANA time zone of date_mod', 'America/Santiago', parse.timeZone),
   dnsServers: setting(
     'dns-servers',
     'DNS servers, address:port,…: resolvers, or servers of cl if dns-mode is parent; empty for the resolvers of the system, or the servers found through them',
     undefined,
-    dnsServers,
+    parse.dnsServers,
   ),
   dnsMode: setting(
     'dns-mode',
@@ -91,15 +60,13 @@ export const settings = {
     'resolver',
     oneOf('resolver', 'parent'),
   ),
-  dnsResolvers: {
-    ...setting(
-      'dns-resolvers',
-      'resolvers, address:port,…, for record types other than ns if dns-mode is parent; empty for those of the system',
-      undefined,
-      dnsServers,
-    ),
-    needs: 'dns-mode',
-  },
+  dnsResolvers: setting(
+    'dns-resolvers',
+    'resolvers, address:port,…, for record types other than ns if dns-mode is parent; empty for those of the system',
+    undefined,
+    parse.dnsServers,
+    { needs: 'dns-mode' },
+  ),
   dnsTcp: setting(
     'dns-tcp',
     'bulk uses one TCP connection per server for more than 32 queries at a time; truncated uses TCP only for truncated answers',
@@ -124,8 +91,13 @@ export const settings = {
     600,
     integer(2, 60_000),
   ),
-  recheckTags: setting('recheck-tags', 'tags of records whose DNS is looked up again too', [], listOf(tag)),
-  workers: setting('workers', 'number of worker processes, or auto for one per core', 1, workers),
+  recheckTags: setting(
+    'recheck-tags',
+    'tags of records whose DNS is looked up again too',
+    [],
+    listOf(parse.tag),
+  ),
+  workers: setting('workers', 'number of worker processes, or auto for one per core', 1, parse.workers),
   stopDelay: setting(
     'stop-delay',
     'seconds to keep accepting connections after the signal to stop, while /readyz already fails',
@@ -142,13 +114,13 @@ export const settings = {
     'trusted-proxies',
     'addresses or networks whose X-Forwarded-For header is trusted',
     [],
-    listOf(network),
+    listOf(parse.network),
   ),
   corsOrigins: setting(
     'cors-origins',
     'origins that browsers may send requests from; * for all, empty for none',
     ['*'],
-    listOf(origin),
+    listOf(parse.origin),
   ),
   maxImageBytes: setting(
     'max-image-bytes',
@@ -196,7 +168,7 @@ export const settings = {
     'image-settings',
     'JSON file with presets and watermarks for links',
     defaultImageSettings,
-    imageSettings,
+    parse.imageSettings,
   ),
   autoFormatCache: setting(
     'auto-format-cache',
@@ -210,7 +182,7 @@ export const settings = {
     'search-memory',
     'memory of the list index in each process, in MiB; 0 disables it; auto depends on the memory of the machine',
     'auto',
-    searchMemory,
+    parse.searchMemory,
   ),
   similarMemory: setting(
     'similar-memory',
@@ -238,83 +210,71 @@ export const settings = {
     1_024,
     integer(0, 16 * MIB),
   ),
-  sharedDerivatives: {
-    ...setting(
-      'shared-derivatives',
-      '1 also stores transformed images in S3, for all nodes',
-      0,
-      integer(0, 1),
-    ),
-    needs: 'blobs-url',
-  },
+  sharedDerivatives: setting(
+    'shared-derivatives',
+    '1 also stores transformed images in S3, for all nodes',
+    0,
+    integer(0, 1),
+    { needs: 'blobs-url' },
+  ),
   eventStreams: setting('event-streams', 'maximum number of open event streams', 1_000, integer(1, 100_000)),
   webhookNetworks: setting(
     'webhook-networks',
     'private networks that webhooks may be sent to and feeds fetched from, such as 10.0.0.0/8',
     [],
-    listOf(network),
+    listOf(parse.network),
   ),
-  telegramToken: {
-    ...setting(
-      'telegram-token',
-      'token of the Telegram bot that sends messages of watches',
-      '',
-      secret('a token'),
-    ),
-    show: hidden,
-  },
-  telegramUrl: {
-    ...setting('telegram-url', 'address of the Telegram Bot API', 'https://api.telegram.org', (value) =>
-      value === '' ? { takes: TELEGRAM_TAKES } : serverUrl(TELEGRAM_TAKES)(value),
-    ),
-    needs: 'telegram-token',
-  },
+  telegramToken: setting(
+    'telegram-token',
+    'token of the Telegram bot that sends messages of watches',
+    '',
+    parse.secret('a token'),
+    { show: parse.hidden },
+  ),
+  telegramUrl: setting(
+    'telegram-url',
+    'address of the Telegram Bot API',
+    'https://api.telegram.org',
+    (value) => (value === '' ? { takes: TELEGRAM_TAKES } : parse.serverUrl(TELEGRAM_TAKES)(value)),
+    { needs: 'telegram-token' },
+  ),
   ntfyUrl: setting(
     'ntfy-url',
     'ntfy server that topics of watches are on; empty for none',
     '',
-    serverUrl('an http:// or https:// address, such as https://ntfy.sh'),
+    parse.serverUrl('an http:// or https:// address, such as https://ntfy.sh'),
   ),
-  ntfyToken: {
-    ...setting('ntfy-token', 'access token of that ntfy server', '', secret('a token')),
-    show: hidden,
+  ntfyToken: setting('ntfy-token', 'access token of that ntfy server', '', parse.secret('a token'), {
+    show: parse.hidden,
     needs: 'ntfy-url',
-  },
-  smtpUrl: {
-    ...setting(
-      'smtp-url',
-      'mail server, smtp://user:password@host:587 (STARTTLS), or smtps://…:465; empty for none',
-      undefined,
-      smtpUrl,
-    ),
-    show: withoutSecrets,
-    needs: 'smtp-from',
-  },
-  smtpFrom: {
-    ...setting('smtp-from', 'sender of mails', '', mailAddress),
-    needs: 'smtp-url',
-  },
-  smtpTls: {
-    ...setting(
-      'smtp-tls',
-      'required encrypts connections to the mail server; off sends mails and password in plain text',
-      'required',
-      oneOf('required', 'off'),
-    ),
-    needs: 'smtp-url',
-  },
-  feeds: setting('feeds', 'JSON file with lists to fetch and import regularly', NO_FEEDS, feeds),
+  }),
+  smtpUrl: setting(
+    'smtp-url',
+    'mail server, smtp://user:password@host:587 (STARTTLS), or smtps://…:465; empty for none',
+    undefined,
+    parse.smtpUrl,
+    { show: parse.withoutSecrets, needs: 'smtp-from' },
+  ),
+  smtpFrom: setting('smtp-from', 'sender of mails', '', parse.mailAddress, { needs: 'smtp-url' }),
+  smtpTls: setting(
+    'smtp-tls',
+    'required encrypts connections to the mail server; off sends mails and password in plain text',
+    'required',
+    oneOf('required', 'off'),
+    { needs: 'smtp-url' },
+  ),
+  feeds: setting('feeds', 'JSON file with lists to fetch and import regularly', NO_FEEDS, parse.feeds),
   phishingKeywords: setting(
     'phishing-keywords',
     'words that phishing names put next to a brand, in addition to the built-in ones; -word removes one',
     [],
-    listOf(phishingKeyword),
+    listOf(parse.phishingKeyword),
   ),
   words: setting(
     'words',
     'words that names are split into, such as places and brands, in addition to the built-in ones; -word removes one',
     [],
-    listOf(word),
+    listOf(parse.word),
   ),
   failedKeys: setting(
     'failed-keys',
@@ -350,10 +310,16 @@ export const settings = {
     'metrics-address',
     'address:port that serves /metrics exclusively; empty for the main port',
     undefined,
-    listenAddress,
+    parse.listenAddress,
   ),
 } satisfies Record<string, Setting<unknown>>
 
-function setting<T>(name: string, summary: string, fallback: T, parse: Parser<T>): Setting<T> {
-  return { name, summary, default: fallback, parse }
+function setting<T>(
+  name: string,
+  summary: string,
+  fallback: T,
+  parse: Parser<T>,
+  more: Pick<Setting<T>, 'needs' | 'show'> = {},
+): Setting<T> {
+  return { name, summary, default: fallback, parse, ...more }
 }
