@@ -1,18 +1,29 @@
+import { tabStorage } from '../app/browser-storage.ts'
 import { createStore, useStore } from '../app/store.ts'
 import { callApi } from './client.ts'
 import type { SCOPES } from './constants.ts'
-import { onSignOut, session, type Keys, type ServiceName } from './session.ts'
+import { withRetries } from './retry.ts'
+import { keyFor, onSignOut, SERVICES, session, type Keys, type ServiceName } from './session.ts'
 
 export type Scope = (typeof SCOPES)[ServiceName][number]
 
 interface Known {
-  readonly key: string
   readonly scope: Scope
   readonly account: string
 }
 
-/** The known scopes of the session's keys. */
-const known = createStore<Readonly<Partial<Record<ServiceName, Known>>>>({})
+/** The accounts of the tab's keys: a reload must not forget whose work is open. */
+const STORAGE_KEY = 'catalejo.accounts'
+
+/** The known scopes and accounts of keys, also of those that were removed: their work is still their account's. */
+const known = createStore<ReadonlyMap<string, Known>>(stored())
+const asked = new Set<string>()
+
+onUser(() => {
+  const keys = Object.values(session.get())
+  const accounts = keys.flatMap((key) => (accountOfKey(key) === undefined ? [] : [[key, accountOfKey(key)]]))
+  tabStorage.write(STORAGE_KEY, JSON.stringify(accounts))
+})
 
 /** Actions of the console that not every key allows. */
 const NEEDS = {
@@ -26,14 +37,21 @@ export type Permission = keyof typeof NEEDS
 /** Requests the scope of a key. @throws ApiError if the key is invalid or of another service */
 export async function loadScope(service: ServiceName, key: string): Promise<void> {
   const { data } = await callApi(`GET /api/v1/${service}/key`, { key })
-  known.set({ ...known.get(), [service]: { key, scope: data.scope, account: data.account } })
+  asked.add(key)
+  known.set(new Map([...known.get(), [key, { scope: data.scope, account: data.account }]]))
 }
 
-/** Requests the unknown scopes of all keys. A rejected key shows when it is used. */
+/** Requests the scopes of all keys, once in each page. A rejected key shows when it is used. */
 export function loadScopes(keys: Keys): void {
-  for (const service of ['domainwatch', 'imagestore', 'admin'] as const) {
+  for (const service of SERVICES) {
     const key = keys[service]
-    if (key !== undefined && known.get()[service]?.key !== key) loadScope(service, key).catch(() => undefined)
+    if (key === undefined || asked.has(key)) continue
+    asked.add(key)
+    withRetries(
+      () => loadScope(service, key),
+      () => undefined,
+      new AbortController().signal,
+    ).catch(() => asked.delete(key))
   }
 }
 
@@ -41,70 +59,76 @@ export function loadScopes(keys: Keys): void {
 export function useScopes(): (service: ServiceName) => Scope {
   const keys = useStore(session)
   const told = useStore(known)
-  return (service) => {
-    const one = told[service]
-    return one !== undefined && one.key === keys[service] ? one.scope : 'full'
-  }
+  return (service) => told.get(keys[service] ?? '')?.scope ?? 'full'
 }
 
 /** The account of the session's key of each service; undefined until it is known. */
 export function useAccounts(): (service: ServiceName) => string | undefined {
   const keys = useStore(session)
   const told = useStore(known)
-  return (service) => {
-    const one = told[service]
-    return one !== undefined && one.key === keys[service] ? one.account : undefined
-  }
+  return (service) => told.get(keys[service] ?? '')?.account
 }
 
 /** The same, outside components. */
-export function accountOf(service: ServiceName): string | undefined {
-  const one = known.get()[service]
-  return one !== undefined && one.key === session.get()[service] ? one.account : undefined
+export const accountOf = (service: ServiceName): string | undefined => accountOfKey(keyFor(service))
+
+/** Calls a listener when the session's keys change, or an account is learned. */
+export function onUser(listener: () => void): void {
+  session.subscribe(listener)
+  known.subscribe(listener)
 }
 
-/** Whose work something is: that of a key, and of its account if it is known. */
-export interface Owner {
-  readonly key: string | undefined
-  readonly account: string | undefined
+/** Whose work something is: that of a key, and of its account once that is known. */
+export type Owner = string | undefined
+
+function accountOfKey(key: Owner): string | undefined {
+  return known.get().get(key ?? '')?.account
 }
 
-/** The present user of a service. */
-export const ownerOf = (service: ServiceName): Owner => ({
-  key: session.get()[service],
-  account: accountOf(service),
-})
-
-/** The same, in components. */
+/** The present user of a service, in components. */
 export function useOwner(service: ServiceName): Owner {
-  const account = useAccounts()(service)
-  return { key: useStore(session)[service], account }
+  useStore(known)
+  return useStore(session)[service]
 }
 
 /** Whether two keys are one, or of one account. */
-export const isSameOwner = (one: Owner, other: Owner): boolean =>
-  (one.key !== undefined && one.key === other.key) ||
-  (one.account !== undefined && one.account === other.account)
+export function isSameOwner(one: Owner, other: Owner): boolean {
+  const account = accountOfKey(one)
+  return (one !== undefined && one === other) || (account !== undefined && account === accountOfKey(other))
+}
+
+function stored(): ReadonlyMap<string, Known> {
+  try {
+    const found: unknown = JSON.parse(tabStorage.read(STORAGE_KEY) ?? '[]')
+    const accounts = Array.isArray(found) ? found.filter(isAccount) : []
+    // The scope is asked for again.
+    return new Map(accounts.map(([key, account]) => [key, { account, scope: 'full' }]))
+  } catch {
+    return new Map()
+  }
+}
+
+function isAccount(entry: unknown): entry is readonly [key: string, account: string] {
+  return Array.isArray(entry) && typeof entry[0] === 'string' && typeof entry[1] === 'string'
+}
 
 /**
  * Calls a listener at sign-out, and when a key of another account follows one that was rejected: what was entered or
  * chosen must not be shown to the next user. After a rejection, the same user continues with another key.
  */
 export function onNextUser(service: ServiceName, listener: () => void): void {
-  let last = ownerOf(service)
+  let last = keyFor(service)
   let isGone = false
-  const look = () => {
-    const user = ownerOf(service)
-    if (user.key === undefined) {
+  session.subscribe(() => {
+    const key = keyFor(service)
+    if (key === undefined) {
       isGone = true
       return
     }
-    if (isGone && !isSameOwner(last, user)) listener()
+    if (isGone && !isSameOwner(last, key)) listener()
     isGone = false
-    last = user
-  }
-  session.subscribe(look)
-  known.subscribe(look)
+    last = key
+  })
   onSignOut(listener)
 }
 

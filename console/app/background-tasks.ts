@@ -1,3 +1,4 @@
+import type { Owner } from '../api/scope.ts'
 import { createStore } from './store.ts'
 import { guardWork } from './unsaved-work.ts'
 
@@ -11,6 +12,8 @@ export interface Task {
   readonly state: 'running' | 'waiting' | 'stopped'
   /** The screen that shows it. */
   readonly to: string
+  /** Whose it is, unless it ends with the session of its user: others do not see it. */
+  readonly author?: Owner
   /** Stops it, if the bar may do so. */
   readonly stop?: () => void
 }

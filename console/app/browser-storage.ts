@@ -49,11 +49,13 @@ export const browserStorage = storageOf(() => localStorage)
 /** Of this tab only. */
 export const tabStorage = storageOf(() => sessionStorage)
 
-/** Calls a listener when another tab has written a value, or removed it (null). */
+/** Calls a listener when another tab has written a value, or removed it (null). Returns a function that ends it. */
 export function onOtherTab(
   listener: (name: string, before: string | null, now: string | null) => void,
-): void {
-  addEventListener('storage', ({ key, oldValue, newValue }) => {
+): () => void {
+  const hear = ({ key, oldValue, newValue }: StorageEvent) => {
     if (key !== null) listener(key, oldValue, newValue)
-  })
+  }
+  addEventListener('storage', hear)
+  return () => removeEventListener('storage', hear)
 }

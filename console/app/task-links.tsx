@@ -1,3 +1,4 @@
+import { isSameOwner, useOwner } from '../api/scope.ts'
 import { Icon } from '../design/icon.tsx'
 import { Link } from '../design/link.tsx'
 import { Menu } from '../design/menu.tsx'
@@ -11,7 +12,8 @@ const MAX_IN_BAR = 2
 
 /** Background tasks, each linking to its screen. */
 export function TaskLinks() {
-  const all = useStore(tasks)
+  const user = useOwner('domainwatch')
+  const all = useStore(tasks).filter((task) => !('author' in task) || isSameOwner(task.author, user))
   const links = all.map((task) => (
     <li key={task.id} className="task-item">
       <TaskLink task={task} />

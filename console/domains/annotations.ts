@@ -1,6 +1,6 @@
 import { untilAnswered } from '../api/retry.ts'
-import { isSameOwner, ownerOf, useOwner, type Owner } from '../api/scope.ts'
-import { onSignOut } from '../api/session.ts'
+import { isSameOwner, useOwner, type Owner } from '../api/scope.ts'
+import { keyFor, onSignOut } from '../api/session.ts'
 import { runOperation, type OperationSpec, type OperationHandle } from '../app/operations.ts'
 import { createStore, useStore } from '../app/store.ts'
 import { guardWork } from '../app/unsaved-work.ts'
@@ -43,9 +43,9 @@ const isOf =
     one.name === name && isSameOwner(one.author, author)
 
 guardWork(() => {
-  const user = ownerOf('domainwatch')
+  const user = keyFor('domainwatch')
   // After a rejection, the author may come back with another key.
-  return unsavedNotes.get().some(({ author }) => user.key === undefined || isSameOwner(author, user))
+  return unsavedNotes.get().some(({ author }) => user === undefined || isSameOwner(author, user))
 })
 
 onSignOut(() => unsavedNotes.set([]))
@@ -107,8 +107,7 @@ function annotate(
 
 function annotating(record: DomainRecord, author: Owner, from: Annotation, to: Annotation): OperationSpec {
   const { name } = record
-  const { key } = author
-  const isForeign = key !== ownerOf('domainwatch').key
+  const isForeign = author !== keyFor('domainwatch')
   const updateId = nextUpdateId()
   const what = t('note' in to ? 'note.ofNote' : 'note.ofTags', { name: `${name}.cl` })
   const doing = t('note.saving', { what })
@@ -122,7 +121,7 @@ function annotating(record: DomainRecord, author: Owner, from: Annotation, to: A
     async run(tell) {
       recordSent(updateId, new Map([[name, to]]))
       await untilAnswered(
-        () => store(name, key, from, to),
+        () => store(name, author, from, to),
         () => tell(t('operation.held', { text: doing })),
       )
       recordStored(updateId, new Map([[name, to]]))

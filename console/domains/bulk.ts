@@ -147,7 +147,7 @@ async function runBatches(wanted: readonly Wanted[], stored: Stored[], run: Run)
   const failures: Error[] = []
   const show = (state: 'running' | 'waiting' = 'running') => {
     const progress = wanted.length === 0 ? 1 : done / wanted.length
-    updateTask({ id, label, progress, state, to: 'dominios', stop: () => stop.abort() })
+    updateTask({ id, label, progress, state, to: 'dominios', author: key, stop: () => stop.abort() })
     tell(t('bulk.progress', { label, n: done, all: wanted.length }))
   }
   const work = async () => {

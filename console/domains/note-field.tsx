@@ -1,6 +1,7 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type RefObject } from 'react'
 import { MAX_NOTE_CHARACTERS } from '../api/constants.ts'
-import { ownerOf, type Owner } from '../api/scope.ts'
+import type { Owner } from '../api/scope.ts'
+import { keyFor } from '../api/session.ts'
 import { t } from '../i18n/index.ts'
 import { useGuard } from '../app/unsaved-work.ts'
 import { keepNote, setNote, useUnsavedNote } from './annotations.ts'
@@ -50,7 +51,7 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
     event.preventDefault()
     event.stopPropagation()
     if (event.key === 'Escape') {
-      keepNote(record.name, ownerOf('domainwatch'), undefined)
+      keepNote(record.name, keyFor('domainwatch'), undefined)
       setText(saved)
       end()
     } else save()
@@ -69,7 +70,7 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
         placeholder={t('note.placeholder')}
         value={text}
         onChange={(event) => {
-          before.current ??= { note: saved, author: ownerOf('domainwatch') }
+          before.current ??= { note: saved, author: keyFor('domainwatch') }
           setEdited(true)
           setText(event.target.value)
         }}
@@ -84,7 +85,7 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
           <button
             type="button"
             className="button"
-            onClick={() => setNote(record, ownerOf('domainwatch'), saved, text)}
+            onClick={() => setNote(record, keyFor('domainwatch'), saved, text)}
           >
             {t('note.saveAgain')}
           </button>

@@ -1,6 +1,7 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react'
 import { MAX_TAGS, MAX_TAG_CHARACTERS } from '../api/constants.ts'
-import { ownerOf, type Owner } from '../api/scope.ts'
+import type { Owner } from '../api/scope.ts'
+import { keyFor } from '../api/session.ts'
 import { useGuard } from '../app/unsaved-work.ts'
 import { onFirstClick } from '../design/first-click.ts'
 import { Icon } from '../design/icon.tsx'
@@ -32,7 +33,7 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
       return
     }
     setText('')
-    if (!tags.includes(tag)) setTags(record, author.current ?? ownerOf('domainwatch'), [...tags, tag])
+    if (!tags.includes(tag)) setTags(record, author.current ?? keyFor('domainwatch'), [...tags, tag])
   }
   useGuard(text !== '')
   const latest = useRef(add)
@@ -66,7 +67,7 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
             onClick={onFirstClick(() =>
               setTags(
                 record,
-                ownerOf('domainwatch'),
+                keyFor('domainwatch'),
                 tags.filter((one) => one !== tag),
               ),
             )}
@@ -87,7 +88,7 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
           aria-invalid={isWrong}
           value={text}
           onChange={(event) => {
-            author.current = ownerOf('domainwatch')
+            author.current = keyFor('domainwatch')
             setWrong(false)
             setText(event.target.value)
           }}

@@ -3,12 +3,13 @@ import { accountOf, onNextUser } from '../api/scope.ts'
 import { keyFor, session } from '../api/session.ts'
 import { removeTask, updateTask } from '../app/background-tasks.ts'
 import { errorMessage } from '../app/error-message.ts'
+import { OtherTabs } from '../app/other-tabs.ts'
 import { createStore } from '../app/store.ts'
 import { showToast } from '../app/toasts.tsx'
 import { count, t } from '../i18n/index.ts'
 import { readList, type ReadList } from './read-list.ts'
 import type { DayOrder } from './dates.ts'
-import { saveFile } from './saved-file.ts'
+import { saveFile, type FileId } from './saved-file.ts'
 import { recordPastImport } from './past-imports.ts'
 import { NO_REPAIRS, storeList, type Progress } from './store-list.ts'
 import { deleteUnfinished, saveUnfinished, loadUnfinished } from './unfinished.ts'
@@ -34,6 +35,15 @@ export const readProgress = createStore<number | undefined>(undefined)
 const TASK = 'import'
 let lastId = 0
 let stop = new AbortController()
+let startedAt = 0
+
+interface RunningImport extends FileId {
+  readonly since: number
+}
+
+const tabs = new OtherTabs<RunningImport>('import')
+/** The imports that run in other tabs of this account; undefined until those have answered. */
+export const importsElsewhere = tabs.states
 
 export const isStoring = (): boolean => ['running', 'waiting'].includes(currentImport.get()?.state ?? '')
 
@@ -83,8 +93,9 @@ export async function resumeImport(file: File, order: DayOrder | undefined): Pro
 /** Stores the list, from where it stopped or an earlier visit did. */
 export async function storeImport(from?: Progress): Promise<void> {
   const given = currentImport.get()
-  if (given === undefined || isStoring()) return
+  if (given === undefined || isStoring() || runsElsewhere(given.file)) return
   const { file, list, order } = given
+  startedAt = Date.now()
   const account = accountOf('domainwatch')
   const key = keyFor('domainwatch')
   if (account !== undefined) void saveFile(account, file)
@@ -119,6 +130,7 @@ export async function storeImport(from?: Progress): Promise<void> {
     })
   let last = started
   show(last, 'running')
+  tabs.announce({ name: file.name, size: file.size, since: startedAt })
   try {
     last = await storeList(
       list,
@@ -135,10 +147,28 @@ export async function storeImport(from?: Progress): Promise<void> {
   } catch (error) {
     note(false)
     show(last, 'stopped', signal.aborted ? undefined : errorMessage(error))
+  } finally {
+    tabs.announce(undefined)
   }
   // Records stored before it ended are visible.
   await queryClient.invalidateQueries({ queryKey: ['domains'] })
 }
+
+const isFile =
+  (file: FileId) =>
+  ({ name, size }: FileId): boolean =>
+    name === file.name && size === file.size
+
+/** Whether another tab stores this very list. */
+export const runsElsewhere = (file: FileId): boolean => importsElsewhere.get()?.some(isFile(file)) === true
+
+// Another tab resumes what this one stopped, or began before this one had heard of that.
+importsElsewhere.subscribe(() => {
+  const own = currentImport.get()
+  const other = own && importsElsewhere.get()?.find(isFile(own.file))
+  if (other === undefined || own === undefined) return
+  if (own.state === 'stopped' || (isStoring() && other.since < startedAt)) closeImport()
+})
 
 const partOf = ({ done, stored, refusedCount }: Progress) => ({ done, stored, refused: refusedCount })
 

@@ -1,13 +1,23 @@
 import { useQuery } from '@tanstack/react-query'
 import { queryClient } from '../api/query-client.ts'
+import { useStore } from '../app/store.ts'
 import { Link } from '../design/link.tsx'
 import { ErrorNotice } from '../design/notice.tsx'
 import { DomainName } from '../domains/domain-name.tsx'
 import { count, t, tn, type TextKey } from '../i18n/index.ts'
 import { BadLines } from './bad-lines.tsx'
 import type { DayOrder } from './dates.ts'
-import { closeImport, resumePoint, stopImport, storeImport, type Import } from './job.ts'
+import {
+  closeImport,
+  importsElsewhere,
+  resumePoint,
+  runsElsewhere,
+  stopImport,
+  storeImport,
+  type Import,
+} from './job.ts'
 import type { ReadList, Row } from './read-list.ts'
+import { RunsElsewhere } from './resume-import.tsx'
 import { previewList, type Effect, type Progress } from './store-list.ts'
 import { DetectedFormatNote } from './detected-format.tsx'
 
@@ -23,6 +33,7 @@ const EFFECTS: Readonly<Record<Effect, TextKey>> = {
 export function Preview({ loaded, onOrder }: { loaded: Import; onOrder: (order: DayOrder) => void }) {
   const { id, file, list, state, progress } = loaded
   const queryKey = ['import', id]
+  const isElsewhere = useStore(importsElsewhere) && runsElsewhere(file)
   const {
     data: foreseen,
     error,
@@ -69,7 +80,8 @@ export function Preview({ loaded, onOrder }: { loaded: Import; onOrder: (order: 
       </ul>
       {foreseen?.isExact === false && <p className="muted">{t('import.ofDays')}</p>}
       {state !== 'read' && <Advance loaded={loaded} />}
-      <Buttons loaded={loaded} onBegin={begin} />
+      {state === 'read' && isElsewhere && <RunsElsewhere file={file} />}
+      <Buttons loaded={loaded} isElsewhere={isElsewhere} onBegin={begin} />
       {bad.length > 0 && <BadLines lines={bad} count={badCount} />}
       {foreseen !== undefined && foreseen !== null && state !== 'done' && (
         <Rows list={list} effects={foreseen.effects} />
@@ -93,9 +105,17 @@ function Advance({ loaded: { list, state, progress, fault } }: { loaded: Import 
   )
 }
 
-function Buttons({ loaded, onBegin }: { loaded: Import; onBegin: (from?: Progress) => void }) {
+interface ButtonsProps {
+  readonly loaded: Import
+  /** Undefined until other tabs have answered. */
+  readonly isElsewhere: boolean | undefined
+  readonly onBegin: (from?: Progress) => void
+}
+
+function Buttons({ loaded, isElsewhere, onBegin }: ButtonsProps) {
   const { list, state } = loaded
-  const left = state === 'read' ? resumePoint(loaded) : undefined
+  const canBegin = state === 'read' && isElsewhere === false
+  const left = canBegin ? resumePoint(loaded) : undefined
   const isStoring = state === 'running' || state === 'waiting'
   const storing =
     list.badCount === 0 ? t('import.store') : t('import.storeGood', { n: count(list.rows.length) })
@@ -106,7 +126,7 @@ function Buttons({ loaded, onBegin }: { loaded: Import; onBegin: (from?: Progres
           {t('import.goOnFrom', { n: count(left.done + 1) })}
         </button>
       )}
-      {state === 'read' && (
+      {canBegin && (
         <button
           type="button"
           className={left !== undefined ? 'button' : 'button primary'}

@@ -6,7 +6,7 @@ import { count, t } from '../i18n/index.ts'
 import '../i18n/texts/importing.ts'
 import type { DayOrder } from './dates.ts'
 import { currentImport, isStoring, loadFile, readProgress, resumeImport } from './job.ts'
-import { ResumeImports, type OnResume } from './resume-import.tsx'
+import { ResumeImports, useStoredImports, type OnResume } from './resume-import.tsx'
 import { PastImportsList } from './past-imports-list.tsx'
 import { Preview } from './preview.tsx'
 import { UnreadableFile } from './decode-text.ts'
@@ -84,9 +84,10 @@ export default function ImportScreen() {
 }
 
 function DropPlace({ onPick, onResume }: { onPick: () => void; onResume: OnResume }) {
+  const renew = useStoredImports()
   return (
     <div className="stack">
-      <ResumeImports onResume={onResume} />
+      <ResumeImports onResume={onResume} onDiscarded={renew} />
       <div className="drop-place">
         <Icon name="upload" />
         <p>{t('import.drop')}</p>

@@ -3,6 +3,7 @@ import { ConnectionError } from '../api/client.ts'
 import { connection } from '../api/connection.ts'
 import { keyFor } from '../api/session.ts'
 import { operations, stateOf, undo } from '../app/operations.ts'
+import { OtherTabs } from '../app/other-tabs.ts'
 import { createStore } from '../app/store.ts'
 import type { Filters } from '../filters/filters.ts'
 import { decide } from '../domains/marks.ts'
@@ -38,6 +39,19 @@ export interface TriageQueueState {
   readonly error: unknown
 }
 
+/** What a tab shows, so that another of the same account, which holds the same claims, shows something else. */
+interface TriageTab {
+  readonly shown: string | undefined
+  /** When it was shown: of two tabs that come to one name together, the first keeps it. */
+  readonly since: number
+  /** Names whose decision may not be stored yet. */
+  readonly decided: readonly string[]
+  /** Names that it shows, or will. */
+  readonly held: readonly string[]
+}
+
+const tabs = new OtherTabs<TriageTab>('triage')
+
 interface Step {
   readonly record: DomainRecord
   readonly operation: number
@@ -59,6 +73,7 @@ export class TriageQueue {
   readonly state = createStore<TriageQueueState>(EMPTY)
   readonly #filters: Filters
   #current: DomainRecord | undefined
+  #shownAt = 0
   #ahead: readonly DomainRecord[] = []
   #steps: readonly Step[] = []
   /** Decided here, and possibly not in the service's last count. */
@@ -87,6 +102,7 @@ export class TriageQueue {
     this.#key = keyFor('domainwatch')
     const leave = changedRecords.subscribe(() => this.#hear())
     const leaveConnection = connection.subscribe(() => this.#reconnect())
+    const leaveTabs = tabs.states.subscribe(() => this.#hearTabs())
     const extend = setInterval(() => this.#extend(), EXTEND_MS)
     const come = () => this.#wake()
     const go = () => this.#release()
@@ -97,6 +113,7 @@ export class TriageQueue {
     return () => {
       leave()
       leaveConnection()
+      leaveTabs()
       clearInterval(extend)
       clearTimeout(this.#timer)
       clearTimeout(this.#expiry)
@@ -138,8 +155,7 @@ export class TriageQueue {
     this.#ahead = [...(this.#current === undefined ? [] : [this.#current]), ...this.#ahead].filter(
       ({ name }) => name !== record.name,
     )
-    this.#current = record
-    this.#lost = undefined
+    this.#show(record)
     const handle = undo(operation)
     void handle?.settled.then((outcome) => {
       // Someone has changed it since, as the message says, so this account no longer decides on it.
@@ -199,14 +215,39 @@ export class TriageQueue {
         this.#ahead = []
         this.#isEnd = false
       }
-      const [first, ...rest] = this.#ahead
-      this.#current = first
-      this.#ahead = rest
-      this.#lost = undefined
+      this.#show(this.#ahead.find(({ name }) => this.#tabWith(name) === undefined))
+      this.#ahead = this.#ahead.filter((one) => one !== this.#current)
     }
     const isShort = this.#ahead.length < MIN_AHEAD && !this.#isEnd
     if (isShort && this.#error === undefined) void this.#read()
     this.#publish()
+  }
+
+  #show(record: DomainRecord | undefined): void {
+    this.#current = record
+    // The fraction decides between tabs of the same millisecond.
+    this.#shownAt = Date.now() + Math.random()
+    this.#lost = undefined
+  }
+
+  /** The tab that shows a name or has decided on it. */
+  #tabWith(name: string): TriageTab | undefined {
+    return tabs.states.get()?.find(({ shown, decided }) => shown === name || decided.includes(name))
+  }
+
+  /** Leaves names to the tabs that had them first, and those that are decided; takes those that other tabs leave. */
+  #hearTabs(): void {
+    const decided = new Set(tabs.states.get()?.flatMap((tab) => tab.decided))
+    this.#ahead = this.#ahead.filter(({ name }) => !decided.has(name))
+    if (this.#isAway()) return
+    if (this.#isElsewhere()) this.#show(undefined)
+    this.#fill()
+  }
+
+  #isElsewhere(): boolean {
+    const name = this.#current?.name
+    const other = name === undefined || this.#isUnderWay(name) ? undefined : this.#tabWith(name)
+    return other !== undefined && (other.shown !== name || other.since < this.#shownAt)
   }
 
   async #read(): Promise<void> {
@@ -221,7 +262,11 @@ export class TriageQueue {
     // Pending ones are still held, and come first in the response.
     const settledBefore = new Set([...this.#decided].filter((name) => !this.#isUnderWay(name)))
     const shown = this.#current
-    const limit = Math.min(MAX_QUEUE_RECORDS, this.#decided.size - settledBefore.size + AHEAD + 1)
+    const busyElsewhere = (tabs.states.get() ?? []).reduce((n, { decided }) => n + decided.length + 1, 0)
+    const limit = Math.min(
+      MAX_QUEUE_RECORDS,
+      this.#decided.size - settledBefore.size + busyElsewhere + AHEAD + 1,
+    )
     const askedAt = Date.now()
     try {
       const { records, remaining } = await claim(this.#filters, limit, signal)
@@ -250,6 +295,10 @@ export class TriageQueue {
     this.#ahead = records.filter(isNew)
     this.#isEnd = records.length < limit
     if (shown === undefined || shown !== this.#current) return
+    if (this.#isElsewhere()) {
+      this.#show(undefined)
+      return
+    }
     const held = records.find(({ name }) => name === shown.name)
     if (held !== undefined) {
       this.#lost = undefined
@@ -319,12 +368,17 @@ export class TriageQueue {
   }
 
   #release(): void {
-    const held = [...(this.#current === undefined ? [] : [this.#current]), ...this.#ahead]
+    const neededElsewhere = new Set(tabs.states.get()?.flatMap(({ held }) => held))
     release(
-      held.map(({ name }) => name).filter((name) => !this.#isUnderWay(name)),
+      this.#held().filter((name) => !this.#isUnderWay(name) && !neededElsewhere.has(name)),
       this.#key,
     )
     this.#claimedAt = 0
+    tabs.announce(undefined)
+  }
+
+  #held(): readonly string[] {
+    return [...(this.#current === undefined ? [] : [this.#current]), ...this.#ahead].map(({ name }) => name)
   }
 
   #readSoon(ms = RECOUNT_MS): void {
@@ -342,10 +396,18 @@ export class TriageQueue {
   }
 
   #publish(): void {
+    if (!this.#stop.signal.aborted)
+      tabs.announce({
+        // What is no longer this tab's may be shown by another one.
+        shown: this.#lost === undefined ? this.#current?.name : undefined,
+        since: this.#shownAt,
+        decided: [...this.#decided],
+        held: this.#held(),
+      })
     const left = this.#remaining === undefined ? undefined : Math.max(0, this.#remaining - this.#decided.size)
     this.state.set({
       current: this.#current,
-      next: this.#ahead.slice(0, 2),
+      next: this.#ahead.filter(({ name }) => this.#tabWith(name) === undefined).slice(0, 2),
       left,
       handled: this.#handled,
       canGoBack: this.#canGoBack(),

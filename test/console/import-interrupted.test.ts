@@ -116,7 +116,8 @@ test('the browser asks before the page is closed during an import, and the next 
   await page.getByText('2.000 de 5.000 guardados').waitFor()
   assert.deepEqual(complaints, ['dialog: '])
 
-  // Another page of the same browser, as after a crash.
+  // As after a crash.
+  await page.close()
   const next = await context.newPage()
   await next.goto(`${service.url}/console/importar`)
   await next
@@ -148,6 +149,7 @@ test('a browser that stores no files asks for the file, and an unfinished import
   await pick(page, list)
   await store(page)
   await page.getByText('2.000 de 4.500 guardados').waitFor()
+  await page.close()
   const next = await context.newPage()
   await next.goto(`${service.url}/console/importar`)
   const told = next.getByText('quedó incompleta: 2.000 de 4.500. Elija el mismo archivo para continuar.')
@@ -185,6 +187,7 @@ test('an unfinished import belongs to its account, and is removed at sign-out', 
   await pick(page, listOf('mia', 4_500))
   await store(page)
   await page.getByText('2.000 de 4.500 guardados').waitFor()
+  await page.close()
 
   await as(ana)
   const hers = await visit()

@@ -78,8 +78,9 @@ test('imports of two tabs can both be resumed', async () => {
     await tab.getByRole('button', { name: 'Guardar', exact: true }).click()
     await tab.getByText('2.000 de 2.100 guardados').waitFor()
   }
-  // Another page, as after a crash.
+  // As after a crash.
   const next = await context.newPage()
+  await Promise.all([page.close(), second.close()])
   await next.goto(`${service.url}/console/importar`)
   for (const stem of ['una', 'otra']) {
     const left = next

@@ -236,6 +236,60 @@ test('what a revoked key could not store is there for another key of its account
   await context.close()
 })
 
+test('a note typed before its account was known is there for another key of the account', async () => {
+  const [one, two] = [
+    await service.newKey('Dora', 'domainwatch'),
+    await service.newKey('Dora', 'domainwatch'),
+  ]
+  const { page, context } = await browser.open(service, 'dominios', {})
+  await signIn(page, one.key)
+  await domainRow(page, 'perro').waitFor()
+  const gate = await holdRequests(page, 'domainwatch/key')
+  await page.reload()
+  await gate.next()
+  await domainRow(page, 'perro').click()
+  const note = page.getByRole('textbox', { name: 'Nota' })
+  await note.fill('lo de Dora')
+  await service.revokeKey(one.id)
+  await note.press('Enter')
+  await page.getByLabel('Clave de API').waitFor()
+  await gate.open()
+  await signIn(page, two.key)
+  await page.getByRole('button', { name: 'Guardar la mía' }).waitFor()
+  assert.equal(await note.inputValue(), 'lo de Dora')
+  await context.close()
+})
+
+test('an account that is learned while a note is typed is that of the note', async () => {
+  const [one, two] = [
+    await service.newKey('Elsa', 'domainwatch'),
+    await service.newKey('Elsa', 'domainwatch'),
+  ]
+  const { page, context } = await browser.open(service, 'triaje', {})
+  const gate = await holdRequests(page, 'domainwatch/key')
+  await page.evaluate(
+    (keys) => sessionStorage.setItem('catalejo.keys', keys),
+    JSON.stringify({ domainwatch: one.key }),
+  )
+  await page.goto(`${service.url}/console/dominios`)
+  // The service is busy at first.
+  await (await gate.next()).answer(503, 'El servicio está ocupado')
+  const again = await gate.next()
+  await domainRow(page, 'perro').click()
+  const note = page.getByRole('textbox', { name: 'Nota' })
+  await note.fill('lo de Elsa')
+  await again.pass()
+  await page.getByRole('button', { name: 'Mi sesión: Elsa' }).waitFor()
+  await service.revokeKey(one.id)
+  await note.press('Enter')
+  await page.getByLabel('Clave de API').waitFor()
+  await gate.open()
+  await signIn(page, two.key)
+  await page.getByRole('button', { name: 'Guardar la mía' }).waitFor()
+  assert.equal(await note.inputValue(), 'lo de Elsa')
+  await context.close()
+})
+
 test('a note that is being typed when another tab signs out is stored for its author', async () => {
   const { page, context } = await browser.open(service, 'dominios', {})
   await signIn(page, ana, true)

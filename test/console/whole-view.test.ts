@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertAccessible, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { assertAccessible, domainGrid, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
@@ -102,5 +102,33 @@ test('after a lost response, the state of the service counts', async () => {
   await toast(page, 'dominios descartados').getByRole('button', { name: 'Deshacer' }).click()
   await toast(page, `Deshecho: ${TOTAL} dominios`).waitFor()
   await eventually(async () => (await countOf({ dis: '' })) === 0)
+  await context.close()
+})
+
+test('the next user does not see the work in progress of the previous one, which is finished', async () => {
+  const { page, context, complaints } = await open('dominios?starts=vista')
+  await selectView(page)
+  const gate = await holdRequests(page, 'domainwatch/update')
+  await bar(page).getByRole('button', { name: 'Descartar', exact: true }).click()
+  const task = page.locator('.task')
+  await task.filter({ hasText: 'Descartando' }).waitFor()
+  await gate.next()
+  await page.getByRole('button', { name: 'Mi sesión' }).click()
+  await page.getByRole('button', { name: 'Salir' }).click()
+  await page.getByLabel('Clave de API').fill(otherKey)
+  await page.getByRole('button', { name: 'Entrar' }).click()
+  await page.getByRole('button', { name: 'Mi sesión: Ana' }).waitFor()
+  await domainGrid(page)
+    .getByText(/^vista\d+\.cl$/)
+    .first()
+    .waitFor()
+  assert.equal(await task.count(), 0)
+  // Closing the page would still lose it.
+  assert.equal(await page.evaluate('dispatchEvent(new Event("beforeunload", { cancelable: true }))'), false)
+  // What is reported of it meanwhile brings it back to nobody's eyes.
+  await gate.open()
+  await eventually(async () => (await countOf({ dis: '' })) >= TOTAL - 250, 'the view is discarded')
+  assert.equal(await task.count(), 0)
+  assert.deepEqual(complaints, [])
   await context.close()
 })

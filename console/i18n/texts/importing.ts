@@ -56,6 +56,7 @@ export const importing = inBoth(
     'import.canGoOn': 'Lo guardado se conserva; puede continuar desde ahí.',
     'import.leftOffKept': 'La importación de {name} quedó incompleta: {n} de {all}.',
     'import.discard': 'Descartar',
+    'import.elsewhere': 'La importación de {name} sigue en otra pestaña: {n} de {all}.',
     'import.leftOff':
       'La importación de {name} quedó incompleta: {n} de {all}. Elija el mismo archivo para continuar.',
     'import.task': 'Importando {name}',
@@ -142,6 +143,7 @@ export const importing = inBoth(
     'import.canGoOn': 'What was saved is kept; you can continue from there.',
     'import.leftOffKept': 'The import of {name} stopped at {n} of {all}.',
     'import.discard': 'Discard',
+    'import.elsewhere': 'The import of {name} is running in another tab: {n} of {all}.',
     'import.leftOff': 'The import of {name} stopped at {n} of {all}. Choose the same file to continue.',
     'import.task': 'Importing {name}',
     'import.finished': 'Import finished: {n} saved',
