@@ -9,14 +9,19 @@ import type { Identity } from '../http/auth/authenticator.ts'
 import type { RequestBody } from '../http/body/receive.ts'
 import { requestLog } from '../http/observability/request-log.ts'
 import type { Dictionary } from './words/dictionary.ts'
-import { purgeBeforeWrite } from './purge.ts'
-import { EXPECTABLE_FIELDS, differences, lockRecords, type Difference } from './queries-expected.ts'
-import { namesRecorded, noteAdd } from './queries-records.ts'
+import { purgeBeforeWrite, endClaimsOf } from './purge.ts'
+import {
+  EXPECTABLE_FIELDS,
+  differences,
+  lockRecords,
+  type Difference,
+  namesRecorded,
+  noteAdd,
+} from './queries-records.ts'
 import * as statements from './queries-batches.ts'
 import { FIELD_NAMES, type RecordFields, type RecordWithFields } from './record-fields.ts'
 import { CHANGED_MEANWHILE, countOfFaults, MAX_FAULTS, type RecordFault } from './parse-record.ts'
 import type { NameIndex } from './list/name-index.ts'
-import { endClaimsOf } from './queue/ended-claims.ts'
 import type { Batch, Input, Output } from './tasks/parse-batch.ts'
 
 const PARSE_BATCH = taskModule('./tasks/parse-batch', import.meta)

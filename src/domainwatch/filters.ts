@@ -15,8 +15,11 @@ import {
   type Condition,
   type Filter,
   type FilteredRecord,
+  endingWith,
+  globParts,
+  matchesGlob,
+  startingWith,
 } from './filter-kinds.ts'
-import { endingWith, globParts, matchesGlob, startingWith } from './glob.ts'
 import * as conditions from './queries-conditions.ts'
 
 export type { FilteredRecord } from './filter-kinds.ts'

@@ -1,7 +1,7 @@
 import type { Dialect } from '../storage/database/dialect.ts'
 import { allOf, sql, type Sql } from '../storage/database/sql.ts'
 import { conditionsOf, type FilterName, type Filters } from './filters.ts'
-import { notExpired } from './queries-expiry.ts'
+import { notExpired } from './queries-records.ts'
 
 /** Filters with a partial index by `date_reg`, those with the fewest records first. Of a mark it has the records that have it. */
 const PARTIAL_INDEXES: readonly FilterName[] = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { rowsOfStage } from '../../src/domainwatch/list/all-rows.ts'
+import { rowsOfStage } from '../../src/domainwatch/list/database-lists.ts'
 import { LIST_ORDERS, type ListOrder } from '../../src/domainwatch/list/order.ts'
 import type { PageRequest, SortKey } from '../../src/domainwatch/list/queries.ts'
 import { createTasks } from '../../src/lib/tasks.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { databaseNames } from '../../src/domainwatch/lookalikes/recorded-names.ts'
+import { databaseNames } from '../../src/domainwatch/lookalikes/search.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { call, type Fields } from '../support/http.ts'
 import { startService } from '../support/service.ts'

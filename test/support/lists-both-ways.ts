@@ -4,10 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/server/open-database.ts'
 import type { Tasks } from '../../src/lib/tasks.ts'
-import { DomainLists } from '../../src/domainwatch/list/domain-lists.ts'
+import {
+  DomainLists,
+  listParameters,
+  listRequest,
+  type ListRequest,
+} from '../../src/domainwatch/list/domain-lists.ts'
 import { decodeCursor } from '../../src/domainwatch/list/cursor.ts'
 import { countMatches } from '../../src/domainwatch/queue/match-counts.ts'
-import { listParameters, listRequest, type ListRequest } from '../../src/domainwatch/list/request.ts'
 import type { Filters } from '../../src/domainwatch/filters.ts'
 import { countMatching } from '../../src/domainwatch/queries-filters.ts'
 import { markDomains, recordDomains } from '../../src/domainwatch/queries-batches.ts'

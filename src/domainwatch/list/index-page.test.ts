@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { foldSearch, aLabelOf } from '../../lib/domain-names.ts'
-import { matchesGlob } from '../glob.ts'
+import { matchesGlob } from '../filter-kinds.ts'
 import { ColumnBuilder, parseTimestamp, Segment } from '../../lib/name-index/index.ts'
 import { findPage } from './index-page.ts'
 

@@ -5,8 +5,7 @@ import { taskModule, BACKGROUND_TASK_TIMEOUT_MS, type Tasks } from '../../lib/ta
 import { withTimeout } from '../../lib/concurrency.ts'
 import type { Cursor } from '../../storage/database/changes/change.ts'
 import type { Database } from '../../storage/database/database.ts'
-import type { Input, Output } from '../tasks/snapshot-file.ts'
-import type { IndexFile, Snapshot } from './index-file.ts'
+import type { Input, Output, IndexFile, Snapshot } from '../tasks/snapshot-file.ts'
 
 const SNAPSHOT_FILE = taskModule('../tasks/snapshot-file', import.meta)
 

@@ -10,15 +10,12 @@ import {
 import { Mutex } from '../../lib/fair-slots.ts'
 import type { Tasks } from '../../lib/tasks.ts'
 import type { Database } from '../../storage/database/database.ts'
-import { ChangeFollower, type CatchUpResult } from './change-follower.ts'
-import { IndexBuilder } from './index-builder.ts'
-import type { IndexFile } from './index-file.ts'
+import { ChangeFollower, type CatchUpResult, ReadYourWrites, type WriteRange } from './change-follower.ts'
+import { IndexBuilder, SegmentMerger, readAllRecords } from './index-builder.ts'
+import type { IndexFile } from '../tasks/snapshot-file.ts'
 import type { IndexSegments } from './index-page.ts'
 import { IndexPersistence, type IndexState } from './index-persistence.ts'
-import { readAllRecords } from './load-records.ts'
-import { ReadYourWrites, type WriteRange } from './read-your-writes.ts'
 import type { Dictionary } from '../words/dictionary.ts'
-import { SegmentMerger } from './segment-merger.ts'
 
 const POLL_MS = 4
 const RETRY_MS = 2_000

@@ -1,7 +1,7 @@
 import { isOneOf, type Dialect } from '../../storage/database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql, type Query, type Sql } from '../../storage/database/sql.ts'
 import { conditionsOf, type Filters, type NamedCondition } from '../filters.ts'
-import { notExpired } from '../queries-expiry.ts'
+import { notExpired } from '../queries-records.ts'
 import { filterConditions, isMarked, matching } from '../queries-filters.ts'
 
 /** The columns that lists are sorted by. */

@@ -2,7 +2,7 @@ import type { Dialect } from '../../storage/database/dialect.ts'
 import { allOf, empty, limit, sql, type Sql } from '../../storage/database/sql.ts'
 import type { Table } from '../../storage/database/tables.ts'
 import type { Filters } from '../filters.ts'
-import { notExpired } from '../queries-expiry.ts'
+import { notExpired } from '../queries-records.ts'
 import { matching } from '../queries-filters.ts'
 import { hasKey } from '../watches/queries.ts'
 

@@ -13,7 +13,7 @@ import {
   string,
   type JsonSchema,
 } from '../../http/openapi/json-schema.ts'
-import { EXPECTABLE_FIELDS, type ExpectableField } from '../queries-expected.ts'
+import { EXPECTABLE_FIELDS, type ExpectableField } from '../queries-records.ts'
 import { furtherFields } from '../record-fields.ts'
 import {
   CHANGED_MEANWHILE,
@@ -23,7 +23,7 @@ import {
   MAX_AGENT_LENGTH,
 } from '../parse-record.ts'
 import { MAX_TAG_CHARACTERS, MAX_TAGS } from '../tags.ts'
-import { MISSING_DATA } from '../data-field.ts'
+import { MISSING_DATA } from '../tasks/data-field.ts'
 
 const agent = optional(
   string({ minLength: 1, maxLength: MAX_AGENT_LENGTH, description: "Instead of the account's name" }),

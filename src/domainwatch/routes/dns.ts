@@ -8,7 +8,7 @@ import { taskModule, type Tasks } from '../../lib/tasks.ts'
 import { clientAbort } from '../../http/client.ts'
 import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { text, type Parameter } from '../../http/parameters.ts'
-import type { DataBody } from '../data-field.ts'
+import type { DataBody, Input } from '../tasks/data-field.ts'
 import {
   DNS_MESSAGES,
   lookUp,
@@ -19,7 +19,6 @@ import {
   type DnsType,
   type RunLookup,
 } from '../dns-lookups.ts'
-import type { Input } from '../tasks/parse-names.ts'
 import { array, constant, integer, object, optional, string } from '../../http/openapi/json-schema.ts'
 import { MAX_DNS_NAMES } from '../limits.ts'
 
@@ -102,7 +101,7 @@ const dnsProblem = (description: string, status: number, msg: string) =>
   )
 
 const PATH = '/api/v1/domainwatch/dns'
-const PARSE_NAMES = taskModule('../tasks/parse-names', import.meta)
+const PARSE_NAMES = taskModule('../tasks/data-field', import.meta)
 /** Look-ups of one call that run, or wait for a slot, at a time. */
 const CONCURRENCY = 100
 /** Concurrent bulk calls, in total and per account. None waits: the client gets a 503 with `Retry-After`. */

@@ -5,8 +5,13 @@ import { nextLink } from '../../http/headers.ts'
 import { integer as integerParameter, text } from '../../http/parameters.ts'
 import { decodeCursor } from '../list/cursor.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
-import { hasOwnCursor, listParameters, listRequest } from '../list/request.ts'
-import type { DomainLists, Frame } from '../list/domain-lists.ts'
+import {
+  hasOwnCursor,
+  listParameters,
+  listRequest,
+  type DomainLists,
+  type Frame,
+} from '../list/domain-lists.ts'
 import { fieldsParameter, type FieldName, type RecordFields, furtherFields } from '../record-fields.ts'
 import { recordFields, RECORD_EXAMPLE } from '../schemas.ts'
 import { array, constant, integer, object, string } from '../../http/openapi/json-schema.ts'

@@ -6,7 +6,7 @@ import { localDateTime } from '../../lib/dates.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { taskModule, type Tasks } from '../../lib/tasks.ts'
-import { readDataText, type DataBody } from '../data-field.ts'
+import { readDataText, type DataBody, type Input } from '../tasks/data-field.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { CLAIM_MINUTES, DEFAULT_QUEUE_RECORDS, MAX_CLAIMS, MAX_QUEUE_RECORDS } from '../limits.ts'
 import { LIST_ORDERS } from '../list/order.ts'
@@ -14,7 +14,6 @@ import { rowsToJson } from '../list/page-json.ts'
 import { tooManyClaims } from '../queue/claim-batch.ts'
 import type { ClaimQueue } from '../queue/claim-queue.ts'
 import { fieldsParameter, type RecordFields, furtherFields } from '../record-fields.ts'
-import type { Input } from '../tasks/parse-names.ts'
 import { RECORD_EXAMPLE, recordFields } from '../schemas.ts'
 
 const queueAnswer = object(
@@ -69,7 +68,7 @@ const holdersAnswer = object(
 )
 
 const PATH = '/api/v1/domainwatch/queue'
-const PARSE_NAMES = taskModule('../tasks/parse-names', import.meta)
+const PARSE_NAMES = taskModule('../tasks/data-field', import.meta)
 /** As many names as an account can hold, with room for escapes. */
 const RELEASE_BODY_BYTES = 512 * 1024
 const NAMES = { max: MAX_CLAIMS, of: 'nombres' }

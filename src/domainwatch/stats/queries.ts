@@ -1,7 +1,7 @@
 import type { Dialect } from '../../storage/database/dialect.ts'
 import { allOf, limit, raw, sql, type Sql } from '../../storage/database/sql.ts'
 import type { Filters } from '../filters.ts'
-import { notExpired } from '../queries-expiry.ts'
+import { notExpired } from '../queries-records.ts'
 import { matching } from '../queries-filters.ts'
 import type { Span } from './counts.ts'
 

@@ -4,9 +4,9 @@
  */
 import { rowValues, type BatchStatement, type Columns, type RowOf } from '../../storage/database/batch.ts'
 import { splitBy, type WordTrie } from '../../lib/words/index.ts'
-import { readData, type Unreadable } from '../data-field.ts'
+import { readData, type Unreadable } from './data-field.ts'
 import { MAX_BATCH_RECORDS } from '../limits.ts'
-import { expectedRow } from '../queries-expected.ts'
+import { expectedRow } from '../queries-records.ts'
 import { markDomains, recordDomains } from '../queries-batches.ts'
 import {
   countOfFaults,

@@ -7,7 +7,7 @@ import { after, test, type TestContext } from 'node:test'
 import { cursorAt } from '../../storage/database/changes/change.ts'
 import { ColumnBuilder, sizeOf } from '../../lib/name-index/index.ts'
 import { aLabelOf } from '../../lib/domain-names.ts'
-import type { Snapshot } from '../list/index-file.ts'
+import type { Snapshot } from './snapshot-file.ts'
 import work, { type Input } from './snapshot-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'catalejo-space-'))

@@ -1,5 +1,5 @@
-import { entryOf, gapEntry, type AtomEntry } from '../events/atom-entry.ts'
-import { languageOf } from '../language.ts'
+import { entryOf, gapEntry, type AtomEntry } from '../events/atom.ts'
+import { languageOf } from '../events/atom-texts.ts'
 import { nextNotification, writeOne, type NotifierContext } from './notification.ts'
 import * as queries from './queries.ts'
 import { watchPredicate } from './watch-filters.ts'

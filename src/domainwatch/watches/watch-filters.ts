@@ -1,4 +1,4 @@
-import { languageOf } from '../language.ts'
+import { languageOf } from '../events/atom-texts.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
 import { integer, parseParameters, text, type Parameter, type Values } from '../../http/parameters.ts'
 import { concerns, recordIn, WATCH_CHOICES, type DomainEvent } from '../events/event.ts'

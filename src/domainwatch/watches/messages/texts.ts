@@ -1,4 +1,4 @@
-import type { Language } from '../../language.ts'
+import type { Language } from '../../events/atom-texts.ts'
 import { splitTags } from '../../tags.ts'
 import {
   occurrenceOf,

@@ -1,8 +1,9 @@
-import { decodeUtf8 } from '../lib/text.ts'
-import type { BodyField } from '../http/body/fields.ts'
-import { parseJsonText } from '../http/body/json.ts'
-import { parseBody } from '../http/body/parse.ts'
-import { UNREADABLE_BODY } from '../http/errors.ts'
+import { decodeUtf8 } from '../../lib/text.ts'
+import type { BodyField } from '../../http/body/fields.ts'
+import { parseJsonText } from '../../http/body/json.ts'
+import { parseBody } from '../../http/body/parse.ts'
+import { UNREADABLE_BODY } from '../../http/errors.ts'
+import { MAX_DNS_NAMES } from '../limits.ts'
 
 /** `data` is missing or not an array of the expected length. */
 export interface Unreadable {
@@ -70,4 +71,14 @@ function valueOf(field: BodyField): { readonly kind: 'json'; readonly value: unk
   return parsed?.ok === true
     ? { kind: 'json', value: parsed.value }
     : unreadable('El parámetro data no es JSON válido')
+}
+
+export interface Input {
+  readonly contentType: string | undefined
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+/** Worker-thread task: parses a list of names, so that clients without a key cannot block the event loop. */
+export default function parseNames(input: Input): DataBody {
+  return readData(input, { max: MAX_DNS_NAMES, of: 'nombres' })
 }

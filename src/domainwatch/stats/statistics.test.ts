@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { OverloadError } from '../../lib/errors.ts'
 import { sqliteDialect } from '../../storage/database/dialect.ts'
 import type { Reader } from '../../storage/database/database.ts'
-import { countInDatabase } from './count-in-database.ts'
+import { countInDatabase } from './statistics.ts'
 
 test('a count that takes too long is aborted', async (t) => {
   let now = 0
