@@ -40,37 +40,27 @@ export interface BatchOptions {
 
 /** Stores batches of records, each atomically. */
 export class DomainBatches {
-  readonly #database: Database
-  readonly #tasks: Tasks
-  readonly #clock: Clock
-  readonly #timeZone: string
-  readonly #records: RecordFields
-  readonly #lists: Pick<NameIndex, 'afterWriting'>
-  readonly #dictionary: Pick<Dictionary, 'trie'>
+  readonly #options: BatchOptions
 
-  constructor({ database, tasks, clock, timeZone, records, lists, dictionary }: BatchOptions) {
-    this.#database = database
-    this.#tasks = tasks
-    this.#clock = clock
-    this.#timeZone = timeZone
-    this.#records = records
-    this.#lists = lists
-    this.#dictionary = dictionary
+  constructor(options: BatchOptions) {
+    this.#options = options
   }
 
   /** Parses a body in a worker thread. Transfers its bytes there. */
   read(operation: Input['operation'], { contentType, bytes, client }: RequestBody): Promise<Output> {
-    const input = { contentType, bytes, operation, words: this.#dictionary.trie }
-    return this.#tasks.run<Input, Output>(PARSE_BATCH, input, { transfer: [bytes.buffer], client })
+    const { tasks, dictionary } = this.#options
+    const input = { contentType, bytes, operation, words: dictionary.trie }
+    return tasks.run<Input, Output>(PARSE_BATCH, input, { transfer: [bytes.buffer], client })
   }
 
   /** @returns the number of records in the batch, including unchanged ones */
   async add({ account, accountId }: Identity, batch: Rows): Promise<number> {
+    const { clock, database, timeZone } = this.#options
     await this.#write(accountId, async (tx) => {
-      const now = this.#clock.now()
+      const now = clock.now()
       if (batch.count > 0) {
-        await purgeBeforeWrite(tx, this.#database.dialect, now, () => textOf(batch))
-        const constants = [localDateTime(now, this.#timeZone), account, account.toLowerCase()]
+        await purgeBeforeWrite(tx, database.dialect, now, () => textOf(batch))
+        const constants = [localDateTime(now, timeZone), account, account.toLowerCase()]
         await tx.runMany(statements.recordDomains, constants, batch.rows)
       }
       await tx.run(noteAdd(account, now))
@@ -84,14 +74,15 @@ export class DomainBatches {
    */
   async update({ account, accountId }: Identity, batch: Rows): Promise<number> {
     if (batch.count === 0) return 0
-    const { dialect } = this.#database
+    const { clock, database, timeZone } = this.#options
+    const { dialect } = database
     await this.#write(accountId, async (tx) => {
-      const now = this.#clock.now()
+      const now = clock.now()
       await purgeBeforeWrite(tx, dialect, now, () => textOf(batch))
       if (batch.expected !== undefined) await this.#assertExpected(tx, batch, batch.expected)
       // Whole seconds, as answers and exports show them.
       const seenAt = Math.floor(now / 1000) * 1000
-      const constants = [localDateTime(now, this.#timeZone), now, seenAt, account]
+      const constants = [localDateTime(now, timeZone), now, seenAt, account]
       const found = await tx.runMany(statements.markDomains, constants, batch.rows)
       if (found < batch.count) throw await unknownNames(tx, dialect, batch.names)
       await endClaimsOf(tx, dialect, accountId, batch.names, now)
@@ -101,19 +92,21 @@ export class DomainBatches {
 
   /** Locks the records of the batch first, so that no other writer can change one between the check and the update. */
   async #assertExpected(tx: Reader, batch: Rows, expected: string): Promise<void> {
-    const { dialect } = this.#database
+    const { database, records } = this.#options
+    const { dialect } = database
     await tx.first(lockRecords(dialect, textOf(batch)))
     const differing = await tx.all(differences(dialect, expected, MAX_FAULTS))
     if (differing.length === 0) return
     const names = [...new Set(differing.map(({ found }) => found))]
-    const present = await this.#records.withFields(names, FIELD_NAMES, tx)
+    const present = await records.withFields(names, FIELD_NAMES, tx)
     throw conflict(differing, present)
   }
 
   /** Runs `work` in a transaction. Resolves when lists show what it wrote. */
   #write(accountId: number, work: (tx: Transaction) => Promise<void>): Promise<void> {
-    return this.#lists.afterWriting((range) =>
-      this.#database.transaction(async (tx) => {
+    const { database, lists } = this.#options
+    return lists.afterWriting((range) =>
+      database.transaction(async (tx) => {
         await range.begin(tx)
         await work(tx)
         await range.end(tx)

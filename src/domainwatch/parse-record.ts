@@ -6,8 +6,8 @@ import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
 import type { RowOf } from '../storage/database/batch.ts'
 import { EXPECTABLE_FIELDS, type ExpectableField, type Expected } from './queries-records.ts'
 import type { markDomains, recordDomains, restoreDomains } from './queries-batches.ts'
-import { foldTag, joinTags, MAX_TAG_CHARACTERS, MAX_TAGS } from './tags.ts'
-import { toColumn, type SplitName } from './words/dictionary.ts'
+import { foldTag, toColumn, MAX_TAG_CHARACTERS, MAX_TAGS } from './tags.ts'
+import type { SplitName } from './words/dictionary.ts'
 
 /** A bad record of a batch: its position, its first bad field, and what is wrong with it. */
 export interface RecordFault {
@@ -110,7 +110,7 @@ export function parseMarks(record: unknown): ParsedMarks {
       agent_folded: agent?.toLowerCase() ?? null,
       seen: seen ?? null,
       note: note ?? null,
-      tags: tags === undefined ? null : (joinTags(readTags) ?? ''),
+      tags: tags === undefined ? null : (toColumn(readTags) ?? ''),
     },
     expected: expected?.row,
   }
@@ -190,7 +190,7 @@ export function parseExportedRecord(
       released_at: isDeleted && deleted_at !== date_reg ? deleted_at : null,
       ...decision.row,
       note: note === undefined || note === '' ? null : note,
-      tags: joinTags(readTags),
+      tags: toColumn(readTags),
       has_note: note === undefined ? 0 : 1,
       has_tags: tags === undefined ? 0 : 1,
     },

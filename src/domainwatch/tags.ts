@@ -9,12 +9,12 @@ export function foldTag(text: string): string | undefined {
   return /^[\p{L}\p{N}-]+$/u.test(tag) && hasAtMostCharacters(tag, MAX_TAG_CHARACTERS) ? tag : undefined
 }
 
-/** Returns a column's value for tags: a space before and after each, so that one `contains` finds an exact tag. */
-export function joinTags(tags: readonly string[]): string | null {
-  return tags.length === 0 ? null : ` ${tags.join(' ')} `
+/** Returns a column's value for tags, or for the words of a name: a space before and after each, so that `contains` finds one. */
+export function toColumn(words: readonly string[]): string | null {
+  return words.length === 0 ? null : ` ${words.join(' ')} `
 }
 
-/** Reverses `joinTags`. */
+/** Reverses `toColumn`. */
 export function splitTags(column: string | null): readonly string[] {
   return column === null ? [] : column.trim().split(' ')
 }

@@ -1,10 +1,10 @@
-import { readDictionary, toColumn } from '../../src/domainwatch/words/dictionary.ts'
+import { readDictionary } from '../../src/domainwatch/words/dictionary.ts'
+import { toColumn } from '../../src/domainwatch/tags.ts'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { parseLabel } from '../../src/lib/domain-names.ts'
 import { isExpired } from '../../src/domainwatch/limits.ts'
 import { filterParameters, type FilteredRecord, type FilterName } from '../../src/domainwatch/filters.ts'
-import { joinTags } from '../../src/domainwatch/tags.ts'
 import type { Parameter } from '../../src/http/parameters.ts'
 
 /** Few letters and few dates, so that most texts are in some names and many dates tie. */
@@ -207,7 +207,7 @@ export class Model {
         status,
         released_at: releasedAt(known, status, date),
         seen_at: seenAt(known, status, seen, now),
-        tags: tags === undefined ? known.tags : joinTags(tags),
+        tags: tags === undefined ? known.tags : toColumn(tags),
         reserved: changes.reserve ?? known.reserved,
         revision: changes.revision ?? known.revision,
         discarded_at:

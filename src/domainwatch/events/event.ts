@@ -1,8 +1,8 @@
 import type { Change, Cursor, Fields } from '../../storage/database/changes/change.ts'
-import { toColumn, type SplitName } from '../words/dictionary.ts'
+import type { SplitName } from '../words/dictionary.ts'
+import { toColumn, splitTags } from '../tags.ts'
 import { matches, type FilteredRecord, type Filters } from '../filters.ts'
 import { listedFields } from '../record-fields.ts'
-import { splitTags } from '../tags.ts'
 import type { MxRecord } from '../../lib/dns/index.ts'
 
 /** A change of name servers, or the first or last MX record of a name. Null: the name did not exist. */

@@ -18,10 +18,8 @@ const RETRY_MS = 3_000
 const MAX_CACHED_ATOM_FEEDS = 50
 /** Changes searched for the entries of an Atom feed, newest first. */
 const MAX_SEARCHED_CHANGES = 50_000
-/** Atom feeds that wait: one is made at a time, which takes a second or two on the event loop, in slices. */
-const MAX_WAITING_ATOM_FEEDS = 64
-const MAX_WAITING_ATOM_FEEDS_PER_ACCOUNT = 16
-const ATOM_FEED_WAIT_MS = 10_000
+/** One Atom feed is made at a time, which takes a second or two on the event loop, in slices. */
+const ATOM_FEEDS = { slots: 1, slotsPerClient: 1, maxWaiting: 64, maxWaitingPerClient: 16, timeoutMs: 10_000 }
 
 const GAP = JSON.stringify({
   msg: 'Los cambios desde el último evento ya no están disponibles: vuelva a leer la lista',
@@ -58,13 +56,7 @@ export class Events {
   readonly #database: Database
   readonly #reading: ChangeReading
   readonly #atomFeeds: VersionedCache<AtomFeed>
-  readonly #atomFeedSlots = new FairSlots({
-    slots: 1,
-    slotsPerClient: 1,
-    maxWaiting: MAX_WAITING_ATOM_FEEDS,
-    maxWaitingPerClient: MAX_WAITING_ATOM_FEEDS_PER_ACCOUNT,
-    timeoutMs: ATOM_FEED_WAIT_MS,
-  })
+  readonly #atomFeedSlots = new FairSlots(ATOM_FEEDS)
 
   constructor({ database, reading, maxStreams, failed }: EventsOptions) {
     this.#database = database

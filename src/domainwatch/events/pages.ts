@@ -13,11 +13,14 @@ const PAGE_SIZE = 100
 const MAX_CACHED_PAGES = 32
 /** Distinct filters per page whose serialised text is cached. A text may be as large as its page. */
 const MAX_CACHED_TEXTS = 16
-/** Concurrent reads of the database, in total and per account. The queue is no longer than the number of readers. */
-const MAX_READS = 2
-const MAX_READS_PER_ACCOUNT = 1
-const READ_WAIT_MS = 30_000
-const MAX_WAITING = 100_000
+/** Reads of the database, by account. The queue is no longer than the number of readers. */
+const READS = {
+  slots: 2,
+  slotsPerClient: 1,
+  maxWaiting: 100_000,
+  maxWaitingPerClient: 100_000,
+  timeoutMs: 30_000,
+}
 /** Delay after a failed read. */
 const RETRY_MS = 1_000
 
@@ -51,13 +54,7 @@ export class EventPages {
   readonly #changes: ChangeLog
   readonly #reading: ChangeReading
   readonly #failed: (error: unknown) => void
-  readonly #slots = new FairSlots({
-    slots: MAX_READS,
-    slotsPerClient: MAX_READS_PER_ACCOUNT,
-    maxWaiting: MAX_WAITING,
-    maxWaitingPerClient: MAX_WAITING,
-    timeoutMs: READ_WAIT_MS,
-  })
+  readonly #slots = new FairSlots(READS)
   readonly #reads = new Map<string, PendingRead>()
   readonly #wakeup = new InterruptibleSleep()
   #cached: readonly EventPage[] = []

@@ -110,24 +110,15 @@ export interface PageNames extends Pick<Page, 'next'> {
   readonly names: readonly string[]
 }
 
-/** Searches in an order that no segment of the index is sorted by: some 20 ms each with a million records. */
-const MAX_WAITING = 256
-const MAX_WAITING_PER_ACCOUNT = 32
-const WAIT_MS = 10_000
+/** Searches that visit all matches, some 20 ms with a million records: one at a time, because they share the event loop. */
+const SEARCHES = { slots: 1, slotsPerClient: 1, maxWaiting: 256, maxWaitingPerClient: 32, timeoutMs: 10_000 }
 
 /** Answers lists: from the index in memory if it is up to date, else from the database. */
 export class DomainLists {
   readonly #clock: Clock
   readonly #nameIndex: Pick<NameIndex, 'current' | 'ifCurrent'> | undefined
   readonly #stored: DatabaseLists
-  /** Searches that visit all matches: one at a time, because they share the event loop. */
-  readonly #searches = new FairSlots({
-    slots: 1,
-    slotsPerClient: 1,
-    maxWaiting: MAX_WAITING,
-    maxWaitingPerClient: MAX_WAITING_PER_ACCOUNT,
-    timeoutMs: WAIT_MS,
-  })
+  readonly #searches = new FairSlots(SEARCHES)
 
   /** @param splits decides whether the database can filter by words; by default it can */
   constructor(

@@ -21,10 +21,8 @@ import { expiryCutoff } from '../limits.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import { namesAfter } from '../queries-records.ts'
 
-/** Searches that wait: one runs at a time, on part of a core, while other requests are answered. */
-const MAX_WAITING = 64
-const MAX_WAITING_PER_ACCOUNT = 16
-const WAIT_MS = 10_000
+/** One search runs at a time, on part of a core, while other requests are answered. */
+const SEARCHES = { slots: 1, slotsPerClient: 1, maxWaiting: 64, maxWaitingPerClient: 16, timeoutMs: 10_000 }
 /** Maximum duration: without the index, ten million names are read from the database for each search, about 20 s. */
 const MAX_MS = 60_000
 /** How long a search blocks the event loop before it yields. */
@@ -52,13 +50,7 @@ export class LookalikeSearch {
   readonly #names: () => AsyncIterable<NameBlock>
   readonly #vocabulary: Vocabulary
   readonly #maxMs: number
-  readonly #slots = new FairSlots({
-    slots: 1,
-    slotsPerClient: 1,
-    maxWaiting: MAX_WAITING,
-    maxWaitingPerClient: MAX_WAITING_PER_ACCOUNT,
-    timeoutMs: WAIT_MS,
-  })
+  readonly #slots = new FairSlots(SEARCHES)
   readonly #rankings: VersionedCache<Ranking>
 
   /**

@@ -21,13 +21,14 @@ import { BEFORE_EXPIRY, countMatches, MatchCounts } from './match-counts.ts'
 import * as queries from './queries.ts'
 import type { QueueView } from './queries.ts'
 
-/** Calls in the current and the next batch, in total and per account. */
-const SLOTS = 128
-const SLOTS_PER_ACCOUNT = 8
-/** Queued calls, in total and per account, and how long they wait. */
-const MAX_WAITING = 1_000
-const MAX_WAITING_PER_ACCOUNT = 100
-const WAIT_MS = 15_000
+/** Calls in the current and the next batch, and queued ones. */
+const CALLS = {
+  slots: 128,
+  slotsPerClient: 8,
+  maxWaiting: 1_000,
+  maxWaitingPerClient: 100,
+  timeoutMs: 15_000,
+}
 /**
  * How often a batch waits for the index, up to a second each, or reads again, before the database counts and searches. That
  * takes seconds among a million records, in a transaction that holds up other writers.
@@ -66,13 +67,7 @@ export interface ClaimQueueOptions {
 export class ClaimQueue {
   readonly #options: ClaimQueueOptions
   readonly #counts = new MatchCounts()
-  readonly #slots = new FairSlots({
-    slots: SLOTS,
-    slotsPerClient: SLOTS_PER_ACCOUNT,
-    maxWaiting: MAX_WAITING,
-    maxWaitingPerClient: MAX_WAITING_PER_ACCOUNT,
-    timeoutMs: WAIT_MS,
-  })
+  readonly #slots = new FairSlots(CALLS)
   #waiting: Waiting[] = []
   #isRunning = false
 

@@ -109,20 +109,12 @@ const CALLS = { slots: 64, slotsPerClient: 4, maxWaiting: 0, maxWaitingPerClient
 /** Longer than the look-ups of all calls take if no server answers. */
 const BULK_WAIT_MS = 600_000
 /** Single look-ups that wait for a slot. */
-const MAX_WAITING = 4_096
-const MAX_WAITING_PER_ACCOUNT = 256
-const WAIT_MS = 2_000
+const WAITING = { maxWaiting: 4_096, maxWaitingPerClient: 256, timeoutMs: 2_000 }
 const BULK_BYTES = 1024 * 1024
 
 /** @param inFlight concurrent single look-ups; one account gets half of them. Each record type is a look-up. */
 export function dnsRoute(app: HttpServer, shared: EndpointShared, dns: Dns, inFlight: number) {
-  const slots = new FairSlots({
-    slots: inFlight,
-    slotsPerClient: Math.ceil(inFlight / 2),
-    maxWaiting: MAX_WAITING,
-    maxWaitingPerClient: MAX_WAITING_PER_ACCOUNT,
-    timeoutMs: WAIT_MS,
-  })
+  const slots = new FairSlots({ slots: inFlight, slotsPerClient: Math.ceil(inFlight / 2), ...WAITING })
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['read', 'write'],

@@ -23,10 +23,8 @@ import { lastAdds, daysAfter, groupsAfter, tagsAfter, wordsAfter } from './queri
 import { OverloadError } from '../../lib/errors.ts'
 import { splitTags } from '../tags.ts'
 
-/** Requests that wait: each may take a second with a million records. */
-const MAX_WAITING = 32
-const MAX_WAITING_PER_ACCOUNT = 8
-const WAIT_MS = 30_000
+/** One request is counted at a time: it may take a second with a million records. */
+const REQUESTS = { slots: 1, slotsPerClient: 1, maxWaiting: 32, maxWaitingPerClient: 8, timeoutMs: 30_000 }
 /** Results cached until the next write; one of ten years takes about 100 kB. */
 const MAX_CACHED = 100
 
@@ -60,32 +58,19 @@ export interface StatisticsOptions {
 
 /** Counts records for charts. */
 export class Statistics {
-  readonly #database: Database
-  readonly #clock: Clock
-  readonly #timeZone: string
-  readonly #nameIndex: Pick<NameIndex, 'current'>
-  readonly #splits: NameSplits
-  readonly #slots = new FairSlots({
-    slots: 1,
-    slotsPerClient: 1,
-    maxWaiting: MAX_WAITING,
-    maxWaitingPerClient: MAX_WAITING_PER_ACCOUNT,
-    timeoutMs: WAIT_MS,
-  })
+  readonly #options: StatisticsOptions
+  readonly #slots = new FairSlots(REQUESTS)
   readonly #cache: VersionedCache<CachedCounts>
 
-  constructor({ database, clock, timeZone, nameIndex, splits }: StatisticsOptions) {
-    this.#database = database
-    this.#clock = clock
-    this.#timeZone = timeZone
-    this.#nameIndex = nameIndex
-    this.#splits = splits
-    this.#cache = new VersionedCache(database, 'domain', MAX_CACHED)
+  constructor(options: StatisticsOptions) {
+    this.#options = options
+    this.#cache = new VersionedCache(options.database, 'domain', MAX_CACHED)
   }
 
   /** Today, in the time zone of the service. */
   today(): string {
-    return dayOf(localDateTime(this.#clock.now(), this.#timeZone))
+    const { clock, timeZone } = this.#options
+    return dayOf(localDateTime(clock.now(), timeZone))
   }
 
   /**
@@ -94,42 +79,39 @@ export class Statistics {
    */
   async counts(request: StatsRequest, account?: number): Promise<Counts> {
     const key = JSON.stringify(request)
+    const { clock } = this.#options
     const known = await this.#cache.get(key, async () => undefined)
-    if (known !== undefined && this.#clock.now() < known.validBefore) return known.counts
+    if (known !== undefined && clock.now() < known.validBefore) return known.counts
     return this.#slots.run(clientOf(account), async () => {
       let fresh: CachedCounts | undefined
       // A request that waited before may have computed the same.
       const cached = await this.#cache.get(key, async () => (fresh = await this.#read(request, account)))
-      if (cached !== undefined && (cached === fresh || this.#clock.now() < cached.validBefore))
-        return cached.counts
+      if (cached === fresh || clock.now() < cached.validBefore) return cached.counts
       return (await this.#read(request, account)).counts
     })
   }
 
   /** Returns when each account last added domains, to the second; null if it never did. */
-  async lastAdds(): Promise<{
-    readonly account: readonly string[]
-    readonly last_add: readonly (string | null)[]
-  }> {
-    const rows = await this.#database.all(lastAdds())
+  async lastAdds() {
+    const { database, timeZone } = this.#options
+    const rows = await database.all(lastAdds())
     return {
       account: rows.map(({ account }) => account),
-      last_add: rows.map(({ added_at }) =>
-        added_at === null ? null : localDateTime(added_at, this.#timeZone),
-      ),
+      last_add: rows.map(({ added_at }) => (added_at === null ? null : localDateTime(added_at, timeZone))),
     }
   }
 
   async #read(request: StatsRequest, account: number | undefined): Promise<CachedCounts> {
-    const now = this.#clock.now()
+    const { clock, database, nameIndex, splits } = this.#options
+    const now = clock.now()
     // Without a write, the counts only change when a discarded record expires.
-    const first = await this.#database.first(firstDiscarded(now))
-    const segments = await this.#nameIndex.current()
-    if (segments === undefined) await this.#splits.assertDone(request.filters, request.rising > 0)
-    const { dialect } = this.#database
+    const first = await database.first(firstDiscarded(now))
+    const segments = await nameIndex.current()
+    if (segments === undefined) await splits.assertDone(request.filters, request.rising > 0)
+    const { dialect } = database
     const { days, totals, rising, tags } =
       segments === undefined
-        ? await countInDatabase({ dialect, scanner: this.#database.scannerOf(account) }, request, now)
+        ? await countInDatabase({ dialect, scanner: database.scannerOf(account) }, request, now)
         : await countInIndex(segments, request, now)
     const counts = {
       days,

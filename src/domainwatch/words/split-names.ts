@@ -2,7 +2,8 @@ import type { Database } from '../../storage/database/database.ts'
 import { OverloadError } from '../../lib/errors.ts'
 import type { Filters } from '../filters.ts'
 import { rowValues } from '../../storage/database/batch.ts'
-import { type Dictionary, toColumn } from './dictionary.ts'
+import type { Dictionary } from './dictionary.ts'
+import { toColumn } from '../tags.ts'
 import * as queries from './queries.ts'
 
 /** Names per transaction: other writers wait for some 20 ms. */
