@@ -1,14 +1,12 @@
 import { createHash, hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
-import { lruCache } from '../../lib/lru-cache.ts'
 import {
   canonical,
   findMisplaced,
   isIdentity,
   unknownModifier,
   type ModifierFault,
-  type ParsedModifiers,
   type ResolvedTransformation,
 } from '../../lib/modifiers/index.ts'
 import type { Recipe } from '../delivery.ts'
@@ -17,11 +15,6 @@ import type { KnownImage, KnownImages } from '../known-images.ts'
 import { authorizeLink, roundToSteps, type LinkAccess } from './delivery-mode.ts'
 import { negotiate } from './negotiation.ts'
 import { parseLink, type LinkTarget } from './read-link.ts'
-
-/** Pages repeat few modifiers many times, so parsed ones are cached. */
-const MAX_CACHED_MODIFIERS = 5_000
-/** More than modifiers: negotiation resolves one of them to several transformations. */
-const MAX_CACHED_NAMES = 10_000
 
 /** What a link resolves to. */
 export type ResolvedLink =
@@ -47,8 +40,6 @@ export class LinkResolver {
   readonly #settings: ImageSettings
   readonly #images: KnownImages
   readonly #now: () => number
-  readonly #parsed = lruCache<ParsedModifiers>(MAX_CACHED_MODIFIERS)
-  readonly #names = lruCache<string>(MAX_CACHED_NAMES)
 
   /** @param now milliseconds since 1970 */
   constructor(settings: ImageSettings, images: KnownImages, now: () => number) {
@@ -66,7 +57,7 @@ export class LinkResolver {
   ): Promise<ResolvedLink> {
     const misplaced = findMisplaced(target.others, this.#settings.grammar)
     if (misplaced !== undefined) return { kind: 'fault', fault: unknownModifier(misplaced) }
-    const parsed = this.#parse(target, blob.format)
+    const parsed = parseLink(target, blob.format, this.#settings.grammar)
     if (parsed === undefined) return { kind: 'no-format' }
     if (!parsed.ok) return { kind: 'fault', fault: parsed.fault }
     const access = authorizeLink(target.hash, parsed, holders, this.#now())
@@ -82,37 +73,19 @@ export class LinkResolver {
     return { kind: 'image', recipe, varies, contentDpr, expires }
   }
 
-  #parse(target: LinkTarget, format: string): ParsedModifiers | undefined {
-    const key = JSON.stringify([format, target.extension, target.modifier])
-    const cached = this.#parsed.get(key)
-    if (cached !== undefined) return cached
-    const parsed = parseLink(target, format, this.#settings.grammar)
-    // Faults are not cached: their texts may be as long as an address.
-    if (parsed?.ok === true) this.#parsed.set(key, parsed)
-    return parsed
-  }
-
   async #recipeFor(
     { hash }: LinkTarget,
     transformation: ResolvedTransformation,
     client: string,
   ): Promise<Recipe | undefined> {
     const { watermark } = transformation
-    if (watermark === null) return { transformation, mark: undefined, name: this.#nameOf(transformation) }
+    if (watermark === null)
+      return { transformation, mark: undefined, name: derivativeName(transformation, undefined) }
     const place = this.#settings.watermarks.get(watermark)
     if (place === undefined || !(await this.#images.areTogether(hash, place.image, client))) return undefined
     const mark = await this.#images.find(place.image, client)
     const name = derivativeName(transformation, place)
     return mark && { transformation, mark: { blob: mark.blob, place }, name }
-  }
-
-  #nameOf(transformation: ResolvedTransformation): string {
-    const key = JSON.stringify(transformation)
-    const cached = this.#names.get(key)
-    if (cached !== undefined) return cached
-    const name = derivativeName(transformation, undefined)
-    this.#names.set(key, name)
-    return name
   }
 }
 

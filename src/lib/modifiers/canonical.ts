@@ -13,7 +13,9 @@ type Either = Transformation | ResolvedTransformation
 
 function tokenOf<Name extends Field>(field: Name, value: Transformation[Name]): string | undefined {
   const { initial, format } = modifiers[field]
-  return JSON.stringify(value) === JSON.stringify(initial) ? undefined : format(value)
+  // Most are: comparing them as text would take most of the time of a link.
+  if (value === initial || JSON.stringify(value) === JSON.stringify(initial)) return undefined
+  return format(value)
 }
 
 /** The modifiers in a fixed order without initial values: equal transformations have equal texts, so it is a cache key. */
