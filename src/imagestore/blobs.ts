@@ -1,3 +1,4 @@
+import { batchesOf } from '../lib/concurrency.ts'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Database } from '../storage/database/database.ts'
 import { heldKeys, instance, someBlobs, trashedKeys } from './queries.ts'
@@ -40,25 +41,16 @@ export async function* findUnreferenced(
   blobs: BlobStore,
   since: number,
 ): AsyncGenerator<UnreferencedKeys> {
-  let batch: { readonly key: string; readonly writtenAt: number }[] = []
-  for await (const listed of blobs.keys()) {
-    batch.push(listed)
-    if (batch.length < LOOKUP_BATCH_KEYS) continue
-    yield await classify(batch)
-    batch = []
-  }
-  if (batch.length > 0) yield await classify(batch)
-
-  async function classify(listed: typeof batch): Promise<UnreferencedKeys> {
+  const { scanner } = database
+  for await (const listed of batchesOf(blobs.keys(), LOOKUP_BATCH_KEYS)) {
     const keys = listed.map(({ key }) => key)
-    const { scanner } = database
     const rows = await scanner.all(heldKeys(keys.flatMap((key) => [key, lostKey(key)])))
     const held = new Set(rows.map(({ key }) => bytesKey(key)))
     // Read after the blobs, to include what is deleted in between.
     const trash = new Set((await scanner.all(trashedKeys(keys))).map(({ key }) => key))
     const unreferenced = listed.filter(({ key }) => !held.has(bytesKey(key)))
     const stray = unreferenced.filter(({ key }) => !trash.has(key))
-    return {
+    yield {
       listed: listed.length,
       orphans: stray.filter(({ writtenAt }) => writtenAt <= since).map(({ key }) => key),
       young: stray.filter(({ writtenAt }) => writtenAt > since).map(({ key }) => key),

@@ -105,3 +105,14 @@ export async function* streamConcurrent<T, R>(
     else await new Promise<void>((resolve) => (wake = () => setImmediate(resolve)))
   }
 }
+
+/** Yields the items in arrays of `size`; the last one may be shorter. */
+export async function* batchesOf<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<readonly T[]> {
+  let batch: T[] = []
+  for await (const item of items) {
+    if (batch.push(item) < size) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}

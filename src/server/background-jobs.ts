@@ -156,7 +156,7 @@ function sharedWork(
     {
       name: 'sweep of shared derivatives',
       everyMs: 60 * MINUTE,
-      run: () => derivatives.sweepShared(clock.now()),
+      run: (signal) => derivatives.sweepShared(clock.now(), signal),
     },
     {
       name: 'sweep of authentication failures',

@@ -1,3 +1,4 @@
+import { batchesOf } from '../../lib/concurrency.ts'
 import { lruCache } from '../../lib/lru-cache.ts'
 import { isBlobKey } from '../../storage/blobs/blob-store.ts'
 import { Requesters, SERVICE_CLIENT, type Derivation, type Rendered } from '../decoder/index.ts'
@@ -55,7 +56,6 @@ export class DerivativeCache {
   readonly #flights = new Map<string, Flight>()
   readonly #writes = new Set<Promise<void>>()
   readonly #slow = lruCache<true>(MAX_SLOW, { ttl: SLOW_RETRY_SECONDS * 1_000 })
-  readonly #stopping = new AbortController()
   #pendingBytes = 0
   diskHits = 0
   sharedHits = 0
@@ -208,26 +208,20 @@ export class DerivativeCache {
   async sweepFolder(): Promise<void> {
     const folder = this.#folder
     if (folder === undefined) return
-    const { signal } = this.#stopping
-    await folder.sweep(signal)
-    let batch: string[] = []
-    const sweepBatch = async () => {
+    await folder.sweep()
+    for await (const batch of batchesOf(folder.blobKeys(), BATCH)) {
       const existing = await this.#findExisting(batch)
       for (const blobKey of batch) if (!existing.has(blobKey)) await folder.remove(blobKey)
-      batch = []
     }
-    for await (const blobKey of folder.blobKeys(signal)) if (batch.push(blobKey) >= BATCH) await sweepBatch()
-    if (batch.length > 0) await sweepBatch()
   }
 
   /** Sweeps the shared store. Run it on one node only. */
-  async sweepShared(now: number): Promise<number> {
-    return (await this.#shared?.sweep(now, this.#findExisting, this.#stopping.signal)) ?? 0
+  async sweepShared(now: number, signal: AbortSignal): Promise<number> {
+    return (await this.#shared?.sweep(now, this.#findExisting, signal)) ?? 0
   }
 
-  /** Ends running sweeps at their next step; the next ones do the rest. */
+  /** Ends running sweeps of the folder at their next step; the next ones do the rest. */
   stopSweeps(): void {
-    this.#stopping.abort()
     this.#folder?.stop()
   }
 

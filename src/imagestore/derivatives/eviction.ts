@@ -141,10 +141,14 @@ export interface SweptTotal {
 }
 
 /** Saves what a sweep found for all processes, because counting again would take minutes where there is much. */
-export async function writeTotal(path: string, { bytes, sweptAt }: SweptTotal): Promise<void> {
+export const writeTotal = (path: string, { bytes, sweptAt }: SweptTotal): Promise<void> =>
+  replaceFile(path, JSON.stringify([bytes, sweptAt]))
+
+/** Writes a file under its name when all of it is written. Does not flush it. */
+export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    await createFileWith(temporary, JSON.stringify([bytes, sweptAt]))
+    await createFileWith(temporary, content)
     await rename(temporary, path)
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {})

@@ -1,15 +1,14 @@
-import { randomBytes } from 'node:crypto'
-import { rename, rm, utimes } from 'node:fs/promises'
+import { rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isErrorCode } from '../../lib/errors.ts'
 import { acquireLockFile, isLockFileHeld } from '../../lib/lock-file.ts'
-import { createFileWith, createFolder } from '../../lib/private-files.ts'
+import { createFolder } from '../../lib/private-files.ts'
 import { SyncReadBudget } from '../../lib/sync-read-budget.ts'
 import { blobKey as parseBlobKey, isBlobKey } from '../../storage/blobs/blob-store.ts'
 import type { Rendered } from '../decoder/index.ts'
 import { encodeChecksummed, readChecksummed, readChecksummedSync } from './checksummed-file.ts'
-import { diskBytes, evict, FOLDER_BYTES, readTotal, walk, writeTotal } from './eviction.ts'
+import { diskBytes, evict, FOLDER_BYTES, readTotal, replaceFile, walk, writeTotal } from './eviction.ts'
 
 /** Precision of the time of last use, which is the file's modification time. */
 const USE_PRECISION_MS = 10 * 60_000
@@ -105,15 +104,8 @@ export class DerivativeFolder {
     // The running sweep does not keep up. Rendering again is better than filling the disk.
     if (this.#added > cap * MAX_ADDED_SHARE) return
     const folder = this.#folderOf(blobKey)
-    const temporary = join(folder, `${name}.${randomBytes(6).toString('hex')}`)
     await this.#tryWrite(async () => {
-      try {
-        await inFolder(folder, () => createFileWith(temporary, content))
-        await rename(temporary, join(folder, name))
-      } catch (error) {
-        await rm(temporary, { force: true }).catch(() => {})
-        throw error
-      }
+      await inFolder(folder, () => replaceFile(join(folder, name), content))
       this.#added += diskBytes(content.byteLength) + FOLDER_BYTES
     })
     if (this.#added > cap * SWEEP_SHARE) void this.sweep()
@@ -159,13 +151,14 @@ export class DerivativeFolder {
   }
 
   /** Yields the blobs that have derivatives. */
-  async *blobKeys(signal: AbortSignal): AsyncGenerator<string> {
-    for await (const { blobKey } of walk(this.#root, signal)) if (isBlobKey(blobKey)) yield blobKey
+  async *blobKeys(): AsyncGenerator<string> {
+    for await (const { blobKey } of walk(this.#root, this.#closing.signal))
+      if (isBlobKey(blobKey)) yield blobKey
   }
 
   /** Enforces the size limit. One process sweeps at a time. */
-  sweep(signal: AbortSignal = this.#closing.signal): Promise<void> {
-    this.#sweeping ??= this.#sweep(signal)
+  sweep(): Promise<void> {
+    this.#sweeping ??= this.#sweep()
       .catch((error: unknown) => this.#options.onFault('sweep', error))
       .finally(() => (this.#sweeping = undefined))
     return this.#sweeping
@@ -181,14 +174,14 @@ export class DerivativeFolder {
     await this.#sweeping
   }
 
-  async #sweep(signal: AbortSignal): Promise<void> {
+  async #sweep(): Promise<void> {
     await createFolder(this.#root)
     this.#added = 0
     const release = await acquireLockFile(join(this.#root, 'sweep.claim'))
     if (release === undefined) return
     try {
       const limit = this.#options.cap * SWEPT_SHARE
-      const { bytes, removed } = await evict(this.#root, limit, Date.now(), signal)
+      const { bytes, removed } = await evict(this.#root, limit, Date.now(), this.#closing.signal)
       this.bytes = bytes
       this.evicted += removed
       this.#sweptAt = Date.now()

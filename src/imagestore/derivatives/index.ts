@@ -47,10 +47,8 @@ export function openDerivatives(context: DerivativesContext): DerivativeCache {
     const reason = error instanceof Error ? reasonOf(error) : String(error)
     log.warn({ place, reason }, 'derivative cache failed')
   }
-  const findExisting: FindExisting = async (keys) => {
-    if (keys.length === 0) return new Set()
-    return new Set((await database.all(heldKeys(keys))).map(({ key }) => key))
-  }
+  const findExisting: FindExisting = async (keys) =>
+    new Set((await database.all(heldKeys(keys))).map(({ key }) => key))
   const folder =
     cap === 0
       ? undefined

@@ -72,14 +72,15 @@ suite('the cache of derivatives with a shared store', { timeout: 30_000 }, () =>
   test('the sweep removes old derivatives and those of deleted images, one first character per hour', async () => {
     const { store, objects } = fakeStore()
     const { cache } = openCache({ store, gone: new Set(['agone.1']) })
+    const { signal } = new AbortController()
     const hour = 3_600_000
     const now = 32 * hour * 1_000
     const fresh = { bytes: Buffer.alloc(0), writtenAt: now - hour }
     objects.set('agone.1/x', fresh).set('aheld.1/x', fresh).set('bheld.1/x', fresh)
     objects.set('aheld.1/old', { ...fresh, writtenAt: now - 31 * 24 * hour })
-    assert.equal(await cache.sweepShared(now), 2)
+    assert.equal(await cache.sweepShared(now, signal), 2)
     assert.deepEqual([...objects.keys()], ['aheld.1/x', 'bheld.1/x'])
-    assert.equal(await cache.sweepShared(now + 32 * 23 * hour + hour), 1)
+    assert.equal(await cache.sweepShared(now + 32 * 23 * hour + hour, signal), 1)
     assert.deepEqual([...objects.keys()], ['aheld.1/x'])
   })
 })

@@ -1,3 +1,4 @@
+import { batchesOf } from '../../lib/concurrency.ts'
 import { CircuitBreaker } from '../../lib/retry.ts'
 import type { DerivativeStore } from '../../storage/blobs/blob-store.ts'
 import type { Rendered } from '../decoder/index.ts'
@@ -49,21 +50,15 @@ export class SharedDerivatives {
   async sweep(now: number, findExisting: FindExisting, signal: AbortSignal): Promise<number> {
     const start = FIRST_CHARACTERS.charAt(Math.floor(now / HOUR_MS) % FIRST_CHARACTERS.length)
     let removed = 0
-    let batch: { blobKey: string; name: string; writtenAt: number }[] = []
-    const sweepBatch = async () => {
+    for await (const batch of batchesOf(this.#store.list(start), BATCH)) {
+      if (signal.aborted) return removed
       const existing = await findExisting([...new Set(batch.map(({ blobKey }) => blobKey))])
       for (const { blobKey, name, writtenAt } of batch) {
         if (now - writtenAt <= MAX_AGE_MS && existing.has(blobKey)) continue
         await this.#store.remove(blobKey, name)
         removed++
       }
-      batch = []
     }
-    for await (const stored of this.#store.list(start)) {
-      if (signal.aborted) return removed
-      if (batch.push(stored) >= BATCH) await sweepBatch()
-    }
-    await sweepBatch()
     return removed
   }
 
