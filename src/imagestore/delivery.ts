@@ -18,7 +18,7 @@ import type { BlobRow } from './image-fields.ts'
 import type { WatermarkPlacement } from './image-settings.ts'
 import { damagedBlob, verifyStream, VerifiedBlobs } from './verified-blobs.ts'
 import { KnownImages } from './known-images.ts'
-import { blobByKey } from './queries.ts'
+import { heldKeys } from './queries.ts'
 
 /** Larger originals are streamed from the store, not cached in memory. */
 const MAX_CACHED_ORIGINAL_BYTES = 1024 * 1024
@@ -80,7 +80,7 @@ export class Delivery {
 
   /** Whether a blob is current: then its bytes should be in the store. */
   async isRecorded({ key }: BlobRow): Promise<boolean> {
-    return (await this.#options.database.first(blobByKey(key))) !== undefined
+    return (await this.#options.database.first(heldKeys([key]))) !== undefined
   }
 
   /** Returns an image in memory. @param key `cacheKey` */

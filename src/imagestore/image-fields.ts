@@ -98,10 +98,10 @@ export const columnOf = (name: ImageFieldName): string => `${definitions[name].t
 export const answerOf = <Kind extends Answer>(
   kind: Kind,
   values: Readonly<Record<(typeof ANSWER_FIELDS)[Kind][number], string | number | null>>,
-): Readonly<Record<string, string | number | null>> => pick(ANSWER_FIELDS[kind], values)
-
-const pick = <Name extends string, Value>(from: readonly Name[], values: Readonly<Record<Name, Value>>) =>
-  Object.fromEntries(from.map((name) => [name, values[name]]))
+): Readonly<Record<string, string | number | null>> => {
+  const names: readonly (typeof ANSWER_FIELDS)[Kind][number][] = ANSWER_FIELDS[kind]
+  return Object.fromEntries(names.map((name) => [name, values[name]]))
+}
 
 /** JSON Schemas of the fields of an answer. */
 export const schemasOf = (kind: Answer): Readonly<Record<string, JsonSchema>> =>
@@ -117,5 +117,4 @@ export function schemaOf(name: ImageFieldName): JsonSchema {
 export const exampleOf = (kind: Answer): Readonly<Record<string, string | number | null>> =>
   Object.fromEntries(ANSWER_FIELDS[kind].map((name) => [name, definitions[name].example]))
 
-export const EXAMPLE_HASH = definitions.hash.example
 export const EXAMPLE = definitions

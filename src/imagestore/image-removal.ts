@@ -5,7 +5,6 @@ import type { Dialect } from '../storage/database/dialect.ts'
 import { inBatches } from '../lib/background-jobs.ts'
 import { bytesKey } from './blobs.ts'
 import { isImageHash, type ImageHash } from './image-hash.ts'
-import { anyHolder, deleteBlob, lockBlob, type deleteImage } from './queries.ts'
 import * as queries from './queries.ts'
 
 /** Images removed in one transaction. Other writers run between transactions. */
@@ -23,13 +22,13 @@ export async function removeRecord(
   tx: Transaction,
   dialect: Dialect,
   hash: ImageHash,
-  remove: ReturnType<typeof deleteImage>,
+  remove: ReturnType<typeof queries.deleteImage>,
 ): Promise<{ readonly unreferencedKey: string | undefined } | undefined> {
-  const blob = await tx.first(lockBlob(dialect, hash))
+  const blob = await tx.first(queries.lockBlob(dialect, hash))
   if ((await tx.run(remove)) === 0) return undefined
-  if (blob === undefined || (await tx.first(anyHolder(hash))) !== undefined)
+  if (blob === undefined || (await tx.first(queries.anyHolder(hash))) !== undefined)
     return { unreferencedKey: undefined }
-  await tx.run(deleteBlob(hash))
+  await tx.run(queries.deleteBlob(hash))
   const key = bytesKey(blob.key)
   await tx.run(queries.addTrash(key))
   return { unreferencedKey: key }
@@ -64,7 +63,7 @@ export async function sweepExpired(
   onRemoved: (key: string) => void,
   signal?: AbortSignal,
 ): Promise<void> {
-  while (signal?.aborted !== true) {
+  await inBatches(EXPIRED_BATCH_IMAGES, signal, async () => {
     const { found, keys } = await database.transaction(
       async (tx) => {
         const now = secondsOf(clock)
@@ -75,8 +74,8 @@ export async function sweepExpired(
       'free-space',
     )
     for (const key of keys) onRemoved(key)
-    if (found < EXPIRED_BATCH_IMAGES) return
-  }
+    return found
+  })
 }
 
 async function removeEach(

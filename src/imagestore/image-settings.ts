@@ -12,6 +12,7 @@ import {
   type Grammar,
 } from '../lib/modifiers/index.ts'
 import { asError } from '../lib/errors.ts'
+import { isObject } from '../http/body/fields.ts'
 
 /** Where a watermark lies and how large it is; `width` and `margin` in percent of the image's width. */
 export interface WatermarkPlacement {
@@ -49,33 +50,30 @@ export function readImageSettings(text: string): ImageSettings | { readonly faul
     return { faults: [`it is not JSON: ${asError(error).message}`] }
   }
   const faults: string[] = []
-  const file = asObject(json)
-  if (file === undefined) return { faults: ['it takes an object with "presets" and "watermarks"'] }
-  for (const name of Object.keys(file)) {
+  if (!isObject(json)) return { faults: ['it takes an object with "presets" and "watermarks"'] }
+  for (const name of Object.keys(json)) {
     if (name !== 'presets' && name !== 'watermarks')
       faults.push(`"${name}" is not known, it takes "presets" and "watermarks"`)
   }
   const watermarks = new Map<string, Watermark>()
-  for (const [name, value] of members('watermarks')) {
+  for (const [name, value] of members(json['watermarks'], 'watermarks')) {
     const mark = readMark(name, value)
     if (mark !== undefined) watermarks.set(name, mark)
   }
   // A preset may name a watermark that is wrong in itself: that is one fault, not two.
-  const names = new Set(Object.keys(asObject(file['watermarks']) ?? {}))
+  const names = new Set(isObject(json['watermarks']) ? Object.keys(json['watermarks']) : [])
   const presets = new Map(defaultPresets)
-  for (const [name, value] of members('presets')) {
+  for (const [name, value] of members(json['presets'], 'presets')) {
     const fields = readPreset(name, value)
     if (fields !== undefined) presets.set(name, fields)
   }
   if (faults.length > 0) return { faults }
   return { grammar: { presets, watermarks }, watermarks }
 
-  function members(section: string): [name: string, value: unknown][] {
-    const value = file?.[section]
+  function members(value: unknown, section: string): [name: string, value: unknown][] {
     if (value === undefined) return []
-    const object = asObject(value)
-    const entries = Object.entries(object ?? {})
-    if (object === undefined) faults.push(`"${section}" takes an object`)
+    const entries = isObject(value) ? Object.entries(value) : []
+    if (!isObject(value)) faults.push(`"${section}" takes an object`)
     if (entries.length > MAX_NAMES) faults.push(`"${section}" takes up to ${MAX_NAMES} names`)
     return entries.slice(0, MAX_NAMES).filter(([name]) => {
       if (!isName(name)) faults.push(`${section}: "${name}" is not a name, it takes ${NAME_TAKES}`)
@@ -100,11 +98,10 @@ export function readImageSettings(text: string): ImageSettings | { readonly faul
 
   function readMark(name: string, value: unknown): Watermark | undefined {
     const fault = (what: string): undefined => void faults.push(`watermarks: "${name}" ${what}`)
-    const mark = asObject(value)
-    if (mark === undefined) return fault('takes an object with "image"')
-    const strange = Object.keys(mark).find((field) => !MARK_FIELDS.includes(field))
+    if (!isObject(value)) return fault('takes an object with "image"')
+    const strange = Object.keys(value).find((field) => !MARK_FIELDS.includes(field))
     if (strange !== undefined) return fault(`has "${strange}", it takes ${MARK_FIELDS.join(', ')}`)
-    const { image, at = 'se', width = 25, margin = 3, opacity = 100 } = mark
+    const { image, at = 'se', width = 25, margin = 3, opacity = 100 } = value
     if (typeof image !== 'string' || !isImageHash(image))
       return fault('takes the hash of an image as "image"')
     const point = COMPASS_POINTS.find((one) => one === at)
@@ -118,7 +115,3 @@ export function readImageSettings(text: string): ImageSettings | { readonly faul
 
 const isPercent = (value: unknown, min: number): value is number =>
   typeof value === 'number' && value >= min && value <= 100
-
-function asObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
-}

@@ -60,10 +60,6 @@ export const setLimits = (accountId: number, { max_bytes, max_images }: Limits) 
 export const totalOf = (accountId: number) => sql<Total>`
   SELECT images, bytes FROM image_totals WHERE account_id = ${accountId}`
 
-/** Whether the application has a record of this image, expired or not. */
-export const hasImage = (accountId: number, hash: string) => sql<{ hash: string }>`
-  SELECT hash FROM images WHERE account_id = ${accountId} AND hash = ${hash}`
-
 /** Usage less expired images that the sweep has not removed yet. One statement, so that no sweep runs in between. */
 export const usageAt = (accountId: number, now: number) => sql<Usage>`
   SELECT day, mime, images, bytes FROM image_usage WHERE account_id = ${accountId} AND images > 0

@@ -1,4 +1,4 @@
-import type { Dialect } from '../storage/database/dialect.ts'
+import { isOneOf, type Dialect } from '../storage/database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql, type Sql } from '../storage/database/sql.ts'
 import { ANSWER_FIELDS, BLOB_FIELDS, columnOf, type BlobRow, type ImageRow } from './image-fields.ts'
 import type { DeliveryMode } from './links/delivery-mode.ts'
@@ -50,10 +50,10 @@ export interface ImageInfo {
 }
 
 const BLOB_COLUMNS = raw(BLOB_FIELDS.map(columnOf).join(', '))
-export const IMAGE_COLUMNS = raw(ANSWER_FIELDS.list.map(columnOf).join(', '))
+const IMAGE_COLUMNS = raw(ANSWER_FIELDS.list.map(columnOf).join(', '))
 
 /** Images that have not expired at `now`, in seconds since 1970. */
-export const notExpired = (now: number) => sql`(images.expires IS NULL OR images.expires > ${now})`
+const notExpired = (now: number) => sql`(images.expires IS NULL OR images.expires > ${now})`
 
 /** Locks the blob until the transaction ends. */
 export const lockBlob = (dialect: Dialect, hash: string) =>
@@ -118,6 +118,7 @@ export const imageOf = (accountId: number, hash: string, uploader?: string) => s
 const uploadBy = (accountId: number, hash: string, keyId: string) => sql`
   SELECT 1 FROM image_uploads WHERE account_id = ${accountId} AND hash = ${hash} AND key_id = ${keyId}`
 
+/** Of an application's record of an image, expired or not. */
 export const expiryOf = (accountId: number, hash: string) => sql<{ expires: number | null }>`
   SELECT expires FROM images WHERE account_id = ${accountId} AND hash = ${hash}`
 
@@ -176,11 +177,9 @@ export function imagePage(dialect: Dialect, page: ImagePage) {
     ORDER BY images.date DESC, images.hash DESC ${limit(count)}`
 }
 
-/** Which of these keys blobs have. At least one, at most as many as a statement permits parameters. */
+/** Which of these keys blobs have. @param keys at least one, at most as many as a statement permits parameters */
 export const heldKeys = (keys: readonly string[]) =>
   sql<{ key: string }>`SELECT key FROM blobs WHERE key IN (${join(keys)})`
-
-export const blobByKey = (key: string) => sql<{ key: string }>`SELECT key FROM blobs WHERE key = ${key}`
 
 export const someBlobs = (count: number) =>
   sql<{ key: string }>`SELECT key FROM blobs ORDER BY hash ${limit(count)}`
@@ -196,3 +195,60 @@ export const blobsAfter = (hash: string, count: number) =>
 /** Sets a missing ThumbHash, unless the bytes have been replaced in between. */
 export const fillThumbhash = (hash: string, key: string, thumbhash: string) => sql`
   UPDATE blobs SET thumbhash = ${thumbhash} WHERE hash = ${hash} AND key = ${key} AND thumbhash IS NULL`
+
+/** Distinct hashes of an application's images after one, concatenated: a row for each would take ten times as long. */
+export const hashesAfter = (accountId: number, after: string, count: number) => sql<{
+  readonly packed: string | null
+  readonly last: string | null
+  readonly count: number
+}>`
+  SELECT string_agg(dhash, '') AS packed, max(dhash) AS last, count(*) AS count FROM (
+    SELECT DISTINCT dhash FROM image_dhashes WHERE account_id = ${accountId} AND dhash > ${after}
+    ORDER BY dhash ${limit(count)}) AS page`
+
+/** Images stored by changes after an id, settled or not. The topic is compared twice to make SQLite use the right index. */
+export const storedAfter = (after: number, count: number) => sql<{
+  readonly id: number
+  readonly account_id: number | null
+  readonly dhash: string | null
+}>`
+  SELECT changes.id, changes.account_id, (SELECT blobs.dhash FROM blobs WHERE blobs.hash = changes.key) AS dhash
+  FROM changes
+  WHERE changes.id > ${after} AND changes.topic = 'image' AND changes.topic <> 'domain' AND changes.kind = 'stored'
+  ORDER BY changes.id ${limit(count)}`
+
+export const imageCount = (accountId: number) => sql<{ readonly images: number }>`
+  SELECT images FROM image_totals WHERE account_id = ${accountId}`
+
+/** The accounts with most images first. */
+export const largestAccounts = (count: number) => sql<{ readonly account_id: number }>`
+  SELECT account_id FROM image_totals WHERE images > 0 ORDER BY images DESC, account_id ${limit(count)}`
+
+/** Images with one of these hashes, ordered by hash. */
+export const imagesWith = (
+  dialect: Dialect,
+  accountId: number,
+  dhashes: readonly string[],
+  now: number,
+  count: number,
+) => sql<ImageRow>`
+  SELECT ${IMAGE_COLUMNS} FROM image_dhashes AS near
+  JOIN images ON images.account_id = near.account_id AND images.hash = near.hash
+  JOIN blobs ON blobs.hash = images.hash
+  WHERE near.account_id = ${accountId} AND ${isOneOf(dialect, sql`near.dhash`, dhashes)} AND ${notExpired(now)}
+  ORDER BY near.dhash, near.hash ${limit(count)}`
+
+/** The number of images with one of these hashes, except one image. Counts up to a limit. */
+export const countWith = (
+  dialect: Dialect,
+  accountId: number,
+  dhashes: readonly string[],
+  exceptHash: string,
+  now: number,
+  max: number,
+) => sql<{ readonly count: number }>`
+  SELECT count(*) AS count FROM (
+    SELECT 1 AS one FROM image_dhashes AS near
+    JOIN images ON images.account_id = near.account_id AND images.hash = near.hash
+    WHERE near.account_id = ${accountId} AND ${isOneOf(dialect, sql`near.dhash`, dhashes)} AND near.hash <> ${exceptHash}
+      AND ${notExpired(now)} ${limit(max)}) AS found`

@@ -11,9 +11,7 @@ import { Requesters, type ImageEngine, type Inspection } from './decoder/index.t
 import type { ImageHash } from './image-hash.ts'
 import type { BlobRow } from './image-fields.ts'
 import * as queries from './queries.ts'
-import type { ImageInfo } from './queries.ts'
 import { lockLimits } from './queries-accounts.ts'
-import { expiredImagesOf, removeTrash, trash } from './queries.ts'
 import { checkQuota, type NewImage, type QuotaExceeded } from './quotas.ts'
 import { BackgroundRemovals, removeExpiredOf, removeRecord, sweepExpired } from './image-removal.ts'
 import { isExpired, mergedExpiry, recordUploader, uploadersOf, withdrawUpload } from './uploaders.ts'
@@ -22,7 +20,7 @@ export interface Upload {
   readonly accountId: number
   readonly hash: ImageHash
   readonly bytes: Uint8Array
-  readonly info: ImageInfo
+  readonly info: queries.ImageInfo
   /** Seconds since 1970. Default: now. */
   readonly date?: number | undefined
   /** The id of the key, if it sees only its own uploads. */
@@ -102,7 +100,7 @@ export class ImageStore {
     const reader = this.#database.readerOf(clientOf(upload.accountId))
     const exceeded = await checkQuota(reader, { accountId, hash, size: bytes.byteLength })
     if (exceeded === undefined) return undefined
-    const expired = await reader.first(expiredImagesOf(accountId, secondsOf(this.#clock), 1))
+    const expired = await reader.first(queries.expiredImagesOf(accountId, secondsOf(this.#clock), 1))
     return expired === undefined ? exceeded : undefined
   }
 
@@ -208,12 +206,12 @@ export class ImageStore {
   }
 
   async hasTrash(): Promise<boolean> {
-    return (await this.#database.first(trash(1))) !== undefined
+    return (await this.#database.first(queries.trash(1))) !== undefined
   }
 
   /** Removes the bytes that interrupted removals left. Safe to run concurrently: a key in the trash is never used again. */
   async sweepTrash(signal?: AbortSignal): Promise<void> {
-    const listed = await this.#database.all(trash(TRASH_BATCH_KEYS))
+    const listed = await this.#database.all(queries.trash(TRASH_BATCH_KEYS))
     // Checked after the list: a backup that starts later does not contain these.
     if (await this.#isBackupRunning()) return
     let failures = 0
@@ -268,7 +266,7 @@ export class ImageStore {
   async #emptyTrash(key: string): Promise<void> {
     await this.#blobs.remove(key)
     await this.#forget(key)
-    await this.#database.transaction((tx) => tx.run(removeTrash(key)), undefined, 'free-space')
+    await this.#database.transaction((tx) => tx.run(queries.removeTrash(key)), undefined, 'free-space')
   }
 }
 

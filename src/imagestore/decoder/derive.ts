@@ -14,6 +14,7 @@ import {
   fillBackground,
   isGrayColour,
   pixelate,
+  rasterize,
   render,
   roundCorners,
   toGray,
@@ -115,7 +116,7 @@ async function write(
   image.toColourspace('srgb')
   const openFinished = plan.keepMetadata
     ? await renderWithMetadata(image, source.metadata)
-    : await reopen(image)
+    : (await rasterize(image)).open
   const openInSpace = () => openFinished().toColourspace(space)
   if (plan.client !== null) return smallestStill(openInSpace, source, plan, stage)
   if (isOptimizedPng) return { bytes: await smallestPng(openInSpace, stage), mime }
@@ -124,12 +125,6 @@ async function write(
   const iptc = plan.keepMetadata && format === 'jpg' && source.metadata.iptc
   const content = iptc ? cleanIptc(iptc) : undefined
   return { bytes: content === undefined ? bytes : insertApp13(bytes, content), mime }
-}
-
-async function reopen(image: Sharp): Promise<() => Sharp> {
-  const { data, info } = await image.raw().toBuffer({ resolveWithObject: true })
-  const { width, height, channels } = info
-  return () => sharp(data, { raw: { width, height, channels } })
 }
 
 /**

@@ -11,11 +11,17 @@ export interface Stage extends Size {
   readonly overlays?: readonly OverlayOptions[]
 }
 
-/** Runs the pipeline so far. Further steps start from its pixels, so that they run in our order and not in sharp's own. */
-export async function render({ image }: Pick<Stage, 'image'>): Promise<Stage> {
+/** Runs the pipeline so far. `open` begins another one from its pixels. */
+export async function rasterize(image: Sharp) {
   const { data, info } = await image.raw().toBuffer({ resolveWithObject: true })
   const { width, height, channels } = info
-  return { image: sharp(data, { raw: { width, height, channels } }), width, height }
+  return { open: () => sharp(data, { raw: { width, height, channels } }), width, height }
+}
+
+/** Runs the pipeline so far, so that further steps run in our order and not in sharp's own. */
+export async function render({ image }: Pick<Stage, 'image'>): Promise<Stage> {
+  const { open, ...size } = await rasterize(image)
+  return { image: open(), ...size }
 }
 
 export interface Colour {

@@ -1,13 +1,8 @@
+import { mimeOf } from '../../lib/image-metadata/index.ts'
 import type { OutputFormat, ResolvedTransformation, Transformation } from '../../lib/modifiers/index.ts'
 import type { Source } from './source.ts'
 
-export const outputMime = {
-  jpg: 'image/jpeg',
-  png: 'image/png',
-  gif: 'image/gif',
-  webp: 'image/webp',
-  avif: 'image/avif',
-} as const satisfies Record<OutputFormat, string>
+export const outputMime: Readonly<Record<OutputFormat, string>> = { ...mimeOf, jpg: mimeOf.jpeg }
 
 /** True if the derivative keeps the frames of an animation. Steps that libvips does not apply per frame make it a still image. */
 export function staysAnimated(

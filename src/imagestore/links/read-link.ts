@@ -70,16 +70,8 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** Extensions that mean the image's own format. */
-const OWN_EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
-  jpeg: ['jpg', 'jpeg'],
-  png: ['png'],
-  gif: ['gif'],
-  webp: ['webp'],
-  avif: ['avif'],
-  tiff: ['tif', 'tiff'],
-  svg: ['svg'],
-}
+/** Other extensions of an image's own format. */
+const SHORT_EXTENSIONS: Readonly<Record<string, string>> = { jpeg: 'jpg', tiff: 'tif' }
 
 /** Parses the modifiers of a link to an image of `format`. Undefined if no image can be made with the link's extension. */
 export function parseLink(
@@ -87,7 +79,7 @@ export function parseLink(
   format: string,
   grammar: Grammar,
 ): ParsedModifiers | undefined {
-  if (extension === undefined || OWN_EXTENSIONS[format]?.includes(extension) === true)
+  if (extension === undefined || extension === format || extension === SHORT_EXTENSIONS[format])
     return parseModifiers(modifier, undefined, grammar)
   const requested = formatOfExtension(extension)
   return requested && parseModifiers(modifier, requested, grammar)

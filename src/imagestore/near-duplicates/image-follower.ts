@@ -2,7 +2,7 @@ import { parseHash64, type Hash64 } from '../../lib/perceptual-hash/index.ts'
 import { partsOf } from '../../storage/database/changes/change.ts'
 import { logState } from '../../storage/database/changes/queries.ts'
 import type { Database } from '../../storage/database/database.ts'
-import { storedAfter } from './queries.ts'
+import { storedAfter } from '../queries.ts'
 
 /** Changes per query. */
 const PAGE = 10_000

@@ -17,7 +17,7 @@ import { withTimeout } from '../../lib/concurrency.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { ImageRow } from '../image-fields.ts'
 import { ImageFollower } from './image-follower.ts'
-import * as queries from './queries.ts'
+import * as queries from '../queries.ts'
 
 const BUILD_HASH_INDEX = taskModule('../tasks/build-hash-index', import.meta)
 

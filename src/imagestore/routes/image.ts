@@ -12,13 +12,17 @@ import { isImageHash, type ImageHash } from '../image-hash.ts'
 import { imageOf } from '../queries.ts'
 import type { ImageStore } from '../store.ts'
 import { uploaderOf } from '../uploaders.ts'
-import { answerOf, exampleOf, EXAMPLE_HASH, schemaOf, schemasOf } from '../image-fields.ts'
+import { answerOf, exampleOf, EXAMPLE, schemaOf, schemasOf } from '../image-fields.ts'
 
 export const noImage = () => new HttpError(404, 'La imagen no existe')
 const noHash = () => new HttpError(401, 'Ha fallado la solicitud')
 
 /** Accepts any text: a hash without an image is a 404, not a 400. */
-export const hashParameter = { ...text("The image's hash", 65_536), required: true, example: EXAMPLE_HASH }
+export const hashParameter = {
+  ...text("The image's hash", 65_536),
+  required: true,
+  example: EXAMPLE.hash.example,
+}
 
 const getAnswer = object(
   { status: constant(200), ...schemasOf('get') },
@@ -86,7 +90,7 @@ export function getRoute(app: HttpServer, shared: EndpointShared, database: Data
 
 const deleteAnswer = object(
   { status: constant(200), hash: schemaOf('hash') },
-  { description: 'The image is gone', examples: [{ status: 200, hash: EXAMPLE_HASH }] },
+  { description: 'The image is gone', examples: [{ status: 200, hash: EXAMPLE.hash.example }] },
 )
 
 export function deleteRoute(app: HttpServer, shared: EndpointShared, store: ImageStore) {

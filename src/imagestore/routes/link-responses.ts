@@ -2,7 +2,7 @@ import { HttpError, tooManyRequests } from '../../lib/errors.ts'
 import type { ModifierFault } from '../../lib/modifiers/index.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { mimeOf } from '../../lib/image-metadata/index.ts'
-import { EXAMPLE_HASH } from '../image-fields.ts'
+import { EXAMPLE } from '../image-fields.ts'
 import type { ResolvedLink } from '../links/resolve-link.ts'
 import { noImage } from './image.ts'
 
@@ -121,7 +121,7 @@ export const linkSchema = {
         description:
           "The hash, with an extension or without; another format's extension converts. `&m=` and a preset or " +
           'modifiers may follow directly.',
-        examples: [`${EXAMPLE_HASH}.webp&m=w_300`],
+        examples: [`${EXAMPLE.hash.example}.webp&m=w_300`],
       },
     },
   },

@@ -7,7 +7,7 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
 import { integer, type Parameter } from '../../http/parameters.ts'
 import { isImageHash } from '../image-hash.ts'
-import { EXAMPLE, EXAMPLE_HASH, exampleOf, schemaOf, schemasOf } from '../image-fields.ts'
+import { EXAMPLE, exampleOf, schemaOf, schemasOf } from '../image-fields.ts'
 import { imageOf } from '../queries.ts'
 import { isHash64 } from '../../lib/perceptual-hash/index.ts'
 import type { SimilarImages } from '../near-duplicates/index.ts'
@@ -30,7 +30,7 @@ const dhash: Parameter<string> = {
 }
 
 const parameters = {
-  hash: { ...hashParameter, required: false, example: EXAMPLE_HASH },
+  hash: { ...hashParameter, required: false },
   dhash,
   distance: integer(
     `Most bits of the dhash that may differ, ${DEFAULT_DISTANCE} unless given`,

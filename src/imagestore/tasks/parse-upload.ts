@@ -5,7 +5,7 @@
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { withTransfer } from '../../lib/tasks.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
-import type { BodyField } from '../../http/body/fields.ts'
+import { isObject, type BodyField } from '../../http/body/fields.ts'
 import { parseJsonText } from '../../http/body/json.ts'
 import { parseBody } from '../../http/body/parse.ts'
 import { readInfo, storedBytes, type StoredBytes } from '../upload-input.ts'
@@ -48,15 +48,11 @@ function infoOf(field: BodyField | undefined, image: BodyField | undefined): Out
   return readInfo(info, image?.kind === 'bytes' ? { name: image.filename, mime: image.mime } : {})
 }
 
-function objectOf(field: BodyField | undefined): Record<string, unknown> | undefined {
-  if (field?.kind === 'json') return asObject(field.value)
+function objectOf(field: BodyField | undefined): Readonly<Record<string, unknown>> | undefined {
   // Browsers send a part with a content type, `new Blob([json], { type })`, as a file.
   const text =
     field?.kind === 'text' ? field.value : field?.kind === 'bytes' ? decodeUtf8(field.bytes) : undefined
   const parsed = text === undefined ? undefined : parseJsonText(text)
-  return parsed?.ok === true ? asObject(parsed.value) : undefined
-}
-
-function asObject(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+  const value = field?.kind === 'json' ? field.value : parsed?.ok === true ? parsed.value : undefined
+  return isObject(value) ? value : undefined
 }

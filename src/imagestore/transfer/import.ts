@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { forEachConcurrent } from '../../lib/concurrency.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
+import { isObject } from '../../http/body/fields.ts'
 import { hashOf } from '../image-hash.ts'
 import { quotaError } from '../quotas.ts'
 import { isEpochSeconds, readExpires, readInfo, storedBytes } from '../upload-input.ts'
@@ -236,7 +237,7 @@ function contentOf(line: string, folder: string): ImportItem['content'] {
 function parseObject(line: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+    return isObject(value) ? value : undefined
   } catch {
     return undefined
   }

@@ -39,20 +39,19 @@ interface ReadBudget {
   valueBytes: number
 }
 
-interface Numbers {
-  short(at: number): number
-  long(at: number): number
-  setShort(at: number, value: number): void
-  setLong(at: number, value: number): void
-}
-
 /** Accessors for numbers in one byte order. Numbers past the end read as 0. */
-const numbersIn = (bytes: Buffer, isLittle: boolean): Numbers => ({
-  short: (at) => (at + 2 > bytes.length ? 0 : isLittle ? bytes.readUInt16LE(at) : bytes.readUInt16BE(at)),
-  long: (at) => (at + 4 > bytes.length ? 0 : isLittle ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at)),
-  setShort: (at, value) => void (isLittle ? bytes.writeUInt16LE(value, at) : bytes.writeUInt16BE(value, at)),
-  setLong: (at, value) => void (isLittle ? bytes.writeUInt32LE(value, at) : bytes.writeUInt32BE(value, at)),
+const numbersIn = (bytes: Buffer, isLittle: boolean) => ({
+  short: (at: number) =>
+    at + 2 > bytes.length ? 0 : isLittle ? bytes.readUInt16LE(at) : bytes.readUInt16BE(at),
+  long: (at: number) =>
+    at + 4 > bytes.length ? 0 : isLittle ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at),
+  setShort: (at: number, value: number) =>
+    void (isLittle ? bytes.writeUInt16LE(value, at) : bytes.writeUInt16BE(value, at)),
+  setLong: (at: number, value: number) =>
+    void (isLittle ? bytes.writeUInt32LE(value, at) : bytes.writeUInt32BE(value, at)),
 })
+
+type Numbers = ReturnType<typeof numbersIn>
 
 /** Undefined if the block does not begin with a TIFF header. */
 function isLittleEndian(block: Buffer): boolean | undefined {
