@@ -73,21 +73,19 @@ export async function lookUp(
   }
 }
 
-const MESSAGES = {
-  'no-such-name': 'El dominio no existe',
-  refused: 'Los servidores DNS rechazaron la consulta',
-  failed: 'Los servidores DNS no pudieron responder',
-  timeout: 'Los servidores DNS no respondieron a tiempo',
-  overloaded: OVERLOADED,
+/** The status of each failure, and its message. */
+export const DNS_FAILURES = {
+  'no-such-name': { status: 404, msg: 'El dominio no existe' },
+  refused: { status: 502, msg: 'Los servidores DNS rechazaron la consulta' },
+  failed: { status: 502, msg: 'Los servidores DNS no pudieron responder' },
+  timeout: { status: 504, msg: 'Los servidores DNS no respondieron a tiempo' },
+  overloaded: { status: 503, msg: OVERLOADED },
 }
-export { MESSAGES as DNS_MESSAGES }
-
-const STATUSES = { 'no-such-name': 404, refused: 502, failed: 502, timeout: 504, overloaded: 503 }
 
 function outcomeOf(answer: NameServerAnswer): DnsOutcome {
   if (answer.kind === 'found') return { status: 200, dns: answer.servers }
   if (answer.kind === 'empty') return { status: 200, dns: [] }
-  return { status: STATUSES[answer.kind], dns: [], msg: MESSAGES[answer.kind] }
+  return { ...DNS_FAILURES[answer.kind], dns: [] }
 }
 
 function failureOf({ kind }: NameServerAnswer | RecordAnswer) {
@@ -98,7 +96,7 @@ function failureOf({ kind }: NameServerAnswer | RecordAnswer) {
     case 'no-such-name':
       return undefined
     default:
-      return { status: STATUSES[kind], msg: MESSAGES[kind] }
+      return DNS_FAILURES[kind]
   }
 }
 

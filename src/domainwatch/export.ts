@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { escapeJson, toCell } from '../lib/free-text.ts'
 import type { SqlValue } from '../storage/database/sql.ts'
 import { REQUIRED_FIELDS_OF_EXPORT } from './parse-record.ts'
@@ -67,11 +66,6 @@ export async function* exportText(
       })
       .join('')
   }
-}
-
-/** The same as a stream that reads one part ahead of its consumer. */
-export function exportStream(...of: Parameters<typeof exportText>): Readable {
-  return Readable.from(exportText(...of), { highWaterMark: 1 })
 }
 
 function recordOf(row: readonly SqlValue[]): Readonly<Record<ExportField, SqlValue>> {

@@ -7,37 +7,10 @@ export type Language = (typeof LANGUAGES)[number]
 /** Reads a stored language. A newer version may know more. */
 export const languageOf = (text: string): Language => LANGUAGES.find((one) => one === text) ?? 'es'
 
-/** The words of Atom feeds in one language. */
-export interface AtomTexts {
+const es = {
   /** The title of a feed, followed by what it is about. */
-  readonly feed: string
-  /** What happened, followed by the name it happened to. */
-  readonly titles: Readonly<Record<Occurrence, string>>
-  readonly domain: (name: string, length: number) => string
-  readonly status: string
-  readonly statuses: readonly [free: string, taken: string]
-  readonly reserved: string
-  readonly revision: string
-  readonly agent: string
-  readonly date: string
-  readonly seen: string
-  readonly note: string
-  readonly tags: string
-  readonly nameServers: string
-  readonly mailServers: string
-  readonly noDomain: string
-  readonly noServers: string
-  /** Of a note, or of tags. */
-  readonly none: string
-  readonly no: string
-  readonly yes: string
-  readonly before: (value: string) => string
-  readonly gapTitle: string
-  readonly gap: string
-}
-
-const es: AtomTexts = {
   feed: 'Dominios .cl',
+  /** What happened, followed by the name it happened to. */
   titles: {
     new: 'Registrado',
     newFree: 'Anotado como libre',
@@ -49,10 +22,10 @@ const es: AtomTexts = {
     nameServers: 'Cambió de servidores de nombres',
     mailBegins: 'Empezó a recibir correo',
     mailEnds: 'Dejó de recibir correo',
-  },
-  domain: (name, length) => `Dominio: ${name} (${length} caracteres)`,
+  } satisfies Readonly<Record<Occurrence, string>>,
+  domain: (name: string, length: number) => `Dominio: ${name} (${length} caracteres)`,
   status: 'Estado',
-  statuses: ['no comprado', 'comprado'],
+  statuses: { 0: 'no comprado', 1: 'comprado' },
   reserved: 'Reservado',
   revision: 'En revisión',
   agent: 'Agente',
@@ -64,13 +37,17 @@ const es: AtomTexts = {
   mailServers: 'Servidores de correo',
   noDomain: 'el dominio no existe',
   noServers: 'ninguno',
+  /** Of a note, or of tags. */
   none: 'ninguna',
   no: 'no',
   yes: 'sí',
-  before: (value) => ` (antes: ${value})`,
+  before: (value: string) => ` (antes: ${value})`,
   gapTitle: 'Pueden faltar cambios anteriores',
   gap: 'Hubo cambios que ya no están disponibles: vuelva a leer la lista.',
 }
+
+/** The words of Atom feeds in one language. */
+export type AtomTexts = typeof es
 
 const en: AtomTexts = {
   feed: '.cl domains',
@@ -88,7 +65,7 @@ const en: AtomTexts = {
   },
   domain: (name, length) => `Domain: ${name} (${length} characters)`,
   status: 'Status',
-  statuses: ['free', 'registered'],
+  statuses: { 0: 'free', 1: 'registered' },
   reserved: 'Reserved',
   revision: 'In review',
   agent: 'Agent',

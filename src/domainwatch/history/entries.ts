@@ -2,43 +2,14 @@ import { localDateTime } from '../../lib/dates.ts'
 import { changeOf, type Change, type Fields } from '../../storage/database/changes/change.ts'
 import type { SqlValue } from '../../storage/database/sql.ts'
 import { DISCARDED_LIFETIME_MS } from '../limits.ts'
-import type { MxRecord } from '../../lib/dns/index.ts'
 import { splitTags } from '../tags.ts'
 import type { ObservationRow } from './queries.ts'
 
 export const CHANGE_KINDS = ['added', 'changed', 'discarded', 'restored', 'deleted'] as const
 type Kind = (typeof CHANGE_KINDS)[number]
 
-/** A change of a record, as clients see it. */
-export interface ChangeEntry {
-  readonly date: string
-  /** null if unknown: the record expired, or was written outside the service. */
-  readonly account: string | null
-  readonly kind: Kind
-  /** The fields that changed, or all of an added or deleted record; null if there was no record. */
-  readonly from: ShownFields | null
-  readonly to: ShownFields | null
-}
-
-type ShownFields = Readonly<Record<string, Fields[string] | readonly string[]>>
-
-/** A period in which the DNS gave the same answer for a name. */
-export interface NameServersEntry {
-  readonly status: 200 | 404
-  readonly dns: readonly string[]
-  readonly first: string
-  readonly last: string
-}
-
-/** A period in which the DNS gave the same MX records for a name. */
-export interface MailServersEntry {
-  readonly mx: readonly MxRecord[]
-  readonly first: string
-  readonly last: string
-}
-
-/** @param row a row of `changesOfDomain` */
-export function changeEntry(row: readonly SqlValue[], timeZone: string): ChangeEntry | undefined {
+/** Returns the change of a row of `changesOfDomain` as clients see it: with the fields that changed, or all of an added or deleted record. */
+export function changeEntry(row: readonly SqlValue[], timeZone: string) {
   const change = changeOf(row, '')
   if (change === undefined) return undefined
   const [from, to] = [exportedFields(change.before), exportedFields(change.after)]
@@ -47,6 +18,7 @@ export function changeEntry(row: readonly SqlValue[], timeZone: string): ChangeE
     fields && Object.fromEntries(changed.map((name) => [name, shown(name, fields[name] ?? null)]))
   return {
     date: localDateTime(effectiveTime(change), timeZone),
+    // Null if unknown: the record expired, or was written outside the service.
     account: typeof row[8] === 'string' ? row[8] : null,
     kind: kindOf(change),
     from: only(from),
@@ -89,21 +61,20 @@ function exportedFields(fields: Fields | null): Fields | null {
   }
 }
 
-export function nameServersEntry(row: ObservationRow, timeZone: string): NameServersEntry {
-  const { servers, first_at, last_at } = row
-  return {
-    status: servers === null ? 404 : 200,
-    dns: servers === null ? [] : JSON.parse(servers),
-    first: localDateTime(first_at, timeZone),
-    last: localDateTime(last_at, timeZone),
-  }
-}
+/** A period in which the DNS gave the same answer for a name. */
+export const nameServersEntry = ({ servers, ...period }: ObservationRow, timeZone: string) => ({
+  status: servers === null ? 404 : 200,
+  dns: servers === null ? [] : JSON.parse(servers),
+  ...shownPeriod(period, timeZone),
+})
 
-export function mailServersEntry(row: ObservationRow, timeZone: string): MailServersEntry {
-  const { servers, first_at, last_at } = row
-  return {
-    mx: JSON.parse(servers ?? '[]'),
-    first: localDateTime(first_at, timeZone),
-    last: localDateTime(last_at, timeZone),
-  }
-}
+/** A period in which the DNS gave the same MX records for a name. */
+export const mailServersEntry = ({ servers, ...period }: ObservationRow, timeZone: string) => ({
+  mx: JSON.parse(servers ?? '[]'),
+  ...shownPeriod(period, timeZone),
+})
+
+const shownPeriod = ({ first_at, last_at }: Omit<ObservationRow, 'servers'>, timeZone: string) => ({
+  first: localDateTime(first_at, timeZone),
+  last: localDateTime(last_at, timeZone),
+})

@@ -9,7 +9,7 @@ import {
   type SegmentSet,
 } from '../../lib/name-index/index.ts'
 import { taskModule, BACKGROUND_TASK_TIMEOUT_MS, type Tasks } from '../../lib/tasks.ts'
-import { type Input, type Output, deltaOfChanges, type Delta } from '../tasks/build-columns.ts'
+import { type Input, type Output, deltaOfChanges, type Delta, type Built } from '../tasks/build-columns.ts'
 import type { Dictionary } from '../words/dictionary.ts'
 import type { Mutex } from '../../lib/fair-slots.ts'
 import type { Database } from '../../storage/database/database.ts'
@@ -58,39 +58,28 @@ export class IndexBuilder {
     this.#dictionary = dictionary
   }
 
-  async records(text: string, count: number): Promise<Readonly<Record<Order, Columns>>> {
-    const built = await this.#build({ kind: 'records', text, count, words: this.#dictionary.trie })
-    return built.kind === 'records' ? built.columns : unexpected()
+  records(text: string, count: number): Promise<Built['records']> {
+    return this.#build({ kind: 'records', text, count, words: this.#dictionary.trie })
   }
 
   async changes(texts: readonly string[], count: number, overlapping: boolean): Promise<Delta> {
-    if (count <= SMALL_DELTA) return deltaOfChanges(texts, overlapping, this.#dictionary.split)
-    const built = await this.#build({
-      kind: 'changes',
-      texts,
-      overlapping,
-      words: this.#dictionary.trie,
-    })
-    return built.kind === 'changes' ? built.delta : unexpected()
+    const { split, trie } = this.#dictionary
+    if (count <= SMALL_DELTA) return deltaOfChanges(texts, overlapping, split)
+    return this.#build({ kind: 'changes', texts, overlapping, words: trie })
   }
 
-  async merged(parts: readonly SegmentPart[], order: Order): Promise<Columns> {
-    const built = await this.#build({ kind: 'merge', parts, order })
-    return built.kind === 'merge' ? built.columns : unexpected()
+  merged(parts: readonly SegmentPart[], order: Order): Promise<Columns> {
+    return this.#build({ kind: 'merge', parts, order })
   }
 
-  async #build(input: Input): Promise<Output> {
+  async #build<Kind extends keyof Built>(input: Input & { readonly kind: Kind }): Promise<Built[Kind]> {
     // Callers that wait for changes have a shorter timeout of their own.
-    const output = await this.#tasks.run<Input, Output>(BUILD_COLUMNS, input, {
+    const output = await this.#tasks.run<Input, Output<Built[Kind]>>(BUILD_COLUMNS, input, {
       timeoutMs: BACKGROUND_TASK_TIMEOUT_MS,
     })
     if (output.kind === 'unsupported') throw new UnsupportedValueError(output.reason)
-    return output
+    return output.value
   }
-}
-
-function unexpected(): never {
-  throw new Error('the task built something else')
 }
 
 export interface SegmentMergerOptions {

@@ -10,7 +10,6 @@ import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/en
 import { text, type Parameter } from '../../http/parameters.ts'
 import type { DataBody, Input } from '../tasks/data-field.ts'
 import {
-  DNS_MESSAGES,
   lookUp,
   lookupsPerName,
   typesParameter,
@@ -18,6 +17,7 @@ import {
   type DnsOutcome,
   type DnsType,
   type RunLookup,
+  DNS_FAILURES,
 } from '../dns-lookups.ts'
 import { array, constant, integer, object, optional, string } from '../../http/openapi/json-schema.ts'
 import { MAX_DNS_NAMES } from '../limits.ts'
@@ -94,7 +94,7 @@ const bulkDnsAnswer = {
   content: { 'application/x-ndjson': { schema: string() } },
 }
 
-const dnsProblem = (description: string, status: number, msg: string) =>
+const dnsProblem = (description: string, { status, msg }: { status: number; msg: string }) =>
   object(
     { status: integer(), ...dnsFields, records: optional({ type: 'object' }), msg: string() },
     { description, examples: [{ status, domain: 'nic.cl', dns: [], msg }] },
@@ -132,9 +132,9 @@ export function dnsRoute(app: HttpServer, shared: EndpointShared, dns: Dns, inFl
         'looked up has an empty array there and its status and message in `errors`.',
       answers: {
         200: dnsAnswer,
-        404: dnsProblem('The name does not exist', 404, DNS_MESSAGES['no-such-name']),
-        502: dnsProblem('The resolvers refused or failed', 502, DNS_MESSAGES.refused),
-        504: dnsProblem('No resolver answered in time', 504, DNS_MESSAGES.timeout),
+        404: dnsProblem('The name does not exist', DNS_FAILURES['no-such-name']),
+        502: dnsProblem('The resolvers refused or failed', DNS_FAILURES.refused),
+        504: dnsProblem('No resolver answered in time', DNS_FAILURES.timeout),
       },
     },
 

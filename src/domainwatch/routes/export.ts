@@ -2,10 +2,11 @@ import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { choice } from '../../http/parameters.ts'
 import { StreamLimiter } from '../events/stream-limiter.ts'
-import { EXPORT_FORMATS, exportFormats, exportStream, type FurtherExport } from '../export.ts'
+import { EXPORT_FORMATS, exportFormats, type FurtherExport, exportText } from '../export.ts'
 import { listParameters, listRequest, type DomainLists } from '../list/domain-lists.ts'
 import { fieldsParameter, type RecordFields } from '../record-fields.ts'
 import { string } from '../../http/openapi/json-schema.ts'
+import { Readable } from 'node:stream'
 
 /** Not JSON: the schema only documents it. */
 const exportAnswer = {
@@ -59,7 +60,9 @@ export function exportRoute(
         fields,
         read: (names, wanted) => records.byName(names, wanted, accountId),
       }
-      return exportStream(lists.rows(selection, accountId), format, further)
+      // Reads one part ahead of the client.
+      const text = exportText(lists.rows(selection, accountId), format, further)
+      return Readable.from(text, { highWaterMark: 1 })
     },
   })
 }

@@ -21,8 +21,8 @@ import {
   type CountRequest,
   dayOf,
   RisingWords,
-  TagCounts,
   type WordWeeks,
+  KeyCounts,
 } from './counts.ts'
 
 /** How long counting blocks the event loop before it yields, and records between checks: about 2 ms at most. */
@@ -75,7 +75,7 @@ export async function countInIndex(
   if (request.weeks !== undefined) await countWords(registered, request, request.weeks, rising, now, slice)
   const matching = indexQuery(filters, now)
   const totals = await totalsOf(registered, matching, slice)
-  const tags = new TagCounts()
+  const tags = new KeyCounts()
   if ((request.tags ?? 0) > 0) await countTags(registered, matching, tags, slice)
   return { days, totals, rising, tags }
 }
@@ -84,7 +84,7 @@ export async function countInIndex(
 async function countTags(
   segments: readonly Segment[],
   query: IndexQuery,
-  counts: TagCounts,
+  counts: KeyCounts,
   slice: TimeSlice,
 ): Promise<void> {
   const tagged: IndexQuery = { ...query, set: [...query.set, Plane.tagged] }
@@ -96,7 +96,7 @@ async function countTags(
       bySet[set] = (bySet[set] ?? 0) + 1
     })
     for (const [i, records] of bySet.entries()) {
-      if (records > 0) counts.add(splitTags(sets[i] ?? null), records)
+      for (const tag of splitTags(sets[i] ?? null)) counts.add(tag, records)
     }
   }
 }
@@ -146,25 +146,25 @@ class DaySums {
   }
 }
 
-const PLANES = [Plane.status, Plane.reserved, Plane.revision, Plane.discarded] as const
+/** Status, reserved, revision and discarded, as `marksOf` has them. */
+const MARKS = 4
 
 async function totalsOf(segments: readonly Segment[], plan: IndexQuery, slice: TimeSlice): Promise<Totals> {
   const totals = new Totals()
   for (const segment of segments) {
     const { agent, agents, starts } = segment.columns
     const byAgent = new Uint32Array(agents.length)
-    // For each length, the records of each of the 16 combinations of the four marks.
-    const byMarks = new Uint32Array((MAX_LABEL_CHARACTERS + 1) << PLANES.length)
-    const marks = new MarksReader(segment)
+    // For each length, the records of each of the 16 combinations of marks.
+    const byMarks = new Uint32Array((MAX_LABEL_CHARACTERS + 1) << MARKS)
     await visit(segment, plan, rangeOf(segment, plan, true, {}), slice, (position) => {
       const number = agent[position] ?? 0
       byAgent[number] = (byAgent[number] ?? 0) + 1
       const length = (starts[position + 1] ?? 0) - (starts[position] ?? 0)
-      const index = (length << PLANES.length) | marks.of(position)
+      const index = (length << MARKS) | segment.marksOf(position)
       byMarks[index] = (byMarks[index] ?? 0) + 1
     })
     for (let length = 1; length <= MAX_LABEL_CHARACTERS; length++) {
-      const counts = byMarks.subarray(length << PLANES.length, (length + 1) << PLANES.length)
+      const counts = byMarks.subarray(length << MARKS, (length + 1) << MARKS)
       const having = (mark: number) =>
         counts.reduce((sum, count, set) => (((set >> mark) & 1) === 1 ? sum + count : sum), 0)
       totals.addLength(length, {
@@ -178,43 +178,6 @@ async function totalsOf(segments: readonly Segment[], plan: IndexQuery, slice: T
     for (const [i, name] of agents.entries()) totals.addAgent(name, byAgent[i] ?? 0)
   }
   return totals
-}
-
-/** Reads the marks of consecutive records, one word per 32 records at a time. */
-class MarksReader {
-  readonly #segment: Segment
-  #block = -1
-  #status = 0
-  #reserved = 0
-  #revision = 0
-  #discarded = 0
-
-  constructor(segment: Segment) {
-    this.#segment = segment
-  }
-
-  /** Returns a bit for each of `PLANES`, the first in the lowest bit. */
-  of(position: number): number {
-    const block = position >>> 5
-    if (block !== this.#block) {
-      this.#block = block
-      const { words, columns } = this.#segment
-      const word = (plane: number) => columns.planes[plane * words + block] ?? 0
-      ;[this.#status, this.#reserved, this.#revision, this.#discarded] = [
-        word(PLANES[0]),
-        word(PLANES[1]),
-        word(PLANES[2]),
-        word(PLANES[3]),
-      ]
-    }
-    const bit = position & 31
-    return (
-      ((this.#status >>> bit) & 1) |
-      (((this.#reserved >>> bit) & 1) << 1) |
-      (((this.#revision >>> bit) & 1) << 2) |
-      (((this.#discarded >>> bit) & 1) << 3)
-    )
-  }
 }
 
 /** Visits the matching records of a segment in slices, and yields even if few match. */

@@ -7,27 +7,25 @@ const EARLIER_WEEKS = 12
 /** Names of the last week with a word: fewer are chance. */
 const MIN_COUNT = 3
 
-/** Distinct tags that are counted; records may have any. */
-const MAX_COUNTED_TAGS = 10_000
+/** Keys that are counted: a group has few agents and tags, but any text can be one. */
+const MAX_KEYS = 10_000
 
-/** How many records have each tag. */
-export class TagCounts {
+/** The number of records by key: an agent or a tag. */
+export class KeyCounts {
   readonly #counts = new Map<string, number>()
 
-  add(tags: Iterable<string>, records: number): void {
-    for (const tag of tags) {
-      const known = this.#counts.get(tag)
-      if (known !== undefined || this.#counts.size < MAX_COUNTED_TAGS)
-        this.#counts.set(tag, (known ?? 0) + records)
-    }
+  add(key: string, records: number): void {
+    const known = this.#counts.get(key)
+    if (records > 0 && (known !== undefined || this.#counts.size < MAX_KEYS))
+      this.#counts.set(key, (known ?? 0) + records)
   }
 
-  /** Returns the `limit` tags with the most records, ties by name. */
+  /** Returns the `limit` keys with the most records, ties by key. */
   top(limit: number) {
     const most = [...this.#counts]
       .toSorted(([a, one], [b, other]) => other - one || (a < b ? -1 : 1))
       .slice(0, limit)
-    return { tag: most.map(([tag]) => tag), count: most.map(([, records]) => records) }
+    return { keys: most.map(([key]) => key), count: most.map(([, records]) => records) }
   }
 }
 
@@ -123,7 +121,7 @@ export interface Counted {
   readonly days: DayCounts
   readonly totals: Totals
   readonly rising: RisingWords
-  readonly tags: TagCounts
+  readonly tags: KeyCounts
 }
 
 /** The filters of the series, whose days are limited by the span alone. */
@@ -157,12 +155,6 @@ export class DayCounts {
   }
 }
 
-/**
- * Agents that are counted separately; records of further ones are counted as others. A group has few members, but any text
- * can be an agent.
- */
-const MAX_AGENTS = 10_000
-
 /** Number of records, and how many of them have each mark. */
 export type Marks = Readonly<Record<'records' | 'bought' | 'reserved' | 'revision' | 'discarded', number>>
 
@@ -170,7 +162,7 @@ export type Marks = Readonly<Record<'records' | 'bought' | 'reserved' | 'revisio
 export class Totals {
   readonly overall = { records: 0, bought: 0, deleted: 0, reserved: 0, revision: 0, discarded: 0 }
   readonly #lengths = new Uint32Array(MAX_LABEL_CHARACTERS + 1)
-  readonly #agents = new Map<string, number>()
+  readonly #agents = new KeyCounts()
 
   /** Adds records of one length. */
   addLength(length: number, { records, bought, reserved, revision, discarded }: Marks): void {
@@ -183,16 +175,12 @@ export class Totals {
     this.overall.discarded += discarded
   }
 
-  /** Adds records of one agent. */
   addAgent(agent: string, records: number): void {
-    const known = this.#agents.get(agent)
-    if (records > 0 && (known !== undefined || this.#agents.size < MAX_AGENTS)) {
-      this.#agents.set(agent, (known ?? 0) + records)
-    }
+    this.#agents.add(agent, records)
   }
 
   /** Counts from the shortest to the longest length, including the lengths between them without records. */
-  lengths(): { readonly length: readonly number[]; readonly count: readonly number[] } {
+  lengths() {
     const first = this.#lengths.findIndex((count) => count > 0)
     if (first < 0) return { length: [], count: [] }
     const last = this.#lengths.findLastIndex((count) => count > 0)
@@ -200,16 +188,13 @@ export class Totals {
     return { length, count: [...this.#lengths.subarray(first, last + 1)] }
   }
 
-  /** The `count` agents with the most records, ties by name, and the number of records of all others. */
-  agents(count: number): {
-    readonly agent: readonly string[]
-    readonly count: readonly number[]
-    readonly others: number
-  } {
-    const most = [...this.#agents]
-      .toSorted(([a, one], [b, other]) => other - one || (a < b ? -1 : 1))
-      .slice(0, count)
-    const others = most.reduce((rest, [, records]) => rest - records, this.overall.records)
-    return { agent: most.map(([agent]) => agent), count: most.map(([, records]) => records), others }
+  /** The agents with the most records, ties by name, and the number of records of all others. */
+  agents(limit: number) {
+    const { keys, count } = this.#agents.top(limit)
+    return {
+      agent: keys,
+      count,
+      others: count.reduce((rest, records) => rest - records, this.overall.records),
+    }
   }
 }

@@ -17,7 +17,7 @@ import {
   Totals,
   type Counted,
   RisingWords,
-  TagCounts,
+  KeyCounts,
 } from './counts.ts'
 import { lastAdds, daysAfter, groupsAfter, tagsAfter, wordsAfter } from './queries.ts'
 import { OverloadError } from '../../lib/errors.ts'
@@ -80,7 +80,7 @@ export class Statistics {
   async counts(request: StatsRequest, account?: number): Promise<Counts> {
     const key = JSON.stringify(request)
     const { clock } = this.#options
-    const known = await this.#cache.get(key, async () => undefined)
+    const known = this.#cache.peek(key)
     if (known !== undefined && clock.now() < known.validBefore) return known.counts
     return this.#slots.run(clientOf(account), async () => {
       let fresh: CachedCounts | undefined
@@ -113,13 +113,14 @@ export class Statistics {
       segments === undefined
         ? await countInDatabase({ dialect, scanner: database.scannerOf(account) }, request, now)
         : await countInIndex(segments, request, now)
+    const most = tags.top(request.tags)
     const counts = {
       days,
       lengths: totals.lengths(),
       agents: totals.agents(request.agents),
       totals: totals.overall,
       ...(request.rising > 0 && { words: rising.top(request.rising) }),
-      ...(request.tags > 0 && { tags: tags.top(request.tags) }),
+      ...(request.tags > 0 && { tags: { tag: most.keys, count: most.count } }),
     }
     return { counts, validBefore: (first?.marked_at ?? Infinity) + DISCARDED_LIFETIME_MS }
   }
@@ -146,7 +147,7 @@ export async function countInDatabase(
   const all = seriesFilters(request)
   const totals = new Totals()
   const rising = new RisingWords()
-  const tags = new TagCounts()
+  const tags = new KeyCounts()
   const deadline = performance.now() + MAX_MS
   for (let after = ''; ;) {
     if (performance.now() > deadline) throw new OverloadError()
@@ -159,7 +160,7 @@ export async function countInDatabase(
     }
     if ((request.tags ?? 0) > 0) {
       for (const { tags: found, count } of await scanner.all(tagsAfter(dialect, filters, after, PAGE, now)))
-        tags.add(splitTags(found), Number(count))
+        for (const tag of splitTags(found)) tags.add(tag, Number(count))
     }
     let visited = 0
     for (const [length, agent, records, bought, reserved, revision, discarded, count, last] of rows) {

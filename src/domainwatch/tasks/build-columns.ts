@@ -179,28 +179,34 @@ export type Input =
     }
   | { readonly kind: 'merge'; readonly parts: readonly SegmentPart[]; readonly order: Order }
 
-export type Output =
-  | { readonly kind: 'records'; readonly columns: Readonly<Record<Order, Columns>> }
-  | { readonly kind: 'changes'; readonly delta: Delta }
-  | { readonly kind: 'merge'; readonly columns: Columns }
-  /** The database contains a value that columns cannot hold. */
+/** What each kind of input is built into. */
+export interface Built {
+  readonly records: Readonly<Record<Order, Columns>>
+  readonly changes: Delta
+  readonly merge: Columns
+}
+
+/** `unsupported`: the database contains a value that columns cannot hold. */
+export type Output<Value> =
+  | { readonly kind: 'built'; readonly value: Value }
   | { readonly kind: 'unsupported'; readonly reason: string }
 
-export default function work(input: Input): Output {
+export default function work(input: Input): Output<Built[Input['kind']]> {
   try {
-    switch (input.kind) {
-      case 'records':
-        return { kind: 'records', columns: columnsOfRecords(input.text, input.count, splitBy(input.words)) }
-      case 'changes':
-        return {
-          kind: 'changes',
-          delta: deltaOfChanges(input.texts, input.overlapping, splitBy(input.words)),
-        }
-      case 'merge':
-        return { kind: 'merge', columns: mergeParts(input.parts, input.order, aLabelOf) }
-    }
+    return { kind: 'built', value: built(input) }
   } catch (error) {
     if (error instanceof UnsupportedValueError) return { kind: 'unsupported', reason: error.message }
     throw error
+  }
+}
+
+function built(input: Input): Built[Input['kind']] {
+  switch (input.kind) {
+    case 'records':
+      return columnsOfRecords(input.text, input.count, splitBy(input.words))
+    case 'changes':
+      return deltaOfChanges(input.texts, input.overlapping, splitBy(input.words))
+    case 'merge':
+      return mergeParts(input.parts, input.order, aLabelOf)
   }
 }
