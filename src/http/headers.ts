@@ -10,23 +10,23 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
  * Returns the public address of a request, with its query.
  * @param url the request target as received
  */
-export function publicUrl(baseUrl: () => string, url: string): string {
-  const base = new URL(baseUrl())
-  // `//host/path` parses as a URL of another host, of which only the path and the query are used.
-  const { pathname, search } = new URL(url, base)
-  return base.origin + pathname + search
-}
+export const publicUrl = (baseUrl: () => string, url: string): string => publicAddress(baseUrl, url).href
 
 /**
  * Returns a `Link` header (RFC 8288) to the next page: the same request with another cursor.
  * @param url the request target as received
  */
 export function nextLink(baseUrl: () => string, url: string, cursor: string): string {
-  const base = new URL(baseUrl())
-  // `//host/path` parses as a URL of another host, of which only the path is used.
-  const { pathname, searchParams } = new URL(url, base)
-  searchParams.set('cursor', cursor)
-  return `<${base.origin}${pathname}?${searchParams}>; rel="next"`
+  const address = publicAddress(baseUrl, url)
+  address.searchParams.set('cursor', cursor)
+  return `<${address.href}>; rel="next"`
+}
+
+function publicAddress(baseUrl: () => string, url: string): URL {
+  const { origin } = new URL(baseUrl())
+  // `//host/path` parses as a URL of another host, of which only the path and the query are used.
+  const { pathname, search } = new URL(url, origin)
+  return new URL(origin + pathname + search)
 }
 
 /** Up to this size, copying a body into a string is faster than a write of two parts; above it, the copies burden the collector. */

@@ -75,35 +75,13 @@ export function flag(description: string): Parameter<true> {
 export type ParseResult<P extends Parameters> =
   { readonly ok: true; readonly values: Values<P> } | { readonly ok: false; readonly message: string }
 
-interface Declared {
-  readonly entries: readonly (readonly [string, Parameter<unknown>])[]
-  /** The values if no parameter is present. */
-  readonly defaults: Readonly<Record<string, unknown>>
-}
-
-/** By declaration: there are few, and they never change. */
-const declarations = new WeakMap<Parameters, Declared>()
-
-function declaredBy(parameters: Parameters): Declared {
-  const known = declarations.get(parameters)
-  if (known !== undefined) return known
-  const entries = Object.entries(parameters)
-  const defaults = Object.fromEntries(
-    entries.map(([name, parameter]) => [name, isFlag(parameter) ? false : undefined]),
-  )
-  const declared = { entries, defaults }
-  declarations.set(parameters, declared)
-  return declared
-}
-
 /** Parses the declared parameters. Unknown ones are ignored. */
 export function parseParameters<P extends Parameters>(parameters: P, given: Given): ParseResult<P> {
-  const { entries, defaults } = declaredBy(parameters)
-  const values: Record<string, unknown> = { ...defaults }
-  for (const [name, parameter] of entries) {
+  const values: Record<string, unknown> = {}
+  for (const [name, parameter] of Object.entries(parameters)) {
     const text = given[name]
-    if (text === undefined) continue
-    const parsed = parameter.parse(text)
+    const parsed =
+      text === undefined ? { value: isFlag(parameter) ? false : undefined } : parameter.parse(text)
     if ('takes' in parsed) return { ok: false, message: `El parámetro ${name} ${parsed.takes}` }
     values[name] = parsed.value
   }
@@ -111,10 +89,7 @@ export function parseParameters<P extends Parameters>(parameters: P, given: Give
   return { ok: true, values: values as Values<P> }
 }
 
-export function isFlag(parameter: Parameter<unknown>): boolean {
-  const probe = parameter.parse('')
-  return 'value' in probe && probe.value === true
-}
+export const isFlag = ({ schema }: Parameter<unknown>): boolean => schema['x-flag'] === true
 
 /** Parses a query string. Of a repeated name the last value counts. */
 export function parseQuery(query: string): Given {

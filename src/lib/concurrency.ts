@@ -1,3 +1,5 @@
+import { addAbortListener } from 'node:events'
+
 /**
  * Resolves to true if `work` settles within `ms`, else to false. Does not cancel the work. Rejects if it rejects in time.
  * @param ms with 0 or less, only work that has already settled counts
@@ -17,14 +19,8 @@ export async function withTimeout(work: Promise<unknown>, ms: number): Promise<b
 /** Rejects with the signal's reason when it aborts, else settles as `work` does. Does not cancel the work. */
 export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>()
-  const abort = () => aborted.reject(signal.reason)
-  signal.addEventListener('abort', abort)
-  if (signal.aborted) abort()
-  try {
-    return await Promise.race([work, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
+  using _listener = addAbortListener(signal, () => aborted.reject(signal.reason))
+  return await Promise.race([work, aborted.promise])
 }
 
 /** The share of one process in a limit on all processes of this instance: at least 1. */

@@ -28,7 +28,7 @@ import {
 import { Authenticator } from '../http/auth/authenticator.ts'
 import { BodyBudget } from '../http/body/budget.ts'
 import { serveMetrics } from '../http/observability/metrics.ts'
-import { AuthRateLimit, syncAuthRateLimit } from '../http/auth/auth-rate-limit.ts'
+import { AuthRateLimit } from '../http/auth/auth-rate-limit.ts'
 import { claimFromDatabase, KeyRateLimit } from '../http/auth/key-rate-limit.ts'
 import { createServer } from '../http/server.ts'
 import type { ShutdownOptions } from '../http/graceful-shutdown.ts'
@@ -155,8 +155,8 @@ export async function createRoutes(
     bodies,
     part: 1 / config.workers,
   })
-  const authRateLimit = new AuthRateLimit(clock, config.failedKeys)
-  context.onClose(syncAuthRateLimit(database, authRateLimit))
+  const authRateLimit = new AuthRateLimit(database, clock, config.failedKeys)
+  context.onClose(() => authRateLimit.close())
   const keyRateLimit = new KeyRateLimit(clock, claimFromDatabase(database))
   context.onClose(() => keyRateLimit.close())
   const observations = createObservations(database, clock, (error) =>

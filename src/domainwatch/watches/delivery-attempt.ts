@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { addAbortListener } from 'node:events'
 import type { Clock } from '../../lib/clock.ts'
 import type { Channel, Delivery, Outcome } from './channels/channel.ts'
 import type { DeliverySlots } from './delivery-slots.ts'
@@ -62,39 +63,18 @@ export async function attempt(
   const measured = await slots.run(owner, hasFailed, signal, async () => {
     const begin = performance.now()
     const delivery = { id, body, address, secrets: secretsAt(clock.now(), row) }
-    const grace = new GracePeriod(signal)
+    const over = new AbortController()
+    let timer: NodeJS.Timeout | undefined
+    // Removed in the end, because `signal` outlives thousands of attempts.
+    using _listener = addAbortListener(signal, () => {
+      timer = setTimeout(() => over.abort(), STOP_MS).unref()
+    })
     try {
-      const outcome = await channel.send(delivery, grace.over)
+      const outcome = await channel.send(delivery, over.signal)
       return { outcome, ms: performance.now() - begin }
     } finally {
-      grace.release()
+      clearTimeout(timer)
     }
   })
   return measured.outcome.kind === 'failed' && signal.aborted ? undefined : measured
-}
-
-/** What is left of an attempt after `stop` aborts. Released in the end, because `stop` outlives thousands of attempts. */
-class GracePeriod {
-  readonly #stop: AbortSignal
-  readonly #over = new AbortController()
-  readonly #begin = () => {
-    this.#timer = setTimeout(() => this.#over.abort(), STOP_MS).unref()
-  }
-  #timer: NodeJS.Timeout | undefined
-
-  constructor(stop: AbortSignal) {
-    this.#stop = stop
-    if (stop.aborted) this.#begin()
-    else stop.addEventListener('abort', this.#begin, { once: true })
-  }
-
-  /** Aborts `STOP_MS` after `stop`. */
-  get over(): AbortSignal {
-    return this.#over.signal
-  }
-
-  release(): void {
-    this.#stop.removeEventListener('abort', this.#begin)
-    clearTimeout(this.#timer)
-  }
 }

@@ -31,22 +31,31 @@ interface Failures {
   othersUntil: number
 }
 
-/** Failed authentications of one address, identified by a digest. */
-export interface FailureCount {
+/** What is being added to the shared count of an address, identified by a digest. */
+interface Addition {
   readonly address: string
+  readonly failures: Failures
   readonly count: number
 }
 
-/** Limits failed authentications per client address: counts them here, and merges the counts of other processes. */
+/**
+ * Limits failed authentications per client address: counts them here, and shares the counts with all processes and nodes through
+ * the database. Only failures below the limit cause writes. Between two exchanges each process applies the limit to its own count.
+ */
 export class AuthRateLimit {
+  readonly #database: Database
   readonly #clock: Clock
   readonly #limit: number
   readonly #failures = lruCache<Failures>(MAX_ADDRESSES)
+  /** Addresses with counts that are not shared yet, oldest first. */
   readonly #pending = new Set<string>()
-  #onPending: () => void = () => {}
+  #timer: NodeJS.Timeout | undefined
+  #running: Promise<void> | undefined
+  #isClosed = false
 
   /** @param limit failures per address and minute */
-  constructor(clock: Clock, limit: number) {
+  constructor(database: Database, clock: Clock, limit: number) {
+    this.#database = database
     this.#clock = clock
     this.#limit = limit
   }
@@ -72,50 +81,71 @@ export class AuthRateLimit {
     if (failures.count + others > this.#limit) return wait
     failures.pending++
     if (this.#pending.size < MAX_ADDRESSES) this.#pending.add(key)
-    this.#onPending()
+    this.#schedule()
     return undefined
   }
 
-  /** Calls `listener` at each failure that has to be shared. */
-  onPending(listener: () => void): void {
-    this.#onPending = listener
+  /** Stops sharing counts, and resolves when the running exchange has ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    await this.#running
   }
 
-  get hasPending(): boolean {
-    return this.#pending.size > 0
+  #schedule(): void {
+    if (this.#timer !== undefined || this.#running !== undefined || this.#isClosed) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#running = this.#share().finally(() => {
+        this.#running = undefined
+        if (this.#pending.size > 0) this.#schedule()
+      })
+    }, SYNC_INTERVAL_MS).unref()
   }
 
-  /** Removes and returns counts that are not shared yet, oldest first. */
-  takePending(max: number): FailureCount[] {
-    const taken: FailureCount[] = []
+  async #share(): Promise<void> {
+    const additions = this.#takePending()
+    if (additions.length === 0) return
+    const { dialect } = this.#database
+    const addresses = additions.map(({ address }) => address)
+    const rows = new TextEncoder().encode(
+      JSON.stringify(additions.map(({ address, count }) => [address, count])),
+    )
+    try {
+      const totals = await this.#database.transaction(async (tx) => {
+        // Copied, because the bytes are transferred to another thread and the transaction may be retried.
+        await tx.runMany(addFailures(dialect), [], rows.slice())
+        return tx.all(sharedFailures(dialect, addresses))
+      })
+      this.#merge(additions, totals)
+    } catch {
+      // They are counted here in any case, and shared when the database is back.
+      for (const { address, failures, count } of additions) {
+        failures.pending += count
+        this.#pending.add(address)
+      }
+    }
+  }
+
+  #takePending(): Addition[] {
+    const taken: Addition[] = []
     for (const address of this.#pending) {
-      if (taken.length === max) break
+      if (taken.length === MAX_SYNCED) break
       this.#pending.delete(address)
       const failures = this.#failures.peek(address)
       if (failures === undefined || failures.pending === 0) continue
-      taken.push({ address, count: failures.pending })
+      taken.push({ address, failures, count: failures.pending })
       failures.pending = 0
     }
     return taken
   }
 
-  /** Returns counts that could not be shared, for the next attempt. */
-  restorePending(taken: readonly FailureCount[]): void {
-    for (const { address, count } of taken) {
-      const failures = this.#failures.peek(address)
-      if (failures === undefined) continue
-      failures.pending += count
-      this.#pending.add(address)
-    }
-  }
-
-  /** Merges shared totals that already include the counts in `taken`. */
-  merge(taken: readonly FailureCount[], totals: readonly SharedFailures[]): void {
+  /** Merges shared totals that already include the additions. */
+  #merge(additions: readonly Addition[], totals: readonly SharedFailures[]): void {
     const shared = new Map(totals.map((total) => [total.address, total]))
-    for (const { address, count } of taken) {
-      const failures = this.#failures.peek(address)
+    for (const { address, failures, count } of additions) {
       const total = shared.get(address)
-      if (failures === undefined || total === undefined) continue
+      if (total === undefined) continue
       if (failures.sharedEnd !== total.ends_at) {
         failures.sharedEnd = total.ends_at
         failures.synced = 0
@@ -136,53 +166,6 @@ const emptyFailures = (windowStart: number): Failures => ({
   others: 0,
   othersUntil: 0,
 })
-
-/**
- * Shares counts among all processes and nodes through the database. Only failures below the limit cause writes. Between two
- * exchanges each process applies the limit to its own count.
- * @returns stops it, and resolves when the running exchange has ended
- */
-export function syncAuthRateLimit(database: Database, limit: AuthRateLimit): () => Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> | undefined
-  let isStopped = false
-
-  function schedule(): void {
-    if (timer !== undefined || running !== undefined || isStopped) return
-    timer = setTimeout(() => {
-      timer = undefined
-      running = sync().finally(() => {
-        running = undefined
-        if (limit.hasPending) schedule()
-      })
-    }, SYNC_INTERVAL_MS).unref()
-  }
-
-  async function sync(): Promise<void> {
-    const taken = limit.takePending(MAX_SYNCED)
-    if (taken.length === 0) return
-    const addresses = taken.map(({ address }) => address)
-    const rows = new TextEncoder().encode(JSON.stringify(taken.map(({ address, count }) => [address, count])))
-    try {
-      const totals = await database.transaction(async (tx) => {
-        // Copied, because the bytes are transferred to another thread and the transaction may be retried.
-        await tx.runMany(addFailures(database.dialect), [], rows.slice())
-        return tx.all(sharedFailures(database.dialect, addresses))
-      })
-      limit.merge(taken, totals)
-    } catch {
-      // They are counted here in any case, and shared when the database is back.
-      limit.restorePending(taken)
-    }
-  }
-
-  limit.onPending(schedule)
-  return async () => {
-    isStopped = true
-    clearTimeout(timer)
-    await running
-  }
-}
 
 export async function hasExpiredFailures(database: Database): Promise<boolean> {
   return (await database.first(anyExpiredFailures(database.dialect))) !== undefined

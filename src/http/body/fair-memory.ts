@@ -38,8 +38,7 @@ export class FairMemory {
     const path = [this.#root]
     let share = this.#root
     for (const { name, limit } of keys) {
-      const known = share.children.get(name)
-      const child = known ?? shareOf(limit)
+      const child = share.children.get(name) ?? shareOf(limit)
       // Stored below, once it is certain that the lease is opened.
       path.push(child)
       share = child
@@ -50,24 +49,27 @@ export class FairMemory {
       if (child !== undefined) parent?.children.set(name, child)
     })
     for (const each of path) each.holders++
-    const lease: MemoryLease = new MemoryLease(path, onEvicted, {
-      makeRoom: (level, bytes) => this.#makeRoom(lease, level, bytes),
-      pin: () => this.#evictable.delete(lease),
-      close: () => {
-        this.#evictable.delete(lease)
-        for (const each of path) each.holders--
-        // Shares without leases are deleted, so that unknown clients cannot fill the maps.
-        for (let i = keys.length; i > 0; i--) {
-          if (path[i]?.holders === 0) path[i - 1]?.children.delete(keys[i - 1]?.name ?? '')
-        }
-      },
-    })
+    const lease = new MemoryLease(this, path, keys, onEvicted)
     this.#evictable.add(lease)
     return lease
   }
 
+  pin(lease: MemoryLease): void {
+    this.#evictable.delete(lease)
+  }
+
+  close(lease: MemoryLease): void {
+    const { keys, path } = lease
+    this.#evictable.delete(lease)
+    for (const each of path) each.holders--
+    // Shares without leases are deleted, so that unknown clients cannot fill the maps.
+    for (let i = keys.length; i > 0; i--) {
+      if (path[i]?.holders === 0) path[i - 1]?.children.delete(keys[i - 1]?.name ?? '')
+    }
+  }
+
   /** Evicts the largest lease of the share that holds the most at this level; false if none will hold more than ours. */
-  #makeRoom(lease: MemoryLease, level: number, bytes: number): boolean {
+  makeRoom(lease: MemoryLease, level: number, bytes: number): boolean {
     const shared = lease.path[level]
     const own = lease.path[level + 1]
     let victim: MemoryLease | undefined
@@ -86,25 +88,21 @@ export class FairMemory {
 
 const shareOf = (limit: number): Share => ({ limit, bytes: 0, holders: 0, children: new Map() })
 
-interface Owner {
-  readonly makeRoom: (level: number, bytes: number) => boolean
-  readonly pin: () => void
-  readonly close: () => void
-}
-
 /** Memory held by one client. */
 export class MemoryLease {
   /** From the root to the share of the holder. */
   readonly path: readonly Share[]
+  readonly keys: readonly ShareKey[]
+  readonly #memory: FairMemory
   readonly #onEvicted: () => void
-  readonly #owner: Owner
   #bytes = 0
   #isOpen = true
 
-  constructor(path: readonly Share[], onEvicted: () => void, owner: Owner) {
+  constructor(memory: FairMemory, path: readonly Share[], keys: readonly ShareKey[], onEvicted: () => void) {
+    this.#memory = memory
     this.path = path
+    this.keys = keys
     this.#onEvicted = onEvicted
-    this.#owner = owner
   }
 
   get bytes(): number {
@@ -116,7 +114,7 @@ export class MemoryLease {
     for (let level = this.path.length - 1; level >= 0; level--) {
       const share = this.path[level]
       while (share !== undefined && share.bytes + bytes > share.limit) {
-        if (!this.#owner.makeRoom(level, bytes)) throw new OverloadError()
+        if (!this.#memory.makeRoom(this, level, bytes)) throw new OverloadError()
       }
     }
     this.#add(bytes)
@@ -124,7 +122,7 @@ export class MemoryLease {
 
   /** Makes the lease unevictable, because its memory is being processed. */
   pin(): void {
-    this.#owner.pin()
+    this.#memory.pin(this)
   }
 
   /** Returns all memory. Calling it twice has no effect. */
@@ -132,7 +130,7 @@ export class MemoryLease {
     if (!this.#isOpen) return
     this.#isOpen = false
     this.#add(-this.#bytes)
-    this.#owner.close()
+    this.#memory.close(this)
   }
 
   evict(): void {

@@ -56,8 +56,6 @@ export class LogQuota {
   readonly #log: Logger
   readonly #maxLines: number
   readonly #lines = new Map<string, number>()
-  #lastIp = ''
-  #lastClient = ''
 
   /** @param maxLines per client and minute; 0 for no limit */
   constructor(log: Logger, maxLines: number) {
@@ -69,12 +67,8 @@ export class LogQuota {
   take(ip: string | undefined): boolean {
     if (this.#maxLines === 0) return true
     if (this.#lines.size === 0) setTimeout(() => this.#report(), WINDOW_MS).unref()
-    if (ip !== this.#lastIp) {
-      this.#lastIp = ip ?? ''
-      this.#lastClient = clientGroup(this.#lastIp)
-    }
-    const isKnown = this.#lines.size < MAX_CLIENTS || this.#lines.has(this.#lastClient)
-    const client = isKnown ? this.#lastClient : OTHERS
+    const group = clientGroup(ip ?? '')
+    const client = this.#lines.size < MAX_CLIENTS || this.#lines.has(group) ? group : OTHERS
     const lines = (this.#lines.get(client) ?? 0) + 1
     this.#lines.set(client, lines)
     return lines <= this.#maxLines

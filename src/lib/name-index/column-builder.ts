@@ -192,14 +192,12 @@ export class ColumnBuilder {
     if (this.count === this.#capacity) {
       this.#capacity *= 2
       this.starts = grown(this.starts, new Uint32Array(this.#capacity + 1))
-      this.registered = grown(this.registered, new Float64Array(this.#capacity))
-      this.modified = grown(this.modified, new Float64Array(this.#capacity))
-      this.deleted = grown(this.deleted, new Float64Array(this.#capacity))
-      this.discardedAt = grown(this.discardedAt, new Float64Array(this.#capacity))
-      this.agent = grown(this.agent, new Uint32Array(this.#capacity))
-      this.marks = grown(this.marks, new Uint8Array(this.#capacity))
-      this.tags = grown(this.tags, new Uint32Array(this.#capacity))
-      this.wordCounts = grown(this.wordCounts, new Uint8Array(this.#capacity))
+      for (const column of ['registered', 'modified', 'deleted', 'discardedAt'] as const)
+        this[column] = grown(this[column], new Float64Array(this.#capacity))
+      for (const column of ['agent', 'tags'] as const)
+        this[column] = grown(this[column], new Uint32Array(this.#capacity))
+      for (const column of ['marks', 'wordCounts'] as const)
+        this[column] = grown(this[column], new Uint8Array(this.#capacity))
     }
     const start = this.starts[this.count] ?? 0
     if (start + length > this.names.length) {
