@@ -2,7 +2,7 @@ import { isCalendarDateTime } from '../lib/dates.ts'
 import { foldSearch, type SearchText, aLabelOf } from '../lib/domain-names.ts'
 import type { DateColumn, IndexTerm } from '../lib/name-index/index.ts'
 import { hasAtMostCharacters } from '../lib/text.ts'
-import { flag, text, type Parameter } from '../http/parameters.ts'
+import { flag, text, type Parameter, integer } from '../http/parameters.ts'
 import type { Dialect, GlobPart } from '../storage/database/dialect.ts'
 import type { Sql } from '../storage/database/sql.ts'
 import * as conditions from './queries-conditions.ts'
@@ -57,14 +57,55 @@ export function filter<T>(parameter: Parameter<T>, condition: (wanted: T) => Con
   return { parameter, read: (given) => given, conditions: (wanted) => [condition(wanted)] }
 }
 
-export function flagFilter(
+interface Trait {
+  readonly has: (record: FilteredRecord) => boolean
+  /** @param value 1 for records that have it, 0 for those that have not */
+  readonly sql: (value: number) => conditions.SqlCondition
+}
+
+/** What a record has or has not. */
+const TRAITS = {
+  hyphen: {
+    has: ({ name }) => name.includes('-'),
+    sql: (value) => conditions.nameIs(value, (dialect, name) => dialect.contains(name, '-')),
+  },
+  digits: {
+    has: ({ name }) => /[0-9]/.test(name),
+    sql: (value) => conditions.nameIs(value, (dialect, name) => dialect.hasDigit(name)),
+  },
+  idn: { has: ({ name }) => isIdn(name), sql: conditions.isIdn },
+  status: { has: ({ status }) => status === 1, sql: (value) => conditions.bitIs('status', value) },
+  reserved: { has: ({ reserved }) => reserved === 1, sql: (value) => conditions.bitIs('reserved', value) },
+  revision: { has: ({ revision }) => revision === 1, sql: (value) => conditions.bitIs('revision', value) },
+  discarded: {
+    has: ({ discarded_at }) => discarded_at !== null,
+    sql: (value) => conditions.isSet('discarded_at', value),
+  },
+  seen: { has: ({ seen_at }) => seen_at !== null, sql: (value) => conditions.isSet('seen_at', value) },
+} satisfies Readonly<Partial<Record<Extract<IndexTerm, { readonly kind: 'bit' }>['of'], Trait>>>
+
+type TraitName = keyof typeof TRAITS
+
+const traitIs = (of: TraitName, value: number): Condition => ({
+  matches: (record) => TRAITS[of].has(record) === (value === 1),
+  sql: TRAITS[of].sql(value),
+  index: { kind: 'bit', of, value },
+})
+
+/** Filters records that have the trait (1) or have it not (0). */
+export function traitFilter(of: TraitName, description: string): Filter<number, number> {
+  return filter(integer(description, 0, 1), (wanted) => traitIs(of, wanted))
+}
+
+/** Filters records that have the trait. */
+export function traitFlag(
+  of: TraitName,
   description: string,
-  condition: Condition,
 ): Filter<boolean, boolean> & { parameter: Parameter<true> } {
   return {
     parameter: flag(description),
     read: (given) => given,
-    conditions: (isOn) => (isOn ? [condition] : []),
+    conditions: (isOn) => (isOn ? [traitIs(of, 1)] : []),
   }
 }
 
@@ -148,7 +189,7 @@ export function untilFilter(of: DateColumn, description: string): Filter<string,
 export const withoutWildcards = (wanted: string, glob: string) => (/[*?]/.test(wanted) ? undefined : glob)
 
 /** A name has letters of .cl's alphabet only: those that are not ASCII are letters. */
-export function isIdn(name: string): boolean {
+function isIdn(name: string): boolean {
   return /[^\0-\x7f]/.test(name)
 }
 
@@ -165,36 +206,22 @@ function dateTime(description: string, time: string): Parameter<string> {
   }
 }
 
-/** In lower case, as names are stored. */
-export function word(description: string): Parameter<string> {
+/** A text of this form, in lower case as names and tags are stored. */
+function lowerCase(description: string, max: number, form: RegExp, takes: string): Parameter<string> {
   return {
     required: false,
     description,
-    schema: { type: 'string', minLength: 1, maxLength: MAX_WORD },
+    schema: { type: 'string', minLength: 1, maxLength: max },
     parse: (given) => {
       const value = given.trim().toLowerCase().normalize('NFC')
-      return isWord(value) ? { value } : { takes: TAKES_WORD }
+      return form.test(value) && hasAtMostCharacters(value, max) ? { value } : { takes }
     },
   }
 }
 
-const isWord = (text: string): boolean => /^\p{L}+$/u.test(text) && hasAtMostCharacters(text, MAX_WORD)
-
-/** Folded as tags are stored. */
-export function tag(description: string): Parameter<string> {
-  return {
-    required: false,
-    description,
-    schema: { type: 'string', minLength: 1, maxLength: MAX_TAG_CHARACTERS },
-    parse: (given) => {
-      const value = given.trim().toLowerCase().normalize('NFC')
-      return isTag(value) ? { value } : { takes: TAKES_TAG }
-    },
-  }
-}
-
-const isTag = (text: string): boolean =>
-  /^[\p{L}\p{N}-]+$/u.test(text) && hasAtMostCharacters(text, MAX_TAG_CHARACTERS)
+export const word = (description: string) => lowerCase(description, MAX_WORD, /^\p{L}+$/u, TAKES_WORD)
+export const tag = (description: string) =>
+  lowerCase(description, MAX_TAG_CHARACTERS, /^[\p{L}\p{N}-]+$/u, TAKES_TAG)
 
 const MANY: GlobPart = { wild: 'many' }
 const ONE: GlobPart = { wild: 'one' }

@@ -3,8 +3,6 @@ import { flag, integer, type Values } from '../http/parameters.ts'
 import { isExpired, MAX_LABEL_CHARACTERS } from './limits.ts'
 import {
   filter,
-  flagFilter,
-  isIdn,
   nameFilter,
   searchFilter,
   sinceFilter,
@@ -19,6 +17,8 @@ import {
   globParts,
   matchesGlob,
   startingWith,
+  traitFilter,
+  traitFlag,
 } from './filter-kinds.ts'
 import * as conditions from './queries-conditions.ts'
 
@@ -90,61 +90,17 @@ const table = {
   modified_to: untilFilter('modified', 'Only last changed on this day, at this time, or earlier'),
   deleted_from: sinceFilter('deleted', 'Only deleted on this day, at this time, or later'),
   deleted_to: untilFilter('deleted', 'Only deleted on this day, at this time, or earlier'),
-  hyphen: filter(integer('Only names with (1) or without (0) a hyphen', 0, 1), (wanted) => ({
-    matches: ({ name }) => name.includes('-') === (wanted === 1),
-    sql: conditions.nameIs(wanted, (dialect, name) => dialect.contains(name, '-')),
-    index: { kind: 'bit', of: 'hyphen', value: wanted },
-  })),
-  digits: filter(integer('Only names with (1) or without (0) digits', 0, 1), (wanted) => ({
-    matches: ({ name }) => /[0-9]/.test(name) === (wanted === 1),
-    sql: conditions.nameIs(wanted, (dialect, name) => dialect.hasDigit(name)),
-    index: { kind: 'bit', of: 'digits', value: wanted },
-  })),
-  idn: filter(integer('Only names with (1) or without (0) letters beyond ASCII', 0, 1), (wanted) => ({
-    matches: ({ name }) => isIdn(name) === (wanted === 1),
-    sql: conditions.isIdn(wanted),
-    index: { kind: 'bit', of: 'idn', value: wanted },
-  })),
-  status: filter(integer('Only records with this status', 0, 1), (wanted) => ({
-    matches: ({ status }) => status === wanted,
-    sql: conditions.bitIs('status', wanted),
-    index: { kind: 'bit', of: 'status', value: wanted },
-  })),
-  reserve: flagFilter('Only reserved domains', {
-    matches: ({ reserved }) => reserved === 1,
-    sql: conditions.bitIs('reserved', 1),
-    index: { kind: 'bit', of: 'reserved', value: 1 },
-  }),
-  rev: flagFilter('Only domains marked for review', {
-    matches: ({ revision }) => revision === 1,
-    sql: conditions.bitIs('revision', 1),
-    index: { kind: 'bit', of: 'revision', value: 1 },
-  }),
-  dis: flagFilter('Only discarded domains', {
-    matches: ({ discarded_at }) => discarded_at !== null,
-    sql: conditions.isSet('discarded_at', 1),
-    index: { kind: 'bit', of: 'discarded', value: 1 },
-  }),
-  reserved: filter(integer('Only domains that are reserved (1) or not (0)', 0, 1), (wanted) => ({
-    matches: ({ reserved }) => reserved === wanted,
-    sql: conditions.bitIs('reserved', wanted),
-    index: { kind: 'bit', of: 'reserved', value: wanted },
-  })),
-  revision: filter(integer('Only domains marked for review (1) or not (0)', 0, 1), (wanted) => ({
-    matches: ({ revision }) => revision === wanted,
-    sql: conditions.bitIs('revision', wanted),
-    index: { kind: 'bit', of: 'revision', value: wanted },
-  })),
-  discarded: filter(integer('Only domains that are discarded (1) or not (0)', 0, 1), (wanted) => ({
-    matches: ({ discarded_at }) => (discarded_at !== null) === (wanted === 1),
-    sql: conditions.isSet('discarded_at', wanted),
-    index: { kind: 'bit', of: 'discarded', value: wanted },
-  })),
-  seen: filter(integer('Only domains that someone has decided on (1) or no one has (0)', 0, 1), (wanted) => ({
-    matches: ({ seen_at }) => (seen_at !== null) === (wanted === 1),
-    sql: conditions.isSet('seen_at', wanted),
-    index: { kind: 'bit', of: 'seen', value: wanted },
-  })),
+  hyphen: traitFilter('hyphen', 'Only names with (1) or without (0) a hyphen'),
+  digits: traitFilter('digits', 'Only names with (1) or without (0) digits'),
+  idn: traitFilter('idn', 'Only names with (1) or without (0) letters beyond ASCII'),
+  status: traitFilter('status', 'Only records with this status'),
+  reserve: traitFlag('reserved', 'Only reserved domains'),
+  rev: traitFlag('revision', 'Only domains marked for review'),
+  dis: traitFlag('discarded', 'Only discarded domains'),
+  reserved: traitFilter('reserved', 'Only domains that are reserved (1) or not (0)'),
+  revision: traitFilter('revision', 'Only domains marked for review (1) or not (0)'),
+  discarded: traitFilter('discarded', 'Only domains that are discarded (1) or not (0)'),
+  seen: traitFilter('seen', 'Only domains that someone has decided on (1) or no one has (0)'),
   tag: filter(tag('Only records with this tag'), (wanted) => ({
     matches: ({ tags }) => tags?.includes(` ${wanted} `) === true,
     sql: conditions.hasTag(wanted),

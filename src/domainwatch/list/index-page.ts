@@ -18,7 +18,14 @@ import {
 } from '../../lib/name-index/index.ts'
 import { expiryCutoff, MAX_PAGE_RECORDS } from '../limits.ts'
 import { conditionsOf, type FilterName, type Filters } from '../filters.ts'
-import { isOfAll, type ListPosition, type ListRange, type SortKey, type Source } from './queries.ts'
+import {
+  isOfAll,
+  type ListPosition,
+  type ListRange,
+  type SortKey,
+  type Source,
+  SOURCE_KEYS,
+} from './queries.ts'
 import { LENGTH_DIGITS, PageBuilder, type ListPage } from './cursor.ts'
 import { needsRange, stagesFrom, type Listing } from './order.ts'
 
@@ -148,8 +155,6 @@ function matchesOfSource(
   const found = firstMatches(segments[order], query, MAX_RANGE_RECORDS + 1, true, { low, high })
   return found.length > MAX_RANGE_RECORDS ? undefined : found
 }
-
-const SOURCE_KEYS = { registered: 'date_reg', deleted: 'deleted_at' } as const
 
 function isBehind(hit: Hit, key: SortKey, after: EntryKey, ascending: boolean): boolean {
   const name = hit.segment.nameOf(hit.position)

@@ -123,7 +123,7 @@ function records(dialect: Dialect, source: Source, options: SourceOptions): Sql 
     return select(dialect, filters, { key: sortKey, status, conditions, among, inOrder, names })
   }
   const status = source.kind === 'deleted' ? 0 : 1
-  const name = source.kind === 'deleted' ? 'deleted_at' : 'date_reg'
+  const name = SOURCE_KEYS[source.kind]
   const isScanned = source.isScanned === true
   const from = isScanned ? raw('domains') : undefined
   if (source.range !== undefined) {
@@ -211,7 +211,8 @@ export function hasManyCandidates(
   ) AS found`
 }
 
-const SOURCE_KEYS = { registered: 'date_reg', deleted: 'deleted_at' } as const
+/** What the records of `last_register` and of `last_deleted` are sorted by. */
+export const SOURCE_KEYS = { registered: 'date_reg', deleted: 'deleted_at' } as const
 
 /** The first records in an order, whatever the filters. */
 function nearest(order: Sql, conditions: readonly Sql[]): Sql {
@@ -303,7 +304,7 @@ export function rowsOfNames(
 
 /** The first and the last record of `last_register` or `last_deleted` at this moment: key and name joined. */
 export function rangeOf(dialect: Dialect, source: Source, filters: Filters, now: number) {
-  const key = raw(source.kind === 'deleted' ? 'deleted_at' : 'date_reg')
+  const key = raw(source.kind === 'all' ? 'date_reg' : SOURCE_KEYS[source.kind])
   // Keys are dates of one width, so key and name joined sort as the pair does.
   return sql<{ low: string | null; high: string | null }>`
     SELECT min(${key} || name) AS low, max(${key} || name) AS high
@@ -311,7 +312,7 @@ export function rangeOf(dialect: Dialect, source: Source, filters: Filters, now:
 }
 
 /**
- * Records after a name as one text, a line each, in no order: a tenth of the cost of rows. `load-records.ts` parses it.
+ * Records after a name as one text, a line each, in no order: a tenth of the cost of rows. `build-columns.ts` parses it.
  */
 export const recordsAsText = (dialect: Dialect, after: string, count: number) => sql<{
   last: string | null

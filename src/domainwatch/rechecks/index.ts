@@ -9,7 +9,7 @@ import { storeObservationsIn, type Observation } from '../history/store-observat
 import { recordsNamed } from '../queries-records.ts'
 import * as queries from './queries.ts'
 import { EVERYBODY, nextCheck } from './rules.ts'
-import { ownerOf, WantedNames, type WantedNamesOptions } from './wanted-names.ts'
+import { WantedNames, type WantedNamesOptions } from './wanted-names.ts'
 
 /** Look-ups of a name: NS and MX. */
 const LOOKUPS_PER_NAME = 2
@@ -31,10 +31,8 @@ export interface RechecksOptions extends WantedNamesOptions {
   readonly failed: (error: unknown) => void
 }
 
-interface Found {
-  readonly check: queries.Check
-  readonly answers: readonly (readonly [ObservedType, string | null])[]
-}
+/** The answers for a name, as observations hold them; undefined for a failed look-up. */
+type Found = { readonly name: string } & Readonly<Record<ObservedType, string | null | undefined>>
 
 /**
  * Looks up the name servers and MX records of names regularly, for the history and for watches of DNS changes. Runs
@@ -133,7 +131,7 @@ export class Rechecks {
       ),
     )
     const owners = new Map(
-      records.map((row) => [row.name, ownerOf(this.#wanted.rules, row, clock.now(), split)]),
+      records.map((row) => [row.name, this.#wanted.rules.ownerOf(row, clock.now(), split)]),
     )
     const removed: Row[] = []
     const wanted: queries.Check[] = []
@@ -142,7 +140,7 @@ export class Rechecks {
       if (owner === undefined) removed.push([check.name])
       else wanted.push({ ...check, account_id: owner })
     }
-    const found = await abortable(Promise.all(wanted.map((check) => this.#lookUp(check))), signal)
+    const found = await abortable(Promise.all(wanted.map(({ name }) => this.#lookUp(name))), signal)
     const now = clock.now()
     await database.transaction(async (tx) => {
       for (const type of ['ns', 'mx'] as const) {
@@ -160,22 +158,18 @@ export class Rechecks {
       if (removed.length > 0) await removeRows(tx, database.dialect, queries.CHECKS, removed)
     })
     this.#checked += found.length
-    this.#failed += found.filter(({ answers }) => answers.length < LOOKUPS_PER_NAME).length
+    this.#failed += found.filter(({ ns, mx }) => ns === undefined || mx === undefined).length
     return wanted.length
   }
 
-  async #lookUp(check: queries.Check): Promise<Found> {
+  async #lookUp(name: string): Promise<Found> {
     const { dns } = this.#options
-    const label = parseLabel(check.name)
+    const label = parseLabel(name)
     // Names that the service did not write itself may be invalid.
-    if (!label.ok) return { check, answers: [] }
-    const name = `${label.ascii}.cl`
-    const [nameServers, mail] = await Promise.all([dns.nameServers(name), dns.records(name, 'mx')])
-    const texts = [['ns', answerText(nameServers)] as const, ['mx', answerText(mail)] as const]
-    return {
-      check,
-      answers: texts.flatMap(([type, text]) => (text === undefined ? [] : [[type, text] as const])),
-    }
+    if (!label.ok) return { name, ns: undefined, mx: undefined }
+    const domain = `${label.ascii}.cl`
+    const [nameServers, mail] = await Promise.all([dns.nameServers(domain), dns.records(domain, 'mx')])
+    return { name, ns: answerText(nameServers), mx: answerText(mail) }
   }
 
   async #countOverdue(): Promise<void> {
@@ -192,10 +186,8 @@ export class Rechecks {
 
 function observationsOf(found: readonly Found[], type: ObservedType, now: number): Map<string, Observation> {
   const observations = new Map<string, Observation>()
-  for (const { check, answers } of found) {
-    for (const [of, servers] of answers) {
-      if (of === type) observations.set(check.name, { first: now, last: now, servers })
-    }
+  for (const { name, [type]: servers } of found) {
+    if (servers !== undefined) observations.set(name, { first: now, last: now, servers })
   }
   return observations
 }

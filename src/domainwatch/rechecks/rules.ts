@@ -3,8 +3,10 @@ import { parseParameters } from '../../http/parameters.ts'
 import { Matcher, type Vocabulary } from '../../lib/lookalikes/index.ts'
 import type { ChangedRecord } from '../events/event.ts'
 import { matches, readFilters, type Filters } from '../filters.ts'
-import { splitTags } from '../tags.ts'
+import { splitTags, toColumn } from '../tags.ts'
 import { parseSavedFilters, watchFilters } from '../watches/watch-filters.ts'
+import type { RecordRow } from '../queries-records.ts'
+import type { SplitName } from '../words/dictionary.ts'
 
 /** Stands for all members, in place of the account whose watch asks for a name. */
 export const EVERYBODY = 0
@@ -58,7 +60,8 @@ export class RecheckRules {
   }
 
   /** Returns on whose behalf a record is looked up: `EVERYBODY`, an account, or undefined if no rule selects it. */
-  ownerOf(record: ChangedRecord, now: number): number | undefined {
+  ownerOf(row: RecordRow, now: number, split: SplitName): number | undefined {
+    const record = { ...row, words: toColumn(split(row.name)) }
     if (record.revision === 1 || this.hasTag(record.tags))
       return matches({}, record, now) ? EVERYBODY : undefined
     return this.watches.find(

@@ -4,9 +4,8 @@ import type { Vocabulary } from '../../lib/lookalikes/index.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { storeRows } from '../../storage/database/rows.ts'
 import type { EventPages } from '../events/pages.ts'
-import { recordsNamed, type RecordRow } from '../queries-records.ts'
+import { recordsNamed } from '../queries-records.ts'
 import type { SplitName } from '../words/dictionary.ts'
-import { toColumn } from '../tags.ts'
 import * as queries from './queries.ts'
 import { dnsWatchOf, EVERYBODY, nextCheck, RecheckRules, type DnsWatch } from './rules.ts'
 
@@ -161,7 +160,7 @@ export class WantedNames {
     const { clock, database, split } = this.#options
     const wanted = new Map<number, { name: string }[]>()
     for (const row of await database.all(recordsNamed(database.dialect, names, clock.now()))) {
-      const owner = ownerOf(this.#rules, row, clock.now(), split)
+      const owner = this.#rules.ownerOf(row, clock.now(), split)
       if (owner === undefined || this.#isFull(owner)) continue
       wanted.set(owner, [...(wanted.get(owner) ?? []), row])
     }
@@ -217,14 +216,4 @@ export class WantedNames {
       await pause(PAUSE_MS, undefined, { ref: false })
     }
   }
-}
-
-/** Returns on whose behalf a record is looked up; undefined if nobody wants it. */
-export function ownerOf(
-  rules: RecheckRules,
-  row: RecordRow,
-  now: number,
-  split: SplitName,
-): number | undefined {
-  return rules.ownerOf({ ...row, words: toColumn(split(row.name)) }, now)
 }

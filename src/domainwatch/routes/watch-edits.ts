@@ -20,6 +20,7 @@ import {
   WATCHES_PATH,
   webhookAddress,
   which,
+  shownOnce,
 } from './watch-parameters.ts'
 
 const parameters = {
@@ -86,8 +87,7 @@ export function watchEditRoutes(
         digest: digest === '' ? null : digest,
       })
       if (edited === undefined) throw noWatch()
-      const feed = edited.atomToken === undefined ? null : `${baseUrl()}/w/${edited.atomToken}.atom`
-      return { status: 200, id: watchId(id), secret: edited.secret ?? null, atom: feed }
+      return shownOnce(watchId(id), edited, baseUrl)
     },
   })
 

@@ -108,3 +108,13 @@ export function webhookAddress(url: string, channels: Channels): string {
   if (parsed?.ok === true) return parsed.address
   throw new HttpError(400, `El parámetro url ${parsed?.ok === false ? parsed.takes : 'no se puede usar'}`)
 }
+
+/** The answer with what is shown once: the secret of a new webhook, and the address of a new feed. */
+export function shownOnce(
+  id: string,
+  { secret, atomToken }: { readonly secret?: string | undefined; readonly atomToken?: string | undefined },
+  baseUrl: () => string,
+) {
+  const atom = atomToken === undefined ? null : `${baseUrl()}/w/${atomToken}.atom`
+  return { status: 200, id, secret: secret ?? null, atom }
+}

@@ -19,6 +19,7 @@ import {
   WATCHES_PATH,
   webhookAddress,
   which,
+  shownOnce,
 } from './watch-parameters.ts'
 import { clientGroup } from '../../http/client.ts'
 import { publicUrl } from '../../http/headers.ts'
@@ -89,8 +90,7 @@ export function watchesRoutes(
         language,
         digest: digest ?? null,
       })
-      const feed = made.atomToken === undefined ? null : `${baseUrl()}/w/${made.atomToken}.atom`
-      return { status: 200, id: made.id, secret: made.secret ?? null, atom: feed }
+      return shownOnce(made.id, made, baseUrl)
     },
   })
 
