@@ -1,9 +1,6 @@
 import { filterParameters } from './filters.ts'
 
-/**
- * Addresses of the console, which show to people what the API returns. Its paths and parameters are those of
- * `console/app`.
- */
+/** Addresses of the console, which shows to people what the API returns. Paths and parameters are those of `console/app`. */
 export class ConsoleLinks {
   readonly #baseUrl: () => string
 

@@ -11,11 +11,7 @@ const BATCH = 2_000
 /** Deleted records per transaction whose history is removed. */
 const HISTORY_BATCH = 500
 
-/**
- * Removes the records whose 7 days have passed. Answers exclude them from that moment on, so removal is not urgent.
- * Concurrent runs share the work.
- * @returns the number of records removed
- */
+/** Removes the records whose 7 days have passed. Answers exclude them from that moment on, so removal is not urgent. */
 export async function purgeExpired(database: Database, clock: Clock, signal: AbortSignal): Promise<number> {
   return inBatches(BATCH, signal, () =>
     database.transaction((tx) => tx.run(deleteExpired(clock.now(), BATCH))),
@@ -38,10 +34,7 @@ export async function hasExpired(database: Database, clock: Clock): Promise<bool
   return (await database.first(anyExpired(clock.now()))) !== undefined
 }
 
-/**
- * Removes the history of records deleted longer ago than `keepMs`: their changes up to the deletion, and what the DNS said about them.
- * @returns the number of records
- */
+/** Removes the history of records deleted longer ago than `keepMs`: changes up to the deletion, and what the DNS said. */
 export async function sweepHistory(
   database: Database,
   clock: Clock,

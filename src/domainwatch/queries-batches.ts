@@ -55,10 +55,7 @@ export const recordDomains = defineBatch({
     OR domains.agent <> COALESCE(${at.agent}, domains.agent)`,
 })
 
-/**
- * The same for a registration from a list. It counts only if it is newer than the record, so that a list may be
- * loaded late or repeatedly.
- */
+/** The same for a registration from a list, if it is newer than the record: a list may be loaded late or repeatedly. */
 export const recordRegistrations: typeof recordDomains = {
   ...recordDomains,
   when: () => 'excluded.date_reg > domains.date_reg',
@@ -76,10 +73,7 @@ export const recordDeletions: typeof recordDomains = {
   when: () => 'domains.status = 1',
 }
 
-/**
- * Records a domain in a state it had before, whatever is recorded now. Decisions that the export lacks (`has_…` is
- * 0) stay.
- */
+/** Records a domain in a state it had before. Decisions that the export lacks (`has_…` is 0) stay. */
 export const restoreDomains = defineBatch({
   table: 'domains',
   key: 'name',

@@ -12,10 +12,7 @@ import { splitTags } from './tags.ts'
 import type { SplitName } from './words/dictionary.ts'
 import { nullable, bit } from './schemas.ts'
 
-/**
- * The fields that `fields` adds to those of the seed: the only place that defines one. Parameter, answers and OpenAPI document
- * follow from it.
- */
+/** A field that `fields` adds. Parameter, answers and OpenAPI document follow from the table of them. */
 interface RecordField {
   readonly schema: JsonSchema
   readonly value: (row: RecordRow, context: FieldContext) => FieldValue
@@ -99,11 +96,6 @@ function furtherFieldsOf(row: RecordRow, fields: readonly FieldName[], context: 
   return Object.fromEntries(fields.map((name) => [name, table[name].value(row, context)]))
 }
 
-/** A record as `list` returns it with further fields. */
-function withFields(row: RecordRow, fields: readonly FieldName[], context: FieldContext): RecordWithFields {
-  return { ...listedFields(row), ...furtherFieldsOf(row, fields, context) }
-}
-
 /** The fields of a record that every response has, in their order. */
 export function listedFields(record: Omit<FilteredRecord, 'words'>) {
   const { name, agent, status, reserved, revision, discarded_at, date_reg, date_mod } = record
@@ -150,13 +142,10 @@ export class RecordFields {
     reader: Reader,
   ): Promise<RecordWithFields[]> {
     const rows = await this.#rows(names, reader)
-    return rows.map((row) => withFields(row, fields, this.#context))
+    return rows.map((row) => ({ ...listedFields(row), ...furtherFieldsOf(row, fields, this.#context) }))
   }
 
-  /**
-   * Returns the further fields alone, by name, of one part of very many records.
-   * @param account its id: accounts share the database fairly
-   */
+  /** Returns the further fields alone, by name, of one part of very many records. */
   async byName(
     names: readonly string[],
     fields: readonly FieldName[],

@@ -145,19 +145,6 @@ export function recordIn({ before, after }: DomainEvent): ChangedRecord | null {
 }
 
 /**
- * Returns true if the record matches the filters now or did before, so that a client that maintains such a list is
- * also notified of records that leave it.
- */
-function touches(filters: Filters, { before, after }: DomainEvent): boolean {
-  return isIn(filters, after) || isIn(filters, before)
-}
-
-/** Returns true if the record matches the filters now and did not before. */
-function enters(filters: Filters, { before, after }: DomainEvent): boolean {
-  return isIn(filters, after) && !isIn(filters, before)
-}
-
-/**
  * Which events clients want. `new`: records that come to match. `all`: every change of a record that matches, or
  * did. `dns`: changes of the DNS of records that match.
  */
@@ -166,10 +153,11 @@ export const WATCH_CHOICES = ['new', 'all', 'dns', 'new,dns', 'all,dns'] as cons
 export type Changes = (typeof WATCH_CHOICES)[number]
 
 /** Returns true if an event is one that `changes` asks for and concerns the filters. */
-export function concerns(changes: Changes, filters: Filters, event: DomainEvent): boolean {
-  if (event.kind === 'dns') return changes.endsWith('dns') && isIn(filters, event.after)
-  if (changes.startsWith('new')) return enters(filters, event)
-  return changes.startsWith('all') && touches(filters, event)
+export function concerns(changes: Changes, filters: Filters, { kind, before, after }: DomainEvent): boolean {
+  if (kind === 'dns') return changes.endsWith('dns') && isIn(filters, after)
+  if (changes.startsWith('new')) return isIn(filters, after) && !isIn(filters, before)
+  // A client that maintains such a list is also notified of records that leave it.
+  return changes.startsWith('all') && (isIn(filters, after) || isIn(filters, before))
 }
 
 /** Evaluates expiry at the time of the change: a discarded record was still listed then. */

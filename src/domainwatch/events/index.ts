@@ -108,7 +108,6 @@ export class Events {
 
   /**
    * Returns an Atom feed of the newest events that concern the filters.
-   * @param account id of the caller; accounts share the slot fairly
    * @throws OverloadError if too many Atom feeds wait
    */
   async atomFeed(

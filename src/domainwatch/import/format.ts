@@ -47,12 +47,15 @@ const LIKE_A_NAME = /^[\p{L}\p{M}\p{N} "._-]+$/u
 export function layoutOf(sample: readonly string[], format?: ImportFormat): Layout | undefined {
   const first = sample[0]?.trim() ?? ''
   const separator = [',', ';', '\t'].find((each) => first.includes(each)) ?? ','
-  const plain = (kind: ImportFormat, hasHeader = false) => ({
+  const plain = (kind: ImportFormat, hasHeader = false): Layout => ({
     format: kind,
     separator,
-    columns: new Map<string, number>(),
+    columns: new Map(),
     hasHeader,
   })
+  const registrations = (name: number, date: number, hasHeader: boolean): Layout => {
+    return { format: 'registrations', separator, columns: new Map(Object.entries({ name, date })), hasHeader }
+  }
   // A single word could be a domain.
   const namesColumn = NAME_COLUMN.test(first) && /^[\p{L} ]+$/u.test(first) && first.includes(' ')
   if (format === 'ndjson' || (format === undefined && first.startsWith('{'))) return plain('ndjson')
@@ -69,20 +72,10 @@ export function layoutOf(sample: readonly string[], format?: ImportFormat): Layo
   const name = heads.findIndex((head) => NAME_COLUMN.test(head) && !head.includes('.'))
   const date = heads.findIndex((head) => DATE_COLUMN.test(head))
   if (name !== -1 && date !== -1 && name !== date) {
-    const columns = new Map([
-      ['name', name],
-      ['date', date],
-    ])
-    return { format: 'registrations', separator, columns, hasHeader: true }
+    return registrations(name, date, true)
   }
   if (fields.length > 1) {
-    const columns = new Map([
-      ['name', 0],
-      ['date', 1],
-    ])
-    return registryDate(heads[1] ?? '') === undefined
-      ? undefined
-      : { format: 'registrations', separator, columns, hasHeader: false }
+    return registryDate(heads[1] ?? '') === undefined ? undefined : registrations(0, 1, false)
   }
   // An error page sent instead of the list has lines of one word too.
   const likely = sample.filter((line) => LIKE_A_NAME.test(line.trim())).length * 2 >= sample.length

@@ -13,10 +13,7 @@ const MAX_BEHIND = 1_000_000
 /** How long a list waits for changes to be applied before the database answers it. */
 const CATCH_UP_MS = 1_000
 
-/**
- * `behind`: not everything committed is readable yet, or it takes too long. `lost`: the log has no changes after
- * our cursor.
- */
+/** `behind`: not everything committed is readable in time. `lost`: the log has no changes after our cursor. */
 export type CatchUpResult = 'current' | 'behind' | 'lost'
 
 interface ChangeFollowerOptions {

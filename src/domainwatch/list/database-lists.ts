@@ -24,10 +24,7 @@ export class DatabaseLists {
     this.#splits = splits
   }
 
-  /**
-   * Returns the rows (`COLUMNS`) of a page.
-   * @param account its id: accounts share the database fairly
-   */
+  /** Returns the rows (`COLUMNS`) of a page. */
   async page(listing: Listing, account?: number): Promise<ListPage<SqlValue[]>> {
     await this.#splits?.assertDone(listing.filters)
     const reader = this.#reader(listing, account)
@@ -40,11 +37,7 @@ export class DatabaseLists {
     return pages.build()
   }
 
-  /**
-   * The rows (`COLUMNS`) of every match, in parts. Concurrent writes make it neither skip nor repeat a record that did not itself
-   * change.
-   * @param account its id: accounts share the database fairly
-   */
+  /** The rows (`COLUMNS`) of every match, in parts; see `rowsOfStage`. */
   async *rows(listing: Listing, account?: number): AsyncGenerator<SqlValue[][]> {
     await this.#splits?.assertDone(listing.filters)
     const reader = this.#database.scannerOf(account)

@@ -139,7 +139,7 @@ export class DomainLists {
     return found && pageOf(found, frame)
   }
 
-  /** @param account its id: accounts share the database and long searches fairly */
+  /** @param account accounts share the database and long searches fairly */
   async page(request: ListRequest, frame = NO_FRAME, account?: number): Promise<Page> {
     const listing = this.#listing(request)
     const found = await this.#find(listing, account)
@@ -150,10 +150,7 @@ export class DomainLists {
     return { json, count: rows.length, next: next && encodeCursor(next) }
   }
 
-  /**
-   * Returns the names of a page instead of its JSON, for answers with more than the index knows.
-   * @param account its id: accounts share the database and long searches fairly
-   */
+  /** Returns the names of a page instead of its JSON, for answers with more than the index knows. */
   async pageNames(request: ListRequest, account?: number): Promise<PageNames> {
     const listing = this.#listing(request)
     const found = await this.#find(listing, account)

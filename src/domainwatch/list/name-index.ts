@@ -154,10 +154,7 @@ export class NameIndex {
     if (this.#isReady && !this.#follower.isCurrent) await this.#catchUp()
   }
 
-  /**
-   * The same, and moves the id of `latest` past changes that are not of records, of which there may be many. Waits for
-   * about a second at most.
-   */
+  /** The same, and moves the id of `latest` past changes that are not of records. Takes about a second at most. */
   async catchUp(): Promise<void> {
     if (this.#isReady) await this.#catchUp()
   }

@@ -77,9 +77,9 @@ export function stagesFrom(listing: Listing, sources: readonly Source[]): readon
  * registration, so that none is lost.
  */
 function stagesOf(order: ListOrder, sources: readonly Source[]): readonly Stage[] {
-  if (order === defaultOrder(sources))
-    return [{ name: undefined, sources, sortKey: SORT_KEYS[order], after: undefined }]
-  if (order !== 'deleted') return [{ name: order, sources, sortKey: SORT_KEYS[order], after: undefined }]
+  const isDefault = order === defaultOrder(sources)
+  if (isDefault || order !== 'deleted')
+    return [{ name: isDefault ? undefined : order, sources, sortKey: SORT_KEYS[order], after: undefined }]
   return [
     { name: 'deleted', sources: ofStatus(sources, 0), sortKey: SORT_KEYS.deleted, after: undefined },
     { name: 'bought', sources: ofStatus(sources, 1), sortKey: BOUGHT_SORT_KEY, after: undefined },

@@ -74,7 +74,6 @@ export class LookalikeSearch {
 
   /**
    * Returns the names that resemble this one most, best first, ties by name.
-   * @param account id of the caller; accounts share the searches fairly
    * @throws OverloadError if too many searches wait, or this one takes too long
    */
   async find(name: string, limit: number, account?: number): Promise<Lookalikes> {

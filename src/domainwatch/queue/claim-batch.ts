@@ -18,10 +18,7 @@ import type { SplitName } from '../words/dictionary.ts'
 import * as queries from './queries.ts'
 import type { QueueView } from './queries.ts'
 
-/**
- * Changes after the index, or after a count, that are processed one by one; with more, the database counts and
- * searches.
- */
+/** Changes after the index, or after a count, that are processed one by one; with more, the database counts and searches. */
 const MAX_CHANGES = 1_000
 /** Records that the index finds without blocking the event loop for long; with more, the database searches. */
 const MAX_CANDIDATES = 8_192

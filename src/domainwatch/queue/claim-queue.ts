@@ -90,10 +90,7 @@ export class ClaimQueue {
     })
   }
 
-  /**
-   * Releases records that the account holds: all, or those with these names.
-   * @returns their number
-   */
+  /** Releases records that the account holds, all or those with these names. Returns their number. */
   release(accountId: number, names?: readonly string[]): Promise<number> {
     const { database, clock } = this.#options
     return database.transaction(

@@ -14,10 +14,7 @@ const MAX_CHANGES_BEHIND = 1_000
 /** A time at which no record has expired: expiry is not in the log of changes. Milliseconds since 1970. */
 export const BEFORE_EXPIRY = 0
 
-/**
- * How long counting blocks the event loop, and positions between checks of the clock: some 2 ms if all are
- * compared.
- */
+/** How long counting blocks the event loop, and positions between checks of the clock: some 2 ms if all are compared. */
 const SLICE_MS = 3
 const PIECE = 65_536
 

@@ -184,10 +184,7 @@ export class WantedNames {
     this.#counts.set(owner, (this.#counts.get(owner) ?? 0) + added)
   }
 
-  /**
-   * Assigns the names of accounts without such watches to everyone: the next check decides whether they are still
-   * wanted.
-   */
+  /** Assigns the names of accounts without such watches to everyone: the next check decides whether they are still wanted. */
   async #disownOthers(signal: AbortSignal): Promise<void> {
     this.#disownedAt = performance.now()
     const { database } = this.#options

@@ -90,19 +90,13 @@ export function digestHour(description: string, takesNone: boolean): Parameter<s
 export const noWatch = () => new HttpError(404, 'La vigilancia no existe')
 export const watchGone = problem('The account has access to no such watch', noWatch())
 
-/**
- * Returns the id of a watch.
- * @throws HttpError 404 for a text that no id can be
- */
+/** @throws HttpError 404 for a text that no id can be */
 export function watchId(id = ''): string {
   if (!isStorable(id)) throw noWatch()
   return id
 }
 
-/**
- * Reads the address of a webhook.
- * @throws HttpError 400
- */
+/** @throws HttpError 400 for an address to which no webhook may be sent */
 export function webhookAddress(url: string, channels: Channels): string {
   const parsed = channels.get('webhook')?.parseAddress(url)
   if (parsed?.ok === true) return parsed.address

@@ -10,52 +10,40 @@ const within = (column: Sql, { from, to }: Span) => sql`${column} >= ${from} AND
 /** A record first recorded as deleted has no registration. */
 const WAS_REGISTERED = sql`(status = 1 OR deleted_at <> date_reg)`
 
-/** The next `count` records after a name. */
-const pageAfter = (after: string, count: number) =>
+/** The next `count` records after a name, and the filters that some of them match at a time. */
+export interface Part {
+  readonly dialect: Dialect
+  readonly filters: Filters
+  readonly after: string
+  readonly count: number
+  readonly now: number
+}
+
+const recordsOf = ({ after, count }: Part) =>
   sql`(SELECT * FROM domains WHERE name > ${after} ORDER BY name ${limit(count)}) AS page`
 
-/**
- * Registrations and deletions per day of the span, among the next `count` records after a name.
- */
-export function daysAfter(
-  dialect: Dialect,
-  filters: Filters,
-  span: Span,
-  after: string,
-  count: number,
-  now: number,
-) {
-  const matches = [...matching(dialect, filters), notExpired(now)]
-  const perDay = (series: 'registered' | 'deleted', column: Sql, conditions: readonly Sql[]) => sql`
+const matchesIn = ({ dialect, filters, now }: Part) => [...matching(dialect, filters), notExpired(now)]
+
+/** Registrations and deletions per day of the span. */
+export function daysIn(part: Part, span: Span) {
+  const perDay = (series: 'registered' | 'deleted', column: Sql, condition: Sql) => sql`
     SELECT ${raw(`'${series}'`)} AS series, substr(${column}, 1, 10) AS day, count(*) AS count
-    FROM ${pageAfter(after, count)} WHERE ${allOf([within(column, span), ...conditions])}
+    FROM ${recordsOf(part)} WHERE ${allOf([within(column, span), condition, ...matchesIn(part)])}
     GROUP BY substr(${column}, 1, 10)`
-  const registered = perDay('registered', sql`date_reg`, [WAS_REGISTERED, ...matches])
-  const deleted = perDay('deleted', sql`deleted_at`, [sql`status = 0`, ...matches])
+  const registered = perDay('registered', sql`date_reg`, WAS_REGISTERED)
+  const deleted = perDay('deleted', sql`deleted_at`, sql`status = 0`)
   return sql<DayRow>`${registered} UNION ALL ${deleted}`
 }
 
-/** The words of the names that were registered in the span, among the next `count` records after a name. */
-export function wordsAfter(
-  dialect: Dialect,
-  filters: Filters,
-  span: Span,
-  after: string,
-  count: number,
-  now: number,
-) {
-  const conditions = [within(sql`date_reg`, span), ...matching(dialect, filters), notExpired(now)]
-  return sql<{ words: string; date_reg: string }>`
-    SELECT words, date_reg FROM ${pageAfter(after, count)}
-    WHERE ${allOf([sql`words IS NOT NULL`, WAS_REGISTERED, ...conditions])}`
-}
+/** The words of the names that were registered in the span. */
+export const wordsIn = (part: Part, span: Span) => sql<{ words: string; date_reg: string }>`
+  SELECT words, date_reg FROM ${recordsOf(part)}
+  WHERE ${allOf([sql`words IS NOT NULL`, WAS_REGISTERED, within(sql`date_reg`, span), ...matchesIn(part)])}`
 
-/** The combinations of tags among the next `count` records after a name, with the number of matching records of each. */
-export function tagsAfter(dialect: Dialect, filters: Filters, after: string, count: number, now: number) {
-  const conditions = [sql`tags IS NOT NULL`, ...matching(dialect, filters), notExpired(now)]
-  return sql<{ tags: string; count: number }>`
-    SELECT tags, count(*) AS count FROM ${pageAfter(after, count)} WHERE ${allOf(conditions)} GROUP BY tags`
-}
+/** The combinations of tags, with the number of matching records of each. */
+export const tagsIn = (part: Part) => sql<{ tags: string; count: number }>`
+  SELECT tags, count(*) AS count FROM ${recordsOf(part)}
+  WHERE ${allOf([sql`tags IS NOT NULL`, ...matchesIn(part)])} GROUP BY tags`
 
 interface DayRow {
   readonly series: 'registered' | 'deleted'
@@ -64,21 +52,18 @@ interface DayRow {
 }
 
 /**
- * The next `count` records after a name, grouped by length and agent, as arrays: length, agent; matches; how many of them are
- * bought, reserved, in review, discarded; all records of the group, and the last name.
+ * All records by length and agent, as arrays: length, agent; matches; how many of them are bought, reserved, in review,
+ * discarded; all records of the group, and the last name.
  */
-export function groupsAfter(dialect: Dialect, filters: Filters, after: string, count: number, now: number) {
-  const matches = allOf([...matching(dialect, filters), notExpired(now)])
-  return sql`
-    SELECT length, agent, sum(hit), sum(hit * status), sum(hit * reserved), sum(hit * revision),
-      sum(CASE WHEN discarded_at IS NULL THEN 0 ELSE hit END), count(*), max(name)
-    FROM (
-      SELECT name, length, agent, status, reserved, revision, discarded_at,
-        CASE WHEN ${matches} THEN 1 ELSE 0 END AS hit
-      FROM ${pageAfter(after, count)}
-    ) AS tested
-    GROUP BY length, agent`
-}
+export const groupsIn = (part: Part) => sql`
+  SELECT length, agent, sum(hit), sum(hit * status), sum(hit * reserved), sum(hit * revision),
+    sum(CASE WHEN discarded_at IS NULL THEN 0 ELSE hit END), count(*), max(name)
+  FROM (
+    SELECT name, length, agent, status, reserved, revision, discarded_at,
+      CASE WHEN ${allOf(matchesIn(part))} THEN 1 ELSE 0 END AS hit
+    FROM ${recordsOf(part)}
+  ) AS tested
+  GROUP BY length, agent`
 
 /** All domainwatch accounts, and when each last added records: milliseconds since 1970. */
 export const lastAdds = () => sql<{ account: string; added_at: number | null }>`

@@ -19,7 +19,7 @@ import {
   RisingWords,
   KeyCounts,
 } from './counts.ts'
-import { lastAdds, daysAfter, groupsAfter, tagsAfter, wordsAfter } from './queries.ts'
+import { lastAdds, daysIn, groupsIn, tagsIn, wordsIn } from './queries.ts'
 import { OverloadError } from '../../lib/errors.ts'
 import { splitTags } from '../tags.ts'
 
@@ -73,10 +73,7 @@ export class Statistics {
     return dayOf(localDateTime(clock.now(), timeZone))
   }
 
-  /**
-   * @param account id of the caller; accounts share the slot fairly
-   * @throws OverloadError if too many requests wait
-   */
+  /** @throws OverloadError if too many requests wait */
   async counts(request: StatsRequest, account?: number): Promise<Counts> {
     const key = JSON.stringify(request)
     const { clock } = this.#options
@@ -144,22 +141,23 @@ export async function countInDatabase(
 ): Promise<Counted> {
   const { filters, span, weeks } = request
   const days = new DayCounts(dayOf(span.from), dayOf(span.to))
-  const all = seriesFilters(request)
   const totals = new Totals()
   const rising = new RisingWords()
   const tags = new KeyCounts()
   const deadline = performance.now() + MAX_MS
   for (let after = ''; ;) {
     if (performance.now() > deadline) throw new OverloadError()
-    for (const { series, day, count } of await scanner.all(daysAfter(dialect, all, span, after, PAGE, now)))
+    const part = { dialect, filters, after, count: PAGE, now }
+    const ofAnyDate = { ...part, filters: seriesFilters(request) }
+    for (const { series, day, count } of await scanner.all(daysIn(ofAnyDate, span)))
       days.add(series, day, count)
-    const rows = await scanner.values(groupsAfter(dialect, filters, after, PAGE, now))
+    const rows = await scanner.values(groupsIn(part))
     if (weeks !== undefined) {
-      for (const { words, date_reg } of await scanner.all(wordsAfter(dialect, all, weeks, after, PAGE, now)))
+      for (const { words, date_reg } of await scanner.all(wordsIn(ofAnyDate, weeks)))
         rising.add(words.trim().split(' '), date_reg >= weeks.lastWeek)
     }
     if ((request.tags ?? 0) > 0) {
-      for (const { tags: found, count } of await scanner.all(tagsAfter(dialect, filters, after, PAGE, now)))
+      for (const { tags: found, count } of await scanner.all(tagsIn(part)))
         for (const tag of splitTags(found)) tags.add(tag, Number(count))
     }
     let visited = 0

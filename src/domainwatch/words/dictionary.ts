@@ -8,17 +8,13 @@ export type SplitName = (name: string) => readonly string[]
 /** Spanish and English words by frequency, one per line. */
 const WORDS = new URL('../../../assets/words/words.txt', import.meta.url)
 
-/**
- * Words of the operator rank as if this many were more frequent: brands and places are more relevant than rare
- * words.
- */
+/** Words of the operator rank after this many: brands and places are more relevant than rare words. */
 const RANK_OF_OWN = 5_000
 
 let builtIn: Dictionary | undefined
 
 /**
- * The words that names are split into. All services of a process share the dictionary without changes.
- *
+ * Returns the words that names are split into. All services of a process share the dictionary without changes.
  * @param changes words to add to the built-in ones, or to remove if they begin with a hyphen
  */
 export function readDictionary(changes: readonly string[]): Dictionary {
