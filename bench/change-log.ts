@@ -3,9 +3,8 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
-import { batchStatement } from '../src/storage/database/postgres/batch.ts'
+import { postgresBatch, sqliteBatch } from '../src/storage/database/batch.ts'
 import { openPostgres } from '../src/storage/database/postgres/open.ts'
-import { batchTexts, runMany } from '../src/storage/database/sqlite/batch.ts'
 import { Connection } from '../src/storage/database/sqlite/connection.ts'
 import { openSqlite } from '../src/storage/database/sqlite/open.ts'
 import { recordDomains } from '../src/domainwatch/queries-batches.ts'
@@ -56,7 +55,7 @@ await withWorkspace(async (workspace) => {
     const start = performance.now()
     const cpu = process.cpuUsage()
     connection.exec('BEGIN IMMEDIATE')
-    runMany(connection, batchTexts(recordDomains), [NOW, 'grupo', 'grupo'], rows)
+    connection.runMany(sqliteBatch(recordDomains), [NOW, 'grupo', 'grupo'], rows)
     connection.exec('COMMIT')
     return sampleOf(rows.length, start, cpu)
   }
@@ -89,7 +88,7 @@ await withWorkspace(async (workspace) => {
     const start = performance.now()
     const cpu = process.cpuUsage()
     await client.query(`BEGIN; SET LOCAL work_mem = '32MB'`)
-    await client.query(batchStatement(recordDomains), [json, NOW, 'grupo', 'grupo'])
+    await client.query(postgresBatch(recordDomains), [json, NOW, 'grupo', 'grupo'])
     await client.query('COMMIT')
     return sampleOf(rows.length, start, cpu)
   }

@@ -1,5 +1,5 @@
 import { Help, InvalidArgumentError, Option, type Argument, type Command } from 'commander'
-import { defaultText, environmentName, type Setting } from '../server/config/setting.ts'
+import { defaultText, environmentName, type Setting } from '../server/config/settings.ts'
 
 const ALL_SETTINGS =
   'Every command takes all settings, as flags and from the environment (flags win). To list them: catalejo serve --help'

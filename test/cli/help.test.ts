@@ -3,8 +3,7 @@ import { glob, readFile, stat } from 'node:fs/promises'
 import { suite, test } from 'node:test'
 import { CatalejoCommand } from '../../src/cli/command.ts'
 import { createProgram } from '../../src/cli/program.ts'
-import { environmentName } from '../../src/server/config/setting.ts'
-import { settings } from '../../src/server/config/settings.ts'
+import { environmentName, settings } from '../../src/server/config/settings.ts'
 import { catalejo } from '../support/cli.ts'
 
 const program = createProgram()

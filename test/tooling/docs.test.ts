@@ -4,8 +4,7 @@ import { glob, readFile } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { environmentName } from '../../src/server/config/setting.ts'
-import { settings } from '../../src/server/config/settings.ts'
+import { environmentName, settings } from '../../src/server/config/settings.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 

@@ -6,7 +6,7 @@ import { BOUGHT_SORT_KEY, SORT_KEYS, type ListOrder } from '../list/order.ts'
 import { COLUMNS, page, type PageRequest } from '../list/queries.ts'
 import { notExpired } from '../queries-records.ts'
 import { countMatching, matching } from '../queries-filters.ts'
-import { newestChange } from '../../storage/database/changes/queries.ts'
+import { newestChange } from '../../storage/database/changes/change-log.ts'
 import { BEFORE_EXPIRY, type MatchCount } from './match-counts.ts'
 
 /** Held by transactions that claim, on an engine with several writers. Any constant that no other code uses. */

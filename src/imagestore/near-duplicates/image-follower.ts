@@ -1,6 +1,6 @@
 import { parseHash64, type Hash64 } from '../../lib/perceptual-hash/index.ts'
 import { partsOf } from '../../storage/database/changes/change.ts'
-import { logState } from '../../storage/database/changes/queries.ts'
+import { logState } from '../../storage/database/changes/change-log.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { storedAfter } from '../queries.ts'
 

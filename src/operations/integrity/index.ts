@@ -3,9 +3,8 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Progress } from '../../lib/progress.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { checkDatabase } from './check-database.ts'
-import { checkBytes, checkOrphans, checkOwner } from './check-store.ts'
+import { checkBytes, checkOrphans, checkOwner, Repairer, type Repaired } from './check-store.ts'
 import { type Findings, Verification } from './verification.ts'
-import { Repairer, type Repaired } from './repair.ts'
 
 export interface VerifyOptions {
   readonly database: Database

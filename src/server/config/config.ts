@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { closestName } from '../../lib/suggestion.ts'
-import { defaultText, environmentName, type Setting } from './setting.ts'
-import { settings } from './settings.ts'
+import { defaultText, environmentName, settings, type Setting } from './settings.ts'
 
 type Values = typeof settings
 type Read = {

@@ -1,7 +1,28 @@
 import type { Feed } from '../../domainwatch/feeds/settings.ts'
 import { defaultImageSettings } from '../../imagestore/image-settings.ts'
-import { integer, listOf, oneOf, text, type Parser, type Setting } from './setting.ts'
 import * as parse from './setting-values.ts'
+import { integer, listOf, oneOf, text, type Parser } from './setting-values.ts'
+
+/** One setting. `CATALEJO_<NAME>`, `CATALEJO_<NAME>_FILE` and the flag are derived from `name`. */
+export interface Setting<T> {
+  /** Lower-case words joined by hyphens, as in the flag. */
+  readonly name: string
+  /** The description in `--help`. */
+  readonly summary: string
+  readonly default: T
+  readonly parse: Parser<T>
+  /** The name of the setting without which this one has no effect. */
+  readonly needs?: string
+  /** Removes secrets from a value before it is shown. */
+  readonly show?: (text: string) => string
+}
+
+export const environmentName = (name: string): string => `CATALEJO_${name.toUpperCase().replaceAll('-', '_')}`
+
+/** The default as a text. One that is not a string, a number or a list of them means that the setting is empty. */
+export function defaultText({ default: fallback }: Setting<unknown>): string {
+  return ['string', 'number'].includes(typeof fallback) || Array.isArray(fallback) ? String(fallback) : ''
+}
 
 const MIB = 1024 * 1024
 const TELEGRAM_TAKES = 'an http:// or https:// address, such as https://api.telegram.org'

@@ -1,14 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Database } from '../database.ts'
-import {
-  logState,
-  oldest,
-  raiseFloor,
-  removeAllChanges,
-  removeChanges,
-  renewLog as renew,
-} from './queries.ts'
+import { limit, sql } from '../sql.ts'
+import { logState } from './change-log.ts'
 
 /** Changes removed in one transaction, so that other writers can run in between. */
 const BATCH = 2_000
@@ -66,3 +60,30 @@ export async function renewLog(database: Database): Promise<void> {
 export async function clearChanges(database: Database): Promise<void> {
   while ((await database.transaction((tx) => tx.run(removeAllChanges(CLEAR_BATCH)))) === CLEAR_BATCH);
 }
+
+/** The last id of the oldest changes, and the first of them that is young enough to keep. */
+const oldest = (floor: number, bornAfter: number, count: number) => sql<{
+  last: number | null
+  staying: number | null
+}>`
+  SELECT max(id) AS last, min(CASE WHEN at >= ${bornAfter} THEN id END) AS staying
+  FROM (SELECT id, at FROM changes WHERE id > ${floor} ORDER BY id ${limit(count)}) AS oldest`
+
+/** To be run before the changes are removed, so that a reader that misses them finds out. */
+const raiseFloor = (floor: number) => sql`UPDATE change_log SET floor = ${floor} WHERE floor < ${floor}`
+
+/**
+ * Changes of domains stay, as their history. The unary plus keeps the planner from walking through all of them by id:
+ * the other changes have an index of their own.
+ */
+const removeChanges = (upTo: number, count: number) => sql`
+  DELETE FROM changes WHERE id IN (
+    SELECT id FROM changes WHERE topic <> 'domain' AND +id <= ${upTo} ${limit(count)}
+  )`
+
+/** Invalidates all cursors of the database that this one was copied from; the copied changes become history. */
+const renew = (epoch: string) => sql`
+  UPDATE change_log SET epoch = ${epoch}, floor = COALESCE((SELECT max(id) FROM changes), 0)`
+
+const removeAllChanges = (count: number) => sql`
+  DELETE FROM changes WHERE id IN (SELECT id FROM changes ORDER BY id ${limit(count)})`

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { TOPICS } from '../changes/change.ts'
 import type { Transaction } from '../database.ts'
-import { batchStatement, lockStatement } from './batch.ts'
+import { postgresBatch, postgresBatchLock } from '../batch.ts'
 import { DatabaseFault } from './faults.ts'
 import {
   batchSilence,
@@ -92,8 +92,8 @@ async function once<T>(
       // Sent unchanged, in the binary format of json, which is its text.
       const json = Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength)
       const silenceMs = batchSilence(json.byteLength)
-      if (batch.insert === undefined) await connection.run(lockStatement(batch), [json], silenceMs)
-      const count = await connection.run(batchStatement(batch), [json, ...constants], silenceMs)
+      if (batch.insert === undefined) await connection.run(postgresBatchLock(batch), [json], silenceMs)
+      const count = await connection.run(postgresBatch(batch), [json, ...constants], silenceMs)
       changed += count
       return count
     },

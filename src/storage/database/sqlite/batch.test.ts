@@ -3,8 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { defineBatch } from '../batch.ts'
-import { batchTexts, runMany } from './batch.ts'
+import { defineBatch, sqliteBatch } from '../batch.ts'
 import { Connection, migrate } from './connection.ts'
 
 const DOMAINS = defineBatch({
@@ -25,7 +24,7 @@ const DOMAINS = defineBatch({
   update: (at) => ({ status: 'excluded.status', agent: `COALESCE(${at.agent}, domains.agent)` }),
   when: (at) => `domains.status <> excluded.status OR ${at.agent} IS NOT NULL`,
 })
-const TEXTS = batchTexts(DOMAINS)
+const TEXTS = sqliteBatch(DOMAINS)
 const MOMENT = ['2025-12-31 12:00:00']
 const LOG = `SELECT topic, kind, key, account_id, before, after FROM changes ORDER BY key, id`
 const RECORDS = 'SELECT *, typeof(length), typeof(status) FROM domains ORDER BY name'
@@ -60,10 +59,10 @@ test('a large batch leaves the records and the changes that many small ones do',
   // The second knows half of the names, and its size is not a multiple of anything; the third knows all.
   for (const rows of [rowsOf(1_000, 1, 0), rowsOf(4_957, 2, 1), rowsOf(4_957, 2, 0)]) {
     let changed = 0
-    transaction(large, () => (changed = runMany(large, TEXTS, MOMENT, rows)))
+    transaction(large, () => (changed = large.runMany(TEXTS, MOMENT, rows)))
     transaction(small, () => {
       for (let i = 0; i < rows.length; i += 99) {
-        changed -= runMany(small, TEXTS, MOMENT, rows.slice(i, i + 99))
+        changed -= small.runMany(TEXTS, MOMENT, rows.slice(i, i + 99))
       }
     })
     assert.equal(changed, 0)
@@ -77,7 +76,7 @@ test('a large batch that fails leaves nothing', async (t) => {
   const connection = await opened(t)
   const rows = rowsOf(3_000, 1, 1).map((row, i) => (i === 2_777 ? [row[0], null, null, null] : row))
   connection.exec('BEGIN IMMEDIATE')
-  assert.throws(() => runMany(connection, TEXTS, MOMENT, rows), /NOT NULL/)
+  assert.throws(() => connection.runMany(TEXTS, MOMENT, rows), /NOT NULL/)
   connection.exec('ROLLBACK')
   assert.deepEqual(connection.values(RECORDS, []), [])
   assert.deepEqual(connection.values(LOG, []), [])

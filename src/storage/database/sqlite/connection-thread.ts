@@ -4,7 +4,7 @@ import { OverloadError, asError } from '../../../lib/errors.ts'
 import { StorageFault, type StorageFaultKind } from '../faults.ts'
 import type { Migration } from '../migrations/index.ts'
 import type { SqlValue } from '../sql.ts'
-import type { BatchTexts } from './batch.ts'
+import type { SqliteBatch } from '../batch.ts'
 import type { ConnectionMode } from './connection.ts'
 
 /** What a thread starts with. */
@@ -25,7 +25,7 @@ export type Work =
   | { readonly kind: 'all' | 'values' | 'run'; readonly text: string; readonly values: readonly SqlValue[] }
   | {
       readonly kind: 'runMany'
-      readonly batch: BatchTexts
+      readonly batch: SqliteBatch
       readonly values: readonly SqlValue[]
       /** A JSON array of arrays. */
       readonly rows: Uint8Array

@@ -2,6 +2,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { lruCache } from '../../../lib/lru-cache.ts'
 import { ensureFileSync } from '../../../lib/private-files.ts'
 import type { SqlValue } from '../sql.ts'
+import { SQLITE_GROUP, type SqliteBatch } from '../batch.ts'
 import { untilFree } from './write-lock.ts'
 import { migrations, nextMigration, type Migration } from '../migrations/index.ts'
 
@@ -87,6 +88,33 @@ export class Connection {
 
   run(text: string, values: readonly SqlValue[]): number {
     return Number(this.#statement(text).run(...values).changes)
+  }
+
+  /**
+   * Stores rows in the order of their keys, so that pages are visited one after the other.
+   * @returns the number of rows added or changed
+   */
+  runMany(
+    { key, addGroup, store }: SqliteBatch,
+    constants: readonly SqlValue[],
+    rows: readonly (readonly SqlValue[])[],
+  ): number {
+    const sorted = rows.toSorted((a, b) => (String(a[key]) < String(b[key]) ? -1 : 1))
+    let changes = 0
+    const storeEach = (some: typeof rows) => {
+      for (const row of some) changes += this.run(store, [...constants, ...row])
+    }
+    for (let from = 0; from < sorted.length; from += SQLITE_GROUP) {
+      const group = sorted.slice(from, from + SQLITE_GROUP)
+      if (addGroup === undefined || group.length < SQLITE_GROUP) {
+        storeEach(group)
+        continue
+      }
+      const added = new Set(this.values(addGroup, [...constants, ...group.flat()]).map(([each]) => each))
+      changes += added.size
+      if (added.size < SQLITE_GROUP) storeEach(group.filter((row) => !added.has(row[key] ?? null)))
+    }
+    return changes
   }
 
   exec(text: string): void {

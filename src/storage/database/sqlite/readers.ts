@@ -1,8 +1,8 @@
 import type { ObserveDatabase, Reader, Transaction, OpenOptions } from '../database.ts'
-import { newestChange } from '../changes/queries.ts'
+import { newestChange } from '../changes/change-log.ts'
 import { StorageFault, onStorage } from '../faults.ts'
 import { sqlValues, type Query, type SqlValue } from '../sql.ts'
-import { batchTexts } from './batch.ts'
+import { sqliteBatch } from '../batch.ts'
 import type { Connection } from './connection.ts'
 import type { ConnectionThread } from './connection-thread.ts'
 import { ownsBuffer } from '../../../lib/release-buffer.ts'
@@ -45,7 +45,7 @@ export function writingTransaction(writer: ConnectionThread): Transaction {
     runMany: async (batch, constants, rows) =>
       Number(
         await writer.send(
-          { kind: 'runMany', batch: batchTexts(batch), values: constants, rows },
+          { kind: 'runMany', batch: sqliteBatch(batch), values: constants, rows },
           ownsBuffer(rows) ? [rows.buffer] : [],
         ),
       ),

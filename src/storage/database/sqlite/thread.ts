@@ -9,7 +9,6 @@ import { Connection, migrate, schemaVersion } from './connection.ts'
 import { OverloadError, asError } from '../../../lib/errors.ts'
 import { storageKindOf } from '../faults.ts'
 import type { Answer, Start, Task } from './connection-thread.ts'
-import { runMany } from './batch.ts'
 import type { SqlValue } from '../sql.ts'
 import { untilFree, WriteLock } from './write-lock.ts'
 
@@ -64,7 +63,7 @@ function perform(task: Task): unknown {
     case 'runMany': {
       const rows: SqlValue[][] = JSON.parse(Buffer.from(task.rows).toString())
       isLarge ||= rows.length >= LARGE_BATCH
-      return runMany(connection, task.batch, task.values, rows)
+      return connection.runMany(task.batch, task.values, rows)
     }
     case 'begin':
       lock.begin()
