@@ -14,15 +14,11 @@ export interface Checkpoint {
   readonly at?: string | undefined
 }
 
-/** The progress of importing one file, kept in the data folder until the import is done, so that it can be resumed. */
-export interface Checkpoints {
-  read(): Promise<Checkpoint | undefined>
-  write(checkpoint: Checkpoint): Promise<void>
-  remove(): Promise<void>
-}
-
-/** Returns the checkpoints of a file, which is identified by path, size and modification time. */
-export async function checkpointsOf(data: string, file: string): Promise<Checkpoints> {
+/**
+ * Returns the progress of importing one file, kept in the data folder until the import is done, so that it can be resumed.
+ * The file is identified by path, size and modification time.
+ */
+export async function checkpointsOf(data: string, file: string) {
   const folder = join(data, 'imports')
   await makeFolder(folder)
   const { size, mtimeMs } = await stat(file)
@@ -31,12 +27,12 @@ export async function checkpointsOf(data: string, file: string): Promise<Checkpo
     .digest('hex')
   const path = join(folder, `${identity.slice(0, 32)}.json`)
   return {
-    async read() {
+    async read(): Promise<Checkpoint | undefined> {
       const text = await readFile(path, 'utf8').catch(() => undefined)
       return text === undefined ? undefined : parse(text)
     },
     // Not flushed: if it is lost, lines are imported again, which changes nothing.
-    async write(checkpoint) {
+    async write(checkpoint: Checkpoint): Promise<void> {
       await rm(`${path}.new`, { force: true })
       await createFileWith(`${path}.new`, JSON.stringify(checkpoint))
       await rename(`${path}.new`, path)

@@ -1,10 +1,9 @@
-import { readDictionary, type Dictionary } from '../domainwatch/index.ts'
+import { readDictionary } from '../domainwatch/index.ts'
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
-import { createAccounts, type Accounts } from '../accounts/index.ts'
-import type { BlobStore, DerivativeStore } from '../storage/blobs/blob-store.ts'
+import { createAccounts } from '../accounts/index.ts'
 import { makeFolder } from '../storage/blobs/durable.ts'
 import { observed, openBlobs, openDerivativeStore, reasonOf } from '../storage/blobs/open.ts'
 import type { ObserveAttempts, ObserveFaults } from '../storage/blobs/s3/requests.ts'
@@ -22,27 +21,7 @@ import { openDatabase } from './open-database.ts'
 import { Metrics } from '../http/observability/metrics.ts'
 
 /** The resources that the service uses, created once. */
-export interface Context {
-  readonly config: Config
-  readonly clock: Clock
-  readonly log: Logger
-  readonly metrics: Metrics
-  readonly database: Database
-  readonly blobs: BlobStore
-  readonly staging: Staging
-  /** Derivatives shared by all nodes; undefined if they are not shared. */
-  readonly derivativeStore: DerivativeStore | undefined
-  /** Runs work in other threads: parsing large bodies, hashing. */
-  readonly tasks: Tasks
-  readonly accounts: Accounts
-  readonly health: Health
-  readonly dns: Pick<Resolver, 'nameServers' | 'records'>
-  /** The words that names are split into. */
-  readonly dictionary: Dictionary
-  /** Registers something to close before what the context has already. */
-  onClose(close: () => Promise<void>): void
-  close(): Promise<void>
-}
+export type Context = Awaited<ReturnType<typeof createContext>>
 
 /** Replacements for tests. */
 export interface Overrides {
@@ -56,11 +35,7 @@ const ZONE = 'cl'
 const TASK_THREADS = Math.min(4, Math.max(2, availableParallelism()))
 
 /** @param existing only opens an existing database of this version */
-export async function createContext(
-  config: Config,
-  overrides: Overrides = {},
-  { existing = false } = {},
-): Promise<Context> {
+export async function createContext(config: Config, overrides: Overrides = {}, { existing = false } = {}) {
   const { clock = systemClock, log = createLog(config.logLevel) } = overrides
   const metrics = new Metrics()
   const data = resolve(config.data)
@@ -122,6 +97,10 @@ export async function createContext(
   observe(metrics, database, tasks, resolvers)
   const accounts = createAccounts(database, clock)
   const dictionary = readDictionary(config.words)
+  const dns: Pick<Resolver, 'nameServers' | 'records'> = {
+    nameServers: (name) => resolver.nameServers(name),
+    records: (name, type) => recordResolver.records(name, type),
+  }
   const opened = opening.move()
 
   return {
@@ -136,16 +115,17 @@ export async function createContext(
       (fault) => health.imagesFailed(fault),
     ),
     staging,
+    /** Derivatives shared by all nodes; undefined if they are not shared. */
     derivativeStore,
+    /** Runs work in other threads: parsing large bodies, hashing. */
     tasks,
     accounts,
     health,
-    dns: {
-      nameServers: (name) => resolver.nameServers(name),
-      records: (name, type) => recordResolver.records(name, type),
-    },
+    dns,
+    /** The words that names are split into. */
     dictionary,
-    onClose: (close) => opened.defer(close),
+    /** Registers something to close before what the context has already. */
+    onClose: (close: () => Promise<void>): void => opened.defer(close),
     close: () => opened.disposeAsync(),
   }
 }

@@ -20,17 +20,14 @@ const MEASURE_TIMEOUT_MS = 1_000
 const GATHER_TIMEOUT_MS = 2_000
 
 /** A worker's connection to the primary. */
-export interface WorkerChannel {
-  /** The number of this worker, for the log. A worker that replaces another gets a new one. */
-  readonly worker: number
-  /** Lets the primary start the other workers, and aggregates the metrics of all from now on. */
-  ready(metrics: Metrics): void
-}
+export type WorkerChannel = ReturnType<typeof openWorkerChannel>
 
-export function openWorkerChannel(): WorkerChannel {
+export function openWorkerChannel() {
   return {
+    /** The number of this worker, for the log. A worker that replaces another gets a new one. */
     worker: cluster.worker?.id ?? 0,
-    ready(metrics) {
+    /** Lets the primary start the other workers, and aggregates the metrics of all from now on. */
+    ready(metrics: Metrics): void {
       const waiting = new Set<(all: readonly Measurements[]) => void>()
       process.on('message', (message: ToWorker) => {
         if (message.kind === 'gathered') {

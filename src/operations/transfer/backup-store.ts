@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { lstat, readFile, realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { makeFolder, undefinedIfMissing } from '../../storage/blobs/durable.ts'
 import { openBlobs } from '../../storage/blobs/open.ts'
 import type { S3Location } from '../../storage/blobs/s3/location.ts'
@@ -17,12 +16,7 @@ export type BackupLocation =
  * A store of snapshots, made of three blob stores: the tables of each snapshot, its manifest, and the images, which all snapshots
  * share. A snapshot exists once its manifest does, which is written last.
  */
-export interface BackupStore extends Disposable {
-  readonly manifests: BlobStore
-  readonly tables: BlobStore
-  readonly images: BlobStore
-  readonly staging: Staging
-}
+export type BackupStore = Awaited<ReturnType<typeof openBackupStore>>
 
 const PARTS = ['manifests', 'tables', 'images'] as const
 const STAGING = 'staging'
@@ -44,7 +38,7 @@ async function assertNoLinks(folder: string): Promise<void> {
 }
 
 /** @param data the instance's folder, which holds temporary files of transfers to and from an object store */
-export async function openBackupStore(location: BackupLocation, data: string): Promise<BackupStore> {
+export async function openBackupStore(location: BackupLocation, data: string) {
   const folder = location.kind === 'folder' ? resolve(location.path) : resolve(data)
   await makeFolder(folder)
   if (location.kind === 'folder') await assertNoLinks(folder)

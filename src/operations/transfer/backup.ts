@@ -115,12 +115,8 @@ async function takeSnapshot(
     counted(),
     blobs,
     { blobs: store.images, staging: store.staging },
-    {
-      check: false,
-      // The hold keeps every image of the view, even if its record was deleted since.
-      isRecorded: async () => true,
-      progress,
-    },
+    // The hold keeps every image of the view, even if its record was deleted since.
+    { check: false, progress },
   )
   progress.end()
   const complete = { ...manifest, images: { count, bytes } }

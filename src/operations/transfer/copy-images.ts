@@ -51,8 +51,8 @@ export interface CopyResult {
 export interface CopyOptions {
   /** Also reads images that the target has, and replaces those whose hash differs. */
   readonly check: boolean
-  /** Whether the source still has a record of a missing image. */
-  readonly isRecorded: (key: string) => Promise<boolean>
+  /** Whether the source still has a record of a missing image; by default none is removed during the copy. */
+  readonly isRecorded?: (key: string) => Promise<boolean>
   readonly progress: Progress
 }
 
@@ -73,7 +73,7 @@ export async function copyImages(
       result.copiedBytes += image.size
     } else if (outcome === 'present') {
       result.present++
-    } else if (await isRecorded(image.key)) {
+    } else if (isRecorded === undefined || (await isRecorded(image.key))) {
       result.faultCount++
       if (faults.length < MAX_LISTED_FAULTS) faults.push({ key: image.key, kind: outcome })
     } else {

@@ -124,11 +124,7 @@ async function fill(
     imagesOfBackup(store.tables, manifest),
     store.images,
     { blobs, staging },
-    {
-      check: true,
-      isRecorded: async () => true,
-      progress,
-    },
+    { check: true, progress },
   )
   progress.end()
   await setCopyState(database, 'finished')

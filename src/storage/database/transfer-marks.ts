@@ -43,17 +43,15 @@ export async function schemaOf(database: Database): Promise<number> {
 }
 
 /** Sets a mark of any name, to find out whether two addresses lead to the same database. */
-export async function mark(database: Database, name: string): Promise<void> {
-  await database.transaction((tx) => tx.run(setMove(name, 0)))
+export async function mark(database: Database, name: string, until = 0): Promise<void> {
+  await database.transaction((tx) => tx.run(setMove(name, until)))
 }
 
 /**
  * Resolves when a write was committed.
  * @param now differs from the previous one, because writing an unchanged row writes nothing
  */
-export async function probeWrite(database: Database, now: number): Promise<void> {
-  await database.transaction((tx) => tx.run(setMove(PROBE, now)))
-}
+export const probeWrite = (database: Database, now: number): Promise<void> => mark(database, PROBE, now)
 
 export async function isMarked(reader: Reader, name: string): Promise<boolean> {
   return (await reader.first(moveNamed(name))) !== undefined
@@ -88,8 +86,6 @@ export function beginHold(database: Database, now: number, until: number): Promi
 }
 
 /** Extends the hold. */
-export async function prolongHold(database: Database, until: number): Promise<void> {
-  await database.transaction((tx) => tx.run(setMove(BACKUP, until)))
-}
+export const prolongHold = (database: Database, until: number): Promise<void> => mark(database, BACKUP, until)
 
 export const endHold = (database: Database): Promise<void> => unmark(database, BACKUP)

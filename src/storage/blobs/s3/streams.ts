@@ -1,6 +1,6 @@
 import { createHash, hash, webcrypto } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { PassThrough, pipeline, Readable, Transform } from 'node:stream'
+import { PassThrough, pipeline, Readable } from 'node:stream'
 import { pipeline as finished } from 'node:stream/promises'
 import { createFileStream } from '../../../lib/private-files.ts'
 import type { BlobStore } from '../blob-store.ts'
@@ -104,12 +104,12 @@ export async function sha256OfFile(path: string): Promise<string> {
 /** Writes a stream into a new file. Returns the SHA-256 of its bytes in hexadecimal. */
 export async function saveToFile(body: Readable, path: string): Promise<string> {
   const digest = createHash('sha256')
-  const tap = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
+  async function* tapped(chunks: Readable) {
+    for await (const chunk of chunks) {
       digest.update(chunk)
-      done(null, chunk)
-    },
-  })
-  await finished(body, tap, createFileStream(path))
+      yield chunk
+    }
+  }
+  await finished(body, tapped, createFileStream(path))
   return digest.digest('hex')
 }

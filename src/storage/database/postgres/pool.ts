@@ -79,17 +79,7 @@ const MAX_LIFETIME_S = 3_600
 export type Report = (fault: DatabaseFault) => void
 
 /** A connection taken from a pool. It rejects with `DatabaseFault`s. */
-export interface PostgresConnection {
-  rows(query: Query): Promise<Record<string, unknown>[]>
-  arrays(query: Query): Promise<SqlValue[][]>
-  /**
-   * @param silenceMs how long the server may be silent, by default the limit of the pool
-   * @returns the number of rows that the statement changed or returned
-   */
-  run(text: string, values?: readonly (SqlValue | Buffer)[], silenceMs?: number): Promise<number>
-  /** Runs several statements in one message of the simple protocol. Returns the rows of the first. */
-  several(text: string, silenceMs: number): Promise<Record<string, unknown>[]>
-}
+export type PostgresConnection = ReturnType<typeof connectionOf>
 
 /** A bounded number of connections to one server. */
 export class ConnectionPool {
@@ -138,29 +128,38 @@ export class ConnectionPool {
   }
 }
 
-function connectionOf(client: pg.ClientBase): PostgresConnection {
+function connectionOf(client: pg.ClientBase) {
+  const send = <Row extends pg.QueryResultRow>(
+    config: pg.QueryConfig & { readonly query_timeout?: number },
+  ) => client.query<Row>(config).catch(toFault)
   return {
-    rows: async (query) => {
-      const config = { text: query.text, values: sqlValues(query) }
-      return (await client.query<Record<string, unknown>>(config).catch(toFault)).rows
-    },
-    arrays: async (query) => {
+    rows: async (query: Query): Promise<Record<string, unknown>[]> =>
+      (await send<Record<string, unknown>>({ text: query.text, values: sqlValues(query) })).rows,
+    arrays: async (query: Query): Promise<SqlValue[][]> => {
       const config = { text: query.text, values: sqlValues(query), rowMode: 'array' as const }
       return (await client.query<SqlValue[]>(config).catch(toFault)).rows
     },
-    run: async (text, values, silenceMs) => {
+    /**
+     * @param values undefined for several statements, in the simple protocol, which has no parameters
+     * @param silenceMs how long the server may be silent, by default the limit of the pool
+     * @returns the number of rows that the statement changed or returned
+     */
+    run: async (
+      text: string,
+      values?: readonly (SqlValue | Buffer)[],
+      silenceMs?: number,
+    ): Promise<number> => {
       const config = {
         text,
-        // Several statements have no parameters, in the simple protocol.
         ...(values === undefined ? {} : { values: [...values] }),
         ...(silenceMs === undefined ? {} : { query_timeout: silenceMs }),
       }
-      return (await client.query(config).catch(toFault)).rowCount ?? 0
+      return (await send(config)).rowCount ?? 0
     },
-    several: async (text, silenceMs) => {
-      const config = { text, query_timeout: silenceMs }
+    /** Runs several statements in one message of the simple protocol. Returns the rows of the first. */
+    several: async (text: string, silenceMs: number): Promise<Record<string, unknown>[]> => {
       // An array if there are several, which the library's types do not express.
-      const results: unknown = await client.query<Record<string, unknown>>(config).catch(toFault)
+      const results: unknown = await send({ text, query_timeout: silenceMs })
       const [first]: readonly pg.QueryResult<Record<string, unknown>>[] = Array.isArray(results)
         ? results
         : []
