@@ -1,7 +1,7 @@
 import { WATCH_CHOICES } from './events/event.ts'
 import { LANGUAGES } from './events/atom-texts.ts'
 import { CHANNEL_NAMES } from './watches/channels/channel.ts'
-import { SECRETS_OVERLAP_HOURS } from './watches/webhook-secrets.ts'
+import { SECRETS_OVERLAP_HOURS } from './watches/edit-watch.ts'
 import { array, constant, integer, object, string } from '../http/openapi/json-schema.ts'
 import { bit, nullable } from './schemas.ts'
 

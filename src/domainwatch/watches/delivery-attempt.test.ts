@@ -3,8 +3,7 @@ import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { systemClock } from '../../lib/clock.ts'
 import { webhookChannel } from './channels/webhook.ts'
-import { attempt } from './delivery-attempt.ts'
-import { DeliverySlots } from './delivery-slots.ts'
+import { attempt, DeliverySlots } from './delivery-attempt.ts'
 
 test('an attempt leaves nothing on the signal of its notifier, which lives for months', async () => {
   const channel = webhookChannel({ clock: systemClock, isAllowedAddress: () => false, userAgent: 'test' })

@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { addAbortListener } from 'node:events'
 import type { Clock } from '../../lib/clock.ts'
 import type { Channel, Delivery, Outcome } from './channels/channel.ts'
-import type { DeliverySlots } from './delivery-slots.ts'
 import type { DestinationState } from './queries-destinations.ts'
-import { secretsAt, type Secrets } from './webhook-secrets.ts'
+import { secretsAt, type Secrets } from './channels/webhook.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { FairSlots } from '../../lib/fair-slots.ts'
+import { RateLimit } from '../../lib/rate-limit.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
@@ -77,4 +79,85 @@ export async function attempt(
     }
   })
   return measured.outcome.kind === 'failed' && signal.aborted ? undefined : measured
+}
+
+/** Concurrent deliveries, in total and per account. An idle socket costs little. */
+const QUICK = { slots: 256, slotsPerClient: 16 }
+/** The same for receivers whose last delivery was slow or failed. */
+const SLOW = { slots: 128, slotsPerClient: 8 }
+/** Limits per receiver (host and port). */
+const PER_HOST = { slots: 16, slotsPerClient: 4 }
+/** Each destination has at most one delivery, so a queue is no longer than the number of destinations. */
+const QUEUE = { maxWaiting: 1_000_000, maxWaitingPerClient: 1_000, timeoutMs: 60 * 60 * 1000 }
+/** Requests from one account to one host. Changes that arrive during the wait are delivered together. */
+const PACE = { burst: 20, perSecond: 10, maxClients: 10_000 }
+/** A delivery that takes longer marks its destination as slow for the next one. */
+const SLOW_MS = 2_000
+
+export interface DeliveryOwner {
+  readonly destination: string
+  readonly account: string
+  /** Of the receiver, with its port. */
+  readonly host: string
+}
+
+/**
+ * Limits concurrent deliveries so that no account and no receiver delays the deliveries of another: each account has
+ * its own slots, accounts take turns at each host, and slow receivers use a separate pool.
+ */
+export class DeliverySlots {
+  readonly #quick = new FairSlots({ ...QUICK, ...QUEUE })
+  readonly #slow = new FairSlots({ ...SLOW, ...QUEUE })
+  readonly #hosts = new Map<string, FairSlots>()
+  readonly #pace = new RateLimit(PACE)
+  readonly #slowDestinations = new Set<string>()
+
+  /**
+   * @param hasFailed whether the last attempt failed
+   * @throws WaitAborted or an AbortError if `signal` aborts during the wait
+   */
+  async run<T>(
+    { destination, account, host }: DeliveryOwner,
+    hasFailed: boolean,
+    signal: AbortSignal,
+    deliver: () => Promise<T>,
+  ): Promise<T> {
+    await this.#paced(`${account} ${host}`, signal)
+    const slots = hasFailed || this.#slowDestinations.has(destination) ? this.#slow : this.#quick
+    return this.#atHost(host, account, signal, () =>
+      slots.run(account, () => this.#timed(destination, deliver), signal),
+    )
+  }
+
+  /** Drops what is known about a destination. */
+  forget(destination: string): void {
+    this.#slowDestinations.delete(destination)
+  }
+
+  async #paced(client: string, signal: AbortSignal): Promise<void> {
+    for (let wait = this.#pace.waitOf(client); wait > 0; wait = this.#pace.waitOf(client)) {
+      await sleep(wait, undefined, { signal })
+    }
+    this.#pace.count(client)
+  }
+
+  async #atHost<T>(host: string, account: string, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    const slots = this.#hosts.get(host) ?? new FairSlots({ ...PER_HOST, ...QUEUE })
+    this.#hosts.set(host, slots)
+    try {
+      return await slots.run(account, task, signal)
+    } finally {
+      if (slots.running === 0 && slots.waiting === 0) this.#hosts.delete(host)
+    }
+  }
+
+  async #timed<T>(destination: string, deliver: () => Promise<T>): Promise<T> {
+    const begin = performance.now()
+    try {
+      return await deliver()
+    } finally {
+      if (performance.now() - begin > SLOW_MS) this.#slowDestinations.add(destination)
+      else this.#slowDestinations.delete(destination)
+    }
+  }
 }

@@ -2,10 +2,9 @@ import { type Clock, InterruptibleSleep } from '../../lib/clock.ts'
 import { nextLocalTime } from '../../lib/dates.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import type { Query } from '../../storage/database/sql.ts'
-import { attempt, delayAfter, newDeliveryId } from './delivery-attempt.ts'
+import { attempt, delayAfter, newDeliveryId, type DeliverySlots } from './delivery-attempt.ts'
 import type { Channel, Channels, Notice, Outcome } from './channels/channel.ts'
 import { attemptOf, logDelivery, nextNumber } from './delivery-log.ts'
-import type { DeliverySlots } from './delivery-slots.ts'
 import {
   nextNotification,
   notificationUntilNow,

@@ -11,10 +11,17 @@ import type { Channels, Destination } from './channels/channel.ts'
 import { newSecret } from './channels/webhook.ts'
 import { listDeliveries, replayDelivery, type DeliveryPage, type DeliveryRequest } from './delivery-log.ts'
 import { assertAccountLimit, showDestination } from './destinations.ts'
-import { DeliverySlots } from './delivery-slots.ts'
-import { editWatch, type EditedWatch, type WatchEdit, lockSharing, MAX_SHARED } from './edit-watch.ts'
-import { entriesOf, digestOf, newAtomToken } from './atom-notifier.ts'
-import { Notifiers } from './notifiers.ts'
+import { DeliverySlots } from './delivery-attempt.ts'
+import {
+  editWatch,
+  type EditedWatch,
+  type WatchEdit,
+  lockSharing,
+  MAX_SHARED,
+  rotateSecret,
+  type RotatedSecret,
+} from './edit-watch.ts'
+import { entriesOf, digestOf, newAtomToken, Notifiers } from './notifiers.ts'
 import { writeOne } from './notification.ts'
 import * as queries from './queries.ts'
 import { destinationsFor, insertDestination } from './queries-destinations.ts'
@@ -22,7 +29,6 @@ import { TestDeliveries } from './test-deliveries.ts'
 import { outcomeJson, watchJson } from './watch-json.ts'
 import type { Changes } from '../events/event.ts'
 import { parseSavedFilters, type SavedFilters } from './watch-filters.ts'
-import { rotateSecret, type RotatedSecret } from './webhook-secrets.ts'
 
 /** Watches per account. */
 export const MAX_WATCHES = 50

@@ -7,7 +7,7 @@ import { failure, type Channels, type Outcome } from './channels/channel.ts'
 import { unconfigured } from './destinations.ts'
 import { newDeliveryId } from './delivery-attempt.ts'
 import { writeOne } from './notification.ts'
-import { secretsAt } from './webhook-secrets.ts'
+import { secretsAt } from './channels/webhook.ts'
 import { notifiedWatch } from './watch-filters.ts'
 import { destinationsOfWatch, revive, type DestinationState } from './queries-destinations.ts'
 

@@ -1,8 +1,7 @@
-import { Automaton } from './automaton.ts'
+import { Automaton, LetterFilter, Possible } from './candidate-filters.ts'
 import { Containment, MIN_WORD_COST } from './containment.ts'
 import { Distance, TOO_MUCH } from './distance.ts'
 import { HYPHEN, MIN_EDIT_COST, octetsOf, pairKey, pairLetters } from './letters.ts'
-import { LetterFilter, Possible } from './letter-filter.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /** Many names in one array. */

@@ -1,7 +1,7 @@
 import { NO_SYMBOL, SYMBOL_OF, PLANES } from './planes.ts'
 import { setBits, BLOCK, MAX_LENGTH, MAX_WORDS, Plane, shared, type Columns, type Order } from './columns.ts'
 import { indexNames, zonesOf } from './block-index.ts'
-import { sortedPlaces } from './sort.ts'
+import { sortedPlaces } from './segment.ts'
 
 /** A value that columns cannot hold. The service itself never writes one. */
 export class UnsupportedValueError extends Error {}

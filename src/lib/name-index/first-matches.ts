@@ -1,7 +1,6 @@
 import type { IndexQuery } from './query.ts'
 import { Scan, type Range } from './scan.ts'
-import type { EntryKey, Hit, Segment } from './segment.ts'
-import { compareBytes } from './sort.ts'
+import { type EntryKey, type Hit, type Segment, compareBytes } from './segment.ts'
 
 /** Which part of a list to search. */
 export interface Section {

@@ -1,8 +1,7 @@
 import { compareNames, rangeOf } from './first-matches.ts'
 import type { IndexQuery } from './query.ts'
 import { Scan } from './scan.ts'
-import type { EntryKey, Hit, Segment } from './segment.ts'
-import { compareBytes } from './sort.ts'
+import { type EntryKey, type Hit, type Segment, compareBytes } from './segment.ts'
 import type { Span } from './timestamp.ts'
 import { TimeSlice } from './segment-set.ts'
 

@@ -9,7 +9,7 @@ import {
   plainText,
   discordMarkdown,
   slackText,
-} from '../messages/layout.ts'
+} from '../messages/message.ts'
 import { parseReceiver, showOrigin } from '../../outgoing/connect.ts'
 
 /** Characters of `text` in `sendMessage`. The service counts them without markup, so this is on the safe side. */

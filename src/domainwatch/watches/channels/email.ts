@@ -1,8 +1,16 @@
 import type { Transporter } from 'nodemailer'
 import { failure, FOR_PEOPLE, type Channel, type NotifiedWatch, type Outcome } from './channel.ts'
 import type { HttpChannelOptions } from './http-post.ts'
-import { escapeHtml, mailHtml, plainText, characters, layOut } from '../messages/layout.ts'
-import { cleaned, messageOf, type Message } from '../messages/message.ts'
+import {
+  escapeHtml,
+  mailHtml,
+  plainText,
+  characters,
+  layOut,
+  cleaned,
+  messageOf,
+  type Message,
+} from '../messages/message.ts'
 
 /**
  * Connections to the mail server. Further deliveries, limited by the slots per host, wait for one of them. Twice as many as the

@@ -45,6 +45,19 @@ export function newSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 }
 
+export interface Secrets {
+  readonly secret: string | null
+  readonly previous_secret: string | null
+  readonly previous_secret_until: number | null
+}
+
+/** Returns the secrets that sign at a time, the newest first. */
+export function secretsAt(now: number, watch: Secrets): readonly string[] {
+  const { secret, previous_secret: previous, previous_secret_until: until } = watch
+  if (secret === null) return []
+  return previous !== null && now < (until ?? 0) ? [secret, previous] : [secret]
+}
+
 /**
  * Returns the headers of one attempt, with a signature by each secret: receivers accept any of them.
  * @param at seconds since 1970

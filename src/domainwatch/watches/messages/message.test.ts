@@ -3,8 +3,7 @@ import { test } from 'node:test'
 import type { Cursor } from '../../../storage/database/changes/change.ts'
 import { ConsoleLinks } from '../../console-links.ts'
 import type { ChangedRecord, DomainEvent } from '../../events/event.ts'
-import { characters, layOut, plainText, telegramHtml } from './layout.ts'
-import { messageOf } from './message.ts'
+import { characters, layOut, plainText, telegramHtml, messageOf } from './message.ts'
 
 const links = new ConsoleLinks(() => 'https://example.cl')
 // Nothing here reads it.

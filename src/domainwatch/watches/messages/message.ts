@@ -90,3 +90,101 @@ export function cleaned(text: string, max: number): string {
   const characters = [...line]
   return characters.length <= max ? line : `${characters.slice(0, max - 1).join('')}…`
 }
+
+/** How a service marks up text. Every function escapes what it is given. */
+interface Markup {
+  text(text: string): string
+  title(text: string): string
+  name(name: string, url: string): string
+  link(label: string, url: string): string
+}
+
+/** Text without markup. */
+export const plainText: Markup = {
+  text: (text) => text,
+  title: (text) => text,
+  name: (name) => name,
+  link: (label, url) => `${label}: ${url}`,
+}
+
+const REFERENCES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+export const escapeHtml = (text: string): string =>
+  text.replaceAll(/[&<>"]/g, (character) => REFERENCES[character] ?? character)
+
+/** HTML of the Telegram Bot API. Names are code, because clients would turn them into links to the domains. */
+export const telegramHtml: Markup = {
+  text: escapeHtml,
+  title: (text) => `<b>${escapeHtml(text)}</b>`,
+  name: (name) => `<code>${escapeHtml(name)}</code>`,
+  link: (label, url) => `<a href="${escapeHtml(url)}">${escapeHtml(label)}</a>`,
+}
+
+const escapeSlack = (text: string) =>
+  text.replaceAll(/[&<>]/g, (character) => REFERENCES[character] ?? character)
+
+/** Text of Slack messages with `mrkdwn` off, where only `&`, `<` and `>` have a meaning. */
+export const slackText: Markup = {
+  text: escapeSlack,
+  title: escapeSlack,
+  name: escapeSlack,
+  link: (label, url) => `<${escapeSlack(url)}|${escapeSlack(label)}>`,
+}
+
+/** Discord takes a backslash before any ASCII punctuation as an escape. */
+const escapeDiscord = (text: string) => text.replaceAll(/[!-/:-@[-`{-~]/g, '\\$&')
+
+/** Markdown of Discord messages. Names are code, where no escape exists, but they never contain a backtick. */
+export const discordMarkdown: Markup = {
+  text: escapeDiscord,
+  title: (text) => `**${escapeDiscord(text)}**`,
+  name: (name) => `\`${name.replaceAll('`', "'")}\``,
+  link: (label, url) => `[${escapeDiscord(label)}](<${url}>)`,
+}
+
+/** HTML of mails. */
+export const mailHtml: Markup = {
+  text: escapeHtml,
+  title: (text) => `<h1 style="font-size:1.2em">${escapeHtml(text)}</h1>`,
+  name: (name, url) => `<a href="${escapeHtml(url)}"><b>${escapeHtml(name)}</b></a>`,
+  link: (label, url) => `<a href="${escapeHtml(url)}">${escapeHtml(label)}</a>`,
+}
+
+export interface Limits {
+  /** Size of a text, in the unit of `max`. */
+  readonly sizeOf: (text: string) => number
+  readonly max: number
+}
+
+export const characters = (text: string): number => text.length
+export const bytes = (text: string): number => Buffer.byteLength(text)
+
+/** Lays out a message as lines, as many as fit, followed by the number of those that do not and a link to the console. */
+export function layOut(message: Message, markup: Markup, limits: Limits): string {
+  const head = [
+    markup.title(message.title),
+    ...(message.intro === undefined ? [] : [markup.text(message.intro)]),
+  ]
+  const lines = message.items.map(
+    ({ name, url, detail }) => `• ${markup.name(name, url)}: ${markup.text(detail)}`,
+  )
+  const tail = (hidden: number) => [
+    ...(hidden === 0 ? [] : [markup.text(message.texts.more(hidden))]),
+    markup.link(message.link.label, message.link.url),
+  ]
+  const joined = (shown: number) =>
+    [...head, ...lines.slice(0, shown), ...tail(lines.length - shown + message.omitted)].join('\n')
+  return joined(largestFit(lines.length, (shown) => limits.sizeOf(joined(shown)) <= limits.max))
+}
+
+/** Returns the largest number from 0 to `max` that fits, where every smaller one does too. */
+function largestFit(max: number, fits: (count: number) => boolean): number {
+  // The whole may fit where one less does not, because it needs no line for the rest.
+  if (fits(max)) return max
+  let [low, high] = [0, max]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (fits(middle)) low = middle
+    else high = middle - 1
+  }
+  return low
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AnswerCache } from './cache.ts'
+import { AnswerCache } from './resolver.ts'
 import type { NameServerAnswer } from './classify.ts'
 
 const found = (servers: readonly string[]): NameServerAnswer => ({ kind: 'found', servers })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ServerHealth } from './server-health.ts'
+import { ServerHealth } from './upstreams.ts'
 
 test('an unreachable server is last for five seconds, then one look-up tries it', () => {
   let now = 0
