@@ -14,7 +14,7 @@ import type { DerivativeCache } from './derivatives/cache.ts'
 import { FairSlots } from '../lib/fair-slots.ts'
 import { createImageEngine, machineLock } from './decoder/index.ts'
 import type { ImageSettings } from './image-settings.ts'
-import { LinkResolver } from './links/resolve-link.ts'
+import { linkResolver } from './links/resolve-link.ts'
 import { deleteRoute, getRoute } from './routes/image.ts'
 import { linkRoute } from './routes/link.ts'
 import { imageListRoute } from './routes/list.ts'
@@ -169,7 +169,7 @@ export function imagestoreRoutes(
   const now = () => clock.now()
   linkRoute(app, {
     delivery,
-    resolver: new LinkResolver(config.imageSettings, delivery.images, now),
+    resolve: linkResolver(config.imageSettings, delivery.images, now),
     rendering: new FairSlots({
       slots: Infinity,
       slotsPerClient: queueShare(perProcessShare(config.imageQueue, config.workers)),

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { getCompileCacheDir } from 'node:module'
 import { dirname, extname } from 'node:path'
-import { CpuTimer } from './cpu-timer.ts'
+import { CpuTimer } from './process-limits.ts'
 import type { FromDecoder, JobMessage, JobOutcome, ToDecoder } from './protocol.ts'
 
 /** How a job ended. */

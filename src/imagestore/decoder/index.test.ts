@@ -282,7 +282,7 @@ test('the compile cache of a process serves the next one', async () => {
 
 test('the memory guard kills a process that exceeds its limit', async () => {
   const grower = script(`
-    import { startMemoryGuard } from ${moduleUrl('./memory-guard.ts')}
+    import { startMemoryGuard } from ${moduleUrl('./process-limits.ts')}
     startMemoryGuard().allow(0)
     const kept = []
     setInterval(() => kept.push(Buffer.alloc(32 * 1024 * 1024, 1)), 10)

@@ -1,4 +1,4 @@
-import { CpuTimer } from './cpu-timer.ts'
+import { CpuTimer } from './process-limits.ts'
 import { DecoderProcess, type Ending } from './decoder-process.ts'
 import { FairQueue, makeRoom, type Requesters } from './fair-queue.ts'
 import { MemoryBudget, type JobClass } from './memory-budget.ts'

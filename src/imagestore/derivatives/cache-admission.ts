@@ -13,32 +13,28 @@ export interface Admission {
   readonly shared: boolean
 }
 
+/** Called once for each rendered derivative. @param key of the derivative */
+export type Admit = (client: string, key: string, bytes: number) => Admission
+
 /**
  * Decides which derivatives are stored. Anybody can request any number of sizes, each of which would evict what others use.
  * So further derivatives of a client that has exceeded its share are stored on disk only at the second request, and never
  * in the shared store.
+ * @param clientBytes the share of one client
  */
-export class CacheAdmission {
-  readonly #clientBytes: number
-  readonly #added = lruCache<{ readonly bytes: number; readonly at: number }>(MAX_CLIENTS)
-  readonly #rejected = lruCache<true>(MAX_REJECTED)
-
-  /** @param clientBytes the share of one client */
-  constructor(clientBytes: number) {
-    this.#clientBytes = clientBytes
-  }
-
-  /** Called once for each rendered derivative. @param key of the derivative */
-  admit(client: string, key: string, bytes: number): Admission {
+export function cacheAdmission(clientBytes: number): Admit {
+  const addedBy = lruCache<{ readonly bytes: number; readonly at: number }>(MAX_CLIENTS)
+  const rejected = lruCache<true>(MAX_REJECTED)
+  return (client, key, bytes) => {
     const now = performance.now()
-    const added = this.#added.get(client)
+    const added = addedBy.get(client)
     const sum = (added === undefined ? 0 : added.bytes * 2 ** ((added.at - now) / HALF_LIFE_MS)) + bytes
-    if (sum <= this.#clientBytes) {
-      this.#added.set(client, { bytes: sum, at: now })
+    if (sum <= clientBytes) {
+      addedBy.set(client, { bytes: sum, at: now })
       return { disk: true, shared: true }
     }
-    const isSecond = this.#rejected.has(key)
-    this.#rejected.set(key, true)
+    const isSecond = rejected.has(key)
+    rejected.set(key, true)
     return { disk: isSecond, shared: false }
   }
 }

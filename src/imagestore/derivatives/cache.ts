@@ -2,7 +2,7 @@ import { batchesOf } from '../../lib/concurrency.ts'
 import { lruCache } from '../../lib/lru-cache.ts'
 import { isBlobKey } from '../../storage/blobs/blob-store.ts'
 import { Requesters, SERVICE_CLIENT, type Derivation, type Rendered } from '../decoder/index.ts'
-import { CacheAdmission, type Admission } from './cache-admission.ts'
+import { cacheAdmission, type Admission, type Admit } from './cache-admission.ts'
 import type { DerivativeFolder } from './folder.ts'
 import type { FindExisting, SharedDerivatives } from './shared-derivatives.ts'
 
@@ -52,7 +52,7 @@ export class DerivativeCache {
   readonly #folder: DerivativeFolder | undefined
   readonly #shared: SharedDerivatives | undefined
   readonly #findExisting: FindExisting
-  readonly #admission: CacheAdmission
+  readonly #admit: Admit
   readonly #flights = new Map<string, Flight>()
   readonly #writes = new Set<Promise<void>>()
   readonly #slow = lruCache<true>(MAX_SLOW, { ttl: SLOW_RETRY_SECONDS * 1_000 })
@@ -61,14 +61,14 @@ export class DerivativeCache {
   sharedHits = 0
   rendered = 0
 
-  /** @param clientBytes what one client may add to folder and store before `CacheAdmission` restricts it */
+  /** @param clientBytes what one client may add to folder and store before its admission is restricted */
   constructor(
     folder: DerivativeFolder | undefined,
     shared: SharedDerivatives | undefined,
     findExisting: FindExisting,
     clientBytes = Infinity,
   ) {
-    this.#admission = new CacheAdmission(clientBytes)
+    this.#admit = cacheAdmission(clientBytes)
     this.#folder = folder
     this.#shared = shared
     this.#findExisting = findExisting
@@ -156,7 +156,7 @@ export class DerivativeCache {
       const derived = await render()
       if (derived?.kind === 'too-slow') this.#slow.set(keyOf(id), true)
       if (derived?.kind === 'image')
-        this.#store(id, derived, this.#admission.admit(client, keyOf(id), derived.bytes.byteLength), finish)
+        this.#store(id, derived, this.#admit(client, keyOf(id), derived.bytes.byteLength), finish)
       else await finish()
       return derived
     } catch (error) {

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isErrorCode } from '../../lib/errors.ts'
 import { acquireLockFile, isLockFileHeld } from '../../lib/lock-file.ts'
 import { createFolder } from '../../lib/private-files.ts'
+import { CircuitBreaker } from '../../lib/retry.ts'
 import { SyncReadBudget } from '../../lib/sync-read-budget.ts'
 import { blobKey as parseBlobKey, isBlobKey } from '../../storage/blobs/blob-store.ts'
 import type { Rendered } from '../decoder/index.ts'
@@ -44,11 +45,11 @@ export class DerivativeFolder {
   readonly #root: string
   readonly #options: FolderOptions
   readonly #syncReads = new SyncReadBudget()
+  readonly #writes = new CircuitBreaker(1, WRITE_PAUSE_MS)
   readonly #closing = new AbortController()
   /** Bytes that this process added since the last sweep that it knows of. */
   #added = 0
   #sweptAt = 0
-  #pausedUntil = -Infinity
   #sweeping: Promise<void> | undefined
   /** Disk usage as of the last sweep by this process. */
   bytes = 0
@@ -201,15 +202,8 @@ export class DerivativeFolder {
   }
 
   /** Returns undefined if the write fails, or one did so recently. */
-  async #tryWrite<T>(work: () => Promise<T>): Promise<T | undefined> {
-    if (performance.now() < this.#pausedUntil) return undefined
-    try {
-      return await work()
-    } catch (error) {
-      this.#pausedUntil = performance.now() + WRITE_PAUSE_MS
-      this.#options.onFault('write', error)
-      return undefined
-    }
+  #tryWrite<T>(work: () => Promise<T>): Promise<T | undefined> {
+    return this.#writes.run(work, (error) => this.#options.onFault('write', error))
   }
 }
 

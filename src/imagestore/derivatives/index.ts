@@ -10,7 +10,7 @@ import { DerivativeFolder } from './folder.ts'
 import { SharedDerivatives, type FindExisting } from './shared-derivatives.ts'
 
 const MIB = 1024 * 1024
-/** Share of the cache that one client may fill; see `CacheAdmission`. */
+/** Share of the cache that one client may fill; see `cacheAdmission`. */
 const CLIENT_SHARE = 1 / 8
 /** The same if only the shared store, which has no size limit, keeps derivatives. */
 const UNLIMITED_CLIENT_BYTES = 128 * MIB

@@ -10,6 +10,7 @@ import {
   type ResolvedTransformation,
 } from '../../lib/modifiers/index.ts'
 import type { Recipe } from '../delivery.ts'
+import type { ImageHash } from '../image-hash.ts'
 import type { ImageSettings, Watermark } from '../image-settings.ts'
 import type { KnownImage, KnownImages } from '../known-images.ts'
 import { authorizeLink, roundToSteps, type LinkAccess } from './delivery-mode.ts'
@@ -35,32 +36,27 @@ export type ResolvedLink =
   | { readonly kind: 'no-watermark'; readonly name: string }
   | { readonly kind: 'refused'; readonly access: Exclude<LinkAccess, { kind: 'granted' }> }
 
-/** Resolves public links: what they ask for, and whether that is allowed. */
-export class LinkResolver {
-  readonly #settings: ImageSettings
-  readonly #images: KnownImages
-  readonly #now: () => number
+/** Resolves a link: what it asks for, and whether that is allowed. @param client whose turn reads from the database use */
+export type ResolveLink = (
+  target: LinkTarget,
+  image: KnownImage,
+  headers: IncomingHttpHeaders,
+  client: string,
+) => Promise<ResolvedLink>
 
-  /** @param now milliseconds since 1970 */
-  constructor(settings: ImageSettings, images: KnownImages, now: () => number) {
-    this.#settings = settings
-    this.#images = images
-    this.#now = now
-  }
-
-  /** @param client whose turn reads from the database use */
-  async resolve(
-    target: LinkTarget,
-    { blob, holders }: KnownImage,
-    headers: IncomingHttpHeaders,
-    client: string,
-  ): Promise<ResolvedLink> {
-    const misplaced = findMisplaced(target.others, this.#settings.grammar)
+/** @param now milliseconds since 1970 */
+export function linkResolver(
+  { grammar, watermarks }: ImageSettings,
+  images: KnownImages,
+  now: () => number,
+): ResolveLink {
+  return async (target, { blob, holders }, headers, client) => {
+    const misplaced = findMisplaced(target.others, grammar)
     if (misplaced !== undefined) return { kind: 'fault', fault: unknownModifier(misplaced) }
-    const parsed = parseLink(target, blob.format, this.#settings.grammar)
+    const parsed = parseLink(target, blob.format, grammar)
     if (parsed === undefined) return { kind: 'no-format' }
     if (!parsed.ok) return { kind: 'fault', fault: parsed.fault }
-    const access = authorizeLink(target.hash, parsed, holders, this.#now())
+    const access = authorizeLink(target.hash, parsed, holders, now())
     if (access.kind !== 'granted') return { kind: 'refused', access }
     const negotiated = negotiate(parsed.transformation, blob, headers, access.sizes !== 'fixed')
     const { varies, contentDpr } = negotiated
@@ -68,22 +64,22 @@ export class LinkResolver {
     const transformation = access.sizes === 'stepped' ? roundToSteps(exact) : exact
     const { expires } = parsed
     if (isIdentity(transformation)) return { kind: 'image', recipe: undefined, varies, contentDpr, expires }
-    const recipe = await this.#recipeFor(target, transformation, client)
+    const recipe = await recipeFor(target.hash, transformation, client)
     if (recipe === undefined) return { kind: 'no-watermark', name: transformation.watermark ?? '' }
     return { kind: 'image', recipe, varies, contentDpr, expires }
   }
 
-  async #recipeFor(
-    { hash }: LinkTarget,
+  async function recipeFor(
+    hash: ImageHash,
     transformation: ResolvedTransformation,
     client: string,
   ): Promise<Recipe | undefined> {
     const { watermark } = transformation
     if (watermark === null)
       return { transformation, mark: undefined, name: derivativeName(transformation, undefined) }
-    const place = this.#settings.watermarks.get(watermark)
-    if (place === undefined || !(await this.#images.areTogether(hash, place.image, client))) return undefined
-    const mark = await this.#images.find(place.image, client)
+    const place = watermarks.get(watermark)
+    if (place === undefined || !(await images.areTogether(hash, place.image, client))) return undefined
+    const mark = await images.find(place.image, client)
     const name = derivativeName(transformation, place)
     return mark && { transformation, mark: { blob: mark.blob, place }, name }
   }

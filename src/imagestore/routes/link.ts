@@ -12,7 +12,7 @@ import { SLOW_RETRY_SECONDS } from '../derivatives/cache.ts'
 import type { BlobRow } from '../image-fields.ts'
 import type { KnownImage } from '../known-images.ts'
 import { readLink, type LinkTarget } from '../links/read-link.ts'
-import type { LinkResolver, ResolvedLink } from '../links/resolve-link.ts'
+import type { ResolvedLink, ResolveLink } from '../links/resolve-link.ts'
 import { noImage } from './image.ts'
 import { LinkCache } from './link-cache.ts'
 import {
@@ -28,7 +28,7 @@ import {
 
 export interface LinkOptions {
   readonly delivery: Delivery
-  readonly resolver: LinkResolver
+  readonly resolve: ResolveLink
   /** Limits the derivatives that are made for one client at the same time. Nothing waits here: the decoder has a queue. */
   readonly rendering: FairSlots
   /** Milliseconds since 1970. */
@@ -66,7 +66,7 @@ type Prepared =
     }
 
 export function linkRoute(app: HttpServer, options: LinkOptions): void {
-  const { delivery, resolver, rendering, now, sharesVariants } = options
+  const { delivery, resolve, rendering, now, sharesVariants } = options
   const cache = new LinkCache(delivery)
   const prefixLength = `${app.prefix}/i/`.length
 
@@ -106,7 +106,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     const client = clientOf(ip)
     const image = target === undefined ? undefined : await delivery.images.find(target.hash, client)
     if (target === undefined || image === undefined) throw noImage()
-    const link = await resolver.resolve(target, image, headers, client)
+    const link = await resolve(target, image, headers, client)
     if (link.kind !== 'image') throw linkError(link)
     const { recipe } = link
     const { hash } = image.blob
