@@ -91,7 +91,11 @@ export function createObservations(
   failed: (error: unknown) => void,
 ): Observations {
   const of = (type: ObservedType) =>
-    new DnsObservations({ clock, failed, store: (batch) => storeObservations(database, type, batch) })
+    new DnsObservations({
+      clock,
+      failed,
+      store: (batch) => database.transaction((tx) => storeObservations(tx, database.dialect, type, batch)),
+    })
   return { ns: of('ns'), mx: of('mx') }
 }
 
@@ -105,28 +109,14 @@ export function domainwatchRoutes(
     options
   const nameIndex = nameIndexFor(app, options)
   const records = new RecordFields(database, clock, { timeZone, split: dictionary.split })
-  const batches = new DomainBatches({
-    database,
-    tasks,
-    clock,
-    timeZone,
-    records,
-    lists: nameIndex,
-    dictionary,
-  })
-  batchRoutes(app, shared, batches)
+  batchRoutes(app, shared, new DomainBatches({ ...options, records, lists: nameIndex }))
   const splits = new NameSplits(database, dictionary)
   const lists = new DomainLists(database, clock, nameIndex, splits)
   listRoute(app, shared, lists, records, baseUrl)
   exportRoute(app, shared, lists, records)
-  const queue = new ClaimQueue({
-    database,
-    clock,
-    nameIndex,
-    lists: new DatabaseLists(database, clock, splits),
-    split: dictionary.split,
-    splits,
-  })
+  const stored = new DatabaseLists(database, clock, splits)
+  const { split } = dictionary
+  const queue = new ClaimQueue({ database, clock, nameIndex, lists: stored, split, splits })
   queueRoute(app, shared, { queue, records, tasks, timeZone })
   const names = () => recordedNames(database, clock, nameIndex)
   similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary))

@@ -22,11 +22,10 @@ async function history(domain: string) {
 }
 
 const see = (name: string, at: number, server: string) =>
-  storeObservations(
-    database,
-    'ns',
-    new Map([[name, { first: at, last: at, servers: JSON.stringify([server]) }]]),
-  )
+  database.transaction((tx) => {
+    const seen = new Map([[name, { first: at, last: at, servers: JSON.stringify([server]) }]])
+    return storeObservations(tx, database.dialect, 'ns', seen)
+  })
 
 test('recorded names keep their whole history, deleted ones for a limited time', async () => {
   await stored(service, [record('vivo'), record('vuelto'), record('muerto')])

@@ -1,5 +1,5 @@
 import { acceptsMail } from '../events/event.ts'
-import type { Database, Transaction } from '../../storage/database/database.ts'
+import type { Transaction } from '../../storage/database/database.ts'
 import type { Dialect } from '../../storage/database/dialect.ts'
 import { removeRows, storeRows, type Row } from '../../storage/database/rows.ts'
 import { tableNamed } from '../../storage/database/tables.ts'
@@ -60,17 +60,8 @@ export function mergeObservation(
   return { entry: { ...seen, first, last: Math.max(first, seen.last) }, isNew: true }
 }
 
-/** Stores one observation per name. Ignores names without a record. */
+/** Stores one observation per name, and the changes that it shows. Ignores names without a record. */
 export async function storeObservations(
-  database: Database,
-  type: ObservedType,
-  observations: ReadonlyMap<string, Observation>,
-): Promise<void> {
-  await database.transaction((tx) => storeObservationsIn(tx, database.dialect, type, observations))
-}
-
-/** Stores one observation per name, and the changes that it shows, in a transaction of the caller. */
-export async function storeObservationsIn(
   tx: Transaction,
   dialect: Dialect,
   type: ObservedType,

@@ -6,14 +6,7 @@ import type { SqlValue } from '../../storage/database/sql.ts'
 import type { NameSplits } from '../words/split-names.ts'
 import { encodeCursor, type ListCursor } from './cursor.ts'
 import { DatabaseLists } from './database-lists.ts'
-import {
-  findPage,
-  findSorted,
-  isLongSearch,
-  nameOfHit,
-  type FoundPage,
-  type IndexSegments,
-} from './index-page.ts'
+import { findPage, findSorted, isLongSearch, nameOfHit, type FoundPage } from './index-page.ts'
 import type { NameIndex } from './name-index.ts'
 import { type Listing, defaultOrder, isStageOf, LIST_ORDERS, type ListOrder } from './order.ts'
 import { hitsToJson, rowsToJson } from './page-json.ts'
@@ -168,19 +161,10 @@ export class DomainLists {
   /** Undefined if the index is not up to date, or the database answers sooner. */
   async #find(listing: Listing, account: number | undefined): Promise<FoundPage | undefined> {
     const segments = await this.#nameIndex?.current()
-    if (segments === undefined) return undefined
-    return isLongSearch(listing) ? this.#findSorted(segments, listing, account) : findPage(segments, listing)
-  }
-
-  async #findSorted(
-    segments: IndexSegments,
-    listing: Listing,
-    account: number | undefined,
-  ): Promise<FoundPage | undefined> {
-    const found = await this.#searches.run(clientOf(account), async () =>
+    if (segments === undefined || !isLongSearch(listing)) return segments && findPage(segments, listing)
+    return this.#searches.run(clientOf(account), async () =>
       findSorted((await this.#nameIndex?.current()) ?? segments, listing),
     )
-    return found === 'dense' ? undefined : found
   }
 
   #listing(request: ListRequest): Listing {

@@ -104,13 +104,10 @@ function firstOfSources(segments: IndexSegments, listing: Listing): FoundPage | 
 }
 
 /**
- * A page of all records in an order that no segment is sorted by. Yields to other work on the event loop. @returns
- * undefined if a position is impossible; `dense` if the database is faster
+ * A page of all records in an order that no segment is sorted by. Yields to other work on the event loop.
+ * @returns undefined if a position is impossible, or the database is faster
  */
-export async function findSorted(
-  segments: IndexSegments,
-  listing: Listing,
-): Promise<FoundPage | 'dense' | undefined> {
+export async function findSorted(segments: IndexSegments, listing: Listing): Promise<FoundPage | undefined> {
   const { filters, now, ascending, limit, sources } = listing
   const [stage] = stagesFrom(listing, sources)
   const order = SORTED_ORDERS.find((one) => one === stage?.name)
@@ -126,7 +123,7 @@ export async function findSorted(
     // The table is sorted by name, but matching names may be far from the start of the page.
     unlessDense: order === 'name' && !NAME_FILTERS.some((name) => filters[name] !== undefined),
   })
-  if (hits === undefined) return 'dense'
+  if (hits === undefined) return undefined
   const pages = new PageBuilder(limit, sources, positionOfHit)
   pages.add(stage, hits)
   return pages.build()

@@ -2,14 +2,7 @@ import { HttpError } from '../../lib/errors.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import type { SqlValue } from '../../storage/database/sql.ts'
 import { CLAIM_MINUTES, MAX_CLAIMS } from '../limits.ts'
-import {
-  findPage,
-  findSorted,
-  isLongSearch,
-  nameOfHit,
-  type FoundPage,
-  type IndexSegments,
-} from '../list/index-page.ts'
+import { findPage, findSorted, isLongSearch, nameOfHit } from '../list/index-page.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import { stagesFrom, type Listing } from '../list/order.ts'
 import { countMatching } from '../queries-filters.ts'
@@ -215,6 +208,7 @@ async function readCandidates(
     const moved = new Set(changes.filter(({ id }) => id > latest.changeId).map(({ name }) => name))
     // At worst, the first ones are held or have moved.
     const listing = listingOf(view, wanted + held.size + moved.size, now)
+    const find = isLongSearch(listing) ? findSorted : findPage
     const found = listing.limit > MAX_CANDIDATES ? undefined : await find(latest.segments, listing)
     if (found !== undefined) {
       const free = found.items.map(nameOfHit).filter((name) => !held.has(name))
@@ -247,13 +241,6 @@ export const listingOf = ({ filters, order, ascending }: QueueView, limit: numbe
   limit,
   now,
 })
-
-/** Undefined if the database finds them sooner. */
-async function find(segments: IndexSegments, listing: Listing): Promise<FoundPage | undefined> {
-  if (!isLongSearch(listing)) return findPage(segments, listing)
-  const found = await findSorted(segments, listing)
-  return found === 'dense' ? undefined : found
-}
 
 /** The matching records of these accounts, and the free ones in order: no other is before the last of them. */
 async function readRecords(

@@ -5,7 +5,7 @@ import { removeRows, storeRows, type Row } from '../../storage/database/rows.ts'
 import type { Dns } from '../dns-lookups.ts'
 import { answerText } from '../history/dns-observations.ts'
 import type { ObservedType } from '../history/queries.ts'
-import { storeObservationsIn, type Observation } from '../history/store-observations.ts'
+import { storeObservations, type Observation } from '../history/store-observations.ts'
 import { recordsNamed } from '../queries-records.ts'
 import * as queries from './queries.ts'
 import { EVERYBODY, nextCheck } from './rules.ts'
@@ -145,7 +145,7 @@ export class Rechecks {
     await database.transaction(async (tx) => {
       for (const type of ['ns', 'mx'] as const) {
         const observations = observationsOf(found, type, now)
-        if (observations.size > 0) await storeObservationsIn(tx, database.dialect, type, observations)
+        if (observations.size > 0) await storeObservations(tx, database.dialect, type, observations)
       }
       // Watches may have been deleted in the meantime.
       const isOwner = new Set(this.#wanted.owners)
