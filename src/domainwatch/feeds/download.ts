@@ -1,12 +1,11 @@
-import { request, type IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
+import type { IncomingMessage } from 'node:http'
 import { isDiskError } from '../../lib/errors.ts'
 import type { StagedFile, Staging } from '../../storage/blobs/staging.ts'
 import {
   connectTo,
   ForbiddenAddressError,
   readTarget,
-  responseTo,
+  sendRequest,
   type IsAllowedAddress,
 } from '../outgoing/connect.ts'
 
@@ -104,13 +103,19 @@ async function follow(
     if (!readTarget(url.href, isAllowedAddress).ok) throw new FeedFault(NOT_ALLOWED)
     const socket = await connectTo(url, isAllowedAddress, signal)
     try {
-      const response = await get(url, socket, known, userAgent, signal)
-      const { statusCode: code = 0, headers } = response
+      const headers = {
+        'user-agent': userAgent,
+        'accept-encoding': 'gzip',
+        ...(known.etag !== null && { 'if-none-match': known.etag }),
+        ...(known.lastModified !== null && { 'if-modified-since': known.lastModified }),
+      }
+      const response = await sendRequest(socket, url, { headers }, signal)
+      const { statusCode: code = 0 } = response
       if (code === 200) return await take(response)
       if (code === 304 && (known.etag !== null || known.lastModified !== null)) return { kind: 'unchanged' }
-      if (!REDIRECTS.has(code) || headers.location === undefined)
+      if (!REDIRECTS.has(code) || response.headers.location === undefined)
         throw new FeedFault(`El servidor respondió con el código ${code}`)
-      url = redirected(url, headers.location)
+      url = redirected(url, response.headers.location)
     } finally {
       socket.destroy()
     }
@@ -124,32 +129,6 @@ function redirected(from: URL, location: string): URL {
   if (from.protocol === 'https:' && to.protocol !== 'https:')
     throw new FeedFault('El servidor redirige de https a una dirección sin cifrar')
   return to
-}
-
-function get(
-  url: URL,
-  socket: Socket,
-  { etag, lastModified }: Validators,
-  userAgent: string,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
-  const outgoing = request({
-    createConnection: () => socket,
-    method: 'GET',
-    path: url.pathname + url.search,
-    headers: {
-      host: url.host,
-      'user-agent': userAgent,
-      'accept-encoding': 'gzip',
-      connection: 'close',
-      ...(etag !== null && { 'if-none-match': etag }),
-      ...(lastModified !== null && { 'if-modified-since': lastModified }),
-    },
-    signal,
-  })
-  const response = responseTo(outgoing)
-  outgoing.end()
-  return response
 }
 
 async function receive(

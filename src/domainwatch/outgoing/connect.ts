@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises'
 import { once } from 'node:events'
-import type { ClientRequest, IncomingMessage } from 'node:http'
+import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import ipaddr from 'ipaddr.js'
@@ -140,13 +140,29 @@ async function open(
   }
 }
 
-/** Resolves to the head of the response. Rejects however else the request ends, because its caller holds a slot. */
-export function responseTo(outgoing: ClientRequest): Promise<IncomingMessage> {
+/**
+ * Sends a request, a POST if it has a body, over a connection of its own. Resolves to the head of the response. Rejects however
+ * else the request ends, because its caller holds a slot.
+ */
+export function sendRequest(
+  socket: Socket,
+  url: URL,
+  { headers, body }: { readonly headers: OutgoingHttpHeaders; readonly body?: string },
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const outgoing = request({
+    createConnection: () => socket,
+    method: body === undefined ? 'GET' : 'POST',
+    path: url.pathname + url.search,
+    headers: { host: url.host, ...headers, connection: 'close' },
+    signal,
+  })
   outgoing.on('response', resolve)
   // Node emits no `response` for status 101.
   outgoing.on('upgrade', resolve)
   outgoing.on('error', reject)
   outgoing.on('close', () => reject(new Error('no response')))
+  outgoing.end(body)
   return promise
 }

@@ -1,10 +1,10 @@
-import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Clock } from '../../../lib/clock.ts'
 import type { ConsoleLinks } from '../../console-links.ts'
 import {
   connectTo,
   ForbiddenAddressError,
-  responseTo,
+  sendRequest,
   type IsAllowedAddress,
   type Resolve,
 } from '../../outgoing/connect.ts'
@@ -73,23 +73,13 @@ async function exchange(
   const target = new URL(url)
   const socket = await connectTo(target, isAllowedAddress, signal, resolve)
   try {
-    const outgoing = request({
-      createConnection: () => socket,
-      method: 'POST',
-      path: target.pathname + target.search,
-      headers: {
-        host: target.host,
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-        'user-agent': userAgent,
-        connection: 'close',
-        ...headers,
-      },
-      signal,
-    })
-    const response = responseTo(outgoing)
-    outgoing.end(body)
-    const incoming = await response
+    const sent = {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      'user-agent': userAgent,
+      ...headers,
+    }
+    const incoming = await sendRequest(socket, target, { headers: sent, body }, signal)
     const { statusCode: code = 0, headers: received } = incoming
     return { code, headers: received, text: readsBody ? await textOf(incoming) : '' }
   } finally {
