@@ -34,10 +34,7 @@ export async function exportAll({ config, own }: Options): Promise<void> {
   process.exitCode = 1
 }
 
-/**
- * Writes no faster than the output is read.
- * @returns the error that ended it, if any
- */
+/** Writes no faster than the output is read. Returns the error that ended it, if any. */
 async function writeAll(
   output: NodeJS.WriteStream,
   texts: AsyncIterable<string>,
@@ -54,11 +51,7 @@ async function writeAll(
 
 const PAGE = 500
 
-/**
- * `catalejo changes`: prints what was changed, by whom and when, one JSON line per change, from the oldest or after `--since`.
- * With `--follow yes` it waits for more until it is stopped. Works while the service runs. Exits with 3 if changes after
- * the cursor have been removed.
- */
+/** `catalejo changes`: prints changes, one JSON line each. Exits with 3 if changes after `--since` have been removed. */
 export async function changes({ config, own }: Options): Promise<void> {
   await using database = await openDatabase(config, { existing: true })
   const stopping = new AbortController()

@@ -4,7 +4,6 @@ import type { FastifyInstance } from 'fastify'
 import { keyRoutes } from '../accounts/routes/key.ts'
 import { adminRoutes } from '../admin/index.ts'
 import { backgroundJobs } from './background-jobs.ts'
-import { channelSettings } from './channel-settings.ts'
 import type { Config } from './config/config.ts'
 import { consoleRoutes } from '../console/index.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
@@ -22,6 +21,7 @@ import {
   Rechecks,
   defaultIndexMemory,
   splitFewNames,
+  type ChannelSettings,
   type FeedStatus,
   type Subscriptions,
 } from '../domainwatch/index.ts'
@@ -248,6 +248,21 @@ export function follow(context: Context, baseUrl: () => string): Subscriptions {
     for (const channel of following.channels.values()) channel.close?.()
   })
   return following
+}
+
+/** Returns what the operator has configured for messages of watches. */
+function channelSettings(config: Config): ChannelSettings {
+  const { telegramToken: token, telegramUrl: url, ntfyUrl, ntfyToken, smtpUrl, smtpFrom: from } = config
+  let email: ChannelSettings['email']
+  if (smtpUrl !== undefined && from !== '') {
+    const { isTls, ...server } = smtpUrl
+    email = { ...server, from, encryption: isTls ? 'tls' : config.smtpTls === 'off' ? 'none' : 'starttls' }
+  }
+  return {
+    telegram: token === '' ? undefined : { token, url },
+    ntfy: { url: ntfyUrl, token: ntfyToken },
+    email,
+  }
 }
 
 /** Returns undefined if rechecks are disabled. */

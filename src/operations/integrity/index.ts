@@ -27,10 +27,7 @@ export interface Verified {
   readonly checked: Verification['checked']
 }
 
-/**
- * Verifies the database and the store of an instance, which may be running: each finding is checked again before it
- * counts, because records may have changed. Uses constant memory.
- */
+/** Verifies the database and the store of an instance, which may be running. Uses constant memory. */
 export async function verify(options: VerifyOptions): Promise<Verified> {
   const { database, blobs, clock, progress } = options
   const verification = new Verification(database, blobs, progress, options.examples)

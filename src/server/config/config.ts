@@ -40,10 +40,7 @@ interface Source {
   readonly from: string
 }
 
-/**
- * Reads every setting. Flags override the environment, which overrides defaults. Reports all faults at a time. The only reader
- * of the environment.
- */
+/** Reads every setting, and reports all faults. Flags override the environment, which overrides defaults. */
 export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = process.env): ConfigResult {
   const faults: string[] = []
   const shown: ShownSetting[] = []

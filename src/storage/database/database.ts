@@ -7,16 +7,10 @@ import { assertUpgradable, newerThan, SCHEMA, type Migration } from './migration
 
 export type { Reader, Transaction }
 
-/**
- * The database as the features see it. Every method is asynchronous, so that engines behind a socket fit as well as
- * those in the process.
- */
+/** The database as the features see it, whether in this process or behind a socket. */
 export interface Database extends Reader, AsyncDisposable {
   readonly dialect: Dialect
-  /**
-   * For reads that may visit many rows: they run where they do not delay other requests. On behalf of the service
-   * itself.
-   */
+  /** For reads of the service itself that may visit many rows: they do not delay other requests. */
   readonly scanner: Reader
   /** The same on behalf of an account: accounts and the service share the scanning connections fairly. */
   scannerOf(account: number | undefined): Reader
@@ -52,10 +46,7 @@ export interface Database extends Reader, AsyncDisposable {
    * within the limits of `version`; there it also waits for concurrent transactions of anyone on that server.
    */
   readonly changes: ChangeLog
-  /**
-   * Returns the faults that the engine finds in itself, one line each. SQLite reads the whole file, which may take
-   * long.
-   */
+  /** Returns the faults that the engine finds in itself, one line each. SQLite reads the whole file. */
   check(): Promise<readonly string[]>
   /** Rejects when the engine does not answer. */
   ping(): Promise<void>

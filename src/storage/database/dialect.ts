@@ -18,15 +18,9 @@ export interface Dialect {
   hasDigit(column: Sql): Sql
   /** Whether the engine has no statistics of its tables, so that the form of a statement has to select the index. */
   readonly plansAsWritten: boolean
-  /**
-   * Ends a SELECT in a transaction and locks the rows it returns until the end. A decision based on a row needs it
-   * where several writers run concurrently.
-   */
+  /** Ends a SELECT and locks its rows until the transaction ends. Decisions based on rows need it. */
   readonly forUpdate: Sql
-  /**
-   * A statement after which a transaction runs alone among those that use the same number, until it ends. Undefined if
-   * there is one writer anyway.
-   */
+  /** Makes a transaction run alone among those with the same number. Undefined if there is one writer anyway. */
   exclusively(lock: number): Query | undefined
   /** A JSON array of arrays as a table, and the expressions that are its columns, of these types. */
   jsonRows(json: string, types: readonly ValueType[]): { readonly table: Sql; readonly columns: Sql }
@@ -36,10 +30,7 @@ export interface Dialect {
   continueIds(table: string, column: string): Query | undefined
   /** The current version of the schema. */
   readonly schemaVersion: Query<{ version: number }>
-  /**
-   * Milliseconds since 1970 by the clock that all processes and nodes on this database share: of the server, or with
-   * SQLite of the machine.
-   */
+  /** Milliseconds since 1970 by the clock that all processes and nodes share: the server's, or the machine's. */
   readonly now: Sql
 }
 

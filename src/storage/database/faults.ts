@@ -57,10 +57,7 @@ export function storageKindOf(error: unknown): StorageFaultKind | undefined {
   return 'code' in error ? CODES[String(error.code)] : undefined
 }
 
-/**
- * Runs an operation on this thread.
- * @throws StorageFault instead of SQLite's own error if the storage is at fault
- */
+/** Runs an operation. @throws StorageFault instead of SQLite's own error if the storage is at fault */
 export function onStorage<T>(path: string, operation: () => T): T {
   try {
     return operation()

@@ -33,10 +33,7 @@ export interface ChangeSource {
    * with a lower id. It never falls.
    */
   settled(): Promise<number>
-  /**
-   * Calls back whenever `settled` may have risen, within the lag that the engine states. Returns a function that ends
-   * it.
-   */
+  /** Calls back whenever `settled` may have risen. Returns a function that ends it. */
   watch(callback: () => void): () => void
 }
 
@@ -96,10 +93,7 @@ export class ChangeLog {
     return { kind: 'page', changes, cursor: cursorAt(epoch, Number(rows.at(-1)?.[0] ?? place.id)) }
   }
 
-  /**
-   * Yields up to `count` of the newest changes, newest first. Not for followers: a running transaction may still add a
-   * change among them.
-   */
+  /** Yields the newest changes, newest first. Not for followers: a running transaction may still add one. */
   async *newest(count: number): AsyncGenerator<readonly Change[]> {
     const { epoch, floor } = await this.#log()
     let upTo = Number.MAX_SAFE_INTEGER

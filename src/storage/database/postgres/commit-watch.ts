@@ -12,10 +12,7 @@ const CHANNEL = 'catalejo_changes'
 const POLL_MS = 1_000
 /** Minimum time between two polls, and between two announcements. */
 const MIN_INTERVAL_MS = 25
-/**
- * The longest time for which a commit on another node may go unnoticed, if the server does not answer. Normally it is
- * noticed within milliseconds, and within a second if an announcement is lost.
- */
+/** How long a commit on another node may go unnoticed if the server does not answer; usually milliseconds. */
 const MAX_SILENCE_MS = 3_000
 const RETRY_MS = 500
 

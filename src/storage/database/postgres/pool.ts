@@ -45,10 +45,7 @@ export const SILENCE_MS = 2_000
 /** The type bigint, which the driver returns as text by default: our numbers (times, sizes, counts) fit a double. */
 const INT8 = 20
 
-/**
- * Settings of every connection. None is a session setting, because a pooler may hand each transaction to another
- * session.
- */
+/** Settings of every connection, none of its session: a pooler may hand each transaction to another session. */
 export function connectionSettings(url: string): pg.ClientConfig {
   return {
     connectionString: url,

@@ -5,9 +5,7 @@ import type { Connection } from './connection.ts'
 /** How often commits of other processes are looked for while there are followers; it takes microseconds. */
 const POLL_MS = 50
 
-/**
- * The newest change of each topic. `?1` is an id up to which changes are known, where the search among domains stops.
- */
+/** The newest change of each topic. Up to the id `?1` changes are known: the search among domains stops there. */
 const NEWEST = `SELECT
   (SELECT id FROM changes WHERE id > ?1 AND topic = 'domain' ORDER BY id DESC LIMIT 1) AS domain,
   (SELECT max(id) FROM changes WHERE topic = 'image' AND topic <> 'domain') AS image,

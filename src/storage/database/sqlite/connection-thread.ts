@@ -178,9 +178,7 @@ export class SeparateThreads {
     }
   }
 
-  /**
-   * Runs `work` on the database as it is now. The log of later writes cannot be moved into the file before it ends.
-   */
+  /** Runs `work` on the database as it is now. Until it ends, the log of later writes only grows. */
   snapshot<T>(work: (thread: ConnectionThread) => Promise<T>): Promise<T> {
     return this.run({}, async (thread) => {
       await thread.send({ kind: 'run', text: 'BEGIN', values: [] })

@@ -39,10 +39,7 @@ export class Reserve {
     return true
   }
 
-  /**
-   * Reserves the space again if the disk has twice as much. Tries at most once a second; concurrent calls share one
-   * attempt.
-   */
+  /** Reserves the space again if the disk has twice as much. Concurrent calls share one attempt. */
   restore(): Promise<void> {
     this.#restoring ??= this.#restore().finally(() => (this.#restoring = undefined))
     return this.#restoring
