@@ -8,6 +8,8 @@ import { anyEndedClaim, deleteEndedClaims, endClaims, heldBy } from './queue/que
 
 /** Expired records, or ended claims, removed per transaction, so that other writers get their turn. */
 const BATCH = 2_000
+/** An account has fewer claims than this, so they are compared with a batch of more records. */
+const MAX_NAMES = 500
 /** Deleted records per transaction whose history is removed. */
 const HISTORY_BATCH = 500
 
@@ -57,9 +59,6 @@ export async function sweepHistory(
 export async function hasOldHistory(database: Database, clock: Clock, keepMs: number): Promise<boolean> {
   return (await database.first(deletionsBefore(clock.now() - keepMs, 1))) !== undefined
 }
-
-/** An account has fewer claims than this, so they are compared with a batch of more records. */
-const MAX_NAMES = 500
 
 /** Ends the claims of an account on records that it updates, in the transaction of the update. */
 export async function endClaimsOf(

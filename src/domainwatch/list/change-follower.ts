@@ -10,6 +10,8 @@ const MAX_PART_BEHIND = 1 / 4
 const MIN_MAX_BEHIND = 300_000
 /** The texts of more changes take a quarter of a gigabyte. */
 const MAX_BEHIND = 1_000_000
+/** A write waits for the index only if lists were read this recently. */
+const RECENT_MS = 5_000
 /** How long a list waits for changes to be applied before the database answers it. */
 const CATCH_UP_MS = 1_000
 
@@ -152,9 +154,6 @@ export class ChangeFollower {
 export function maxChangesBehind(records: number): number {
   return Math.min(MAX_BEHIND, Math.max(MIN_MAX_BEHIND, records * MAX_PART_BEHIND))
 }
-
-/** A write waits for the index only if lists were read this recently. */
-const RECENT_MS = 5_000
 
 /** The ids of the changes of one transaction of this process: after the first, up to the last. */
 export class WriteRange {

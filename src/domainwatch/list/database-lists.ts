@@ -11,6 +11,17 @@ import * as queries from './queries.ts'
 import type { ListRange, PageRequest, Source, ListPosition } from './queries.ts'
 import type { Dialect } from '../../storage/database/dialect.ts'
 
+const SIZES = {
+  /** Records read at a time: some 4 ms on the shared connection. */
+  part: 2_000,
+  /** Positions found in one pass over the table: some 6 MB. */
+  pass: 50_000,
+  /** Records of an index that are visited at a time where few match: each is fetched separately, so others wait some 100 ms. */
+  stretch: 5_000,
+  /** Records of the table that are visited at a time, in the order that they are stored in: 10 to 30 ms. */
+  scan: 20_000,
+}
+
 /** Lists read from the database: when the index is not up to date, and for exports. */
 export class DatabaseLists {
   readonly #database: Database
@@ -94,16 +105,6 @@ export class DatabaseLists {
     return visitsMany ? this.#database.scannerOf(account) : this.#database.readerOf(clientOf(account))
   }
 }
-
-/** Records read at a time: some 4 ms on the shared connection. */
-const PART = 2_000
-/** Positions found in one pass over the table: some 6 MB. */
-const PASS = 50_000
-/** Records of an index that are visited at a time where few match: each is fetched separately, so others wait some 100 ms. */
-const STRETCH = 5_000
-/** Records of the table that are visited at a time, in the order that they are stored in: 10 to 30 ms. */
-const SCAN = 20_000
-const SIZES = { part: PART, pass: PASS, stretch: STRETCH, scan: SCAN }
 
 type RowsOfRequest = (
   database: Pick<Database, 'dialect'>,

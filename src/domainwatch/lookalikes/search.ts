@@ -29,6 +29,9 @@ const MAX_MS = 60_000
 const STRETCH_MS = 4
 /** Records read and explained between two turns of the event loop: about 3 ms. */
 const CHUNK = 64
+/** Names read at a time: some milliseconds for the connection that scans share. */
+const PAGE = 20_000
+const LINE_FEED = 0x0a
 /** Rankings cached until the next write: a hundred with at most 1,024 names take about 10 MB. */
 const MAX_CACHED = 100
 
@@ -82,7 +85,7 @@ export class LookalikeSearch {
     const reader = this.#database.readerOf(clientOf(account))
     const found = await this.#read(reader, matcher, name, cached)
     // Records that expired since the ranking was made leave room for others.
-    const isShort = cached?.isCut === true && found.count < limit
+    const isShort = cached.isCut && found.count < limit
     return isShort ? this.#read(reader, matcher, name, await this.#rank(matcher, limit, account)) : found
   }
 
@@ -105,13 +108,7 @@ export class LookalikeSearch {
     })
   }
 
-  async #read(
-    reader: Reader,
-    matcher: Matcher,
-    name: string,
-    ranking: Ranking | undefined,
-  ): Promise<Lookalikes> {
-    const matches = ranking?.matches ?? []
+  async #read(reader: Reader, matcher: Matcher, name: string, { matches }: Ranking): Promise<Lookalikes> {
     const now = this.#clock.now()
     const records: string[] = []
     for (let from = 0; from < matches.length; from += CHUNK) {
@@ -142,10 +139,6 @@ function reasonJson(changes: readonly Change[], score: number): string {
   const detail = JSON.stringify(changes.map(({ text }) => text).join(', '))
   return `"reason":"${main.reason}","detail":${detail},"score":${score}`
 }
-
-/** Names read at a time: some milliseconds for the connection that scans share. */
-const PAGE = 20_000
-const LINE_FEED = 0x0a
 
 /** Reads all names that are recorded now: from memory if the index holds all records, otherwise from the database. */
 export async function* recordedNames(

@@ -25,6 +25,10 @@ import { splitTags } from '../tags.ts'
 
 /** One request is counted at a time: it may take a second with a million records. */
 const REQUESTS = { slots: 1, slotsPerClient: 1, maxWaiting: 32, maxWaitingPerClient: 8, timeoutMs: 30_000 }
+/** Records counted in one statement, about 60 ms, so that other scans get a turn. */
+const PAGE = 50_000
+/** Ten million records take about 30 s on an idle core, several times that on a busy one. */
+const MAX_MS = 120_000
 /** Results cached until the next write; one of ten years takes about 100 kB. */
 const MAX_CACHED = 100
 
@@ -122,12 +126,6 @@ export class Statistics {
     return { counts, validBefore: (first?.marked_at ?? Infinity) + DISCARDED_LIFETIME_MS }
   }
 }
-
-/** Records counted in one statement, about 60 ms, so that other scans get a turn. */
-const PAGE = 50_000
-
-/** Ten million records take about 30 s on an idle core, several times that on a busy one. */
-const MAX_MS = 120_000
 
 /**
  * Counts in the database, in one pass over the table: an index of dates would be faster for a few days, but the other columns
