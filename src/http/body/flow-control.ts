@@ -4,6 +4,10 @@ import type { IncomingMessage } from 'node:http'
 const BYTES_PER_TURN = 1024 * 1024
 const BODIES_PER_TURN = 16
 
+/** Chunks of a body that may have any size, and the mean size of more, in bytes: a tiny chunk costs as much as a large one. */
+const MAX_TINY_CHUNKS = 1_024
+const MIN_MEAN_CHUNK_BYTES = 16
+
 /**
  * Limits how many bytes of all bodies are read per turn of the event loop. Each turn accepts one connection: without a limit, a
  * hundred clients that send large bodies make turns so long that new connections wait for seconds.
@@ -43,6 +47,19 @@ export class ReadTurns {
       if (queue.length > 0) this.#waiting.set(client, queue)
     }
     if (this.#waiting.size > 0) this.#schedule()
+  }
+}
+
+/** Counts the chunks of a body. */
+export class ChunkCounter {
+  #chunks = 0
+  #bytes = 0
+
+  /** Returns false if the body has too many chunks for its size. */
+  count(bytes: number): boolean {
+    this.#chunks++
+    this.#bytes += bytes
+    return this.#chunks <= MAX_TINY_CHUNKS || this.#bytes >= MIN_MEAN_CHUNK_BYTES * this.#chunks
   }
 }
 

@@ -3,7 +3,7 @@ import { OverloadError, asError } from '../../lib/errors.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { bodyTooLarge, httpErrorOf } from '../errors.ts'
 import type { BodyBudget, BodyLease, BodySender } from './budget.ts'
-import { TransferTimeout } from './flow-control.ts'
+import { ChunkCounter, TransferTimeout } from './flow-control.ts'
 
 /** A received body. Its bytes own their memory, so they can be transferred to another thread. */
 export interface RequestBody {
@@ -25,7 +25,8 @@ const MIN_CAPACITY = 16 * 1024
  * Receives a body of at most `limit` bytes. A rejected body is read to its end in the background, so that the client reads the
  * response and the connection can be used again.
  * @returns its bytes, and their memory lease, to be released; the lease is undefined for an empty body
- * @throws HttpError 413 past the limit, 408 if it is too slow, 400 if the client disconnects, OverloadError if memory is short
+ * @throws HttpError 413 past the limit, 408 if it is too slow, 400 if the client disconnects or sends
+ *   it in tiny chunks, OverloadError if memory is short
  */
 export async function receiveBody(
   request: IncomingMessage,
@@ -45,12 +46,19 @@ export async function receiveBody(
     return { bytes, lease }
   } catch (error) {
     lease?.release()
+    if (error instanceof TinyChunksError) {
+      // The connection closes with the answer.
+      request.pause()
+      throw httpErrorOf(400, { connection: 'close' })
+    }
     const most =
       error instanceof OverloadError ? MAX_DRAINED_BYTES_IN_OVERLOAD : Math.max(MAX_DRAINED_BYTES, 2 * limit)
     drainBody(request, sender.address, budget, most)
     throw error
   }
 }
+
+class TinyChunksError extends Error {}
 
 const cutOff = () => httpErrorOf(400)
 const tooSlow = () => httpErrorOf(408, { connection: 'close' })
@@ -71,6 +79,7 @@ function receive(
       stop()
       reject(error)
     }
+    const chunks = new ChunkCounter()
     const timeout = new TransferTimeout(pace, () => fail(tooSlow()))
     const stop = () => {
       timeout.stop()
@@ -78,6 +87,7 @@ function receive(
     }
     const onData = (chunk: Buffer) => {
       timeout.count(chunk.byteLength)
+      if (!chunks.count(chunk.byteLength)) return fail(new TinyChunksError())
       try {
         if (bytes.length + chunk.byteLength > (declared ?? limit)) throw bodyTooLarge(limit)
         bytes.append(chunk)
@@ -98,7 +108,7 @@ function receive(
   })
 }
 
-/** Reads and discards the rest of a body. Closes the connection past `maxBytes`, or if the transfer is too slow. */
+/** Reads and discards the rest of a body. Closes the connection past `maxBytes`, if the transfer is too slow, or the chunks tiny. */
 export function drainBody(
   request: IncomingMessage,
   client: string,
@@ -108,6 +118,7 @@ export function drainBody(
   if (request.readableEnded || request.destroyed) return
   let read = 0
   const end = () => request.destroy()
+  const chunks = new ChunkCounter()
   const timeout = new TransferTimeout(pace, end)
   request.on('error', () => {})
   request.on('end', () => timeout.stop()).on('close', () => timeout.stop())
@@ -116,7 +127,7 @@ export function drainBody(
     timeout.count(byteLength)
     read += byteLength
     releaseBuffer(chunk)
-    if (read > maxBytes) end()
+    if (read > maxBytes || !chunks.count(byteLength)) end()
     else turns.count(request, client, byteLength)
   })
   request.resume()
