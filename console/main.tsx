@@ -1,6 +1,7 @@
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app/app.tsx'
+import { keepFocus } from './app/lost-focus.ts'
 import { showTheme } from './app/theme.ts'
 import { language } from './i18n/index.ts'
 import './design/tokens.css'
@@ -15,6 +16,7 @@ import './design/selection.css'
 import './app/shell.css'
 
 showTheme()
+keepFocus()
 document.documentElement.lang = language.get()
 
 const root = document.querySelector('#root')

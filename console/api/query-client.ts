@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/react-query'
 import { ApiError, ConnectionError } from './client.ts'
 import { connection } from './connection.ts'
-import { session } from './session.ts'
+import { keyFor, SERVICES, session } from './session.ts'
 
 const MAX_BUSY_RETRIES = 4
 
@@ -29,9 +29,16 @@ connection.subscribe(() => {
   void queryClient.refetchQueries({ type: 'active', predicate: isLost })
 })
 
-// Another key may be allowed what this one was denied.
+let keys = session.get()
+
+// Another key may be allowed what this one was denied, and may be of an application with other images.
 session.subscribe(() => {
+  const isReplaced = SERVICES.some((service) => {
+    const before = keys[service]
+    return before !== undefined && keyFor(service) !== undefined && keyFor(service) !== before
+  })
+  keys = session.get()
   // Once the screens without a key are gone: the next user must not see what they had read.
   setTimeout(() => queryClient.removeQueries({ type: 'inactive' }))
-  void queryClient.resetQueries({ predicate: ({ state }) => state.error !== null })
+  void queryClient.resetQueries({ predicate: ({ state }) => isReplaced || state.error !== null })
 })

@@ -181,7 +181,7 @@ function Group({ title, screens, path }: { title: string; screens: readonly Scre
 function Content({ screen, isHome }: { screen: Screen | undefined; isHome: boolean }) {
   const keys = useStore(session)
   const rejected = useStore(rejectedService)
-  if (isHome) return <HomeScreen />
+  if (isHome) return <HomeScreen key={`${keys.domainwatch} ${keys.imagestore}`} />
   if (screen === undefined) {
     return <Notice icon="search" title={t('app.notFound')} text={t('app.notFoundText')} />
   }
@@ -194,7 +194,8 @@ function Content({ screen, isHome }: { screen: Screen | undefined; isHome: boole
       </div>
     )
   }
-  return <Permitted screen={screen} />
+  // What was selected or open is not the next user's.
+  return <Permitted key={keys[screen.service]} screen={screen} />
 }
 
 /** The screen, or which key it needs. A read-only key gets a notice in advance. */

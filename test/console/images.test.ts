@@ -49,6 +49,23 @@ after(async () => {
 
 const open = (path: string) => browser.open(service, path, { imagestore: service.imageKey })
 
+test('the images of a replaced key are neither shown nor selected for the next one', async () => {
+  const { key } = await service.newKey('otra', 'imagestore')
+  const { page, context, complaints } = await open('imagenes')
+  await page.getByRole('img', { name: 'Muelle.jpg' }).waitFor()
+  await page.locator('.tile').first().getByRole('checkbox').check()
+  await page.getByRole('region', { name: '1 seleccionada' }).waitFor()
+  await page.getByRole('button', { name: 'Mi sesión' }).click()
+  await page.getByRole('button', { name: 'Agregar una clave' }).click()
+  await page.getByLabel('Clave de API').fill(key)
+  await page.getByRole('button', { name: 'Entrar' }).click()
+  await page.getByText('Todavía no hay imágenes').waitFor()
+  assert.equal(await page.getByRole('img', { name: 'Muelle.jpg' }).count(), 0)
+  assert.equal(await page.locator('.selection').count(), 0)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
 test('the gallery shows images and searches by name', async () => {
   const { page, context, complaints, foreign } = await open('imagenes')
   await page.getByRole('img', { name: 'Muelle.jpg' }).waitFor()
