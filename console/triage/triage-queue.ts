@@ -74,6 +74,7 @@ export class TriageQueue {
   readonly #filters: Filters
   #current: DomainRecord | undefined
   #shownAt = 0
+  #tabCount = 0
   #ahead: readonly DomainRecord[] = []
   #steps: readonly Step[] = []
   /** Decided here, and possibly not in the service's last count. */
@@ -239,6 +240,10 @@ export class TriageQueue {
   #hearTabs(): void {
     const decided = new Set(tabs.states.get()?.flatMap((tab) => tab.decided))
     this.#ahead = this.#ahead.filter(({ name }) => !decided.has(name))
+    const count = tabs.states.get()?.length ?? 0
+    // What a closed tab releases may have been claimed for this one in the meantime.
+    if (count < this.#tabCount) this.#readSoon()
+    this.#tabCount = count
     if (this.#isAway()) return
     if (this.#isElsewhere()) this.#show(undefined)
     this.#fill()
