@@ -5,7 +5,7 @@ export const MAX_TAG_CHARACTERS = 30
 
 /** Returns a tag as it is stored; undefined if the text is not one. */
 export function foldTag(text: string): string | undefined {
-  const tag = text.normalize('NFC').toLowerCase()
+  const tag = text.toLowerCase().normalize('NFC')
   return /^[\p{L}\p{N}-]+$/u.test(tag) && hasAtMostCharacters(tag, MAX_TAG_CHARACTERS) ? tag : undefined
 }
 

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createProgram } from '../../src/cli/program.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { serve } from '../support/cli.ts'
+import { firstKeys, serve } from '../support/cli.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
 const PICTURE = fileURLToPath(new URL('../../assets/catalejo.png', import.meta.url))
@@ -26,9 +26,8 @@ test('the examples of all commands work when pasted after a first start', { time
   const environment = { PATH: `${bin}:${process.env['PATH']}`, HOME: folder.path }
   {
     await using service = await serve(['--data', join(folder.path, 'data')])
-    const [, api = ''] = /imagestore +aplicacion +(\w+)/.exec(service.stdout()) ?? []
     const form = new FormData()
-    form.set('api', api)
+    form.set('api', (await firstKeys(service)).imagestore)
     form.set('info', JSON.stringify({ name: 'catalejo.png', mime: 'image/png', ip: '127.0.0.1' }))
     form.set('image', await openAsBlob(PICTURE))
     const answer = await fetch(`${service.url}/api/v1/imagestore/upload`, { method: 'POST', body: form })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { catalejo, serve } from '../support/cli.ts'
+import { catalejo, firstKeys, serve } from '../support/cli.ts'
 import { ADD, LIST } from '../support/domains.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call } from '../support/http.ts'
@@ -11,22 +11,20 @@ import { RawConnection } from '../support/raw.ts'
 /** The contract gives the whole stop ten seconds. */
 const STOP_MS = 10_000
 
-function keysIn(stdout: string): { group: string | undefined; application: string | undefined } {
-  return {
-    group: /^ {2}domainwatch {2}grupo {7}(\S{32})$/m.exec(stdout)?.[1],
-    application: /^ {2}imagestore {3}aplicacion {2}(\S{32})$/m.exec(stdout)?.[1],
-  }
-}
-
 test('the first start creates an account and a key for each service, and prints the keys once', async () => {
   await using folder = await temporaryFolder()
   await using first = await serve(['--data', folder.path])
-  // The greeting comes after the line that says it listens.
+  const keys = await firstKeys(first)
   while (!first.stdout().includes('pequena.webp')) await once(first.child.stdout ?? first.child, 'data')
-  const { group, application } = keysIn(first.stdout())
-  assert.equal((await call(first, LIST, { query: { api: group } })).status, 200)
-  assert.equal((await call(first, '/api/v1/imagestore/list', { query: { api: application } })).status, 200)
-  assert.match(first.stdout(), new RegExp(`curl '${first.url}/api/v1/domainwatch/add\\?api=${group}'`))
+  assert.equal((await call(first, LIST, { query: { api: keys.domainwatch } })).status, 200)
+  assert.equal(
+    (await call(first, '/api/v1/imagestore/list', { query: { api: keys.imagestore } })).status,
+    200,
+  )
+  assert.match(
+    first.stdout(),
+    new RegExp(`curl '${first.url}/api/v1/domainwatch/add\\?api=${keys.domainwatch}'`),
+  )
   const { code, ms } = await first.stop()
   assert.equal(code, 0)
   assert.ok(ms < STOP_MS)
@@ -37,7 +35,7 @@ test('the first start creates an account and a key for each service, and prints 
     const environment = await readFile(`/proc/${second.child.pid}/environ`, 'utf8')
     assert.match(environment, /(^|\0)MALLOC_MMAP_THRESHOLD_=1048576(\0|$)/)
   }
-  assert.equal((await call(second, LIST, { query: { api: group } })).status, 200)
+  assert.equal((await call(second, LIST, { query: { api: keys.domainwatch } })).status, 200)
   assert.equal((await second.stop()).code, 0)
   assert.equal(second.stdout().includes('curl'), false)
   for (const line of second.stdout().trimEnd().split('\n')) JSON.parse(line)

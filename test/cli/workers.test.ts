@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { catalejo, serve, type Served } from '../support/cli.ts'
+import { catalejo, firstKeys, serve, type Served } from '../support/cli.ts'
 import { ADD, LIST, record } from '../support/domains.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call, send } from '../support/http.ts'
@@ -29,9 +29,6 @@ async function startCrew(data: string): Promise<Served> {
   return service
 }
 
-const keyOf = (service: Served, kind: string) =>
-  new RegExp(`^ {2}${kind} +\\w+ +(\\S{32})$`, 'm').exec(service.stdout())?.[1] ?? ''
-
 suite('two workers', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>
   let service: Served
@@ -49,7 +46,7 @@ suite('two workers', () => {
     assert.equal(service.stdout().match(/Catalejo escucha/g)?.length, 1)
     assert.equal(new Set(lines(service).flatMap(({ address }) => address ?? [])).size, 1)
     const connections = await Promise.all(Array.from({ length: 6 }, () => RawConnection.open(service)))
-    const api = keyOf(service, 'domainwatch')
+    const api = (await firstKeys(service)).domainwatch
     for (const connection of connections) {
       connection.send(`GET ${LIST}?api=${api} HTTP/1.1\r\nhost: x\r\n\r\n`)
       assert.equal((await connection.reply())?.status, 200)
@@ -86,8 +83,8 @@ suite('two workers', () => {
   })
 
   test('handle concurrent large batches and small uploads without failures', async () => {
-    const api = keyOf(service, 'domainwatch')
-    const fotos = new ImageClient(service.url, keyOf(service, 'imagestore'))
+    const api = (await firstKeys(service)).domainwatch
+    const fotos = new ImageClient(service.url, (await firstKeys(service)).imagestore)
     const png = await gradient(20, 10).png().toBuffer()
     const statuses: number[] = []
     let loading = true
@@ -116,7 +113,7 @@ test('a worker that exits is replaced while the others serve', async () => {
   assert.equal((await call(service, '/readyz')).status, 200)
   await eventually(() => workersThat(service, 'listening').size === 3, 'it is replaced')
   const flying = await RawConnection.open(service)
-  const head = `POST ${ADD}?api=${keyOf(service, 'domainwatch')} HTTP/1.1\r\nhost: x\r\n`
+  const head = `POST ${ADD}?api=${(await firstKeys(service)).domainwatch} HTTP/1.1\r\nhost: x\r\n`
   flying.send(`${head}content-type: application/x-www-form-urlencoded\r\ncontent-length: 7\r\n\r\ndata`)
   await call(service, '/healthz')
   const stopped = service.stop()
@@ -131,7 +128,7 @@ test('a worker that exits is replaced while the others serve', async () => {
 test('all workers are replaced without losing data', async () => {
   await using folder = await temporaryFolder()
   await using service = await startCrew(folder.path)
-  const api = keyOf(service, 'domainwatch')
+  const api = (await firstKeys(service)).domainwatch
   const sent = { data: [record('queda')] }
   assert.equal((await send(service, ADD, sent, { encoding: 'json', query: { api } })).status, 200)
   for (const pid of workersThat(service, 'listening').values()) process.kill(pid, 'SIGKILL')

@@ -39,7 +39,8 @@ function localTime(ahead = 0): string {
 for (const [field, value, shown] of [
   ['seen', 1, { seen: 1, seen_by: 'grupo' }],
   ['note', 'Llamar a José\r\nmañana 🦤', { note: 'Llamar a José\r\nmañana 🦤' }],
-  ['tags', ['ÑANDÚ', 'b-2', 'ñandú'], { tags: ['ñandú', 'b-2'] }],
+  // The last tag is one code point in lower case only.
+  ['tags', ['ÑANDÚ', 'b-2', 'ñandú', 'J\u030c'], { tags: ['ñandú', 'b-2', '\u01f0'] }],
 ] as const) {
   test(`${field} alone changes, with date_mod; repeating it changes nothing`, async () => {
     const name = `dcd-${field}`

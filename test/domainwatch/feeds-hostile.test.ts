@@ -133,6 +133,12 @@ test('responses of a hostile server are rejected or limited', async () => {
       gzipSync(gzipSync(gzipSync(Buffer.alloc(20 * MIB, 'bomba.cl\n')))),
     ),
     brotli: sends(head('content-encoding: br'), 'x'),
+    previas: sends('HTTP/1.1 100 Continue\r\n\r\n'.repeat(3), head('content-length: 8'), 'tres.cl\n'),
+    'muchas-previas': sends(
+      'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100),
+      head('content-length: 8'),
+      'cien.cl\n',
+    ),
     'no-http': sends('SSH-2.0-OpenSSH_9.2\r\n'),
     nada: (socket) => void socket.destroy(),
   }
@@ -163,6 +169,8 @@ test('responses of a hostile server are rejected or limited', async () => {
     archivo: 'La dirección no está permitida',
     bomba: 'Ninguna línea de la lista es válida',
     brotli: 'El servidor usa una compresión desconocida (br)',
+    previas: null,
+    'muchas-previas': 'No se ha podido conectar con el servidor',
     'no-http': unconnected('HPE_INVALID_CONSTANT'),
     nada: unconnected('ECONNRESET'),
   })
@@ -173,6 +181,6 @@ test('responses of a hostile server are rejected or limited', async () => {
   })
   assert.deepEqual(
     Object(body).data[0].map(({ name }: { name: string }) => name),
-    ['fina', 'larga', 'otro'],
+    ['fina', 'larga', 'otro', 'tres'],
   )
 })

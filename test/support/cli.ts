@@ -75,6 +75,17 @@ export async function serve(
   }
 }
 
+/** Returns the keys that a first start prints, after the line that says it listens. */
+export async function firstKeys(service: Served) {
+  const keyOf = (name: string) =>
+    new RegExp(`^ {2}${name} +\\w+ +(\\S{32})$`, 'm').exec(service.stdout())?.[1]
+  for (;;) {
+    const [domainwatch, imagestore] = [keyOf('domainwatch'), keyOf('imagestore')]
+    if (domainwatch !== undefined && imagestore !== undefined) return { domainwatch, imagestore }
+    await once(service.child.stdout ?? service.child, 'data')
+  }
+}
+
 /** Starts the command; its output so far can be asked for. */
 export function start(args: readonly string[], environment: Environment, by: readonly string[] = []) {
   const [command = process.execPath, ...line] = [...by, process.execPath, COMMAND, ...args]

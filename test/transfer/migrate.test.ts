@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -151,8 +151,9 @@ suite('migrate', { timeout: 400_000 }, () => {
     const later = await startHere({ data: service.data })
     await populate(later, 5)
     await later.stop()
-    const [rotten = ''] = await filesOf(there.path)
+    const [rotten = '', longer = ''] = await filesOf(there.path)
     await writeFile(rotten, 'podrido')
+    await appendFile(longer, 'x')
     const again = await catalejo(args)
     assert.equal(again.code, 0, again.stderr)
     await using copy = await startHere({ data: there.path })

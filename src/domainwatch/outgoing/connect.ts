@@ -140,6 +140,9 @@ async function open(
   }
 }
 
+/** Responses of status 1xx before the final one. An endless row of them occupies the process. */
+const MAX_INTERIM_RESPONSES = 16
+
 /**
  * Sends a request, a POST if it has a body, over a connection of its own. Resolves to the head of the response. Rejects however
  * else the request ends, because its caller holds a slot.
@@ -157,6 +160,12 @@ export function sendRequest(
     path: url.pathname + url.search,
     headers: { host: url.host, ...headers, connection: 'close' },
     signal,
+  })
+  let interim = 0
+  outgoing.on('information', () => {
+    if (++interim <= MAX_INTERIM_RESPONSES) return
+    reject(new Error('too many interim responses'))
+    outgoing.destroy()
   })
   outgoing.on('response', resolve)
   // Node emits no `response` for status 101.

@@ -114,10 +114,14 @@ async function copy(
 
 /** Reads an image and compares it with its hash. */
 async function verifyImage(image: ImageBytes, store: BlobStore): Promise<'valid' | Fault['kind']> {
-  const body = await openImage(image, store)
-  if (body === 'missing' || body === 'damaged') return body
+  const found = await store.openWhole(image.key)
+  if (found === undefined) return 'missing'
+  if (found.size !== image.size) {
+    found.body.destroy()
+    return 'damaged'
+  }
   const digest = createHash('sha256')
-  for await (const chunk of body) digest.update(chunk)
+  for await (const chunk of found.body) digest.update(chunk)
   return hashOfDigest(digest.digest()) === image.hash ? 'valid' : 'damaged'
 }
 
