@@ -15,6 +15,44 @@ const head = (path: string, length: number) =>
   `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-www-form-urlencoded\r\n` +
   `content-length: ${length}\r\n\r\n`
 
+suite('a body in tiny chunks', () => {
+  let service: TestService
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service[Symbol.asyncDispose]())
+  const start = (path: string) =>
+    `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`
+
+  test('is a 400, and the connection ends, if hundreds of thousands come together', async () => {
+    const chunks = '1\r\n \r\n'.repeat(400_000)
+    for (const path of [`${ADD}?api=${service.domainKey}`, ADD]) {
+      const connection = await RawConnection.open(service)
+      connection.send(start(path) + chunks)
+      const reply = await connection.reply()
+      assert.deepEqual(JSON.parse(reply?.body ?? ''), {
+        status: 400,
+        msg: 'La solicitud no es válida',
+      })
+      await connection.closed()
+    }
+    // The rest of a body is not waited for if its answer came first.
+    const connection = await RawConnection.open(service)
+    connection.send(start('/nada') + chunks)
+    assert.equal((await connection.reply())?.status, 404)
+    await connection.closed()
+  })
+
+  test('is accepted byte by byte, if thousands come together', async () => {
+    const connection = await RawConnection.open(service)
+    const text = JSON.stringify({ data: [record('trocitos')] }) + ' '.repeat(10_000)
+    const chunks = [...text].map((letter) => `1\r\n${letter}\r\n`)
+    connection.send(`${start(`${ADD}?api=${service.domainKey}`)}${chunks.join('')}0\r\n\r\n`)
+    assert.equal((await connection.reply())?.body, '{"status":200,"count":1}')
+    connection.close()
+  })
+})
+
 suite('a slow body', { timeout: 60_000 }, () => {
   let service: TestService
   before(async () => {

@@ -4,8 +4,11 @@ import type { IncomingMessage } from 'node:http'
 const BYTES_PER_TURN = 1024 * 1024
 const BODIES_PER_TURN = 16
 
-/** Chunks of a body that may have any size, and the mean size of more, in bytes: a tiny chunk costs as much as a large one. */
-const MAX_TINY_CHUNKS = 1_024
+/**
+ * Chunks of a body per turn that may have any size, and the mean size of more, in bytes: a tiny chunk costs as much as a large one. A
+ * client that has little to send at a time stays far below.
+ */
+const MAX_TINY_CHUNKS = 16_384
 const MIN_MEAN_CHUNK_BYTES = 16
 
 /**
@@ -14,6 +17,8 @@ const MIN_MEAN_CHUNK_BYTES = 16
  */
 export class ReadTurns {
   readonly #waiting = new Map<string, IncomingMessage[]>()
+  /** Changes with each turn in which bodies are read. */
+  turn = 0
   #left = BYTES_PER_TURN
   #isScheduled = false
 
@@ -37,6 +42,7 @@ export class ReadTurns {
   #next(): void {
     this.#isScheduled = false
     this.#left = BYTES_PER_TURN
+    this.turn++
     for (let resumed = 0; resumed < BODIES_PER_TURN; resumed++) {
       const [next] = this.#waiting
       if (next === undefined) return
@@ -50,13 +56,24 @@ export class ReadTurns {
   }
 }
 
-/** Counts the chunks of a body. */
+/** Counts the chunks of a body in each turn of the event loop. */
 export class ChunkCounter {
+  readonly #turns: ReadTurns
+  #turn = 0
   #chunks = 0
   #bytes = 0
 
-  /** Returns false if the body has too many chunks for its size. */
+  constructor(turns: ReadTurns) {
+    this.#turns = turns
+  }
+
+  /** Returns false if there are too many chunks for their size. */
   count(bytes: number): boolean {
+    if (this.#turn !== this.#turns.turn) {
+      this.#turn = this.#turns.turn
+      this.#chunks = 0
+      this.#bytes = 0
+    }
     this.#chunks++
     this.#bytes += bytes
     return this.#chunks <= MAX_TINY_CHUNKS || this.#bytes >= MIN_MEAN_CHUNK_BYTES * this.#chunks

@@ -26,7 +26,7 @@ const MIN_CAPACITY = 16 * 1024
  * response and the connection can be used again.
  * @returns its bytes, and their memory lease, to be released; the lease is undefined for an empty body
  * @throws HttpError 413 past the limit, 408 if it is too slow, 400 if the client disconnects or sends
- *   it in tiny chunks, OverloadError if memory is short
+ *   thousands of tiny chunks at a time, OverloadError if memory is short
  */
 export async function receiveBody(
   request: IncomingMessage,
@@ -79,7 +79,7 @@ function receive(
       stop()
       reject(error)
     }
-    const chunks = new ChunkCounter()
+    const chunks = new ChunkCounter(turns)
     const timeout = new TransferTimeout(pace, () => fail(tooSlow()))
     const stop = () => {
       timeout.stop()
@@ -118,7 +118,7 @@ export function drainBody(
   if (request.readableEnded || request.destroyed) return
   let read = 0
   const end = () => request.destroy()
-  const chunks = new ChunkCounter()
+  const chunks = new ChunkCounter(turns)
   const timeout = new TransferTimeout(pace, end)
   request.on('error', () => {})
   request.on('end', () => timeout.stop()).on('close', () => timeout.stop())
