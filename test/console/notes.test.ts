@@ -41,7 +41,7 @@ test('note and tags are edited in the details, undone one by one, and shown in t
   const note = page.getByRole('textbox', { name: 'Nota' })
   await note.fill('para el verano')
   await note.press('Enter')
-  await toast(page, 'Se guardó la nota de casa.cl').waitFor()
+  await toast(page, 'Guardado: la nota de casa.cl').waitFor()
   const tag = page.getByRole('combobox', { name: 'Etiquetas' })
   for (const text of ['Playa', 'sur-2']) {
     await tag.fill(text)
@@ -74,7 +74,7 @@ test('a note that a colleague wrote meanwhile is shown and kept', async () => {
   await note.press('Enter')
   await toast(
     page,
-    /No se guardó la nota de perro\.cl: alguien puso otra mientras tanto: «la de Ana»/,
+    /No se pudo guardar la nota de perro\.cl: alguien puso otra mientras tanto: «la de Ana»/,
   ).waitFor()
   assert.equal((await annotations('perro')).note, 'la de Ana')
   await context.close()

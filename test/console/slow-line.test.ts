@@ -163,7 +163,7 @@ test('a conflicting note keeps its text, which can be saved after confirmation',
   await toast(page, 'Sin conexión').waitFor()
   await asAna([{ domain: 'fila4', note: 'la de Ana', revision: 1 }])
   await line.mend()
-  await toast(page, /No se guardó la nota de fila4\.cl: .*«la de Ana»/).waitFor()
+  await toast(page, /No se pudo guardar la nota de fila4\.cl: .*«la de Ana»/).waitFor()
   await page.getByText('Sin guardar. En el servicio dice: «la de Ana»').waitFor()
   assert.equal(await note.inputValue(), 'la mía')
   // Also after looking at another record.
