@@ -58,15 +58,15 @@ export function loadScopes(keys: Keys): void {
 /** The scope of the session's key of each service; `full` until it is known. */
 export function useScopes(): (service: ServiceName) => Scope {
   const keys = useStore(session)
-  const told = useStore(known)
-  return (service) => told.get(keys[service] ?? '')?.scope ?? 'full'
+  const entries = useStore(known)
+  return (service) => entries.get(keys[service] ?? '')?.scope ?? 'full'
 }
 
 /** The account of the session's key of each service; undefined until it is known. */
 export function useAccounts(): (service: ServiceName) => string | undefined {
   const keys = useStore(session)
-  const told = useStore(known)
-  return (service) => told.get(keys[service] ?? '')?.account
+  const entries = useStore(known)
+  return (service) => entries.get(keys[service] ?? '')?.account
 }
 
 /** The same, outside components. */

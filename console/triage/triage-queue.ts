@@ -226,8 +226,8 @@ export class TriageQueue {
 
   #show(record: DomainRecord | undefined): void {
     this.#current = record
-    // The fraction decides between tabs of the same millisecond.
-    this.#shownAt = Date.now() + Math.random()
+    // The fraction decides between tabs of the same millisecond. Two tabs without a record have no news for each other.
+    this.#shownAt = record === undefined ? 0 : Date.now() + Math.random()
     this.#lost = undefined
   }
 

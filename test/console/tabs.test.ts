@@ -173,6 +173,25 @@ test('two tabs in triage never show the same name, and what is decided in one le
   await context.close()
 })
 
+test('two tabs at the end of the queue have nothing to tell each other', async () => {
+  const { page, context } = await open('dominios')
+  await context.addInitScript(`
+    globalThis.questions = []
+    const post = BroadcastChannel.prototype.postMessage
+    BroadcastChannel.prototype.postMessage = function (message) {
+      if (this.name.startsWith('catalejo.triage')) questions.push(message.isQuestion)
+      post.call(this, message)
+    }`)
+  await nextTab(context, 'triaje?starts=nadie')
+  await page.goto(`${service.url}/console/triaje?starts=nadie`)
+  // Each asks the other from time to time whether it is still there.
+  const asked = () => page.evaluate<number>('questions.filter(Boolean).length')
+  await eventually(async () => (await asked()) >= 3, 'two more questions')
+  const messages = await page.evaluate<number>('questions.length')
+  assert.ok(messages < 20, `${messages} messages`)
+  await context.close()
+})
+
 test('two tabs that reach the same name together show it in one', async () => {
   await freed('vez', 30)
   const { page, context } = await open('dominios')

@@ -185,7 +185,7 @@ function areServed(filters: Filters, key: SortKey): boolean {
 const NEAR = 20_000
 
 /**
- * Asks whether the source has so many candidates that scanning the table is faster. Undefined if its index is always fast. A
+ * Selects whether the source has so many candidates that scanning the table is faster. Undefined if its index is always fast. A
  * forged cursor may have a range that spans everything.
  */
 export function hasManyCandidates(

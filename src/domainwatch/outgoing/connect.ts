@@ -144,7 +144,7 @@ async function open(
 const MAX_INTERIM_RESPONSES = 16
 
 /**
- * Sends a request, a POST if it has a body, over a connection of its own. Resolves to the head of the response. Rejects however
+ * Sends a request, a POST if it has a body, over a separate connection. Resolves to the head of the response. Rejects however
  * else the request ends, because its caller holds a slot.
  */
 export function sendRequest(

@@ -51,7 +51,7 @@ const SAMPLE_MS = 20
 
 /**
  * Watches the resident set of this process, because decoders allocate outside the heap, where Node sets no limit. Runs on
- * the main thread, which is free while the library's threads decode; a thread of its own would take 14 MB per process. What
+ * the main thread, which is free while the library's threads decode; a separate thread would take 14 MB per process. What
  * the main thread itself computes, such as hashes, takes a known amount of memory.
  */
 export function startMemoryGuard() {

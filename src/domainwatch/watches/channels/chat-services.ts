@@ -94,7 +94,7 @@ export function ntfyChannel({ url, token }: NtfySettings, options: HttpChannelOp
       bodyOf: (message, address) => ({
         topic: topicOf(address),
         title: message.title,
-        // The title has a field of its own.
+        // The title has a separate field.
         message: layOut({ ...message, title: '' }, plainText, {
           sizeOf: bytes,
           max: MAX_NTFY_BYTES,
