@@ -123,27 +123,59 @@ function tiffWith(entriesAt: (at: number) => readonly Buffer[], isLoop = false):
   return Buffer.concat([start, directory(all, isLoop ? start.length : 0)])
 }
 
-/** 1 × 1 pixels each. */
-function tiffOfPages(pages: number): Buffer {
-  const entries = [
-    entry(256, 3, 1, 1),
+/**
+ * Pages of one row.
+ * @param widthOf a page, from 0; 1 by default
+ * @param pixelsAt the offset of the pixels of a page; that of the directories' start by default
+ */
+function tiffOfPages(pages: number, widthOf = (_page: number) => 1, pixelsAt = (_page: number) => 8): Buffer {
+  const entriesOfPage = (page: number) => [
+    entry(256, 3, 1, widthOf(page)),
     entry(257, 3, 1, 1),
     entry(258, 3, 1, 8),
     entry(259, 3, 1, 1),
     entry(262, 3, 1, 1),
-    entry(273, 4, 1, DIRECTORY_AT),
+    entry(273, 4, 1, pixelsAt(page)),
     entry(277, 3, 1, 1),
     entry(278, 3, 1, 1),
-    entry(279, 4, 1, 1),
+    entry(279, 4, 1, widthOf(page)),
   ]
   const first = DIRECTORY_AT + 2
-  const size = directory(entries).length
+  const size = directory(entriesOfPage(0)).length
   return Buffer.concat([
-    Buffer.from('II*\0\x0a\0\0\0\x80\0', 'latin1'),
+    Buffer.from('II*\0\x0a\0\0\0\x80\x80', 'latin1'),
     ...Array.from({ length: pages }, (_, i) =>
-      directory(entries, i === pages - 1 ? 0 : first + (i + 1) * size),
+      directory(entriesOfPage(i), i === pages - 1 ? 0 : first + (i + 1) * size),
     ),
   ])
+}
+
+/** The same file as BigTIFF, with 64-bit offsets. */
+function bigTiffOf(tiff: Buffer): Buffer {
+  const pages: Buffer[][] = []
+  for (let at = tiff.readUInt32LE(4); at !== 0;) {
+    const count = tiff.readUInt16LE(at)
+    const entries = Array.from({ length: count }, (_, i) => {
+      const from = at + 2 + i * 12
+      const wide = Buffer.alloc(20)
+      tiff.copy(wide, 0, from, from + 4)
+      wide.writeBigUInt64LE(BigInt(tiff.readUInt32LE(from + 4)), 4)
+      wide.writeBigUInt64LE(BigInt(tiff.readUInt32LE(from + 8)), 12)
+      return wide
+    })
+    pages.push(entries)
+    at = tiff.readUInt32LE(at + 2 + count * 12)
+  }
+  const header = Buffer.from('II+\0\x08\0\0\0\x10\0\0\0\0\0\0\0', 'latin1')
+  let end = header.length
+  const directories = pages.map((entries, i) => {
+    const bytes = Buffer.concat([Buffer.alloc(8), ...entries, Buffer.alloc(8)])
+    end += bytes.length
+    bytes.writeBigUInt64LE(BigInt(entries.length))
+    if (i < pages.length - 1) bytes.writeBigUInt64LE(BigInt(end), bytes.length - 8)
+    return bytes
+  })
+  return Buffer.concat([header, ...directories])
 }
 
 suite('containers that repeat themselves', () => {
@@ -181,6 +213,23 @@ suite('containers that repeat themselves', () => {
 
   test('a TIFF of 5,000 pages is decoded in one pass', async () => {
     assert.equal((await client.upload(tiffOfPages(5_000))).status, 200)
+  })
+
+  const alternately = (page: number) => 1 + (page % 2)
+
+  test('a TIFF of 2,000 pages of different sizes is accepted', async () => {
+    assert.equal((await client.upload(tiffOfPages(2_000, alternately))).status, 200)
+  })
+
+  test('every page of a TIFF of different sizes is decoded', async () => {
+    for (const convert of [(bytes: Buffer) => bytes, bigTiffOf]) {
+      assert.equal((await client.upload(convert(tiffOfPages(5, alternately)))).status, 200)
+      for (let damaged = 0; damaged < 5; damaged++) {
+        const pastTheEnd = (page: number) => (page === damaged ? 1_000_000 : 8)
+        const bytes = convert(tiffOfPages(5, alternately, pastTheEnd))
+        assert.deepEqual(plain(await client.upload(bytes)), DAMAGED, `page ${damaged}`)
+      }
+    }
   })
 
   test('a TIFF whose directory is its own successor is rejected', async () => {

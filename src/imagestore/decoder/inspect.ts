@@ -1,4 +1,4 @@
-import { mimeOf } from '../../lib/image-metadata/index.ts'
+import { mimeOf, pagesAfterFirst } from '../../lib/image-metadata/index.ts'
 import {
   asPixels,
   clipGray,
@@ -118,8 +118,8 @@ async function decodeAndHash({ bytes, format, structure, metadata, frames, maxPi
 }
 
 /**
- * Decodes all pages of a TIFF but the first; all of them count towards the pixel limit. Opening takes time for each page of
- * the file, so pages are decoded together unless they differ in size.
+ * Decodes all pages of a TIFF but the first; all of them count towards the pixel limit. Pages of one size are decoded
+ * together, others one by one, which takes ten times as long and leaves only the last page in the bytes of `source`.
  */
 async function decodeOtherPages(source: Source): Promise<void> {
   const { bytes, frames, maxPixels } = source
@@ -134,9 +134,9 @@ async function decodeOtherPages(source: Source): Promise<void> {
     return
   }
   let left = maxPixels - source.storedWidth * source.storedHeight
-  for (let page = 1; page < frames; page++) {
+  for (const _ of pagesAfterFirst(bytes)) {
     if (left <= 0) throw new RejectedImage('too many pixels')
-    const { data, info } = await openSharp(bytes, left, { page }).raw().toBuffer({ resolveWithObject: true })
+    const { data, info } = await openSharp(bytes, left).raw().toBuffer({ resolveWithObject: true })
     left -= info.width * info.height
     releaseBuffer(data)
   }

@@ -14,6 +14,7 @@ export { colourTableBytes, gifBlocks, isGraphicControl } from './gif.ts'
 export { insertApp13 } from './jpeg.ts'
 export { insertPngMetadata, insertPngProfile, pngColourOf } from './png.ts'
 export { normalizeSvg } from './svg.ts'
+export { pagesAfterFirst } from './tiff.ts'
 export { cleanIptc, cleanXmp } from './xmp-iptc.ts'
 
 interface Container {

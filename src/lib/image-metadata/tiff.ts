@@ -65,6 +65,12 @@ class TiffReader {
     return { entries: Array.from({ length: count }, (_, i) => first + i * this.entryBytes), end }
   }
 
+  /** Makes the directory at `at` the only page of the file. */
+  keepPage(at: number, { end }: Directory): void {
+    this.#writeOffset(at, this.#isBig ? 8 : 4)
+    this.#writeOffset(0, end)
+  }
+
   /** Removes the other entries of the directory at `at`. @param kept in the order of the directory */
   keepEntries(at: number, { entries, end }: Directory, kept: readonly number[]): void {
     const count = kept.length
@@ -102,6 +108,11 @@ class TiffReader {
 
   offsetAt(at: number): number {
     return this.#numberAt(at, this.offsetBytes)
+  }
+
+  #writeOffset(value: number, at: number): void {
+    if (this.#isBig) this.#bytes[this.#isLittle ? 'writeBigUInt64LE' : 'writeBigUInt64BE'](BigInt(value), at)
+    else this.#bytes[this.#isLittle ? 'writeUInt32LE' : 'writeUInt32BE'](value, at)
   }
 
   #spend(bytes: number): void {
@@ -146,6 +157,23 @@ export function tiffStructure(bytes: Buffer): Structure {
   } catch (error) {
     if (error instanceof RangeError) return truncated
     throw error
+  }
+}
+
+/**
+ * Reduces the file to one page, which is each page after the first in turn. Decoders read all directories whenever they open
+ * a file, so opening one page after the other would take quadratic time.
+ * @throws RangeError if the directories are malformed
+ */
+export function* pagesAfterFirst(bytes: Buffer): Generator<void, void> {
+  const tiff = new TiffReader(bytes)
+  const first = tiff.firstDirectory
+  for (let at = first; at !== 0;) {
+    const directory = tiff.directoryAt(at)
+    const next = tiff.offsetAt(directory.end)
+    tiff.keepPage(at, directory)
+    if (at !== first) yield
+    at = next
   }
 }
 
