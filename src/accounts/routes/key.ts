@@ -19,12 +19,10 @@ export function keyRoutes(app: HttpServer, shared: EndpointShared): void {
       path: `/api/v1/${service}/key`,
       parameters: {},
       document: {
-        tag: service,
         summary: 'Show the scope, expiry and rate limit of the key',
         answers: { 200: keyAnswer(service) },
       },
-      async handle({ identity: { account, scope, expiresAt, rate }, reply }) {
-        reply.header('cache-control', 'no-store')
+      async handle({ identity: { account, scope, expiresAt, rate } }) {
         return {
           status: 200,
           account,

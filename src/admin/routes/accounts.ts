@@ -49,7 +49,6 @@ export function accountsRoute(
     path: '/api/v1/admin/accounts',
     parameters: {},
     document: {
-      tag: 'admin',
       summary: 'List the accounts and their usage',
       answers: { 200: accountsAnswer },
     },
@@ -133,7 +132,6 @@ export function limitsRoutes(
         delivery: choice('Delivery mode of its images', policies.modes),
       },
       document: {
-        tag: 'admin',
         summary: deprecated
           ? 'Alias of /api/v1/admin/limits'
           : 'Set the limits and the delivery mode of an application',

@@ -37,7 +37,6 @@ const noKey = () => new HttpError(404, 'La clave no existe')
 export const accountOfOther = (account: string, service: Service) =>
   new HttpError(409, `La cuenta ${account} es del servicio ${service}`)
 const NAME_TAKES = `debe ser un texto de 1 a ${MAX_ACCOUNT_CHARACTERS} caracteres, ${DISPLAY_NAME_TAKES}`
-const tag = 'admin'
 
 /** Parsed to milliseconds. */
 const lifetime: Parameter<number> = {
@@ -80,7 +79,6 @@ export function keysRoutes(
     path: '/api/v1/admin/keys',
     parameters: {},
     document: {
-      tag,
       summary: 'List the keys',
       description: 'Lists the keys of all services, including expired and revoked ones, by account and age.',
       answers: { 200: keysAnswer },
@@ -112,7 +110,6 @@ export function keysRoutes(
       rate,
     },
     document: {
-      tag,
       summary: 'Create a key',
       description: 'The key is shown in this answer only.',
       answers: {
@@ -120,7 +117,7 @@ export function keysRoutes(
         409: problem('The account belongs to another service', accountOfOther('fotos', 'imagestore')),
       },
     },
-    async handle({ values: { account = '', service, scope = 'full', expires, rate: maxRate }, reply }) {
+    async handle({ values: { account = '', service, scope = 'full', expires, rate: maxRate } }) {
       if (service === undefined)
         throw new HttpError(400, `El parámetro service debe ser ${SERVICES.join(' o ')}`)
       if (parseScope(scope, service) === undefined) {
@@ -134,7 +131,6 @@ export function keysRoutes(
       const outcome = await apiKeys.createKey(account, service, limits)
       switch (outcome.kind) {
         case 'created':
-          reply.header('cache-control', 'no-store')
           return {
             status: 200,
             id: outcome.id,
@@ -158,7 +154,6 @@ export function keysRoutes(
     path: '/api/v1/admin/revoke',
     parameters: { id: text('Id of the key, from the list of keys', 100) },
     document: {
-      tag,
       summary: 'Revoke a key',
       description: 'The key stops working immediately. Revoking it again has no effect.',
       answers: { 200: revokeAnswer, 404: problem('There is no such key', noKey()) },

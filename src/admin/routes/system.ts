@@ -36,7 +36,6 @@ export function systemRoute(app: HttpServer, shared: EndpointShared, options: Sy
     path: '/api/v1/admin/system',
     parameters: {},
     document: {
-      tag: 'admin',
       summary: 'State of the service: health, contents, queues and caches',
       answers: { 200: systemAnswer },
     },

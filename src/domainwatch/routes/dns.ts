@@ -125,7 +125,6 @@ export function dnsRoute(app: HttpServer, shared: EndpointShared, dns: Dns, inFl
       types: typesParameter,
     },
     document: {
-      tag: 'domainwatch',
       summary: 'Name servers of a domain, and other records',
       description:
         '`dns` always holds the name servers, which decide the status. `types` adds `records`; a type that could not be ' +
@@ -182,7 +181,6 @@ export function bulkDnsRoute(
     // Parsed by the handler, after the key is known, because the body may carry both.
     parameters: { types: rawTypes },
     document: {
-      tag: 'domainwatch',
       summary: 'Name servers of many domains, and other records',
       description:
         'One JSON object per line, in the order of the answers: what `GET` would return for each name, its ' +

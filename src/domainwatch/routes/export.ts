@@ -41,7 +41,6 @@ export function exportRoute(
     path: '/api/v1/domainwatch/export',
     parameters,
     document: {
-      tag: 'domainwatch',
       summary: 'Every record that the filters of `list` match',
       description:
         'Streamed whole, newest first, as CSV (the default) or one JSON object a line. `catalejo import` reads both.',

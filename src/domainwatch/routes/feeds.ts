@@ -71,7 +71,6 @@ export function feedsRoute(
     path: '/api/v1/domainwatch/feeds',
     parameters: {},
     document: {
-      tag: 'domainwatch',
       summary: 'The state of the lists that are fetched regularly',
       description:
         'The operator names them in the setting `feeds`. Times are in the time zone of the service.',

@@ -92,7 +92,6 @@ export function historyRoute(
     path: '/api/v1/domainwatch/history',
     parameters,
     document: {
-      tag: 'domainwatch',
       summary: 'What happened to a domain',
       description:
         'The changes of its record, newest first, and its name servers and MX records over time. When there are more changes, ' +

@@ -69,7 +69,6 @@ export function listRoute(
     path: '/api/v1/domainwatch/list',
     parameters,
     document: {
-      tag: 'domainwatch',
       summary: 'List recorded domains',
       description: `Newest first, at most ${MAX_PAGE_RECORDS.toLocaleString('en')} records; when there are more, the \`Link\` header carries the address of the next page.`,
       answers: { 200: listAnswer },

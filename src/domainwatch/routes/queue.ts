@@ -102,7 +102,6 @@ export function queueRoute(
       fields: fieldsParameter,
     },
     document: {
-      tag: 'domainwatch',
       summary: 'Claim the next records to decide on',
       description:
         `The records that the account holds already, then the next unclaimed ones. It holds them for ${CLAIM_MINUTES} minutes ` +
@@ -136,7 +135,6 @@ export function queueRoute(
     path: PATH,
     parameters: {},
     document: {
-      tag: 'domainwatch',
       summary: 'Who holds records, how many, and until when',
       description: 'All accounts with claims, including the calling one. Claims and extends nothing.',
       answers: { 200: holdersAnswer },
@@ -161,7 +159,6 @@ export function queueRoute(
       data: text('Their names, a JSON array; all unless given, here or in the body', RELEASE_BODY_BYTES),
     },
     document: {
-      tag: 'domainwatch',
       summary: 'Release claimed records',
       description: 'Others may claim them now. Names that the account does not hold are ignored.',
       answers: { 200: releasedAnswer },

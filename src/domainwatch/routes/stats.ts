@@ -108,7 +108,6 @@ export function statsRoute(app: HttpServer, shared: EndpointShared, statistics: 
       tags: integerParameter('Adds this many tags, those of the most records first', 1, MAX_TAGS),
     },
     document: {
-      tag: 'domainwatch',
       summary: 'Counts of recorded domains, for plots',
       description:
         'Of those that the filters of `list` match: registrations and deletions a day, lengths, agents, totals; and when ' +

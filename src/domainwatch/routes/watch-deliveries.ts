@@ -96,7 +96,6 @@ export function watchDeliveryRoutes(
       cursor: text('Where the page starts: from the `Link` header of the one before', 100),
     },
     document: {
-      tag: 'domainwatch',
       summary: 'The deliveries of a watch',
       description:
         `Of the last ${DELIVERIES_DAYS} days, at most ${MAX_DELIVERIES.toLocaleString('en')}, newest first. When there are ` +
@@ -129,7 +128,6 @@ export function watchDeliveryRoutes(
       },
     },
     document: {
-      tag: 'domainwatch',
       summary: 'Send a delivery again',
       description:
         'With the same id and content, once, as soon as the limits of deliveries allow. Whether it arrived is in the list of ' +

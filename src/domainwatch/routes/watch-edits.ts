@@ -44,7 +44,6 @@ export function watchEditRoutes(
     scopes: ['write'],
     parameters,
     document: {
-      tag: 'domainwatch',
       summary: 'Edit, pause or share a watch',
       description:
         'Changes the given properties. The filters are one property: any of them replaces all, and an empty `search` alone ' +
@@ -97,7 +96,6 @@ export function watchEditRoutes(
     scopes: ['write'],
     parameters: which,
     document: {
-      tag: 'domainwatch',
       summary: 'Replace the secret of a watch',
       description: `The new secret is shown this once. For ${SECRETS_OVERLAP_HOURS} hours webhooks carry a signature by each secret, the new one first.`,
       answers: {

@@ -45,7 +45,6 @@ export function watchesRoutes(
     scopes: ['write'],
     parameters,
     document: {
-      tag: 'domainwatch',
       summary: 'Create a watch',
       description:
         'Saves filters, and notifies of new matches by webhook (Standard Webhooks), by messages to people, by an Atom feed ' +
@@ -100,7 +99,6 @@ export function watchesRoutes(
     scopes: ['read', 'write'],
     parameters: {},
     document: {
-      tag: 'domainwatch',
       summary: "The account's watches, and those that others share",
       answers: { 200: watchesAnswer },
     },
@@ -116,7 +114,6 @@ export function watchesRoutes(
     scopes: ['write'],
     parameters: which,
     document: {
-      tag: 'domainwatch',
       summary: 'Delete a watch',
       description: 'Its webhooks stop and its feed is removed.',
       answers: { 200: watchAnswer, 404: watchGone },
@@ -135,7 +132,6 @@ export function watchesRoutes(
     methods: ['POST'],
     parameters: which,
     document: {
-      tag: 'domainwatch',
       summary: 'Send a test to the destinations of a watch',
       description:
         'Waits for their answers, at most 25 s. Deliveries to a destination that was given up resume if its test arrives. ' +

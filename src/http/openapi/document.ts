@@ -14,7 +14,6 @@ import { parseParameters, type Parameters } from '../parameters.ts'
 
 /** Documentation of an endpoint, besides its parameters. */
 export interface EndpointDocument {
-  readonly tag: string
   readonly summary: string
   readonly description?: string
   readonly deprecated?: boolean
@@ -92,7 +91,7 @@ export function documentEndpoint(endpoint: Documented, method: string): FastifyS
   }
   const isPost = method === 'POST'
   return {
-    tags: [document.tag],
+    tags: [endpoint.service],
     summary: document.summary,
     'x-scopes': [...endpoint.scopes, 'full'],
     operationId: [method.toLowerCase(), ...path.split('/').slice(-2)].join('-'),

@@ -68,7 +68,6 @@ export function getRoute(app: HttpServer, shared: EndpointShared, database: Data
     path: '/api/v1/imagestore/get',
     parameters: { hash: hashParameter },
     document: {
-      tag: 'imagestore',
       summary: 'Details of an image',
       description: 'For a key of scope `upload`, of one that it uploaded itself.',
       answers: {
@@ -101,7 +100,6 @@ export function deleteRoute(app: HttpServer, shared: EndpointShared, store: Imag
     path: '/api/v1/imagestore/delete',
     parameters: { hash: hashParameter },
     document: {
-      tag: 'imagestore',
       summary: 'Delete an image',
       description:
         'The public link stops working, unless another application holds the same bytes. A key of scope `upload` ' +

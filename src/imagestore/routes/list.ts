@@ -57,7 +57,6 @@ export function imageListRoute(
     path: '/api/v1/imagestore/list',
     parameters,
     document: {
-      tag: 'imagestore',
       summary: "List the application's own images",
       description:
         'Newest first. When there are more, the `Link` header carries the address of the next page.',

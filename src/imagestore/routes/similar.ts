@@ -83,7 +83,6 @@ export function similarRoute(
     path: '/api/v1/imagestore/similar',
     parameters,
     document: {
-      tag: 'imagestore',
       summary: 'Find own images that look alike',
       description:
         'By `hash`, an image of the application, which is then the first of those found; or by `dhash`. Nearest first, those ' +

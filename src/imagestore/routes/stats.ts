@@ -82,7 +82,6 @@ export function statsRoute(
     path: '/api/v1/imagestore/stats',
     parameters,
     document: {
-      tag: 'imagestore',
       summary: 'What the application holds, and what it may hold',
       description:
         'As of now, to the byte: images that expired are not counted. Of days only those with images.',

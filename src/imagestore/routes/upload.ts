@@ -95,7 +95,6 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
     bodyLimit: maxBodyBytes(maxBytes),
     parameters: {},
     document: {
-      tag: 'imagestore',
       summary: 'Upload an image',
       body: uploadBody,
       answers: {
