@@ -1,5 +1,6 @@
 import { epochOf, isCalendarDateTime } from '../lib/dates.ts'
 import { jsonTypeOf } from '../http/body/fields.ts'
+import { isObject } from '../lib/json.ts'
 import { DISPLAY_NAME_TAKES, isDisplayName } from '../lib/free-text.ts'
 import { parseLabel } from '../lib/domain-names.ts'
 import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
@@ -264,10 +265,6 @@ function bad(field: string, value: unknown, takes: string, expected?: keyof type
   const wrong = expected !== undefined && !TYPES[expected].is(value) ? TYPES[expected].name : undefined
   const fault = wrong === undefined ? takes : `debe ser ${wrong}, no ${jsonTypeOf(value)}`
   return { ok: false, field, msg: `El campo ${field} ${fault}` }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isBit(value: unknown): value is 0 | 1 {

@@ -12,7 +12,7 @@ import {
   type Grammar,
 } from '../lib/modifiers/index.ts'
 import { asError } from '../lib/errors.ts'
-import { isObject } from '../http/body/fields.ts'
+import { isObject } from '../lib/json.ts'
 
 /** Where a watermark lies and how large it is; `width` and `margin` in percent of the image's width. */
 export interface WatermarkPlacement {

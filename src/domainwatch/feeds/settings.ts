@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { IMPORT_FORMATS, type ImportFormat } from '../import/format.ts'
 import { asError } from '../../lib/errors.ts'
+import { isObject } from '../../lib/json.ts'
 
 /** A list that is fetched and imported regularly. */
 export interface Feed {
@@ -50,11 +51,11 @@ export function parseFeeds(
 }
 
 function parseFeed(entry: unknown, fault: (what: string) => void): Feed | undefined {
-  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
+  if (!isObject(entry)) {
     fault(`takes an object with ${FIELDS.map((field) => `"${field}"`).join(', ')}`)
     return undefined
   }
-  const fields = new Map<string, unknown>(Object.entries(entry))
+  const fields = new Map(Object.entries(entry))
   for (const key of fields.keys()) if (!FIELDS.includes(key)) fault(`"${key}" is not known`)
   const name = label('name')
   const account = label('account')

@@ -7,6 +7,7 @@ import {
   type ParsedRecord,
 } from '../parse-record.ts'
 import { fromCell } from '../../lib/free-text.ts'
+import { parseJson } from '../../lib/json.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
 import type { Completeness } from './lines.ts'
 import type { SplitName } from '../words/dictionary.ts'
@@ -160,6 +161,7 @@ export function parseLine(
 ): ParsedRecord<NewDomain | ExportedDomain> {
   switch (layout.format) {
     case 'ndjson':
+      // A line is too short to nest dangerously deep.
       return parseExportedRecord(parseJson(line), timeZone, split)
     case 'deletions':
       return parseNewRecord(newRecord(line, 0, now), split)
@@ -202,13 +204,4 @@ function exported(fields: readonly string[], columns: Layout['columns']): Record
       record[name] = INTEGERS.has(name) && /^\d{1,3}$/.test(text) ? Number(text) : fromCell(text)
   }
   return record
-}
-
-/** Returns undefined, which is not a record, if the text is not JSON. A line is too short to nest dangerously deep. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -55,22 +55,14 @@ export const readDataText = (value: string, limit: { readonly max: number; reado
   itemsOf({ kind: 'text', value }, limit)
 
 function itemsOf(field: BodyField, { max, of }: { max: number; of: string }): Data {
-  const data = valueOf(field)
-  if (data.kind === 'unreadable') return data
-  if (!Array.isArray(data.value)) return unreadable(`El parámetro data debe ser un arreglo de ${of}`)
-  if (data.value.length > max) return unreadable(`El parámetro data admite ${max} ${of} como máximo`)
-  return { kind: 'items', items: data.value }
-}
-
-function valueOf(field: BodyField): { readonly kind: 'json'; readonly value: unknown } | Unreadable {
-  if (field.kind === 'json') return field
   const text =
     field.kind === 'text' ? field.value : field.kind === 'bytes' ? decodeUtf8(field.bytes) : undefined
   if (text?.trim() === '') return unreadable('El parámetro data está vacío')
-  const parsed = text === undefined ? undefined : parseJsonText(text)
-  return parsed?.ok === true
-    ? { kind: 'json', value: parsed.value }
-    : unreadable('El parámetro data no es JSON válido')
+  const value = field.kind === 'json' ? field.value : text === undefined ? undefined : parseJsonText(text)
+  if (value === undefined) return unreadable('El parámetro data no es JSON válido')
+  if (!Array.isArray(value)) return unreadable(`El parámetro data debe ser un arreglo de ${of}`)
+  if (value.length > max) return unreadable(`El parámetro data admite ${max} ${of} como máximo`)
+  return { kind: 'items', items: value }
 }
 
 export interface Input {

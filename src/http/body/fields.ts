@@ -32,10 +32,6 @@ export function bytesOrNot(bytes: Buffer | undefined): BodyField {
   return bytes === undefined ? { kind: 'not-base64' } : { kind: 'bytes', bytes }
 }
 
-/** Whether a JSON value is an object. */
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** The JSON type of a value, in Spanish and with its article, to end a message: "debe ser un número, no un texto". */
 export function jsonTypeOf(value: unknown): string {
   if (value === null) return 'null'

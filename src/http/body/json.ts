@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { dataPrefixLength, decodeBase64, decodeCompactBase64 } from '../../lib/base64.ts'
+import { isObject, parseJson } from '../../lib/json.ts'
 import { replaceOctets } from '../../lib/text.ts'
 import { bytesOrNot, unparsable } from './fields.ts'
 import type { BodyField, BodyFields, BodyOptions, ParsedBody } from './fields.ts'
@@ -49,19 +50,9 @@ function withEmptyStrings(bytes: Buffer, cuts: StringSlice[]): string {
   return text + bytes.toString('utf8', from)
 }
 
-/** `JSON.parse` for untrusted text: does not throw, and rejects nesting deeper than 512. */
-export function parseJsonText(text: string): JsonOutcome {
-  return scanJson(Buffer.from(text), [], maxDepth) === undefined ? { ok: false } : parseJson(text)
-}
-
-type JsonOutcome = { ok: true; value: unknown } | { ok: false }
-
-function parseJson(text: string): JsonOutcome {
-  try {
-    return { ok: true, value: JSON.parse(text) }
-  } catch {
-    return { ok: false }
-  }
+/** Parses untrusted JSON. Returns undefined if the text is not JSON, or nested deeper than 512. */
+export function parseJsonText(text: string): unknown {
+  return scanJson(Buffer.from(text), [], maxDepth) === undefined ? undefined : parseJson(text)
 }
 
 /**
@@ -84,13 +75,11 @@ export function parseJsonBody(body: Buffer, options: BodyOptions): ParsedBody {
     cuts.push(slice)
   }
   const parsed = parseJson(withEmptyStrings(bytes, cuts))
-  if (!parsed.ok) return unparsable
+  if (parsed === undefined) return unparsable
 
   const fields: BodyFields = new Map()
-  if (typeof parsed.value !== 'object' || parsed.value === null || Array.isArray(parsed.value))
-    return { ok: true, fields }
-  const entries: [string, unknown][] = Object.entries(parsed.value)
-  for (const [name, value] of entries) {
+  if (!isObject(parsed)) return { ok: true, fields }
+  for (const [name, value] of Object.entries(parsed)) {
     const bytesOfName = decoded.get(name)
     fields.set(
       name,

@@ -8,6 +8,7 @@ import {
   outOfScope,
   unknownKey,
 } from '../auth/authenticator.ts'
+import { isObject } from '../../lib/json.ts'
 import { bodyTooLarge, httpErrorOf } from '../errors.ts'
 import { problem, type JsonSchema } from './json-schema.ts'
 import { parseParameters, type Parameters } from '../parameters.ts'
@@ -127,21 +128,19 @@ export const API_DESCRIPTION = {
   ],
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
 /**
  * Returns the body of a POST in its three formats. An array or object is JSON text in a form, and either in JSON. A base64 field
  * of a multipart form may also be a file part.
  */
 function bodyContent(
-  parameters: Fields,
+  parameters: JsonSchema,
   body: JsonSchema | undefined,
 ): Record<string, { schema: JsonSchema }> {
-  const declared: Fields = isFields(body) ? body : {}
-  const own = isFields(declared['properties']) ? declared['properties'] : {}
+  const declared: JsonSchema = isObject(body) ? body : {}
+  const own = isObject(declared['properties']) ? declared['properties'] : {}
   const examples = declared['examples']
   const fields = Object.entries({ ...parameters, ...own }).filter((pair): pair is [string, JsonSchema] =>
-    isFields(pair[1]),
+    isObject(pair[1]),
   )
   const example: unknown = Array.isArray(examples) ? examples[0] : undefined
   const encoded = (field: (schema: JsonSchema) => JsonSchema, exampleOf: (value: unknown) => unknown) => ({
@@ -149,7 +148,7 @@ function bodyContent(
       type: 'object',
       properties: Object.fromEntries(fields.map(([name, schema]) => [name, field(schema)])),
       ...(declared['required'] === undefined ? {} : { required: declared['required'] }),
-      ...(isFields(example)
+      ...(isObject(example)
         ? {
             examples: [
               Object.fromEntries(Object.entries(example).map(([key, value]) => [key, exampleOf(value)])),
@@ -186,10 +185,6 @@ function plain(schema: JsonSchema): JsonSchema {
 
 const isText = (schema: JsonSchema) => schema['type'] !== 'array' && schema['type'] !== 'object'
 const asText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** The parts of an OpenAPI document that `finishDocument` corrects. */
 interface Operation {

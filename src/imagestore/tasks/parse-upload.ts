@@ -2,10 +2,11 @@
  * Task for another thread: reads the image and its description from the body of `upload`. Parsing, base64 and SHA-256 of 20
  * MiB would block the event loop for too long.
  */
+import { isObject } from '../../lib/json.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { withTransfer } from '../../lib/tasks.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
-import { isObject, type BodyField } from '../../http/body/fields.ts'
+import type { BodyField } from '../../http/body/fields.ts'
 import { parseJsonText } from '../../http/body/json.ts'
 import { parseBody } from '../../http/body/parse.ts'
 import { readInfo, storedBytes, type StoredBytes } from '../upload-input.ts'
@@ -52,7 +53,6 @@ function objectOf(field: BodyField | undefined): Readonly<Record<string, unknown
   // Browsers send a part with a content type, `new Blob([json], { type })`, as a file.
   const text =
     field?.kind === 'text' ? field.value : field?.kind === 'bytes' ? decodeUtf8(field.bytes) : undefined
-  const parsed = text === undefined ? undefined : parseJsonText(text)
-  const value = field?.kind === 'json' ? field.value : parsed?.ok === true ? parsed.value : undefined
+  const value = field?.kind === 'json' ? field.value : text === undefined ? undefined : parseJsonText(text)
   return isObject(value) ? value : undefined
 }

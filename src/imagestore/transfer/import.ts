@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { forEachConcurrent } from '../../lib/concurrency.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
-import { isObject } from '../../http/body/fields.ts'
+import { isObject, parseJson } from '../../lib/json.ts'
 import { hashOf } from '../image-hash.ts'
 import { quotaError } from '../quotas.ts'
 import { isEpochSeconds, readExpires, readInfo, storedBytes } from '../upload-input.ts'
@@ -223,8 +223,8 @@ export async function* listedImages(list: string): AsyncGenerator<ImportItem> {
 }
 
 function contentOf(line: string, folder: string): ImportItem['content'] {
-  const info = parseObject(line)
-  if (info === undefined) return { kind: 'invalid', reason: 'no JSON object' }
+  const info = parseJson(line)
+  if (!isObject(info)) return { kind: 'invalid', reason: 'no JSON object' }
   const { file } = info
   if (typeof file !== 'string' || file === '') return { kind: 'invalid', reason: 'file is missing' }
   const path = resolve(folder, file)
@@ -232,13 +232,4 @@ function contentOf(line: string, folder: string): ImportItem['content'] {
   if (!path.startsWith(join(folder, sep)))
     return { kind: 'invalid', reason: `${file} is not below the list's folder` }
   return { kind: 'file', path, root: folder, info: { name: file.split('/').at(-1), ...info } }
-}
-
-function parseObject(line: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(line)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }

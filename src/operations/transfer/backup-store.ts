@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { lstat, readFile, realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { isObject } from '../../lib/json.ts'
 import { makeFolder, undefinedIfMissing } from '../../storage/blobs/durable.ts'
 import { openBlobs } from '../../storage/blobs/open.ts'
 import type { S3Location } from '../../storage/blobs/s3/location.ts'
@@ -169,9 +170,6 @@ function isManifest(value: unknown): value is Manifest {
   const names = tables.map((table: unknown) => (isObject(table) ? table['name'] : undefined))
   return new Set(names).size === names.length && tables.every(isTableBackup)
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isCount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0

@@ -1,3 +1,4 @@
+import { isObject, parseJson } from '../../../lib/json.ts'
 import { cleaned, messageOf, type Message } from '../messages/message.ts'
 import { failure, FOR_PEOPLE, type Channel, type Outcome } from './channel.ts'
 import {
@@ -69,7 +70,8 @@ function outcomeOf(service: ChatService, response: ChatResponse): Outcome {
 
 /** Nothing in the response is trusted. */
 function readResponse({ code, headers, text }: PostResponse, now: number): ChatResponse {
-  const json = objectIn(text)
+  const parsed = parseJson(text)
+  const json = isObject(parsed) ? parsed : {}
   const nested = json['parameters']
   const seconds = [json['retry_after'], isObject(nested) ? nested['retry_after'] : undefined].find(
     (value) => typeof value === 'number',
@@ -87,17 +89,4 @@ function readResponse({ code, headers, text }: PostResponse, now: number): ChatR
       boundedDelayMs((seconds ?? 0) * 1000),
     ),
   }
-}
-
-function objectIn(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : {}
-  } catch {
-    return {}
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
