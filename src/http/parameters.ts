@@ -1,4 +1,5 @@
 import { hasAtMostCharacters } from '../lib/text.ts'
+import { percentDecode } from './body/urlencoded.ts'
 
 /** A declared parameter of an endpoint. */
 export type Parameter<T> = {
@@ -91,19 +92,46 @@ export function parseParameters<P extends Parameters>(parameters: P, given: Give
 
 export const isFlag = ({ schema }: Parameter<unknown>): boolean => schema['x-flag'] === true
 
+/** Pairs in a query string. No endpoint takes more than a few; thousands of an attacker would take milliseconds. */
+const MAX_PAIRS = 256
+const SPACE = 0x20
+
+/** Stands for a query string with too many pairs. */
+export const UNREADABLE_QUERY: Given = Object.freeze({})
+
 /** Parses a query string. Of a repeated name the last value counts. */
 export function parseQuery(query: string): Given {
   const given: Record<string, string> = Object.create(null)
   if (query === '') return given
-  // Three times as fast as URLSearchParams for the usual query without escapes.
-  if (!/[%+]/.test(query)) {
-    for (const pair of query.split('&')) {
-      const cut = pair.indexOf('=')
-      if (cut < 0) given[pair] = ''
-      else given[pair.slice(0, cut)] = pair.slice(cut + 1)
-    }
-    return given
-  }
-  for (const [name, value] of new URLSearchParams(query)) given[name] = value
+  const pairs = queryPairs(query)
+  if (pairs === undefined) return UNREADABLE_QUERY
+  for (const [name, value] of pairs) given[name] = value
   return given
+}
+
+/** Returns the pairs of a query string, without empty ones; undefined if there are too many. */
+export function queryPairs(query: string): [name: string, value: string][] | undefined {
+  const pairs = query.split('&', MAX_PAIRS + 1)
+  if (pairs.length > MAX_PAIRS) return undefined
+  const decode = decoderOf(query)
+  return pairs
+    .filter((pair) => pair !== '')
+    .map((pair) => {
+      const cut = pair.indexOf('=')
+      return cut < 0 ? [decode(pair), ''] : [decode(pair.slice(0, cut)), decode(pair.slice(cut + 1))]
+    })
+}
+
+/**
+ * Returns the fastest decoder of texts in a query string. `URLSearchParams` and `decodeURIComponent` take microseconds for each
+ * text that is not valid UTF-8.
+ */
+function decoderOf(query: string): (text: string) => string {
+  if (!/[%+]/.test(query)) return (text) => text
+  try {
+    decodeURIComponent(query)
+    return (text) => decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return (text) => percentDecode(Buffer.from(text), SPACE).toString()
+  }
 }

@@ -19,7 +19,7 @@ import { GracefulShutdown } from './graceful-shutdown.ts'
 import { handleParserError, hasValidHost, MAX_URL_BYTES, originForm } from './malformed-requests.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { API_DESCRIPTION, finishDocument } from './openapi/document.ts'
-import { parseQuery } from './parameters.ts'
+import { parseQuery, UNREADABLE_QUERY } from './parameters.ts'
 import { drainBody } from './body/receive.ts'
 import { LogQuota, nextRequestId, requestObserver } from './observability/request-log.ts'
 import { UnsentResponses } from './unsent-responses.ts'
@@ -156,7 +156,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     observe(request, reply, routeOptions.url)
     if (isSurplus(raw.socket)) send(reply.header('connection', 'close'), new OverloadError())
     else if ((raw.url?.length ?? 0) > MAX_URL_BYTES) send(reply, httpErrorOf(414))
-    else if (!hasValidHost(raw)) send(reply, httpErrorOf(400))
+    else if (request.query === UNREADABLE_QUERY || !hasValidHost(raw)) send(reply, httpErrorOf(400))
     else if (handleCors(request, reply, routeOptions.config.hasCors)) return
     // Before Fastify rejects the type of a body that is not going to be read.
     else if (request.is404) answerUnknown(request, reply)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { LIST } from '../support/domains.ts'
 import { ENDPOINTS } from '../support/endpoints.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
@@ -124,6 +125,10 @@ const TARGETS: readonly [string, number, string][] = [
   ['/api/v1/domainwatch/list?%zz=%&&==&api', 401, 'Falta la clave de API'],
   [`/${'a'.repeat(8_191)}`, 404, 'La dirección no existe'],
   [`/${'a'.repeat(8_192)}`, 414, 'La dirección es demasiado larga'],
+  [`/api/v1/domainwatch/list?${'%ff=%ff&'.repeat(255)}api=x`, 401, 'La clave de API no es válida'],
+  [`/healthz?${'%ff=%ff&'.repeat(256)}api=x`, 400, 'La solicitud no es válida'],
+  [`/i/${'a'.repeat(32)}?${'&'.repeat(256)}m=thumb`, 400, 'La solicitud no es válida'],
+  [`/healthz?${'%ff&'.repeat(5_000)}`, 414, 'La dirección es demasiado larga'],
   [`/healthz?${'a'.repeat(20_000)}`, 414, 'La dirección es demasiado larga'],
 ]
 
@@ -139,6 +144,17 @@ for (const [target, status, msg] of TARGETS) {
     connection.close()
   })
 }
+
+test('octets of a query that are not UTF-8 are replaced', async () => {
+  for (const [search, query] of [
+    ['casa+%63hica', 'casa chica'],
+    ['casa+%63hica&x=%ff', 'casa chica'],
+    ['%ff+%C3%B1%', '\ufffd ñ%'],
+  ]) {
+    const { body } = await call(service, `${LIST}?api=${service.domainKey}&search=${search}`)
+    assert.equal(Object(body).query, query)
+  }
+})
 
 test('a malformed address is logged, and pages may read the error', async () => {
   const { status, headers } = await call(service, '/i/%zz', { headers: { origin: 'https://ejemplo.cl' } })

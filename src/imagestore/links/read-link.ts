@@ -5,6 +5,7 @@ import {
   type Parameter,
   type ParsedModifiers,
 } from '../../lib/modifiers/index.ts'
+import { queryPairs } from '../../http/parameters.ts'
 import { isImageHash, type ImageHash } from '../image-hash.ts'
 
 /** The parts of a public link. */
@@ -35,7 +36,7 @@ export function readLink(target: string): LinkTarget | undefined {
   const [id = '', ...rest] = parts
   // In a path, unlike in a query, a plus is a plus.
   const inPath = rest.map((part) => readParameter(part.replace(HTML_ESCAPE_REST, '')))
-  const inQuery = [...new URLSearchParams(queries.join('?'))].map(([name, value]) => ({
+  const inQuery = (queryPairs(queries.join('?')) ?? []).map(([name, value]) => ({
     name: name.replace(HTML_ESCAPE_REST, ''),
     value,
   }))
