@@ -165,8 +165,8 @@ export interface NamedCondition extends Condition {
 export function conditionsOf(filters: Filters): readonly NamedCondition[] {
   const found: NamedCondition[] = []
   const add = <K extends FilterName>(name: K, wanted: WantedValues[K] | undefined) => {
-    const conditions = wanted === undefined ? [] : definitions[name].conditions(wanted)
-    for (const condition of conditions) found.push({ name, ...condition })
+    if (wanted === undefined) return
+    for (const condition of definitions[name].conditions(wanted)) found.push({ name, ...condition })
   }
   for (const name of FILTER_NAMES) add(name, filters[name])
   return found

@@ -81,12 +81,15 @@ export function parseParameters<P extends Parameters>(parameters: P, given: Give
   const values: Record<string, unknown> = {}
   for (const [name, parameter] of Object.entries(parameters)) {
     const text = given[name]
-    const parsed =
-      text === undefined ? { value: isFlag(parameter) ? false : undefined } : parameter.parse(text)
+    if (text === undefined) {
+      if (isFlag(parameter)) values[name] = false
+      continue
+    }
+    const parsed = parameter.parse(text)
     if ('takes' in parsed) return { ok: false, message: `El parámetro ${name} ${parsed.takes}` }
     values[name] = parsed.value
   }
-  // Built from the declarations, as the mapped type describes.
+  // Built from the declarations, as the mapped type describes. Absent ones are left out: nothing is allocated for them.
   return { ok: true, values: values as Values<P> }
 }
 
