@@ -5,7 +5,7 @@
 import { globSync } from 'node:fs'
 import { missingPrograms } from '../../test/support/ceph.ts'
 import { noHaproxy } from '../../test/support/haproxy.ts'
-import { IMAGES_ON_ONE_NODE } from '../../test/two-nodes/exceptions.ts'
+import { IMAGES_ON_ONE_NODE, ONE_MACHINE, SAME_ON_ONE_NODE } from '../../test/two-nodes/exceptions.ts'
 
 export const TIERS = ['default', 'postgres', 'browser', 'faults', 'cluster'] as const
 export type Tier = (typeof TIERS)[number]
@@ -113,10 +113,10 @@ export function testFiles(): string[] {
 
 /** The tier of each file. @throws when a file belongs to no tier or to several, or a file that is named here does not exist */
 export function tiersOf(files: readonly string[]): ReadonlyMap<string, Tier> {
-  const named = [...Object.keys(EXCEPTIONS), ...PARTLY_POSTGRES, ...LONGEST]
+  const onOneNode = [...ONE_MACHINE.keys(), ...SAME_ON_ONE_NODE.keys()].map((name) => `test/${name}`)
+  const named = [...Object.keys(EXCEPTIONS), ...PARTLY_POSTGRES, ...LONGEST, ...onOneNode]
   const gone = named.filter((file) => !files.includes(file))
-  if (gone.length > 0)
-    throw new Error(`scripts/test/tiers.ts names files that do not exist: ${gone.join(', ')}`)
+  if (gone.length > 0) throw new Error(`lists of test files name some that do not exist: ${gone.join(', ')}`)
   return new Map(files.map((file) => [file, tierOf(file)]))
 }
 

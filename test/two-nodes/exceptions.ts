@@ -5,30 +5,8 @@
  */
 const BALANCER = 'the balancer itself answers what is no HTTP, and no node sees it'
 
-const MALFORMED = [
-  'noise',
-  'no method',
-  'an unknown method',
-  'half a version',
-  'an unknown version',
-  'a space in the address',
-  'a header without a colon',
-  'a header with NUL',
-  'a length that is no number',
-  'a negative length',
-  'two lengths',
-  'a length and chunks',
-]
-
 /** File, name of the test, reason. */
 export const EXCEPTIONS: readonly (readonly [string, string, string])[] = [
-  ...MALFORMED.map(
-    (what) => ['http/malformed.test.ts', `a request with ${what}: 400 as JSON`, BALANCER] as const,
-  ),
-  ['http/malformed.test.ts', 'a request with a header of 40 KB: 431 as JSON', BALANCER],
-  ['http/malformed.test.ts', 'a request with 4,000 headers: 431 as JSON', BALANCER],
-  ['http/malformed.test.ts', 'a request with an address of 40 KB: 414 as JSON', BALANCER],
-  ['http/malformed.test.ts', 'a chunk of no size spoils the body', BALANCER],
   [
     'imagestore/edited-keys.test.ts',
     'verify reports such a key, and a backup omits its bytes',
@@ -62,10 +40,36 @@ export const ONE_MACHINE: ReadonlyMap<string, string> = new Map([
   ['imagestore/link-changed-meanwhile.test.ts', 'holds a request in the middle of its work in one process'],
   ['imagestore/link-lookups.test.ts', 'keeps the connections of one process from the database'],
   ['keys/wrong-keys-share.test.ts', 'keeps the connections of one process from the database'],
+  ['http/malformed.test.ts', 'the balancer itself answers most of it'],
   ['http/documented-errors.test.ts', 'cuts requests off and asks for what the balancer refuses itself'],
+  ['domainwatch/dns-tcp.test.ts', 'counts the connections of one process to a name server'],
+  ['domainwatch/events-readers.test.ts', 'counts the open streams of one process'],
+  ['domainwatch/watches-tls.test.ts', 'starts the node that knows the authority by itself'],
   ['domainwatch/import-sources.test.ts', 'imports into the database of its own process'],
   ['domainwatch/watches-email.test.ts', 'starts the node that knows the mail server by itself'],
   ['domainwatch/history-retention.test.ts', 'sweeps by hand, on the database of its own process'],
+])
+
+const OWN_DATABASE = 'opens a database in its own process, without a service'
+const ONE_IMAGE = 'one node makes all of it from the bytes of an image'
+
+/** Files whose results cannot depend on a second node. They are left out; the tiers of one node run them. */
+export const SAME_ON_ONE_NODE: ReadonlyMap<string, string> = new Map([
+  ['domainwatch/filter-table.test.ts', OWN_DATABASE],
+  ['domainwatch/list-scans.test.ts', OWN_DATABASE],
+  ['domainwatch/search.test.ts', OWN_DATABASE],
+  ['domainwatch/search-random.test.ts', OWN_DATABASE],
+  ['domainwatch/similar-endless.test.ts', OWN_DATABASE],
+  ['imagestore/image-fields.test.ts', 'compares tables in the source with the documentation'],
+  ['imagestore/modifier-table.test.ts', 'compares tables in the source with the documentation'],
+  ['imagestore/bombs.test.ts', ONE_IMAGE],
+  ['imagestore/corpus.test.ts', ONE_IMAGE],
+  ['imagestore/hostile-containers.test.ts', ONE_IMAGE],
+  ['imagestore/link-colours.test.ts', ONE_IMAGE],
+  ['imagestore/link-grammar.test.ts', ONE_IMAGE],
+  ['imagestore/link-in-browser.test.ts', ONE_IMAGE],
+  ['imagestore/svg-encodings.test.ts', ONE_IMAGE],
+  ['imagestore/svg-references.test.ts', ONE_IMAGE],
 ])
 
 /** Of image hosting's tests: those left out, and those of which some look into the process. */

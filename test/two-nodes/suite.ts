@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { Ceph } from '../support/ceph.ts'
 import type { TestPostgres } from '../support/postgres.ts'
 import { BLOBS_VARIABLE } from '../support/s3.ts'
-import { ONE_MACHINE } from './exceptions.ts'
+import { ONE_MACHINE, SAME_ON_ONE_NODE } from './exceptions.ts'
 import type { Ended } from './reporter.ts'
 
 const TESTS = fileURLToPath(new URL('../', import.meta.url))
@@ -106,7 +106,8 @@ export async function runAgain(
 
 async function testsIn(folder: string): Promise<string[]> {
   const names = await readdir(join(TESTS, folder))
+  const isLeftOut = (file: string) => ONE_MACHINE.has(file) || SAME_ON_ONE_NODE.has(file)
   return names
-    .filter((name) => name.endsWith('.test.ts') && !ONE_MACHINE.has(`${folder}/${name}`))
+    .filter((name) => name.endsWith('.test.ts') && !isLeftOut(`${folder}/${name}`))
     .map((name) => join(TESTS, folder, name))
 }
