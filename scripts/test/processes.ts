@@ -23,20 +23,21 @@ export interface TestProcess {
   readonly files: readonly string[]
 }
 
-/** Distributes files over processes, in their order. */
+/** Distributes files over processes, the shared ones first: what is started last is waited for alone. */
 export function processesFor(files: readonly string[]): TestProcess[] {
   const processes: TestProcess[] = []
+  const alone: TestProcess[] = []
   const shared = new Map<RegExp, string[]>()
   for (const file of files) {
     const kind = SHARING.find((pattern) => pattern.test(file))
-    if (kind === undefined) processes.push({ entry: file, files: [file] })
+    if (kind === undefined) alone.push({ entry: file, files: [file] })
     else shared.set(kind, [...(shared.get(kind) ?? []), file])
   }
   for (const group of shared.values()) {
     for (let from = 0; from < group.length; from += MAX_FILES)
       processes.push(sharedProcess(group.slice(from, from + MAX_FILES)))
   }
-  return processes
+  return [...processes, ...alone]
 }
 
 /** Each file is one test, so that what it leaves behind is cleaned up when it ends. */
