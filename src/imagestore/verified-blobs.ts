@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { pipeline, Transform, type Readable } from 'node:stream'
 import { lruCache } from '../lib/lru-cache.ts'
-import { BlobDamaged } from '../storage/blobs/blob-store.ts'
+import { BlobDamaged, type BlobStore } from '../storage/blobs/blob-store.ts'
 import { hashOfDigest } from './image-hash.ts'
 import type { BlobRow } from './image-fields.ts'
 
@@ -39,6 +39,30 @@ export function verifyStream(source: Readable, blob: Stored): Readable {
   })
   // Destroys both streams together. The reader receives the error.
   return pipeline(source, check, () => {})
+}
+
+/**
+ * Reads a whole blob and compares it with its record.
+ * @param onBytes called with the number of bytes of each chunk
+ */
+export async function verifyBlob(
+  store: BlobStore,
+  key: string,
+  { hash, size }: Pick<BlobRow, 'hash' | 'size'>,
+  onBytes: (bytes: number) => void = () => {},
+): Promise<'valid' | 'missing' | 'damaged'> {
+  const found = await store.openWhole(key)
+  if (found === undefined) return 'missing'
+  if (found.size !== size) {
+    found.body.destroy()
+    return 'damaged'
+  }
+  const digest = createHash('sha256')
+  for await (const chunk of found.body) {
+    digest.update(chunk)
+    onBytes(chunk.byteLength)
+  }
+  return hashOfDigest(digest.digest()) === hash ? 'valid' : 'damaged'
 }
 
 /** Remembers which blobs were verified recently, because a range alone cannot be verified. */

@@ -25,8 +25,8 @@ async function checkKeys(verification: Verification): Promise<void> {
 
 async function checkDomains(verification: Verification): Promise<void> {
   await verification.begin('domains', 'domains')
-  const domains = rowsOf(verification.database, queries.domainsAfter('', PAGE_ROWS), ({ name }) =>
-    queries.domainsAfter(name, PAGE_ROWS),
+  const domains = rowsOf(verification.database, (last?: { name: string }) =>
+    queries.domainsAfter(last?.name ?? '', PAGE_ROWS),
   )
   for await (const row of domains) {
     verification.report(domainFault(row))
@@ -37,10 +37,8 @@ async function checkDomains(verification: Verification): Promise<void> {
 
 async function checkImages(verification: Verification): Promise<void> {
   await verification.begin('images', 'images')
-  const images = rowsOf(
-    verification.database,
-    queries.imagesAfter(0, '', PAGE_ROWS),
-    ({ account_id, hash }) => queries.imagesAfter(account_id, hash, PAGE_ROWS),
+  const images = rowsOf(verification.database, (last?: { account_id: number; hash: string }) =>
+    queries.imagesAfter(last?.account_id ?? 0, last?.hash ?? '', PAGE_ROWS),
   )
   for await (const row of images) {
     verification.report(imageFault(row))

@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { hashOfDigest } from '../../imagestore/image-hash.ts'
 import {
   bytesKey,
   claimStore,
@@ -11,6 +9,7 @@ import {
   STRANGE_STORE,
   lostKey,
 } from '../../imagestore/blobs.ts'
+import { verifyBlob } from '../../imagestore/verified-blobs.ts'
 import { forEachConcurrent } from '../../lib/concurrency.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { reasonOf } from '../../storage/blobs/open.ts'
@@ -56,9 +55,7 @@ export async function checkOwner(
 export async function checkBytes(verification: Verification, repairer: Repairer | undefined): Promise<void> {
   const { database, blobs, checked, progress } = verification
   await verification.begin('bytes', 'blobs')
-  const rows = rowsOf(database, queries.blobsAfter('', PAGE_ROWS), ({ hash }) =>
-    queries.blobsAfter(hash, PAGE_ROWS),
-  )
+  const rows = rowsOf(database, (last?: { hash: string }) => queries.blobsAfter(last?.hash ?? '', PAGE_ROWS))
   await forEachConcurrent(rows, CONCURRENCY, async (row) => {
     verification.report(blobFault(row))
     const state = await verifyBytes(blobs, bytesKey(row.key), row, (bytes) => {
@@ -145,29 +142,15 @@ async function verifyBytes(
   let mismatches = 0
   for (let attempt = 1; ; attempt++) {
     try {
-      const state = await readOnce()
-      if (state !== 'rotted') return { kind: state }
+      const state = await verifyBlob(blobs, key, expected, onBytes)
+      if (state === 'valid') return { kind: 'good' }
+      if (state === 'missing') return { kind: 'missing' }
       if (++mismatches === 2) return { kind: 'rotted' }
     } catch (error) {
       const reason = error instanceof Error ? reasonOf(error) : String(error)
       if (attempt >= READ_ATTEMPTS) return { kind: 'unreadable', reason }
       await pause(READ_PAUSE_MS)
     }
-  }
-
-  async function readOnce(): Promise<'good' | 'missing' | 'rotted'> {
-    const found = await blobs.openWhole(key)
-    if (found === undefined) return 'missing'
-    if (found.size !== expected.size) {
-      found.body.destroy()
-      return 'rotted'
-    }
-    const digest = createHash('sha256')
-    for await (const chunk of found.body) {
-      digest.update(chunk)
-      onBytes(chunk.byteLength)
-    }
-    return hashOfDigest(digest.digest()) === expected.hash ? 'good' : 'rotted'
   }
 }
 

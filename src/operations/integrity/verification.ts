@@ -119,17 +119,17 @@ export class Verification {
   }
 }
 
-/** Yields all rows of a table in key order. @param after the page after a row */
+/** Yields all rows of a table in key order. @param pageAfter the page after a row, or the first one */
 export async function* rowsOf<Row>(
   database: Database,
-  first: Query<Row>,
-  after: (last: Row) => Query<Row>,
+  pageAfter: (last?: Row) => Query<Row>,
 ): AsyncGenerator<Row> {
-  for (let page = await retryOverload(() => database.scanner.all(first)); page.length > 0;) {
+  for (let last: Row | undefined; ;) {
+    const query = pageAfter(last)
+    const page = await retryOverload(() => database.scanner.all(query))
     yield* page
-    const last = page.at(-1)
-    if (last === undefined || page.length < PAGE_ROWS) return
-    page = await retryOverload(() => database.scanner.all(after(last)))
+    last = page.at(-1)
+    if (page.length < PAGE_ROWS) return
   }
 }
 

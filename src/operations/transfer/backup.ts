@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../../lib/clock.ts'
+import { systemClock } from '../../lib/clock.ts'
 import type { Progress } from '../../lib/progress.ts'
 import { VERSION } from '../../lib/version.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
@@ -38,7 +38,6 @@ export interface BackupOptions {
   /** How many of the newest snapshots to keep; undefined for all. */
   readonly keep: number | undefined
   readonly progress: Progress
-  readonly clock?: Clock
 }
 
 export type BackupOutcome =
@@ -56,16 +55,16 @@ export type BackupOutcome =
 export async function backup(
   from: InstanceLocation,
   to: BackupLocation,
-  { open, keep, progress, clock = systemClock }: BackupOptions,
+  { open, keep, progress }: BackupOptions,
 ): Promise<BackupOutcome> {
   if (await overlapsInstance(to, from)) return { kind: 'refused', reason: 'own-place' }
   await using instance = await open(from, { existing: true })
   using store = await openBackupStore(to, from.data)
-  await store.staging.sweep(clock.now(), LEFTOVER_AGE_MS)
+  await store.staging.sweep(systemClock.now(), LEFTOVER_AGE_MS)
   const owner = await ownerOf(instance.database)
   if (await isOfOtherInstance(store, owner)) return { kind: 'refused', reason: 'other-instance' }
-  const held = await withRemovalsHeld(instance.database, clock, async () => {
-    const taken = await takeSnapshot(instance, store, owner, clock, progress)
+  const held = await withRemovalsHeld(instance.database, async () => {
+    const taken = await takeSnapshot(instance, store, owner, progress)
     const mayPrune = keep !== undefined && taken.images.faultCount === 0
     return { ...taken, pruned: mayPrune ? await pruneSnapshots(store, keep) : undefined }
   })
@@ -76,10 +75,9 @@ async function takeSnapshot(
   { blobs, database }: Instance,
   store: BackupStore,
   owner: string,
-  clock: Clock,
   progress: Progress,
 ): Promise<{ readonly manifest: Manifest; readonly images: CopyResult }> {
-  const now = clock.now()
+  const now = systemClock.now()
   const name = snapshotName(now)
   // Removals are on hold now, so the images of this view stay until they are copied.
   const tables = await database.snapshot(async (view) => {
@@ -138,16 +136,12 @@ type HeldOutcome<T> =
   | { readonly kind: 'busy'; readonly until: number }
 
 /** Runs `work` while no node removes the bytes of images. */
-async function withRemovalsHeld<T>(
-  database: Database,
-  clock: Clock,
-  work: () => Promise<T>,
-): Promise<HeldOutcome<T>> {
-  const until = await beginHold(database, clock.now(), clock.now() + HOLD_MS)
+async function withRemovalsHeld<T>(database: Database, work: () => Promise<T>): Promise<HeldOutcome<T>> {
+  const until = await beginHold(database, systemClock.now(), systemClock.now() + HOLD_MS)
   if (until !== undefined) return { kind: 'busy', until }
   // A failure is tolerated: the next renewal may succeed, and an image that is removed too early is reported missing.
   const timer = setInterval(
-    () => void prolongHold(database, clock.now() + HOLD_MS).catch(() => {}),
+    () => void prolongHold(database, systemClock.now() + HOLD_MS).catch(() => {}),
     RENEW_HOLD_MS,
   )
   try {

@@ -4,6 +4,7 @@ import { BlobDamaged, type BlobStore, isBlobKey } from '../../storage/blobs/blob
 import type { Staging } from '../../storage/blobs/staging.ts'
 import { forEachConcurrent } from '../../lib/concurrency.ts'
 import { hashOfDigest } from '../../imagestore/image-hash.ts'
+import { verifyBlob } from '../../imagestore/verified-blobs.ts'
 import type { Progress } from '../../lib/progress.ts'
 import { withRetries } from '../../lib/retry.ts'
 import type { Database } from '../../storage/database/database.ts'
@@ -91,7 +92,7 @@ async function copy(
   check: boolean,
 ): Promise<'copied' | 'present' | Fault['kind']> {
   if (!isBlobKey(image.key)) return 'damaged'
-  const state = check ? await verifyImage(image, target.blobs) : await exists(image, target.blobs)
+  const state = check ? await verifyBlob(target.blobs, image.key, image) : await exists(image, target.blobs)
   if (state === 'valid') return 'present'
   const body = await openImage(image, source)
   if (body === 'missing' || body === 'damaged') return body
@@ -107,22 +108,9 @@ async function copy(
   // Stores do not overwrite a key.
   if (state === 'damaged') await target.blobs.remove(image.key)
   await target.blobs.put(image.key, staged)
-  const written = await verifyImage(image, target.blobs)
+  const written = await verifyBlob(target.blobs, image.key, image)
   if (written !== 'valid') throw new Error(`${image.key} was written and read back ${written}`)
   return 'copied'
-}
-
-/** Reads an image and compares it with its hash. */
-async function verifyImage(image: ImageBytes, store: BlobStore): Promise<'valid' | Fault['kind']> {
-  const found = await store.openWhole(image.key)
-  if (found === undefined) return 'missing'
-  if (found.size !== image.size) {
-    found.body.destroy()
-    return 'damaged'
-  }
-  const digest = createHash('sha256')
-  for await (const chunk of found.body) digest.update(chunk)
-  return hashOfDigest(digest.digest()) === image.hash ? 'valid' : 'damaged'
 }
 
 async function exists({ key }: ImageBytes, store: BlobStore): Promise<'valid' | 'missing'> {
