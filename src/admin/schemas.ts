@@ -1,4 +1,4 @@
-import { array, constant, integer, object, string, type JsonSchema } from '../http/openapi/json-schema.ts'
+import { array, constant, integer, nullable, object, string } from '../http/openapi/json-schema.ts'
 import { ALL_SCOPES, SERVICES } from '../http/auth/key-limits.ts'
 
 const ID = 'k7mq2x9apd'
@@ -8,16 +8,15 @@ const id = string({ description: 'Id of the key, which is not the key itself', e
 const account = string({ description: "The account's name", examples: ['fotos'] })
 const service = string({ enum: SERVICES, description: 'Service that the key or account belongs to' })
 const DELIVERY = ['open', 'ladder', 'presets', 'signed']
-const limitOf = (unit: string) => orNull(integer({ description: `Limit on its ${unit}; null for none` }))
+const limitOf = (unit: string) => nullable(integer({ description: `Limit on its ${unit}; null for none` }))
 const delivery = string({ enum: DELIVERY, description: 'Delivery mode of its images' })
 const seconds = (description: string) =>
   integer({ description: `${description}, seconds since 1970-01-01 UTC` })
-const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema['type'], 'null'] })
 
 const limits = {
   scope: string({ enum: ALL_SCOPES, description: 'Scope of the key' }),
-  expires: orNull(seconds('When it expires; null for never')),
-  rate: orNull(string({ description: 'Rate limit; null for none', examples: ['60/min'] })),
+  expires: nullable(seconds('When it expires; null for never')),
+  rate: nullable(string({ description: 'Rate limit; null for none', examples: ['60/min'] })),
 }
 const EXAMPLE_LIMITS = { scope: 'read', expires: DATE + 7_776_000, rate: '60/min' }
 
@@ -29,14 +28,14 @@ export const accountsAnswer = object(
       object({
         account,
         service,
-        date: orNull(seconds('When it was created; null for administrators')),
+        date: nullable(seconds('When it was created; null for administrators')),
         keys: integer({ description: 'Number of its valid keys' }),
         images: integer({ description: 'Number of its images' }),
         bytes: integer({ description: 'Total size in bytes' }),
         max_images: limitOf('images'),
         max_bytes: limitOf('bytes'),
-        delivery: { ...orNull(delivery), enum: [...DELIVERY, null] },
-        used: orNull(seconds('Last use of any of its keys, accurate to a few minutes')),
+        delivery: { ...nullable(delivery), enum: [...DELIVERY, null] },
+        used: nullable(seconds('Last use of any of its keys, accurate to a few minutes')),
       }),
     ),
   },
@@ -89,8 +88,8 @@ export const keysAnswer = object(
         account,
         service,
         date: seconds('When it was created'),
-        used: orNull(seconds('Last use, accurate to a few minutes')),
-        revoked: orNull(seconds('When it was revoked')),
+        used: nullable(seconds('Last use, accurate to a few minutes')),
+        revoked: nullable(seconds('When it was revoked')),
         ...limits,
       }),
     ),

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../lib/clock.ts'
 import { localDateTime } from '../lib/dates.ts'
 import { FairSlots } from '../lib/fair-slots.ts'
-import { array, optional, string, type JsonSchema } from '../http/openapi/json-schema.ts'
+import { array, optional, string, type JsonSchema, nullable } from '../http/openapi/json-schema.ts'
 import type { Parameter } from '../http/parameters.ts'
 import { clientOf } from '../storage/database/connection-slots.ts'
 import type { Database, Reader } from '../storage/database/database.ts'
@@ -10,7 +10,7 @@ import type { FilteredRecord } from './filters.ts'
 import { recordsNamed, type RecordRow } from './queries-records.ts'
 import { splitTags } from './tags.ts'
 import type { SplitName } from './words/dictionary.ts'
-import { nullable, bit } from './schemas.ts'
+import { bit } from './schemas.ts'
 
 /** A field that `fields` adds. Parameter, answers and OpenAPI document follow from the table of them. */
 interface RecordField {
@@ -35,9 +35,9 @@ const table = {
     schema: bit('Someone has decided on it (1) or no one has (0)'),
     value: ({ seen_at }) => (seen_at === null ? 0 : 1),
   },
-  seen_by: { schema: nullable('string', 'Account that has'), value: ({ seen_by }) => seen_by },
+  seen_by: { schema: nullable(string({ description: 'Account that has' })), value: ({ seen_by }) => seen_by },
   seen_at: {
-    schema: nullable('string', 'When, in the time zone of the service'),
+    schema: nullable(string({ description: 'When, in the time zone of the service' })),
     value: ({ seen_at }, { timeZone }) => local(seen_at, timeZone),
   },
   note: { schema: string({ description: 'Note; empty for none' }), value: ({ note }) => note ?? '' },
@@ -47,19 +47,21 @@ const table = {
     value: ({ name }, { split }) => split(name),
   },
   deleted_at: {
-    schema: nullable('string', 'When it was deleted; null while it is bought'),
+    schema: nullable(string({ description: 'When it was deleted; null while it is bought' })),
     value: ({ deleted_at }) => deleted_at,
   },
   discarded_at: {
-    schema: nullable('string', 'When it was discarded, in the time zone of the service; null if it is not'),
+    schema: nullable(
+      string({ description: 'When it was discarded, in the time zone of the service; null if it is not' }),
+    ),
     value: ({ discarded_at }, { timeZone }) => local(discarded_at, timeZone),
   },
   claimed_by: {
-    schema: nullable('string', 'Account that holds it in the queue; null if none does'),
+    schema: nullable(string({ description: 'Account that holds it in the queue; null if none does' })),
     value: ({ claimed_by }) => claimed_by,
   },
   claimed_until: {
-    schema: nullable('string', 'Until when, in the time zone of the service'),
+    schema: nullable(string({ description: 'Until when, in the time zone of the service' })),
     value: ({ claimed_until }, { timeZone }) => local(claimed_until, timeZone),
   },
 } as const satisfies Readonly<Record<string, RecordField>>

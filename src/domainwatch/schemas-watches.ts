@@ -2,8 +2,8 @@ import { WATCH_CHOICES } from './events/event.ts'
 import { LANGUAGES } from './events/atom-texts.ts'
 import { CHANNEL_NAMES } from './watches/channels/channel.ts'
 import { SECRETS_OVERLAP_HOURS } from './watches/edit-watch.ts'
-import { array, constant, integer, object, string } from '../http/openapi/json-schema.ts'
-import { bit, nullable } from './schemas.ts'
+import { array, constant, integer, object, string, nullable } from '../http/openapi/json-schema.ts'
+import { bit } from './schemas.ts'
 
 const id = string({ description: 'Of the watch' })
 
@@ -43,8 +43,10 @@ export const watchMade = object(
   {
     status: constant(200),
     id,
-    secret: nullable('string', 'Webhooks are signed with it; null without webhook. Shown this once'),
-    atom: nullable('string', 'Address of the feed; null without feed. Shown this once'),
+    secret: nullable(
+      string({ description: 'Webhooks are signed with it; null without webhook. Shown this once' }),
+    ),
+    atom: nullable(string({ description: 'Address of the feed; null without feed. Shown this once' })),
   },
   {
     description: 'The watch was created',
@@ -59,10 +61,10 @@ const deliveryState = {
   state: string({ enum: ['active', 'dead'], description: '`dead`: the receiver was given up' }),
   pending: bit('Whether a delivery is in progress'),
   attempts: integer({ description: 'Failed attempts of that delivery' }),
-  next_attempt: nullable('string', 'When it is tried again'),
-  last_delivery: nullable('string', 'When one last arrived'),
-  last_error: nullable('string', 'The error since then'),
-  last_error_at: nullable('string', 'When'),
+  next_attempt: nullable(string({ description: 'When it is tried again' })),
+  last_delivery: nullable(string({ description: 'When one last arrived' })),
+  last_error: nullable(string({ description: 'The error since then' })),
+  last_error_at: nullable(string({ description: 'When' })),
 }
 
 export const watchesAnswer = object(
@@ -83,11 +85,17 @@ export const watchesAnswer = object(
         shared: bit('Whether the whole group sees and edits it'),
         paused: bit('Whether it is paused'),
         created: string(),
-        url: nullable('string', 'Where webhooks are sent'),
-        to: nullable('string', 'Where messages are sent, without the secret parts of addresses'),
+        url: nullable(string({ description: 'Where webhooks are sent' })),
+        to: nullable(
+          string({ description: 'Where messages are sent, without the secret parts of addresses' }),
+        ),
         language: string({ enum: LANGUAGES }),
-        digest: nullable('string', 'Time of day of the one message of a day; null for messages as it comes'),
-        next_digest: nullable('string', 'When the next one is due; null while it is not scheduled'),
+        digest: nullable(
+          string({ description: 'Time of day of the one message of a day; null for messages as it comes' }),
+        ),
+        next_digest: nullable(
+          string({ description: 'When the next one is due; null while it is not scheduled' }),
+        ),
         atom: bit('Whether there is a feed'),
         ...deliveryState,
         destinations: array(
@@ -111,8 +119,10 @@ export const watchEdited = object(
   {
     status: constant(200),
     id,
-    secret: nullable('string', 'Of a webhook that the edit added; else null. Shown this once'),
-    atom: nullable('string', 'Address of a feed that the edit added; else null. Shown this once'),
+    secret: nullable(string({ description: 'Of a webhook that the edit added; else null. Shown this once' })),
+    atom: nullable(
+      string({ description: 'Address of a feed that the edit added; else null. Shown this once' }),
+    ),
   },
   {
     description: 'The watch was edited',
@@ -154,15 +164,15 @@ export const testAnswer = object(
     status: constant(200),
     id,
     delivered: integer({ minimum: 0, maximum: 1 }),
-    code: nullable('integer', 'Status that the receiver answered'),
-    error: nullable('string', 'The error'),
+    code: nullable(integer({ description: 'Status that the receiver answered' })),
+    error: nullable(string({ description: 'The error' })),
     data: array(
       object({
         channel: string({ enum: CHANNEL_NAMES }),
         to: string(),
         delivered: bit('Whether it arrived'),
-        code: nullable('integer', 'Status that the receiver answered'),
-        error: nullable('string', 'The error'),
+        code: nullable(integer({ description: 'Status that the receiver answered' })),
+        error: nullable(string({ description: 'The error' })),
       }),
       { description: 'Of each destination; above, of the first that failed, or of the first' },
     ),

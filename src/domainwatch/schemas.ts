@@ -2,7 +2,6 @@ import { integer, string } from '../http/openapi/json-schema.ts'
 import { DISCARDED_RETENTION_DAYS } from './limits.ts'
 
 export const bit = (description: string) => integer({ minimum: 0, maximum: 1, description })
-export const nullable = (type: string, description: string) => ({ type: [type, 'null'], description })
 export const dateTime = (description: string) =>
   string({
     pattern: '^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$',

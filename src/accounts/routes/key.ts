@@ -1,6 +1,6 @@
 import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { constant, integer, object, string } from '../../http/openapi/json-schema.ts'
+import { constant, integer, nullable, object, string } from '../../http/openapi/json-schema.ts'
 import { type LimitedScope, SCOPES, SERVICES, type Service, formatRate } from '../../http/auth/key-limits.ts'
 
 const EXAMPLE = {
@@ -43,14 +43,10 @@ function keyAnswer(service: Service) {
       account: string({ description: 'The account that the key belongs to' }),
       service: string({ enum: [service] }),
       scope: string({ enum: SCOPES[service], description: 'Scope of the key' }),
-      expires: {
-        ...integer({ description: 'When it expires, seconds since 1970-01-01 UTC; null for never' }),
-        type: ['integer', 'null'],
-      },
-      rate: {
-        ...string({ description: 'Rate limit; null for none' }),
-        type: ['string', 'null'],
-      },
+      expires: nullable(
+        integer({ description: 'When it expires, seconds since 1970-01-01 UTC; null for never' }),
+      ),
+      rate: nullable(string({ description: 'Rate limit; null for none' })),
     },
     {
       description: 'The limits of the key',

@@ -2,9 +2,8 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import type { Feeds, FeedStatus } from '../feeds/index.ts'
-import { array, constant, integer, object, string } from '../../http/openapi/json-schema.ts'
+import { array, constant, integer, object, string, nullable } from '../../http/openapi/json-schema.ts'
 import { IMPORT_FORMATS } from '../import/format.ts'
-import { nullable } from '../schemas.ts'
 
 const feed = object({
   name: string({ description: 'The name in the settings' }),
@@ -13,15 +12,14 @@ const feed = object({
   every: string({ description: 'Interval', examples: ['15m'] }),
   account: string({ description: 'Account on whose behalf records are imported' }),
   last_attempt: nullable(
-    'string',
-    'When it was last fetched, successfully or not; null before the first time',
+    string({ description: 'When it was last fetched, successfully or not; null before the first time' }),
   ),
-  last_success: nullable('string', 'When that last succeeded, also if the list was unchanged'),
-  last_change: nullable('string', 'When an import last changed records'),
-  read: nullable('integer', 'Records in the last import; null before the first'),
-  changed: nullable('integer', 'Records that the last import added or changed'),
-  refused: nullable('integer', 'Lines that the last import refused'),
-  error: nullable('string', 'Why the last attempt failed; null if it succeeded'),
+  last_success: nullable(string({ description: 'When that last succeeded, also if the list was unchanged' })),
+  last_change: nullable(string({ description: 'When an import last changed records' })),
+  read: nullable(integer({ description: 'Records in the last import; null before the first' })),
+  changed: nullable(integer({ description: 'Records that the last import added or changed' })),
+  refused: nullable(integer({ description: 'Lines that the last import refused' })),
+  error: nullable(string({ description: 'Why the last attempt failed; null if it succeeded' })),
   stale: integer({ enum: [0, 1], description: '1 if there was no success for three intervals' }),
 })
 

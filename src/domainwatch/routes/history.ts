@@ -4,14 +4,13 @@ import { parseLabelOrDomain } from '../../lib/domain-names.ts'
 import { clientOf } from '../../storage/database/connection-slots.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { nextLink } from '../../http/headers.ts'
+import { invalidCursor, nextLink } from '../../http/headers.ts'
 import { integer as integerParameter, text } from '../../http/parameters.ts'
 import { changeEntry, mailServersEntry, nameServersEntry, CHANGE_KINDS } from '../history/entries.ts'
 import { changesOfDomain, observationsOf } from '../history/queries.ts'
 import { MAX_ENTRIES } from '../history/store-observations.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
-import { array, constant, integer, object, string } from '../../http/openapi/json-schema.ts'
-import { nullable } from '../schemas.ts'
+import { array, constant, integer, object, string, nullable } from '../../http/openapi/json-schema.ts'
 
 const fields = (description: string) => ({
   type: ['object', 'null'],
@@ -21,7 +20,9 @@ const fields = (description: string) => ({
 
 const change = object({
   date: string({ description: 'When, in the time zone of the service', examples: ['2025-12-31 15:00:00'] }),
-  account: nullable('string', 'Account that made it; null if unknown, as for an expired record'),
+  account: nullable(
+    string({ description: 'Account that made it; null if unknown, as for an expired record' }),
+  ),
   kind: string({ enum: CHANGE_KINDS, description: 'What kind of change' }),
   from: fields('The fields that changed, as they were; null where there was no record'),
   to: fields('The same as they became; null where there is no record any more'),
@@ -127,8 +128,6 @@ export function historyRoute(
 
 /** Reads a cursor that is the id of the last item shown. */
 export function readIdCursor(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) {
-    throw new HttpError(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
-  }
+  if (!/^\d{1,15}$/.test(text)) throw invalidCursor()
   return Number(text)
 }

@@ -1,7 +1,6 @@
 import type { HttpServer } from '../../http/server.ts'
-import { HttpError } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { nextLink } from '../../http/headers.ts'
+import { invalidCursor, nextLink } from '../../http/headers.ts'
 import { integer as integerParameter, text } from '../../http/parameters.ts'
 import { decodeCursor } from '../list/cursor.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
@@ -78,9 +77,8 @@ export function listRoute(
       const selection = listRequest(values)
       const cursor = values.cursor === undefined ? undefined : decodeCursor(values.cursor)
       const pageRequest = { ...selection, limit: values.limit, cursor }
-      if ((values.cursor !== undefined && cursor === undefined) || !hasOwnCursor(pageRequest)) {
-        throw new HttpError(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
-      }
+      if ((values.cursor !== undefined && cursor === undefined) || !hasOwnCursor(pageRequest))
+        throw invalidCursor()
       const frame = frameOf(values.search)
       const link = (next: string | undefined) => {
         if (next !== undefined) reply.header('link', nextLink(baseUrl, request.raw.url ?? '', next))

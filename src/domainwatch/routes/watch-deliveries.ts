@@ -4,7 +4,15 @@ import { isStorable } from '../../lib/text.ts'
 import { nextLink } from '../../http/headers.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { problem, array, constant, integer, object, string } from '../../http/openapi/json-schema.ts'
+import {
+  problem,
+  array,
+  constant,
+  integer,
+  object,
+  string,
+  nullable,
+} from '../../http/openapi/json-schema.ts'
 import { integer as integerParameter, text } from '../../http/parameters.ts'
 import type { Watches } from '../watches/index.ts'
 import type { DeliveryRow } from '../watches/queries-deliveries.ts'
@@ -16,7 +24,7 @@ import {
   tooManyReplays,
 } from '../watches/delivery-log.ts'
 import { noWatch, watchGone, watchId, WATCHES_PATH, which } from './watch-parameters.ts'
-import { bit, nullable } from '../schemas.ts'
+import { bit } from '../schemas.ts'
 import { readIdCursor } from './history.ts'
 
 const SHOWN = {
@@ -51,11 +59,14 @@ const deliveriesAnswer = object(
         }),
         attempts: integer({ description: 'Attempts so far' }),
         code: nullable(
-          'integer',
-          'Status that the receiver answered to the last attempt; null without an answer',
+          integer({
+            description: 'Status that the receiver answered to the last attempt; null without an answer',
+          }),
         ),
-        milliseconds: nullable('integer', 'How long the last attempt took; null before it ended'),
-        error: nullable('string', 'Error of the last attempt; null if it succeeded'),
+        milliseconds: nullable(
+          integer({ description: 'How long the last attempt took; null before it ended' }),
+        ),
+        error: nullable(string({ description: 'Error of the last attempt; null if it succeeded' })),
         replayable: bit('Whether its content is kept, so that it can be sent again'),
         replaying: bit('Whether it waits to be sent again'),
       }),

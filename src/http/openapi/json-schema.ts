@@ -19,6 +19,9 @@ export const array = (items: JsonSchema, keywords: JsonSchema = {}): JsonSchema 
   ...keywords,
 })
 
+/** Also allows null. */
+export const nullable = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema['type'], 'null'] })
+
 /** Marks a property of an object as optional. */
 export const optional = (schema: JsonSchema): JsonSchema => ({ ...schema, [isOptional]: true })
 

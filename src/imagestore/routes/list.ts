@@ -1,10 +1,9 @@
 import type { HttpServer } from '../../http/server.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
-import { HttpError } from '../../lib/errors.ts'
 import { clientOf } from '../../storage/database/connection-slots.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { nextLink } from '../../http/headers.ts'
+import { invalidCursor, nextLink } from '../../http/headers.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
 import { flag, integer, text } from '../../http/parameters.ts'
 import { exampleOf, schemasOf } from '../image-fields.ts'
@@ -91,8 +90,6 @@ export function imageListRoute(
 
 function readCursor(text: string): { date: number; hash: string } {
   const [, date = '', hash = ''] = /^(0|[1-9]\d{0,11})\.(.+)$/.exec(text) ?? []
-  if (!isImageHash(hash)) {
-    throw new HttpError(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
-  }
+  if (!isImageHash(hash)) throw invalidCursor()
   return { date: Number(date), hash }
 }
