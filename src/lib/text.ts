@@ -16,6 +16,12 @@ export function hasAtMostCharacters(text: string, characters: number): boolean {
   return [...text].length <= characters
 }
 
+const REFERENCES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/** Escapes text for HTML and XML, in elements and in attributes. @param special which characters to escape */
+export const escapeHtml = (text: string, special = /[&<>"]/g): string =>
+  text.replaceAll(special, (character) => REFERENCES[character] ?? character)
+
 /**
  * Large texts are converted in pieces of this size: pieces that fit the processor's cache are three times as fast as a string
  * of megabytes. A multiple of 4, for base64.

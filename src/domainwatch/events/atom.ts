@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { HttpReply, HttpRequest } from '../../http/server.ts'
 import { matches } from '../../http/headers.ts'
+import { escapeHtml } from '../../lib/text.ts'
 import { type Language, atomTextsIn, type AtomTexts } from './atom-texts.ts'
 import type { MxRecord } from '../../lib/dns/index.ts'
 import { splitTags } from '../tags.ts'
@@ -156,14 +157,9 @@ function urn(name: string): string {
   return `urn:uuid:${groups.join('-')}`
 }
 
-const REFERENCES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
 /** Escapes text for XML 1.0. Characters that XML cannot represent even escaped are replaced by U+FFFD. */
 function escape(text: string): string {
-  return text
-    .toWellFormed()
-    .replaceAll(/[^\P{Cc}\t\n\r]|[\ufffe\uffff]/gu, '\ufffd')
-    .replaceAll(/[&<>"]/g, (character) => REFERENCES[character] ?? character)
+  return escapeHtml(text.toWellFormed().replaceAll(/[^\P{Cc}\t\n\r]|[\ufffe\uffff]/gu, '\ufffd'))
 }
 
 /** Answers with an Atom feed, or with 304 if the client has it already. */

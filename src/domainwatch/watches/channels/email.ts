@@ -1,8 +1,8 @@
 import type { Transporter } from 'nodemailer'
 import { failure, FOR_PEOPLE, type Channel, type NotifiedWatch, type Outcome } from './channel.ts'
+import { escapeHtml } from '../../../lib/text.ts'
 import type { HttpChannelOptions } from './http-post.ts'
 import {
-  escapeHtml,
   mailHtml,
   plainText,
   characters,

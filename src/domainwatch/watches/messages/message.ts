@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../../lib/text.ts'
 import type { ConsoleLinks } from '../../console-links.ts'
 import type { Notice, NotifiedWatch } from '../channels/channel.ts'
 import { newsOf, textsIn, type DetailedOccurrence, type NewsItem, type Texts } from './texts.ts'
@@ -107,20 +108,15 @@ export const plainText: Markup = {
   link: (label, url) => `${label}: ${url}`,
 }
 
-const REFERENCES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-export const escapeHtml = (text: string): string =>
-  text.replaceAll(/[&<>"]/g, (character) => REFERENCES[character] ?? character)
-
 /** HTML of the Telegram Bot API. Names are code, because clients would turn them into links to the domains. */
 export const telegramHtml: Markup = {
-  text: escapeHtml,
+  text: (text) => escapeHtml(text),
   title: (text) => `<b>${escapeHtml(text)}</b>`,
   name: (name) => `<code>${escapeHtml(name)}</code>`,
   link: (label, url) => `<a href="${escapeHtml(url)}">${escapeHtml(label)}</a>`,
 }
 
-const escapeSlack = (text: string) =>
-  text.replaceAll(/[&<>]/g, (character) => REFERENCES[character] ?? character)
+const escapeSlack = (text: string) => escapeHtml(text, /[&<>]/g)
 
 /** Text of Slack messages with `mrkdwn` off, where only `&`, `<` and `>` have a meaning. */
 export const slackText: Markup = {
@@ -143,7 +139,7 @@ export const discordMarkdown: Markup = {
 
 /** HTML of mails. */
 export const mailHtml: Markup = {
-  text: escapeHtml,
+  text: (text) => escapeHtml(text),
   title: (text) => `<h1 style="font-size:1.2em">${escapeHtml(text)}</h1>`,
   name: (name, url) => `<a href="${escapeHtml(url)}"><b>${escapeHtml(name)}</b></a>`,
   link: (label, url) => `<a href="${escapeHtml(url)}">${escapeHtml(label)}</a>`,
