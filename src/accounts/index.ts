@@ -2,6 +2,7 @@ import { lruCache } from '../lib/lru-cache.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isDisplayName } from '../lib/free-text.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
+import { lockInstance } from '../storage/database/dialect.ts'
 import type { Query } from '../storage/database/sql.ts'
 import { VersionedCache } from '../storage/database/versioned-cache.ts'
 import type { Identity } from '../http/auth/authenticator.ts'
@@ -137,7 +138,7 @@ export function createAccounts(database: Database, clock: Clock) {
       // Checked at every start without a lock, so that it does not wait for writers.
       if (!(await isEmpty(database))) return undefined
       return database.transaction(async (tx) => {
-        await tx.all(queries.lockInstance(database.dialect.forUpdate))
+        await tx.all(lockInstance(database.dialect))
         if (!(await isEmpty(tx))) return undefined
         const created: ApiKey[] = []
         for (const { name, service } of accounts) {

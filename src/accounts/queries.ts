@@ -1,4 +1,4 @@
-import { join, raw, sql, type Sql } from '../storage/database/sql.ts'
+import { join, raw, sql } from '../storage/database/sql.ts'
 import type { AccountRecord, KeyLimits, KeyRecord, Scope, Service } from '../http/auth/key-limits.ts'
 
 export type AccountRow = Omit<AccountRecord, 'created_at'>
@@ -80,9 +80,6 @@ export const revokeAdministrator = (id: string, now: number) => sql`
 
 export const keyById = (id: string) => sql<{ id: string }>`
   SELECT id FROM keys WHERE id = ${id} UNION ALL SELECT id FROM administrators WHERE id = ${id}`
-
-/** Locks the only row of the table, for work that one node does once. */
-export const lockInstance = (forUpdate: Sql) => sql`SELECT id FROM instance ${forUpdate}`
 
 export const countAccounts = () => sql<{ count: number }>`SELECT count(*) AS count FROM accounts`
 

@@ -36,9 +36,6 @@ function items(dialect: Dialect, columns: Readonly<Record<string, ValueType>>, r
   )`
 }
 
-/** Serialises writes of observations until the transaction ends, so that nodes store the same observation once. */
-export const lockObservations = (dialect: Dialect) => sql`SELECT id FROM instance ${dialect.forUpdate}`
-
 /**
  * Selects, for each name that has a record, the entries before and after a time. The planner has to keep the order of the
  * joins.

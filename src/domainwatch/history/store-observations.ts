@@ -1,11 +1,10 @@
 import { acceptsMail } from '../events/event.ts'
 import type { Transaction } from '../../storage/database/database.ts'
-import type { Dialect } from '../../storage/database/dialect.ts'
+import { lockInstance, type Dialect } from '../../storage/database/dialect.ts'
 import { removeRows, storeRows, type Row } from '../../storage/database/rows.ts'
 import { tableNamed } from '../../storage/database/tables.ts'
 import {
   insertDnsChanges,
-  lockObservations,
   neighbours,
   OBSERVATION_TABLES,
   removeExcess,
@@ -68,7 +67,8 @@ export async function storeObservations(
   observations: ReadonlyMap<string, Observation>,
 ): Promise<void> {
   const table = tableNamed(OBSERVATION_TABLES[type])
-  await tx.all(lockObservations(dialect))
+  // So that nodes store the same observation once.
+  await tx.all(lockInstance(dialect))
   const items = [...observations].map(([name, { first }]) => [name, first] as const)
   const stored: Row[] = []
   const replaced: Row[] = []

@@ -8,11 +8,10 @@ import { newSecret } from './channels/webhook.ts'
 import { assertAccountLimit, assertFewDestinations, parseDestinations } from './destinations.ts'
 import { digestOf, newAtomToken } from './notifiers.ts'
 import * as queries from './queries.ts'
-import { countShared, lockInstance, accessibleWatch, replaceSecret } from './queries.ts'
 import * as destinations from './queries-destinations.ts'
 import type { Changes } from '../events/event.ts'
 import { parseSavedFilters, type SavedFilters } from './watch-filters.ts'
-import type { Sql } from '../../storage/database/sql.ts'
+import { lockInstance, type Dialect } from '../../storage/database/dialect.ts'
 import type { Clock } from '../../lib/clock.ts'
 
 /** Shared watches of all accounts, which every member lists. */
@@ -24,9 +23,9 @@ export const tooManyShared = () =>
  * Serialises the sharing of watches until the transaction ends, so that concurrent requests cannot exceed the limit together.
  * @throws HttpError 409 if the group already has `MAX_SHARED`
  */
-export async function lockSharing(tx: Transaction, forUpdate: Sql): Promise<void> {
-  await tx.all(lockInstance(forUpdate))
-  const { count = 0 } = (await tx.first(countShared())) ?? {}
+export async function lockSharing(tx: Transaction, dialect: Dialect): Promise<void> {
+  await tx.all(lockInstance(dialect))
+  const { count = 0 } = (await tx.first(queries.countShared())) ?? {}
   if (count >= MAX_SHARED) throw tooManyShared()
 }
 
@@ -80,7 +79,7 @@ export async function editWatch(
     await tx.all(queries.lockAccount(known.account_id, forUpdate))
     const watch = await tx.first(queries.accessibleWatch(accountId, id, forUpdate))
     if (watch === undefined) return undefined
-    if (edit.isShared === true && watch.shared === 0) await lockSharing(tx, forUpdate)
+    if (edit.isShared === true && watch.shared === 0) await lockSharing(tx, database.dialect)
 
     await editWebhook(tx, watch.id, edit.webhook, head)
     if (edit.to !== undefined) await editDestinations(tx, watch.id, edit.to, channels, head)
@@ -194,10 +193,10 @@ export async function rotateSecret(
 ): Promise<RotatedSecret | undefined> {
   const rotated = { secret: newSecret(), until: clock.now() + OVERLAP_MS }
   return database.transaction(async (tx) => {
-    const watch = await tx.first(accessibleWatch(accountId, id, database.dialect.forUpdate))
+    const watch = await tx.first(queries.accessibleWatch(accountId, id, database.dialect.forUpdate))
     if (watch === undefined) return undefined
     if (watch.secret === null) throw noWebhook()
-    await tx.run(replaceSecret(id, rotated.secret, rotated.until))
+    await tx.run(queries.replaceSecret(id, rotated.secret, rotated.until))
     return rotated
   }, accountId)
 }

@@ -91,7 +91,7 @@ export class Watches {
       await tx.all(queries.lockAccount(accountId, database.dialect.forUpdate))
       const { count = 0 } = (await tx.first(queries.countWatches(accountId))) ?? {}
       if (count >= MAX_WATCHES) throw tooManyWatches()
-      if (request.isShared) await lockSharing(tx, database.dialect.forUpdate)
+      if (request.isShared) await lockSharing(tx, database.dialect)
       await tx.run(
         queries.insertWatch({
           id,

@@ -86,15 +86,13 @@ export const deliveriesOf = (
   ORDER BY number DESC ${limit(count)}`
 
 export interface StoredDelivery {
-  readonly id: string
   readonly destination_id: string
-  readonly state: DeliveryState
   readonly has_body: number
   readonly replay_at: number | null
 }
 
 export const deliveryOf = (watchId: string, id: string, since: number) => sql<StoredDelivery>`
-  SELECT id, destination_id, state, replay_at, CASE WHEN body IS NULL THEN 0 ELSE 1 END AS has_body
+  SELECT destination_id, replay_at, CASE WHEN body IS NULL THEN 0 ELSE 1 END AS has_body
   FROM watch_deliveries WHERE id = ${id} AND watch_id = ${watchId} AND created_at > ${since}`
 
 /** A cross join keeps SQLite from reading the replays that wait for all watches. */

@@ -95,8 +95,6 @@ export const accessibleWatch = (accountId: number, id: string, lock: Sql = empty
   SELECT id, account_id, name, filters, changes, secret, feed_digest, shared, paused, language, digest FROM watches
   WHERE id = ${id} AND ${isAccessible(accountId)} ${lock}`
 
-export const lockInstance = (forUpdate: Sql) => sql`SELECT id FROM instance ${forUpdate}`
-
 export const countShared = () =>
   sql<{ count: number }>`SELECT count(*) AS count FROM watches WHERE shared = 1`
 

@@ -108,13 +108,10 @@ export class AuthRateLimit {
     if (additions.length === 0) return
     const { dialect } = this.#database
     const addresses = additions.map(({ address }) => address)
-    const rows = new TextEncoder().encode(
-      JSON.stringify(additions.map(({ address, count }) => [address, count])),
-    )
+    const rows = JSON.stringify(additions.map(({ address, count }) => [address, count]))
     try {
       const totals = await this.#database.transaction(async (tx) => {
-        // Copied, because the bytes are transferred to another thread and the transaction may be retried.
-        await tx.runMany(addFailures(dialect), [], rows.slice())
+        await tx.runMany(addFailures(dialect), [], new TextEncoder().encode(rows))
         return tx.all(sharedFailures(dialect, addresses))
       })
       this.#merge(additions, totals)

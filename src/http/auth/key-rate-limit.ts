@@ -240,12 +240,9 @@ export function claimFromDatabase(database: Database): ClaimRequests {
     // In one order everywhere, so that transactions do not deadlock.
     const sorted = claims.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
     const ids = sorted.map(({ keyId }) => keyId)
-    const rows = new TextEncoder().encode(
-      JSON.stringify(sorted.map(({ keyId, count, rate }) => [keyId, count, rate.periodMs])),
-    )
+    const rows = JSON.stringify(sorted.map(({ keyId, count, rate }) => [keyId, count, rate.periodMs]))
     const windows = await database.transaction(async (tx) => {
-      // Copied, because the bytes are transferred to another thread and the transaction may be retried.
-      await tx.runMany(addRequests(database.dialect), [], rows.slice())
+      await tx.runMany(addRequests(database.dialect), [], new TextEncoder().encode(rows))
       return tx.all(rateWindows(database.dialect, ids))
     })
     const byId = new Map(windows.map((window) => [window.id, window]))

@@ -34,6 +34,9 @@ export interface Dialect {
   readonly now: Sql
 }
 
+/** Locks the only row of the table until the transaction ends, for what one transaction of all nodes does at a time. */
+export const lockInstance = ({ forUpdate }: Dialect): Query => sql`SELECT id FROM instance ${forUpdate}`
+
 /**
  * A condition: `column` is one of some texts.
  * @param texts themselves, or the JSON text of an array of arrays that start with them
