@@ -3,12 +3,12 @@ import type { Flags } from '../server/config/config.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
 import { createAccountPolicies, listDelivery, updateDelivery } from '../imagestore/account-policy.ts'
-import { DELIVERY_MODES, signedText, signText, type DeliveryMode } from '../imagestore/links/delivery-mode.ts'
+import { DELIVERY_MODES, signedLink, type DeliveryMode } from '../imagestore/links/delivery-mode.ts'
 import { withDatabase } from './instance.ts'
 import { fail, usageFault } from './failure.ts'
 import type { Options } from './command.ts'
 import { parseLink, readLink } from '../imagestore/links/read-link.ts'
-import { canonical, findMisplaced } from '../lib/modifiers/index.ts'
+import { findMisplaced } from '../lib/modifiers/index.ts'
 import { blobByHash } from '../imagestore/queries.ts'
 
 const NONE = 'none'
@@ -113,14 +113,9 @@ export async function signLink({ config, own, positionals }: Options): Promise<v
       return fail('the link is to have neither exp_ nor sig_: use --expires')
     const updated = await updateDelivery(database, account, { secret: 'kept' })
     if (updated.kind !== 'updated') return fail(faultOf(updated.kind, account))
-    const text = signedText(target.hash, parsed.transformation, expires)
-    const tokens = [
-      canonical(parsed.transformation),
-      expires === undefined ? '' : `exp_${expires}`,
-      `sig_${signText(updated.secret ?? '', text)}`,
-    ]
     const base = config.baseUrl === '' ? `http://${config.host}:${config.port}` : config.baseUrl
-    console.log(`${base}/i/${target.hash}&m=${tokens.filter((token) => token !== '').join(',')}`)
+    const link = signedLink(updated.secret ?? '', target.hash, parsed.transformation, expires)
+    console.log(`${base}/i/${link}`)
   })
 }
 

@@ -10,7 +10,8 @@ import {
   RecordFields,
 } from '../domainwatch/index.ts'
 import type { Options } from './command.ts'
-import { usageFault } from './failure.ts'
+import { fail, usageFault } from './failure.ts'
+import { abortOnSignal } from './instance.ts'
 import type { Change } from '../storage/database/changes/change.ts'
 import type { ChangeLog } from '../storage/database/changes/change-log.ts'
 
@@ -30,8 +31,7 @@ export async function exportAll({ config, own }: Options): Promise<void> {
   const fault = await writeAll(process.stdout, exportText(rows, format, further))
   // The reader may stop early.
   if (fault === undefined || fault.code === 'EPIPE') return
-  console.error(`catalejo: the export could not be written: ${fault.message}`)
-  process.exitCode = 1
+  fail(`the export could not be written: ${fault.message}`)
 }
 
 /** Writes no faster than the output is read. Returns the error that ended it, if any. */
@@ -54,8 +54,7 @@ const PAGE = 500
 /** `catalejo changes`: prints changes, one JSON line each. Exits with 3 if changes after `--since` have been removed. */
 export async function changes({ config, own }: Options): Promise<void> {
   await using database = await openDatabase(config, { existing: true })
-  const stopping = new AbortController()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort())
+  const stopping = abortOnSignal()
   // The reader has closed the pipe.
   process.stdout.once('error', () => stopping.abort())
   const cursor = own['since'] ?? (await database.changes.start())

@@ -6,8 +6,9 @@ import { openImagestore } from '../imagestore/index.ts'
 import { exportImages, MANIFEST } from '../imagestore/transfer/export.ts'
 import { filesIn, importImages, listedImages } from '../imagestore/transfer/import.ts'
 import { checkpointsOf } from './checkpoint.ts'
-import { failureLine, usageFault } from './failure.ts'
+import { fail, failureLine, usageFault } from './failure.ts'
 import type { Options } from './command.ts'
+import { abortOnSignal } from './instance.ts'
 import { createProgress } from './progress.ts'
 
 /** Images that an interrupted import repeats at most. */
@@ -22,30 +23,26 @@ interface Run {
 }
 
 /** `catalejo images import PLACE`. Works while the service runs. */
-export const importCommand = (options: Options): Promise<void> => run('import', options)
+export const importCommand = (options: Options): Promise<void> => run('import', importAll, options)
 
 /** `catalejo images export FOLDER`. Works while the service runs. */
-export const exportCommand = (options: Options): Promise<void> => run('export', options)
+export const exportCommand = (options: Options): Promise<void> => run('export', exportAll, options)
 
 async function run(
-  action: 'import' | 'export',
+  action: string,
+  work: (run: Run) => Promise<void>,
   { config, own, positionals: [place = ''], switches }: Options,
 ): Promise<void> {
   const name = own['account'] ?? ''
   const context = await createContext(config, { log: createLog('silent') }, { existing: true })
   try {
     const account = await context.accounts.find(name)
-    if (account?.service !== 'imagestore') {
-      console.error(`catalejo: there is no account «${name}» of the service imagestore`)
-      process.exitCode = 1
-      return
-    }
-    const transfer = { context, accountId: account.id, place, restart: switches.has('restart') }
-    await (action === 'import' ? importAll(transfer) : exportAll(transfer))
+    if (account?.service !== 'imagestore')
+      return fail(`there is no account «${name}» of the service imagestore`)
+    await work({ context, accountId: account.id, place, restart: switches.has('restart') })
   } catch (error) {
     // An unreadable folder, a full disk or a lost database: the command can be repeated and continues.
-    console.error(`catalejo: ${action} of ${place}: ${failureLine(error)}`)
-    process.exitCode = 1
+    fail(`${action} of ${place}: ${failureLine(error)}`)
   } finally {
     await context.close()
   }
@@ -67,8 +64,7 @@ async function importAll({ context, accountId, place, restart }: Run): Promise<v
     if (number === before?.line && label !== before.at) before = undefined
   }
   if (before !== undefined) console.error(`${place}: resuming after ${before.line} of ${total}`)
-  const stopping = new AbortController()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort())
+  const { signal } = abortOnSignal()
   const { store } = openImagestore(context)
   progress.begin(place, total, before?.line)
   let sinceCheckpoint = 0
@@ -79,7 +75,7 @@ async function importAll({ context, accountId, place, restart }: Run): Promise<v
     maxBytes: config.maxImageBytes,
     strips: config.strip === 1,
     concurrency: 2 * (config.imageWorkers === 0 ? availableParallelism() : config.imageWorkers),
-    signal: stopping.signal,
+    signal,
     after: before && {
       number: before.line,
       stored: before.counts.changed,
@@ -97,7 +93,7 @@ async function importAll({ context, accountId, place, restart }: Run): Promise<v
     },
   })
   progress.end()
-  if (stopping.signal.aborted) {
+  if (signal.aborted) {
     console.error(`${place}: stopped; run the same command to resume`)
     process.exitCode = 1
     return

@@ -22,6 +22,13 @@ export async function withDatabase(
   await use(database)
 }
 
+/** Returns a controller that aborts at SIGTERM or SIGINT. A second signal ends the process. */
+export function abortOnSignal(): AbortController {
+  const stopping = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort())
+  return stopping
+}
+
 /** Reports that a command migrated an older database. */
 export function reportMigration(from: number, to: number): void {
   console.error(`catalejo: migrated the database from schema ${from} to ${to}`)

@@ -45,7 +45,7 @@ export function authorizeLink(
   const granted = (sizes: LinkSizes): LinkAccess => ({ kind: 'granted', sizes })
   const mode = DELIVERY_MODES.find((one) => holders.some((holder) => holder.mode === one)) ?? 'open'
   if (signature !== undefined) {
-    const text = signedText(hash, transformation, expires)
+    const text = linkText(hash, tokensOf(transformation, expires))
     if (!holders.some(({ secret }) => secret !== null && isSignedBy(secret, text, signature)))
       return { kind: 'forged' }
   }
@@ -79,18 +79,28 @@ export const roundToSteps = (transformation: ResolvedTransformation): ResolvedTr
 /** 128 bits: enough against guessing, and links stay short. */
 const SIGNATURE_BYTES = 16
 
-/** The text that a signature covers. Part of the contract: links live for years, and applications sign them too. */
-export function signedText(
+const tokensOf = (transformation: Transformation, expires: number | undefined): readonly string[] =>
+  [canonical(transformation), expires === undefined ? '' : `exp_${expires}`].filter((token) => token !== '')
+
+/**
+ * Joins a link, without the address of the service and `/i/`. Signatures cover the link without their own token. Part of the
+ * contract: links live for years, and applications sign them too.
+ */
+const linkText = (hash: ImageHash, tokens: readonly string[]): string => `${hash}&m=${tokens.join(',')}`
+
+/** Returns a signed link, without the address of the service and `/i/`. */
+export function signedLink(
+  secret: string,
   hash: ImageHash,
   transformation: Transformation,
   expires: number | undefined,
 ): string {
-  const tokens = [canonical(transformation), expires === undefined ? '' : `exp_${expires}`]
-  return `${hash}&m=${tokens.filter((token) => token !== '').join(',')}`
+  const tokens = tokensOf(transformation, expires)
+  return linkText(hash, [...tokens, `sig_${signText(secret, linkText(hash, tokens))}`])
 }
 
 /** Returns the signature of a text, in base64url. */
-export function signText(secret: string, text: string): string {
+function signText(secret: string, text: string): string {
   const digest = createHmac('sha256', secret).update(text).digest()
   return digest.subarray(0, SIGNATURE_BYTES).toString('base64url')
 }
