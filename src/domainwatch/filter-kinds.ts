@@ -1,5 +1,5 @@
 import { isCalendarDateTime } from '../lib/dates.ts'
-import { foldSearch, type SearchText, aLabelOf } from '../lib/domain-names.ts'
+import { aLabelOf, foldSearch, hasIdnLetter, type SearchText } from '../lib/domain-names.ts'
 import type { DateColumn, IndexTerm } from '../lib/name-index/index.ts'
 import { hasAtMostCharacters } from '../lib/text.ts'
 import { flag, text, type Parameter, integer } from '../http/parameters.ts'
@@ -73,7 +73,7 @@ const TRAITS = {
     has: ({ name }) => /[0-9]/.test(name),
     sql: (value) => conditions.nameIs(value, (dialect, name) => dialect.hasDigit(name)),
   },
-  idn: { has: ({ name }) => isIdn(name), sql: conditions.isIdn },
+  idn: { has: ({ name }) => hasIdnLetter(name), sql: conditions.isIdn },
   status: { has: ({ status }) => status === 1, sql: (value) => conditions.bitIs('status', value) },
   reserved: { has: ({ reserved }) => reserved === 1, sql: (value) => conditions.bitIs('reserved', value) },
   revision: { has: ({ revision }) => revision === 1, sql: (value) => conditions.bitIs('revision', value) },
@@ -151,7 +151,7 @@ function nameCondition(wanted: SearchText, compare: NameComparison): Condition {
   return {
     matches: ({ name }) =>
       compare.matches(name, wanted.text) ||
-      (wanted.ascii !== undefined && isIdn(name) && compare.matches(aLabelOf(name), wanted.ascii)),
+      (wanted.ascii !== undefined && hasIdnLetter(name) && compare.matches(aLabelOf(name), wanted.ascii)),
     sql: conditions.nameMatches(wanted, compare.sql),
     index: {
       kind: 'name',
@@ -187,11 +187,6 @@ export function untilFilter(of: DateColumn, description: string): Filter<string,
 
 /** `*` and `?` in the text are literal, and no name contains them. */
 export const withoutWildcards = (wanted: string, glob: string) => (/[*?]/.test(wanted) ? undefined : glob)
-
-/** A name has letters of .cl's alphabet only: those that are not ASCII are letters. */
-function isIdn(name: string): boolean {
-  return /[^\0-\x7f]/.test(name)
-}
 
 /** A date and time, or a day, to which `time` is added. The value is always a date and time. */
 function dateTime(description: string, time: string): Parameter<string> {

@@ -48,7 +48,8 @@ const isCanonical = (label: string): label is DomainName => CANONICAL.test(label
 
 const isPlain = (label: string): label is DomainName => PLAIN.test(label)
 
-const hasIdnLetter = (label: string): boolean => /[^\0-\x7f]/.test(label)
+/** Whether a canonical label has letters beyond ASCII. */
+export const hasIdnLetter = (label: string): boolean => /[^\0-\x7f]/.test(label)
 
 /** Parses a label that `fold` has normalized. */
 function parseFoldedLabel(label: string): Label {

@@ -4,6 +4,7 @@ import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:ht
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import ipaddr from 'ipaddr.js'
+import { networkMatcher } from '../../http/client.ts'
 import { abortable } from '../../lib/concurrency.ts'
 
 /** A public address on which Azure serves its platform. */
@@ -36,17 +37,12 @@ export type Target =
  * service's own network, such as its database or a cloud's metadata service.
  */
 export function allowAddresses(networks: readonly string[]): IsAllowedAddress {
-  const allowed = networks.map((network) =>
-    ipaddr.parseCIDR(
-      network.includes('/') ? network : `${network}/${ipaddr.parse(network).kind() === 'ipv4' ? 32 : 128}`,
-    ),
-  )
+  const isListed = networkMatcher(networks)
   return (text) => {
     if (!ipaddr.isValid(text)) return false
+    if (isListed(text)) return true
     // Unwraps IPv4-mapped addresses.
     const address = ipaddr.process(text)
-    if (allowed.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits)))
-      return true
     if (address.range() !== 'unicast' || address.toString() === PLATFORM) return false
     return address.kind() === 'ipv4' || address.match(GLOBAL)
   }
