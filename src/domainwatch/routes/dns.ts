@@ -4,11 +4,11 @@ import { streamConcurrent } from '../../lib/concurrency.ts'
 import { HttpError, OverloadError } from '../../lib/errors.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import { parseDomain } from '../../lib/domain-names.ts'
-import { taskModule, type Tasks } from '../../lib/tasks.ts'
+import type { Tasks } from '../../lib/tasks.ts'
 import { clientAbort } from '../../http/client.ts'
 import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { text, type Parameter } from '../../http/parameters.ts'
-import type { DataBody, Input } from '../tasks/data-field.ts'
+import { readInThread } from '../tasks/data-field.ts'
 import {
   lookUp,
   lookupsPerName,
@@ -101,7 +101,6 @@ const dnsProblem = (description: string, { status, msg }: { status: number; msg:
   )
 
 const PATH = '/api/v1/domainwatch/dns'
-const PARSE_NAMES = taskModule('../tasks/data-field', import.meta)
 /** Look-ups of one call that run, or wait for a slot, at a time. */
 const CONCURRENCY = 100
 /** Concurrent bulk calls, in total and per account. None waits: the client gets a 503 with `Retry-After`. */
@@ -190,16 +189,7 @@ export function bulkDnsRoute(
     },
 
     async handle({ body, identify, reply, values }) {
-      const { contentType, bytes, client } = body
-      const {
-        api,
-        data,
-        types: typesInBody,
-      } = await tasks.run<Input, DataBody>(
-        PARSE_NAMES,
-        { contentType, bytes },
-        { transfer: [bytes.buffer], client },
-      )
+      const { api, data, types: typesInBody } = await readInThread(tasks, body)
       const account = String((await identify(api)).accountId)
       const types = readTypes(values.types ?? typesInBody)
       if (data.kind === 'unreadable') throw new HttpError(400, data.msg)

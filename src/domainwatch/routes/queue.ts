@@ -5,8 +5,8 @@ import { choice, integer as integerParameter, text, type Values } from '../../ht
 import { localDateTime } from '../../lib/dates.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
 import { HttpError } from '../../lib/errors.ts'
-import { taskModule, type Tasks } from '../../lib/tasks.ts'
-import { readDataText, type DataBody, type Input } from '../tasks/data-field.ts'
+import type { Tasks } from '../../lib/tasks.ts'
+import { readDataText, readInThread, type DataBody } from '../tasks/data-field.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { CLAIM_MINUTES, DEFAULT_QUEUE_RECORDS, MAX_CLAIMS, MAX_QUEUE_RECORDS } from '../limits.ts'
 import { LIST_ORDERS } from '../list/order.ts'
@@ -68,7 +68,6 @@ const holdersAnswer = object(
 )
 
 const PATH = '/api/v1/domainwatch/queue'
-const PARSE_NAMES = taskModule('../tasks/data-field', import.meta)
 /** As many names as an account can hold, with room for escapes. */
 const RELEASE_BODY_BYTES = 512 * 1024
 const NAMES = { max: MAX_CLAIMS, of: 'nombres' }
@@ -165,15 +164,7 @@ export function queueRoute(
     },
 
     async handle({ body, identify, values }) {
-      const { contentType, bytes, client } = body
-      const sent =
-        bytes.byteLength === 0
-          ? undefined
-          : await tasks.run<Input, DataBody>(
-              PARSE_NAMES,
-              { contentType, bytes },
-              { transfer: [bytes.buffer], client },
-            )
+      const sent = body.bytes.byteLength === 0 ? undefined : await readInThread(tasks, body)
       const { accountId } = await identify(sent?.api)
       const data = values.data === undefined ? sent?.data : readDataText(values.data, NAMES)
       const isMissing = data === undefined || (data.kind === 'unreadable' && data.isMissing)

@@ -1,3 +1,6 @@
+import { fileURLToPath } from 'node:url'
+import type { RequestBody } from '../../http/body/receive.ts'
+import type { Tasks } from '../../lib/tasks.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
 import type { BodyField } from '../../http/body/fields.ts'
 import { parseJsonText } from '../../http/body/json.ts'
@@ -65,7 +68,15 @@ function itemsOf(field: BodyField, { max, of }: { max: number; of: string }): Da
   return { kind: 'items', items: value }
 }
 
-export interface Input {
+/** Reads the body of a request in another thread. Transfers its bytes there. */
+export const readInThread = (tasks: Tasks, { contentType, bytes, client }: RequestBody): Promise<DataBody> =>
+  tasks.run<Input, DataBody>(
+    fileURLToPath(import.meta.url),
+    { contentType, bytes },
+    { transfer: [bytes.buffer], client },
+  )
+
+interface Input {
   readonly contentType: string | undefined
   readonly bytes: Uint8Array<ArrayBuffer>
 }
