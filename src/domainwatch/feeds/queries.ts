@@ -1,4 +1,4 @@
-import { sql } from '../../storage/database/sql.ts'
+import { raw, sql } from '../../storage/database/sql.ts'
 import type { Table } from '../../storage/database/tables.ts'
 
 export interface FeedStateRow {
@@ -41,8 +41,7 @@ export const FEED_STATES = {
 
 /** Selects all states. There are at most as many as feeds, and those that were recently removed from the settings. */
 export const feedStates = () => sql<FeedStateRow>`
-  SELECT name, source, first_at, attempted_at, due_at, succeeded_at, changed_at, failures, error, etag, last_modified,
-    records_read, records_changed, lines_refused FROM feed_states ORDER BY name`
+  SELECT ${raw(Object.keys(FEED_STATES.columns).join(', '))} FROM feed_states ORDER BY name`
 
 /** Deletes the states of feeds that were not attempted since a time. */
 export const deleteOldStates = (before: number) => sql`DELETE FROM feed_states WHERE attempted_at < ${before}`

@@ -15,7 +15,6 @@ const MAX_FAULTS = 20
 
 export interface LineFault {
   readonly line: number
-  readonly field: string
   readonly msg: string
 }
 
@@ -78,9 +77,9 @@ export async function importLines(
   let buffer = new RowBuffer(counts.read, options.maxBufferedRows)
   let last = first
 
-  const refuse = (line: number, field: string, msg: string) => {
+  const refuse = (line: number, msg: string) => {
     counts.refused++
-    if (faults.length < MAX_FAULTS) faults.push({ line, field, msg })
+    if (faults.length < MAX_FAULTS) faults.push({ line, msg })
   }
 
   // One buffer is stored while the next is filled.
@@ -100,7 +99,7 @@ export async function importLines(
       text === undefined
         ? TOO_LONG
         : parseLine(text, layout, { now, timeZone: options.timeZone, split: options.split })
-    if (!read.ok) refuse(line, read.field, read.msg)
+    if (!read.ok) refuse(line, read.msg)
     else {
       counts.read++
       buffer.add(read.row.name, JSON.stringify(rowValues(statement, read.row)))
@@ -141,4 +140,4 @@ async function* untilFault(lines: AsyncIterable<Line>, report: (fault: SourceFau
   }
 }
 
-const TOO_LONG = { ok: false, field: '', msg: 'La línea es demasiado larga' } as const
+const TOO_LONG = { ok: false, msg: 'La línea es demasiado larga' } as const
