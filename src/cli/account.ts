@@ -42,12 +42,11 @@ function readRequested(own: Flags): Requested | undefined {
   const mode = DELIVERY_MODES.find((one) => one === own['delivery'])
   const maxBytes = readLimit(own['max-bytes'])
   const maxImages = readLimit(own['max-images'])
-  if (maxBytes === 'wrong' || maxImages === 'wrong') {
-    usageFault('--max-bytes and --max-images take an integer from 0 on, or none')
-  } else if (mode === undefined && maxBytes === undefined && maxImages === undefined) {
-    usageFault('account set takes --delivery MODE, --max-bytes N, --max-images N, or several of them')
-  } else return { mode, maxBytes, maxImages }
-  return undefined
+  if (maxBytes === 'wrong' || maxImages === 'wrong')
+    return usageFault('--max-bytes and --max-images take an integer from 0 on, or none')
+  if (mode === undefined && maxBytes === undefined && maxImages === undefined)
+    return usageFault('account set takes --delivery MODE, --max-bytes N, --max-images N, or several of them')
+  return { mode, maxBytes, maxImages }
 }
 
 function readLimit(given: string | undefined): number | null | undefined | 'wrong' {

@@ -11,7 +11,7 @@ export const WRONG_SETTINGS = 78
 export const COULD_NOT_VERIFY = 2
 
 /** Reports in one line what is wrong with the command line, and sets the exit code. */
-export function usageFault(message: string): void {
+export function usageFault(message: string): undefined {
   console.error(`catalejo: ${message}`)
   process.exitCode = USAGE
 }

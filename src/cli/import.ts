@@ -169,10 +169,9 @@ async function accountFor(database: Database, name: string | undefined) {
       : accounts.find((account) => account.name === name)
   if (found !== undefined) return found
   const names = accounts.map((account) => account.name).join(', ')
-  usageFault(
+  return usageFault(
     name === undefined
       ? `--account is needed, the owner of the records: ${names || 'create one with catalejo key create'}`
       : `there is no account «${name}» of the service domainwatch`,
   )
-  return undefined
 }

@@ -136,14 +136,9 @@ function targetOf(from: Config, own: Flags): InstanceLocation | undefined {
   const { 'to-data': data, 'to-database-url': databaseUrl, 'to-blobs-url': blobsUrl } = own
   const database = databaseUrl === undefined ? undefined : settings.databaseUrl.parse(databaseUrl)
   const blobs = blobsUrl === undefined ? undefined : settings.blobsUrl.parse(blobsUrl)
-  if (database !== undefined && 'takes' in database) {
-    usageFault(`--to-database-url takes ${database.takes}`)
-    return undefined
-  }
-  if (blobs !== undefined && 'takes' in blobs) {
-    usageFault(`--to-blobs-url takes ${blobs.takes}`)
-    return undefined
-  }
+  if (database !== undefined && 'takes' in database)
+    return usageFault(`--to-database-url takes ${database.takes}`)
+  if (blobs !== undefined && 'takes' in blobs) return usageFault(`--to-blobs-url takes ${blobs.takes}`)
   const stay: InstanceLocation = data === undefined ? from : { data, databaseUrl: '', blobsUrl: undefined }
   return {
     data: stay.data,
@@ -155,17 +150,13 @@ function targetOf(from: Config, own: Flags): InstanceLocation | undefined {
 /** Reads the address of the backups. Undefined, and reported, if there is not exactly one, or it is not valid. */
 function readBackupAddress(command: string, positionals: readonly string[]): BackupLocation | undefined {
   const [text, ...more] = positionals
-  if (text === undefined || text === '' || more.length > 0) {
-    usageFault(`${command} takes one FOLDER or s3://…`)
-    return undefined
-  }
+  if (text === undefined || text === '' || more.length > 0)
+    return usageFault(`${command} takes one FOLDER or s3://…`)
   if (!text.startsWith('s3:')) return { kind: 'folder', path: text }
   const location = parseS3Location(text)
-  if (location === undefined) {
-    usageFault(`${command} takes a FOLDER or ${S3_LOCATION_TAKES}`)
-    return undefined
-  }
-  return { kind: 's3', location }
+  return location === undefined
+    ? usageFault(`${command} takes a FOLDER or ${S3_LOCATION_TAKES}`)
+    : { kind: 's3', location }
 }
 
 /** @param advice printed after a failure that left something to continue */
