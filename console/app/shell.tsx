@@ -6,7 +6,6 @@ import { Loading, Spinner } from '../design/query-result.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Dialog } from '../design/dialog.tsx'
 import { Link } from '../design/link.tsx'
-import { Notice } from '../design/notice.tsx'
 import { t, tn } from '../i18n/index.ts'
 import { fetchPalette, Palette } from '../palette/palette.tsx'
 import { openViews, savedViews } from '../views/saved-views.ts'
@@ -183,7 +182,14 @@ function Content({ screen, isHome }: { screen: Screen | undefined; isHome: boole
   const rejected = useStore(rejectedService)
   if (isHome) return <HomeScreen key={`${keys.domainwatch} ${keys.imagestore}`} />
   if (screen === undefined) {
-    return <Notice icon="search" title={t('app.notFound')} text={t('app.notFoundText')} />
+    return (
+      <div className="notice">
+        <Icon name="search" />
+        <h1>{t('app.notFound')}</h1>
+        <p>{t('app.notFoundText')}</p>
+        <Link to="">{t('nav.home')}</Link>
+      </div>
+    )
   }
   if (keys[screen.service] === undefined) {
     return (

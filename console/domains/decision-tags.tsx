@@ -5,7 +5,7 @@ import type { DomainRecord } from './records.ts'
 /** Tags that fit in a row; the details show all. */
 const MAX_TAGS = 2
 
-/** Annotations of a name: who holds it, its tags, whether it has a note, and who has decided. */
+/** Annotations of a name: who holds it, whether it has a note, who has decided, and its tags, which may be cut off. */
 export function DecisionTags({
   record: { tags = [], note = '', seen, seen_by: by, seen_at: at, claimed_by: holder },
 }: {
@@ -15,19 +15,9 @@ export function DecisionTags({
   return (
     <>
       {holder !== undefined && holder !== null && (
-        <span className="tag">
+        <span className="tag shortens" title={t('columns.heldBy', { account: holder })}>
           <Icon name="person" />
-          {t('columns.heldBy', { account: holder })}
-        </span>
-      )}
-      {tags.slice(0, MAX_TAGS).map((tag) => (
-        <span key={tag} className="tag own">
-          {tag}
-        </span>
-      ))}
-      {tags.length > MAX_TAGS && (
-        <span className="tag" title={tags.join(', ')}>
-          +{tags.length - MAX_TAGS}
+          <span>{t('columns.heldBy', { account: holder })}</span>
         </span>
       )}
       {note !== '' && (
@@ -40,6 +30,16 @@ export function DecisionTags({
         <span className="tag" title={decided}>
           <Icon name="check" />
           <span className="visually-hidden">{decided}</span>
+        </span>
+      )}
+      {tags.slice(0, MAX_TAGS).map((tag) => (
+        <span key={tag} className="tag own shortens" title={tag}>
+          <span>{tag}</span>
+        </span>
+      ))}
+      {tags.length > MAX_TAGS && (
+        <span className="tag" title={tags.join(', ')}>
+          +{tags.length - MAX_TAGS}
         </span>
       )}
     </>

@@ -16,7 +16,7 @@ interface Props {
 export function DomainName({ name, match = '', isAscii = false, words = [] }: Props) {
   const shown = isAscii ? (aLabelOf(name) ?? name) : name
   return (
-    <span className="domain mono" translate="no">
+    <span className="domain mono" translate="no" title={`${shown}.cl`}>
       {partsOf(shown, match, isAscii ? [] : words).map(({ text, isMatch, isSecond }, i) =>
         isMatch ? (
           <mark key={i} className={isSecond ? 'second-word' : undefined}>

@@ -10,6 +10,7 @@ export function Images() {
   const { data } = usage
   if (data === undefined) return <QueryError of={usage} />
   const room = data.max_bytes === null ? undefined : Math.max(0, data.max_bytes - data.bytes)
+  if (data.images === 0 && room === undefined) return null
   return (
     <ul className="tiles">
       <Tile label="nav.images" value={count(data.images)} to="imagenes" />

@@ -51,6 +51,8 @@ function Domains() {
   const { data, error } = query
   if (data === undefined) return error === null ? <Bones /> : <QueryError of={query} />
   const { totals, days } = data
+  // The first steps say what to do; lists and figures of nothing would hide them.
+  if (totals.records === 0) return <Feeds />
   const last = (values: readonly number[]) => values.slice(-7).reduce((sum, n) => sum + n, 0)
   return (
     <>

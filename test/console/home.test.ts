@@ -9,9 +9,12 @@ import { startService } from '../support/service.ts'
 test('the home and usage screens show texts, not keys of texts that other screens load', async () => {
   await using service = await startService()
   await using browser = await startBrowser()
-  for (const path of ['', 'espacio']) {
+  for (const [path, text] of [
+    ['', 'Primeros pasos'],
+    ['espacio', 'Almacenado'],
+  ] as const) {
     const { page, context } = await browser.open(service, path, { imagestore: service.imageKey })
-    await page.getByText('Almacenado', { exact: true }).waitFor()
+    await page.getByText(text, { exact: true }).waitFor()
     assert.equal(await page.getByText('owner.', { exact: false }).count(), 0)
     await context.close()
   }
