@@ -36,6 +36,8 @@ const TRANSLATED: Readonly<Record<string, TextKey>> = {
   'La imagen está dañada': 'fault.image',
   'La imagen no existe': 'fault.noImage',
   'Demasiadas solicitudes': 'fault.tooMany',
+  'Los servidores DNS no pudieron responder': 'fault.dns',
+  'Los servidores DNS no respondieron a tiempo': 'fault.dnsTimeout',
 }
 
 /** For responses without a message, such as those of a proxy. */

@@ -58,7 +58,7 @@ export function setMarkOfView(filters: Filters, mark: Mark, value: 0 | 1): Opera
     async run(report): Promise<OperationOutcome> {
       const isWanted = (record: DomainRecord) => record[mark] !== value
       const records = await withRetries(
-        () => readView(filters, isWanted, stop.signal, key, (n) => report(t('bulk.readSoFar', { n }))),
+        () => readView(filters, isWanted, stop.signal, key, (n) => report(tn('bulk.readSoFar', n))),
         () => report(t('operation.held', { text: t('bulk.reading') })),
         stop.signal,
       ).catch((error: unknown) => {

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { ApiError, callApi } from '../api/client.ts'
+import { errorMessage } from '../app/error-message.ts'
 import { Icon } from '../design/icon.tsx'
 import { QueryError } from '../design/query-result.tsx'
 import { t } from '../i18n/index.ts'
@@ -10,7 +11,7 @@ type Outcome =
   | { readonly kind: 'servers'; readonly servers: readonly string[] }
   | { readonly kind: 'no-such-name' }
   /** The look-up failed, which says nothing about the name. */
-  | { readonly kind: 'unknown'; readonly message: string }
+  | { readonly kind: 'unknown'; readonly error: ApiError }
 
 const FRESH_MS = 60_000
 
@@ -30,7 +31,7 @@ export function useDnsLookup(name: string, isWanted = true) {
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
         if (error.status === 404) return { kind: 'no-such-name' }
-        if (error.status >= 502 && error.status <= 504) return { kind: 'unknown', message: error.message }
+        if (error.status >= 502 && error.status <= 504) return { kind: 'unknown', error }
         throw error
       }
     },
@@ -69,7 +70,7 @@ export function DnsOutcome({ outcome }: { outcome: Outcome }) {
     case 'unknown':
       return (
         <div className="callout unknown">
-          <p>{t('sheet.dnsUnknown', { msg: outcome.message })}</p>
+          <p>{t('sheet.dnsUnknown', { msg: errorMessage(outcome.error) })}</p>
           <p className="muted">{t('sheet.dnsUnknownHint')}</p>
         </div>
       )

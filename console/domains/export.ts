@@ -2,7 +2,7 @@ import { streamApi } from '../api/client.ts'
 import { onKeyRemoved } from '../api/session.ts'
 import { removeTask, updateTask } from '../app/background-tasks.ts'
 import { showToast, showError } from '../app/toasts.tsx'
-import { count, t } from '../i18n/index.ts'
+import { t, tn } from '../i18n/index.ts'
 import type { Filters } from '../filters/filters.ts'
 
 /** Interval of progress updates. */
@@ -33,7 +33,7 @@ export function exportView(filters: Filters, format: 'csv' | 'ndjson', total: nu
   const show = (lines: number) =>
     updateTask({
       id,
-      label: t('domains.exporting', { n: count(lines) }),
+      label: tn('domains.exporting', lines),
       progress: total === undefined || total === 0 ? undefined : Math.min(1, lines / total),
       state: 'running',
       to: 'dominios',
@@ -42,7 +42,7 @@ export function exportView(filters: Filters, format: 'csv' | 'ndjson', total: nu
   show(0)
   saveExport(filters, format, show, stop.signal)
     .then(
-      (lines) => showToast(t('domains.exported', { n: count(lines) })),
+      (lines) => showToast(tn('domains.exported', lines)),
       (error) => (stop.signal.aborted ? showToast(t('domains.exportStopped')) : showError(error)),
     )
     .finally(() => {

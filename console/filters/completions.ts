@@ -1,6 +1,6 @@
 import { serverNow, TIME_ZONE } from '../api/server.ts'
 import type { FilterCounts } from './filter-counts.ts'
-import { language, t } from '../i18n/index.ts'
+import { language, t, tn } from '../i18n/index.ts'
 import { FILTER_FIELDS, filterField, fold, tokensOf, type Token } from './filters.ts'
 
 /** A completion of a word in the query box. */
@@ -74,7 +74,7 @@ function valuesLike(name: string, prefix: string, typed: string, { facets, tags 
   if (name !== 'length') return []
   return (facets?.lengths ?? [])
     .filter(({ value }) => begins(value))
-    .map(({ value, count }) => ({ text: prefix + value, hint: t('query.count', { n: count }) }))
+    .map(({ value, count }) => ({ text: prefix + value, hint: tn('domains.rows', count) }))
 }
 
 const DAY_MS = 86_400_000

@@ -6,7 +6,7 @@ import { Spinner } from '../design/query-result.tsx'
 import { Icon, type IconName } from '../design/icon.tsx'
 import { ValueMenu } from './value-menu.tsx'
 import { withAgent, type FilterCounts } from './filter-counts.ts'
-import { count, language, t, type TextKey } from '../i18n/index.ts'
+import { count, language, t, tn, type TextKey } from '../i18n/index.ts'
 import { formatWords, withFilters, type Filters } from './filters.ts'
 import './filters.css'
 
@@ -70,7 +70,7 @@ export function FilterChips({ filters, facets, onChange }: Props) {
         label={t('facets.lengths')}
         choices={facets?.lengths ?? []}
         chosen={filters['length']}
-        nameOf={(value) => t('facets.length', { n: value })}
+        nameOf={(value) => tn('facets.length', Number(value))}
         onChoose={(length) => onChange(withFilters(filters, { length }))}
       />
       <ValueMenu

@@ -3,7 +3,7 @@ import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
 import { Link } from '../design/link.tsx'
 import { queryOf, withFilters } from '../filters/filters.ts'
-import { t, tn } from '../i18n/index.ts'
+import { shortMoment, t, tn } from '../i18n/index.ts'
 import { viewCounts, filtersSinceVisit } from '../views/view-counts.ts'
 import { savedViews, visitAllViews, type SavedView } from '../views/saved-views.ts'
 
@@ -40,8 +40,7 @@ export function News() {
             <Count view={view} status="1" n={bought} />
             <Count view={view} status="0" n={deleted} />
             <span className="muted">
-              {t('home.since')}{' '}
-              <time className="mono">{view.visited.slice('YYYY-'.length, -':SS'.length)}</time>
+              {t('home.since')} <time className="figures">{shortMoment(view.visited)}</time>
             </span>
           </li>
         ))}

@@ -9,7 +9,7 @@ import { Tile } from '../design/tile.tsx'
 import { StatusTag } from '../domains/status-tags.tsx'
 import { DomainName } from '../domains/domain-name.tsx'
 import type { DomainRecord } from '../domains/records.ts'
-import { count, t, type TextKey } from '../i18n/index.ts'
+import { count, shortMoment, t, type TextKey } from '../i18n/index.ts'
 import '../i18n/texts/home.ts'
 import { Colleagues } from './colleagues.tsx'
 import { Feeds } from './feeds.tsx'
@@ -115,7 +115,7 @@ function Newest({ title, query, timeOf = ({ date_reg }) => date_reg }: NewestPro
               <DomainName name={record.name} />
             </Link>
             <StatusTag status={record.status} />
-            <span className="mono muted">{timeOf(record).slice(5, 16)}</span>
+            <span className="figures muted">{shortMoment(timeOf(record))}</span>
           </li>
         ))}
       </ul>

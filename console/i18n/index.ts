@@ -69,6 +69,19 @@ export function bareDay(day: string): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: 'long', timeZone: 'UTC' }).format(Date.parse(day))
 }
 
+/** `12 ene, 09:05` from `2026-01-12 09:05:00`, whatever zone it is in. */
+export function shortMoment(time: string): string {
+  const format = new Intl.DateTimeFormat(locale(), {
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+    timeZone: 'UTC',
+  })
+  return format.format(Date.parse(`${time.replace(' ', 'T')}Z`))
+}
+
 /** `12 ene`. */
 export function shortDay(day: string): string {
   const format = new Intl.DateTimeFormat(locale(), { day: 'numeric', month: 'short', timeZone: 'UTC' })

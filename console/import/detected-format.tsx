@@ -1,4 +1,4 @@
-import { count, t, type TextKey } from '../i18n/index.ts'
+import { t, tn, type TextKey } from '../i18n/index.ts'
 import type { DayOrder } from './dates.ts'
 import type { Separator } from './layout.ts'
 import type { ReadList } from './read-list.ts'
@@ -34,7 +34,7 @@ export function DetectedFormatNote(props: {
     columns.length === 0 ? undefined : t('import.columns', { names: columns.join(', ') }),
     order === undefined ? undefined : t('import.dates', { order: t(ORDERS[order]) }),
     ENCODINGS[encoding],
-    list.repeated === 0 ? undefined : t('import.repeated', { n: count(list.repeated) }),
+    list.repeated === 0 ? undefined : tn('import.repeated', list.repeated),
   ]
   return (
     <>

@@ -6,7 +6,7 @@ import { errorMessage } from '../app/error-message.ts'
 import { OtherTabs } from '../app/other-tabs.ts'
 import { createStore } from '../app/store.ts'
 import { showToast } from '../app/toasts.tsx'
-import { count, t } from '../i18n/index.ts'
+import { t, tn } from '../i18n/index.ts'
 import { readList, type ReadList } from './read-list.ts'
 import type { DayOrder } from './dates.ts'
 import { saveFile, type FileId } from './saved-file.ts'
@@ -143,7 +143,7 @@ export async function storeImport(from?: Progress): Promise<void> {
     )
     show(last, 'done')
     note(true)
-    showToast(t('import.finished', { n: count(last.stored) }))
+    showToast(tn('import.finished', last.stored))
   } catch (error) {
     note(false)
     show(last, 'stopped', signal.aborted ? undefined : errorMessage(error))

@@ -1,7 +1,7 @@
 import { useAccounts } from '../api/scope.ts'
 import { Icon } from '../design/icon.tsx'
 import { WideTable } from '../design/wide-table.tsx'
-import { count, moment, t } from '../i18n/index.ts'
+import { count, moment, t, tn } from '../i18n/index.ts'
 import { pastImports } from './past-imports.ts'
 
 /** The imports of this account in this browser. */
@@ -27,7 +27,7 @@ export function PastImportsList() {
               <td>{moment(at)}</td>
               <td className="figures">
                 {t('import.stored', { n: count(stored), all: count(rows) })}
-                {refused > 0 && ` · ${t('import.refusedRows', { n: refused })}`}
+                {refused > 0 && ` · ${tn('import.refusedRows', refused)}`}
               </td>
               <td>
                 <span className={isComplete ? 'tag free' : 'tag danger'}>

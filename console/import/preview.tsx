@@ -117,8 +117,7 @@ function Buttons({ loaded, isElsewhere, onBegin }: ButtonsProps) {
   const canBegin = state === 'read' && isElsewhere === false
   const left = canBegin ? resumePoint(loaded) : undefined
   const isStoring = state === 'running' || state === 'waiting'
-  const storing =
-    list.badCount === 0 ? t('import.store') : t('import.storeGood', { n: count(list.rows.length) })
+  const storing = list.badCount === 0 ? t('import.store') : tn('import.storeGood', list.rows.length)
   return (
     <div className="row">
       {left !== undefined && (

@@ -9,7 +9,7 @@ import { QueryBox } from '../filters/query-box.tsx'
 import { useFilterCounts, withAgent } from '../filters/filter-counts.ts'
 import { filterError } from '../filters/filter-errors.ts'
 import { useStats, type Stats } from '../filters/use-stats.ts'
-import { bareDay, count, shortDay, t } from '../i18n/index.ts'
+import { bareDay, count, shortDay, t, tn } from '../i18n/index.ts'
 import { Chart, ChartTable } from './chart.tsx'
 import { Plot } from './plot.tsx'
 import '../i18n/texts/stats.ts'
@@ -61,7 +61,7 @@ function Charts({ stats, filters }: { stats: Stats; filters: Filters }) {
   )
   const dates = useMemo(() => days.date.map(bareDay), [days])
   const ticks = useMemo(() => days.date.map(shortDay), [days])
-  const sizes = useMemo(() => lengths.length.map((n) => t('stats.letters', { n })), [lengths])
+  const sizes = useMemo(() => lengths.length.map((n) => tn('stats.letters', n)), [lengths])
   const marks = useMemo(() => lengths.length.map(String), [lengths])
   return (
     <div className="charts">

@@ -1,4 +1,4 @@
-import { count, t } from '../i18n/index.ts'
+import { tn } from '../i18n/index.ts'
 import '../i18n/texts/triage.ts'
 
 const CIRCLE = 2 * Math.PI * 20
@@ -12,7 +12,7 @@ export function ProgressRing({ done, left }: { done: number; left: number | unde
         <circle cx="24" cy="24" r="20" />
         <circle cx="24" cy="24" r="20" className="done" strokeDasharray={`${CIRCLE * part} ${CIRCLE}`} />
       </svg>
-      <span className="figures muted">{left === undefined ? '…' : t('triage.left', { n: count(left) })}</span>
+      <span className="figures muted">{left === undefined ? '…' : tn('triage.left', left)}</span>
     </div>
   )
 }

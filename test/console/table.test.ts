@@ -117,7 +117,7 @@ test('columns, their widths and the row density are configurable by pointer and 
   await becomesNarrower(104)
   assert.deepEqual(await heads(page), shown)
   await page.getByRole('button', { name: 'Columnas' }).click()
-  await page.getByRole('button', { name: 'Columnas de siempre' }).click()
+  await page.getByRole('button', { name: 'Restablecer columnas' }).click()
   await domainGrid(page).getByRole('columnheader', { name: 'Largo' }).waitFor()
   await waitForExpression(
     page,
@@ -159,11 +159,11 @@ test('rows show the time of deletion, tags, a note and who has decided', async (
     method: 'POST',
   })
   await page.reload()
-  await row.getByText('en revisión por grupo').waitFor()
+  await row.getByText('lo tiene grupo').waitFor()
   assert.deepEqual(await accessibilityViolations(page), [])
   await page.getByRole('link', { name: 'Inicio' }).click()
   const gone = page.getByRole('region', { name: 'Últimos eliminados' })
-  await gone.getByText('01-05 10:20').waitFor()
+  await gone.getByText('5 ene, 10:20').waitFor()
   assert.deepEqual(complaints, [])
   await context.close()
 })

@@ -49,7 +49,7 @@ const card = (page: Page, name: string) =>
 const shownName = async (page: Page) =>
   (await page.locator('.triage-name').innerText()).trim().replace(/\.cl$/, '')
 const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
-const left = (page: Page, n: number) => page.getByText(`quedan ${n}`, { exact: true })
+const left = (page: Page, n: number) => page.getByText(n === 1 ? 'queda 1' : `quedan ${n}`, { exact: true })
 
 interface Stored extends Fields {
   readonly name: string
@@ -126,7 +126,10 @@ test('two members never get the same name, and each sees that the other is activ
   await card(mine.page, nameAt(0)).waitFor()
   await eventually(async () => {
     await mine.page.reload()
-    await mine.page.locator('.triage-arc').getByText('quedan').waitFor()
+    await mine.page
+      .locator('.triage-arc')
+      .getByText(/^quedan? /)
+      .waitFor()
     return left(mine.page, TOTAL - 1).isVisible()
   }, 'the names of the page that was closed')
   await mine.context.close()

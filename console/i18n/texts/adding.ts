@@ -15,7 +15,7 @@ export const adding = inBoth(
     'add.addNone': 'Agregar',
     'add.clear': 'Vaciar',
     'add.tooMany': 'Son más de {n} nombres: las listas largas se importan como archivo.',
-    'add.empty': 'Aquí se ve cuáles nombres son nuevos, cuáles ya están guardados y cuáles no son válidos.',
+    'add.empty': 'Aquí se ve qué nombres son nuevos, cuáles ya están guardados y cuáles no son válidos.',
     'add.new.one': '{n} nuevo',
     'add.new.other': '{n} nuevos',
     'add.recorded.one': '{n} ya guardado',

@@ -181,7 +181,7 @@ export const admin = inBoth(
     'system.queues': 'Queues',
     'system.caches': 'Caches and memory',
     'system.all': 'All metrics, by their names in /metrics',
-    'system.hitRate': '{n} % of {all}',
+    'system.hitRate': '{n}% of {all}',
     'system.unasked': 'not used yet',
     'queue.writes': 'Waiting writes',
     'queue.scans': 'Waiting scans',

@@ -61,6 +61,8 @@ export const app = inBoth(
     'fault.tooMany': 'Demasiadas solicitudes. Espere un momento',
     'fault.busy': 'El servicio está ocupado. Espere un momento',
     'fault.broken': 'El servicio falló',
+    'fault.dns': 'Los servidores DNS no pudieron responder',
+    'fault.dnsTimeout': 'Los servidores DNS no respondieron a tiempo',
 
     'theme.system': 'Del sistema',
     'theme.light': 'Clara',
@@ -164,6 +166,8 @@ export const app = inBoth(
     'fault.tooMany': 'Too many requests. Wait a moment',
     'fault.busy': 'The service is busy. Wait a moment',
     'fault.broken': 'The service failed',
+    'fault.dns': 'The DNS servers could not answer',
+    'fault.dnsTimeout': 'The DNS servers did not answer in time',
 
     'theme.system': 'System',
     'theme.light': 'Light',

@@ -35,7 +35,7 @@ export const home = inBoth(
     'feeds.lastChange': 'Último cambio',
     'feeds.records': 'Registros',
     'feeds.every': 'cada {every}, de {host}',
-    'feeds.counts': '{read} leídos, {changed} cambiados, {refused} rechazados',
+    'feeds.counts': 'leídos: {read}, cambiados: {changed}, rechazados: {refused}',
     'feeds.never': 'Nunca',
     'feeds.waiting': 'Sin descargar todavía',
     'feeds.ok': 'Al día',

@@ -18,7 +18,7 @@ export const usage = inBoth(
     'usage.kinds': 'Types',
     'usage.average': 'Average size',
     'usage.share': 'Share of storage',
-    'usage.percent': '{n} %',
+    'usage.percent': '{n}%',
     'usage.of': 'of {max}',
     'usage.noBound': 'No limit',
   },

@@ -118,7 +118,7 @@ export const watches = inBoth(
     'watch.error.code': 'El receptor respondió {code}',
     'watch.error.timeout': 'El receptor no respondió a tiempo',
     'watch.error.address': 'La dirección del receptor no está permitida',
-    'watch.error.connection': 'No se ha podido conectar con el receptor ({code})',
+    'watch.error.connection': 'No se pudo conectar con el receptor ({code})',
   },
   {
     'watch.new': 'New alert',
