@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ADD, LIST, record, stored } from '../support/domains.ts'
 import { EventReader } from '../support/event-reader.ts'
@@ -9,12 +9,13 @@ import { ManualClock, startService } from '../support/service.ts'
 import { watch } from '../support/watches.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
-const START = '2026-01-01T00:00:00Z'
 const DAY = 86_400_000
 
+const clock = new ManualClock('2026-01-01T00:00:00Z')
+const service = await startService({ clock, flags: { 'webhook-networks': '127.0.0.0/8' } })
+after(() => service[Symbol.asyncDispose]())
+
 test('a key is valid until the millisecond of its expiry, also for cached responses', async () => {
-  const clock = new ManualClock(START)
-  await using service = await startService({ clock })
   await stored(service, [record('uno')])
   const expiresAt = clock.now() + 90 * DAY
   const { key: api } = await service.newKey('grupo', 'domainwatch', limited({ expiresAt }))
@@ -33,8 +34,6 @@ test('a key is valid until the millisecond of its expiry, also for cached respon
 })
 
 test('a stream ends when its key expires', async () => {
-  const clock = new ManualClock(START)
-  await using service = await startService({ clock })
   const expiresAt = clock.now() + DAY
   const { key: api } = await service.newKey('grupo', 'domainwatch', limited({ scope: 'read', expiresAt }))
   await using reader = await EventReader.open(service, { api })
@@ -49,17 +48,15 @@ test('a stream ends when its key expires', async () => {
 })
 
 test('an idle stream ends automatically', async () => {
-  await using service = await startService()
+  await using onTime = await startService()
   const limits = limited({ scope: 'read', expiresAt: Date.now() + 3_000 })
-  const { key: api } = await service.newKey('grupo', 'domainwatch', limits)
-  await using reader = await EventReader.open(service, { api })
+  const { key: api } = await onTime.newKey('grupo', 'domainwatch', limits)
+  await using reader = await EventReader.open(onTime, { api })
   assert.equal(await reader.next(), undefined)
   assert.equal(reader.comments, 0)
 })
 
 test('an account whose last key expired gets no more notifications', async () => {
-  const clock = new ManualClock(START)
-  await using service = await startService({ clock, flags: { 'webhook-networks': '127.0.0.0/8' } })
   using receiver = await WebhookReceiver.start()
   using expired = await WebhookReceiver.start()
   const limits = limited({ scope: 'write', expiresAt: clock.now() + DAY })
@@ -81,13 +78,12 @@ test('an account whose last key expired gets no more notifications', async () =>
 })
 
 test('the order of the checks: unknown, service, expiry, scope, rate', async () => {
-  const clock = new ManualClock(START)
-  await using service = await startService({ clock, flags: { 'failed-keys': '1' } })
+  await using strict = await startService({ clock, flags: { 'failed-keys': '1' } })
   const limits = { scope: 'read', expiresAt: clock.now() + 1_000, rate: perMinute(1) } as const
-  const { key: api, id } = await service.newKey('grupo', 'domainwatch', limits)
-  const read = async () => (await call(service, LIST, { query: { api } })).body
-  const write = async () => (await send(service, ADD, { data: [] }, { query: { api } })).body
-  const other = async () => (await call(service, '/api/v1/imagestore/list', { query: { api } })).body
+  const { key: api, id } = await strict.newKey('grupo', 'domainwatch', limits)
+  const read = async () => (await call(strict, LIST, { query: { api } })).body
+  const write = async () => (await send(strict, ADD, { data: [] }, { query: { api } })).body
+  const other = async () => (await call(strict, '/api/v1/imagestore/list', { query: { api } })).body
   const OTHER = { status: 403, msg: 'La clave de API no da acceso a este servicio' }
   assert.partialDeepStrictEqual(await read(), { status: 200 })
   assert.partialDeepStrictEqual(await read(), { status: 429 })
@@ -101,8 +97,8 @@ test('the order of the checks: unknown, service, expiry, scope, rate', async () 
     assert.deepEqual(await write(), EXPIRED)
   }
   assert.deepEqual(await other(), OTHER)
-  await service.revokeKey(id)
-  if (service.lagMs === 0) {
+  await strict.revokeKey(id)
+  if (strict.lagMs === 0) {
     assert.deepEqual(await read(), { status: 401, msg: 'La clave de API no es válida' })
     assert.deepEqual(await read(), { status: 429, msg: 'Demasiadas solicitudes' })
   }

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { ADD, LIST, record, stored } from '../support/domains.ts'
 import { call, send } from '../support/http.ts'
 import { limited, OVER_RATE, perMinute } from '../support/key-limits.ts'
-import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { ManualClock, startService } from '../support/service.ts'
 
-const START = '2026-01-01T00:00:00Z'
+const clock = new ManualClock('2026-01-01T00:00:00Z')
+const service = await startService({ clock })
+after(() => service[Symbol.asyncDispose]())
 
-async function statuses(service: TestService, api: string, count: number): Promise<Record<number, number>> {
+async function statuses(api: string, count: number): Promise<Record<number, number>> {
   const counts: Record<number, number> = {}
   for (let i = 0; i < count; i++) {
     const { status } = await call(service, LIST, { query: { api } })
@@ -17,25 +19,22 @@ async function statuses(service: TestService, api: string, count: number): Promi
 }
 
 /** Lets the present windows of all keys end: the database has a clock of its own. */
-async function endWindows(service: TestService, clock: ManualClock, ms: number): Promise<void> {
+async function endWindows(ms: number): Promise<void> {
   await service.sql('UPDATE key_rates SET ends_at = 0')
   clock.advance(ms)
 }
 
 for (const count of [1, 5, 60, 200]) {
   test(`a rate of ${count}/min allows ${count}, and again after its minute`, async () => {
-    const clock = new ManualClock(START)
-    await using service = await startService({ clock })
     const { key } = await service.newKey('grupo', 'domainwatch', limited({ rate: perMinute(count) }))
     for (let window = 0; window < 2; window++) {
-      assert.deepEqual(await statuses(service, key, count + 10), { 200: count, 429: 10 })
-      await endWindows(service, clock, 60_000)
+      assert.deepEqual(await statuses(key, count + 10), { 200: count, 429: 10 })
+      await endWindows(60_000)
     }
   })
 }
 
 test('concurrent requests are counted individually', async () => {
-  await using service = await startService({ clock: new ManualClock(START) })
   const { key: api } = await service.newKey('grupo', 'domainwatch', limited({ rate: perMinute(40) }))
   const replies = await Promise.all(
     Array.from({ length: 100 }, () => call(service, LIST, { query: { api } })),
@@ -45,17 +44,16 @@ test('concurrent requests are counted individually', async () => {
 })
 
 test('requests over the rate get a Retry-After', async () => {
-  await using service = await startService()
-  const { key: api } = await service.newKey('grupo', 'domainwatch', limited({ rate: perMinute(1) }))
-  assert.equal((await call(service, LIST, { query: { api } })).status, 200)
-  const refused = await call(service, LIST, { query: { api } })
+  await using onTime = await startService()
+  const { key: api } = await onTime.newKey('grupo', 'domainwatch', limited({ rate: perMinute(1) }))
+  assert.equal((await call(onTime, LIST, { query: { api } })).status, 200)
+  const refused = await call(onTime, LIST, { query: { api } })
   assert.deepEqual(refused.body, OVER_RATE)
   const wait = Number(refused.headers.get('retry-after'))
   assert.ok(Number.isInteger(wait) && wait >= 1 && wait <= 60, String(wait))
 })
 
 test('exactly the requests that pass the key check count, whatever their outcome', async () => {
-  await using service = await startService({ clock: new ManualClock(START) })
   await stored(service, [record('uno')])
   const limits = limited({ scope: 'write', rate: perMinute(7) })
   const { key: api } = await service.newKey('grupo', 'domainwatch', limits)
@@ -82,10 +80,9 @@ test('exactly the requests that pass the key check count, whatever their outcome
 })
 
 test('keys of one account have a rate each, and a key without one has none', async () => {
-  await using service = await startService({ clock: new ManualClock(START) })
   const made = async () => (await service.newKey('grupo', 'domainwatch', limited({ rate: perMinute(3) }))).key
   const [one, other] = [await made(), await made()]
-  assert.deepEqual(await statuses(service, one, 5), { 200: 3, 429: 2 })
-  assert.deepEqual(await statuses(service, other, 5), { 200: 3, 429: 2 })
-  assert.deepEqual(await statuses(service, service.domainKey, 20), { 200: 20 })
+  assert.deepEqual(await statuses(one, 5), { 200: 3, 429: 2 })
+  assert.deepEqual(await statuses(other, 5), { 200: 3, 429: 2 })
+  assert.deepEqual(await statuses(service.domainKey, 20), { 200: 20 })
 })
