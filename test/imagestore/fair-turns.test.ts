@@ -27,6 +27,17 @@ const endless = Buffer.from(
    ${'<rect width="4000" height="4000" filter="url(#f)"/>'.repeat(40)}</svg>`,
 )
 
+const times = (count: number, write: (i: number) => string) =>
+  Array.from({ length: count }, (_, i) => write(i)).join('')
+/** Each selector is compared with each element, or each element with those before it: takes from seconds to minutes to read. */
+const styled = [
+  `<style>rect ~ rect ~ g ~ rect {}</style>${times(20_000, () => '<rect/>')}`,
+  `<style>${times(6_000, (i) => `.c${i}{}`)}</style>${times(6_000, (i) => `<g class="c${i}"/>`)}`,
+  `<style>g:nth-of-type(7) {}</style>${times(20_000, () => '<g/>')}`,
+].map((content) =>
+  Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40">${content}</svg>`),
+)
+
 const FLAGS = {
   'image-workers': '1',
   'image-queue': '32',
@@ -46,10 +57,12 @@ class Settled {
   }
 }
 
-async function waiting({ url }: TestService): Promise<number> {
+async function metric({ url }: TestService, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text()
-  return Number(/^catalejo_images_waiting (\d+)/m.exec(text)?.[1])
+  return Number(new RegExp(`^catalejo_images_${name} (\\d+)`, 'm').exec(text)?.[1])
 }
+
+const waiting = (service: TestService) => metric(service, 'waiting')
 
 suite('heavy images of many clients', { skip: balanced, timeout: 240_000 }, () => {
   let service: TestService
@@ -190,3 +203,24 @@ test('a long wait ends with 503', { skip: balanced, timeout: 120_000 }, async ()
   stop.abort()
   await running
 })
+
+test(
+  'ordinary images do not wait while style sheets are read',
+  { skip: balanced, timeout: 120_000 },
+  async () => {
+    await using service = await startService({ flags: { ...FLAGS, 'image-timeout': '300' } })
+    const client = new ImageClient(service.url, service.imageKey)
+    const other = new ImageClient(service.url, (await service.newKey('otra', 'imagestore')).key)
+    const stop = new AbortController()
+    const uploads = new Settled()
+    for (const bytes of styled) uploads.add(other.upload(bytes, {}, stop.signal))
+    await eventually(async () => (await waiting(service)) === 2)
+    for (let width = 1; width <= 5; width++) {
+      const usual = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20"/>`
+      assert.equal((await client.upload(Buffer.from(usual))).status, 200)
+    }
+    assert.deepEqual([uploads.count, await metric(service, 'restarts_total')], [0, 0])
+    stop.abort()
+    await Promise.all(uploads.all)
+  },
+)

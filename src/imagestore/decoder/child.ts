@@ -8,7 +8,7 @@ import { deriveImage } from './derive.ts'
 import { inspectSource } from './inspect.ts'
 import { startMemoryGuard } from './process-limits.ts'
 import type { FromDecoder, JobMessage, JobOutcome, ToDecoder } from './protocol.ts'
-import { AlteredImage, openSource } from './source.ts'
+import { AlteredImage, openSource, readImageFile } from './source.ts'
 import { asError } from '../../lib/errors.ts'
 
 const MIB = 1024 * 1024
@@ -60,10 +60,15 @@ async function run({ path, task, maxPixels, timeoutMs, granted }: JobMessage): P
   guard.allow(HEADER_BYTES)
   try {
     const isInspection = task.operation === 'inspect'
-    const source = await openSource(path, maxPixels, fileBuffer, isInspection ? undefined : task.hash)
+    const image = readImageFile(path, fileBuffer, isInspection ? undefined : task.hash)
+    const { complex } = image.structure
+    // Its header alone may take seconds. The memory for headers is not counted, as for other jobs.
+    if (complex && !(await requestAdmission(0, true)))
+      return { kind: 'too-heavy', reason: 'not admitted to the heavy jobs' }
+    const source = await openSource(image, maxPixels)
     const file = isInspection ? undefined : task.watermark
     const watermark = file && {
-      source: await openSource(file.path, maxPixels, undefined, file.hash),
+      source: await openSource(readImageFile(file.path, undefined, file.hash), maxPixels),
       place: file.place,
     }
     const cost = isInspection ? decodeCost(source) : deriveCost(source, task.plan)
@@ -71,7 +76,7 @@ async function run({ path, task, maxPixels, timeoutMs, granted }: JobMessage): P
       return { kind: 'too-heavy', reason: `would take ${Math.round(cost.seconds)} s` }
     const bytes = cost.bytes + (watermark === undefined ? 0 : decodeCost(watermark.source).bytes)
     const isSlow =
-      source.structure.complex ||
+      complex ||
       watermark?.source.structure.complex === true ||
       cost.seconds > HEAVY_SECONDS ||
       cost.outputPixels > HEAVY_OUTPUT_PIXELS

@@ -16,7 +16,7 @@ export interface Run {
   readonly job: JobMessage
   /** Called when the process is ready and the job begins. */
   readonly onBegin: () => void
-  /** Called if the job asks for memory. Must lead to one call of `admit`. */
+  /** Called whenever the job asks for admission to the heavy jobs, or for memory. Must lead to one call of `admit`. */
   readonly onCost: (bytes: number, isHeavy: boolean) => void
   readonly onEnd: (ending: Ending) => void
 }

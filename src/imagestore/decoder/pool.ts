@@ -17,7 +17,7 @@ class Job {
   jobClass: JobClass = 'light'
   /** The client in whose turn it runs, which is charged for its run time. */
   client = ''
-  /** By `performance.now()`, without waits for memory. */
+  /** By `performance.now()`, moved by the length of each wait for memory. */
   startedAt = 0
   isRetried = false
   isAborted = false
@@ -226,10 +226,11 @@ export class DecoderPool {
     onTurn: (end: () => Promise<void>) => void,
   ): void {
     const wait = new AbortController()
+    const waitStart = performance.now()
     const admit = (): void => {
       clearTimeout(job.waitTimer)
       job.stopWaiting = undefined
-      job.startedAt = performance.now()
+      job.startedAt += performance.now() - waitStart
       process.admit(true)
     }
     this.#limitWait(job)

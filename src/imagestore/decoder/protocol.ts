@@ -148,7 +148,7 @@ export type PoolOutcome = JobOutcome | TooSlow | NotRun
 
 export type FromDecoder =
   | { readonly type: 'ready' }
-  /** The job needs more memory than was granted, or is heavy: others must not wait behind it. */
+  /** The job needs more memory than was granted, or is heavy: others must not wait behind it. A complex one asks twice. */
   | { readonly type: 'cost'; readonly bytes: number; readonly isHeavy: boolean }
   /** `isBloated`: the process retains so much memory that it should be replaced. */
   | { readonly type: 'done'; readonly outcome: JobOutcome; readonly isBloated: boolean }

@@ -12,12 +12,16 @@ import {
 import { isHashOf } from '../image-hash.ts'
 import { addTransparency } from './gif.ts'
 
-/** A file whose container is complete and whose header the decoder has accepted. */
-export interface Source {
+/** A file whose container is complete. */
+interface ImageFile {
   /** As the decoder takes them: those of the file, except for some SVG. */
   readonly bytes: Buffer
   readonly format: ImageFormat
   readonly structure: Structure
+}
+
+/** A file whose header the decoder has accepted. */
+export interface Source extends ImageFile {
   readonly metadata: Metadata
   /** Of one frame, as stored. */
   readonly storedWidth: number
@@ -68,16 +72,12 @@ export async function openForDisplay(source: Source, options: SharpOptions = {})
 }
 
 /**
- * @param buffer memory for the file's bytes: the source is valid until the buffer is used again
+ * Reads a file without decoding any of it.
+ * @param buffer memory for the file's bytes, which are valid until the buffer is used again
  * @param hash of the bytes that were stored
  * @throws RejectedImage, AlteredImage
  */
-export async function openSource(
-  path: string,
-  maxPixels: number,
-  buffer?: Buffer,
-  hash?: string,
-): Promise<Source> {
+export function readImageFile(path: string, buffer?: Buffer, hash?: string): ImageFile {
   const file = readInto(path, buffer)
   if (hash !== undefined && !isHashOf(file, hash)) throw new AlteredImage('not the bytes that were stored')
   const format = detectFormat(file)
@@ -87,6 +87,12 @@ export async function openSource(
   const structure = readStructure(format, bytes)
   if (!structure.complete) throw new RejectedImage(`${format} is truncated`)
   if (structure.quadratic) throw new RejectedImage(`${format} would take quadratic time`)
+  return { bytes, format, structure }
+}
+
+/** Decodes the header. An SVG is parsed and styled completely for that. @throws RejectedImage */
+export async function openSource(file: ImageFile, maxPixels: number): Promise<Source> {
+  const { bytes, format } = file
   const metadata = await openSharp(bytes, maxPixels).metadata()
   const { width, height, orientation = 1 } = metadata
   const storedHeight = metadata.pageHeight ?? height
@@ -94,9 +100,7 @@ export async function openSource(
   if (width * storedHeight * frames > maxPixels) throw new RejectedImage('too many pixels')
   const isSwapped = orientation >= FIRST_SWAPPED_ORIENTATION
   return {
-    bytes,
-    format,
-    structure,
+    ...file,
     metadata,
     storedWidth: width,
     storedHeight,

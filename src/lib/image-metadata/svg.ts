@@ -18,13 +18,35 @@ const PROLOG_BYTES = 64 * 1024
 const SNIFFER_HINT = '<!-- <svg as the library looks for it -->'
 const SNIFFED_BYTES = 512
 
-/** Elements (with any prefix) that draw something repeatedly, through a filter or from elsewhere, so that few bytes cost much. */
-const EXPENSIVE = /<(?:[^\s<>/:]*:)?(?:use|pattern|filter|fe\w{1,32}|mask|image|marker)[\s>/]|<!ENTITY/i
+/**
+ * Elements (with any prefix) that draw something repeatedly, through a filter or from elsewhere, so that few bytes cost much;
+ * and style sheets whose text is not in the document itself.
+ */
+const EXPENSIVE =
+  /<(?:[^\s<>/:]*:)?(?:use|pattern|filter|fe\w{1,32}|mask|image|marker)[\s>/]|<!ENTITY|<\?xml-stylesheet|@import/i
 /** Longer documents are expensive without any of these. */
 const SIMPLE_BYTES = 256 * 1024
 
+const STYLE = /<(?:[^\s<>/:]*:)?style[\s>]/i
+/** Selectors that look at all siblings of an element. */
+const SIBLING_SELECTORS = /~|:nth-|-of-type|:has\(/i
+/** Selectors of a style sheet times elements: as many take some 65 ms. */
+const MAX_SIMPLE_MATCHES = 1_000_000
+
 export function svgStructure(bytes: Buffer): Structure {
-  return { ...complete, complex: bytes.length > SIMPLE_BYTES || EXPENSIVE.test(bytes.toString('latin1')) }
+  if (bytes.length > SIMPLE_BYTES) return { ...complete, complex: true }
+  const text = bytes.toString('latin1')
+  return { ...complete, complex: EXPENSIVE.test(text) || hasExpensiveStyle(text) }
+}
+
+/** The renderer compares each selector with each element. */
+function hasExpensiveStyle(text: string): boolean {
+  const start = text.search(STYLE)
+  if (start < 0) return false
+  const end = text.lastIndexOf('style>')
+  const sheets = text.slice(start, end > start ? end : undefined)
+  const count = (all: string, pattern: RegExp) => all.match(pattern)?.length ?? 0
+  return SIBLING_SELECTORS.test(sheets) || count(sheets, /[{,]/g) * count(text, /</g) > MAX_SIMPLE_MATCHES
 }
 
 /** True if the first element is `svg`. Skips the prolog construct by construct, because one pattern could backtrack forever. */
