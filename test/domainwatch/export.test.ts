@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict'
-import { createReadStream } from 'node:fs'
 import { test } from 'node:test'
-import { systemClock } from '../../src/lib/clock.ts'
-import { importLines, readLines, storeRows } from '../../src/domainwatch/index.ts'
 import { gzipSync } from 'node:zlib'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -115,30 +112,6 @@ test('exports of several parts are complete, and import to the same state', asyn
     assert.equal(again.stdout, `${file}: 4500 records, 0 new or changed, 0 lines refused\n`)
     const written = await catalejo(['export', ...on(other), '--format', format])
     assert.equal(written.stdout, text)
-  }
-})
-
-test('a CSV of another version is recognised by the fields that every export has, whatever its other columns', async () => {
-  await using service = await startService({ clock: new ManualClock('2026-01-15T12:00:00Z') })
-  await stored(service, [record('uno'), record('dos', { reserve: 1, agent: 'a,"b"' })])
-  const { text } = await exported(service, { sort: 'asc' })
-  const lines = text.trimEnd().split('\r\n')
-  const required = HEAD.replace(',deleted_at,discarded_at', '')
-  // Both values are empty in records that are bought and not discarded.
-  const older = [required, ...lines.slice(1).map((line) => line.replace(/,,$/, ''))]
-  const newer = lines.map((line, i) => `${line},${i === 0 ? 'later' : 'x'}`)
-
-  await using folder = await temporaryFolder()
-  for (const [name, file] of Object.entries({ older, newer })) {
-    await using other = await startService()
-    const path = join(folder.path, `${name}.csv`)
-    await writeFile(path, file.join('\r\n'))
-    assert.deepEqual(await import_(other, path), {
-      code: 0,
-      stdout: `${path}: 2 records, 2 new or changed, 0 lines refused\n`,
-      messages: [],
-    })
-    assert.equal((await exported(other, { sort: 'asc' })).text, text)
   }
 })
 
@@ -303,58 +276,4 @@ test('the lists of the registry load while the service runs; bad lines are repor
   // The older list again takes no deletion back.
   assert.match((await import_(service, registered)).stdout, / 0 new or changed/)
   assert.deepEqual(await names(service, { status: 1 }), ['ñandú'])
-})
-
-test('an interrupted import resumes', async () => {
-  await using service = await startService()
-  await using folder = await temporaryFolder()
-  const path = join(folder.path, 'baja.txt')
-  const lines = Array.from({ length: 25_000 }, (_, i) => `n${i}.cl`)
-  await writeFile(path, lines.join('\n'))
-  const { database, config, dictionary } = service.app.context
-  const [account] = await service.app.context.accounts.ofService('domainwatch')
-  assert.ok(account !== undefined)
-  const store = storeRows({ database, clock: systemClock, timeZone: config.timeZone, account })
-  const options = {
-    clock: systemClock,
-    timeZone: config.timeZone,
-    split: dictionary.split,
-  }
-  let batches = 0
-  let reached
-  await assert.rejects(
-    importLines(readLines(createReadStream(path)), {
-      ...options,
-      store: (batch) => (++batches === 2 ? Promise.reject(new Error('cut off')) : store(batch)),
-      stored: async (now) => void (reached = now),
-    }),
-    /cut off/,
-  )
-  // In the order of names.
-  const name = lines.map((line) => line.slice(0, -3)).toSorted()[9_999]
-  assert.deepEqual(reached, {
-    line: 0,
-    counts: { read: 0, changed: 10_000, refused: 0 },
-    part: { to: 25_000, name },
-  })
-  let rest = 0
-  // The report counts what was stored, not what was read.
-  const told: number[] = []
-  const outcome = await importLines(readLines(createReadStream(path)), {
-    ...options,
-    after: reached,
-    source: { read: () => 3_000, stored: (amount) => void told.push(amount, rest) },
-    store: (batch) => {
-      rest += batch.names.length
-      return store(batch)
-    },
-  })
-  assert.equal(rest, 15_000)
-  assert.deepEqual(told.slice(0, 2), [2_000, 10_000])
-  assert.deepEqual(told.slice(-2), [3_000, 15_000])
-  assert.deepEqual(outcome, {
-    kind: 'imported',
-    counts: { read: 25_000, changed: 25_000, refused: 0 },
-    faults: [],
-  })
 })
