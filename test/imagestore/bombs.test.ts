@@ -128,10 +128,10 @@ suite('more concurrent images than can be decoded', () => {
   const OVERLOAD = problem(503, 'El servicio está saturado, inténtelo de nuevo')
 
   test('each is stored completely or gets a 503', async () => {
-    await using service = await startService({ flags: { 'image-workers': '1', 'image-queue': '64' } })
+    await using service = await startService({ flags: { 'image-workers': '1', 'image-queue': '16' } })
     const fotos = new ImageClient(service.url, service.imageKey)
     const picture = await gradient(1_500, 1_000).png().toBuffer()
-    const pictures = Array.from({ length: 120 }, (_, index) => stamped(picture, `a la vez ${index}`))
+    const pictures = Array.from({ length: 40 }, (_, index) => stamped(picture, `a la vez ${index}`))
     const answers = await Promise.all(pictures.map((bytes) => fotos.upload(bytes)))
     const refused: Buffer[] = []
     for (const [index, bytes] of pictures.entries()) {
