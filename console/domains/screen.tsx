@@ -193,7 +193,9 @@ export default function DomainsScreen() {
           <ViewMenu filters={filters} total={known} isAscii={isAscii} onAscii={setAscii} onChange={apply} />
         </div>
         <FilterChips filters={filters} facets={facets} onChange={apply} />
-        <DayStrip filters={filters} onChange={apply} />
+        <div className="days-place">
+          <DayStrip filters={filters} onChange={apply} />
+        </div>
         <DomainTable
           filters={filters}
           start={start}

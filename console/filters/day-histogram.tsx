@@ -27,7 +27,9 @@ export default function DayHistogram({ filters, onChange }: Props) {
   const { data, isPlaceholderData } = span === undefined ? recent : around
   const buckets = useMemo(() => (data === undefined ? [] : bucketsOf(data.days)), [data])
   const isEmpty = buckets.every((one) => one.registered === 0 && one.deleted === 0)
-  if (data === undefined || (isEmpty && span === undefined)) return null
+  if (data === undefined) return null
+  // Takes no place, unlike days that are not counted yet.
+  if (isEmpty && span === undefined) return <span hidden />
   return <Strip buckets={buckets} isStale={isPlaceholderData} filters={filters} onChange={onChange} />
 }
 
