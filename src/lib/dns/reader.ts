@@ -6,6 +6,8 @@ const HEADER_BYTES = 12
 const MAX_NAME_LENGTH = 255
 /** A name has at most 127 labels, so more pointers than that are an attack: they cost time in every record that uses them. */
 const MAX_POINTERS = 127
+/** A message has at most 65,535 octets. Compressed names make more text of them only in an attack on processor time. */
+const MAX_NAMES_TEXT = 65_535
 
 /** Reads a message field by field (RFC 1035, section 4). Every method throws `MALFORMED` at the end of the message. */
 export class Reader {
@@ -13,6 +15,8 @@ export class Reader {
   at: number
   readonly #bytes: Buffer
   readonly #question: string
+  /** Characters of the names that were read, and the pointers in them. */
+  #namesText = 0
 
   constructor(bytes: Buffer, question: string, at: number) {
     this.#bytes = bytes
@@ -79,6 +83,7 @@ export class Reader {
       if (octet >= 0x40 || next > bytes.length || length > MAX_NAME_LENGTH) throw MALFORMED
       if (octet === 0) {
         if (pointers === 0) this.at = next
+        if ((this.#namesText += name.length + pointers) > MAX_NAMES_TEXT) throw MALFORMED
         return name
       }
       if (name !== '') name += '.'
