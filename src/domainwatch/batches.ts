@@ -56,7 +56,7 @@ export class DomainBatches {
   /** @returns the number of records in the batch, including unchanged ones */
   async add({ account, accountId }: Identity, batch: Rows): Promise<number> {
     const { clock, database, timeZone } = this.#options
-    await this.#write(accountId, async (tx) => {
+    await this.#write(accountId, batch.count, async (tx) => {
       const now = clock.now()
       if (batch.count > 0) {
         await purgeBeforeWrite(tx, database.dialect, now, () => textOf(batch))
@@ -76,7 +76,7 @@ export class DomainBatches {
     if (batch.count === 0) return 0
     const { clock, database, timeZone } = this.#options
     const { dialect } = database
-    await this.#write(accountId, async (tx) => {
+    await this.#write(accountId, batch.count, async (tx) => {
       const now = clock.now()
       await purgeBeforeWrite(tx, dialect, now, () => textOf(batch))
       if (batch.expected !== undefined) await this.#assertExpected(tx, batch, batch.expected)
@@ -103,15 +103,16 @@ export class DomainBatches {
   }
 
   /** Runs `work` in a transaction. Resolves when lists show what it wrote. */
-  #write(accountId: number, work: (tx: Transaction) => Promise<void>): Promise<void> {
+  #write(accountId: number, rows: number, work: (tx: Transaction) => Promise<void>): Promise<void> {
     const { database, lists } = this.#options
-    return lists.afterWriting((range) =>
-      database.transaction(async (tx) => {
+    return lists.afterWriting((range) => {
+      const write = async (tx: Transaction) => {
         await range.begin(tx)
         await work(tx)
         await range.end(tx)
-      }, accountId),
-    )
+      }
+      return database.transaction(write, accountId, { rows })
+    })
   }
 }
 

@@ -71,7 +71,7 @@ export async function sweepExpired(
         return { found: expired.length, keys: await removeEach(tx, database.dialect, expired, now) }
       },
       undefined,
-      'free-space',
+      { purpose: 'free-space' },
     )
     for (const key of keys) onRemoved(key)
     return found

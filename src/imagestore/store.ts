@@ -190,7 +190,7 @@ export class ImageStore {
         return removeRecord(tx, dialect, hash, queries.deleteImage(accountId, hash, now))
       },
       accountId,
-      'free-space',
+      { purpose: 'free-space' },
     )
     if (removed?.unreferencedKey !== undefined) this.#removals.add(removed.unreferencedKey)
     return removed !== undefined
@@ -266,7 +266,9 @@ export class ImageStore {
   async #emptyTrash(key: string): Promise<void> {
     await this.#blobs.remove(key)
     await this.#forget(key)
-    await this.#database.transaction((tx) => tx.run(queries.removeTrash(key)), undefined, 'free-space')
+    await this.#database.transaction((tx) => tx.run(queries.removeTrash(key)), undefined, {
+      purpose: 'free-space',
+    })
   }
 }
 

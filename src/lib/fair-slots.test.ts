@@ -159,3 +159,16 @@ test('a crowd of clients in one group neither delays nor displaces the clients o
   await Promise.all(kept)
   assert.equal(served[0], 'own 1')
 })
+
+test('groups whose tasks cost more wait for as much of the others as they cost', async () => {
+  const slots = new FairSlots({ ...OPTIONS, slots: 1, maxWaiting: 100, groupOf: groupBefore })
+  const served: string[] = []
+  const run = (client: string, cost: number) =>
+    slots.run(client, async () => void served.push(client), undefined, cost)
+  const release = await slots.take('large a', undefined, 3)
+  const tasks = ['large b', 'large c', 'large d'].map((client) => run(client, 3))
+  tasks.push(...Array.from({ length: 8 }, () => run('small e', 1)), run('small f', 1))
+  release()
+  await Promise.all(tasks)
+  assert.equal(served.join(' ').replaceAll(/small |large /g, ''), 'e f e b e e e c e e e d')
+})

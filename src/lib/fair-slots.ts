@@ -55,6 +55,8 @@ interface Usage {
 
 interface Group extends Usage {
   readonly name: string
+  /** Of its finished tasks. */
+  cost: number
   waiting: number
   members: number
 }
@@ -72,7 +74,7 @@ export class WaitAborted extends Error {}
  * that runs the fewest tasks, and among equals to the one served longest ago. Tasks of one client run in their order.
  * When the queue is full, a client with a shorter queue displaces the newest task of the client with the longest one, so
  * that no client can fill the queue. The same rules apply to groups of clients first, so that a crowd of clients that
- * belong together is no more than one.
+ * belong together is no more than one. If tasks have costs, groups get equal shares of the cost instead of turns.
  */
 export class FairSlots {
   readonly #options: FairSlotsOptions
@@ -96,11 +98,12 @@ export class FairSlots {
 
   /**
    * Runs a task when a slot is free.
+   * @param cost in any unit
    * @throws OverloadError if the queue is full or the wait times out
    * @throws WaitAborted if `signal` aborts during the wait
    */
-  async run<T>(client: string, task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const release = await this.take(client, signal)
+  async run<T>(client: string, task: () => Promise<T>, signal?: AbortSignal, cost = 0): Promise<T> {
+    const release = await this.take(client, signal, cost)
     try {
       return await task()
     } finally {
@@ -109,7 +112,7 @@ export class FairSlots {
   }
 
   /** Takes a slot that outlives the call. Returns the function that releases it; releasing twice has no effect. */
-  async take(client: string, signal?: AbortSignal): Promise<() => void> {
+  async take(client: string, signal?: AbortSignal, cost = 0): Promise<() => void> {
     if (signal?.aborted === true) throw new WaitAborted()
     const state = this.#clientOf(client)
     if (this.#running < this.#options.slots && state.running < this.#options.slotsPerClient)
@@ -117,7 +120,7 @@ export class FairSlots {
     else await this.#wait(client, state, signal)
     let isHeld = true
     return () => {
-      if (isHeld) this.#release(client, state)
+      if (isHeld) this.#release(client, state, cost)
       isHeld = false
     }
   }
@@ -128,12 +131,24 @@ export class FairSlots {
     // Ranks before the client served last and after clients that wait already: its own history was forgotten.
     const fresh: Usage = { running: 0, lastStart: this.#starts - 0.5 }
     const name = this.#options.groupOf?.(client) ?? client
-    const group = this.#groups.get(name) ?? { ...fresh, name, waiting: 0, members: 0 }
+    const group = this.#groups.get(name) ?? {
+      ...fresh,
+      name,
+      cost: this.#leastCost(),
+      waiting: 0,
+      members: 0,
+    }
     this.#groups.set(name, group)
     group.members++
     const made: Client = { ...fresh, group, waiting: [] }
     this.#clients.set(client, made)
     return made
+  }
+
+  /** Of the groups that have tasks: a group that had none has saved nothing up. */
+  #leastCost(): number {
+    const costs = Array.from(this.#groups.values(), ({ cost }) => cost)
+    return costs.length === 0 ? 0 : Math.min(...costs)
   }
 
   #begin(state: Client): void {
@@ -207,7 +222,8 @@ export class FairSlots {
     this.#forget(waiter.client, state)
   }
 
-  #release(client: string, state: Client): void {
+  #release(client: string, state: Client, cost: number): void {
+    state.group.cost += cost
     state.running--
     state.group.running--
     this.#running--
@@ -236,10 +252,13 @@ export class FairSlots {
   }
 }
 
-const isBefore = (a: Client, b: Client): boolean => (order(a.group, b.group) || order(a, b)) < 0
+const isBefore = (a: Client, b: Client): boolean => (orderOfGroups(a.group, b.group) || order(a, b)) < 0
 
 /** Negative if `a` is to be served before `b`. */
 const order = (a: Usage, b: Usage): number => a.running - b.running || a.lastStart - b.lastStart
+
+const orderOfGroups = (a: Group, b: Group): number =>
+  a.running - b.running || a.cost - b.cost || a.lastStart - b.lastStart
 
 function isLonger(a: Client, b: Client): boolean {
   if (a.group.waiting !== b.group.waiting) return a.group.waiting > b.group.waiting

@@ -48,7 +48,7 @@ export function release(
 export function recordStatements(database: Database): Set<string> {
   const texts = new Set<string>()
   const transaction = database.transaction.bind(database)
-  database.transaction = (work, author, purpose) =>
+  database.transaction = (work, author, options) =>
     transaction(
       (tx) => {
         const noted = <T extends Query>(query: T): T => {
@@ -63,7 +63,7 @@ export function recordStatements(database: Database): Set<string> {
         })
       },
       author,
-      purpose,
+      options,
     )
   return texts
 }

@@ -36,6 +36,7 @@ export const ONE_MACHINE: ReadonlyMap<string, string> = new Map([
   ['http/slow-readers.test.ts', 'the balancer reads what the client does not'],
   ['domainwatch/queue-behind.test.ts', 'notes the statements of one process'],
   ['domainwatch/queue-scans.test.ts', 'notes the statements of one process'],
+  ['domainwatch/write-fairness.test.ts', 'holds the writer of one process, and counts its attempts'],
   ['http/fair-limits.test.ts', 'counts what one process allows the connections of an address'],
   ['imagestore/link-changed-meanwhile.test.ts', 'holds a request in the middle of its work in one process'],
   ['imagestore/link-lookups.test.ts', 'keeps the connections of one process from the database'],

@@ -31,12 +31,13 @@ export function storeRows(target: ImportTarget): StoreRows {
   const { database, account } = target
   return async (batch) => {
     let began = 0
-    const changed = await database.transaction(async (tx) => {
+    const store = async (tx: Transaction) => {
       began = performance.now()
       const count = await storeIn(tx, target, batch)
       await target.stored?.(tx, count)
       return count
-    }, account.id)
+    }
+    const changed = await database.transaction(store, account.id, { rows: batch.names.length })
     return { changed, heldMs: performance.now() - began }
   }
 }

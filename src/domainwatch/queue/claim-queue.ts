@@ -6,6 +6,7 @@ import { newestChange } from '../../storage/database/changes/change-log.ts'
 import { clientOf } from '../../storage/database/connection-slots.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import type { NameIndex } from '../list/name-index.ts'
+import type { Filters } from '../filters.ts'
 import type { NameSplits } from '../words/split-names.ts'
 import type { SplitName } from '../words/dictionary.ts'
 import type { DatabaseLists } from '../list/database-lists.ts'
@@ -34,6 +35,8 @@ const CALLS = {
  * takes seconds among a million records, in a transaction that holds up other writers.
  */
 const MAX_RETRIES = 5
+/** The same on an engine with one writer: a retry may have to wait for a large batch, and the index lacks that one again. */
+const MAX_RETRIES_ONE_WRITER = 1
 /** Pause before the first retry, doubled with each: PostgreSQL shows changes of others some milliseconds late. */
 const RETRY_MS = 20
 /** Records read for each batch, besides those it needs: some may be claimed or changed meanwhile. Four times as many with each retry. */
@@ -133,6 +136,8 @@ export class ClaimQueue {
   /** @param groups calls with the same view each */
   async #claimAll(groups: readonly (readonly Waiting[])[]): Promise<Answered[]> {
     const { database, nameIndex } = this.#options
+    const hasOneWriter = queries.claimsLock(database.dialect) === undefined
+    const maxRetries = hasOneWriter ? MAX_RETRIES_ONE_WRITER : MAX_RETRIES
     for (let retries = 0; ; retries++) {
       const read = new Map<QueueView, FirstMatches>()
       const wanted = groups.flat().reduce((sum, { limit }) => sum + limit, 0)
@@ -142,7 +147,11 @@ export class ClaimQueue {
         if (matches !== undefined) read.set(first.view, matches)
       }
       try {
-        return await database.transaction((tx) => this.#claimIn(tx, groups, read, retries < MAX_RETRIES))
+        return await database.transaction(async (tx) => {
+          // In the transaction of the only writer, so that it cannot fall behind again.
+          if (hasOneWriter && retries === maxRetries) await this.#catchUp(groups)
+          return this.#claimIn(tx, groups, read, retries < maxRetries)
+        })
       } catch (error) {
         if (!(error instanceof ReadTooLittle)) throw error
         await nameIndex.catchUp()
@@ -151,21 +160,30 @@ export class ClaimQueue {
     }
   }
 
+  async #catchUp(groups: readonly (readonly Waiting[])[]): Promise<void> {
+    await this.#options.nameIndex.catchUp()
+    for (const [first] of groups) if (first !== undefined) await this.#countInIndex(first.view.filters)
+  }
+
+  /** Returns whether the index is ready. */
+  async #countInIndex(filters: Filters): Promise<boolean> {
+    const latest = this.#options.nameIndex.latest()
+    if (latest === undefined) return false
+    const { segments, changeId } = latest
+    const count = async () => ({ matches: await countMatches(segments, filters, BEFORE_EXPIRY), changeId })
+    await this.#counts.refresh(filters, changeId, count)
+    return true
+  }
+
   /**
    * Counts and searches before the transaction, which others wait for. An engine with several writers does it in the transaction
    * if the index is not ready: it cannot tell which changes a read takes into account, and only other claims wait.
    */
   async #read(view: QueueView, spare: number): Promise<FirstMatches | undefined> {
-    const { database, clock, nameIndex, lists } = this.#options
+    const { database, clock, lists } = this.#options
     const { dialect } = database
     const { filters } = view
-    const latest = nameIndex.latest()
-    if (latest !== undefined) {
-      const { segments, changeId } = latest
-      const count = async () => ({ matches: await countMatches(segments, filters, BEFORE_EXPIRY), changeId })
-      await this.#counts.refresh(filters, changeId, count)
-      return undefined
-    }
+    if (await this.#countInIndex(filters)) return undefined
     if (queries.claimsLock(dialect) !== undefined) return undefined
     const changeId = (await database.first(newestChange()))?.id ?? 0
     await this.#counts.refresh(filters, changeId, async () => {

@@ -10,6 +10,24 @@ const SERVICE = 'service'
 export const clientOf = (account: number | undefined): string =>
   account === undefined ? SERVICE : `account ${account}`
 
+/** What a commit costs, in rows that are stored in the same time. */
+const ROWS_OF_A_COMMIT = 100
+
+/**
+ * Runs a transaction in its turn. Transactions of about the same size are a group, and groups get equal shares of the time: small
+ * ones wait for one large one at most, not for those of many accounts.
+ */
+export function runWrite<T>(
+  slots: FairSlots,
+  author: number | undefined,
+  rows: number,
+  work: () => Promise<T>,
+) {
+  const cost = ROWS_OF_A_COMMIT + rows
+  const size = Math.floor(Math.log2(cost))
+  return slots.run(`${size} ${clientOf(author)}`, work, undefined, cost)
+}
+
 /**
  * Shares the connections of an engine for one kind of operation among clients. One client gets all but one of them. Among reads are
  * those of clients without a key, who are a group: anyone can have many addresses.
@@ -22,6 +40,6 @@ export function connectionSlots(operation: keyof typeof MAX_WAITING, connections
     maxWaiting,
     maxWaitingPerClient: maxWaiting / 2,
     timeoutMs: WAIT_MS[operation],
-    ...(operation === 'read' ? { groupOf: groupBefore } : {}),
+    ...(operation === 'scan' ? {} : { groupOf: groupBefore }),
   })
 }

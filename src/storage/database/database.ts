@@ -25,10 +25,13 @@ export interface Database extends Reader, AsyncDisposable {
    * after a conflict, and each statement sees what was committed before it: rows that a decision depends on are read
    * with `dialect.forUpdate`.
    * @param author the account that the changes are attributed to; authors share the writer fairly
-   * @param purpose `free-space` for work that frees disk space: it may use the reserve
    * @throws OverloadError if too many transactions wait, or one waited too long
    */
-  transaction<T>(work: (tx: Transaction) => Promise<T>, author?: number, purpose?: 'free-space'): Promise<T>
+  transaction<T>(
+    work: (tx: Transaction) => Promise<T>,
+    author?: number,
+    options?: TransactionOptions,
+  ): Promise<T>
   /**
    * Runs reads on one snapshot of everything, taken when this is called, for as long as `work` runs. The engine keeps
    * replaced rows until then, so it is for minutes, and for pages of rows.
@@ -53,6 +56,13 @@ export interface Database extends Reader, AsyncDisposable {
   stats(): DatabaseStats
   /** Waits for the running transaction. Closing again does nothing. */
   close(): Promise<void>
+}
+
+export interface TransactionOptions {
+  /** `free-space` for work that frees disk space: it may use the reserve. */
+  readonly purpose?: 'free-space'
+  /** Rows that it stores, if they may be many. */
+  readonly rows?: number
 }
 
 export interface DatabaseStats {

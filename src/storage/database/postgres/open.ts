@@ -1,5 +1,5 @@
 import { ChangeLog } from '../changes/change-log.ts'
-import { clientOf, connectionSlots } from '../connection-slots.ts'
+import { clientOf, connectionSlots, runWrite } from '../connection-slots.ts'
 import type { Database, ObserveDatabase, OpenOptions } from '../database.ts'
 import { StorageFault } from '../faults.ts'
 import { migrations, newest } from '../migrations/index.ts'
@@ -95,8 +95,10 @@ export async function openPostgres(
     readerOf: readerFor,
     scanner: scannerFor(),
     scannerOf: scannerFor,
-    transaction: (work, author) =>
-      timed('write', () => writeSlots.run(clientOf(author), () => transact(writes, watch, work, author))),
+    transaction: (work, author, { rows = 0 } = {}) => {
+      const run = () => transact(writes, watch, work, author)
+      return timed('write', () => runWrite(writeSlots, author, rows, run))
+    },
     snapshot: (work) =>
       timed('scan', () =>
         readSnapshot(url, report, (connection) => work(readerOn((use) => use(connection)))),

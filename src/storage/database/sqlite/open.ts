@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ChangeLog } from '../changes/change-log.ts'
-import { clientOf, connectionSlots } from '../connection-slots.ts'
+import { clientOf, connectionSlots, runWrite } from '../connection-slots.ts'
 import type { Database, ObserveDatabase, OpenOptions } from '../database.ts'
 import { StorageFault, onStorage } from '../faults.ts'
 import { newest, migrations as released } from '../migrations/index.ts'
@@ -50,23 +50,21 @@ export async function openSqlite(
     scanner: scannerFor(),
     scannerOf: scannerFor,
 
-    transaction: (work, author, purpose) =>
-      timed('write', () =>
-        writes.run(clientOf(author), () =>
-          withRoom(purpose, async () => {
-            try {
-              await writer.send({ kind: 'begin', author })
-              const result = await work(tx)
-              await writer.send({ kind: 'commit' })
-              watch.committed()
-              return result
-            } catch (error) {
-              await writer.send({ kind: 'rollback' })
-              throw error
-            }
-          }),
-        ),
-      ),
+    transaction: (work, author, { purpose, rows = 0 } = {}) => {
+      const transact = async () => {
+        try {
+          await writer.send({ kind: 'begin', author })
+          const result = await work(tx)
+          await writer.send({ kind: 'commit' })
+          watch.committed()
+          return result
+        } catch (error) {
+          await writer.send({ kind: 'rollback' })
+          throw error
+        }
+      }
+      return timed('write', () => runWrite(writes, author, rows, () => withRoom(purpose, transact)))
+    },
 
     snapshot: (work) => separate.snapshot((thread) => work(threadReader(thread, (read) => read()))),
 

@@ -1,0 +1,118 @@
+/** Accounts that write large batches all the time, and others that write little. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Database } from '../../src/storage/database/database.ts'
+import { record, stored, update } from '../support/domains.ts'
+import { EventReader } from '../support/event-reader.ts'
+import { eventually } from '../support/eventually.ts'
+import { claim, recordStatements, release } from '../support/queue.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** Records of a large batch: more than a claim applies one by one. */
+const MANY = 1_100
+const HOSTILE = ['a', 'b', 'c', 'd']
+
+const batch = (prefix: string, fields = {}) =>
+  Array.from({ length: MANY }, (_, i) => record(`${prefix}${i}`, { status: 0, ...fields }))
+
+/** Makes accounts. Returns the key of each. */
+async function keysOf(
+  service: TestService,
+  accounts: readonly string[],
+): Promise<(account: string) => string> {
+  const keys = new Map<string, string>()
+  for (const account of accounts) keys.set(account, (await service.newKey(account, 'domainwatch')).key)
+  return (account) => keys.get(account) ?? ''
+}
+
+/** Counts the transactions that were asked for. */
+function countTransactions(database: Database): () => number {
+  let count = 0
+  const transaction = database.transaction.bind(database)
+  database.transaction = (work, author, options) => {
+    // Without an author it may be a background job.
+    if (author !== undefined) count++
+    return transaction(work, author, options)
+  }
+  return () => count
+}
+
+test('small writes wait for one large batch of other accounts, not for all of them', async () => {
+  // One connection for writes, which SQLite has anyway.
+  await using service = await startService({ flags: { 'database-connections': '3' } })
+  const { database } = service.app.context
+  const keyOf = await keysOf(service, [...HOSTILE, 'vecina', 'otra'])
+  await stored(
+    service,
+    ['vecina', 'otra'].map((name) => record(name)),
+  )
+  await using events = await EventReader.open(service, { api: service.domainKey })
+  const asked = countTransactions(database)
+  const began = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const hold = () => {
+    began.resolve()
+    return gate.promise
+  }
+  const held = database.transaction(hold, undefined, { rows: MANY })
+  await began.promise
+
+  const large = HOSTILE.map((name) => stored(service, batch(name), { key: keyOf(name), encoding: 'json' }))
+  await eventually(() => asked() === HOSTILE.length, 'the large batches')
+  const small = ['vecina', 'otra'].flatMap((name) => {
+    const key = keyOf(name)
+    return [
+      stored(service, [record(`${name}-1`)], { key }),
+      stored(service, [record(`${name}-2`)], { key }),
+      update(service, [{ domain: name, note: 'sí' }], { key }),
+    ]
+  })
+  await eventually(() => asked() === HOSTILE.length + small.length, 'the small ones')
+  gate.resolve()
+  await Promise.all([held, ...large, ...small])
+
+  const written = await events.take(HOSTILE.length * MANY + small.length)
+  const order = written.map(({ data }) => String(Object(Object(data).record).name))
+  assert.deepEqual(order.slice(0, small.length).toSorted(), [
+    'otra',
+    'otra-1',
+    'otra-2',
+    'vecina',
+    'vecina-1',
+    'vecina-2',
+  ])
+})
+
+test('a claim takes two transactions at most, even if a large batch is stored before each', async (context) => {
+  await using service = await startService()
+  const { database, metrics } = service.app.context
+  if (!database.dialect.plansAsWritten) return context.skip('PostgreSQL has several writers')
+  await stored(service, batch('n'), { encoding: 'json' })
+  await eventually(async () => /^catalejo_search_ready 1$/m.test(await metrics.text()), 'the index')
+  const expected = await claim(service, service.domainKey, { limit: 3 })
+  assert.equal((await release(service, service.domainKey)).status, 200)
+
+  const statements = recordStatements(database)
+  let batches = 0
+  let attempts = 0
+  const transaction = database.transaction.bind(database)
+  database.transaction = async (work, author, options) => {
+    // Another process does not wait for the index.
+    if (author === undefined) await service.sql(`UPDATE domains SET agent = 'lote ${batches++}'`)
+    const counted: typeof work = (tx) => {
+      const first: typeof tx.first = (query) => {
+        if (query.sql.includes('string_agg(claims.name')) attempts++
+        return tx.first(query)
+      }
+      return work({ ...tx, first })
+    }
+    return transaction(counted, author, options)
+  }
+  const claimed = await claim(service, service.domainKey, { limit: 3 })
+  assert.equal(attempts, 2)
+  assert.deepEqual([claimed.names, claimed.remaining], [expected.names, MANY])
+  // The index has answered, not a search in the transaction.
+  const isSearch = (text: string) =>
+    /count\(\*\) AS count FROM domains|NOT EXISTS \(SELECT 1 FROM claims/.test(text)
+  assert.deepEqual([...statements].filter(isSearch), [])
+})
