@@ -88,20 +88,19 @@ function recordReads({ scanner }: Database) {
   return { read, recorder }
 }
 
-const large = await openBoth(tasks)
-after(() => large[Symbol.asyncDispose]())
-const skip = !large.database.dialect.plansAsWritten && 'PostgreSQL has statistics'
-if (skip === false) await large.store(many(26_000))
-const { read, recorder } = recordReads(large.database)
-const lists = new DomainLists({ ...large.database, scannerOf: () => recorder }, large.clock)
-
-test('an export in an order without an index reads the table in stretches', { skip }, async () => {
+test('an export in an order without an index reads the table in stretches', async (context) => {
+  await using opened = await openBoth(tasks)
+  const { database, clock } = opened
+  if (!database.dialect.plansAsWritten) return context.skip('PostgreSQL has statistics')
+  await opened.store(many(26_000))
+  const { read, recorder } = recordReads(database)
+  const lists = new DomainLists({ ...database, scannerOf: () => recorder }, clock)
   for (const order of ['modified', 'length'])
     for (const filters of [{}, { tag: 'ninguna' }, { status: '1' }, { reserve: '' }]) {
       for await (const _ of lists.rows(requestOf({ ...filters, order })));
       let stretches = 0
       for (const query of read.splice(0)) {
-        const plan = (await large.database.scanner.values(sql`EXPLAIN QUERY PLAN ${query}`)).map((step) =>
+        const plan = (await database.scanner.values(sql`EXPLAIN QUERY PLAN ${query}`)).map((step) =>
           String(step[3]),
         )
         const [table] = plan.filter((step) => / domains /.test(`${step} `))
@@ -117,12 +116,18 @@ const END = { key: '9999-12-31 23:59:59', name: 'z' }
 const EVERYTHING = { low: { key: '0001-01-01 00:00:00', name: 'a' }, high: END }
 const FORGED = { registered: EVERYTHING, deleted: EVERYTHING }
 
-test('no list or export fetches most of the table row by row in one statement', { skip }, async () => {
+test('no list or export fetches most of the table row by row in one statement', async (context) => {
+  await using opened = await openBoth(tasks)
+  const { database, clock } = opened
+  if (!database.dialect.plansAsWritten) return context.skip('PostgreSQL has statistics')
+  await opened.store(many(26_000))
+  const { read, recorder } = recordReads(database)
+  const lists = new DomainLists({ ...database, scannerOf: () => recorder }, clock)
   /** Statements that fetch rows by an index of dates, without a limited stretch of it. */
   async function slow() {
     const found: string[] = []
     for (const query of read.splice(0)) {
-      const steps = (await large.database.scanner.values(sql`EXPLAIN QUERY PLAN ${query}`)).map((step) =>
+      const steps = (await database.scanner.values(sql`EXPLAIN QUERY PLAN ${query}`)).map((step) =>
         String(step[3]),
       )
       const isLimited = /LIMIT CAST\(\? AS INTEGER\)\s*\) AS (near|candidates)/.test(query.sql)
