@@ -1,4 +1,4 @@
-import { ApiError, callApi, ConnectionError } from '../api/client.ts'
+import { ApiError, callApi } from '../api/client.ts'
 import { queryClient } from '../api/query-client.ts'
 import { untilAnswered } from '../api/retry.ts'
 import { accountOf } from '../api/scope.ts'
@@ -45,9 +45,11 @@ export function addNames(
   const key = keyFor('domainwatch')
   const account = accountOf('domainwatch')
   let stored = names
+  const takenBack = new Set<string>()
   const what = names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
   const doing = t('add.adding', { what })
   return runOperation({
+    service: 'domainwatch',
     subjects: names.map(subjectOf),
     pending: doing,
     failed: (reason) => t('add.failed', { what, reason }),
@@ -55,14 +57,11 @@ export function addNames(
       undoAdd(key, () => ({
         records: stored.map((name) => ({ name, length: [...name].length, date_reg: facts.date })),
         account,
+        takenBack,
       })),
     async run(tell): Promise<OperationOutcome> {
       const onWait = () => tell(t('operation.held', { text: doing }))
-      const taken = await untilAnswered(() => recordedSince(askedAt, new Set(names), key), onWait)
-      const left = names.filter((name) => !taken.has(name))
-      if (left.length === 0) throw new Error(t('add.takenMeanwhile'))
-      const refused = await store(key, left, facts, onWait)
-      for (const name of taken) refused.set(name, t('add.takenMeanwhile'))
+      const refused = await store(key, names, facts, askedAt, onWait)
       await queryClient.invalidateQueries({ queryKey: ['domains'] })
       stored = names.filter((name) => !refused.has(name))
       const done = tn('add.added', stored.length)
@@ -113,31 +112,37 @@ async function store(
   key: string | undefined,
   names: readonly string[],
   facts: CommonValues,
+  askedAt: number,
   onWait: () => void,
-): Promise<Map<string, string>> {
+): Promise<ReadonlyMap<string, string>> {
   const refused = new Map<string, string>()
-  let rest = names
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await send(key, rest, facts, onWait)
-      return refused
-    } catch (error) {
-      const faults = error instanceof ApiError ? error.errors : []
-      for (const { index, msg } of faults) refused.set(rest[index] ?? '', msg)
-      const left = rest.filter((name) => !refused.has(name))
-      if (faults.length > 0 && left.length === 0) throw new Error(faults[0]?.msg, { cause: error })
-      if (faults.length === 0 || left.length === rest.length || attempt === MAX_ATTEMPTS) throw error
-      rest = left
+  const left = () => names.filter((name) => !refused.has(name))
+  let sent: readonly string[] = []
+  await untilAnswered(async () => {
+    // After a lost response: a batch is atomic, so one of its names shows whether it was stored.
+    const [first] = sent
+    if (first !== undefined && (await readRecord(first, undefined, key))?.date_reg === facts.date) return
+    // Also before each repetition, because others may have added names during an outage.
+    for (const name of await recordedSince(askedAt, new Set(left()), key))
+      refused.set(name, t('add.takenMeanwhile'))
+    for (let attempt = 1; ; attempt++) {
+      sent = left()
+      const [[, reason] = ['', '']] = refused
+      if (sent.length === 0) throw new Error(reason)
+      try {
+        await send(key, sent, facts)
+        return
+      } catch (error) {
+        const faults = error instanceof ApiError ? error.errors : []
+        for (const { index, msg } of faults) refused.set(sent[index] ?? '', msg)
+        if (left().length === sent.length || attempt === MAX_ATTEMPTS) throw error
+      }
     }
-  }
+  }, onWait)
+  return refused
 }
 
-async function send(
-  key: string | undefined,
-  names: readonly string[],
-  facts: CommonValues,
-  onWait: () => void,
-): Promise<void> {
+async function send(key: string | undefined, names: readonly string[], facts: CommonValues): Promise<void> {
   const { status, reserve, date, agent } = facts
   const data = names.map((domain) => ({
     domain,
@@ -147,18 +152,5 @@ async function send(
     date_reg: date,
     ...(agent === '' ? {} : { agent }),
   }))
-  const withKey = key === undefined ? {} : { key }
-  const [first = ''] = names
-  let isAgain = false
-  await untilAnswered(async () => {
-    try {
-      // After a lost response: a batch is atomic, so one of its names shows whether it was stored. It is not sent again
-      // then, because others may have changed the names since.
-      if (isAgain && (await readRecord(first, undefined, key))?.date_reg === date) return
-      await callApi('POST /api/v1/domainwatch/add', { body: { data }, ...withKey })
-    } catch (error) {
-      isAgain ||= error instanceof ConnectionError
-      throw error
-    }
-  }, onWait)
+  await callApi('POST /api/v1/domainwatch/add', { body: { data }, ...(key === undefined ? {} : { key }) })
 }

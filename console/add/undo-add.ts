@@ -17,6 +17,8 @@ const BATCH = 250
 export interface Added {
   readonly records: readonly Pick<DomainRecord, 'name' | 'length' | 'date_reg'>[]
   readonly account: string | undefined
+  /** Names that attempts have taken back. */
+  readonly takenBack: Set<string>
 }
 
 /**
@@ -24,11 +26,12 @@ export interface Added {
  * whose whole history is that this account added them; what was recorded before or touched since stays as it is.
  */
 export function undoAdd(key: string | undefined, added: () => Added): OperationSpec {
-  const { records, account } = added()
+  const { records, account, takenBack } = added()
   const names = records.map(({ name }) => name)
   const what = names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
   const doing = t('domains.undoing', { what })
   return {
+    service: 'domainwatch',
     subjects: names.map(subjectOf),
     pending: doing,
     failed: (reason) => t('domains.undoFailed', { what, reason }),
@@ -39,9 +42,11 @@ export function undoAdd(key: string | undefined, added: () => Added): OperationS
       // Those that the service refused are known by now.
       const { records: recorded } = added()
       const own = await Promise.all(
-        recorded.map(async (record) =>
-          (await slots.run(() => surely(() => isOwn(record.name, account, key)))) ? [record] : [],
-        ),
+        recorded
+          .filter(({ name }) => !takenBack.has(name))
+          .map(async (record) =>
+            (await slots.run(() => surely(() => isOwn(record.name, account, key)))) ? [record] : [],
+          ),
       )
       const present = await surely(() => readRecords(own.flat(), key))
       const changes = [...present.values()].map(({ name, date_mod }): Change => {
@@ -51,14 +56,14 @@ export function undoAdd(key: string | undefined, added: () => Added): OperationS
           expect: { discarded: 0, seen: 0, revision: 0, date_mod },
         }
       })
-      let done = 0
       for (let i = 0; i < changes.length; i += BATCH) {
         const batch = changes.slice(i, i + BATCH)
-        done += batch.length - (await storeWithRetries(batch, key, surely)).size
+        const refused = await storeWithRetries(batch, key, surely)
+        for (const { domain } of batch) if (!refused.has(domain)) takenBack.add(domain)
       }
       await queryClient.invalidateQueries({ queryKey: ['domains'] })
-      const left = recorded.length - done
-      const text = tn('add.takenBack', done)
+      const left = recorded.length - takenBack.size
+      const text = tn('add.takenBack', takenBack.size)
       return left === 0 ? { text } : { text: `${text} ${tn('add.notTakenBack', left)}`, isError: true }
     },
   }

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { callApi } from '../api/client.ts'
 import type { Operations } from '../api/schema.ts'
 import { serverNow } from '../api/server.ts'
+import { keyFor } from '../api/session.ts'
 import { runOperation } from '../app/operations.ts'
 import { QueryResult } from '../design/query-result.tsx'
 import { Icon } from '../design/icon.tsx'
@@ -121,14 +122,16 @@ function Revoke({ record, onClose }: { record: Key; onClose: () => void }) {
   const queries = useQueryClient()
   function revoke() {
     const { id } = record
+    const key = keyFor('admin')
     const refresh = () => void queries.invalidateQueries({ queryKey: ['admin'] })
     runOperation({
+      service: 'admin',
       subjects: [`key:${id}`],
       pending: t('admin.revoking', { id }),
       failed: (reason) => t('admin.revokeFailed', { id, reason }),
       onFailed: refresh,
       async run() {
-        await callApi('POST /api/v1/admin/revoke', { query: { id } })
+        await callApi('POST /api/v1/admin/revoke', { query: { id }, ...(key === undefined ? {} : { key }) })
         refresh()
         return { text: t('admin.revoked', { id }) }
       },

@@ -41,7 +41,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
     setBusy(true)
     setFault(undefined)
     try {
-      await showOnce(async () => {
+      await showOnce('admin', async () => {
         const { data } = await callApi('POST /api/v1/admin/create', {
           query: {
             account,

@@ -57,21 +57,19 @@ export async function callApi<N extends Name>(name: N, asking: CallOptions<N> = 
   const [method = 'GET', path = ''] = name.split(' ', 2)
   const key = asking.key ?? keyFor(serviceOf(path))
   const url = apiUrl(path, { api: key ?? '', ...asking.query })
+  const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(asking.signal ? [asking.signal] : [])])
   const response = await send(url, {
     method,
     keepalive: asking.outlivesPage === true,
-    signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(asking.signal ? [asking.signal] : [])]),
+    signal,
     ...(asking.body === undefined
       ? {}
       : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(asking.body) }),
   })
-  const answer = await readAnswer(response)
-  if (!response.ok) {
-    // The key was revoked.
-    if (response.status === 401 && keyFor(serviceOf(path)) === key && isKeyFault(answer))
-      removeKey(serviceOf(path))
-    throw apiErrorOf(response.status, answer, response.headers.get('retry-after'))
-  }
+  const answer = await readAnswer(response, signal)
+  // A proxy in front of the service may answer in its place, with a page.
+  if (!response.ok || answer === undefined)
+    throw failureOf(path, key, response.status, answer, response.headers.get('retry-after'))
   // Trusted: the types are generated from the OpenAPI document.
   return { data: answer as Operations[N]['answer'], next: nextCursor(response.headers.get('link')) }
 }
@@ -80,10 +78,14 @@ export async function callApi<N extends Name>(name: N, asking: CallOptions<N> = 
 export async function streamApi(path: string, query: QueryValues, signal?: AbortSignal): Promise<Response> {
   const stop = new AbortController()
   const init = { signal: AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]) }
-  const url = apiUrl(path, { api: keyFor(serviceOf(path)) ?? '', ...query })
+  const key = query['api'] ?? keyFor(serviceOf(path))
+  const url = apiUrl(path, { ...query, api: key ?? '' })
   const response = await withTimeout(stop, () => send(url, init))
-  if (!response.ok) throw apiErrorOf(response.status, await withTimeout(stop, () => readAnswer(response)))
   const { body, status, headers } = response
+  if (!response.ok || headers.get('content-type')?.startsWith('text/html') === true) {
+    const answer = await withTimeout(stop, () => readAnswer(response, init.signal))
+    throw failureOf(path, key, status, answer, headers.get('retry-after'))
+  }
   return body === null ? response : new Response(bodyWithTimeouts(body, stop, init), { status, headers })
 }
 
@@ -101,7 +103,7 @@ function bodyWithTimeouts(
         if (done) controller.close()
         else controller.enqueue(value)
       } catch (error) {
-        throw connectionErrorOf(error, init)
+        throw connectionErrorOf(error, init.signal)
       }
     },
     cancel: (reason) => reader.cancel(reason),
@@ -139,12 +141,12 @@ async function send(url: URL, init: RequestInit): Promise<Response> {
     updateClockSkew(response.headers.get('date'))
     return response
   } catch (error) {
-    throw connectionErrorOf(error, init)
+    throw connectionErrorOf(error, init.signal)
   }
 }
 
 /** An aborted request is not a connection loss. */
-function connectionErrorOf(error: unknown, { signal }: RequestInit): unknown {
+function connectionErrorOf(error: unknown, signal: RequestInit['signal']): unknown {
   if (signal?.aborted === true && !isTimeout(error)) return error
   markDisconnected()
   return new ConnectionError('', { cause: error })
@@ -152,14 +154,26 @@ function connectionErrorOf(error: unknown, { signal }: RequestInit): unknown {
 
 const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError'
 
-async function readAnswer(response: Response): Promise<unknown> {
+async function readAnswer(response: Response, signal: AbortSignal): Promise<unknown> {
   try {
     return await response.json()
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
-    markDisconnected()
-    throw new ConnectionError('', { cause: error })
+    throw connectionErrorOf(error, signal)
   }
+}
+
+/** The error of a response. If it says that the key of the session is no longer valid, the session loses that key. */
+export function failureOf(
+  path: string,
+  key: QueryValues[string],
+  status: number,
+  answer: unknown,
+  retryAfter: string | null,
+): ApiError {
+  const service = serviceOf(path)
+  if (status === 401 && keyFor(service) === key && isKeyFault(answer)) removeKey(service)
+  return apiErrorOf(status, answer, retryAfter)
 }
 
 export function apiErrorOf(status: number, answer: unknown, retryAfter: string | null = null): ApiError {

@@ -66,17 +66,22 @@ export function onSignOut(listener: () => void): void {
   })
 }
 
-/** Calls a listener when a key is removed or replaced, so that the next user does not see what was done with it. */
-export function onKeyRemoved(listener: () => void): void {
+/** Calls a listener when keys are removed or replaced, so that the next user does not see what was done with them. */
+export function onKeysRemoved(listener: (services: readonly ServiceName[]) => void): void {
   let before = session.get()
   session.subscribe(() => {
     const now = session.get()
-    const isGone = SERVICES.some(
+    const gone = SERVICES.filter(
       (service) => before[service] !== undefined && before[service] !== now[service],
     )
     before = now
-    if (isGone) listener()
+    if (gone.length > 0) listener(gone)
   })
+}
+
+/** The same for the key of one service. */
+export function onKeyRemoved(service: ServiceName, listener: () => void): void {
+  onKeysRemoved((services) => services.includes(service) && listener())
 }
 
 /** `/api/v1/imagestore/list` is of the service `imagestore`. */

@@ -42,6 +42,7 @@ const TRANSLATED: Readonly<Record<string, TextKey>> = {
 
 /** For responses without a message, such as those of a proxy. */
 const STATUSES: Readonly<Record<number, TextKey>> = {
+  200: 'fault.notService',
   401: 'fault.key',
   403: 'fault.forbidden',
   404: 'fault.notFound',

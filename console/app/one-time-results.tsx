@@ -1,5 +1,5 @@
 import { Fragment, type ReactNode } from 'react'
-import { onKeyRemoved } from '../api/session.ts'
+import { keyFor, onKeysRemoved, type ServiceName } from '../api/session.ts'
 import { createStore, useStore } from './store.ts'
 import { guardWork } from './unsaved-work.ts'
 
@@ -7,33 +7,35 @@ type Render = (onClose: () => void) => ReactNode
 
 interface Result {
   readonly id: number
+  readonly service: ServiceName
   readonly render: Render
 }
 
 const results = createStore<readonly Result[]>([])
 let pending = 0
 let lastId = 0
-/** Changes when a key is removed: the next user must not see what was made with it. */
-let generation = 0
 
-onKeyRemoved(() => {
-  generation++
-  results.set([])
-})
+// The next user must not see what was made with a key.
+onKeysRemoved((services) => results.set(results.get().filter(({ service }) => !services.includes(service))))
 
 guardWork(() => pending > 0 || results.get().length > 0)
 
 /**
  * Sends a request whose response holds something that the service returns only once, and shows it even if the dialog
  * or the screen that sent it was closed in the meantime.
+ * @param service the service whose key the request needs
  * @param request resolves to the dialog that shows it; undefined for none
  */
-export async function showOnce(request: () => Promise<Render | undefined>): Promise<void> {
-  const mine = generation
+export async function showOnce(
+  service: ServiceName,
+  request: () => Promise<Render | undefined>,
+): Promise<void> {
+  const key = keyFor(service)
   pending++
   try {
     const render = await request()
-    if (render !== undefined && mine === generation) results.set([...results.get(), { id: ++lastId, render }])
+    if (render !== undefined && key === keyFor(service))
+      results.set([...results.get(), { id: ++lastId, service, render }])
   } finally {
     pending--
   }

@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import { onKeyRemoved } from '../api/session.ts'
+import { onKeysRemoved, rejectedService, type ServiceName } from '../api/session.ts'
 import { t } from '../i18n/index.ts'
 import { changeErrorMessage } from './error-message.ts'
 import { createLimiter } from './concurrency-limiter.ts'
@@ -22,6 +22,8 @@ export interface Operation {
 }
 
 export interface OperationSpec {
+  /** The service whose key it uses. */
+  readonly service: ServiceName
   readonly subjects: readonly string[]
   /** Belongs to a key that was removed already: it runs silently. */
   readonly isForeign?: boolean
@@ -64,7 +66,7 @@ interface Entry {
   readonly gesture: OperationSpec
   /** A failure that `undoLast` has reported. */
   isAcknowledged: boolean
-  /** Belongs to a removed key: it ends silently, and the next user cannot undo it. */
+  /** Belongs to a removed key: the next user does not see how it ends, and cannot undo it. */
   isForeign: boolean
   isShown: boolean
 }
@@ -132,7 +134,9 @@ async function execute(id: number): Promise<OperationState> {
     const text = gesture.failed(changeErrorMessage(error))
     change(id, { state: 'failed', text })
     gesture.onFailed?.()
-    if (!entry.isForeign) showToast(text, { key: keyOf(id), isError: true, shownMs: FAILURE_SHOWN_MS })
+    // A key that was revoked meanwhile leaves the user who is waiting for it.
+    const isSilent = entry.isForeign && rejectedService.get() === undefined
+    if (!isSilent) showToast(text, { key: keyOf(id), isError: true, shownMs: FAILURE_SHOWN_MS })
     return 'failed'
   }
 }
@@ -163,8 +167,17 @@ export function undo(id: number): OperationHandle | undefined {
   if (handle === undefined) return undefined
   change(id, { undoneBy: handle.id })
   void handle.settled.then((outcome) => {
-    // A failed undo can be retried.
-    if (outcome === 'failed') change(id, { undoneBy: undefined })
+    if (outcome !== 'failed') return
+    // It can be retried, also with its button.
+    change(id, { undoneBy: undefined })
+    const failure = entries.get(handle.id)
+    if (failure !== undefined && !failure.isForeign)
+      showToast(failure.operation.text, {
+        key: keyOf(handle.id),
+        isError: true,
+        shownMs: FAILURE_SHOWN_MS,
+        ...undoOf(id),
+      })
   })
   return handle
 }
@@ -203,8 +216,9 @@ function publish(): void {
 }
 
 // After a sign-out, the next user can neither see nor undo earlier operations. Running ones are finished.
-onKeyRemoved(() => {
+onKeysRemoved((services) => {
   for (const [id, entry] of entries) {
+    if (!services.includes(entry.gesture.service)) continue
     dismissToast(keyOf(id))
     entry.isForeign = true
     if (!isPending(entry.operation)) entries.delete(id)

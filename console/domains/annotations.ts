@@ -113,6 +113,7 @@ function annotating(record: DomainRecord, author: Owner, from: Annotation, to: A
   const doing = t('note.saving', { what })
   if (!isForeign) applyPending(updateId, [currentRecord(record)], () => to)
   return {
+    service: 'domainwatch',
     subjects: [subjectOf(name)],
     isForeign,
     pending: doing,

@@ -50,7 +50,9 @@ export function setMarkOfView(filters: Filters, mark: Mark, value: 0 | 1): Opera
   const verb = VERBS[mark][value]
   const stop = new AbortController()
   const stored: Stored[] = []
+  const restored: Stored[] = []
   return runOperation({
+    service: 'domainwatch',
     subjects: [SUBJECT],
     pending: t('bulk.reading'),
     failed: (reason) => t(`domains.failed.${verb}`, { what: t('bulk.view'), reason }),
@@ -73,24 +75,26 @@ export function setMarkOfView(filters: Filters, mark: Mark, value: 0 | 1): Opera
       const ended = await runBatches(wanted, stored, { label, tell: report, stop, key })
       return outcomeOf(tn(`domains.done.${verb}`, stored.length), records.length - stored.length, ended)
     },
-    undo: () => undoOperation(stored),
+    undo: () => undoOperation(stored, restored),
   })
 }
 
-/** Restores the values of each changed record, unless someone has changed it since. */
-function undoOperation(stored: readonly Stored[]): OperationSpec {
+/**
+ * Restores the values of each changed record, unless someone has changed it since.
+ * @param restored by earlier attempts that did not restore all
+ */
+function undoOperation(stored: readonly Stored[], restored: Stored[]): OperationSpec {
   const key = keyFor('domainwatch')
   const stop = new AbortController()
-  const restored: Stored[] = []
   const what = () => tn('domains.rows', stored.length)
   return {
+    service: 'domainwatch',
     subjects: [SUBJECT],
     pending: t('domains.undoing', { what: what() }),
     failed: (reason) => t('domains.undoFailed', { what: what(), reason }),
     stop: () => stop.abort(),
     async run(tell) {
       if (stored.length === 0) return { text: t('domains.nothingToUndo') }
-      // Records restored before a failure are not restored again.
       const known = new Set(restored.map(({ domain }) => domain))
       const left = stored.filter(({ domain }) => !known.has(domain))
       const wanted = left.map(({ domain, before, after, status }) => ({
@@ -100,7 +104,10 @@ function undoOperation(stored: readonly Stored[]): OperationSpec {
       const label = t('domains.undoing', { what: what() })
       const ended = await runBatches(wanted, restored, { label, tell, stop, key })
       const done = t('domains.undoneOf', { what: tn('domains.rows', restored.length) })
-      return outcomeOf(done, stored.length - restored.length, ended)
+      const outcome = outcomeOf(done, stored.length - restored.length, ended)
+      // A failure, so that it can be repeated for the rest.
+      if (stored.length - restored.length > ended.others) throw new Error(outcome.text)
+      return outcome
     },
   }
 }

@@ -1,4 +1,4 @@
-import { streamApi } from '../api/client.ts'
+import { ApiError, streamApi } from '../api/client.ts'
 import { onKeyRemoved } from '../api/session.ts'
 import { removeTask, updateTask } from '../app/background-tasks.ts'
 import { showToast, showError } from '../app/toasts.tsx'
@@ -14,7 +14,7 @@ const running = new Set<AbortController>()
 let lastId = 0
 
 // After a sign-out, the next user must not get the file.
-onKeyRemoved(() => {
+onKeyRemoved('domainwatch', () => {
   for (const stop of running) stop.abort()
 })
 
@@ -43,7 +43,11 @@ export function exportView(filters: Filters, format: 'csv' | 'ndjson', total: nu
   saveExport(filters, format, show, stop.signal)
     .then(
       (lines) => showToast(tn('domains.exported', lines)),
-      (error) => (stop.signal.aborted ? showToast(t('domains.exportStopped')) : showError(error)),
+      // The response that says that the key was revoked also stops it.
+      (error) =>
+        stop.signal.aborted && !(error instanceof ApiError)
+          ? showToast(t('domains.exportStopped'))
+          : showError(error),
     )
     .finally(() => {
       running.delete(stop)

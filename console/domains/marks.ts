@@ -96,6 +96,7 @@ function change(
   const doing = t(`domains.doing.${verb}`, { what: namesOrCount(names) })
   applyPending(updateId, targets, () => set)
   return runOperation({
+    service: 'domainwatch',
     subjects: names.map(subjectOf),
     pending: doing,
     failed: (reason) => t(`domains.failed.${verb}`, { what: namesOrCount(names), reason }),
@@ -143,6 +144,7 @@ function undoOperation(
   const doing = t('domains.undoing', { what: namesOrCount(names) })
   applyPending(updateId, records.map(currentRecord), valuesOf)
   return {
+    service: 'domainwatch',
     subjects: names.map(subjectOf),
     pending: doing,
     failed: (reason) => t('domains.undoFailed', { what: namesOrCount(names), reason }),
@@ -233,7 +235,7 @@ export function showCurrent(record: DomainRecord | undefined): void {
   changedRecords.set(new Map([...changedRecords.get(), [record.name, record]]))
 }
 
-onKeyRemoved(() => lastStored.clear())
+onKeyRemoved('domainwatch', () => lastStored.clear())
 
 export const subjectOf = (name: string): string => `domain:${name}`
 

@@ -142,8 +142,11 @@ export function recordStored(id: number, values: ReadonlyMap<string, Marks>): vo
 /** Drops local changes that newly read rows include. */
 export function dropIncludedPatches(records: readonly DomainRecord[], askedAt: number): void {
   if (overlays.size === 0) return
-  const settled = records.filter(({ name }) => (overlays.get(name)?.at ?? Infinity) < askedAt)
-  for (const record of settled) updateStored(record)
+  for (const record of records) {
+    const overlay = overlays.get(record.name)
+    // What is pending is dropped once it has ended.
+    if (overlay?.pending.length === 0 && overlay.at < askedAt) updateStored(record)
+  }
 }
 
 /** A record of the event stream. */
@@ -207,7 +210,7 @@ export function updateStored(record: DomainRecord): void {
 }
 
 // Another account has other marks.
-onKeyRemoved(() => {
+onKeyRemoved('domainwatch', () => {
   overlays.clear()
   patches.set(new Map())
   changedRecords.set(new Map())

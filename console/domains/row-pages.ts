@@ -45,7 +45,7 @@ export function forgetCursors(): void {
   cursorsById.clear()
 }
 
-onKeyRemoved(forgetCursors)
+onKeyRemoved('domainwatch', forgetCursors)
 
 export interface Rows {
   /** Number of rows that can be scrolled to. */

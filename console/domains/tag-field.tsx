@@ -33,7 +33,12 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
       return
     }
     setText('')
-    if (!tags.includes(tag)) setTags(record, author.current ?? keyFor('domainwatch'), [...tags, tag])
+    if (tags.includes(tag)) return
+    const handle = setTags(record, author.current ?? keyFor('domainwatch'), [...tags, tag])
+    void handle?.settled.then((state) => {
+      // To be added again, unless the user types another one by now.
+      if (state === 'failed') setText((now) => (now === '' ? text : now))
+    })
   }
   useGuard(text !== '')
   const latest = useRef(add)

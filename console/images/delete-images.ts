@@ -1,4 +1,4 @@
-import { ApiError, callApi } from '../api/client.ts'
+import { ApiError, callApi, ConnectionError } from '../api/client.ts'
 import { untilAnswered } from '../api/retry.ts'
 import { keyFor } from '../api/session.ts'
 import { errorMessage } from '../app/error-message.ts'
@@ -6,6 +6,8 @@ import { runOperation } from '../app/operations.ts'
 import { t, tn } from '../i18n/index.ts'
 import '../i18n/texts/images.ts'
 import type { ImageRecord } from './record.ts'
+
+const NO_IMAGE = 'La imagen no existe'
 
 export const subjectOf = ({ hash }: Pick<ImageRecord, 'hash'>): string => `image:${hash}`
 
@@ -15,11 +17,14 @@ export function deleteImages(
   settled: (gone: readonly ImageRecord[], kept: readonly ImageRecord[]) => void,
 ): void {
   const key = keyFor('imagestore')
+  /** Those that are no longer there, deleted here or by others. */
   const gone: ImageRecord[] = []
+  let missing = 0
   const reasons: string[] = []
   const progress = () => t('images.deleting', { n: gone.length, all: images.length })
   const kept = () => images.filter((image) => !gone.includes(image))
   runOperation({
+    service: 'imagestore',
     subjects: images.map(subjectOf),
     pending: progress(),
     failed: (reason) => reason,
@@ -28,16 +33,20 @@ export function deleteImages(
       for (const image of images) {
         tell(progress())
         try {
-          await untilAnswered(
-            () => remove(image.hash, key),
-            () => tell(t('operation.held', { text: progress() })),
+          const wasThere = await remove(image.hash, key, () =>
+            tell(t('operation.held', { text: progress() })),
           )
+          if (!wasThere) missing++
           gone.push(image)
         } catch (error) {
           reasons.push(t('images.deleteFailed', { name: image.name, msg: errorMessage(error) }))
         }
       }
-      const done = gone.length > 0 ? [tn('images.deleted', gone.length)] : []
+      const deleted = gone.length - missing
+      const done = [
+        ...(deleted > 0 ? [tn('images.deleted', deleted)] : []),
+        ...(missing > 0 ? [tn('images.wereDeleted', missing)] : []),
+      ]
       const [reason, ...more] = reasons
       const failures = [
         ...(reason === undefined ? [] : [reason]),
@@ -49,14 +58,21 @@ export function deleteImages(
   })
 }
 
-async function remove(hash: string, key: string | undefined): Promise<void> {
-  try {
-    await callApi('POST /api/v1/imagestore/delete', {
-      query: { hash },
-      ...(key === undefined ? {} : { key }),
-    })
-  } catch (error) {
-    // It was deleted by someone else already.
-    if (!(error instanceof ApiError) || error.status !== 404) throw error
-  }
+/** Returns whether the image was still there. */
+async function remove(hash: string, key: string | undefined, onWait: () => void): Promise<boolean> {
+  let isAgain = false
+  return untilAnswered(async () => {
+    try {
+      await callApi('POST /api/v1/imagestore/delete', {
+        query: { hash },
+        ...(key === undefined ? {} : { key }),
+      })
+      return true
+    } catch (error) {
+      // A proxy that does not find the service says 404, too.
+      if (error instanceof ApiError && error.message === NO_IMAGE) return isAgain
+      isAgain ||= error instanceof ConnectionError
+      throw error
+    }
+  }, onWait)
 }

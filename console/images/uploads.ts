@@ -1,4 +1,4 @@
-import { apiUrl, ConnectionError, apiErrorOf } from '../api/client.ts'
+import { apiUrl, ConnectionError, failureOf } from '../api/client.ts'
 import { markDisconnected, markConnected } from '../api/connection.ts'
 import { withRetries } from '../api/retry.ts'
 import { onNextUser } from '../api/scope.ts'
@@ -37,6 +37,7 @@ const TOO_SLOW_MS = 100_000
 const SLOW_MS = 20_000
 /** The API requires the uploader's address, which the page does not know: the unspecified address. */
 const NO_ADDRESS = '0.0.0.0'
+const PATH = '/api/v1/imagestore/upload'
 
 export const uploads = createStore<readonly Upload[]>([])
 const queue: { id: number; file: File; key: string | undefined }[] = []
@@ -154,7 +155,7 @@ function send(file: File, key: string | undefined, tell: (state: UploadState) =>
   body.append('image', file)
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
-    request.open('POST', apiUrl('/api/v1/imagestore/upload', { api: key ?? '' }))
+    request.open('POST', apiUrl(PATH, { api: key ?? '' }))
     request.timeout = TIMEOUT_MS
     const begun = performance.now()
     request.upload.onprogress = ({ loaded, total }) => {
@@ -173,7 +174,7 @@ function send(file: File, key: string | undefined, tell: (state: UploadState) =>
       if (request.status === 200 && answer !== undefined) {
         const { hash, similar } = answer
         resolve({ hash: String(hash), similar: typeof similar === 'number' ? similar : 0 })
-      } else reject(apiErrorOf(request.status, answer, request.getResponseHeader('retry-after')))
+      } else reject(failureOf(PATH, key, request.status, answer, request.getResponseHeader('retry-after')))
     }
     request.send(body)
   })

@@ -159,12 +159,21 @@ export class TriageQueue {
     this.#show(record)
     const handle = undo(operation)
     void handle?.settled.then((outcome) => {
-      // Someone has changed it since, as the message says, so this account no longer decides on it.
-      if (outcome === 'failed' && this.#current === record) this.#current = undefined
+      if (outcome === 'failed') this.#keepStep(step)
       this.#readSoon()
       this.#fill()
     })
     this.#publish()
+  }
+
+  /** A decision that could not be undone stands, and can be undone again. */
+  #keepStep(step: Step): void {
+    const { name } = step.record
+    this.#steps = [...this.#steps, step].toSorted((one, other) => one.operation - other.operation)
+    this.#handled++
+    this.#decided.add(name)
+    this.#ahead = this.#ahead.filter((one) => one.name !== name)
+    if (this.#current?.name === name) this.#current = undefined
   }
 
   /** Skips the current record, whose claim is lost. */

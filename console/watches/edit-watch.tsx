@@ -29,7 +29,7 @@ export function EditWatch({ watch, onClose }: { watch: Watch; onClose: () => voi
   }
 
   async function save(fields: WatchFields) {
-    await showOnce(async () => {
+    await showOnce('domainwatch', async () => {
       const { data } = await callApi('POST /api/v1/domainwatch/watches/update', {
         query: { id: watch.id, ...changesIn(initial, fields) },
       })

@@ -39,7 +39,7 @@ export function NewWatch({ filters, similar, onClose }: Props) {
       ...(hasFeed ? { atom: '' } : {}),
       ...(isShared ? { shared: 1 } : {}),
     }
-    await showOnce(async () => {
+    await showOnce('domainwatch', async () => {
       const { data } = await callApi('POST /api/v1/domainwatch/watches', { query })
       void queries.invalidateQueries({ queryKey: ['watches'] })
       if (data.secret !== null || data.atom !== null)

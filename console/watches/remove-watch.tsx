@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { callApi } from '../api/client.ts'
+import { keyFor } from '../api/session.ts'
 import { runOperation } from '../app/operations.ts'
 import { Dialog } from '../design/dialog.tsx'
 import { t } from '../i18n/index.ts'
@@ -10,15 +11,20 @@ export function RemoveWatch({ watch, onClose }: { watch: Watch; onClose: () => v
   const queries = useQueryClient()
   function remove() {
     const { id, name } = watch
+    const key = keyFor('domainwatch')
     // Deleted by someone else already, as the list shows.
     const refresh = () => void queries.invalidateQueries({ queryKey: ['watches'] })
     runOperation({
+      service: 'domainwatch',
       subjects: [`watch:${id}`],
       pending: t('watch.removing', { name }),
       failed: (reason) => t('watch.removeFailed', { name, reason }),
       onFailed: refresh,
       async run() {
-        await callApi('DELETE /api/v1/domainwatch/watches', { query: { id } })
+        await callApi('DELETE /api/v1/domainwatch/watches', {
+          query: { id },
+          ...(key === undefined ? {} : { key }),
+        })
         refresh()
         return { text: t('watch.removed', { name }) }
       },

@@ -20,7 +20,7 @@ export function RotateSecret({ watch, onClose }: { watch: Watch; onClose: () => 
     setBusy(true)
     setFault(undefined)
     try {
-      await showOnce(async () => {
+      await showOnce('domainwatch', async () => {
         const query = { id: watch.id }
         const { data } = await callApi('POST /api/v1/domainwatch/watches/rotate', { query })
         return (close) => (

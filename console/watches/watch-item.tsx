@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { callApi } from '../api/client.ts'
 import { useAccounts, usePermissions } from '../api/scope.ts'
+import { keyFor } from '../api/session.ts'
 import type { Operations } from '../api/schema.ts'
 import { runOperation } from '../app/operations.ts'
 import { useStore } from '../app/store.ts'
@@ -176,12 +177,18 @@ function usePause({ id, name, paused }: Watch): () => void {
   const queries = useQueryClient()
   const isPaused = paused === 1
   return () => {
+    const key = keyFor('domainwatch')
     runOperation({
+      service: 'domainwatch',
       subjects: [`watch:${id}`],
       pending: t(isPaused ? 'watch.resuming' : 'watch.pausing', { name }),
       failed: (reason) => t('watch.pauseFailed', { name, reason }),
       async run() {
-        await callApi('POST /api/v1/domainwatch/watches/update', { query: { id, paused: isPaused ? 0 : 1 } })
+        const query = { id, paused: isPaused ? 0 : 1 }
+        await callApi('POST /api/v1/domainwatch/watches/update', {
+          query,
+          ...(key === undefined ? {} : { key }),
+        })
         await queries.invalidateQueries({ queryKey: ['watches'] })
         return { text: t(isPaused ? 'watch.resumed' : 'watch.pausedNow', { name }) }
       },

@@ -63,6 +63,7 @@ export const app = inBoth(
     'fault.broken': 'El servicio falló',
     'fault.dns': 'Los servidores DNS no pudieron responder',
     'fault.dnsTimeout': 'Los servidores DNS no respondieron a tiempo',
+    'fault.notService': 'La respuesta no vino del servicio: revise la red o el proxy',
 
     'theme.system': 'Del sistema',
     'theme.light': 'Clara',
@@ -168,6 +169,7 @@ export const app = inBoth(
     'fault.broken': 'The service failed',
     'fault.dns': 'The DNS servers could not answer',
     'fault.dnsTimeout': 'The DNS servers did not answer in time',
+    'fault.notService': 'The response did not come from the service: check the network or the proxy',
 
     'theme.system': 'System',
     'theme.light': 'Light',

@@ -1,0 +1,280 @@
+/** Gestures that fail: their messages, and how to repeat them. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { after, before, test } from 'node:test'
+import type { Page, Route } from 'playwright-core'
+import { domainRow, startBrowser, waitForExpression, type TestBrowser } from '../support/browser.ts'
+import { record, records, stored } from '../support/domains.ts'
+import { holdRequests } from '../support/gate.ts'
+import { call } from '../support/http.ts'
+import { gradient, ImageClient } from '../support/images.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { WATCHES } from '../support/watches.ts'
+
+let service: TestService
+let browser: TestBrowser
+
+/** Answers with half a response. */
+const endless = createServer((_, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' }).write('{"status":200,')
+})
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  await stored(
+    service,
+    ['casa', 'perro', 'sol'].map((name) => record(name)),
+  )
+})
+
+after(async () => {
+  endless.close()
+  endless.closeAllConnections()
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+const toast = (page: Page, text: string) => page.locator('.toast').filter({ hasText: text })
+const png = (height: number) => gradient(40, height).png().toBuffer()
+const PAGE = { status: 200, contentType: 'text/html', body: '<h1>Inicie sesión</h1>' }
+
+async function exportAsCsv(page: Page) {
+  await page.getByRole('button', { name: 'Más', exact: true }).click()
+  await page.getByRole('button', { name: 'Exportar CSV' }).click()
+}
+
+/** Pastes a key where a screen asks for one. */
+async function enter(page: Page, key: string) {
+  await page.getByLabel('Clave de API').fill(key)
+  await page.getByRole('button', { name: 'Entrar' }).click()
+}
+
+test('an export with a revoked key says so and asks for another one', async () => {
+  const { page, context, complaints } = await browser.open(service, 'dominios', {
+    domainwatch: service.domainKey,
+  })
+  await domainRow(page, 'casa').waitFor()
+  const gate = await holdRequests(page, 'domainwatch/export')
+  await exportAsCsv(page)
+  await (await gate.next()).answer(401, 'La clave de API no es válida')
+  await toast(page, 'La clave de API no es válida').waitFor()
+  await page.getByText('La clave de dominios ya no es válida. Pegue una nueva.').waitFor()
+  await gate.open()
+  await enter(page, service.domainKey)
+  await domainRow(page, 'casa').waitFor()
+  const saved = page.waitForEvent('download')
+  await exportAsCsv(page)
+  await saved
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('an upload with a revoked key asks for another one, and is repeated with that', async () => {
+  const { key, id } = await service.newKey('fotos', 'imagestore')
+  const { key: next } = await service.newKey('fotos', 'imagestore')
+  const { page, context, complaints } = await browser.open(service, 'imagenes', { imagestore: key })
+  await page.getByText('Todavía no hay imágenes').waitFor()
+  await service.revokeKey(id)
+  await page
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'roja.png', mimeType: 'image/png', buffer: await png(20) })
+  await page.getByText('La clave de imágenes ya no es válida. Pegue una nueva.').waitFor()
+  await enter(page, next)
+  await page.getByText('1 no se pudo subir').waitFor()
+  await page.getByRole('button', { name: 'Reintentar' }).click()
+  await page.getByText('1 imagen subida').waitFor()
+  const { body } = await new ImageClient(service.url, next).list()
+  assert.partialDeepStrictEqual(body, { data: [{ name: 'roja.png' }] })
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('deleting images tells those that a colleague deleted, and does not take an unknown address for that', async () => {
+  const client = new ImageClient(service.url, service.imageKey)
+  await client.upload(await png(21), { name: 'verde.png' })
+  const { body } = await client.upload(await png(22), { name: 'azul.png' })
+  const { page, context, complaints } = await browser.open(service, 'imagenes', {
+    imagestore: service.imageKey,
+  })
+  for (const name of ['verde.png', 'azul.png'])
+    await page.getByRole('checkbox', { name: `Seleccionar ${name}` }).click()
+  const confirm = async () => {
+    await page.locator('.selection').getByRole('button', { name: 'Borrar' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Borrar' }).click()
+  }
+  await page.route('**/imagestore/delete?*', (route) =>
+    route.fulfill({ status: 404, contentType: 'text/html', body: '<h1>404</h1>' }),
+  )
+  await confirm()
+  await toast(page, 'No se pudo borrar').filter({ hasText: 'No existe. y 1 más' }).waitFor()
+  await page.unroute('**/imagestore/delete?*')
+  await page.getByRole('region', { name: '2 seleccionadas' }).waitFor()
+  await client.remove(String(body['hash']))
+  await confirm()
+  await toast(page, '1 imagen borrada. 1 imagen ya estaba borrada').waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a deletion whose answer was lost is not taken for that of a colleague', async () => {
+  const client = new ImageClient(service.url, service.imageKey)
+  await client.upload(await png(23), { name: 'gris.png' })
+  const { page, context } = await browser.open(service, 'imagenes', { imagestore: service.imageKey })
+  await page.getByRole('checkbox', { name: 'Seleccionar gris.png' }).click()
+  const gate = await holdRequests(page, 'imagestore/delete')
+  await page.locator('.selection').getByRole('button', { name: 'Borrar' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Borrar' }).click()
+  await (await gate.next()).loseAnswer()
+  await (await gate.next()).pass()
+  await toast(page, '1 imagen borrada').waitFor()
+  await context.close()
+})
+
+test('a page of a proxy in place of a response is a failure', async () => {
+  const { page, context } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })
+  await domainRow(page, 'casa').locator('.pick').click()
+  await page.route('**/domainwatch/update?*', (route) => route.fulfill(PAGE))
+  await page.locator('.selection').getByRole('button', { name: 'Descartar' }).click()
+  await toast(page, 'No se pudo descartar casa.cl').filter({ hasText: 'no vino del servicio' }).waitFor()
+  await page.route('**/domainwatch/export?*', (route) => route.fulfill(PAGE))
+  await exportAsCsv(page)
+  await page.getByText(/^La respuesta no vino del servicio/).waitFor()
+  assert.equal((await records(service, { search: 'casa' }))[0]?.discarded, 0)
+  await context.close()
+})
+
+test('a mark that a revoked key could not store is reported on the screen that asks for another key', async () => {
+  const { key } = await service.newKey('Carla', 'domainwatch')
+  const { page, context, complaints } = await browser.open(service, 'dominios', { domainwatch: key })
+  await domainRow(page, 'perro').locator('.pick').click()
+  const gate = await holdRequests(page, 'domainwatch/update')
+  await page.locator('.selection').getByRole('button', { name: 'Descartar' }).click()
+  await (await gate.next()).answer(401, 'La clave de API no es válida')
+  await page.getByText('La clave de dominios ya no es válida. Pegue una nueva.').waitFor()
+  await toast(page, 'No se pudo descartar perro.cl: La clave de API no es válida').waitFor()
+  await enter(page, service.domainKey)
+  await domainRow(page, 'perro').waitFor()
+  assert.equal(await domainRow(page, 'perro').getByText('Descartado').count(), 0)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a revoked key of one service takes neither a new key of another from the page, nor what can be undone', async () => {
+  const { key: imageKey, id } = await service.newKey('tienda', 'imagestore')
+  const { key: admin } = await service.newKey('dueña', 'admin')
+  const keys = { domainwatch: service.domainKey, imagestore: imageKey, admin }
+  const { page, context, complaints } = await browser.open(service, 'imagenes', keys)
+  const link = (name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
+  await page.getByText('Todavía no hay imágenes').waitFor()
+  const upload = Promise.withResolvers<Route>()
+  await page.route('**/imagestore/upload?*', upload.resolve)
+  await page
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'roja.png', mimeType: 'image/png', buffer: await png(24) })
+  await link('Dominios')
+  await domainRow(page, 'sol').locator('.pick').click()
+  await page.locator('.selection').getByRole('button', { name: 'Descartar' }).click()
+  await toast(page, '1 dominio descartado: sol.cl').waitFor()
+  await link('Claves')
+  await page.getByRole('button', { name: 'Nueva clave' }).click()
+  await page.getByRole('dialog').getByLabel('Cuenta').fill('nueva')
+  await page.getByRole('dialog').getByRole('button', { name: 'Crear' }).click()
+  const shown = page.getByRole('dialog', { name: /nueva/ })
+  await shown.locator('.secret').waitFor()
+  await service.revokeKey(id)
+  const refused = page.waitForResponse((response) => response.url().includes('/imagestore/upload'))
+  await (await upload.promise).continue()
+  await (await refused).finished()
+  await shown.locator('.secret').waitFor()
+  await shown.getByRole('button', { name: 'Ya la guardé' }).click()
+  await link('Imágenes')
+  await page.getByText('La clave de imágenes ya no es válida. Pegue una nueva.').waitFor()
+  await link('Dominios')
+  await domainRow(page, 'sol').getByText('Descartado').waitFor()
+  await page.keyboard.press('z')
+  await toast(page, 'Deshecho: sol.cl').waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a tag that could not be saved is in its field again', async () => {
+  const { page, context, complaints } = await browser.open(service, 'dominios?ficha=casa', {
+    domainwatch: service.domainKey,
+  })
+  const field = page.getByRole('combobox', { name: 'Etiquetas' })
+  const gate = await holdRequests(page, 'domainwatch/update')
+  await field.fill('costa')
+  await field.press('Enter')
+  await (await gate.next()).answer(503, 'El servicio está ocupado')
+  await toast(page, 'El servicio está ocupado').waitFor()
+  await waitForExpression(page, "document.querySelector('.tag-field input').value === 'costa'")
+  await gate.open()
+  await field.press('Enter')
+  await page.getByRole('button', { name: 'Quitar la etiqueta costa' }).waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('leaving a screen while its answer arrives does not count as a lost connection', async () => {
+  endless.listen(0, '127.0.0.1')
+  await once(endless, 'listening')
+  const address = endless.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const { page, context, complaints } = await browser.open(service, 'claves', {
+    domainwatch: service.domainKey,
+  })
+  await page.route('**/domainwatch/list?*', (route) =>
+    route.continue({ url: `http://127.0.0.1:${address.port}` }),
+  )
+  await page.evaluate(
+    `new MutationObserver(() => { if (document.body.innerText.includes('Sin conexión')) globalThis.wasLost = true })
+      .observe(document.body, { childList: true, subtree: true })`,
+  )
+  await page.evaluate(
+    `{ const ask = fetch
+      globalThis.fetch = async (...request) => {
+        const response = await ask(...request)
+        if (String(request[0]).includes('domainwatch/list')) globalThis.hasBegun = true
+        return response
+      } }`,
+  )
+  const link = (name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true })
+  await link('Dominios').click()
+  await waitForExpression(page, 'globalThis.hasBegun === true')
+  await link('Estadísticas').click()
+  await page.getByRole('heading', { name: 'Estadísticas', level: 1 }).waitFor()
+  assert.equal(await page.evaluate('globalThis.wasLost === true'), false)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a change that waits for others uses the key of the person who made it', async () => {
+  const ana = (await service.newKey('Ana', 'domainwatch')).key
+  await call(service, WATCHES, {
+    method: 'POST',
+    query: { api: service.domainKey, name: 'mía', search: 'sol', atom: '' },
+  })
+  const { page, context, complaints } = await browser.open(service, 'dominios', {
+    domainwatch: service.domainKey,
+  })
+  const gate = await holdRequests(page, 'domainwatch/update')
+  const held = []
+  for (const name of ['casa', 'perro', 'sol']) {
+    await domainRow(page, name).locator('.pick').click()
+    await page.locator('.selection').getByRole('button', { name: 'Descartar' }).click()
+    held.push(await gate.next())
+  }
+  await page.getByRole('navigation').getByRole('link', { name: 'Alertas' }).click()
+  await page.getByRole('button', { name: 'Más: mía' }).click()
+  await page.getByRole('button', { name: 'Pausar' }).click()
+  await page.getByRole('button', { name: 'Mi sesión' }).click()
+  await page.getByRole('button', { name: 'Salir' }).click()
+  await enter(page, ana)
+  await page.getByRole('button', { name: 'Mi sesión: Ana' }).waitFor()
+  const paused = page.waitForResponse((response) => response.url().includes('/watches/update'))
+  for (const one of held) await one.pass()
+  assert.equal((await paused).status(), 200)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
