@@ -160,15 +160,76 @@ test('a crowd of clients in one group neither delays nor displaces the clients o
   assert.equal(served[0], 'own 1')
 })
 
-test('groups whose tasks cost more wait for as much of the others as they cost', async () => {
-  const slots = new FairSlots({ ...OPTIONS, slots: 1, maxWaiting: 100, groupOf: groupBefore })
+/** Runs tasks in a single slot that is taken until all of them wait. Returns the clients in the order in which they were served. */
+async function servedInTurn(tasks: readonly (readonly [client: string, cost: number])[]): Promise<string> {
+  const slots = new FairSlots({
+    ...OPTIONS,
+    slots: 1,
+    maxWaiting: 100,
+    maxWaitingPerClient: 100,
+    groupOf: groupBefore,
+  })
+  const served: string[] = []
+  const release = await slots.take('first', undefined, 1)
+  const ends = tasks.map(([client, cost]) =>
+    slots.run(client, async () => void served.push(client), undefined, cost),
+  )
+  release()
+  await Promise.all(ends)
+  return served.join(', ')
+}
+
+const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value)
+
+test('clients get equal shares of the cost: cheap tasks go first, until they have cost as much as an expensive one', async () => {
+  const large = ['a', 'b', 'c'].map((client) => [client, 5] as const)
+  const small = times(7, ['d', 1] as const)
+  assert.equal(await servedInTurn([...large, ...small, ['e', 1]]), 'd, e, d, d, d, a, b, c, d, d, d')
+})
+
+test('a client cannot get more by tasks of many costs, but its cheap ones need not wait for all of its expensive ones', async () => {
+  const own = times(2, ['a large', 4] as const)
+  const spread = [2, 3, 4].map((cost) => [`b ${cost}`, cost] as const)
+  assert.equal(
+    await servedInTurn([...own, ...spread, ['a small', 1]]),
+    'a small, b 2, a large, b 3, a large, b 4',
+  )
+})
+
+test('clients that ask again and again do not starve an expensive task', async () => {
+  const slots = new FairSlots({ ...OPTIONS, slots: 1 })
+  const served: string[] = []
+  const release = await slots.take('first', undefined, 1)
+  const large = slots.run('large', async () => void served.push('large'), undefined, 3)
+  async function askAgain(client: string): Promise<void> {
+    for (let i = 0; i < 4; i++) await slots.run(client, async () => void served.push(client), undefined, 1)
+  }
+  const small = [askAgain('a'), askAgain('b')]
+  release()
+  await Promise.all([large, ...small])
+  assert.equal(served.join(' '), 'a b a b large a b a b')
+})
+
+test('a client that was idle has no more than the others from then on', async () => {
+  const slots = new FairSlots({ ...OPTIONS, slots: 1 })
   const served: string[] = []
   const run = (client: string, cost: number) =>
     slots.run(client, async () => void served.push(client), undefined, cost)
-  const release = await slots.take('large a', undefined, 3)
-  const tasks = ['large b', 'large c', 'large d'].map((client) => run(client, 3))
-  tasks.push(...Array.from({ length: 8 }, () => run('small e', 1)), run('small f', 1))
+  await Promise.all([run('b', 1), ...times(3, 'a').map((client) => run(client, 5))])
+  const release = await slots.take('a', undefined, 5)
+  const tasks = [run('a', 3), ...times(5, 'b').map((client) => run(client, 1))]
   release()
   await Promise.all(tasks)
-  assert.equal(served.join(' ').replaceAll(/small |large /g, ''), 'e f e b e e e c e e e d')
+  assert.equal(served.join(' '), 'b a a a b b a b b b')
+})
+
+test('a group has no more slots than its own, in all of its clients', async () => {
+  const slots = new FairSlots({ ...OPTIONS, slotsPerGroup: 1, groupOf: groupBefore })
+  const held = await slots.take('a 1')
+  const second = slots.take('a 2')
+  const other = await slots.take('b 1')
+  other()
+  assert.deepEqual([slots.running, slots.waiting], [1, 1])
+  held()
+  ;(await second)()
 })

@@ -28,6 +28,8 @@ export interface FairSlotsOptions {
   readonly slots: number
   /** Running tasks of one client. Less than `slots` keeps slots free for other clients. */
   readonly slotsPerClient: number
+  /** Running tasks of all clients of one group; by default as many as its clients may run. */
+  readonly slotsPerGroup?: number
   /** Tasks of all clients that may wait. */
   readonly maxWaiting: number
   /** Waiting tasks of one client. */
@@ -43,27 +45,29 @@ export const groupBefore = (client: string): string => client.split(' ', 1)[0] ?
 
 interface Waiter {
   readonly client: string
+  readonly cost: number
   readonly start: () => void
   readonly refuse: (error: unknown) => void
 }
 
 interface Usage {
   running: number
+  waiting: number
   /** When its last task started, in tasks started so far. */
   lastStart: number
+  /** Of the tasks that it started, or more: see `#levelUp`. */
+  cost: number
 }
 
 interface Group extends Usage {
   readonly name: string
-  /** Of its finished tasks. */
-  cost: number
-  waiting: number
-  members: number
+  readonly members: Set<Client>
 }
 
 interface Client extends Usage {
+  readonly name: string
   readonly group: Group
-  readonly waiting: Waiter[]
+  readonly queue: Waiter[]
 }
 
 /** The task was aborted while it waited for a slot. */
@@ -74,7 +78,8 @@ export class WaitAborted extends Error {}
  * that runs the fewest tasks, and among equals to the one served longest ago. Tasks of one client run in their order.
  * When the queue is full, a client with a shorter queue displaces the newest task of the client with the longest one, so
  * that no client can fill the queue. The same rules apply to groups of clients first, so that a crowd of clients that
- * belong together is no more than one. If tasks have costs, groups get equal shares of the cost instead of turns.
+ * belong together is no more than one. If tasks have costs, the shares of the cost are equal instead of the turns: among
+ * equals the next task is that after which its client has used the least, so a cheap one waits for one expensive one at most.
  */
 export class FairSlots {
   readonly #options: FairSlotsOptions
@@ -115,56 +120,60 @@ export class FairSlots {
   async take(client: string, signal?: AbortSignal, cost = 0): Promise<() => void> {
     if (signal?.aborted === true) throw new WaitAborted()
     const state = this.#clientOf(client)
-    if (this.#running < this.#options.slots && state.running < this.#options.slotsPerClient)
-      this.#begin(state)
-    else await this.#wait(client, state, signal)
+    if (cost > 0) this.#levelUp(state)
+    if (this.#running < this.#options.slots && this.#mayRunMore(state)) this.#begin(state, cost)
+    else await this.#wait(state, signal, cost)
     let isHeld = true
     return () => {
-      if (isHeld) this.#release(client, state, cost)
+      if (isHeld) this.#release(state)
       isHeld = false
     }
   }
 
-  #clientOf(client: string): Client {
-    const known = this.#clients.get(client)
+  #clientOf(name: string): Client {
+    const known = this.#clients.get(name)
     if (known !== undefined) return known
     // Ranks before the client served last and after clients that wait already: its own history was forgotten.
-    const fresh: Usage = { running: 0, lastStart: this.#starts - 0.5 }
-    const name = this.#options.groupOf?.(client) ?? client
-    const group = this.#groups.get(name) ?? {
-      ...fresh,
-      name,
-      cost: this.#leastCost(),
-      waiting: 0,
-      members: 0,
+    const fresh = { running: 0, waiting: 0, lastStart: this.#starts - 0.5, cost: 0 }
+    const groupName = this.#options.groupOf?.(name) ?? name
+    let group = this.#groups.get(groupName)
+    if (group === undefined) {
+      group = { ...fresh, name: groupName, members: new Set() }
+      this.#groups.set(groupName, group)
     }
-    this.#groups.set(name, group)
-    group.members++
-    const made: Client = { ...fresh, group, waiting: [] }
-    this.#clients.set(client, made)
-    return made
+    const client: Client = { ...fresh, name, group, queue: [] }
+    group.members.add(client)
+    this.#clients.set(name, client)
+    return client
   }
 
-  /** Of the groups that have tasks: a group that had none has saved nothing up. */
-  #leastCost(): number {
-    const costs = Array.from(this.#groups.values(), ({ cost }) => cost)
-    return costs.length === 0 ? 0 : Math.min(...costs)
+  /** Who had no tasks begins with what others have used at least: idle time gives no credit. */
+  #levelUp(client: Client): void {
+    const { group } = client
+    if (!isBusy(group)) group.cost = Math.max(group.cost, leastCost(this.#groups.values()) ?? 0)
+    if (!isBusy(client)) client.cost = Math.max(client.cost, leastCost(group.members) ?? 0)
   }
 
-  #begin(state: Client): void {
+  #mayRunMore({ running, group }: Client): boolean {
+    const { slotsPerClient, slotsPerGroup = Infinity } = this.#options
+    return running < slotsPerClient && group.running < slotsPerGroup
+  }
+
+  #begin(state: Client, cost: number): void {
     this.#starts++
     for (const usage of [state, state.group]) {
       usage.running++
       usage.lastStart = this.#starts
+      usage.cost += cost
     }
     this.#running++
   }
 
-  #wait(client: string, state: Client, signal: AbortSignal | undefined): Promise<void> {
+  #wait(state: Client, signal: AbortSignal | undefined, cost: number): Promise<void> {
     const { maxWaiting, maxWaitingPerClient, timeoutMs } = this.#options
     const isFull = this.#waiting >= maxWaiting && !this.#displace(state)
-    if (isFull || state.waiting.length >= maxWaitingPerClient) {
-      this.#forget(client, state)
+    if (isFull || state.waiting >= maxWaitingPerClient) {
+      this.#forget(state)
       return Promise.reject(new OverloadError())
     }
     return new Promise((resolve, reject) => {
@@ -179,7 +188,8 @@ export class FairSlots {
         signal?.removeEventListener('abort', onAbort)
       }
       const waiter: Waiter = {
-        client,
+        client: state.name,
+        cost,
         start: () => {
           cleanUp()
           resolve()
@@ -190,8 +200,8 @@ export class FairSlots {
         },
       }
       signal?.addEventListener('abort', onAbort, { once: true })
-      state.waiting.push(waiter)
-      state.group.waiting++
+      state.queue.push(waiter)
+      for (const usage of [state, state.group]) usage.waiting++
       this.#waiting++
     })
   }
@@ -201,11 +211,9 @@ export class FairSlots {
     let longest = state
     // Among equals the one that came last.
     for (const other of this.#clients.values()) if (!isLonger(longest, other)) longest = other
-    const newest = longest.waiting.at(-1)
+    const newest = longest.queue.at(-1)
     const isOwn = longest.group === state.group
-    const surplus = isOwn
-      ? longest.waiting.length - state.waiting.length
-      : longest.group.waiting - state.group.waiting
+    const surplus = isOwn ? longest.waiting - state.waiting : longest.group.waiting - state.group.waiting
     if (newest === undefined || surplus <= 1) return false
     this.#remove(newest)
     newest.refuse(new OverloadError())
@@ -214,53 +222,87 @@ export class FairSlots {
 
   #remove(waiter: Waiter): void {
     const state = this.#clients.get(waiter.client)
-    const at = state?.waiting.indexOf(waiter) ?? -1
+    const at = state?.queue.indexOf(waiter) ?? -1
     if (state === undefined || at < 0) return
-    state.waiting.splice(at, 1)
-    state.group.waiting--
-    this.#waiting--
-    this.#forget(waiter.client, state)
+    state.queue.splice(at, 1)
+    this.#countOut(state)
+    this.#forget(state)
   }
 
-  #release(client: string, state: Client, cost: number): void {
-    state.group.cost += cost
-    state.running--
-    state.group.running--
+  #countOut(state: Client): void {
+    for (const usage of [state, state.group]) usage.waiting--
+    this.#waiting--
+  }
+
+  #release(state: Client): void {
+    for (const usage of [state, state.group]) usage.running--
     this.#running--
-    this.#forget(client, state)
+    this.#forget(state)
     this.#startNext()
   }
 
   #startNext(): void {
     let best: Client | undefined
-    for (const state of this.#clients.values()) {
-      if (state.waiting.length === 0 || state.running >= this.#options.slotsPerClient) continue
-      if (best === undefined || isBefore(state, best)) best = state
+    for (const group of this.#groups.values()) {
+      let first: Client | undefined
+      for (const member of group.members) {
+        if (member.waiting === 0 || !this.#mayRunMore(member)) continue
+        if (first === undefined || order(member, member, first, first) < 0) first = member
+      }
+      if (first === undefined) continue
+      if (best === undefined || order(group, first, best.group, best) < 0) best = first
     }
-    const next = best?.waiting.shift()
+    const next = best?.queue.shift()
     if (best === undefined || next === undefined) return
-    best.group.waiting--
-    this.#waiting--
-    this.#begin(best)
+    this.#countOut(best)
+    this.#begin(best, next.cost)
     next.start()
   }
 
-  /** Drops the state of a client without tasks, so that the map stays small. */
-  #forget(client: string, state: Client): void {
-    if (state.running > 0 || state.waiting.length > 0 || !this.#clients.delete(client)) return
-    if (--state.group.members === 0) this.#groups.delete(state.group.name)
+  /** Drops the state of a client without tasks, so that the maps stay small. */
+  #forget(state: Client): void {
+    if (isBusy(state)) return
+    if (state.group.cost === 0) this.#drop(state)
+    else this.#dropOvertaken()
+  }
+
+  /** Drops idle clients that have used no more than those with tasks. The others would return as if they had used nothing. */
+  #dropOvertaken(): void {
+    const leastOfGroups = leastCost(this.#groups.values()) ?? Infinity
+    for (const group of this.#groups.values()) {
+      if (!isBusy(group) && group.cost > leastOfGroups) continue
+      const least = leastCost(group.members) ?? Infinity
+      for (const member of group.members) if (!isBusy(member) && member.cost <= least) this.#drop(member)
+    }
+  }
+
+  #drop(client: Client): void {
+    const { name, group } = client
+    this.#clients.delete(name)
+    group.members.delete(client)
+    if (group.members.size === 0) this.#groups.delete(group.name)
   }
 }
 
-const isBefore = (a: Client, b: Client): boolean => (orderOfGroups(a.group, b.group) || order(a, b)) < 0
+const isBusy = ({ running, waiting }: Usage): boolean => running + waiting > 0
 
-/** Negative if `a` is to be served before `b`. */
-const order = (a: Usage, b: Usage): number => a.running - b.running || a.lastStart - b.lastStart
+/** Of those that have tasks; undefined if none has any. */
+function leastCost(usages: Iterable<Usage>): number | undefined {
+  let least: number | undefined
+  for (const usage of usages)
+    if (isBusy(usage) && (least === undefined || usage.cost < least)) least = usage.cost
+  return least
+}
 
-const orderOfGroups = (a: Group, b: Group): number =>
-  a.running - b.running || a.cost - b.cost || a.lastStart - b.lastStart
+/** Negative if the next task of `a` is to be served before that of `b`. */
+const order = (a: Usage, nextOfA: Client, b: Usage, nextOfB: Client): number =>
+  a.running - b.running ||
+  a.cost + costOfNext(nextOfA) - b.cost - costOfNext(nextOfB) ||
+  a.lastStart - b.lastStart
+
+const costOfNext = ({ queue }: Client): number => queue[0]?.cost ?? 0
 
 function isLonger(a: Client, b: Client): boolean {
   if (a.group.waiting !== b.group.waiting) return a.group.waiting > b.group.waiting
-  return a.waiting.length > b.waiting.length
+  return a.waiting > b.waiting
 }

@@ -12,8 +12,8 @@ import { startService, type TestService } from '../support/service.ts'
 const MANY = 1_100
 const HOSTILE = ['a', 'b', 'c', 'd']
 
-const batch = (prefix: string, fields = {}) =>
-  Array.from({ length: MANY }, (_, i) => record(`${prefix}${i}`, { status: 0, ...fields }))
+const batch = (prefix: string, size = MANY) =>
+  Array.from({ length: size }, (_, i) => record(`${prefix}${i}`, { status: 0 }))
 
 /** Makes accounts. Returns the key of each. */
 async function keysOf(
@@ -37,15 +37,12 @@ function countTransactions(database: Database): () => number {
   return () => count
 }
 
-test('small writes wait for one large batch of other accounts, not for all of them', async () => {
-  // One connection for writes, which SQLite has anyway.
-  await using service = await startService({ flags: { 'database-connections': '3' } })
+/** Stores what `write` asks for while the writer is held. Returns the names of the records in the order in which they were stored. */
+async function orderOf(
+  service: TestService,
+  write: (queued: (transactions: number) => Promise<void>) => Promise<readonly Promise<unknown>[]>,
+): Promise<string[]> {
   const { database } = service.app.context
-  const keyOf = await keysOf(service, [...HOSTILE, 'vecina', 'otra'])
-  await stored(
-    service,
-    ['vecina', 'otra'].map((name) => record(name)),
-  )
   await using events = await EventReader.open(service, { api: service.domainKey })
   const asked = countTransactions(database)
   const began = Promise.withResolvers<void>()
@@ -56,24 +53,46 @@ test('small writes wait for one large batch of other accounts, not for all of th
   }
   const held = database.transaction(hold, undefined, { rows: MANY })
   await began.promise
-
-  const large = HOSTILE.map((name) => stored(service, batch(name), { key: keyOf(name), encoding: 'json' }))
-  await eventually(() => asked() === HOSTILE.length, 'the large batches')
-  const small = ['vecina', 'otra'].flatMap((name) => {
-    const key = keyOf(name)
-    return [
-      stored(service, [record(`${name}-1`)], { key }),
-      stored(service, [record(`${name}-2`)], { key }),
-      update(service, [{ domain: name, note: 'sí' }], { key }),
-    ]
-  })
-  await eventually(() => asked() === HOSTILE.length + small.length, 'the small ones')
+  const written = await write((transactions) =>
+    eventually(() => asked() === transactions, `${transactions} transactions`),
+  )
   gate.resolve()
-  await Promise.all([held, ...large, ...small])
+  await Promise.all([held, ...written])
+  const last = 'ultimo'
+  await stored(service, [record(last)])
+  const names: string[] = []
+  while (names.at(-1) !== last) {
+    for (const { data } of await events.take(1)) names.push(String(Object(Object(data).record).name))
+  }
+  return names.slice(0, -1)
+}
 
-  const written = await events.take(HOSTILE.length * MANY + small.length)
-  const order = written.map(({ data }) => String(Object(Object(data).record).name))
-  assert.deepEqual(order.slice(0, small.length).toSorted(), [
+/** One connection for writes, which SQLite has anyway. */
+const ONE_WRITER = { flags: { 'database-connections': '3' } }
+
+test('small writes wait for one large batch of other accounts, not for all of them', async () => {
+  await using service = await startService(ONE_WRITER)
+  const keyOf = await keysOf(service, [...HOSTILE, 'vecina', 'otra'])
+  await stored(
+    service,
+    ['vecina', 'otra'].map((name) => record(name)),
+  )
+  const order = await orderOf(service, async (queued) => {
+    const large = HOSTILE.map((name) => stored(service, batch(name), { key: keyOf(name), encoding: 'json' }))
+    await queued(large.length)
+    const small = ['vecina', 'otra'].flatMap((name) => {
+      const key = keyOf(name)
+      return [
+        stored(service, [record(`${name}-1`)], { key }),
+        stored(service, [record(`${name}-2`)], { key }),
+        update(service, [{ domain: name, note: 'sí' }], { key }),
+      ]
+    })
+    await queued(large.length + small.length)
+    return [...large, ...small]
+  })
+  assert.equal(order.length, HOSTILE.length * MANY + 6)
+  assert.deepEqual(order.slice(0, 6).toSorted(), [
     'otra',
     'otra-1',
     'otra-2',
@@ -81,6 +100,34 @@ test('small writes wait for one large batch of other accounts, not for all of th
     'vecina-1',
     'vecina-2',
   ])
+})
+
+test('an account that sends batches of all sizes stores no more before the batch of another one than that is large', async () => {
+  await using service = await startService(ONE_WRITER)
+  const keyOf = await keysOf(service, ['a', 'vecina'])
+  const order = await orderOf(service, async (queued) => {
+    const sizes = [10, 150, 350, 800, MANY].flatMap((size) => [size, size])
+    const key = keyOf('a')
+    const hostile = sizes.map((size, i) => stored(service, batch(`a${i}-`, size), { key, encoding: 'json' }))
+    await queued(sizes.length)
+    const own = stored(service, batch('vecina'), { key: keyOf('vecina'), encoding: 'json' })
+    await queued(sizes.length + 1)
+    return [...hostile, own]
+  })
+  // A transaction costs as much as 100 records: 2 × 110, 2 × 250 and 450 are less than 1,200, and 900 more would not be.
+  assert.equal(order.indexOf('vecina0'), 2 * 10 + 2 * 150 + 350)
+})
+
+test('a small write of an account does not wait for all large batches of the same account', async () => {
+  await using service = await startService(ONE_WRITER)
+  const order = await orderOf(service, async (queued) => {
+    const large = HOSTILE.map((name) => stored(service, batch(name), { encoding: 'json' }))
+    await queued(large.length)
+    const small = stored(service, [record('chica')])
+    await queued(large.length + 1)
+    return [...large, small]
+  })
+  assert.equal(order[0], 'chica')
 })
 
 test('a claim takes two transactions at most, even if a large batch is stored before each', async (context) => {

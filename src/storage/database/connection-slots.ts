@@ -14,8 +14,8 @@ export const clientOf = (account: number | undefined): string =>
 const ROWS_OF_A_COMMIT = 100
 
 /**
- * Runs a transaction in its turn. Transactions of about the same size are a group, and groups get equal shares of the time: small
- * ones wait for one large one at most, not for those of many accounts.
+ * Runs a transaction in its turn. Accounts get equal shares of the time, and so do small and large transactions of one account:
+ * a small one waits for one large one at most, however many there are.
  */
 export function runWrite<T>(
   slots: FairSlots,
@@ -25,21 +25,23 @@ export function runWrite<T>(
 ) {
   const cost = ROWS_OF_A_COMMIT + rows
   const size = Math.floor(Math.log2(cost))
-  return slots.run(`${size} ${clientOf(author)}`, work, undefined, cost)
+  return slots.run(`${author ?? SERVICE} ${size}`, work, undefined, cost)
 }
 
 /**
- * Shares the connections of an engine for one kind of operation among clients. One client gets all but one of them. Among reads are
- * those of clients without a key, who are a group: anyone can have many addresses.
+ * Shares the connections of an engine for one kind of operation among clients. One client gets all but one of them, in all sizes of
+ * its transactions. Among reads are those of clients without a key, who are a group: anyone can have many addresses.
  */
 export function connectionSlots(operation: keyof typeof MAX_WAITING, connections: number): FairSlots {
   const maxWaiting = MAX_WAITING[operation]
+  const slotsPerClient = Math.max(1, connections - 1)
   return new FairSlots({
     slots: connections,
-    slotsPerClient: Math.max(1, connections - 1),
+    slotsPerClient,
     maxWaiting,
     maxWaitingPerClient: maxWaiting / 2,
     timeoutMs: WAIT_MS[operation],
     ...(operation === 'scan' ? {} : { groupOf: groupBefore }),
+    ...(operation === 'write' ? { slotsPerGroup: slotsPerClient } : {}),
   })
 }
