@@ -30,4 +30,9 @@ export function removeTask(id: string): void {
   if (tasks.get().some((one) => one.id === id)) tasks.set(tasks.get().filter((one) => one.id !== id))
 }
 
-guardWork(() => tasks.get().some(({ state }) => state !== 'stopped'))
+const isRunning = ({ state }: Task): boolean => state !== 'stopped'
+
+guardWork(
+  () => tasks.get().some(isRunning),
+  () => tasks.get().some((task) => isRunning(task) && task.author === undefined),
+)

@@ -82,7 +82,10 @@ export const operations = createStore<readonly Operation[]>([])
 
 export const isPending = ({ state }: Operation): boolean => state === 'waiting' || state === 'running'
 
-guardWork(() => operations.get().some(isPending))
+guardWork(
+  () => operations.get().some(isPending),
+  () => false,
+)
 
 /** Runs an operation after pending ones on the same subjects. Undefined if too many are pending. */
 export function runOperation(gesture: OperationSpec): OperationHandle | undefined {

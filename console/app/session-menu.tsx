@@ -1,11 +1,14 @@
+import { useState } from 'react'
 import { useAccounts, useScopes } from '../api/scope.ts'
 import { SERVICES, session, signOut } from '../api/session.ts'
 import { queryClient } from '../api/query-client.ts'
+import { Dialog } from '../design/dialog.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Menu } from '../design/menu.tsx'
 import { t } from '../i18n/index.ts'
 import { Preferences } from './preferences.tsx'
 import { useStore } from './store.ts'
+import { losesWorkAtSignOut } from './unsaved-work.ts'
 
 /** The account and keys of the session, and the preferences of this browser: language and theme. */
 export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
@@ -14,7 +17,13 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
   const scopeOf = useScopes()
   const services = SERVICES.filter((service) => keys[service] !== undefined)
   const account = services.map(accountOf).find((one) => one !== undefined)
-  return (
+  const [isAsking, setAsking] = useState(false)
+  const leave = () => {
+    queryClient.clear()
+    forgetImports(accountOf('domainwatch'))
+    signOut()
+  }
+  const menu = (
     <Menu
       label={account ?? t('app.keys')}
       icon="person"
@@ -44,16 +53,31 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
       <button
         type="button"
         className="danger-text"
-        onClick={() => {
-          queryClient.clear()
-          forgetImports(accountOf('domainwatch'))
-          signOut()
-        }}
+        data-closes
+        onClick={() => (losesWorkAtSignOut() ? setAsking(true) : leave())}
       >
         <Icon name="out" />
         {t('app.signOut')}
       </button>
     </Menu>
+  )
+  return (
+    <>
+      {menu}
+      {isAsking && (
+        <Dialog title={t('app.signOutTitle')} onClose={() => setAsking(false)}>
+          <p>{t('app.signOutText')}</p>
+          <div className="row end">
+            <button type="button" className="button" onClick={() => setAsking(false)}>
+              {t('app.cancel')}
+            </button>
+            <button type="button" className="button danger" onClick={leave}>
+              {t('app.signOutAnyway')}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </>
   )
 }
 

@@ -1,15 +1,25 @@
 import { useEffect } from 'react'
 
-/** Tell whether a part of the page has work that closing or reloading it would lose. */
-const parts = new Set<() => boolean>()
-
-/** Makes the browser ask before the page is left, while `isOpen` returns true. Returns a function that ends it. */
-export function guardWork(isOpen: () => boolean): () => void {
-  parts.add(isOpen)
-  return () => void parts.delete(isOpen)
+/** A part of the page that may have work which is not saved. */
+interface Part {
+  /** Whether closing or reloading the page would lose work. */
+  readonly isOpen: () => boolean
+  /** Whether signing out would: changes in progress are finished for their author. */
+  readonly isLostAtSignOut: () => boolean
 }
 
-export const hasUnsavedWork = (): boolean => [...parts].some((isOpen) => isOpen())
+const parts = new Set<Part>()
+
+/** Asks the user before the page is left or the session ended, while that would lose work. Returns a function that ends it. */
+export function guardWork(isOpen: () => boolean, isLostAtSignOut = isOpen): () => void {
+  const part = { isOpen, isLostAtSignOut }
+  parts.add(part)
+  return () => void parts.delete(part)
+}
+
+export const hasUnsavedWork = (): boolean => [...parts].some(({ isOpen }) => isOpen())
+
+export const losesWorkAtSignOut = (): boolean => [...parts].some(({ isLostAtSignOut }) => isLostAtSignOut())
 
 addEventListener('beforeunload', (event) => {
   if (hasUnsavedWork()) event.preventDefault()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { accessibilityViolations, startBrowser } from '../support/browser.ts'
+import { record, stored } from '../support/domains.ts'
 import { feedsFile, startWithFeeds } from '../support/feeds.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
@@ -11,6 +12,7 @@ test('the home screen shows the state of feeds, and nothing about them if there 
   const feed = { name: 'eliminados', url, format: 'auto', every: '6h', account: 'grupo' }
   await using service = await startWithFeeds({ flags: { feeds: await feedsFile(folder.path, [feed]) } })
   await using plain = await startService()
+  await stored(plain, [record('casa')])
   await using browser = await startBrowser()
   const { page, context, complaints } = await browser.open(service, '', { domainwatch: service.domainKey })
   const table = page.getByRole('region', { name: 'Listas del registro' })

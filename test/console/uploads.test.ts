@@ -98,3 +98,36 @@ test('uploads that are refused for their number wait as long as the service says
   assert.equal(await list.getByText('no se', { exact: false }).count(), 0)
   await context.close()
 })
+
+test('a sign-out that would lose uploads, or names that are to be added, asks before', async () => {
+  const { page, context, complaints } = await browser.open(service, 'imagenes', {
+    domainwatch: service.domainKey,
+    imagestore: service.imageKey,
+  })
+  const dialog = page.getByRole('dialog', { name: '¿Salir y perder lo que falta?' })
+  const signOut = async () => {
+    await page.getByRole('button', { name: 'Mi sesión' }).click()
+    await page.getByRole('button', { name: 'Salir', exact: true }).click()
+  }
+  const gate = Promise.withResolvers<void>()
+  await page.route(UPLOAD, async (route) => {
+    await gate.promise
+    await route.continue()
+  })
+  const asked = page.waitForRequest(/imagestore\/upload/)
+  await page.locator('input[type=file]').setInputFiles(await pictures('pendiente', 42, 1))
+  await asked
+  await signOut()
+  await dialog.getByRole('button', { name: 'Cancelar' }).click()
+  gate.resolve()
+  await page.getByText('1 imagen subida').waitFor()
+
+  await page.goto(`${service.url}/console/agregar`)
+  await page.getByRole('textbox', { name: 'Nombres' }).fill('coihue')
+  await page.getByText('1 nuevo', { exact: true }).waitFor()
+  await signOut()
+  await dialog.getByRole('button', { name: 'Salir igual' }).click()
+  await page.getByLabel('Clave de API').waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})

@@ -9,6 +9,10 @@ export const app = inBoth(
     'app.language': 'Idioma',
     'app.theme': 'Apariencia',
     'app.signOut': 'Salir',
+    'app.signOutTitle': '¿Salir y perder lo que falta?',
+    'app.signOutText':
+      'Hay algo sin guardar o que aún no termina: una subida, una importación, una exportación o un texto. Si sale ahora, se pierde.',
+    'app.signOutAnyway': 'Salir igual',
     'app.stored': 'Almacenado',
     'app.keys': 'Mi sesión',
     'app.addKey': 'Agregar una clave',
@@ -114,6 +118,10 @@ export const app = inBoth(
     'app.language': 'Language',
     'app.theme': 'Appearance',
     'app.signOut': 'Sign out',
+    'app.signOutTitle': 'Sign out and lose what is not finished?',
+    'app.signOutText':
+      'Something is not saved or still running: an upload, an import, an export or a text. If you sign out now, it is lost.',
+    'app.signOutAnyway': 'Sign out anyway',
     'app.stored': 'Stored',
     'app.keys': 'My session',
     'app.addKey': 'Add a key',

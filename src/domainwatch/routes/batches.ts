@@ -218,7 +218,7 @@ export function batchRoutes(app: HttpServer, shared: EndpointShared, batches: Do
       path: `/api/v1/domainwatch/${operation}`,
       bodyLimit: BATCH_BODY_BYTES,
       parameters: {},
-      document: document,
+      document,
 
       async handle({ body, identify, request }) {
         const { api, batch } = await batches.read(operation, body)
