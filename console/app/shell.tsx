@@ -187,7 +187,9 @@ function Content({ screen, isHome }: { screen: Screen | undefined; isHome: boole
         <Icon name="search" />
         <h1>{t('app.notFound')}</h1>
         <p>{t('app.notFoundText')}</p>
-        <Link to="">{t('nav.home')}</Link>
+        <Link to="" className="button">
+          {t('nav.home')}
+        </Link>
       </div>
     )
   }
