@@ -4,6 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { LONGEST } from './tiers.ts'
 
 const FOLDER = fileURLToPath(new URL('../../node_modules/.cache/test-processes/', import.meta.url))
 /** Its hook has to be one of the process: as one of the first file that imports it, it would not see the others. */
@@ -23,14 +24,14 @@ export interface TestProcess {
   readonly files: readonly string[]
 }
 
-/** Distributes files over processes, the shared ones first: what is started last is waited for alone. */
+/** Distributes files over processes, the longest ones first: what is started last is waited for alone. */
 export function processesFor(files: readonly string[]): TestProcess[] {
   const processes: TestProcess[] = []
   const alone: TestProcess[] = []
   const shared = new Map<RegExp, string[]>()
   for (const file of files) {
     const kind = SHARING.find((pattern) => pattern.test(file))
-    if (kind === undefined) alone.push({ entry: file, files: [file] })
+    if (kind === undefined) (LONGEST.includes(file) ? processes : alone).push({ entry: file, files: [file] })
     else shared.set(kind, [...(shared.get(kind) ?? []), file])
   }
   for (const group of shared.values()) {
