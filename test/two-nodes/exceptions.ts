@@ -33,6 +33,8 @@ export const ONE_MACHINE: ReadonlyMap<string, string> = new Map([
   ['imagestore/link-too-heavy.test.ts', 'counts what one machine made, and starts it again'],
   ['imagestore/thumbhash-later.test.ts', 'starts the service again on what it left'],
   ['http/crowds.test.ts', 'counts what waits in one process'],
+  ['http/raw-addresses.test.ts', 'the balancer refuses such addresses itself'],
+  ['http/stop.test.ts', 'looks at the connections of one process while it stops'],
   ['http/slow-readers.test.ts', 'the balancer reads what the client does not'],
   ['domainwatch/queue-behind.test.ts', 'notes the statements of one process'],
   ['domainwatch/queue-scans.test.ts', 'notes the statements of one process'],
@@ -53,14 +55,28 @@ export const ONE_MACHINE: ReadonlyMap<string, string> = new Map([
 
 const OWN_DATABASE = 'opens a database in its own process, without a service'
 const ONE_IMAGE = 'one node makes all of it from the bytes of an image'
+const ONE_RESOLVER = 'each node asks the name servers itself, and limits its own look-ups'
+const ONE_ANSWER = 'the node that answers a request decides alone'
+const CORPUS =
+  'texts and lists of third parties, which one node reads; the tier on PostgreSQL stores all of them'
 
 /** Files whose results cannot depend on a second node. They are left out; the tiers of one node run them. */
 export const SAME_ON_ONE_NODE: ReadonlyMap<string, string> = new Map([
+  ['corpus/deletions.test.ts', CORPUS],
+  ['corpus/json.test.ts', CORPUS],
+  ['corpus/naughty-strings.test.ts', CORPUS],
+  ['corpus/registrations.test.ts', CORPUS],
+  ['domainwatch/dns-bodies.test.ts', ONE_ANSWER],
+  ['domainwatch/dns-fairness.test.ts', ONE_RESOLVER],
+  ['domainwatch/dns-types.test.ts', ONE_RESOLVER],
+  ['domainwatch/dns.test.ts', ONE_RESOLVER],
   ['domainwatch/filter-table.test.ts', OWN_DATABASE],
   ['domainwatch/list-scans.test.ts', OWN_DATABASE],
   ['domainwatch/search.test.ts', OWN_DATABASE],
   ['domainwatch/search-random.test.ts', OWN_DATABASE],
   ['domainwatch/similar-endless.test.ts', OWN_DATABASE],
+  ['http/cors.test.ts', ONE_ANSWER],
+  ['http/metrics-address.test.ts', ONE_ANSWER],
   ['imagestore/image-fields.test.ts', 'compares tables in the source with the documentation'],
   ['imagestore/modifier-table.test.ts', 'compares tables in the source with the documentation'],
   ['imagestore/bombs.test.ts', ONE_IMAGE],
@@ -69,6 +85,9 @@ export const SAME_ON_ONE_NODE: ReadonlyMap<string, string> = new Map([
   ['imagestore/link-colours.test.ts', ONE_IMAGE],
   ['imagestore/link-grammar.test.ts', ONE_IMAGE],
   ['imagestore/link-in-browser.test.ts', ONE_IMAGE],
+  ['imagestore/link-metadata.test.ts', ONE_IMAGE],
+  ['imagestore/link-negotiation.test.ts', ONE_IMAGE],
+  ['imagestore/strip.test.ts', ONE_IMAGE],
   ['imagestore/svg-encodings.test.ts', ONE_IMAGE],
   ['imagestore/svg-references.test.ts', ONE_IMAGE],
 ])
