@@ -1,4 +1,4 @@
-import { array, constant, integer, nullable, object, string } from '../http/openapi/json-schema.ts'
+import { answer, array, integer, nullable, object, string } from '../http/openapi/json-schema.ts'
 import { ALL_SCOPES, SERVICES } from '../http/auth/key-limits.ts'
 
 const ID = 'k7mq2x9apd'
@@ -8,10 +8,9 @@ const id = string({ description: 'Id of the key, which is not the key itself', e
 const account = string({ description: "The account's name", examples: ['fotos'] })
 const service = string({ enum: SERVICES, description: 'Service that the key or account belongs to' })
 const DELIVERY = ['open', 'ladder', 'presets', 'signed']
-const limitOf = (unit: string) => nullable(integer({ description: `Limit on its ${unit}; null for none` }))
+const limitOf = (unit: string) => nullable(integer(`Limit on its ${unit}; null for none`))
 const delivery = string({ enum: DELIVERY, description: 'Delivery mode of its images' })
-const seconds = (description: string) =>
-  integer({ description: `${description}, seconds since 1970-01-01 UTC` })
+const seconds = (description: string) => integer(`${description}, seconds since 1970-01-01 UTC`)
 
 const limits = {
   scope: string({ enum: ALL_SCOPES, description: 'Scope of the key' }),
@@ -20,18 +19,17 @@ const limits = {
 }
 const EXAMPLE_LIMITS = { scope: 'read', expires: DATE + 7_776_000, rate: '60/min' }
 
-export const accountsAnswer = object(
+export const accountsAnswer = answer(
   {
-    status: constant(200),
     count: integer(),
     data: array(
       object({
         account,
         service,
         date: nullable(seconds('When it was created; null for administrators')),
-        keys: integer({ description: 'Number of its valid keys' }),
-        images: integer({ description: 'Number of its images' }),
-        bytes: integer({ description: 'Total size in bytes' }),
+        keys: integer('Number of its valid keys'),
+        images: integer('Number of its images'),
+        bytes: integer('Total size in bytes'),
         max_images: limitOf('images'),
         max_bytes: limitOf('bytes'),
         delivery: { ...nullable(delivery), enum: [...DELIVERY, null] },
@@ -39,48 +37,39 @@ export const accountsAnswer = object(
       }),
     ),
   },
+  'The accounts',
   {
-    description: 'The accounts',
-    examples: [
+    count: 1,
+    data: [
       {
-        status: 200,
-        count: 1,
-        data: [
-          {
-            account: 'fotos',
-            service: 'imagestore',
-            date: DATE,
-            keys: 1,
-            images: 12,
-            bytes: 3_456_789,
-            max_images: 100_000,
-            max_bytes: null,
-            delivery: 'open',
-            used: DATE,
-          },
-        ],
+        account: 'fotos',
+        service: 'imagestore',
+        date: DATE,
+        keys: 1,
+        images: 12,
+        bytes: 3_456_789,
+        max_images: 100_000,
+        max_bytes: null,
+        delivery: 'open',
+        used: DATE,
       },
     ],
   },
 )
 
-export const limitsAnswer = object(
+export const limitsAnswer = answer(
   {
-    status: constant(200),
     account,
     max_images: limitOf('images'),
     max_bytes: limitOf('bytes'),
     delivery,
   },
-  {
-    description: 'The new limits of the application',
-    examples: [{ status: 200, account: 'fotos', max_images: 100_000, max_bytes: null, delivery: 'open' }],
-  },
+  'The new limits of the application',
+  { account: 'fotos', max_images: 100_000, max_bytes: null, delivery: 'open' },
 )
 
-export const keysAnswer = object(
+export const keysAnswer = answer(
   {
-    status: constant(200),
     count: integer(),
     data: array(
       object({
@@ -94,76 +83,61 @@ export const keysAnswer = object(
       }),
     ),
   },
+  'The keys, without their secrets',
   {
-    description: 'The keys, without their secrets',
-    examples: [
+    count: 1,
+    data: [
       {
-        status: 200,
-        count: 1,
-        data: [
-          {
-            id: ID,
-            account: 'fotos',
-            service: 'imagestore',
-            date: DATE,
-            used: DATE,
-            revoked: null,
-            ...EXAMPLE_LIMITS,
-          },
-        ],
-      },
-    ],
-  },
-)
-
-export const createAnswer = object(
-  {
-    status: constant(200),
-    id,
-    key: string({ description: 'The key, shown in this answer only' }),
-    account,
-    service,
-    ...limits,
-  },
-  {
-    description: 'The new key',
-    examples: [
-      {
-        status: 200,
         id: ID,
-        key: 'nq5c8v2m7wz4hk9xj3tbd6fg2ry8pae4',
         account: 'fotos',
         service: 'imagestore',
+        date: DATE,
+        used: DATE,
+        revoked: null,
         ...EXAMPLE_LIMITS,
       },
     ],
   },
 )
 
-export const revokeAnswer = object(
-  { status: constant(200), id },
-  { description: 'The key was revoked', examples: [{ status: 200, id: ID }] },
+export const createAnswer = answer(
+  {
+    id,
+    key: string('The key, shown in this answer only'),
+    account,
+    service,
+    ...limits,
+  },
+  'The new key',
+  {
+    id: ID,
+    key: 'nq5c8v2m7wz4hk9xj3tbd6fg2ry8pae4',
+    account: 'fotos',
+    service: 'imagestore',
+    ...EXAMPLE_LIMITS,
+  },
 )
 
-export const systemAnswer = object(
+export const revokeAnswer = answer({ id }, 'The key was revoked', { id: ID })
+
+export const systemAnswer = answer(
   {
-    status: constant(200),
     version: string({ examples: ['0.1.0'] }),
     started: seconds('When the process that answers was started'),
     time_zone: string({ examples: ['America/Santiago'] }),
     database: string({ enum: ['sqlite', 'postgres'] }),
     blobs: string({ enum: ['files', 's3'] }),
     ready: object({ database: { type: 'boolean' }, blobs: { type: 'boolean' } }),
-    domains: integer({ description: 'Records, including discarded ones' }),
-    images: integer({ description: 'Images in the store; shared bytes count once' }),
-    bytes: integer({ description: 'Total size in bytes' }),
+    domains: integer('Records, including discarded ones'),
+    images: integer('Images in the store; shared bytes count once'),
+    bytes: integer('Total size in bytes'),
     settings: array(
       object({
-        name: string({ description: 'Environment variable of the setting' }),
-        value: string({ description: 'Value with secrets removed; empty if not set' }),
+        name: string('Environment variable of the setting'),
+        value: string('Value with secrets removed; empty if not set'),
         from: string({ enum: ['flag', 'environment', 'file', 'default'], description: 'Where it was set' }),
       }),
-      { description: 'Settings of the answering process' },
+      'Settings of the answering process',
     ),
     figures: object(
       {},
@@ -175,23 +149,18 @@ export const systemAnswer = object(
       },
     ),
   },
+  'The state of the service',
   {
-    description: 'The state of the service',
-    examples: [
-      {
-        status: 200,
-        version: '0.1.0',
-        started: DATE,
-        time_zone: 'America/Santiago',
-        database: 'sqlite',
-        blobs: 'files',
-        ready: { database: true, blobs: true },
-        domains: 703_000,
-        images: 12,
-        bytes: 3_456_789,
-        settings: [{ name: 'CATALEJO_PORT', value: '8080', from: 'default' }],
-        figures: { catalejo_database_waiting_writes: 0 },
-      },
-    ],
+    version: '0.1.0',
+    started: DATE,
+    time_zone: 'America/Santiago',
+    database: 'sqlite',
+    blobs: 'files',
+    ready: { database: true, blobs: true },
+    domains: 703_000,
+    images: 12,
+    bytes: 3_456_789,
+    settings: [{ name: 'CATALEJO_PORT', value: '8080', from: 'default' }],
+    figures: { catalejo_database_waiting_writes: 0 },
   },
 )

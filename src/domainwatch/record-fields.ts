@@ -35,33 +35,31 @@ const table = {
     schema: bit('Someone has decided on it (1) or no one has (0)'),
     value: ({ seen_at }) => (seen_at === null ? 0 : 1),
   },
-  seen_by: { schema: nullable(string({ description: 'Account that has' })), value: ({ seen_by }) => seen_by },
+  seen_by: { schema: nullable(string('Account that has')), value: ({ seen_by }) => seen_by },
   seen_at: {
-    schema: nullable(string({ description: 'When, in the time zone of the service' })),
+    schema: nullable(string('When, in the time zone of the service')),
     value: ({ seen_at }, { timeZone }) => local(seen_at, timeZone),
   },
-  note: { schema: string({ description: 'Note; empty for none' }), value: ({ note }) => note ?? '' },
-  tags: { schema: array(string(), { description: 'Tags' }), value: ({ tags }) => splitTags(tags) },
+  note: { schema: string('Note; empty for none'), value: ({ note }) => note ?? '' },
+  tags: { schema: array(string(), 'Tags'), value: ({ tags }) => splitTags(tags) },
   words: {
-    schema: array(string(), { description: 'Words that the name consists of; none if it does not' }),
+    schema: array(string(), 'Words that the name consists of; none if it does not'),
     value: ({ name }, { split }) => split(name),
   },
   deleted_at: {
-    schema: nullable(string({ description: 'When it was deleted; null while it is bought' })),
+    schema: nullable(string('When it was deleted; null while it is bought')),
     value: ({ deleted_at }) => deleted_at,
   },
   discarded_at: {
-    schema: nullable(
-      string({ description: 'When it was discarded, in the time zone of the service; null if it is not' }),
-    ),
+    schema: nullable(string('When it was discarded, in the time zone of the service; null if it is not')),
     value: ({ discarded_at }, { timeZone }) => local(discarded_at, timeZone),
   },
   claimed_by: {
-    schema: nullable(string({ description: 'Account that holds it in the queue; null if none does' })),
+    schema: nullable(string('Account that holds it in the queue; null if none does')),
     value: ({ claimed_by }) => claimed_by,
   },
   claimed_until: {
-    schema: nullable(string({ description: 'Until when, in the time zone of the service' })),
+    schema: nullable(string('Until when, in the time zone of the service')),
     value: ({ claimed_until }, { timeZone }) => local(claimed_until, timeZone),
   },
 } as const satisfies Readonly<Record<string, RecordField>>

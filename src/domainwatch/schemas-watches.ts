@@ -2,10 +2,10 @@ import { WATCH_CHOICES } from './events/event.ts'
 import { LANGUAGES } from './events/atom-texts.ts'
 import { CHANNEL_NAMES } from './watches/channels/channel.ts'
 import { SECRETS_OVERLAP_HOURS } from './watches/edit-watch.ts'
-import { array, constant, integer, object, string, nullable } from '../http/openapi/json-schema.ts'
+import { answer, array, integer, object, string, nullable } from '../http/openapi/json-schema.ts'
 import { bit } from './schemas.ts'
 
-const id = string({ description: 'Of the watch' })
+const id = string('Of the watch')
 
 const DELIVERED = {
   state: 'active',
@@ -39,37 +39,29 @@ const SHOWN = {
   ],
 }
 
-export const watchMade = object(
+export const watchMade = answer(
   {
-    status: constant(200),
     id,
-    secret: nullable(
-      string({ description: 'Webhooks are signed with it; null without webhook. Shown this once' }),
-    ),
-    atom: nullable(string({ description: 'Address of the feed; null without feed. Shown this once' })),
+    secret: nullable(string('Webhooks are signed with it; null without webhook. Shown this once')),
+    atom: nullable(string('Address of the feed; null without feed. Shown this once')),
   },
-  {
-    description: 'The watch was created',
-    examples: [
-      { status: 200, id: SHOWN.id, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw0Q8YkZ0m3nE=', atom: null },
-    ],
-  },
+  'The watch was created',
+  { id: SHOWN.id, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw0Q8YkZ0m3nE=', atom: null },
 )
 
 /** The state of deliveries to one destination. */
 const deliveryState = {
   state: string({ enum: ['active', 'dead'], description: '`dead`: the receiver was given up' }),
   pending: bit('Whether a delivery is in progress'),
-  attempts: integer({ description: 'Failed attempts of that delivery' }),
-  next_attempt: nullable(string({ description: 'When it is tried again' })),
-  last_delivery: nullable(string({ description: 'When one last arrived' })),
-  last_error: nullable(string({ description: 'The error since then' })),
-  last_error_at: nullable(string({ description: 'When' })),
+  attempts: integer('Failed attempts of that delivery'),
+  next_attempt: nullable(string('When it is tried again')),
+  last_delivery: nullable(string('When one last arrived')),
+  last_error: nullable(string('The error since then')),
+  last_error_at: nullable(string('When')),
 }
 
-export const watchesAnswer = object(
+export const watchesAnswer = answer(
   {
-    status: constant(200),
     count: integer(),
     data: array(
       object({
@@ -81,111 +73,83 @@ export const watchesAnswer = object(
           description: 'As they were given; flags are empty',
         },
         changes: string({ enum: WATCH_CHOICES }),
-        owner: string({ description: 'Account that created it' }),
+        owner: string('Account that created it'),
         shared: bit('Whether the whole group sees and edits it'),
         paused: bit('Whether it is paused'),
         created: string(),
-        url: nullable(string({ description: 'Where webhooks are sent' })),
-        to: nullable(
-          string({ description: 'Where messages are sent, without the secret parts of addresses' }),
-        ),
+        url: nullable(string('Where webhooks are sent')),
+        to: nullable(string('Where messages are sent, without the secret parts of addresses')),
         language: string({ enum: LANGUAGES }),
-        digest: nullable(
-          string({ description: 'Time of day of the one message of a day; null for messages as it comes' }),
-        ),
-        next_digest: nullable(
-          string({ description: 'When the next one is due; null while it is not scheduled' }),
-        ),
+        digest: nullable(string('Time of day of the one message of a day; null for messages as it comes')),
+        next_digest: nullable(string('When the next one is due; null while it is not scheduled')),
         atom: bit('Whether there is a feed'),
         ...deliveryState,
         destinations: array(
           object({
             channel: string({ enum: CHANNEL_NAMES }),
-            to: string({ description: 'As in `to`, without secrets; of a webhook, its address' }),
+            to: string('As in `to`, without secrets; of a webhook, its address'),
             ...deliveryState,
           }),
-          { description: 'The state of each; above, the worst or latest of all' },
+          'The state of each; above, the worst or latest of all',
         ),
       }),
     ),
   },
-  {
-    description: 'All watches of the account and those that others share, the oldest first',
-    examples: [{ status: 200, count: 1, data: [SHOWN] }],
-  },
+  'All watches of the account and those that others share, the oldest first',
+  { count: 1, data: [SHOWN] },
 )
 
-export const watchEdited = object(
+export const watchEdited = answer(
   {
-    status: constant(200),
     id,
-    secret: nullable(string({ description: 'Of a webhook that the edit added; else null. Shown this once' })),
-    atom: nullable(
-      string({ description: 'Address of a feed that the edit added; else null. Shown this once' }),
-    ),
+    secret: nullable(string('Of a webhook that the edit added; else null. Shown this once')),
+    atom: nullable(string('Address of a feed that the edit added; else null. Shown this once')),
   },
-  {
-    description: 'The watch was edited',
-    examples: [{ status: 200, id: SHOWN.id, secret: null, atom: null }],
-  },
+  'The watch was edited',
+  { id: SHOWN.id, secret: null, atom: null },
 )
 
-export const secretRotated = object(
+export const secretRotated = answer(
   {
-    status: constant(200),
     id,
-    secret: string({ description: 'The new secret. Shown this once' }),
-    until: string({ description: 'When the previous one stops signing, in the time zone of the service' }),
-    until_utc: string({ description: 'The same in UTC (RFC 3339)' }),
+    secret: string('The new secret. Shown this once'),
+    until: string('When the previous one stops signing, in the time zone of the service'),
+    until_utc: string('The same in UTC (RFC 3339)'),
   },
+  `Both secrets sign for ${SECRETS_OVERLAP_HOURS} hours`,
   {
-    description: `Both secrets sign for ${SECRETS_OVERLAP_HOURS} hours`,
-    examples: [
-      {
-        status: 200,
-        id: SHOWN.id,
-        secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw0Q8YkZ0m3nE=',
-        until: '2026-01-07 06:00:00',
-        until_utc: '2026-01-07T09:00:00.000Z',
-      },
-    ],
+    id: SHOWN.id,
+    secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw0Q8YkZ0m3nE=',
+    until: '2026-01-07 06:00:00',
+    until_utc: '2026-01-07T09:00:00.000Z',
   },
 )
 
-export const watchAnswer = object(
-  { status: constant(200), id },
-  { description: 'The watch was deleted', examples: [{ status: 200, id: SHOWN.id }] },
-)
+export const watchAnswer = answer({ id }, 'The watch was deleted', { id: SHOWN.id })
 
 const ARRIVED = { delivered: 1, code: 204, error: null }
 
-export const testAnswer = object(
+export const testAnswer = answer(
   {
-    status: constant(200),
     id,
     delivered: integer({ minimum: 0, maximum: 1 }),
-    code: nullable(integer({ description: 'Status that the receiver answered' })),
-    error: nullable(string({ description: 'The error' })),
+    code: nullable(integer('Status that the receiver answered')),
+    error: nullable(string('The error')),
     data: array(
       object({
         channel: string({ enum: CHANNEL_NAMES }),
         to: string(),
         delivered: bit('Whether it arrived'),
-        code: nullable(integer({ description: 'Status that the receiver answered' })),
-        error: nullable(string({ description: 'The error' })),
+        code: nullable(integer('Status that the receiver answered')),
+        error: nullable(string('The error')),
       }),
-      { description: 'Of each destination; above, of the first that failed, or of the first' },
+      'Of each destination; above, of the first that failed, or of the first',
     ),
   },
+  'Result of the test',
   {
-    description: 'Result of the test',
-    examples: [
-      {
-        status: 200,
-        id: SHOWN.id,
-        ...ARRIVED,
-        data: [{ channel: 'webhook', to: 'webhook:https://example.cl/avisos', ...ARRIVED }],
-      },
-    ],
+    id: SHOWN.id,
+    ...ARRIVED,
+    data: [{ channel: 'webhook', to: 'webhook:https://example.cl/avisos', ...ARRIVED }],
   },
 )

@@ -11,8 +11,8 @@ export const dateTime = (description: string) =>
 
 export const recordFields = {
   name: string({ description: 'Name without the `.cl` suffix', examples: ['ñandú'] }),
-  length: integer({ description: 'Characters of the name' }),
-  agent: string({ description: 'Who recorded it' }),
+  length: integer('Characters of the name'),
+  agent: string('Who recorded it'),
   status: bit('Bought (1) or not (0)'),
   reserved: bit('Reserved (1) or not (0)'),
   revision: bit('Marked for review'),

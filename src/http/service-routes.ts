@@ -3,7 +3,7 @@ import { HttpError } from '../lib/errors.ts'
 import { withTimeout } from '../lib/concurrency.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { JSON_TYPE, PRIVATE_HEADERS } from './headers.ts'
-import { constant, object, problem } from './openapi/json-schema.ts'
+import { answer, problem } from './openapi/json-schema.ts'
 import { requestLog } from './observability/request-log.ts'
 
 const READY_TIMEOUT_MS = 2_000
@@ -23,9 +23,6 @@ export function serviceRoutes(
   metrics: Metrics | undefined,
   checks: readonly ReadyCheck[],
 ): void {
-  const answer = (description: string) =>
-    object({ status: constant(200) }, { description, examples: [{ status: 200 }] })
-
   app.get(
     '/healthz',
     {
@@ -33,7 +30,7 @@ export function serviceRoutes(
         tags,
         operationId: 'get-healthz',
         summary: 'The process is up',
-        response: { 200: answer('The process is up') },
+        response: { 200: answer({}, 'The process is up', {}) },
       },
     },
     async () => ({ status: 200 }),
@@ -47,7 +44,7 @@ export function serviceRoutes(
         operationId: 'get-readyz',
         summary: 'Whether the database and the image store respond',
         response: {
-          200: answer('Both respond'),
+          200: answer({}, 'Both respond', {}),
           503: problem('One of them does not respond', notReady()),
         },
       },

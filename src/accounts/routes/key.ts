@@ -1,6 +1,6 @@
 import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { constant, integer, nullable, object, string } from '../../http/openapi/json-schema.ts'
+import { answer, integer, nullable, string } from '../../http/openapi/json-schema.ts'
 import { type LimitedScope, SCOPES, SERVICES, type Service, formatRate } from '../../http/auth/key-limits.ts'
 
 const EXAMPLE = {
@@ -37,20 +37,15 @@ export function keyRoutes(app: HttpServer, shared: EndpointShared): void {
 }
 
 function keyAnswer(service: Service) {
-  return object(
+  return answer(
     {
-      status: constant(200),
-      account: string({ description: 'The account that the key belongs to' }),
+      account: string('The account that the key belongs to'),
       service: string({ enum: [service] }),
       scope: string({ enum: SCOPES[service], description: 'Scope of the key' }),
-      expires: nullable(
-        integer({ description: 'When it expires, seconds since 1970-01-01 UTC; null for never' }),
-      ),
-      rate: nullable(string({ description: 'Rate limit; null for none' })),
+      expires: nullable(integer('When it expires, seconds since 1970-01-01 UTC; null for never')),
+      rate: nullable(string('Rate limit; null for none')),
     },
-    {
-      description: 'The limits of the key',
-      examples: [{ status: 200, service, expires: null, ...EXAMPLE[service] }],
-    },
+    'The limits of the key',
+    { service, expires: null, ...EXAMPLE[service] },
   )
 }

@@ -5,6 +5,7 @@ import { batchError, saveBatch, type DomainBatches } from '../batches.ts'
 import { DISCARDED_RETENTION_DAYS, MAX_BATCH_RECORDS } from '../limits.ts'
 import { bit, dateTime, RECORD_EXAMPLE, recordFields } from '../schemas.ts'
 import {
+  answer,
   array,
   constant,
   integer,
@@ -50,10 +51,9 @@ const addBody = object(
   },
 )
 
-const storedAnswer = object(
-  { status: constant(200), count: integer({ description: 'Records stored' }) },
-  { description: 'The batch was stored', examples: [{ status: 200, count: 2 }] },
-)
+const storedAnswer = answer({ count: integer('Records stored') }, 'The batch was stored', {
+  count: 2,
+})
 
 const batchAnswer = (
   status: number,
@@ -66,9 +66,10 @@ const batchAnswer = (
       status: constant(status),
       count: constant(0),
       msg: string(),
-      errors: array(object({ index: integer(), field: string(), msg: string() }), {
-        description: `The bad records, at most the first ${MAX_FAULTS}`,
-      }),
+      errors: array(
+        object({ index: integer(), field: string(), msg: string() }),
+        `The bad records, at most the first ${MAX_FAULTS}`,
+      ),
     },
     { description, examples: [{ status, count: 0, msg, errors }] },
   )
@@ -83,7 +84,7 @@ const updateBody = object(
   {
     data: array(
       object({
-        domain: string({ description: 'Name of a recorded domain, without the `.cl` suffix' }),
+        domain: string('Name of a recorded domain, without the `.cl` suffix'),
         revision: optional(bit('Mark (1) for review or unmark (0)')),
         discarded: optional(bit('Discard (1) or take back (0)')),
         reserve: optional(bit('Reserved (1) or not (0)')),
@@ -134,17 +135,14 @@ const changedRecords = object(
     msg: string(),
     errors: array(
       object({
-        index: integer({ description: 'Position in the batch' }),
-        field: string({ description: '`expect`' }),
+        index: integer('Position in the batch'),
+        field: string('`expect`'),
         msg: string(),
-        domain: string({ description: 'Name without the `.cl` suffix' }),
-        fields: array(string({ enum: EXPECTABLE_FIELDS }), { description: 'Fields that differ' }),
-        record: object(
-          { ...recordFields, ...furtherFields },
-          { description: 'The record as it is now, with all fields' },
-        ),
+        domain: string('Name without the `.cl` suffix'),
+        fields: array(string({ enum: EXPECTABLE_FIELDS }), 'Fields that differ'),
+        record: object({ ...recordFields, ...furtherFields }, 'The record as it is now, with all fields'),
       }),
-      { description: `The records that are not as expected, at most the first ${MAX_FAULTS}` },
+      `The records that are not as expected, at most the first ${MAX_FAULTS}`,
     ),
   },
   {

@@ -19,19 +19,19 @@ import {
   type RunLookup,
   DNS_FAILURES,
 } from '../dns-lookups.ts'
-import { array, constant, integer, object, optional, string } from '../../http/openapi/json-schema.ts'
+import { answer, array, integer, object, optional, string } from '../../http/openapi/json-schema.ts'
 import { MAX_DNS_NAMES } from '../limits.ts'
 
 const mxRecord = object({
   preference: integer(),
-  exchange: string({ description: 'Host name; `.` in a null MX (RFC 7505): the domain accepts no mail' }),
+  exchange: string('Host name; `.` in a null MX (RFC 7505): the domain accepts no mail'),
 })
-const recordTexts = (description: string) => optional(array(string(), { description }))
+const recordTexts = (description: string) => optional(array(string(), description))
 const dnsRecords = object({
   ns: recordTexts('Host names of the name servers'),
   a: recordTexts('IPv4 addresses'),
   aaaa: recordTexts('IPv6 addresses'),
-  mx: optional(array(mxRecord, { description: 'By preference' })),
+  mx: optional(array(mxRecord, 'By preference')),
   txt: recordTexts('The character-strings of each record, joined, as UTF-8'),
   soa: optional(
     array(
@@ -50,8 +50,8 @@ const dnsRecords = object({
 })
 
 const dnsFields = {
-  domain: string({ description: 'As requested' }),
-  dns: array(string(), { description: 'Host names of the name servers' }),
+  domain: string('As requested'),
+  dns: array(string(), 'Host names of the name servers'),
   records: optional({ ...dnsRecords, description: 'With `types`: an array for each of them' }),
   errors: optional({
     type: 'object',
@@ -60,26 +60,17 @@ const dnsFields = {
   }),
 }
 
-const dnsAnswer = object(
-  { status: constant(200), ...dnsFields },
-  {
-    description: 'The name exists',
-    examples: [
-      {
-        status: 200,
-        domain: 'nic.cl',
-        dns: ['a.nic.cl', 'b.nic.cl'],
-        records: { mx: [{ preference: 10, exchange: 'mail.nic.cl' }], txt: [] },
-        errors: { txt: { status: 504, msg: 'Los servidores DNS no respondieron a tiempo' } },
-      },
-    ],
-  },
-)
+const dnsAnswer = answer({ ...dnsFields }, 'The name exists', {
+  domain: 'nic.cl',
+  dns: ['a.nic.cl', 'b.nic.cl'],
+  records: { mx: [{ preference: 10, exchange: 'mail.nic.cl' }], txt: [] },
+  errors: { txt: { status: 504, msg: 'Los servidores DNS no respondieron a tiempo' } },
+})
 
 const bulkDnsBody = object(
   {
-    types: optional(string({ description: 'As the parameter of the same name, which takes precedence' })),
-    data: array(string({ description: 'Full name under .cl' }), {
+    types: optional(string('As the parameter of the same name, which takes precedence')),
+    data: array(string('Full name under .cl'), {
       maxItems: MAX_DNS_NAMES,
       description: 'The names',
     }),

@@ -2,56 +2,48 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import type { Feeds, FeedStatus } from '../feeds/index.ts'
-import { array, constant, integer, object, string, nullable } from '../../http/openapi/json-schema.ts'
+import { answer, array, integer, object, string, nullable } from '../../http/openapi/json-schema.ts'
 import { IMPORT_FORMATS } from '../import/format.ts'
 
 const feed = object({
-  name: string({ description: 'The name in the settings' }),
-  host: string({ description: 'Host of the address, with its port if it is not the usual one' }),
+  name: string('The name in the settings'),
+  host: string('Host of the address, with its port if it is not the usual one'),
   format: string({ enum: [...IMPORT_FORMATS, 'auto'], description: 'Format of the list' }),
   every: string({ description: 'Interval', examples: ['15m'] }),
-  account: string({ description: 'Account on whose behalf records are imported' }),
-  last_attempt: nullable(
-    string({ description: 'When it was last fetched, successfully or not; null before the first time' }),
-  ),
-  last_success: nullable(string({ description: 'When that last succeeded, also if the list was unchanged' })),
-  last_change: nullable(string({ description: 'When an import last changed records' })),
-  read: nullable(integer({ description: 'Records in the last import; null before the first' })),
-  changed: nullable(integer({ description: 'Records that the last import added or changed' })),
-  refused: nullable(integer({ description: 'Lines that the last import refused' })),
-  error: nullable(string({ description: 'Why the last attempt failed; null if it succeeded' })),
+  account: string('Account on whose behalf records are imported'),
+  last_attempt: nullable(string('When it was last fetched, successfully or not; null before the first time')),
+  last_success: nullable(string('When that last succeeded, also if the list was unchanged')),
+  last_change: nullable(string('When an import last changed records')),
+  read: nullable(integer('Records in the last import; null before the first')),
+  changed: nullable(integer('Records that the last import added or changed')),
+  refused: nullable(integer('Lines that the last import refused')),
+  error: nullable(string('Why the last attempt failed; null if it succeeded')),
   stale: integer({ enum: [0, 1], description: '1 if there was no success for three intervals' }),
 })
 
-const feedsAnswer = object(
+const feedsAnswer = answer(
   {
-    status: constant(200),
-    count: integer({ description: 'Number of feeds' }),
-    data: array(feed, { description: 'The feeds, in the order of the settings' }),
+    count: integer('Number of feeds'),
+    data: array(feed, 'The feeds, in the order of the settings'),
   },
+  'The feeds; none if the setting `feeds` is not given',
   {
-    description: 'The feeds; none if the setting `feeds` is not given',
-    examples: [
+    count: 1,
+    data: [
       {
-        status: 200,
-        count: 1,
-        data: [
-          {
-            name: 'eliminados',
-            host: 'listas.example.cl',
-            format: 'deletions',
-            every: '6h',
-            account: 'grupo',
-            last_attempt: '2025-12-31 15:00:00',
-            last_success: '2025-12-31 15:00:01',
-            last_change: '2025-12-31 09:00:01',
-            read: 412,
-            changed: 3,
-            refused: 0,
-            error: null,
-            stale: 0,
-          },
-        ],
+        name: 'eliminados',
+        host: 'listas.example.cl',
+        format: 'deletions',
+        every: '6h',
+        account: 'grupo',
+        last_attempt: '2025-12-31 15:00:00',
+        last_success: '2025-12-31 15:00:01',
+        last_change: '2025-12-31 09:00:01',
+        read: 412,
+        changed: 3,
+        refused: 0,
+        error: null,
+        stale: 0,
       },
     ],
   },

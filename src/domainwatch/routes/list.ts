@@ -13,27 +13,22 @@ import {
 } from '../list/domain-lists.ts'
 import { fieldsParameter, type FieldName, type RecordFields, furtherFields } from '../record-fields.ts'
 import { recordFields, RECORD_EXAMPLE } from '../schemas.ts'
-import { array, constant, integer, object, string } from '../../http/openapi/json-schema.ts'
+import { answer, array, integer, object, string } from '../../http/openapi/json-schema.ts'
 
-const listAnswer = object(
+const listAnswer = answer(
   {
-    status: constant(200),
-    count: integer({ description: 'Records returned' }),
-    query: string({ description: 'The search text in lower case' }),
-    data: array(array(object({ ...recordFields, ...furtherFields })), {
-      description: 'One array that holds the records. Their further fields are those that `fields` names',
-    }),
+    count: integer('Records returned'),
+    query: string('The search text in lower case'),
+    data: array(
+      array(object({ ...recordFields, ...furtherFields })),
+      'One array that holds the records. Their further fields are those that `fields` names',
+    ),
   },
+  'The records',
   {
-    description: 'The records',
-    examples: [
-      {
-        status: 200,
-        count: 1,
-        query: 'cata',
-        data: [[RECORD_EXAMPLE]],
-      },
-    ],
+    count: 1,
+    query: 'cata',
+    data: [[RECORD_EXAMPLE]],
   },
 )
 

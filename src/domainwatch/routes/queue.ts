@@ -1,6 +1,6 @@
 import type { HttpServer } from '../../http/server.ts'
 import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { problem, array, constant, integer, object, string } from '../../http/openapi/json-schema.ts'
+import { answer, problem, array, integer, object, string } from '../../http/openapi/json-schema.ts'
 import { choice, integer as integerParameter, text, type Values } from '../../http/parameters.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
@@ -16,55 +16,46 @@ import type { ClaimQueue } from '../queue/claim-queue.ts'
 import { fieldsParameter, type RecordFields, furtherFields } from '../record-fields.ts'
 import { RECORD_EXAMPLE, recordFields } from '../schemas.ts'
 
-const queueAnswer = object(
+const queueAnswer = answer(
   {
-    status: constant(200),
-    count: integer({ description: 'Records returned' }),
-    remaining: integer({ description: 'All matching records that no other account holds' }),
-    until: string({
-      description: `Until when the account holds them, ${CLAIM_MINUTES} minutes from now, in the time zone of the service`,
-    }),
-    data: array(array(object({ ...recordFields, ...furtherFields })), {
-      description: 'One array that holds the records. Their further fields are those that `fields` names',
-    }),
+    count: integer('Records returned'),
+    remaining: integer('All matching records that no other account holds'),
+    until: string(
+      `Until when the account holds them, ${CLAIM_MINUTES} minutes from now, in the time zone of the service`,
+    ),
+    data: array(
+      array(object({ ...recordFields, ...furtherFields })),
+      'One array that holds the records. Their further fields are those that `fields` names',
+    ),
   },
+  'The records that the account holds now',
   {
-    description: 'The records that the account holds now',
-    examples: [
-      {
-        status: 200,
-        count: 1,
-        remaining: 823,
-        until: '2026-01-05 09:10:00',
-        data: [[{ ...RECORD_EXAMPLE, status: 0 }]],
-      },
-    ],
+    count: 1,
+    remaining: 823,
+    until: '2026-01-05 09:10:00',
+    data: [[{ ...RECORD_EXAMPLE, status: 0 }]],
   },
 )
 
-const releasedAnswer = object(
-  { status: constant(200), count: integer({ description: 'Records that the account held until now' }) },
-  { description: 'The records were released', examples: [{ status: 200, count: 20 }] },
+const releasedAnswer = answer(
+  { count: integer('Records that the account held until now') },
+  'The records were released',
+  { count: 20 },
 )
 
 const holder = object({
-  account: string({ description: 'Name of the account' }),
-  count: integer({ description: 'Records that it holds' }),
-  until: string({ description: 'When the last of its claims ends, in the time zone of the service' }),
+  account: string('Name of the account'),
+  count: integer('Records that it holds'),
+  until: string('When the last of its claims ends, in the time zone of the service'),
 })
 
-const holdersAnswer = object(
+const holdersAnswer = answer(
   {
-    status: constant(200),
-    count: integer({ description: 'Number of accounts' }),
-    data: array(holder, { description: 'Those that hold the most records first' }),
+    count: integer('Number of accounts'),
+    data: array(holder, 'Those that hold the most records first'),
   },
-  {
-    description: 'The accounts that hold records now',
-    examples: [
-      { status: 200, count: 1, data: [{ account: 'grupo', count: 20, until: '2026-01-05 09:10:00' }] },
-    ],
-  },
+  'The accounts that hold records now',
+  { count: 1, data: [{ account: 'grupo', count: 20, until: '2026-01-05 09:10:00' }] },
 )
 
 const PATH = '/api/v1/domainwatch/queue'

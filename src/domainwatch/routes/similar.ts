@@ -7,14 +7,13 @@ import { MAX_FILTER_CHARACTERS } from '../filter-kinds.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
 import { recordFields, RECORD_EXAMPLE } from '../schemas.ts'
 import type { LookalikeSearch } from '../lookalikes/search.ts'
-import { array, constant, integer, number, object, string } from '../../http/openapi/json-schema.ts'
+import { answer, array, integer, number, object, string } from '../../http/openapi/json-schema.ts'
 import { REASONS } from '../../lib/lookalikes/index.ts'
 
-const similarAnswer = object(
+const similarAnswer = answer(
   {
-    status: constant(200),
-    count: integer({ description: 'Records returned' }),
-    query: string({ description: 'The name that they resemble, without the suffix' }),
+    count: integer('Records returned'),
+    query: string('The name that they resemble, without the suffix'),
     data: array(
       array(
         object({
@@ -24,19 +23,14 @@ const similarAnswer = object(
           score: number({ minimum: 0, maximum: 1, description: '1 for names that look the same' }),
         }),
       ),
-      { description: 'One array that holds the records, best first' },
+      'One array that holds the records, best first',
     ),
   },
+  'The records that resemble it',
   {
-    description: 'The records that resemble it',
-    examples: [
-      {
-        status: 200,
-        count: 1,
-        query: 'catalej0',
-        data: [[{ ...RECORD_EXAMPLE, reason: 'homoglyph', detail: '«o» por «0»', score: 0.976 }]],
-      },
-    ],
+    count: 1,
+    query: 'catalej0',
+    data: [[{ ...RECORD_EXAMPLE, reason: 'homoglyph', detail: '«o» por «0»', score: 0.976 }]],
   },
 )
 

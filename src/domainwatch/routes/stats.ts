@@ -5,25 +5,24 @@ import { integer as integerParameter } from '../../http/parameters.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { addDays, dayOf, daysBetween, wordWeeks } from '../stats/counts.ts'
 import type { Statistics } from '../stats/statistics.ts'
-import { array, constant, integer, object, optional, string } from '../../http/openapi/json-schema.ts'
+import { answer, array, integer, object, optional, string } from '../../http/openapi/json-schema.ts'
 
-const counts = (description: string) => array(integer(), { description })
+const counts = (description: string) => array(integer(), description)
 
-const statsAnswer = object(
+const statsAnswer = answer(
   {
-    status: constant(200),
-    from: string({ description: 'The first day' }),
-    to: string({ description: 'The last day' }),
+    from: string('The first day'),
+    to: string('The last day'),
     days: object({
-      date: array(string(), { description: 'All days of the span, in the time zone of the service' }),
+      date: array(string(), 'All days of the span, in the time zone of the service'),
       registered: counts('Domains registered that day, those deleted since included'),
       deleted: counts('Domains deleted that day'),
     }),
     lengths: object({ length: counts('From the shortest to the longest'), count: counts('Records') }),
     agents: object({
-      agent: array(string(), { description: 'Those with the most records' }),
+      agent: array(string(), 'Those with the most records'),
       count: counts('Their records'),
-      others: integer({ description: 'Records of all others' }),
+      others: integer('Records of all others'),
     }),
     totals: object({
       records: integer(),
@@ -36,50 +35,43 @@ const statsAnswer = object(
     words: optional(
       object(
         {
-          word: array(string(), { description: 'The clearest rise first' }),
+          word: array(string(), 'The clearest rise first'),
           week: counts('Names registered in the last 7 days with the word'),
-          mean: array(
-            { type: 'number' },
-            { description: 'The same a week, on average of the 12 weeks before' },
-          ),
+          mean: array({ type: 'number' }, 'The same a week, on average of the 12 weeks before'),
         },
-        { description: 'Only if `rising` is given' },
+        'Only if `rising` is given',
       ),
     ),
     tags: optional(
       object(
         {
-          tag: array(string(), { description: 'Those of the most records first' }),
+          tag: array(string(), 'Those of the most records first'),
           count: counts('Their records'),
         },
-        { description: 'Only if `tags` is given' },
+        'Only if `tags` is given',
       ),
     ),
     feeds: object({
-      account: array(string(), { description: 'All accounts of the service' }),
-      last_add: array(string({ type: ['string', 'null'] }), {
-        description: 'When each last added domains, whatever that changed; null for never',
-      }),
+      account: array(string(), 'All accounts of the service'),
+      last_add: array(
+        string({ type: ['string', 'null'] }),
+        'When each last added domains, whatever that changed; null for never',
+      ),
     }),
   },
+  'The counts; what is plotted against each other is in arrays of one length',
   {
-    description: 'The counts; what is plotted against each other is in arrays of one length',
-    examples: [
-      {
-        status: 200,
-        from: '2026-01-03',
-        to: '2026-01-05',
-        days: {
-          date: ['2026-01-03', '2026-01-04', '2026-01-05'],
-          registered: [2, 0, 1],
-          deleted: [0, 1, 0],
-        },
-        lengths: { length: [4, 5], count: [3, 2] },
-        agents: { agent: ['grupo'], count: [4], others: 1 },
-        totals: { records: 5, bought: 3, deleted: 2, reserved: 1, revision: 1, discarded: 1 },
-        feeds: { account: ['grupo', 'mirones'], last_add: ['2026-01-05 23:20:31', null] },
-      },
-    ],
+    from: '2026-01-03',
+    to: '2026-01-05',
+    days: {
+      date: ['2026-01-03', '2026-01-04', '2026-01-05'],
+      registered: [2, 0, 1],
+      deleted: [0, 1, 0],
+    },
+    lengths: { length: [4, 5], count: [3, 2] },
+    agents: { agent: ['grupo'], count: [4], others: 1 },
+    totals: { records: 5, bought: 3, deleted: 2, reserved: 1, revision: 1, discarded: 1 },
+    feeds: { account: ['grupo', 'mirones'], last_add: ['2026-01-05 23:20:31', null] },
   },
 )
 

@@ -4,15 +4,7 @@ import { isStorable } from '../../lib/text.ts'
 import { nextLink } from '../../http/headers.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import {
-  problem,
-  array,
-  constant,
-  integer,
-  object,
-  string,
-  nullable,
-} from '../../http/openapi/json-schema.ts'
+import { answer, problem, array, integer, object, string, nullable } from '../../http/openapi/json-schema.ts'
 import { integer as integerParameter, text } from '../../http/parameters.ts'
 import type { Watches } from '../watches/index.ts'
 import type { DeliveryRow } from '../watches/queries-deliveries.ts'
@@ -42,49 +34,42 @@ const SHOWN = {
   replaying: 0,
 }
 
-const deliveriesAnswer = object(
+const deliveriesAnswer = answer(
   {
-    status: constant(200),
     count: integer(),
     data: array(
       object({
-        id: string({ description: 'The same for all attempts; webhooks carry it as `webhook-id`' }),
-        time: string({ description: 'When it began, in the time zone of the service' }),
-        time_utc: string({ description: 'The same in UTC (RFC 3339)' }),
-        channel: string({ description: 'How it is sent: `webhook`, `mailto` and others' }),
-        events: integer({ description: 'Changes in it' }),
+        id: string('The same for all attempts; webhooks carry it as `webhook-id`'),
+        time: string('When it began, in the time zone of the service'),
+        time_utc: string('The same in UTC (RFC 3339)'),
+        channel: string('How it is sent: `webhook`, `mailto` and others'),
+        events: integer('Changes in it'),
         state: string({
           enum: ['pending', 'delivered', 'failed'],
           description: '`pending`: being tried. `failed`: given up',
         }),
-        attempts: integer({ description: 'Attempts so far' }),
+        attempts: integer('Attempts so far'),
         code: nullable(
-          integer({
-            description: 'Status that the receiver answered to the last attempt; null without an answer',
-          }),
+          integer('Status that the receiver answered to the last attempt; null without an answer'),
         ),
-        milliseconds: nullable(
-          integer({ description: 'How long the last attempt took; null before it ended' }),
-        ),
-        error: nullable(string({ description: 'Error of the last attempt; null if it succeeded' })),
+        milliseconds: nullable(integer('How long the last attempt took; null before it ended')),
+        error: nullable(string('Error of the last attempt; null if it succeeded')),
         replayable: bit('Whether its content is kept, so that it can be sent again'),
         replaying: bit('Whether it waits to be sent again'),
       }),
     ),
   },
-  { description: 'Newest first', examples: [{ status: 200, count: 1, data: [SHOWN] }] },
+  'Newest first',
+  { count: 1, data: [SHOWN] },
 )
 
-const replayAnswer = object(
+const replayAnswer = answer(
   {
-    status: constant(200),
-    id: string({ description: 'Of the watch' }),
-    delivery: string({ description: 'Its id' }),
+    id: string('Of the watch'),
+    delivery: string('Its id'),
   },
-  {
-    description: 'It will be sent',
-    examples: [{ status: 200, id: 'q0Zl3vXW8b1k', delivery: SHOWN.id }],
-  },
+  'It will be sent',
+  { id: 'q0Zl3vXW8b1k', delivery: SHOWN.id },
 )
 
 const MAX_PAGE = 500

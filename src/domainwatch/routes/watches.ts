@@ -167,7 +167,7 @@ export function watchAtomRoute(app: HttpServer, watches: Watches, baseUrl: () =>
         description: 'No key: the address is the secret. It stops working when the watch is deleted.',
         params: {
           type: 'object',
-          properties: { token: string({ description: 'From the answer that created the watch' }) },
+          properties: { token: string('From the answer that created the watch') },
         },
         response: {
           200: { description: 'The feed', content: { [ATOM_TYPE]: { schema: string() } } },

@@ -3,20 +3,26 @@ import type { HttpError } from '../../lib/errors.ts'
 /** A JSON Schema as in OpenAPI 3.1. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
+/** Further keywords of a schema, or only its description. */
+type Keywords = JsonSchema | string
+
+const keywordsOf = (given: Keywords): JsonSchema =>
+  typeof given === 'string' ? { description: given } : given
+
 const isOptional = Symbol('optional property')
 
-export const string = (keywords: JsonSchema = {}): JsonSchema => ({ type: 'string', ...keywords })
+export const string = (keywords: Keywords = {}): JsonSchema => ({ type: 'string', ...keywordsOf(keywords) })
 
-export const integer = (keywords: JsonSchema = {}): JsonSchema => ({ type: 'integer', ...keywords })
+export const integer = (keywords: Keywords = {}): JsonSchema => ({ type: 'integer', ...keywordsOf(keywords) })
 
-export const number = (keywords: JsonSchema = {}): JsonSchema => ({ type: 'number', ...keywords })
+export const number = (keywords: Keywords = {}): JsonSchema => ({ type: 'number', ...keywordsOf(keywords) })
 
 export const constant = (value: number): JsonSchema => ({ type: 'integer', const: value })
 
-export const array = (items: JsonSchema, keywords: JsonSchema = {}): JsonSchema => ({
+export const array = (items: JsonSchema, keywords: Keywords = {}): JsonSchema => ({
   type: 'array',
   items,
-  ...keywords,
+  ...keywordsOf(keywords),
 })
 
 /** Also allows null. */
@@ -27,13 +33,21 @@ export const optional = (schema: JsonSchema): JsonSchema => ({ ...schema, [isOpt
 
 export function object(
   properties: Readonly<Record<string, JsonSchema>>,
-  keywords: JsonSchema = {},
+  keywords: Keywords = {},
 ): JsonSchema {
   const required = Object.entries(properties).flatMap(([name, schema]) =>
     isOptional in schema ? [] : [name],
   )
-  return { type: 'object', required, properties, ...keywords }
+  return { type: 'object', required, properties, ...keywordsOf(keywords) }
 }
+
+/** The body of a response of status 200. Neither the properties nor the example repeat the status. */
+export const answer = (
+  properties: Readonly<Record<string, JsonSchema>>,
+  description: string,
+  example: JsonSchema,
+): JsonSchema =>
+  object({ status: constant(200), ...properties }, { description, examples: [{ status: 200, ...example }] })
 
 /** The body of an error response. The example is what the handler throws, so that there is only one text. */
 export const problem = (description: string, example: HttpError): JsonSchema =>

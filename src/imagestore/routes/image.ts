@@ -7,7 +7,7 @@ import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import type { Identity } from '../../http/auth/authenticator.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { text } from '../../http/parameters.ts'
-import { constant, object, problem } from '../../http/openapi/json-schema.ts'
+import { answer, problem } from '../../http/openapi/json-schema.ts'
 import { isImageHash, type ImageHash } from '../image-hash.ts'
 import { imageOf } from '../queries.ts'
 import type { ImageStore } from '../store.ts'
@@ -24,10 +24,7 @@ export const hashParameter = {
   example: EXAMPLE.hash.example,
 }
 
-const getAnswer = object(
-  { status: constant(200), ...schemasOf('get') },
-  { description: 'The image is known', examples: [{ status: 200, ...exampleOf('get') }] },
-)
+const getAnswer = answer(schemasOf('get'), 'The image is known', exampleOf('get'))
 
 /** Cached answers, some 200 bytes each. */
 const MAX_ANSWERS = 20_000
@@ -87,10 +84,7 @@ export function getRoute(app: HttpServer, shared: EndpointShared, database: Data
   })
 }
 
-const deleteAnswer = object(
-  { status: constant(200), hash: schemaOf('hash') },
-  { description: 'The image is gone', examples: [{ status: 200, hash: EXAMPLE.hash.example }] },
-)
+const deleteAnswer = answer({ hash: schemaOf('hash') }, 'The image is gone', { hash: EXAMPLE.hash.example })
 
 export function deleteRoute(app: HttpServer, shared: EndpointShared, store: ImageStore) {
   simpleEndpoint(app, shared, {

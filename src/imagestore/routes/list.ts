@@ -23,23 +23,20 @@ const parameters = {
   cursor: text('Where the page starts: from the `Link` header of the one before', 100),
 }
 
-const listAnswer = schema.object(
+const listAnswer = schema.answer(
   {
-    status: schema.constant(200),
-    count: schema.integer({ description: 'Images returned' }),
+    count: schema.integer('Images returned'),
     data: schema.array(
       schema.object({
         ...schemasOf('list'),
         duplicates: schema.optional(
-          schema.integer({ description: 'With `group`: number of other images with the same dhash' }),
+          schema.integer('With `group`: number of other images with the same dhash'),
         ),
       }),
     ),
   },
-  {
-    description: "The application's own images, newest first",
-    examples: [{ status: 200, count: 1, data: [exampleOf('list')] }],
-  },
+  "The application's own images, newest first",
+  { count: 1, data: [exampleOf('list')] },
 )
 
 export function imageListRoute(

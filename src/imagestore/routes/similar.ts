@@ -40,28 +40,22 @@ const parameters = {
   limit: integer(`Most images returned, ${DEFAULT_IMAGES} unless given`, 1, MAX_IMAGES),
 }
 
-const similarAnswer = schema.object(
+const similarAnswer = schema.answer(
   {
-    status: schema.constant(200),
-    count: schema.integer({ description: 'Images returned' }),
+    count: schema.integer('Images returned'),
     dhash: { ...schemaOf('dhash'), description: 'What they were compared with' },
     data: schema.array(
       schema.object({
         ...schemasOf('list'),
-        distance: schema.integer({ description: 'Bits of the dhash that differ' }),
+        distance: schema.integer('Bits of the dhash that differ'),
       }),
     ),
   },
+  "The application's own images that look alike, nearest first",
   {
-    description: "The application's own images that look alike, nearest first",
-    examples: [
-      {
-        status: 200,
-        count: 1,
-        dhash: EXAMPLE.dhash.example,
-        data: [{ ...exampleOf('list'), distance: 0 }],
-      },
-    ],
+    count: 1,
+    dhash: EXAMPLE.dhash.example,
+    data: [{ ...exampleOf('list'), distance: 0 }],
   },
 )
 

@@ -16,13 +16,12 @@ const parameters = {
   days: integer(`The last days on which images came, ${DEFAULT_DAYS} unless given`, 1, MAX_DAYS),
 }
 
-const images = schema.integer({ description: 'Images' })
-const bytes = schema.integer({ description: 'Bytes of images as uploaded' })
+const images = schema.integer('Images')
+const bytes = schema.integer('Bytes of images as uploaded')
 const usageExample = { images: 1, bytes: EXAMPLE.size.example }
 
-const statsAnswer = schema.object(
+const statsAnswer = schema.answer(
   {
-    status: schema.constant(200),
     images,
     bytes,
     max_images: {
@@ -47,19 +46,14 @@ const statsAnswer = schema.object(
       }),
     ),
   },
+  'What the application holds now',
   {
-    description: 'What the application holds now',
-    examples: [
-      {
-        status: 200,
-        ...usageExample,
-        max_images: 100_000,
-        max_bytes: null,
-        derivatives: { bytes: 49_152, max_bytes: 1_073_741_824 },
-        kinds: [{ mime: EXAMPLE.mime.example, ...usageExample }],
-        days: [{ day: '2025-12-31', ...usageExample }],
-      },
-    ],
+    ...usageExample,
+    max_images: 100_000,
+    max_bytes: null,
+    derivatives: { bytes: 49_152, max_bytes: 1_073_741_824 },
+    kinds: [{ mime: EXAMPLE.mime.example, ...usageExample }],
+    days: [{ day: '2025-12-31', ...usageExample }],
   },
 )
 

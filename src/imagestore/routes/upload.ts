@@ -6,7 +6,7 @@ import { taskModule, type Tasks } from '../../lib/tasks.ts'
 import { clientAbort } from '../../http/client.ts'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { requestLog } from '../../http/observability/request-log.ts'
-import { constant, integer, object, optional, problem, string } from '../../http/openapi/json-schema.ts'
+import { answer, integer, object, optional, problem, string } from '../../http/openapi/json-schema.ts'
 import {
   MAX_IP_CHARACTERS,
   MAX_MIME_CHARACTERS,
@@ -39,11 +39,9 @@ const uploadBody = object(
           maxLength: MAX_IP_CHARACTERS,
           description: 'Address of the end user who uploaded the image',
         }),
-        expires: optional(
-          integer({ description: 'When the image is to be gone, seconds since 1970-01-01 UTC' }),
-        ),
+        expires: optional(integer('When the image is to be gone, seconds since 1970-01-01 UTC')),
       },
-      { description: 'What the image is' },
+      'What the image is',
     ),
   },
   {
@@ -56,19 +54,16 @@ const uploadBody = object(
   },
 )
 
-const uploadAnswer = object(
+const uploadAnswer = answer(
   {
-    status: constant(200),
     ...schemasOf('upload'),
     similar: {
       type: ['integer', 'null'],
       description: `Other own images whose dhash is at a distance of ${COUNT_DISTANCE_BITS} or less, ${MAX_COUNTED_IMAGES.toLocaleString('en')} at most; null while they are not in memory`,
     },
   },
-  {
-    description: 'The image is on stable storage',
-    examples: [{ status: 200, ...exampleOf('upload'), similar: 0 }],
-  },
+  'The image is on stable storage',
+  { ...exampleOf('upload'), similar: 0 },
 )
 
 export interface UploadOptions {
