@@ -1,7 +1,7 @@
 import { WATCH_CHOICES } from './events/event.ts'
-import { LANGUAGES } from './events/atom-texts.ts'
+import { LANGUAGES } from './texts.ts'
 import { CHANNEL_NAMES } from './watches/channels/channel.ts'
-import { SECRETS_OVERLAP_HOURS } from './watches/edit-watch.ts'
+import { SECRETS_OVERLAP_HOURS } from './watches/index.ts'
 import { answer, array, integer, object, string, nullable } from '../http/openapi/json-schema.ts'
 import { bit } from './schemas.ts'
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { HttpReply, HttpRequest } from '../../http/server.ts'
 import { matches } from '../../http/headers.ts'
 import { escapeHtml } from '../../lib/text.ts'
-import { type Language, atomTextsIn, type AtomTexts } from './atom-texts.ts'
+import { textsIn, type Language, type Texts } from '../texts.ts'
 import type { MxRecord } from '../../lib/dns/index.ts'
 import { splitTags } from '../tags.ts'
 import {
@@ -30,7 +30,7 @@ export interface AtomEntry {
 const SERVICE = 'Catalejo'
 
 export function entryOf(event: DomainEvent, language: Language): AtomEntry {
-  const texts = atomTextsIn(language)
+  const { atom: texts } = textsIn(language)
   const name = recordIn(event)?.name ?? ''
   return {
     id: event.cursor,
@@ -44,16 +44,16 @@ export function entryOf(event: DomainEvent, language: Language): AtomEntry {
 
 /** The entry that reports missing changes before it. */
 export function gapEntry(id: string, at: number, language: Language): AtomEntry {
-  const { gapTitle: title, gap: text } = atomTextsIn(language)
-  return { id, title, updated: new Date(at).toISOString(), author: SERVICE, text }
+  const { atom, gap: text } = textsIn(language)
+  return { id, title: atom.gapTitle, updated: new Date(at).toISOString(), author: SERVICE, text }
 }
 
-function textOf(event: DomainEvent, texts: AtomTexts): string {
+function textOf(event: DomainEvent, texts: Texts['atom']): string {
   const record = recordIn(event)
   return record === null ? '' : linesOf(record, event, texts).join('\n')
 }
 
-function linesOf(record: ChangedRecord, { before, dns }: DomainEvent, texts: AtomTexts): string[] {
+function linesOf(record: ChangedRecord, { before, dns }: DomainEvent, texts: Texts['atom']): string[] {
   const yesOrNo = (value: number) => (value === 1 ? texts.yes : texts.no)
   const orNone = (text: string) => (text === '' ? texts.none : text)
 
@@ -83,7 +83,7 @@ function linesOf(record: ChangedRecord, { before, dns }: DomainEvent, texts: Ato
 }
 
 /** Returns what the DNS says and said, as a line of text. */
-function dnsLine(news: DnsNews, texts: AtomTexts): string {
+function dnsLine(news: DnsNews, texts: Texts['atom']): string {
   const listed = (hosts: readonly string[] | null) =>
     hosts === null ? texts.noDomain : hosts.length === 0 ? texts.noServers : hosts.join(', ')
   if (news.type === 'ns') return `${texts.nameServers}: ${listed(news.to)}${texts.before(listed(news.from))}`
@@ -122,7 +122,7 @@ export function atomFeed(
   language: Language,
 ): AtomFeed {
   const updated = entries.reduce((latest, entry) => (entry.updated > latest ? entry.updated : latest), EPOCH)
-  const title = `${atomTextsIn(language).feed}: ${about}`
+  const title = `${textsIn(language).atom.feed}: ${about}`
   return {
     head:
       `<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="${language}">\n` +

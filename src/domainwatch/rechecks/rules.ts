@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto'
-import { parseParameters } from '../../http/parameters.ts'
-import { Matcher, type Vocabulary } from '../../lib/lookalikes/index.ts'
+import type { Vocabulary } from '../../lib/lookalikes/index.ts'
 import type { ChangedRecord } from '../events/event.ts'
-import { matches, readFilters, type Filters } from '../filters.ts'
+import { matches, type Filters } from '../filters.ts'
 import { splitTags, toColumn } from '../tags.ts'
-import { parseSavedFilters, watchFilters } from '../watches/watch-filters.ts'
+import { readSavedFilters } from '../watches/watch-filters.ts'
 import type { RecordRow } from '../queries-records.ts'
 import type { SplitName } from '../words/dictionary.ts'
 
@@ -27,17 +26,9 @@ export function dnsWatchOf(
   row: { readonly id: string; readonly account_id: number; readonly filters: string },
   vocabulary: Vocabulary,
 ): DnsWatch | undefined {
-  const parsed = parseParameters(watchFilters, parseSavedFilters(row.filters))
-  if (!parsed.ok || parsed.values.dns !== 1) return undefined
-  const { similar } = parsed.values
-  const matcher = similar === undefined ? undefined : new Matcher(similar, vocabulary)
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    saved: row.filters,
-    filters: readFilters(parsed.values),
-    resembles: (name) => matcher?.resembles(name) !== false,
-  }
+  const { id, account_id: accountId, filters: saved } = row
+  const wanted = readSavedFilters(saved, vocabulary)
+  return wanted?.looksUpDns === true ? { id, accountId, saved, ...wanted } : undefined
 }
 
 /** Decides which names are looked up again. */

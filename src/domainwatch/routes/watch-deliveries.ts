@@ -6,15 +6,9 @@ import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { answer, problem, array, integer, object, string, nullable } from '../../http/openapi/json-schema.ts'
 import { integer as integerParameter, text } from '../../http/parameters.ts'
-import type { Watches } from '../watches/index.ts'
+import { noContent, noDelivery, tooManyReplays, type Watches } from '../watches/index.ts'
 import type { DeliveryRow } from '../watches/queries-deliveries.ts'
-import {
-  DELIVERIES_DAYS,
-  MAX_DELIVERIES,
-  noContent,
-  noDelivery,
-  tooManyReplays,
-} from '../watches/delivery-log.ts'
+import { DELIVERIES_DAYS, MAX_DELIVERIES } from '../watches/delivery-log.ts'
 import { noWatch, watchGone, watchId, WATCHES_PATH, which } from './watch-parameters.ts'
 import { bit } from '../schemas.ts'
 import { readIdCursor } from './history.ts'
@@ -101,7 +95,7 @@ export function watchDeliveryRoutes(
     async handle({ values, identity, request, reply }) {
       const { limit = DEFAULT_PAGE, cursor } = values
       const before = cursor === undefined ? undefined : readIdCursor(cursor)
-      const page = await watches.deliveries(identity.accountId, watchId(values.id), { limit, before })
+      const page = await watches.deliveries(identity.accountId, watchId(values.id), limit, before)
       if (page === undefined) throw noWatch()
       if (page.next !== undefined)
         reply.header('link', nextLink(baseUrl, request.raw.url ?? '', String(page.next)))

@@ -7,7 +7,8 @@ import { readFilters } from '../filters.ts'
 import { MAX_ADDRESS_CHARACTERS } from '../outgoing/connect.ts'
 import { secretRotated, watchEdited } from '../schemas-watches.ts'
 import type { Subscriptions } from '../subscriptions.ts'
-import { tooManyShared, noWebhook, SECRETS_OVERLAP_HOURS } from '../watches/edit-watch.ts'
+import { tooManyShared } from '../watches/edit-watch.ts'
+import { noWebhook, SECRETS_OVERLAP_HOURS } from '../watches/index.ts'
 import { serializeFilters, type watchFilters, type SavedFilters } from '../watches/watch-filters.ts'
 import {
   digestHour,

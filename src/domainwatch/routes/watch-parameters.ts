@@ -4,8 +4,9 @@ import { hasAtMostCharacters, isStorable } from '../../lib/text.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { choice, flag, integer, text, type Parameter } from '../../http/parameters.ts'
 import { WATCH_CHOICES } from '../events/event.ts'
-import { LANGUAGES } from '../events/atom-texts.ts'
+import { LANGUAGES } from '../texts.ts'
 import { MAX_ADDRESS_CHARACTERS } from '../outgoing/connect.ts'
+import type { EditedWatch } from '../watches/edit-watch.ts'
 import type { Channels } from '../watches/channels/channel.ts'
 import { watchFilters } from '../watches/watch-filters.ts'
 import { MAX_DESTINATIONS, MAX_TO_CHARACTERS } from '../watches/destinations.ts'
@@ -104,11 +105,7 @@ export function webhookAddress(url: string, channels: Channels): string {
 }
 
 /** The answer with what is shown once: the secret of a new webhook, and the address of a new feed. */
-export function shownOnce(
-  id: string,
-  { secret, atomToken }: { readonly secret?: string | undefined; readonly atomToken?: string | undefined },
-  baseUrl: () => string,
-) {
+export function shownOnce(id: string, { secret, atomToken }: EditedWatch, baseUrl: () => string) {
   const atom = atomToken === undefined ? null : `${baseUrl()}/w/${atomToken}.atom`
   return { status: 200, id, secret: secret ?? null, atom }
 }

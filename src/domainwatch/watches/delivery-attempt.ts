@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { addAbortListener } from 'node:events'
 import type { Clock } from '../../lib/clock.ts'
-import type { Channel, Delivery, Outcome } from './channels/channel.ts'
+import type { Channel, Delivery } from './channels/channel.ts'
 import type { DestinationState } from './queries-destinations.ts'
 import { secretsAt, type Secrets } from './channels/webhook.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -42,11 +42,6 @@ export function newDeliveryId(): string {
   return `msg_${randomBytes(15).toString('base64url')}`
 }
 
-export interface MeasuredOutcome {
-  readonly outcome: Outcome
-  readonly ms: number
-}
-
 /**
  * Makes one attempt of a delivery when its turn comes. It may continue for a moment after `signal` aborts.
  * @param hasFailed whether the last attempt failed
@@ -59,7 +54,7 @@ export async function attempt(
   { id, body }: Pick<Delivery, 'id' | 'body'>,
   hasFailed: boolean,
   signal: AbortSignal,
-): Promise<MeasuredOutcome | undefined> {
+) {
   const { address } = row
   const owner = { destination: row.id, account: String(row.account_id), host: channel.hostOf(address) }
   const measured = await slots.run(owner, hasFailed, signal, async () => {
@@ -94,13 +89,6 @@ const PACE = { burst: 20, perSecond: 10, maxClients: 10_000 }
 /** A delivery that takes longer marks its destination as slow for the next one. */
 const SLOW_MS = 2_000
 
-export interface DeliveryOwner {
-  readonly destination: string
-  readonly account: string
-  /** Of the receiver, with its port. */
-  readonly host: string
-}
-
 /**
  * Limits concurrent deliveries so that no account and no receiver delays the deliveries of another: each account has
  * its own slots, accounts take turns at each host, and slow receivers use a separate pool.
@@ -113,11 +101,12 @@ export class DeliverySlots {
   readonly #slowDestinations = new Set<string>()
 
   /**
+   * @param host of the receiver, with its port
    * @param hasFailed whether the last attempt failed
    * @throws WaitAborted or an AbortError if `signal` aborts during the wait
    */
   async run<T>(
-    { destination, account, host }: DeliveryOwner,
+    { destination, account, host }: Readonly<Record<'destination' | 'account' | 'host', string>>,
     hasFailed: boolean,
     signal: AbortSignal,
     deliver: () => Promise<T>,

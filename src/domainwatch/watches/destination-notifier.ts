@@ -1,7 +1,7 @@
 import { type Clock, InterruptibleSleep } from '../../lib/clock.ts'
 import { nextLocalTime } from '../../lib/dates.ts'
+import type { Cursor } from '../../storage/database/changes/change.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
-import type { Query } from '../../storage/database/sql.ts'
 import { attempt, delayAfter, newDeliveryId, type DeliverySlots } from './delivery-attempt.ts'
 import type { Channel, Channels, Notice, Outcome } from './channels/channel.ts'
 import { attemptOf, logDelivery, nextNumber } from './delivery-log.ts'
@@ -10,6 +10,7 @@ import {
   notificationUntilNow,
   writeOne,
   type Notification,
+  type NotificationRequest,
   type NotifierContext,
 } from './notification.ts'
 import * as queries from './queries-destinations.ts'
@@ -52,33 +53,24 @@ export async function notifyDestination(
   row: DestinationState,
   signal: AbortSignal,
 ): Promise<void> {
-  const { channels, clock, database, pages, timeZone, vocabulary } = context
+  const { channels, clock, database, vocabulary } = context
   const { id, address } = row
   const channel = channels.get(row.channel)
   if (channel === undefined) return
   const watch = notifiedWatch(row)
   const request = { isRelevant: watchPredicate(row, vocabulary), ...channel.batching }
-  const write = (query: Query) => writeOne(database, query)
   let { cursor } = row
   let delivery = await pendingOf(database, channel, row)
   if (delivery !== undefined) cursor = row.delivery_cursor ?? cursor
   let digestAt = delivery === undefined ? row.next_at : 0
   while (!signal.aborted) {
     if (delivery === undefined) {
-      let found: Notification | undefined
-      if (row.digest === null) found = await nextNotification(pages, cursor, request, signal)
-      else {
-        if (digestAt === 0) {
-          digestAt = nextLocalTime(clock.now(), row.digest, timeZone)
-          if (!(await write(queries.scheduleDigest(id, digestAt)))) return
-        }
-        if (!(await waitUntil(digestAt, clock, signal, DIGEST_CHECK_MS))) return
-        digestAt = 0
-        found = await notificationUntilNow(pages, cursor, request, signal)
-      }
+      const found = await nextOf(context, row, request, { cursor, digestAt }, signal)
       if (found === undefined) return
+      digestAt = 0
       if (found.events.length === 0 && !found.isGap) {
-        if (found.cursor !== cursor && !(await write(queries.advanceCursor(id, cursor, found.cursor)))) return
+        const query = queries.advanceCursor(id, cursor, found.cursor)
+        if (found.cursor !== cursor && !(await writeOne(database, query))) return
         cursor = found.cursor
         continue
       }
@@ -116,6 +108,25 @@ export async function notifyDestination(
       digestAt = digestNextAt
     } else delivery = { ...delivery, attempts: failure.attempts, nextAt: failure.nextAt }
   }
+}
+
+/**
+ * Collects the next notification after a cursor: as soon as there is one, or at the hour of the digest.
+ * @param digestAt when the next digest is due; 0 if it is not scheduled yet
+ * @returns undefined if `signal` aborts, or another delivery is pending
+ */
+async function nextOf(
+  { clock, database, pages, timeZone }: DestinationContext,
+  { id, digest }: DestinationState,
+  request: NotificationRequest,
+  { cursor, digestAt }: { readonly cursor: Cursor; readonly digestAt: number },
+  signal: AbortSignal,
+): Promise<Notification | undefined> {
+  if (digest === null) return nextNotification(pages, cursor, request, signal)
+  const dueAt = digestAt === 0 ? nextLocalTime(clock.now(), digest, timeZone) : digestAt
+  if (digestAt === 0 && !(await writeOne(database, queries.scheduleDigest(id, dueAt)))) return undefined
+  if (!(await waitUntil(dueAt, clock, signal, DIGEST_CHECK_MS))) return undefined
+  return notificationUntilNow(pages, cursor, request, signal)
 }
 
 /**

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { HttpError } from '../../lib/errors.ts'
 import type { Cursor } from '../../storage/database/changes/change.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
-import type { Language } from '../events/atom-texts.ts'
+import type { Language } from '../texts.ts'
 import type { Channels, Destination } from './channels/channel.ts'
 import { newSecret } from './channels/webhook.ts'
 import { assertAccountLimit, assertFewDestinations, parseDestinations } from './destinations.ts'
@@ -12,7 +12,6 @@ import * as destinations from './queries-destinations.ts'
 import type { Changes } from '../events/event.ts'
 import { parseSavedFilters, type SavedFilters } from './watch-filters.ts'
 import { lockInstance, type Dialect } from '../../storage/database/dialect.ts'
-import type { Clock } from '../../lib/clock.ts'
 
 /** Shared watches of all accounts, which every member lists. */
 export const MAX_SHARED = 200
@@ -165,38 +164,4 @@ async function editWebhook(
   await tx.run(
     destinations.insertDestination({ id, watchId, position: 0, channel: 'webhook', address, cursor: head }),
   )
-}
-
-/** How long deliveries are signed with the previous secret, too. */
-export const SECRETS_OVERLAP_HOURS = 24
-const OVERLAP_MS = SECRETS_OVERLAP_HOURS * 60 * 60 * 1000
-
-export const noWebhook = () => new HttpError(409, 'La vigilancia no tiene webhook')
-
-export interface RotatedSecret {
-  readonly secret: string
-  /** When the previous secret stops signing. */
-  readonly until: number
-}
-
-/**
- * Replaces the secret of a watch. Of two rotations within a day, the secret before the first one stops signing
- * immediately.
- * @returns undefined if the account has no access to such a watch
- * @throws HttpError 409 if the watch has no webhook
- */
-export async function rotateSecret(
-  database: Database,
-  clock: Clock,
-  accountId: number,
-  id: string,
-): Promise<RotatedSecret | undefined> {
-  const rotated = { secret: newSecret(), until: clock.now() + OVERLAP_MS }
-  return database.transaction(async (tx) => {
-    const watch = await tx.first(queries.accessibleWatch(accountId, id, database.dialect.forUpdate))
-    if (watch === undefined) return undefined
-    if (watch.secret === null) throw noWebhook()
-    await tx.run(queries.replaceSecret(id, rotated.secret, rotated.until))
-    return rotated
-  }, accountId)
 }

@@ -6,24 +6,17 @@ import type { Database } from '../../storage/database/database.ts'
 import { atomFeed } from '../events/atom.ts'
 import type { EventPages } from '../events/pages.ts'
 import type { Vocabulary } from '../../lib/lookalikes/index.ts'
-import { languageOf, type Language } from '../events/atom-texts.ts'
+import { languageOf, type Language } from '../texts.ts'
 import type { Channels, Destination } from './channels/channel.ts'
 import { newSecret } from './channels/webhook.ts'
-import { listDeliveries, replayDelivery, type DeliveryPage, type DeliveryRequest } from './delivery-log.ts'
+import { KEEP_MS } from './delivery-log.ts'
 import { assertAccountLimit, showDestination } from './destinations.ts'
 import { DeliverySlots } from './delivery-attempt.ts'
-import {
-  editWatch,
-  type EditedWatch,
-  type WatchEdit,
-  lockSharing,
-  MAX_SHARED,
-  rotateSecret,
-  type RotatedSecret,
-} from './edit-watch.ts'
+import { editWatch, type WatchEdit, lockSharing, MAX_SHARED } from './edit-watch.ts'
 import { entriesOf, digestOf, newAtomToken, Notifiers } from './notifiers.ts'
 import { writeOne } from './notification.ts'
 import * as queries from './queries.ts'
+import * as log from './queries-deliveries.ts'
 import { destinationsFor, insertDestination } from './queries-destinations.ts'
 import { TestDeliveries } from './test-deliveries.ts'
 import { outcomeJson, watchJson } from './watch-json.ts'
@@ -35,6 +28,17 @@ export const MAX_WATCHES = 50
 export const tooManyWatches = () => new HttpError(409, `La cuenta ya tiene ${MAX_WATCHES} vigilancias`)
 /** Destinations in a list of watches: of the account's own, and of those that others share. */
 const MAX_LISTED_DESTINATIONS = 2_100
+/** How long deliveries are signed with the previous secret, too. */
+export const SECRETS_OVERLAP_HOURS = 24
+/** Replays of a watch that may wait. */
+export const MAX_REPLAYS = 20
+
+export const noWebhook = () => new HttpError(409, 'La vigilancia no tiene webhook')
+export const noDelivery = () => new HttpError(404, 'La entrega no existe')
+export const noContent = () => new HttpError(410, 'El contenido de la entrega ya no se conserva')
+export const tooManyReplays = () =>
+  new HttpError(409, `La vigilancia ya tiene ${MAX_REPLAYS} reenvíos en espera`)
+const NO_DESTINATION = 'La vigilancia ya no tiene el destino de esa entrega'
 
 export interface WatchesOptions {
   readonly database: Database
@@ -60,11 +64,6 @@ export interface WatchRequest {
   readonly digest: string | null
 }
 
-/** What the owner sees only when the watch is created. */
-export interface NewWatch extends EditedWatch {
-  readonly id: string
-}
-
 /** Saved filters of accounts, with notifications of new matches. */
 export class Watches {
   readonly notifiers: Notifiers
@@ -78,7 +77,7 @@ export class Watches {
   }
 
   /** @throws HttpError 409 if the account already has all the watches or destinations that it may have */
-  async create(accountId: number, request: WatchRequest): Promise<NewWatch> {
+  async create(accountId: number, request: WatchRequest) {
     const { clock, database, pages } = this.#options
     const { destinations } = request
     const id = randomBytes(9).toString('base64url')
@@ -129,31 +128,70 @@ export class Watches {
   }
 
   /** @see editWatch */
-  async edit(accountId: number, id: string, edit: WatchEdit): Promise<EditedWatch | undefined> {
+  async edit(accountId: number, id: string, edit: WatchEdit) {
     const { channels, database, pages } = this.#options
     const edited = await editWatch({ database, channels }, accountId, id, edit, await pages.head())
     this.notifiers.wakeup.wakeAll()
     return edited
   }
 
-  /** @see rotateSecret */
-  async rotate(accountId: number, id: string): Promise<RotatedSecret | undefined> {
+  /**
+   * Replaces the secret of a watch. Of two rotations within a day, the secret before the first one stops signing immediately.
+   * @returns the new secret, and when the previous one stops signing; undefined if the account has no access to such a watch
+   * @throws HttpError 409 if the watch has no webhook
+   */
+  async rotate(accountId: number, id: string) {
     const { clock, database } = this.#options
-    const rotated = await rotateSecret(database, clock, accountId, id)
+    const rotated = { secret: newSecret(), until: clock.now() + SECRETS_OVERLAP_HOURS * 60 * 60 * 1000 }
+    const isRotated = await database.transaction(async (tx) => {
+      const watch = await tx.first(queries.accessibleWatch(accountId, id, database.dialect.forUpdate))
+      if (watch === undefined) return false
+      if (watch.secret === null) throw noWebhook()
+      await tx.run(queries.replaceSecret(id, rotated.secret, rotated.until))
+      return true
+    }, accountId)
     this.notifiers.wakeup.wakeAll()
-    return rotated
+    return isRotated ? rotated : undefined
   }
 
-  /** @see listDeliveries */
-  deliveries(accountId: number, id: string, page: DeliveryRequest): Promise<DeliveryPage | undefined> {
+  /**
+   * Lists deliveries of a watch, newest first.
+   * @param before the cursor of the page; undefined for the newest deliveries
+   * @returns the deliveries, and the cursor of the next page if there is one; undefined if the account has no access to such a watch
+   */
+  async deliveries(accountId: number, id: string, limit: number, before: number | undefined) {
     const { clock, database } = this.#options
-    return listDeliveries(database, clock, { accountId, id }, page)
+    const reader = database.readerOf(clientOf(accountId))
+    if ((await reader.first(queries.accessibleWatch(accountId, id))) === undefined) return undefined
+    // One more than shown reveals whether there is a next page.
+    const found = await reader.all(log.deliveriesOf(id, clock.now() - KEEP_MS, before, limit + 1))
+    const rows = found.slice(0, limit)
+    return { rows, next: found.length > limit ? rows.at(-1)?.number : undefined }
   }
 
-  /** @see replayDelivery */
-  async replay(accountId: number, id: string, delivery: string): Promise<boolean> {
+  /**
+   * Asks for another attempt of a delivery, which the node that delivers makes. One that is pending is tried now.
+   * @returns false if the account has no access to such a watch
+   * @throws HttpError 404 without such a delivery; 409 if too many wait; 410 if its content or its destination is gone
+   */
+  async replay(accountId: number, watchId: string, id: string): Promise<boolean> {
     const { clock, database } = this.#options
-    const isAccepted = await replayDelivery(database, clock, { accountId, id }, delivery)
+    const isAccepted = await database.transaction(async (tx) => {
+      // Serialises requests for a watch, so that they cannot exceed the limit together.
+      const watch = await tx.first(queries.accessibleWatch(accountId, watchId, database.dialect.forUpdate))
+      if (watch === undefined) return false
+      const delivery = await tx.first(log.deliveryOf(watchId, id, clock.now() - KEEP_MS))
+      if (delivery === undefined) throw noDelivery()
+      if (delivery.replay_at !== null) return true
+      if ((await tx.run(log.hastenDelivery(delivery.destination_id, id))) > 0) return true
+      if (delivery.has_body === 0) throw noContent()
+      if ((await tx.first(log.destinationExists(delivery.destination_id))) === undefined)
+        throw new HttpError(410, NO_DESTINATION)
+      const { count = 0 } = (await tx.first(log.countReplays(watchId))) ?? {}
+      if (count >= MAX_REPLAYS) throw tooManyReplays()
+      await tx.run(log.requestReplay(id, clock.now()))
+      return true
+    }, accountId)
     this.notifiers.wakeup.wakeAll()
     return isAccepted
   }

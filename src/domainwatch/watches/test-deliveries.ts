@@ -25,11 +25,6 @@ export interface TestDeliveriesOptions {
   readonly channels: Channels
 }
 
-export interface TestOutcome {
-  readonly destination: DestinationState
-  readonly outcome: Outcome
-}
-
 /** Deliveries that members of an account ask for, to see whether messages arrive. */
 export class TestDeliveries {
   readonly #options: TestDeliveriesOptions
@@ -45,7 +40,7 @@ export class TestDeliveries {
    * Sends a test to each destination of a watch, in the order of the watch. Empty if the account has no access to such a watch.
    * @throws HttpError 429 above the rate of the account or of a receiving host; OverloadError when too many tests wait
    */
-  async send(accountId: number, watch: string): Promise<readonly TestOutcome[]> {
+  async send(accountId: number, watch: string) {
     const { channels, database } = this.#options
     const destinations = await database.all(destinationsOfWatch(accountId, watch))
     if (destinations.length === 0) return []

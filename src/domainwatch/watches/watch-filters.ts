@@ -1,4 +1,4 @@
-import { languageOf } from '../events/atom-texts.ts'
+import { languageOf } from '../texts.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
 import { integer, parseParameters, text, type Parameter, type Values } from '../../http/parameters.ts'
 import { concerns, recordIn, WATCH_CHOICES, type DomainEvent } from '../events/event.ts'
@@ -38,21 +38,31 @@ export function serializeFilters(values: Values<typeof watchFilters>): SavedFilt
   return saved
 }
 
+/** Reads the filters of a watch. Returns undefined for those of another version that this one rejects. */
+export function readSavedFilters(saved: string, vocabulary: Vocabulary) {
+  const parsed = parseParameters(watchFilters, parseSavedFilters(saved))
+  if (!parsed.ok) return undefined
+  const { dns, similar } = parsed.values
+  const matcher = similar === undefined ? undefined : new Matcher(similar, vocabulary)
+  return {
+    filters: readFilters(parsed.values),
+    /** Returns true for a name that resembles the one that the watch is about, if it is about one. */
+    resembles: (name: string) => matcher?.resembles(name) !== false,
+    looksUpDns: dns === 1,
+  }
+}
+
 /** Returns a predicate for the events of a watch. */
 export function watchPredicate(
   { filters, changes }: Pick<WatchRow, 'filters' | 'changes'>,
   vocabulary: Vocabulary,
 ): (event: DomainEvent) => boolean {
-  const parsed = parseParameters(watchFilters, parseSavedFilters(filters))
-  // Filters of an older version that this one rejects: better no events than all.
-  if (!parsed.ok) return () => false
-  const wanted = readFilters(parsed.values)
-  // A watch of a newer version may have filters that this one does not know.
+  const wanted = readSavedFilters(filters, vocabulary)
+  // Better no events than all.
+  if (wanted === undefined) return () => false
+  // A watch of a newer version may ask for changes that this one does not know.
   const choice = WATCH_CHOICES.find((one) => one === changes) ?? 'all'
-  const { similar } = parsed.values
-  const matcher = similar === undefined ? undefined : new Matcher(similar, vocabulary)
-  return (event) =>
-    concerns(choice, wanted, event) && matcher?.resembles(recordIn(event)?.name ?? '') !== false
+  return (event) => concerns(choice, wanted.filters, event) && wanted.resembles(recordIn(event)?.name ?? '')
 }
 
 export function parseSavedFilters(filters: string): SavedFilters {

@@ -1,4 +1,4 @@
-import type { Language } from '../../events/atom-texts.ts'
+import type { Language } from '../../texts.ts'
 import type { DomainEvent } from '../../events/event.ts'
 
 /** Names of channels, as clients write them before the colon in `to`; `webhook` is that of `url`. */

@@ -1,5 +1,5 @@
 import { isObject, parseJson } from '../../../lib/json.ts'
-import { cleaned, messageOf, type Message } from '../messages/message.ts'
+import { cleaned, messageOf, type Message } from '../message.ts'
 import { failure, FOR_PEOPLE, type Channel, type Outcome } from './channel.ts'
 import {
   boundedDelayMs,

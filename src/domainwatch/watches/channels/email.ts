@@ -2,15 +2,7 @@ import type { Transporter } from 'nodemailer'
 import { failure, FOR_PEOPLE, type Channel, type NotifiedWatch, type Outcome } from './channel.ts'
 import { escapeHtml } from '../../../lib/text.ts'
 import type { HttpChannelOptions } from './http-post.ts'
-import {
-  mailHtml,
-  plainText,
-  characters,
-  layOut,
-  cleaned,
-  messageOf,
-  type Message,
-} from '../messages/message.ts'
+import { mailHtml, plainText, characters, layOut, cleaned, messageOf, type Message } from '../message.ts'
 
 /**
  * Connections to the mail server. Further deliveries, limited by the slots per host, wait for one of them. Twice as many as the

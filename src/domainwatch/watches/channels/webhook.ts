@@ -1,4 +1,4 @@
-import { textsIn } from '../messages/texts.ts'
+import { textsIn } from '../../texts.ts'
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../../../lib/clock.ts'
 import { toJson, type DomainEvent } from '../../events/event.ts'

@@ -1,7 +1,16 @@
-import { escapeHtml } from '../../../lib/text.ts'
-import type { ConsoleLinks } from '../../console-links.ts'
-import type { Notice, NotifiedWatch } from '../channels/channel.ts'
-import { newsOf, textsIn, type DetailedOccurrence, type NewsItem, type Texts } from './texts.ts'
+import { escapeHtml } from '../../lib/text.ts'
+import type { ConsoleLinks } from '../console-links.ts'
+import type { Notice, NotifiedWatch } from './channels/channel.ts'
+import {
+  occurrenceOf,
+  recordIn,
+  type ChangedRecord,
+  type DnsNews,
+  type DomainEvent,
+  type Occurrence,
+} from '../events/event.ts'
+import { splitTags } from '../tags.ts'
+import { textsIn, type Texts } from '../texts.ts'
 
 /** Limits of what a line shows, in characters, so that every message holds at least one line. */
 const MAX_NOTE = 200
@@ -60,14 +69,65 @@ export function messageOf(watch: NotifiedWatch, notice: Notice, links: ConsoleLi
   }
 }
 
+/** Fields whose change is reported by name, in this order. */
+const COMPARED = ['agent', 'reserved', 'revision', 'date_reg', 'note', 'tags'] as const
+type ComparedField = (typeof COMPARED)[number]
+
+/** What happened to a name, with the details that messages give in parentheses. */
+interface DetailedOccurrence {
+  readonly kind: Occurrence
+  /** Changed fields. */
+  readonly fields: readonly ComparedField[]
+  /** Present name servers or mail servers. */
+  readonly hosts: readonly string[]
+}
+
+/** What happened to one name, in order, and its record afterwards. */
+interface NewsItem {
+  readonly name: string
+  readonly occurrences: readonly DetailedOccurrence[]
+  readonly agent: string
+  readonly note: string
+  readonly tags: readonly string[]
+}
+
+/** Gathers events by name, in the order in which the names first occur. */
+function newsOf(events: readonly DomainEvent[]): NewsItem[] {
+  const byName = Map.groupBy(events, (event) => recordIn(event)?.name ?? '')
+  return [...byName].flatMap(([name, all]) => {
+    const last = all.at(-1)
+    const record = last && recordIn(last)
+    if (!record) return []
+    const { agent, note, tags } = record
+    return [{ name, occurrences: all.map(withDetails), agent, note: note ?? '', tags: splitTags(tags) }]
+  })
+}
+
+function withDetails(event: DomainEvent): DetailedOccurrence {
+  const { before, after, dns } = event
+  const kind = occurrenceOf(event)
+  return {
+    kind,
+    fields: kind === 'changed' ? COMPARED.filter((field) => isChanged(field, before, after)) : [],
+    hosts: kind === 'mailEnds' || dns === undefined ? [] : hostsIn(dns),
+  }
+}
+
+const hostsIn = (news: DnsNews): readonly string[] =>
+  news.type === 'ns' ? (news.to ?? []) : news.to.map(({ exchange }) => exchange)
+
+function isChanged(field: ComparedField, before: ChangedRecord | null, after: ChangedRecord | null): boolean {
+  return before !== null && after !== null && before[field] !== after[field]
+}
+
 function detailOf({ occurrences, agent, note, tags }: NewsItem, texts: Texts): string {
   const happened = occurrences.map((one) => phraseOf(one, texts))
   const shown = happened.filter((phrase, i) => phrase !== happened[i - 1]).slice(-MAX_OCCURRENCES)
   return [
     shown.join(', '),
-    agent === '' ? '' : `${texts.agent}: ${cleaned(agent, MAX_AGENT)}`,
-    note === '' ? '' : `${texts.note}: ${cleaned(note, MAX_NOTE)}`,
-    tags.length === 0 ? '' : `${texts.tags}: ${tags.map((tag) => cleaned(tag, MAX_AGENT)).join(', ')}`,
+    agent === '' ? '' : `${texts.fields.agent}: ${cleaned(agent, MAX_AGENT)}`,
+    note === '' ? '' : `${texts.fields.note}: ${cleaned(note, MAX_NOTE)}`,
+    tags.length === 0 ? '' : `${texts.fields.tags}: ${tags.map((tag) => cleaned(tag, MAX_AGENT)).join(', ')}`,
   ]
     .filter((part) => part !== '')
     .join(' · ')
