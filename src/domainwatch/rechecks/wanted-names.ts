@@ -105,8 +105,7 @@ export class WantedNames {
       return watch === undefined ? [] : [watch]
     })
     this.#rules = new RecheckRules(tags, watches)
-    for (const watch of watches)
-      if (!known.has(watch.id) || known.get(watch.id) !== watch) await this.#addMatches(watch, signal)
+    for (const watch of watches) if (known.get(watch.id) !== watch) await this.#addMatches(watch, signal)
     await this.#disownOthers(signal)
   }
 

@@ -1,7 +1,8 @@
 import type { Cursor } from '../../storage/database/changes/change.ts'
 import { limit, sql } from '../../storage/database/sql.ts'
 import type { ChannelName, Destination } from './channels/channel.ts'
-import { hasKey, isAccessible } from './queries.ts'
+import type { Secrets } from './channels/webhook.ts'
+import { hasKey, isAccessible, type WatchProperties } from './queries.ts'
 
 /** A destination as the members of its account see it. */
 export interface DestinationRow {
@@ -18,8 +19,8 @@ export interface DestinationRow {
   readonly delivery_id: string | null
 }
 
-/** A destination and its watch, as notifiers need them. */
-export interface DestinationState {
+/** A destination and its watch, as notifiers need them. Without a pending delivery, `next_at` is the time of the next digest, or 0. */
+export interface DestinationState extends WatchProperties, Secrets {
   readonly id: string
   readonly channel: ChannelName
   readonly address: string
@@ -31,17 +32,8 @@ export interface DestinationState {
   readonly next_at: number
   readonly watch_id: string
   readonly account_id: number
-  readonly name: string
-  readonly filters: string
-  readonly changes: string
-  readonly language: string
-  /** HH:MM; null for immediate messages. Without a pending delivery, next_at is the time of the next digest, or 0. */
-  readonly digest: string | null
   /** Counts the edits of the watch. */
   readonly version: number
-  readonly secret: string | null
-  readonly previous_secret: string | null
-  readonly previous_secret_until: number | null
 }
 
 const STATE = sql`d.id, d.channel, d.address, d.cursor, d.delivery_id, d.delivery_body, d.delivery_cursor, d.attempts,

@@ -1,30 +1,32 @@
 import type { Cursor } from '../../storage/database/changes/change.ts'
 import { empty, limit, sql, type Sql } from '../../storage/database/sql.ts'
 
-/** A watch as members see it. */
-export interface WatchRow {
-  readonly id: string
-  /** Name of the account that created it. */
-  readonly owner: string
+/** What a watch looks for, and how it is reported. */
+export interface WatchProperties {
   readonly name: string
   readonly filters: string
   readonly changes: string
+  readonly language: string
+  /** HH:MM; null for immediate messages. */
+  readonly digest: string | null
+}
+
+/** A watch as members see it. */
+export interface WatchRow extends WatchProperties {
+  readonly id: string
+  /** Name of the account that created it. */
+  readonly owner: string
   readonly created_at: number
   readonly feed_digest: string | null
   readonly shared: number
   readonly paused: number
-  readonly language: string
-  readonly digest: string | null
 }
 
 /** A watch as the notifier of its Atom feed needs it. */
-export interface AtomFeedState {
+export interface AtomFeedState extends Pick<WatchProperties, 'filters' | 'changes' | 'language'> {
   readonly id: string
   /** Counts the edits. */
   readonly version: number
-  readonly filters: string
-  readonly changes: string
-  readonly language: string
   readonly feed_cursor: Cursor | null
   readonly feed: string | null
 }
@@ -40,19 +42,14 @@ export const lockAccount = (id: number, forUpdate: Sql) =>
 export const countWatches = (accountId: number) => sql<{ count: number }>`
   SELECT count(*) AS count FROM watches WHERE account_id = ${accountId}`
 
-export interface NewWatch {
+export interface NewWatch extends WatchProperties {
   readonly id: string
   readonly accountId: number
-  readonly name: string
-  readonly filters: string
-  readonly changes: string
   readonly now: number
   readonly secret: string | null
   readonly atomDigest: string | null
   readonly cursor: string
   readonly shared: number
-  readonly language: string
-  readonly digest: string | null
 }
 
 export const insertWatch = (watch: NewWatch) => sql`
@@ -77,18 +74,13 @@ export const isAccessible = (accountId: number): Sql =>
   sql`(watches.account_id = ${accountId} OR watches.shared = 1)`
 
 /** A watch as edits need it. */
-export interface EditableWatch {
+export interface EditableWatch extends WatchProperties {
   readonly id: string
   readonly account_id: number
-  readonly name: string
-  readonly filters: string
-  readonly changes: string
   readonly secret: string | null
   readonly feed_digest: string | null
   readonly shared: number
   readonly paused: number
-  readonly language: string
-  readonly digest: string | null
 }
 
 export const accessibleWatch = (accountId: number, id: string, lock: Sql = empty) => sql<EditableWatch>`
@@ -98,10 +90,7 @@ export const accessibleWatch = (accountId: number, id: string, lock: Sql = empty
 export const countShared = () =>
   sql<{ count: number }>`SELECT count(*) AS count FROM watches WHERE shared = 1`
 
-export type UpdatedWatch = Pick<
-  EditableWatch,
-  'id' | 'name' | 'filters' | 'changes' | 'secret' | 'shared' | 'paused' | 'language' | 'digest'
->
+export type UpdatedWatch = Omit<EditableWatch, 'account_id' | 'feed_digest'>
 
 /** Without a webhook no secret signs. */
 export const updateWatch = (watch: UpdatedWatch) => sql`
@@ -137,11 +126,8 @@ export const anyWatch = () => sql<{ id: string }>`SELECT id FROM watches LIMIT 1
 export const atomFeedsToNotify = (now: number) => sql<{ id: string; version: number }>`
   SELECT id, version FROM watches WHERE feed_digest IS NOT NULL AND paused = 0 AND ${hasKey(now)}`
 
-export interface AtomFeedRow {
+export interface AtomFeedRow extends Pick<WatchProperties, 'name' | 'filters' | 'language'> {
   readonly id: string
-  readonly name: string
-  readonly filters: string
-  readonly language: string
   readonly feed: string
 }
 

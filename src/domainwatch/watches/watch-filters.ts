@@ -7,6 +7,7 @@ import { filterParameters, readFilters } from '../filters.ts'
 import { Matcher, type Vocabulary } from '../../lib/lookalikes/index.ts'
 import type { NotifiedWatch } from './channels/channel.ts'
 import type { WatchRow } from './queries.ts'
+import type { DestinationState } from './queries-destinations.ts'
 
 /** What a watch may look for: names like one, too. */
 export const watchFilters = {
@@ -71,16 +72,6 @@ export function parseSavedFilters(filters: string): SavedFilters {
 }
 
 /** Reads what messages show of a watch. */
-export function notifiedWatch({
-  watch_id: id,
-  name,
-  filters,
-  language,
-}: {
-  readonly watch_id: string
-  readonly name: string
-  readonly filters: string
-  readonly language: string
-}): NotifiedWatch {
+export function notifiedWatch({ watch_id: id, name, filters, language }: DestinationState): NotifiedWatch {
   return { id, name, filters: parseSavedFilters(filters), language: languageOf(language) }
 }
