@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { callApi } from '../api/client.ts'
+import { navigate, useRoute } from '../app/router.ts'
 import { QueryResult } from '../design/query-result.tsx'
 import { Meter } from '../design/meter.tsx'
 import { bytes, count, moment, t } from '../i18n/index.ts'
@@ -9,11 +9,14 @@ import '../i18n/texts/usage.ts'
 
 /** The accounts with their usage and limits. */
 export function Accounts() {
-  const [settling, setSettling] = useState<Account>()
+  const { query } = useRoute()
   const accounts = useQuery({
     queryKey: ['admin', 'accounts'],
     queryFn: async ({ signal }) => (await callApi('GET /api/v1/admin/accounts', { signal })).data.data,
   })
+  const settling = accounts.data?.find(
+    ({ account, delivery }) => account === query.get('limites') && delivery !== null,
+  )
   return (
     <section className="stack">
       <h2 id="accounts">{t('admin.accounts')}</h2>
@@ -42,7 +45,7 @@ export function Accounts() {
                   <Row
                     key={`${one.service} ${one.account}`}
                     account={one}
-                    onSettle={() => setSettling(one)}
+                    onSettle={() => navigate('claves', new URLSearchParams({ limites: one.account }))}
                   />
                 ))}
               </tbody>
@@ -50,7 +53,9 @@ export function Accounts() {
           </div>
         )}
       </QueryResult>
-      {settling !== undefined && <LimitsDialog account={settling} onClose={() => setSettling(undefined)} />}
+      {settling !== undefined && (
+        <LimitsDialog key={settling.account} account={settling} onClose={() => navigate('claves')} />
+      )}
     </section>
   )
 }

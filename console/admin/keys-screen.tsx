@@ -5,6 +5,7 @@ import type { Operations } from '../api/schema.ts'
 import { serverNow } from '../api/server.ts'
 import { keyFor } from '../api/session.ts'
 import { runOperation } from '../app/operations.ts'
+import { navigate, useRoute } from '../app/router.ts'
 import { QueryResult } from '../design/query-result.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Dialog } from '../design/dialog.tsx'
@@ -19,13 +20,17 @@ type Key = Operations['GET /api/v1/admin/keys']['answer']['data'][number]
 
 /** The accounts with their usage, and all keys. */
 export default function KeysScreen() {
-  const [isMaking, setMaking] = useState(false)
+  const { query } = useRoute()
   const [revoking, setRevoking] = useState<Key>()
   return (
     <div className="page">
       <header>
         <h1 className="grow">{t('nav.keys')}</h1>
-        <button type="button" className="button primary" onClick={() => setMaking(true)}>
+        <button
+          type="button"
+          className="button primary"
+          onClick={() => navigate('claves', new URLSearchParams({ nueva: '' }))}
+        >
           <Icon name="plus" />
           {t('admin.newKey')}
         </button>
@@ -34,7 +39,7 @@ export default function KeysScreen() {
         <Accounts />
         <Keys onRevoke={setRevoking} />
       </div>
-      {isMaking && <NewKey onClose={() => setMaking(false)} />}
+      {query.has('nueva') && <NewKey onClose={() => navigate('claves')} />}
       {revoking !== undefined && <Revoke record={revoking} onClose={() => setRevoking(undefined)} />}
     </div>
   )

@@ -1,13 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { DELIVERY_MODES } from '../api/constants.ts'
 import { callApi } from '../api/client.ts'
 import type { Operations } from '../api/schema.ts'
-import { changeErrorMessage } from '../app/error-message.ts'
-import { useIsMounted } from '../app/is-mounted.ts'
 import { showToast } from '../app/toasts.tsx'
-import { useGuard } from '../app/unsaved-work.ts'
-import { Dialog, DialogFooter } from '../design/dialog.tsx'
+import { unsentForms } from '../app/unsent-forms.ts'
+import { FormDialog } from '../design/form-dialog.tsx'
 import { t } from '../i18n/index.ts'
 import '../i18n/texts/usage.ts'
 
@@ -30,80 +28,70 @@ const fieldsOf = ({ max_images, max_bytes, delivery }: Account): Fields => ({
   mode: delivery ?? 'open',
 })
 
+const useFields = unsentForms<Fields>('admin')
+
 /** Edits the limits and the delivery mode of an application. */
 export function LimitsDialog({ account, onClose }: { account: Account; onClose: () => void }) {
   const queries = useQueryClient()
   const [shown] = useState(() => fieldsOf(account))
-  const [{ images, megabytes, mode }, setFields] = useState(shown)
-  const set = (change: Partial<Fields>) => setFields((old) => ({ ...old, ...change }))
-  const [fault, setFault] = useState<string>()
-  const [isBusy, setBusy] = useState(false)
-  const isOpen = useIsMounted()
-  const title = t('admin.settleTitle', { account: account.account })
-  const isChanged = images !== shown.images || megabytes !== shown.megabytes || mode !== shown.mode
-  useGuard(isChanged)
+  const { fields, isChanged, set, forget } = useFields(account.account, shown)
+  const { images, megabytes, mode } = fields
 
-  async function settle(event: FormEvent) {
-    event.preventDefault()
-    setBusy(true)
-    setFault(undefined)
-    try {
-      // Only what changed, so that changes of others are kept.
-      const query = {
-        account: account.account,
-        ...(images === shown.images ? {} : { max_images: images === '' ? NONE : images }),
-        ...(megabytes === shown.megabytes
-          ? {}
-          : { max_bytes: megabytes === '' ? NONE : String(Math.round(Number(megabytes) * MB)) }),
-        ...(mode === shown.mode ? {} : { delivery: mode }),
-      }
-      await callApi('POST /api/v1/admin/limits', { query })
-      showToast(t('admin.settled', { account: account.account }))
-      void queries.invalidateQueries({ queryKey: ['admin'] })
-      if (isOpen.current) onClose()
-    } catch (error) {
-      if (!isOpen.current) showToast(`${title}. ${changeErrorMessage(error)}`, { isError: true })
-      setFault(changeErrorMessage(error))
-      setBusy(false)
+  async function save() {
+    // Only what changed, so that changes of others are kept.
+    const query = {
+      account: account.account,
+      ...(images === shown.images ? {} : { max_images: images === '' ? NONE : images }),
+      ...(megabytes === shown.megabytes
+        ? {}
+        : { max_bytes: megabytes === '' ? NONE : String(Math.round(Number(megabytes) * MB)) }),
+      ...(mode === shown.mode ? {} : { delivery: mode }),
     }
+    await callApi('POST /api/v1/admin/limits', { query })
+    showToast(t('admin.settled', { account: account.account }))
+    void queries.invalidateQueries({ queryKey: ['admin'] })
   }
 
   return (
-    <Dialog title={title} hasInput={isChanged} onClose={onClose}>
-      <form className="stack" onSubmit={(event) => void settle(event)}>
-        <Bound
-          label={t('admin.maxImages')}
-          value={images}
-          step="1"
-          onChange={(next) => set({ images: next })}
-        />
-        <Bound
-          label={t('admin.maxMegabytes')}
-          value={megabytes}
-          step="any"
-          onChange={(next) => set({ megabytes: next })}
-        />
-        <p className="muted">{t('admin.boundHint')}</p>
-        <label className="field">
-          <span>{t('admin.delivery')}</span>
-          <select
-            className="input"
-            value={mode}
-            onChange={(event) =>
-              set({ mode: DELIVERY_MODES.find((one) => one === event.target.value) ?? 'open' })
-            }
-          >
-            {DELIVERY_MODES.map((one) => (
-              <option key={one} value={one}>
-                {t(`delivery.${one}`)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <p className="muted">{t(`delivery.${mode}Text`)}</p>
-        <DialogFooter fault={fault} action={t('admin.save')} isDisabled={isBusy} onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog
+      title={t('admin.settleTitle', { account: account.account })}
+      action={t('admin.save')}
+      hasInput={isChanged}
+      onSend={save}
+      onDone={forget}
+      onClose={onClose}
+    >
+      <Bound
+        label={t('admin.maxImages')}
+        value={images}
+        step="1"
+        onChange={(next) => set({ images: next })}
+      />
+      <Bound
+        label={t('admin.maxMegabytes')}
+        value={megabytes}
+        step="any"
+        onChange={(next) => set({ megabytes: next })}
+      />
+      <p className="muted">{t('admin.boundHint')}</p>
+      <label className="field">
+        <span>{t('admin.delivery')}</span>
+        <select
+          className="input"
+          value={mode}
+          onChange={(event) =>
+            set({ mode: DELIVERY_MODES.find((one) => one === event.target.value) ?? 'open' })
+          }
+        >
+          {DELIVERY_MODES.map((one) => (
+            <option key={one} value={one}>
+              {t(`delivery.${one}`)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <p className="muted">{t(`delivery.${mode}Text`)}</p>
+    </FormDialog>
   )
 }
 

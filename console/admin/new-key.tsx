@@ -1,16 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useState, type FormEvent } from 'react'
 import { MAX_ACCOUNT_CHARACTERS, MAX_RATE, RATE_PERIODS, SCOPES } from '../api/constants.ts'
 import { apiUrl, callApi } from '../api/client.ts'
 import type { Scope } from '../api/scope.ts'
 import { SERVICES, type ServiceName } from '../api/session.ts'
-import { changeErrorMessage } from '../app/error-message.ts'
-import { useIsMounted } from '../app/is-mounted.ts'
 import { showOnce } from '../app/one-time-results.tsx'
-import { showToast } from '../app/toasts.tsx'
-import { useGuard } from '../app/unsaved-work.ts'
+import { unsentForms } from '../app/unsent-forms.ts'
 import { CopyButton } from '../design/copy-button.tsx'
-import { Dialog, DialogFooter } from '../design/dialog.tsx'
+import { Dialog } from '../design/dialog.tsx'
+import { FormDialog } from '../design/form-dialog.tsx'
 import { t, tn } from '../i18n/index.ts'
 import { LIFETIMES } from './key-limits.ts'
 
@@ -20,144 +17,148 @@ interface Made {
   readonly account: string
 }
 
+interface Fields {
+  readonly account: string
+  readonly service: ServiceName
+  readonly scope: Scope
+  /** Empty for never. */
+  readonly expires: string
+  /** Requests per period; empty for no limit. */
+  readonly most: string
+  readonly period: (typeof RATE_PERIODS)[number]
+}
+
+const INITIAL: Fields = {
+  account: '',
+  service: 'domainwatch',
+  scope: 'full',
+  expires: '',
+  most: '',
+  period: 'min',
+}
+
+const useFields = unsentForms<Fields>('admin')
+
 /** Asks for an account and a service, then shows the key, once. */
 export function NewKey({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient()
-  const [account, setAccount] = useState('')
-  const [service, setService] = useState<ServiceName>('domainwatch')
-  const [scope, setScope] = useState<Scope>('full')
-  const [expires, setExpires] = useState('')
-  const [most, setMost] = useState('')
-  const [period, setPeriod] = useState<(typeof RATE_PERIODS)[number]>('min')
-  const [fault, setFault] = useState<string>()
-  const [isBusy, setBusy] = useState(false)
-  const isOpen = useIsMounted()
-  const hasInput = account !== '' || most !== ''
-  useGuard(hasInput)
+  const { fields, isChanged, set, forget } = useFields('new', INITIAL)
+  const { account, service, scope, expires, most, period } = fields
 
-  async function make(event: FormEvent) {
-    event.preventDefault()
-    // A second click would create a second key that is never shown.
-    setBusy(true)
-    setFault(undefined)
-    try {
-      await showOnce('admin', async () => {
-        const { data } = await callApi('POST /api/v1/admin/create', {
-          query: {
-            account,
-            service,
-            scope,
-            ...(expires === '' ? {} : { expires }),
-            ...(most === '' ? {} : { rate: `${most}/${period}` }),
-          },
-        })
-        void queries.invalidateQueries({ queryKey: ['admin'] })
-        return (close) => <Shown made={data} onClose={close} />
+  const make = () =>
+    showOnce('admin', async () => {
+      const { data } = await callApi('POST /api/v1/admin/create', {
+        query: {
+          account,
+          service,
+          scope,
+          ...(expires === '' ? {} : { expires }),
+          ...(most === '' ? {} : { rate: `${most}/${period}` }),
+        },
       })
-      // The user may have gone elsewhere in the meantime.
-      if (isOpen.current) onClose()
-    } catch (error) {
-      if (!isOpen.current) showToast(`${t('admin.newKey')}. ${changeErrorMessage(error)}`, { isError: true })
-      setFault(changeErrorMessage(error))
-      setBusy(false)
-    }
-  }
+      void queries.invalidateQueries({ queryKey: ['admin'] })
+      return (close) => <Shown made={data} onClose={close} />
+    })
 
   return (
-    <Dialog title={t('admin.newKey')} hasInput={hasInput} onClose={onClose}>
-      <form className="stack" onSubmit={(event) => void make(event)}>
-        <label className="field">
-          <span>{t('admin.account')}</span>
+    <FormDialog
+      title={t('admin.newKey')}
+      action={t('admin.make')}
+      hasInput={isChanged}
+      isDisabled={account.trim() === ''}
+      onSend={make}
+      onDone={forget}
+      onClose={onClose}
+    >
+      <label className="field">
+        <span>{t('admin.account')}</span>
+        <input
+          className="input"
+          required
+          maxLength={MAX_ACCOUNT_CHARACTERS}
+          autoComplete="off"
+          value={account}
+          onChange={(event) => set({ account: event.target.value })}
+        />
+      </label>
+      <label className="field">
+        <span>{t('admin.service')}</span>
+        <select
+          className="input"
+          value={service}
+          onChange={(event) =>
+            set({
+              service: SERVICES.find((one) => one === event.target.value) ?? 'domainwatch',
+              scope: 'full',
+            })
+          }
+        >
+          {SERVICES.map((one) => (
+            <option key={one} value={one}>
+              {t(`service.${one}`)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className="field">
+        <span>{t('admin.scope')}</span>
+        <select
+          className="input"
+          value={scope}
+          onChange={(event) =>
+            set({ scope: SCOPES[service].find((one) => one === event.target.value) ?? 'full' })
+          }
+        >
+          {SCOPES[service].toReversed().map((one) => (
+            <option key={one} value={one}>
+              {t(`scope.name.${one}`)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className="field">
+        <span>{t('admin.expires')}</span>
+        <select className="input" value={expires} onChange={(event) => set({ expires: event.target.value })}>
+          <option value="">{t('admin.neverExpires')}</option>
+          {LIFETIMES.map((one) => (
+            <option key={one} value={one}>
+              {tn('admin.days', Number.parseInt(one, 10))}
+            </option>
+          ))}
+        </select>
+      </label>
+      <div className="row">
+        <label className="field grow">
+          <span>{t('admin.rate')}</span>
           <input
             className="input"
-            required
-            maxLength={MAX_ACCOUNT_CHARACTERS}
-            autoComplete="off"
-            value={account}
-            onChange={(event) => setAccount(event.target.value)}
+            type="number"
+            min={1}
+            max={MAX_RATE}
+            step={1}
+            placeholder={t('admin.noRate')}
+            value={most}
+            onChange={(event) => set({ most: event.target.value })}
           />
         </label>
         <label className="field">
-          <span>{t('admin.service')}</span>
+          <span>{t('admin.per')}</span>
           <select
             className="input"
-            value={service}
-            onChange={(event) => {
-              setService(SERVICES.find((one) => one === event.target.value) ?? 'domainwatch')
-              setScope('full')
-            }}
-          >
-            {SERVICES.map((one) => (
-              <option key={one} value={one}>
-                {t(`service.${one}`)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label className="field">
-          <span>{t('admin.scope')}</span>
-          <select
-            className="input"
-            value={scope}
+            value={period}
             onChange={(event) =>
-              setScope(SCOPES[service].find((one) => one === event.target.value) ?? 'full')
+              set({ period: RATE_PERIODS.find((one) => one === event.target.value) ?? 'min' })
             }
           >
-            {SCOPES[service].toReversed().map((one) => (
+            {RATE_PERIODS.map((one) => (
               <option key={one} value={one}>
-                {t(`scope.name.${one}`)}
+                {t(`admin.period.${one}`)}
               </option>
             ))}
           </select>
         </label>
-        <label className="field">
-          <span>{t('admin.expires')}</span>
-          <select className="input" value={expires} onChange={(event) => setExpires(event.target.value)}>
-            <option value="">{t('admin.neverExpires')}</option>
-            {LIFETIMES.map((one) => (
-              <option key={one} value={one}>
-                {tn('admin.days', Number.parseInt(one, 10))}
-              </option>
-            ))}
-          </select>
-        </label>
-        <div className="row">
-          <label className="field grow">
-            <span>{t('admin.rate')}</span>
-            <input
-              className="input"
-              type="number"
-              min={1}
-              max={MAX_RATE}
-              step={1}
-              placeholder={t('admin.noRate')}
-              value={most}
-              onChange={(event) => setMost(event.target.value)}
-            />
-          </label>
-          <label className="field">
-            <span>{t('admin.per')}</span>
-            <select
-              className="input"
-              value={period}
-              onChange={(event) => setPeriod(RATE_PERIODS.find((one) => one === event.target.value) ?? 'min')}
-            >
-              {RATE_PERIODS.map((one) => (
-                <option key={one} value={one}>
-                  {t(`admin.period.${one}`)}
-                </option>
-              ))}
-            </select>
-          </label>
-        </div>
-        <DialogFooter
-          fault={fault}
-          action={t('admin.make')}
-          isDisabled={isBusy || account.trim() === ''}
-          onCancel={onClose}
-        />
-      </form>
-    </Dialog>
+      </div>
+    </FormDialog>
   )
 }
 

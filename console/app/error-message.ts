@@ -1,7 +1,7 @@
 import { MAX_REPLAYS, MAX_SHARED_WATCHES, MAX_WATCHES } from '../api/constants.ts'
 import { ApiError, ConnectionError } from '../api/client.ts'
 import { filterField } from '../filters/filters.ts'
-import { language, t, type TextKey } from '../i18n/index.ts'
+import { duration, language, t, type TextKey } from '../i18n/index.ts'
 
 /** Labels of API parameters other than filters. */
 const PARAMETERS: Readonly<Record<string, TextKey>> = {
@@ -64,7 +64,8 @@ export function errorMessage(error: unknown): string {
 export const changeErrorMessage = (error: unknown): string =>
   error instanceof ConnectionError ? t('fault.lostChange') : errorMessage(error)
 
-function apiErrorMessage({ status, message }: ApiError): string {
+function apiErrorMessage({ status, message, retryAfter }: ApiError): string {
+  if (status === 429 && retryAfter !== undefined) return t('fault.tooManyFor', { time: duration(retryAfter) })
   if (message.startsWith('HTTP ')) {
     return t(STATUSES[status] ?? (status >= 500 ? 'fault.broken' : 'fault.request'))
   }

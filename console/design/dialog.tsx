@@ -78,27 +78,3 @@ export function useOutsideClick(box: RefObject<HTMLDialogElement | null>, onClic
     },
   }
 }
-
-/** The error, the cancel button and the submit button of a dialog. */
-export function DialogFooter(props: {
-  fault: string | undefined
-  action: string
-  isDisabled: boolean
-  onCancel: () => void
-}) {
-  return (
-    <>
-      <p className="fault-text" role="alert">
-        {props.fault}
-      </p>
-      <div className="row end">
-        <button type="button" className="button" onClick={props.onCancel}>
-          {t('app.cancel')}
-        </button>
-        <button type="submit" className="button primary" disabled={props.isDisabled}>
-          {props.action}
-        </button>
-      </div>
-    </>
-  )
-}

@@ -55,6 +55,13 @@ export function bytes(n: number): string {
   return `${value} ${units[power]}`
 }
 
+/** `5 segundos`, `3 minutos`, `2 horas`. */
+export function duration(seconds: number): string {
+  const unit = seconds < 120 ? 'second' : seconds < 7_200 ? 'minute' : 'hour'
+  const n = Math.ceil(seconds / { second: 1, minute: 60, hour: 3_600 }[unit])
+  return new Intl.NumberFormat(locale(), { style: 'unit', unit, unitDisplay: 'long' }).format(n)
+}
+
 /** A date and time, in the time zone of the service. */
 export function moment(seconds: number): string {
   return new Intl.DateTimeFormat(locale(), {

@@ -148,7 +148,10 @@ function useResult({ hash }: ImageRecord, modifier: string) {
     gcTime: 30_000,
     queryFn: async ({ signal }) => {
       const response = await fetch(linkOf(hash, modifier), { signal, credentials: 'omit' })
-      if (!response.ok) throw apiErrorOf(response.status, await response.json().catch(() => undefined))
+      if (!response.ok) {
+        const answer: unknown = await response.json().catch(() => undefined)
+        throw apiErrorOf(response.status, answer, response.headers.get('retry-after'))
+      }
       return response.blob()
     },
   })

@@ -1,17 +1,13 @@
-import { useId, useState, type FormEvent } from 'react'
+import { useId } from 'react'
 import {
   MAX_ADDRESS_CHARACTERS,
   MAX_TO_CHARACTERS,
   MAX_WATCH_NAME_CHARACTERS,
   WATCH_CHOICES,
 } from '../api/constants.ts'
-import { onNextUser } from '../api/scope.ts'
 import { CHANNELS } from '../api/server.ts'
-import { changeErrorMessage } from '../app/error-message.ts'
-import { useIsMounted } from '../app/is-mounted.ts'
-import { showToast } from '../app/toasts.tsx'
-import { useGuard } from '../app/unsaved-work.ts'
-import { Dialog, DialogFooter } from '../design/dialog.tsx'
+import { unsentForms } from '../app/unsent-forms.ts'
+import { FormDialog } from '../design/form-dialog.tsx'
 import { t, type Language } from '../i18n/index.ts'
 
 /** The webhook has a separate field. */
@@ -47,10 +43,7 @@ export interface WatchFields {
   readonly isShared: boolean
 }
 
-/** What was changed in forms that were left without saving or cancelling, as by the back button. */
-const unsent = new Map<string, Partial<WatchFields>>()
-
-onNextUser('domainwatch', () => unsent.clear())
+const useFields = unsentForms<WatchFields>('domainwatch')
 
 interface Props {
   /** What it edits: it shows again what was entered for that before. */
@@ -65,95 +58,67 @@ interface Props {
 
 /** The form of a new or existing watch. */
 export function WatchForm({ subject, title, action, initial, onSend, onClose }: Props) {
-  const [changes, setChanges] = useState(() => unsent.get(subject) ?? {})
-  const fields = { ...initial, ...changes }
-  const isChanged = Object.keys(changes).length > 0
-  const [fault, setFault] = useState<string>()
-  const [isBusy, setBusy] = useState(false)
-  const isOpen = useIsMounted()
-  useGuard(isChanged)
-  const set = (change: Partial<WatchFields>) => {
-    const next = { ...changes, ...change }
-    unsent.set(subject, next)
-    setChanges(next)
-  }
-  const cancel = () => {
-    unsent.delete(subject)
-    onClose()
-  }
-
-  async function send(event: FormEvent) {
-    event.preventDefault()
-    setBusy(true)
-    setFault(undefined)
-    try {
-      await onSend(fields)
-      unsent.delete(subject)
-      // The user may have gone elsewhere in the meantime.
-      if (isOpen.current) onClose()
-    } catch (error) {
-      if (!isOpen.current) showToast(`${title}. ${changeErrorMessage(error)}`, { isError: true })
-      setFault(changeErrorMessage(error))
-      setBusy(false)
-    }
-  }
-
+  const { fields, isChanged, set, forget } = useFields(subject, initial)
   return (
-    <Dialog title={title} hasInput={isChanged} onClose={onClose}>
-      <form className="stack" onSubmit={(event) => void send(event)}>
-        <Field
-          label={t('watch.filters')}
-          hint={t('watch.filtersHint')}
-          value={fields.words}
-          onChange={(words) => set({ words })}
-          isMono
-        />
-        <Field
-          label={t('watch.similar')}
-          hint={t('watch.similarHint')}
-          value={fields.similar}
-          onChange={(similar) => set({ similar })}
-          isMono
-        />
-        <Field label={t('watch.name')} value={fields.name} onChange={(name) => set({ name })} isRequired />
-        <Field
-          label={t('watch.url')}
-          hint={t('watch.urlHint')}
-          value={fields.url}
-          onChange={(url) => set({ url })}
-          isMono
-        />
-        {(FOR_PEOPLE.length > 0 || initial.to !== '') && <Destinations fields={fields} onChange={set} />}
-        <Check label={t('watch.wantsFeed')} value={fields.hasFeed} onChange={(hasFeed) => set({ hasFeed })} />
-        <label className="field">
-          <span>{t('watch.wants')}</span>
-          <select
-            className="input"
-            value={fields.changes}
-            onChange={(event) =>
-              set({ changes: WATCH_CHOICES.find((one) => one === event.target.value) ?? 'new' })
-            }
-          >
-            {WATCH_CHOICES.map((one) => (
-              <option key={one} value={one}>
-                {t(`watch.of.${one}`)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <Check
-          label={t('watch.wantsDns')}
-          value={fields.isRechecked}
-          onChange={(isRechecked) => set({ isRechecked })}
-        />
-        <Check
-          label={t('watch.wantsShared')}
-          value={fields.isShared}
-          onChange={(isShared) => set({ isShared })}
-        />
-        <DialogFooter fault={fault} action={action} isDisabled={isBusy} onCancel={cancel} />
-      </form>
-    </Dialog>
+    <FormDialog
+      title={title}
+      action={action}
+      hasInput={isChanged}
+      onSend={() => onSend(fields)}
+      onDone={forget}
+      onClose={onClose}
+    >
+      <Field
+        label={t('watch.filters')}
+        hint={t('watch.filtersHint')}
+        value={fields.words}
+        onChange={(words) => set({ words })}
+        isMono
+      />
+      <Field
+        label={t('watch.similar')}
+        hint={t('watch.similarHint')}
+        value={fields.similar}
+        onChange={(similar) => set({ similar })}
+        isMono
+      />
+      <Field label={t('watch.name')} value={fields.name} onChange={(name) => set({ name })} isRequired />
+      <Field
+        label={t('watch.url')}
+        hint={t('watch.urlHint')}
+        value={fields.url}
+        onChange={(url) => set({ url })}
+        isMono
+      />
+      {(FOR_PEOPLE.length > 0 || initial.to !== '') && <Destinations fields={fields} onChange={set} />}
+      <Check label={t('watch.wantsFeed')} value={fields.hasFeed} onChange={(hasFeed) => set({ hasFeed })} />
+      <label className="field">
+        <span>{t('watch.wants')}</span>
+        <select
+          className="input"
+          value={fields.changes}
+          onChange={(event) =>
+            set({ changes: WATCH_CHOICES.find((one) => one === event.target.value) ?? 'new' })
+          }
+        >
+          {WATCH_CHOICES.map((one) => (
+            <option key={one} value={one}>
+              {t(`watch.of.${one}`)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Check
+        label={t('watch.wantsDns')}
+        value={fields.isRechecked}
+        onChange={(isRechecked) => set({ isRechecked })}
+      />
+      <Check
+        label={t('watch.wantsShared')}
+        value={fields.isShared}
+        onChange={(isShared) => set({ isShared })}
+      />
+    </FormDialog>
   )
 }
 

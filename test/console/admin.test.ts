@@ -132,6 +132,45 @@ test('an administrator sets the quotas and the delivery mode of an application',
   await context.close()
 })
 
+test('what was entered for a key or for limits is there for the next key of the administrator, and for nobody else', async () => {
+  const [one, two, three] = [
+    await service.newKey('jefa', 'admin'),
+    await service.newKey('jefa', 'admin'),
+    await service.newKey('jefa', 'admin'),
+  ]
+  await service.newKey('galería', 'imagestore')
+  const { page, context, complaints } = await browser.open(service, 'claves', {})
+  const enter = async (key: string) => {
+    await page.getByLabel('Clave de API').fill(key)
+    await page.getByRole('button', { name: 'Entrar' }).click()
+  }
+  await enter(one.key)
+  await page.getByRole('button', { name: 'Nueva clave' }).click()
+  const form = page.getByRole('dialog', { name: 'Nueva clave' })
+  await form.getByLabel('Cuenta').fill('marketing')
+  await form.getByLabel('Servicio').selectOption('imagestore')
+  await service.revokeKey(one.id)
+  await form.getByRole('button', { name: 'Crear' }).click()
+  await enter(two.key)
+  assert.equal(await form.getByLabel('Cuenta').inputValue(), 'marketing')
+  assert.equal(await form.getByLabel('Servicio').inputValue(), 'imagestore')
+  await form.getByRole('button', { name: 'Cancelar' }).click()
+
+  await page.getByRole('button', { name: 'Editar límites galería' }).click()
+  const limits = page.getByRole('dialog', { name: 'Límites de galería' })
+  await limits.getByLabel('Máximo de imágenes').fill('12')
+  await service.revokeKey(two.id)
+  await limits.getByRole('button', { name: 'Guardar' }).click()
+  await enter(three.key)
+  assert.equal(await limits.getByLabel('Máximo de imágenes').inputValue(), '12')
+  await service.revokeKey(three.id)
+  await limits.getByRole('button', { name: 'Guardar' }).click()
+  await enter(admin)
+  assert.equal(await limits.getByLabel('Máximo de imágenes').inputValue(), '')
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
 test('the state of the service is shown', async () => {
   const { page, context, complaints } = await browser.open(service, 'sistema', { admin })
   await page.getByText(/Base de datos \((sqlite|postgres)\): responde/).waitFor()

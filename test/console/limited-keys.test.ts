@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { accessibilityViolations, startBrowser, type TestBrowser } from '../support/browser.ts'
-import { record, stored } from '../support/domains.ts'
+import { LIST, record, stored } from '../support/domains.ts'
 import { gradient, ImageClient } from '../support/images.ts'
+import { call } from '../support/http.ts'
 import { limited } from '../support/key-limits.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { createWatch } from '../support/watches.ts'
@@ -91,5 +92,33 @@ test('an expired key is reported when it is pasted', async () => {
   await page.getByLabel('Clave de API').fill(key)
   await page.getByRole('button', { name: 'Entrar' }).click()
   await page.getByText('La clave de API expiró').waitFor()
+  await context.close()
+})
+
+test('a key over its rate is told how long to wait, in both languages', async () => {
+  const perDay = { count: 1, periodMs: 86_400_000 }
+  const { key } = await service.newKey('grupo', 'domainwatch', limited({ rate: perDay }))
+  assert.equal((await call(service, LIST, { query: { api: key } })).status, 200)
+  const { page, context } = await browser.open(service, '', {})
+  const enter = async (field: string, button: string) => {
+    await page.getByLabel(field).fill(key)
+    await page.getByRole('button', { name: button }).click()
+  }
+  await enter('Clave de API', 'Entrar')
+  await page.getByText('Demasiadas solicitudes. Espere 24 horas', { exact: true }).waitFor()
+  await page.getByLabel('Idioma').selectOption('English')
+  for (const [seconds, text] of [
+    [1, '1 second'],
+    [119, '119 seconds'],
+    [121, '3 minutes'],
+    [undefined, 'a moment'],
+  ] as const) {
+    const headers = seconds === undefined ? {} : { 'retry-after': String(seconds) }
+    await page.route('**/domainwatch/key?*', (route) =>
+      route.fulfill({ status: 429, headers, json: { status: 429, msg: 'Demasiadas solicitudes' } }),
+    )
+    await enter('API key', 'Sign in')
+    await page.getByText(`Too many requests. Wait ${text}`, { exact: true }).waitFor()
+  }
   await context.close()
 })

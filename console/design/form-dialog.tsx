@@ -1,0 +1,70 @@
+import { useState, type FormEvent, type ReactNode } from 'react'
+import { changeErrorMessage } from '../app/error-message.ts'
+import { useIsMounted } from '../app/is-mounted.ts'
+import { showToast } from '../app/toasts.tsx'
+import { t } from '../i18n/index.ts'
+import { Dialog } from './dialog.tsx'
+
+interface FormDialogProps {
+  readonly title: string
+  /** The text of the button that sends. */
+  readonly action: string
+  /** A click outside does not close it, because that would lose what was typed. */
+  readonly hasInput?: boolean
+  readonly isDisabled?: boolean
+  /** Rejects with the error to show. */
+  readonly onSend: () => Promise<void>
+  /** Called when it was sent or cancelled; not when it is only closed. */
+  readonly onDone?: () => void
+  readonly onClose: () => void
+  readonly children: ReactNode
+}
+
+/** A form in a dialog, which closes once it is sent. */
+export function FormDialog(props: FormDialogProps) {
+  const { title, hasInput = false, onSend, onDone, onClose } = props
+  const [fault, setFault] = useState<string>()
+  const [isBusy, setBusy] = useState(false)
+  const isOpen = useIsMounted()
+
+  async function send(event: FormEvent) {
+    event.preventDefault()
+    // A second click would send it twice.
+    setBusy(true)
+    setFault(undefined)
+    try {
+      await onSend()
+      onDone?.()
+      // The user may have gone elsewhere in the meantime.
+      if (isOpen.current) onClose()
+    } catch (error) {
+      if (!isOpen.current) showToast(`${title}. ${changeErrorMessage(error)}`, { isError: true })
+      setFault(changeErrorMessage(error))
+      setBusy(false)
+    }
+  }
+
+  function cancel() {
+    onDone?.()
+    onClose()
+  }
+
+  return (
+    <Dialog title={title} hasInput={hasInput} onClose={onClose}>
+      <form className="stack" onSubmit={(event) => void send(event)}>
+        {props.children}
+        <p className="fault-text" role="alert">
+          {fault}
+        </p>
+        <div className="row end">
+          <button type="button" className="button" onClick={cancel}>
+            {t('app.cancel')}
+          </button>
+          <button type="submit" className="button primary" disabled={isBusy || props.isDisabled === true}>
+            {props.action}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
