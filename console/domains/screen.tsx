@@ -62,6 +62,7 @@ export default function DomainsScreen() {
   useVisit(viewQuery(filters))
   const open = query.get('ficha') || undefined
   const start = query.get('desde-aqui') || undefined
+  /** -1 if the record of open details is not among the loaded rows. */
   const [active, setActive] = useState(0)
   const [isAscii, setAscii] = useState(false)
   const [total, setTotal] = useState<{ count: number | undefined; isAll: boolean }>({ count: 0, isAll: true })
@@ -79,7 +80,13 @@ export default function DomainsScreen() {
   )
 
   // Also when the view changes by a link or the back button: keys act on the active row, which must be in sight.
-  useEffect(() => setActive(0), [filters, start])
+  useEffect(() => setActive(open === undefined ? 0 : -1), [filters, start])
+  const hasRows = (total.count ?? 0) > 0
+  useEffect(() => {
+    // A link or the back button may have opened the details of another row.
+    const index = open === undefined ? -1 : indexOf(rows.current, open)
+    if (index >= 0) setActive(index)
+  }, [open, filters, start, hasRows])
   const apply = useCallback((next: Filters) => replaceQuery(queryOf(next)), [])
 
   const toggle = (record: DomainRecord, index: number, isRange: boolean) =>

@@ -95,7 +95,7 @@ export function DomainTable(props: Props) {
   useEffect(() => virtualizer.measure(), [height, virtualizer])
   useEffect(() => {
     // Shortcuts of the details scroll it, too.
-    if (active < rows.count) virtualizer.scrollToIndex(active)
+    if (active >= 0 && active < rows.count) virtualizer.scrollToIndex(active)
   }, [active])
   const identity = JSON.stringify([filters, start])
   useEffect(() => {
@@ -154,7 +154,7 @@ export function DomainTable(props: Props) {
       aria-multiselectable="true"
       aria-busy={rows.isFirst || rows.isGoingToEnd}
       style={style}
-      aria-activedescendant={rows.count > 0 ? `row-${active}` : undefined}
+      aria-activedescendant={rows.count > 0 && active >= 0 ? `row-${active}` : undefined}
       tabIndex={0}
       onKeyDown={press}
     >

@@ -95,7 +95,7 @@ test('an expired key is reported when it is pasted', async () => {
   await context.close()
 })
 
-test('a key over its rate is told how long to wait, in both languages', async () => {
+test('the user of a key over its rate sees how long to wait, in both languages', async () => {
   const perDay = { count: 1, periodMs: 86_400_000 }
   const { key } = await service.newKey('grupo', 'domainwatch', limited({ rate: perDay }))
   assert.equal((await call(service, LIST, { query: { api: key } })).status, 200)
