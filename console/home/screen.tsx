@@ -1,4 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
+import { useIsFetching, useQuery, useQueryClient, type Query } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
 import { callApi } from '../api/client.ts'
 import { session } from '../api/session.ts'
 import { useStore } from '../app/store.ts'
@@ -19,14 +20,41 @@ import { Sparkline } from './sparkline.tsx'
 import { Waiting } from './waiting.tsx'
 import './home.css'
 
+const UNKNOWN = {
+  predicate: ({ state }: Query) => state.status === 'pending' && state.fetchFailureCount === 0,
+}
+
+/** Whether all parts were fetched, or failed: parts that came one by one would move what is read or pressed already. */
+function useIsComplete(): boolean {
+  const queries = useQueryClient()
+  const [isComplete, setComplete] = useState(false)
+  const unknown = useIsFetching(UNKNOWN)
+  useEffect(() => {
+    if (queries.isFetching(UNKNOWN) === 0) setComplete(true)
+  }, [queries, unknown])
+  return isComplete
+}
+
 /** The home screen: an overview. */
 export default function HomeScreen() {
-  const keys = useStore(session)
+  const isComplete = useIsComplete()
   return (
     <div className="page wide home">
       <header>
         <h1>{t('nav.home')}</h1>
       </header>
+      {!isComplete && <Bones />}
+      <div hidden={!isComplete}>
+        <Parts />
+      </div>
+    </div>
+  )
+}
+
+function Parts() {
+  const keys = useStore(session)
+  return (
+    <>
       {keys.domainwatch !== undefined && (
         <>
           <Waiting />
@@ -39,7 +67,7 @@ export default function HomeScreen() {
       {keys.domainwatch !== undefined && <Domains />}
       {keys.imagestore !== undefined && <Images />}
       <FirstSteps hasDomains={keys.domainwatch !== undefined} hasImages={keys.imagestore !== undefined} />
-    </div>
+    </>
   )
 }
 
@@ -48,8 +76,8 @@ function Domains() {
     queryKey: ['domains', 'stats', {}],
     queryFn: async ({ signal }) => (await callApi('GET /api/v1/domainwatch/stats', { signal })).data,
   })
-  const { data, error } = query
-  if (data === undefined) return error === null ? <Bones /> : <QueryError of={query} />
+  const { data } = query
+  if (data === undefined) return <QueryError of={query} />
   const { totals, days } = data
   // The first steps say what to do; lists and figures of nothing would hide them.
   if (totals.records === 0) return <Feeds />

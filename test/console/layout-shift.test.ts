@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { domainGrid, domainRow, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
+import { holdRequests } from '../support/gate.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 let service: TestService
@@ -11,7 +12,10 @@ let browser: TestBrowser
 before(async () => {
   ;[service, browser] = await Promise.all([startService(), startBrowser()])
   const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
-  await stored(service, [record('casa', { date_reg: `${yesterday} 12:00:00` })])
+  await stored(service, [
+    record('casa', { date_reg: `${yesterday} 12:00:00` }),
+    record('libre', { status: 0, date_reg: `${yesterday} 11:00:00` }),
+  ])
 })
 after(async () => {
   await browser?.[Symbol.asyncDispose]()
@@ -37,3 +41,53 @@ for (const width of [390, 1_440]) {
     await context.close()
   })
 }
+
+for (const width of [390, 1_440]) {
+  test(`at ${width} pixels, nothing on the home screen moves when its figures arrive one by one`, async () => {
+    const keys = { domainwatch: service.domainKey, imagestore: service.imageKey }
+    const { page, context, complaints } = await browser.open(service, 'no-existe', keys, { width })
+    await page.getByRole('heading', { name: 'Página no encontrada' }).waitFor()
+    await page.addInitScript(`{
+      globalThis.moved = []
+      new PerformanceObserver((list) => {
+        const nodes = list.getEntries().flatMap(({ sources }) => sources.map(({ node }) => node))
+        const screen = document.querySelector('main')
+        moved.push(...nodes.filter((node) => screen.contains(node)).map((node) => node.outerHTML ?? node.data))
+      }).observe({ type: 'layout-shift', buffered: true })
+    }`)
+    let last = Promise.resolve()
+    await page.route('**/api/v1/**', async (route) => {
+      const before = last
+      const { promise, resolve } = Promise.withResolvers<void>()
+      last = promise
+      await before
+      const response = page.waitForResponse((one) => one.request() === route.request())
+      await route.continue()
+      await (await response).finished()
+      await page.evaluate('new Promise((draw) => requestAnimationFrame(() => requestAnimationFrame(draw)))')
+      resolve()
+    })
+    await page.goto(`${service.url}/console/`)
+    await page.getByRole('region', { name: 'Le espera' }).waitFor()
+    await page.getByRole('region', { name: 'Últimos eliminados' }).getByText('libre.cl').waitFor()
+    await page.getByRole('link', { name: 'Suba la primera imagen' }).waitFor()
+    await last
+    assert.deepEqual(await page.evaluate('moved'), [])
+    assert.deepEqual(complaints, [])
+    await context.close()
+  })
+}
+
+test('nothing turns or fades for people who prefer reduced motion', async () => {
+  const keys = { domainwatch: service.domainKey }
+  const { page, context } = await browser.open(service, 'no-existe', keys)
+  const gate = await holdRequests(page, 'domainwatch/watches')
+  await page.getByRole('navigation').getByRole('link', { name: 'Alertas' }).click()
+  await gate.next()
+  await page.locator('main .spinner').waitFor()
+  const moving = () => page.evaluate('document.getAnimations().length')
+  assert.equal(await moving(), 0)
+  await page.emulateMedia({ reducedMotion: 'no-preference' })
+  assert.equal(await moving(), 1)
+  await context.close()
+})
