@@ -10,6 +10,9 @@ const RETRY_MS = [1_000, 4_000, 15_000] as const
 
 type State = 'loading' | 'loaded' | 'broken'
 
+/** Browsers fetch images to their end that were removed: on a slow line, those in sight would wait for them. */
+const cancelOnRemoval = (image: HTMLImageElement) => () => image.removeAttribute('src')
+
 /** An image of the gallery: its blurred placeholder, then the image over it. */
 export function Thumb({ image, height }: { image: ImageRecord; height: number }) {
   const [state, setState] = useState<State>('loading')
@@ -30,6 +33,7 @@ export function Thumb({ image, height }: { image: ImageRecord; height: number })
       style={isBehind ? { backgroundImage: `url("${placeholder.url}")` } : {}}
     >
       <img
+        ref={cancelOnRemoval}
         className={state === 'loaded' ? 'loaded' : ''}
         src={thumbOf(image, height)}
         alt={image.name}

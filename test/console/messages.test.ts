@@ -159,4 +159,17 @@ test('home and the gallery show exact totals', async () => {
   await context.close()
 })
 
+test('images that were scrolled out of sight before they arrived are no longer fetched', async () => {
+  const { page, context, complaints } = await open('espacio')
+  await page.route('**/i/**', () => undefined)
+  await page.getByRole('navigation').getByRole('link', { name: 'Imágenes' }).click()
+  const asked = await page.waitForRequest('**/i/**')
+  const cancelled = page.waitForEvent('requestfailed', (request) => request === asked)
+  await page.locator('.tile').first().waitFor()
+  await page.evaluate('scrollTo(0, document.body.scrollHeight)')
+  await cancelled
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
 const format = (n: number) => new Intl.NumberFormat('es-CL').format(n)

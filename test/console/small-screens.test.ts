@@ -84,6 +84,16 @@ test('at 320 pixels, the bar says that the connection is lost', async () => {
   await context.close()
 })
 
+test('at 320 pixels, the last entry of the menu of the session can be scrolled to', async () => {
+  const { page, context } = await browser.open(service, 'dominios', keys, { width: 320, height: 256 })
+  await page.getByRole('button', { name: /^Mi sesión/ }).click()
+  const signOut = page.getByRole('button', { name: 'Salir' })
+  await signOut.scrollIntoViewIfNeeded()
+  const { y, height } = await boxOf(signOut)
+  assert.ok(y + height <= 256, String(y + height))
+  await context.close()
+})
+
 for (const width of [320, 390, 640]) {
   test(`at ${width} pixels, long tags leave room for the name, and the table does not scroll sideways`, async () => {
     const { page, context } = await browser.open(service, 'dominios', keys, { width, height: 700 })
