@@ -163,9 +163,10 @@ test('a name that cannot be encoded is a failure, not an exception', async (t) =
 })
 
 test('close fails look-ups in flight and later ones', async (t) => {
-  const { resolver } = await setUp(t, [silence])
-  const pending = resolver.nameServers('mudo.cl')
+  const { resolver } = await setUp(t, [(asked) => (asked.name === 'b.cl' ? find(asked) : 'silence')])
+  const [first, second, ...others] = ['a.cl', 'b.cl', 'c.cl', 'd.cl'].map((name) => resolver.nameServers(name))
+  assert.deepEqual(await second, found)
   await resolver.close()
-  assert.deepEqual(await pending, { kind: 'failed' })
+  for (const pending of [first, ...others]) assert.deepEqual(await pending, { kind: 'failed' })
   assert.deepEqual(await resolver.nameServers('otro.cl'), { kind: 'failed' })
 })

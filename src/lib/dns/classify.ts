@@ -160,7 +160,7 @@ function answerFound(
   }
   // No record for the name, or none whose target is a host name.
   if (servers.size === 0) return FAILED
-  return conclude({ kind: 'found', servers: [...servers].sort() }, ttl)
+  return conclude({ kind: 'found', servers: [...servers].toSorted() }, ttl)
 }
 
 /** Returns the end of the CNAME chain of a name, with its lowest TTL; undefined if the name has no CNAME. */
