@@ -164,9 +164,37 @@ test('a name that cannot be encoded is a failure, not an exception', async (t) =
 
 test('close fails look-ups in flight and later ones', async (t) => {
   const { resolver } = await setUp(t, [(asked) => (asked.name === 'b.cl' ? find(asked) : 'silence')])
-  const [first, second, ...others] = ['a.cl', 'b.cl', 'c.cl', 'd.cl'].map((name) => resolver.nameServers(name))
+  const [first, second, ...others] = ['a.cl', 'b.cl', 'c.cl', 'd.cl'].map((name) =>
+    resolver.nameServers(name),
+  )
   assert.deepEqual(await second, found)
   await resolver.close()
   for (const pending of [first, ...others]) assert.deepEqual(await pending, { kind: 'failed' })
   assert.deepEqual(await resolver.nameServers('otro.cl'), { kind: 'failed' })
+})
+
+test('a failure that is read after the deadline ends the look-up without a negative timeout', async (t) => {
+  const bothAsked = Promise.withResolvers<undefined>()
+  const { resolver } = await setUp(
+    t,
+    [
+      async (asked) => {
+        if (asked.index === 1) bothAsked.resolve(undefined)
+        await bothAsked.promise
+        return asked.index === 0 ? find(asked) : { rcode: RCODE.SERVFAIL }
+      },
+      silence,
+    ],
+    { deadlineMs: 1_000, retryMs: 10_000, socketsPerServer: 1 },
+  )
+  const warnings: Error[] = []
+  const warned = (warning: Error) => warnings.push(warning)
+  process.on('warning', warned)
+  t.after(() => process.off('warning', warned))
+  const [first, second] = ['a.cl', 'b.cl'].map((name) => resolver.nameServers(name))
+  assert.deepEqual(await first, found)
+  // The response for the second name has arrived too, but is not read before the deadline.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_100)
+  assert.deepEqual(await second, { kind: 'failed' })
+  assert.deepEqual(warnings, [])
 })

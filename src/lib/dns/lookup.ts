@@ -96,7 +96,7 @@ export class Lookup implements AttemptListener {
 
   /** Waits until the latest attempt counts as unanswered. */
   #wait(delayMs: number): void {
-    const remaining = this.#endsAt - performance.now()
+    const remaining = Math.max(0, this.#endsAt - performance.now())
     this.#isLastWait = delayMs >= remaining
     clearTimeout(this.#timer)
     this.#timer = setTimeout(onTimeout, Math.min(delayMs, remaining), this)
