@@ -1,43 +1,27 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { gzipSync } from 'node:zlib'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { catalejo, messagesIn } from '../support/cli.ts'
-import { names, record, records, stored, update } from '../support/domains.ts'
-import { eventually } from '../support/eventually.ts'
-import { temporaryFolder } from '../support/folder.ts'
+import { after, test } from 'node:test'
+import { record, stored, update } from '../support/domains.ts'
 import { call, type Fields } from '../support/http.ts'
-import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { ManualClock, startService } from '../support/service.ts'
 
 const EXPORT = '/api/v1/domainwatch/export'
 const HEAD = 'name,length,agent,status,reserved,revision,discarded,date_reg,date_mod,deleted_at,discarded_at'
 
-async function exported(service: TestService, query: Fields = {}) {
+const clock = new ManualClock('2026-01-02T12:00:00Z')
+const service = await startService({ clock })
+after(() => service[Symbol.asyncDispose]())
+
+async function exported(query: Fields = {}) {
   return call(service, EXPORT, { query: { api: service.domainKey, ...query } })
 }
 
-function on(service: TestService): string[] {
-  const { databaseUrl } = service
-  return ['--data', service.data, ...(databaseUrl === '' ? [] : ['--database-url', databaseUrl])]
-}
-
-async function import_(service: TestService, ...args: string[]) {
-  const { code, stdout, stderr } = await catalejo(['import', ...on(service), ...args])
-  return { code, stdout, messages: messagesIn(stderr) }
-}
-
-const at = '2025-12-31 14:30:34'
-
 test('both formats have every record and field, with the filters and orders of list', async () => {
-  const clock = new ManualClock('2026-01-02T12:00:00Z')
-  await using service = await startService({ clock })
   await stored(service, [
     record('uno'),
     record('ñandú', { status: 0, agent: 'a,"b"', date_reg: '2025-12-30 00:00:00' }),
   ])
   await update(service, [{ domain: 'uno', discarded: 1, revision: 1 }])
-  const csv = await exported(service)
+  const csv = await exported()
   assert.equal(csv.status, 200)
   assert.equal(csv.headers.get('content-type'), 'text/csv; charset=utf-8; header=present')
   assert.equal(csv.headers.get('content-disposition'), 'attachment; filename="dominios.csv"')
@@ -46,12 +30,12 @@ test('both formats have every record and field, with the filters and orders of l
     csv.text,
     [
       HEAD,
-      `uno,3,grupo,1,0,1,1,${at},${now},,2026-01-02T12:00:00.000Z`,
+      `uno,3,grupo,1,0,1,1,2025-12-31 14:30:34,${now},,2026-01-02T12:00:00.000Z`,
       `ñandú,5,"a,""b""",0,0,0,0,2025-12-30 00:00:00,${now},2025-12-30 00:00:00,`,
       '',
     ].join('\r\n'),
   )
-  const ndjson = await exported(service, { format: 'ndjson', sort: 'asc', status: 0 })
+  const ndjson = await exported({ format: 'ndjson', sort: 'asc', status: 0 })
   assert.equal(ndjson.headers.get('content-type'), 'application/x-ndjson')
   assert.equal(
     ndjson.text,
@@ -60,220 +44,16 @@ test('both formats have every record and field, with the filters and orders of l
   )
   // The seven days count here too.
   clock.advance(7 * 24 * 3_600_000)
-  assert.equal((await exported(service, { search: 'uno' })).text, `${HEAD}\r\n`)
+  assert.equal((await exported({ search: 'uno' })).text, `${HEAD}\r\n`)
 })
 
 test('invalid parameters and keys are rejected like those of list', async () => {
-  await using service = await startService()
-  assert.deepEqual((await exported(service, { format: 'xml' })).body, {
+  assert.deepEqual((await exported({ format: 'xml' })).body, {
     status: 400,
     msg: 'El parámetro format debe ser csv o ndjson',
   })
-  const flagged = await exported(service, { agent: '' })
+  const flagged = await exported({ agent: '' })
   assert.deepEqual(flagged.body, { status: 400, msg: 'El parámetro agent necesita el parámetro search' })
   assert.equal(flagged.headers.get('content-disposition'), null)
-  assert.equal((await exported(service, { api: service.imageKey })).status, 403)
-})
-
-test('exports of several parts are complete, and import to the same state', async () => {
-  await using service = await startService()
-  const many = Array.from({ length: 4_500 }, (_, i) =>
-    record(`n${i}`, {
-      status: i % 2,
-      reserve: i % 3 === 0 ? 1 : 0,
-      date_reg: `2025-01-01 00:00:${10 + (i % 40)}`,
-    }),
-  )
-  await stored(service, many)
-  // Deleted after it was recorded, marked, discarded, an agent that CSV must quote.
-  await update(service, [
-    { domain: 'n1', status: 0 },
-    { domain: 'n2', revision: 1, agent: 'dos\nlíneas, "con comillas"' },
-    { domain: 'n3', discarded: 1 },
-    { domain: 'n4', agent: 'del\r\nportapapeles' },
-    { domain: 'n5', agent: `a${'\n'.repeat(98)}"` },
-  ])
-  const last = { last_register: 1_024, last_deleted: 1_024 }
-  assert.equal((await exported(service, last)).text.split('\r\n').length, 2_048 + 2)
-
-  await using folder = await temporaryFolder()
-  for (const format of ['csv', 'ndjson']) {
-    const { text } = await exported(service, { format })
-    await using other = await startService()
-    const file = join(folder.path, format)
-    await writeFile(file, format === 'csv' ? text : gzipSync(text))
-    assert.deepEqual(await import_(other, file), {
-      code: 0,
-      stdout: `${file}: 4500 records, 4500 new or changed, 0 lines refused\n`,
-      messages: [],
-    })
-    assert.equal((await exported(other, { format })).text, text)
-    const again = await import_(other, file)
-    assert.equal(again.stdout, `${file}: 4500 records, 0 new or changed, 0 lines refused\n`)
-    const written = await catalejo(['export', ...on(other), '--format', format])
-    assert.equal(written.stdout, text)
-  }
-})
-
-const DECIDED = ['seen', 'seen_by', 'seen_at', 'note', 'tags']
-
-test('decisions, notes and tags are exported on request and imported; an import without them keeps them', async () => {
-  const clock = new ManualClock('2026-01-15T12:00:00.250Z')
-  await using service = await startService({ clock })
-  await stored(service, [record('uno'), record('dos'), record('tres', { status: 0 })])
-  const note = '=1+1\r\n"ñ", \u202e\\u000a;'
-  await update(service, [
-    { domain: 'uno', seen: 1, note, tags: ['ñandú', 'b-2'] },
-    { domain: 'dos', note: '-1' },
-  ])
-  const all = { fields: 'all', sort: 'asc' }
-  const now = '2026-01-15 09:00:00'
-  const ndjson = (await exported(service, { ...all, format: 'ndjson' })).text
-  assert.deepEqual(
-    ndjson
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-      .map((line) => [line.name, ...DECIDED.map((field) => line[field])]),
-    [
-      ['dos', 0, null, null, '-1', []],
-      ['tres', 0, null, null, '', []],
-      ['uno', 1, 'grupo', now, note, ['ñandú', 'b-2']],
-    ],
-  )
-  const csv = (await exported(service, all)).text
-  assert.deepEqual(csv.split('\r\n'), [
-    `${HEAD},${DECIDED.join(',')},words,claimed_by,claimed_until`,
-    `dos,3,grupo,1,0,0,0,${at},${now},,,0,,,'-1,,dos,,`,
-    `tres,4,grupo,0,0,0,0,${at},${now},${at},,0,,,,,tres,,`,
-    `uno,3,grupo,1,0,0,0,${at},${now},,,1,grupo,${now},` +
-      `"'=1+1\\u000d\\u000a""ñ"", \\u202e\\u005cu000a;",ñandú b-2,uno,,`,
-    '',
-  ])
-  const plain = (await exported(service, { sort: 'asc' })).text
-  assert.equal(plain.split('\r\n')[0], HEAD)
-  assert.equal((await exported(service, { sort: 'asc', fields: 'deleted_at' })).text, plain)
-  const few = await exported(service, { search: 'uno', fields: 'tags,seen', format: 'ndjson' })
-  assert.deepEqual(Object.keys(JSON.parse(few.text)).slice(-2), ['seen', 'tags'])
-
-  await using folder = await temporaryFolder()
-  await using other = await startService({ clock })
-  const unchanged = async (text: string, changed: number) => {
-    const file = join(folder.path, 'export')
-    await writeFile(file, text)
-    assert.deepEqual(await import_(other, file), {
-      code: 0,
-      stdout: `${file}: 3 records, ${changed} new or changed, 0 lines refused\n`,
-      messages: [],
-    })
-    assert.equal((await exported(other, all)).text, csv)
-    assert.equal((await exported(other, { ...all, format: 'ndjson' })).text, ndjson)
-  }
-  await unchanged(csv, 3)
-  // Of what an export says nothing nothing changes.
-  for (const text of [plain, ndjson, csv]) await unchanged(text, 0)
-  const { stdout } = await catalejo(['export', ...on(other), '--fields', 'all', '--format', 'ndjson'])
-  assert.deepEqual(stdout.split('\n').toSorted(), ndjson.split('\n').toSorted())
-
-  // What it says replaces what is there; a new status alone makes a record unseen.
-  const [, , , uno = ''] = csv.split('\r\n')
-  await update(other, [
-    { domain: 'tres', seen: 1, note: 'otra', tags: ['x'] },
-    { domain: 'dos', seen: 1 },
-  ])
-  await unchanged(csv, 2)
-  const file = join(folder.path, 'vendido')
-  const sold = `uno,3,grupo,0,0,0,0,${at},${now},${now},`
-  await writeFile(file, `${HEAD}\r\n${sold}\r\n`)
-  assert.equal((await import_(other, file)).code, 0)
-  const [, after] = (await exported(other, { ...all, search: 'uno' })).text.split('\r\n')
-  assert.equal(after, `${sold},0,,,${uno.slice(uno.indexOf(`"'=`))}`)
-
-  const bad = {
-    seen: ['{"seen":"1"}', 'El campo seen debe ser un número (0 o 1), no un texto'],
-    seen_at: [
-      '{"seen":1,"seen_by":"grupo"}',
-      'El campo seen_at debe ser una fecha y hora (YYYY-MM-DD HH:MM:SS) si seen es 1, y si no, nada',
-    ],
-    seen_by: [
-      `{"seen":0,"seen_by":"grupo"}`,
-      'El campo seen_by debe ser un texto de 1 a 100 caracteres si seen es 1, y si no, nada',
-    ],
-  }
-  const [line = ''] = ndjson.split('\n')
-  const lines = Object.values(bad).map(([fields = '']) =>
-    JSON.stringify({ ...JSON.parse(line), seen_at: null, seen_by: null, ...JSON.parse(fields) }),
-  )
-  await writeFile(file, lines.join('\n'))
-  const { messages } = await import_(other, file)
-  assert.deepEqual(
-    messages.slice(0, 3),
-    Object.values(bad).map(([, msg], i) => `${file}:${i + 1}: ${msg}`),
-  )
-})
-
-test('the lists of the registry load while the service runs; bad lines are reported individually', async () => {
-  await using service = await startService()
-  await using folder = await temporaryFolder()
-  const file = async (name: string, lines: readonly string[]) => {
-    const path = join(folder.path, name)
-    await writeFile(path, `${lines.join('\n')}\n`)
-    return path
-  }
-  const registered = await file('alta.csv', [
-    'Nombre Dominio,Fecha Inscripción',
-    'uno.cl,2025-12-31 10:00:00',
-    '-malo.cl,2025-12-31 09:00:00',
-    '"dos.cl,2025-12-31 08:30:00',
-    'ñandú.cl,2025-12-31 08:00:00',
-    'uno.cl,2024-01-01 00:00:00',
-    'tres.cl,2025-02-30 00:00:00',
-  ])
-  const dry = await import_(service, '--dry-run', registered)
-  assert.equal(
-    dry.stdout,
-    `${registered}: 3 records, 2 would be new, 0 would change, 1 would stay, 3 lines refused\n`,
-  )
-  assert.deepEqual(await names(service), [])
-
-  assert.deepEqual(await import_(service, registered), {
-    code: 1,
-    stdout: `${registered}: 3 records, 2 new or changed, 3 lines refused\n`,
-    messages: [
-      `${registered}:3: El campo domain debe ser un nombre de dominio .cl válido, sin el sufijo`,
-      `${registered}:4: La línea no es CSV válido`,
-      `${registered}:7: El campo date_reg debe ser una fecha y hora real con el formato YYYY-MM-DD HH:MM:SS`,
-    ],
-  })
-  await eventually(async () => (await names(service)).length === 2, 'the list has what the command stored')
-  const shown = (await records(service)).map(({ name, agent, status, date_reg }) => [
-    name,
-    agent,
-    status,
-    date_reg,
-  ])
-  assert.deepEqual(shown, [
-    ['uno', 'grupo', 1, '2025-12-31 10:00:00'],
-    ['ñandú', 'grupo', 1, '2025-12-31 08:00:00'],
-  ])
-
-  await update(service, [{ domain: 'uno', revision: 1 }])
-  const released = await file('baja.txt', ['uno.cl', 'nuevo.cl'])
-  const tried = await import_(service, '--dry-run', released)
-  assert.equal(
-    tried.stdout,
-    `${released}: 2 records, 1 would be new, 1 would change, 0 would stay, 0 lines refused\n`,
-  )
-  assert.deepEqual(await names(service, { last_deleted: 10 }), [])
-  assert.equal((await import_(service, released)).code, 0)
-  await eventually(
-    async () => (await names(service, { last_deleted: 10 })).length === 2,
-    'the list has what the command stored',
-  )
-  assert.deepEqual(await names(service, { last_deleted: 10 }), ['uno', 'nuevo'])
-  const [uno] = await records(service, { search: 'uno' })
-  assert.deepEqual([uno?.status, uno?.revision, uno?.date_reg], [0, 1, '2025-12-31 10:00:00'])
-  // The older list again takes no deletion back.
-  assert.match((await import_(service, registered)).stdout, / 0 new or changed/)
-  assert.deepEqual(await names(service, { status: 1 }), ['ñandú'])
+  assert.equal((await exported({ api: service.imageKey })).status, 403)
 })

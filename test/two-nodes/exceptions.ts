@@ -54,6 +54,7 @@ export const ONE_MACHINE: ReadonlyMap<string, string> = new Map([
 ])
 
 const OWN_DATABASE = 'opens a database in its own process, without a service'
+const ONE_COMMAND = 'a command imports it in a process of its own, next to any number of nodes'
 const ONE_IMAGE = 'one node makes all of it from the bytes of an image'
 const ONE_RESOLVER = 'each node asks the name servers itself, and limits its own look-ups'
 const ONE_ANSWER = 'the node that answers a request decides alone'
@@ -70,7 +71,9 @@ export const SAME_ON_ONE_NODE: ReadonlyMap<string, string> = new Map([
   ['domainwatch/dns-fairness.test.ts', ONE_RESOLVER],
   ['domainwatch/dns-types.test.ts', ONE_RESOLVER],
   ['domainwatch/dns.test.ts', ONE_RESOLVER],
+  ['domainwatch/export-texts.test.ts', ONE_COMMAND],
   ['domainwatch/filter-table.test.ts', OWN_DATABASE],
+  ['domainwatch/import.test.ts', ONE_COMMAND],
   ['domainwatch/list-scans.test.ts', OWN_DATABASE],
   ['domainwatch/search.test.ts', OWN_DATABASE],
   ['domainwatch/search-random.test.ts', OWN_DATABASE],
