@@ -74,7 +74,7 @@ suite(
   { concurrency: FOLDERS },
   () => {
     for (let lineage = 0; lineage < FOLDERS; lineage++) {
-      test(`${ROUNDS / FOLDERS} rounds on one data folder`, { timeout: 600_000 }, (context) =>
+      test(`${ROUNDS / FOLDERS} rounds on one data folder`, { timeout: 1_800_000 }, (context) =>
         kills(context, lineage),
       )
     }

@@ -36,7 +36,7 @@ async function damage(path: string): Promise<() => Promise<void>> {
   }
 }
 
-suite('/readyz reflects failures of requests', { timeout: 240_000 }, () => {
+suite('/readyz reflects failures of requests', { timeout: 900_000 }, () => {
   test('a damaged database is not ready, is explained once in the log, and is ready again once it is whole', async () => {
     await using folder = await temporaryFolder()
     await using place = await startSingleNode(folder.path)
@@ -128,7 +128,7 @@ function assertShort(said: Awaited<ReturnType<typeof sayAll>>): void {
   }
 }
 
-suite('commands report an unusable database in one line', { timeout: 240_000 }, () => {
+suite('commands report an unusable database in one line', { timeout: 900_000 }, () => {
   test('a damaged first page', async () => {
     await using folder = await temporaryFolder()
     await using elsewhere = await temporaryFolder()

@@ -57,7 +57,7 @@ async function runOn(ceph: Ceph, files: readonly string[]): Promise<void> {
   assert.ok(passed > files.length && skipped < passed, output)
 }
 
-suite('on a real S3 gateway', { skip, timeout: 600_000 }, async () => {
+suite('on a real S3 gateway', { skip, timeout: 1_800_000 }, async () => {
   test('Ceph', async (context) => {
     await using ceph = await startCeph()
     const { endpoint, accessKeyId, secretAccessKey } = ceph

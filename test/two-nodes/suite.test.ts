@@ -27,7 +27,7 @@ const told = ({ file, name, reason }: Ran) => `${file}: ${name}: ${JSON.stringif
 
 test(
   'two nodes behind a balancer, over PostgreSQL and S3, keep the contract, except for the listed tests',
-  { skip: noCeph || noHaproxy, timeout: 1_800_000 },
+  { skip: noCeph || noHaproxy, timeout: 3_600_000 },
   async (context) => {
     const only = process.env['TEST_FILES']?.split(' ') ?? []
     await using stack = new AsyncDisposableStack()

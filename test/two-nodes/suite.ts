@@ -12,8 +12,8 @@ import type { Ended } from './reporter.ts'
 const TESTS = fileURLToPath(new URL('../', import.meta.url))
 const REPORTER = fileURLToPath(new URL('./reporter.ts', import.meta.url))
 const END_OF_FILE = new URL('../../scripts/test/end-of-file.ts', import.meta.url).href
-/** Twice as long as it takes on two processors. */
-const TIMEOUT_MS = 25 * 60_000
+/** Five times as long as it takes on two processors. */
+const TIMEOUT_MS = 50 * 60_000
 /** Where the tests are that go through the public door. */
 const FOLDERS = ['domainwatch', 'http', 'imagestore', 'keys']
 /** Each has two nodes of its own: three concurrent ones took as long. */
