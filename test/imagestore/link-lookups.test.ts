@@ -22,7 +22,7 @@ test(
     await add(service, [record('sitio')])
     const history = async () => {
       const address = `${url}/api/v1/domainwatch/history?domain=sitio.cl&api=${domainKey}`
-      return (await fetch(address, { signal: AbortSignal.timeout(3_000) })).status
+      return (await fetch(address, { signal: AbortSignal.timeout(30_000) })).status
     }
     assert.equal(await history(), 200)
     const holder = new pg.Client({ connectionString: made.url })

@@ -24,7 +24,7 @@ test(
     const { url, domainKey } = service
     await add(service, [record('sitio')])
     const history = () =>
-      fetch(`${url}${HISTORY}?domain=sitio.cl&api=${domainKey}`, { signal: AbortSignal.timeout(5_000) })
+      fetch(`${url}${HISTORY}?domain=sitio.cl&api=${domainKey}`, { signal: AbortSignal.timeout(30_000) })
     assert.equal((await history()).status, 200)
     const holder = new pg.Client({ connectionString: made.url })
     await holder.connect()
