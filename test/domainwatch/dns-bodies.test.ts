@@ -1,6 +1,6 @@
 /** Bodies of bulk `dns` calls are parsed in threads, where senders take turns: without a key nobody holds the event loop. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { postFrom } from '../support/senders.ts'
 import { startService } from '../support/service.ts'
 
@@ -8,8 +8,10 @@ const DNS = '/api/v1/domainwatch/dns'
 const JSON_BODY = { 'content-type': 'application/json' }
 const SENDERS = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5']
 
+const service = await startService()
+after(() => service[Symbol.asyncDispose]())
+
 test('bodies without a key wait for a thread', { timeout: 120_000 }, async () => {
-  await using service = await startService()
   const body = `{"data":[${'[],'.repeat(340_000)}[]]}`
   let isSeen = false
   const send = async (from: string) => {
@@ -28,7 +30,6 @@ test('bodies without a key wait for a thread', { timeout: 120_000 }, async () =>
 })
 
 test('an extremely deeply nested name is an invalid name', async () => {
-  await using service = await startService()
   const deep = '['.repeat(200_000) + ']'.repeat(200_000)
   const { status } = await postFrom(`${service.url}${DNS}?api=${service.domainKey}`, {
     from: '127.0.0.2',

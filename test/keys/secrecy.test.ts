@@ -2,13 +2,16 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { ADD, add, DNS, LIST, record, UPDATE } from '../support/domains.ts'
 import { ENDPOINTS } from '../support/endpoints.ts'
 import { call, ENCODINGS, send } from '../support/http.ts'
 import { limited, perMinute } from '../support/key-limits.ts'
 import { RawConnection } from '../support/raw.ts'
 import { startService } from '../support/service.ts'
+
+const traced = await startService({ flags: { 'log-level': 'trace' } })
+after(() => traced[Symbol.asyncDispose]())
 
 async function bytesUnder(folder: string): Promise<Buffer> {
   const files = await readdir(folder, { recursive: true, withFileTypes: true })
@@ -37,15 +40,14 @@ test('only the digest of a key is stored, at run time and afterwards', async () 
 })
 
 test('a limited key is unknown to nodes of an older version', async () => {
-  await using service = await startService()
   const keys = [
     limited({ scope: 'read' }),
     limited({ expiresAt: Date.now() }),
     limited({ rate: perMinute(1) }),
   ]
   for (const limits of keys) {
-    const { key, id } = await service.newKey('cuenta', 'domainwatch', limits)
-    const bytes = Buffer.concat([await bytesUnder(service.data), await service.dump()])
+    const { key, id } = await traced.newKey('cuenta', 'domainwatch', limits)
+    const bytes = Buffer.concat([await bytesUnder(traced.data), await traced.dump()])
     assert.ok(bytes.includes(id))
     assert.equal(bytes.includes(hash('sha256', key)), false)
     assert.equal(bytes.includes(key), false)
@@ -53,9 +55,8 @@ test('a limited key is unknown to nodes of an older version', async () => {
 })
 
 test('a key is 160 random bits in unambiguous characters', async () => {
-  await using service = await startService()
   const keys = await Promise.all(
-    Array.from({ length: 50 }, async () => (await service.newKey('cuenta', 'domainwatch')).key),
+    Array.from({ length: 50 }, async () => (await traced.newKey('cuenta', 'domainwatch')).key),
   )
   assert.equal(new Set(keys).size, 50)
   for (const key of keys) assert.match(key, /^[a-km-np-z2-9]{32}$/)
@@ -143,9 +144,8 @@ test('the value of api is in no log, metric or response, whatever fails', async 
 })
 
 test('the address of the next page carries the key for its caller, and no log does', async () => {
-  await using service = await startService({ flags: { 'log-level': 'trace' } })
-  await add(service, [record('uno'), record('dos')])
-  const { headers } = await call(service, LIST, { query: { api: service.domainKey, limit: 1 } })
+  await add(traced, [record('uno'), record('dos')])
+  const { headers } = await call(traced, LIST, { query: { api: traced.domainKey, limit: 1 } })
   assert.match(headers.get('link') ?? '', /rel="next"$/)
-  assert.equal((await service.log()).includes(service.domainKey), false)
+  assert.equal((await traced.log()).includes(traced.domainKey), false)
 })
