@@ -3,7 +3,7 @@ import { readFile, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { makeFolder } from '../storage/blobs/durable.ts'
 import { createFileWith } from '../lib/private-files.ts'
-import type { ImportCounts, Reached } from '../domainwatch/index.ts'
+import type { ImportCounts, Reached } from '../domainwatch/import/writer.ts'
 
 export interface Checkpoint {
   readonly line: number

@@ -1,6 +1,5 @@
 import type { Option } from 'commander'
-import { CatalejoCommand } from './command.ts'
-import { settingsOf, SettingOption } from './help.ts'
+import { CatalejoCommand, settingsOf, SettingOption } from './command.ts'
 
 const FILE_ARGUMENTS = /^(FILE|FOLDER|PLACE)$/
 

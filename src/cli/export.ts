@@ -1,14 +1,9 @@
 import { openDatabase } from '../server/open-database.ts'
 import { systemClock } from '../lib/clock.ts'
-import {
-  readDictionary,
-  DomainLists,
-  EXPORT_FORMATS,
-  exportText,
-  FIELD_NAMES,
-  fieldsParameter,
-  RecordFields,
-} from '../domainwatch/index.ts'
+import { EXPORT_FORMATS, exportText } from '../domainwatch/export.ts'
+import { DomainLists } from '../domainwatch/list/domain-lists.ts'
+import { FIELD_NAMES, fieldsParameter, RecordFields } from '../domainwatch/record-fields.ts'
+import { readDictionary } from '../domainwatch/words/dictionary.ts'
 import type { Options } from './command.ts'
 import { fail, usageFault } from './failure.ts'
 import { abortOnSignal } from './instance.ts'

@@ -5,17 +5,13 @@ import { openDatabase } from '../server/open-database.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Progress } from '../lib/progress.ts'
 import type { Database } from '../storage/database/database.ts'
-import {
-  bytesOf,
-  IMPORT_FORMATS,
-  importLines,
-  readDictionary,
-  readLines,
-  splitFewNames,
-  storeRows,
-  dryRunRows,
-  type ImportOutcome,
-} from '../domainwatch/index.ts'
+import { IMPORT_FORMATS } from '../domainwatch/import/format.ts'
+import { importLines, type ImportOutcome } from '../domainwatch/import/importer.ts'
+import { readLines } from '../domainwatch/import/lines.ts'
+import { bytesOf } from '../domainwatch/import/source.ts'
+import { dryRunRows, storeRows } from '../domainwatch/import/store-rows.ts'
+import { readDictionary } from '../domainwatch/words/dictionary.ts'
+import { splitFewNames } from '../domainwatch/words/split-names.ts'
 import { checkpointsOf } from './checkpoint.ts'
 import { reportMigration } from './instance.ts'
 import { failureLine, usageFault } from './failure.ts'

@@ -4,9 +4,8 @@ import { IMPORT_FORMATS } from '../domainwatch/import/format.ts'
 import { ALL_SCOPES, SERVICES } from '../http/auth/key-limits.ts'
 import { DELIVERY_MODES } from '../imagestore/links/delivery-mode.ts'
 import { VERSION } from '../lib/version.ts'
-import { CatalejoCommand } from './command.ts'
+import { CatalejoCommand, SettingOption, showHelp } from './command.ts'
 import { COULD_NOT_VERIFY } from './failure.ts'
-import { SettingOption, showHelp } from './help.ts'
 
 const DATABASE = ['data', 'database-url']
 const STORES = [...DATABASE, 'blobs-url']

@@ -11,21 +11,12 @@ export interface Table {
   readonly identity?: string
 }
 
-/** What happens to a table when an instance is copied. */
-export type Policy =
-  | { readonly kind: 'copied'; readonly table: Table }
-  /** Its rows describe this place or this moment and would be wrong elsewhere. */
-  | { readonly kind: 'left'; readonly name: string }
-
 const KEY_LIMITS = {
   scope: 'text',
   expires_at: 'integer',
   rate_count: 'integer',
   rate_ms: 'integer',
 } as const
-
-const copied = (table: Table): Policy => ({ kind: 'copied', table })
-const left = (name: string): Policy => ({ kind: 'left', name })
 
 /** The columns that exports contain and imports restore. */
 export const DOMAINS = {
@@ -52,18 +43,23 @@ export const DOMAINS = {
   },
 } as const satisfies Table
 
+const OBSERVATIONS = {
+  key: ['name', 'first_at'],
+  columns: { name: 'text', first_at: 'integer', last_at: 'integer', servers: 'text' },
+} as const
+
 /** Triggers add a row for every write to other tables, so this table can be made equal only after all of them. */
 export const CHANGES = 'changes'
 
-/** Every table of the schema. A table comes after those that its rows refer to. */
-export const policies: readonly Policy[] = [
-  copied({
+/** The tables that are copied, each after those that its rows refer to. */
+export const copiedTables: readonly Table[] = [
+  {
     name: 'accounts',
     key: ['id'],
     columns: { id: 'integer', name: 'text', service: 'text', created_at: 'integer' },
     identity: 'id',
-  }),
-  copied({
+  },
+  {
     name: 'keys',
     key: ['id'],
     columns: {
@@ -74,10 +70,10 @@ export const policies: readonly Policy[] = [
       revoked_at: 'integer',
       ...KEY_LIMITS,
     },
-  }),
-  copied({ name: 'feeds', key: ['account_id'], columns: { account_id: 'integer', added_at: 'integer' } }),
-  copied(DOMAINS),
-  copied({
+  },
+  { name: 'feeds', key: ['account_id'], columns: { account_id: 'integer', added_at: 'integer' } },
+  DOMAINS,
+  {
     name: 'blobs',
     key: ['hash'],
     columns: {
@@ -92,8 +88,8 @@ export const policies: readonly Policy[] = [
       dhash: 'text',
       thumbhash: 'text',
     },
-  }),
-  copied({
+  },
+  {
     name: 'images',
     key: ['account_id', 'hash'],
     columns: {
@@ -105,24 +101,24 @@ export const policies: readonly Policy[] = [
       date: 'integer',
       expires: 'integer',
     },
-  }),
-  copied({
+  },
+  {
     name: 'image_uploads',
     key: ['account_id', 'hash', 'key_id'],
     columns: { account_id: 'integer', hash: 'text', key_id: 'text' },
-  }),
-  copied({
+  },
+  {
     name: 'delivery',
     key: ['account_id'],
     columns: { account_id: 'integer', mode: 'text', secret: 'text' },
-  }),
-  copied({
+  },
+  {
     name: 'image_limits',
     key: ['account_id'],
     columns: { account_id: 'integer', max_bytes: 'integer', max_images: 'integer' },
-  }),
+  },
   // Cursors are valid in one database only: in a copy, a watch starts with a gap.
-  copied({
+  {
     name: 'watches',
     key: ['id'],
     columns: {
@@ -156,8 +152,8 @@ export const policies: readonly Policy[] = [
       previous_secret_until: 'integer',
       deliveries: 'integer',
     },
-  }),
-  copied({
+  },
+  {
     name: 'watch_destinations',
     key: ['id'],
     columns: {
@@ -178,8 +174,8 @@ export const policies: readonly Policy[] = [
       last_error_at: 'integer',
       resumes: 'integer',
     },
-  }),
-  copied({
+  },
+  {
     name: 'watch_deliveries',
     key: ['watch_id', 'number'],
     columns: {
@@ -198,19 +194,14 @@ export const policies: readonly Policy[] = [
       body: 'text',
       replay_at: 'integer',
     },
-  }),
+  },
   // The store may be moved without its database, and then still has to remove these.
-  copied({ name: 'blob_trash', key: ['key'], columns: { key: 'text' } }),
+  { name: 'blob_trash', key: ['key'], columns: { key: 'text' } },
   // A store of images identifies its database by this.
-  copied({ name: 'instance', key: ['only_row'], columns: { only_row: 'integer', id: 'text' } }),
-  ...['name_servers', 'mail_servers'].map((name) =>
-    copied({
-      name,
-      key: ['name', 'first_at'],
-      columns: { name: 'text', first_at: 'integer', last_at: 'integer', servers: 'text' },
-    }),
-  ),
-  copied({
+  { name: 'instance', key: ['only_row'], columns: { only_row: 'integer', id: 'text' } },
+  { name: 'name_servers', ...OBSERVATIONS },
+  { name: 'mail_servers', ...OBSERVATIONS },
+  {
     name: 'administrators',
     key: ['id'],
     columns: {
@@ -221,9 +212,9 @@ export const policies: readonly Policy[] = [
       revoked_at: 'integer',
       ...KEY_LIMITS,
     },
-  }),
+  },
   // The history of records. Their ids are kept, but they become those of another log: `renewLog`.
-  copied({
+  {
     name: CHANGES,
     key: ['id'],
     columns: {
@@ -237,30 +228,8 @@ export const policies: readonly Policy[] = [
       after: 'text',
     },
     identity: 'id',
-  }),
-  // Follows from the records and watches.
-  left('dns_checks'),
-  // Validators describe what this database has imported.
-  left('feed_states'),
-  left('key_uses'),
-  left('key_rates'),
-  left('change_log'),
-  left('failed_keys'),
-  left('leases'),
-  left('claims'),
-  left('moves'),
-  left('name_splits'),
-  // Triggers create them from the images.
-  left('image_dhashes'),
-  left('image_totals'),
-  left('image_usage'),
-  // PostgreSQL's version of the schema.
-  left('schema_version'),
+  },
 ]
-
-export const copiedTables: readonly Table[] = policies.flatMap((policy) =>
-  policy.kind === 'copied' ? [policy.table] : [],
-)
 
 /** @throws if no table that is copied has this name */
 export function tableNamed(name: string): Table {
