@@ -6,7 +6,7 @@ import { record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { removeWatch, watch, WATCHES } from '../support/watches.ts'
+import { removeWatch, watch, WATCHES, watchesOf } from '../support/watches.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
 /** Accepts webhooks on every loopback address and answers none until it is released. */
@@ -80,6 +80,34 @@ suite('watches of several accounts', () => {
     await eventually(async () => silent.held.length === 4)
     assert.equal(silent.ended(), 0)
     for (const id of ids) await removeWatch(service, id)
+  })
+
+  test('deliveries that wait for others of their account take no place at a receiver', async () => {
+    using silent = await startSilentReceiver()
+    using receiver = await WebhookReceiver.start()
+    const made: { readonly id: string; readonly key: string }[] = []
+    const make = async (key: string, search: string, url: string) => {
+      made.push({ id: (await watch(service, { search, url }, key)).id, key })
+    }
+    const keys: string[] = []
+    for (let account = 0; account < 4; account++) {
+      const { key } = await service.newKey(`muda-${account}`, 'domainwatch')
+      keys.push(key)
+      for (let i = 0; i < 16; i++) await make(key, 'mudo', silent.url(2 + 16 * account + i))
+      // As many as may be at one receiver, so that those of four accounts would take all its places.
+      for (let i = 0; i < 4; i++) await make(key, 'detenido', receiver.url)
+    }
+    await make(otherKey, 'libre', receiver.url)
+    await stored(service, [record('mudo')])
+    await eventually(async () => silent.held.length === 64)
+    await stored(service, [record('detenido')])
+    for (const key of keys)
+      await eventually(async () => (await watchesOf(service, key)).every(({ pending }) => pending === 1))
+    await stored(service, [record('libre')])
+    await receiver.until(1)
+    assert.deepEqual([receiver.received.length, silent.ended()], [1, 0])
+    silent.release()
+    for (const { id, key } of made) await removeWatch(service, id, key)
   })
 
   test('tests of one account do not block those of others, and are rate-limited', async () => {

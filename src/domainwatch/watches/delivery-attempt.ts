@@ -80,7 +80,7 @@ export async function attempt(
 const QUICK = { slots: 256, slotsPerClient: 16 }
 /** The same for receivers whose last delivery was slow or failed. */
 const SLOW = { slots: 128, slotsPerClient: 8 }
-/** Limits per receiver (host and port). */
+/** Limits per receiver (host and port), in total and per account. */
 const PER_HOST = { slots: 16, slotsPerClient: 4 }
 /** Each destination has at most one delivery, so a queue is no longer than the number of destinations. */
 const QUEUE = { maxWaiting: 1_000_000, maxWaitingPerClient: 1_000, timeoutMs: 60 * 60 * 1000 }
@@ -96,6 +96,8 @@ const SLOW_MS = 2_000
 export class DeliverySlots {
   readonly #quick = new FairSlots({ ...QUICK, ...QUEUE })
   readonly #slow = new FairSlots({ ...SLOW, ...QUEUE })
+  /** The shares of accounts at hosts, which nobody else uses. */
+  readonly #shares = new FairSlots({ ...PER_HOST, ...QUEUE, slots: Infinity })
   readonly #hosts = new Map<string, FairSlots>()
   readonly #pace = new RateLimit(PACE)
   readonly #slowDestinations = new Set<string>()
@@ -113,9 +115,10 @@ export class DeliverySlots {
   ): Promise<T> {
     await this.#paced(`${account} ${host}`, signal)
     const slots = hasFailed || this.#slowDestinations.has(destination) ? this.#slow : this.#quick
-    return this.#atHost(host, account, signal, () =>
-      slots.run(account, () => this.#timed(destination, deliver), signal),
-    )
+    // Slots that others need come last, because what waits for the next kind holds those before.
+    const send = () => this.#timed(destination, deliver)
+    const sendAtHost = () => this.#atHost(host, account, signal, send)
+    return this.#shares.run(`${account} ${host}`, () => slots.run(account, sendAtHost, signal), signal)
   }
 
   /** Drops what is known about a destination. */
