@@ -48,3 +48,21 @@ test('hundreds of readers receive everything in the same order, while one reads 
   const open = () => service.app.context.metrics.text().then((text) => /event_streams (\d+)/.exec(text)?.[1])
   while ((await open()) !== '0') await new Promise((resolve) => setImmediate(resolve))
 })
+
+test('readers of one account do not get a page before the reader of another', async () => {
+  await using service = await startService({ flags: { 'event-streams': '1000' } })
+  const { url } = service
+  const { key: api } = await service.newKey('muchos', 'domainwatch')
+  // Filters of their own, so that each text is made separately.
+  const many = await Promise.all(
+    Array.from({ length: READERS }, (_, i) => EventReader.open({ url }, { api, from: `${1800 + i}-01-01` })),
+  )
+  const single = await EventReader.open({ url }, { api: service.domainKey })
+  let before = 0
+  const others = many.map((reader) => reader.next().then(() => before++))
+  const first = single.next().then(() => before)
+  await stored(service, [record('primero')])
+  assert.ok((await first) < READERS / 2, `${await first} came before`)
+  await Promise.all(others)
+  for (const reader of [...many, single]) reader.close()
+})

@@ -21,6 +21,14 @@ const READS = {
   maxWaitingPerClient: 100_000,
   timeoutMs: 30_000,
 }
+/** Readers that got a page, by account. Each reader waits once at most. */
+const TURNS = {
+  slots: 1,
+  slotsPerClient: 1,
+  maxWaiting: Infinity,
+  maxWaitingPerClient: Infinity,
+  timeoutMs: 60 * 60 * 1000,
+}
 /** Delay after a failed read. */
 const RETRY_MS = 1_000
 
@@ -55,6 +63,7 @@ export class EventPages {
   readonly #reading: ChangeReading
   readonly #failed: (error: unknown) => void
   readonly #slots = new FairSlots(READS)
+  readonly #turns = new FairSlots(TURNS)
   readonly #reads = new Map<string, PendingRead>()
   readonly #wakeup = new InterruptibleSleep()
   #cached: readonly EventPage[] = []
@@ -76,8 +85,9 @@ export class EventPages {
   }
 
   /**
-   * Resolves to the changes after `cursor` as soon as there are any.
-   * @param account id for the fair share of database reads; undefined for the service
+   * Resolves to the changes after `cursor` as soon as there are any. Accounts take turns, one reader at a time, so that hundreds
+   * of readers of a page do not filter and serialise it in one go.
+   * @param account id for the fair share of database reads and of turns; undefined for the service
    */
   async next(cursor: Cursor, signal: AbortSignal, waitMs: number, account?: number): Promise<Step> {
     this.#unwatch ??= this.#closed ? undefined : this.#changes.watch(() => this.#wake())
@@ -85,12 +95,12 @@ export class EventPages {
     for (;;) {
       if (signal.aborted || this.#closed) return { kind: 'ended' }
       const cached = this.#find(cursor)
-      if (cached !== undefined) return { kind: 'page', page: cached }
+      if (cached !== undefined) return this.#inTurn(cached, account)
       const read = this.#read(cursor, account)
       const page = await read.result
       if (page === 'gap') return { kind: 'gap' }
       if (page === 'failed') await this.#sleep(RETRY_MS, signal)
-      else if (page.cursor !== cursor) return { kind: 'page', page }
+      else if (page.cursor !== cursor) return this.#inTurn(page, account)
       else if (read.wakeups === this.#wakeups) await this.#sleep(end - performance.now(), signal)
       if (performance.now() >= end) return { kind: 'quiet' }
     }
@@ -100,6 +110,11 @@ export class EventPages {
     this.#closed = true
     this.#unwatch?.()
     this.#wake()
+  }
+
+  async #inTurn(page: EventPage, account: number | undefined): Promise<Step> {
+    await this.#turns.run(clientOf(account), () => nextTurn())
+    return { kind: 'page', page }
   }
 
   async #sleep(ms: number, signal: AbortSignal): Promise<void> {
@@ -190,6 +205,14 @@ function pageOf(
   }
 }
 
+/** Readers with different filters share the texts of events. */
+const frames = new WeakMap<DomainEvent, string>()
+
 function frame(event: DomainEvent): string {
-  return `id: ${event.cursor}\nevent: ${event.kind}\ndata: ${toJson(event)}\n\n`
+  let text = frames.get(event)
+  if (text === undefined) {
+    text = `id: ${event.cursor}\nevent: ${event.kind}\ndata: ${toJson(event)}\n\n`
+    frames.set(event, text)
+  }
+  return text
 }

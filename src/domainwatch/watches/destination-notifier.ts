@@ -54,11 +54,11 @@ export async function notifyDestination(
   signal: AbortSignal,
 ): Promise<void> {
   const { channels, clock, database, vocabulary } = context
-  const { id, address } = row
+  const { id, address, account_id: account } = row
   const channel = channels.get(row.channel)
   if (channel === undefined) return
   const watch = notifiedWatch(row)
-  const request = { isRelevant: watchPredicate(row, vocabulary), ...channel.batching }
+  const request = { account, isRelevant: watchPredicate(row, vocabulary), ...channel.batching }
   let { cursor } = row
   let delivery = await pendingOf(database, channel, row)
   if (delivery !== undefined) cursor = row.delivery_cursor ?? cursor
@@ -70,7 +70,7 @@ export async function notifyDestination(
       digestAt = 0
       if (found.events.length === 0 && !found.isGap) {
         const query = queries.advanceCursor(id, cursor, found.cursor)
-        if (found.cursor !== cursor && !(await writeOne(database, query))) return
+        if (found.cursor !== cursor && !(await writeOne(database, query, account))) return
         cursor = found.cursor
         continue
       }
@@ -93,7 +93,7 @@ export async function notifyDestination(
     const now = clock.now()
     const digestNextAt = hasMore ? now : 0
     const state = failure === undefined ? 'delivered' : failure.state === 'dead' ? 'failed' : 'pending'
-    const isOurs = await storeResult(context, signal, async (tx) => {
+    const isOurs = await storeResult(context, row, signal, async (tx) => {
       const result =
         failure === undefined
           ? queries.delivered(id, deliveryId, now, digestNextAt)
@@ -124,7 +124,8 @@ async function nextOf(
 ): Promise<Notification | undefined> {
   if (digest === null) return nextNotification(pages, cursor, request, signal)
   const dueAt = digestAt === 0 ? nextLocalTime(clock.now(), digest, timeZone) : digestAt
-  if (digestAt === 0 && !(await writeOne(database, queries.scheduleDigest(id, dueAt)))) return undefined
+  if (digestAt === 0 && !(await writeOne(database, queries.scheduleDigest(id, dueAt), request.account)))
+    return undefined
   if (!(await waitUntil(dueAt, clock, signal, DIGEST_CHECK_MS))) return undefined
   return notificationUntilNow(pages, cursor, request, signal)
 }
@@ -150,7 +151,7 @@ export async function notifyReplays(
     const { outcome, ms } = attempted
     const isDelivered = outcome.kind === 'delivered'
     const result = attemptOf(outcome, isDelivered ? 'delivered' : 'failed', ms)
-    const isOurs = await storeResult(context, signal, async (tx) => {
+    const isOurs = await storeResult(context, row, signal, async (tx) => {
       if (isDelivered) await tx.run(queries.revive(row.id))
       return (await tx.run(logReplay(replay.id, result))) > 0
     })
@@ -164,12 +165,13 @@ export async function notifyReplays(
  */
 async function storeResult<T>(
   { database, failed }: DestinationContext,
+  { account_id: account }: DestinationState,
   signal: AbortSignal,
   store: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   for (let isFirst = true; ; isFirst = false) {
     try {
-      return await database.transaction(store)
+      return await database.transaction(store, account)
     } catch (error) {
       if (signal.aborted) throw error
       if (isFirst) failed(error)
@@ -188,7 +190,7 @@ async function begin(
   { events, ...delivery }: queries.NewDelivery & { readonly events: number },
   now: number,
 ): Promise<boolean> {
-  const { id: destinationId, watch_id: watchId, channel, version } = row
+  const { id: destinationId, account_id: account, watch_id: watchId, channel, version } = row
   return database.transaction(async (tx) => {
     // First, because edits lock the watch before its destinations.
     const number = await nextNumber(tx, watchId, version, now)
@@ -197,7 +199,7 @@ async function begin(
     const { id, body } = delivery
     await logDelivery(tx, { watchId, number, id, destinationId, channel, now, events, body })
     return true
-  })
+  }, account)
 }
 
 async function pendingOf(

@@ -197,7 +197,7 @@ export class Watches {
   }
 
   async remove(accountId: number, id: string): Promise<boolean> {
-    const isRemoved = await writeOne(this.#options.database, queries.deleteWatch(accountId, id))
+    const isRemoved = await writeOne(this.#options.database, queries.deleteWatch(accountId, id), accountId)
     this.notifiers.wakeup.wakeAll()
     return isRemoved
   }

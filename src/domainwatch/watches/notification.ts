@@ -30,6 +30,8 @@ export interface Notification {
 }
 
 export interface NotificationRequest {
+  /** Id of the account of the watch, in whose turn changes are read and filtered. */
+  readonly account: number
   readonly isRelevant: (event: DomainEvent) => boolean
   /** Maximum number of events. */
   readonly max: number
@@ -49,7 +51,7 @@ export async function nextNotification(
   const gathered = new GatheredEvents(from, request)
   let end = performance.now() + IDLE_MS
   for (;;) {
-    const step = await pages.next(gathered.cursor, signal, end - performance.now())
+    const step = await pages.next(gathered.cursor, signal, end - performance.now(), request.account)
     switch (step.kind) {
       case 'ended':
         return undefined
@@ -80,7 +82,7 @@ export async function notificationUntilNow(
   const gathered = new GatheredEvents(from, request)
   const head = await pages.head()
   while (!gathered.isFull && !hasReached(gathered.cursor, head)) {
-    const step = await pages.next(gathered.cursor, signal, IDLE_MS)
+    const step = await pages.next(gathered.cursor, signal, IDLE_MS, request.account)
     if (step.kind === 'ended') return undefined
     if (step.kind === 'gap') return gathered.beforeGap(pages)
     if (step.kind === 'page') gathered.add(step.page)
@@ -144,7 +146,7 @@ class GatheredEvents {
   }
 }
 
-/** Runs a statement that changes one row. Returns false if it changed none. */
-export async function writeOne(database: Database, query: Query): Promise<boolean> {
-  return (await database.transaction((tx) => tx.run(query))) > 0
+/** Runs a statement that changes one row, in the turn of an account. Returns false if it changed none. */
+export async function writeOne(database: Database, query: Query, account: number): Promise<boolean> {
+  return (await database.transaction((tx) => tx.run(query), account)) > 0
 }

@@ -142,6 +142,7 @@ async function notifyAtomFeed(
   signal: AbortSignal,
 ): Promise<void> {
   const request = {
+    account: row.account_id,
     isRelevant: watchPredicate(row, vocabulary),
     max: MAX_ENTRIES,
     beyond: 'oldest',
@@ -159,10 +160,8 @@ async function notifyAtomFeed(
       : found.events.map((event) => entryOf(event, language)).reverse()
     entries = [...added, ...entries].slice(0, MAX_ENTRIES)
     cursor = found.cursor
-    if (
-      !(await writeOne(database, queries.storeAtomFeed(row.id, row.version, JSON.stringify(entries), cursor)))
-    )
-      return
+    const stored = queries.storeAtomFeed(row.id, row.version, JSON.stringify(entries), cursor)
+    if (!(await writeOne(database, stored, row.account_id))) return
   }
 }
 

@@ -25,6 +25,7 @@ export interface WatchRow extends WatchProperties {
 /** A watch as the notifier of its Atom feed needs it. */
 export interface AtomFeedState extends Pick<WatchProperties, 'filters' | 'changes' | 'language'> {
   readonly id: string
+  readonly account_id: number
   /** Counts the edits. */
   readonly version: number
   readonly feed_cursor: Cursor | null
@@ -118,7 +119,7 @@ export const deleteWatch = (accountId: number, id: string) => sql`
   DELETE FROM watches WHERE id = ${id} AND ${isAccessible(accountId)}`
 
 export const atomFeedById = (id: string) => sql<AtomFeedState>`
-  SELECT id, version, filters, changes, language, feed_cursor, feed FROM watches WHERE id = ${id}`
+  SELECT id, account_id, version, filters, changes, language, feed_cursor, feed FROM watches WHERE id = ${id}`
 
 export const anyWatch = () => sql<{ id: string }>`SELECT id FROM watches LIMIT 1`
 

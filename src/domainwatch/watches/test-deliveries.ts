@@ -64,7 +64,7 @@ export class TestDeliveries {
     const secrets = secretsAt(clock.now(), row)
     const delivery = { id: newDeliveryId(), body, address, secrets }
     const outcome = await channel.send(delivery, AbortSignal.timeout(TIMEOUT_MS))
-    if (outcome.kind === 'delivered') await writeOne(database, revive(row.id))
+    if (outcome.kind === 'delivered') await writeOne(database, revive(row.id), row.account_id)
     return outcome
   }
 
