@@ -10,6 +10,7 @@ import type { Options } from './command.ts'
 import { parseLink, readLink } from '../imagestore/links/read-link.ts'
 import { findMisplaced } from '../lib/modifiers/index.ts'
 import { blobByHash } from '../imagestore/queries.ts'
+import { httpUrl } from '../lib/text.ts'
 
 const NONE = 'none'
 
@@ -112,7 +113,7 @@ export async function signLink({ config, own, positionals }: Options): Promise<v
       return fail('the link is to have neither exp_ nor sig_: use --expires')
     const updated = await updateDelivery(database, account, { secret: 'kept' })
     if (updated.kind !== 'updated') return fail(faultOf(updated.kind, account))
-    const base = config.baseUrl === '' ? `http://${config.host}:${config.port}` : config.baseUrl
+    const base = config.baseUrl || httpUrl(config.host, config.port)
     const link = signedLink(updated.secret ?? '', target.hash, parsed.transformation, expires)
     console.log(`${base}/i/${link}`)
   })

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { makeFolder } from '../storage/blobs/durable.ts'
-import { createFileWith } from '../lib/private-files.ts'
+import { createFileWith, makeFolder } from '../lib/private-files.ts'
 import type { ImportCounts, Reached } from '../domainwatch/import/writer.ts'
 
 export interface Checkpoint {

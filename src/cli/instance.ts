@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { reportFault, type OpenInstance } from '../operations/transfer/instance.ts'
 import { openDatabase } from '../server/open-database.ts'
-import { makeFolder } from '../storage/blobs/durable.ts'
+import { makeFolder } from '../lib/private-files.ts'
 import { openBlobs } from '../storage/blobs/open.ts'
 import { Staging } from '../storage/blobs/staging.ts'
 import type { Config } from '../server/config/config.ts'

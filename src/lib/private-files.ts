@@ -5,6 +5,8 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, constants, createWriteStream, lstatSync, openSync, type WriteStream } from 'node:fs'
 import { mkdir, open, type FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { isErrorCode } from './errors.ts'
 
 const CHUNK_BYTES = 1024 * 1024
 const FILE_MODE = 0o600
@@ -14,6 +16,22 @@ const OPEN_TO_OTHERS = 0o077
 /** Creates a folder and its missing parents. @returns the first one that was created */
 export function createFolder(path: string): Promise<string | undefined> {
   return mkdir(path, { recursive: true, mode: FOLDER_MODE })
+}
+
+/**
+ * Flushes a folder, so that the names in it survive power loss: syncing a file does not sync the folder that names it
+ * (fsync(2)). Windows cannot open folders and journals their changes.
+ */
+export async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return
+  await using handle = await open(path, 'r')
+  await handle.sync()
+}
+
+/** Creates a folder unless it exists, and flushes its parent. */
+export async function makeFolder(path: string): Promise<void> {
+  const made = await createFolder(path)
+  if (made !== undefined) await syncFolder(dirname(made))
 }
 
 /** Creates a file and opens it for writing. Rejects with EEXIST if the path exists, even as a link. */
@@ -60,4 +78,14 @@ export async function fillFile(path: string, bytes: number): Promise<void> {
 export function isOpenToOthers(path: string): boolean {
   // Windows has access lists instead of modes.
   return process.platform !== 'win32' && (lstatSync(path).mode & OPEN_TO_OTHERS) !== 0
+}
+
+/** Runs an operation on a file. Undefined if there is no such file, or a link in its place. */
+export async function undefinedIfMissing<T>(operation: () => T | Promise<T>): Promise<T | undefined> {
+  try {
+    return await operation()
+  } catch (error) {
+    if (isErrorCode(error, 'ENOENT', 'ELOOP')) return undefined
+    throw error
+  }
 }

@@ -5,6 +5,10 @@ export function decodeUtf8(bytes: Buffer): string | undefined {
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined
 }
 
+/** The URL of a server. @param host a name or an address; one of IPv6 gets its brackets */
+export const httpUrl = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+
 /** Whether both databases store `text` unchanged: PostgreSQL cannot store U+0000, and UTF-8 cannot encode a lone surrogate. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')

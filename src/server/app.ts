@@ -41,6 +41,7 @@ import {
   type Imagestore,
 } from '../imagestore/index.ts'
 import { CONNECTION_CUT_MS } from './shutdown-times.ts'
+import { httpUrl } from '../lib/text.ts'
 import { VERSION } from '../lib/version.ts'
 
 /** Open connections of all processes together. */
@@ -83,12 +84,11 @@ async function startOn(context: Context): Promise<App> {
   const feeds = createFeeds(context)
   const server = await createRoutes(context, images, following, feeds, () => baseUrl)
   await server.listen({ host: config.host, port: config.port })
-  for (const bound of server.addresses()) {
-    if (typeof bound === 'string') continue
-    const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address
-    context.log.info(`Server listening at http://${host}:${bound.port}`)
-  }
-  baseUrl ||= defaultBaseUrl(config.host, server)
+  const bound = server.addresses().filter((one) => typeof one !== 'string')
+  for (const { address, port } of bound) context.log.info(`Server listening at ${httpUrl(address, port)}`)
+  // A wildcard address cannot be used in a URL.
+  const isWildcard = config.host === '0.0.0.0' || config.host === '::'
+  baseUrl ||= httpUrl(isWildcard ? 'localhost' : config.host, bound[0]?.port ?? config.port)
   const metricsServer = config.metricsAddress && (await serveMetrics(context.metrics, config.metricsAddress))
   if (metricsServer !== undefined) context.log.info({ address: metricsServer.url }, 'metrics listening')
   // An earlier search waits for it.
@@ -322,12 +322,4 @@ export function createFeeds(context: Context): Feeds {
   gauge('failures', 'Failed attempts since a feed was last fetched', ({ failures }) => failures)
   gauge('stale', '1 if a feed was not fetched for three intervals', ({ isStale }) => Number(isStale))
   return feeds
-}
-
-function defaultBaseUrl(host: string, server: FastifyInstance): string {
-  const address = server.server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  // A wildcard address cannot be used in a URL.
-  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { perProcessShare } from '../lib/concurrency.ts'
-import { makeFolder } from '../storage/blobs/durable.ts'
+import { makeFolder } from '../lib/private-files.ts'
 import type { Database, ObserveDatabase, OpenOptions } from '../storage/database/database.ts'
 import { openSqlite } from '../storage/database/sqlite/open.ts'
 import type { Config } from './config/config.ts'

@@ -40,6 +40,9 @@ test('account set and sign work while the service runs', async () => {
     200,
   )
 
+  const local = await run('sign', hash, '--account', 'fotos', '--host', '::1', '--port', '8080')
+  assert.match(local.stdout, new RegExp(`^http://\\[::1\\]:8080/i/${hash}&m=sig_[\\w-]{22}\n$`))
+
   const secret = await run('account', 'secret', 'fotos')
   assert.match(secret.stdout, /^[\w-]{43}\n$/)
   assert.deepEqual(await run('account', 'secret', 'fotos'), secret)

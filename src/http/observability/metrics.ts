@@ -2,6 +2,7 @@ import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, R
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { httpErrorOf } from '../errors.ts'
+import { httpUrl } from '../../lib/text.ts'
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
@@ -157,7 +158,7 @@ export async function serveMetrics(
   const address = server.address()
   const ownPort = typeof address === 'object' && address !== null ? address.port : port
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${ownPort}/metrics`,
+    url: `${httpUrl(host, ownPort)}/metrics`,
     async close() {
       const closed = once(server, 'close')
       server.close()

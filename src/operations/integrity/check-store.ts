@@ -64,9 +64,8 @@ export async function checkBytes(verification: Verification, repairer: Repairer 
     })
     checked.blobs++
     progress.add(1)
-    if (isLost(row.key) !== (state.kind !== 'good'))
-      await reportDifference(verification, repairer, row, state)
-    else if (state.kind !== 'good') verification.findings.add('lost', bytesKey(row.key))
+    if (isLost(row.key) !== (state !== 'good')) await reportDifference(verification, repairer, row, state)
+    else if (state !== 'good') verification.findings.add('lost', bytesKey(row.key))
   })
 }
 
@@ -74,12 +73,12 @@ export async function checkBytes(verification: Verification, repairer: Repairer 
 async function reportDifference(
   { database, findings }: Verification,
   repairer: Repairer | undefined,
-  row: { readonly hash: string; readonly key: string },
+  row: Recorded,
   state: BytesState,
 ): Promise<void> {
   const unchanged = await retryOverload(() => database.scanner.first(queries.blobWithKey(row.hash, row.key)))
   if (unchanged === undefined) return
-  switch (state.kind) {
+  switch (state) {
     case 'good':
       findings.add('found', bytesKey(row.key))
       return repairer?.found(row)
@@ -89,8 +88,8 @@ async function reportDifference(
     case 'rotted':
       findings.add('rotted', row.key)
       return repairer?.rotted(row)
-    case 'unreadable':
-      findings.add('unreadable', `${row.key}: ${state.reason}`)
+    default:
+      findings.add('unreadable', `${row.key}: ${state.unreadable}`)
   }
 }
 
@@ -121,12 +120,8 @@ export async function checkOrphans(
   }
 }
 
-type BytesState =
-  | { readonly kind: 'good' }
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'rotted' }
-  /** The store does not answer, or breaks off, which says nothing about the bytes. */
-  | { readonly kind: 'unreadable'; readonly reason: string }
+/** `unreadable`: why the store does not answer, or breaks off, which says nothing about the bytes. */
+type BytesState = 'good' | 'missing' | 'rotted' | { readonly unreadable: string }
 
 /**
  * Reads a whole blob and compares it with its record. Wrong bytes are read a second time, because they may have changed in
@@ -143,23 +138,15 @@ async function verifyBytes(
   for (let attempt = 1; ; attempt++) {
     try {
       const state = await verifyBlob(blobs, key, expected, onBytes)
-      if (state === 'valid') return { kind: 'good' }
-      if (state === 'missing') return { kind: 'missing' }
-      if (++mismatches === 2) return { kind: 'rotted' }
+      if (state === 'valid') return 'good'
+      if (state === 'missing') return 'missing'
+      if (++mismatches === 2) return 'rotted'
     } catch (error) {
       const reason = error instanceof Error ? reasonOf(error) : String(error)
-      if (attempt >= READ_ATTEMPTS) return { kind: 'unreadable', reason }
+      if (attempt >= READ_ATTEMPTS) return { unreadable: reason }
       await pause(READ_PAUSE_MS)
     }
   }
-}
-
-/** Counts of repairs. */
-export interface Repaired {
-  markedLost: number
-  quarantined: number
-  recovered: number
-  removed: number
 }
 
 interface Recorded {
@@ -172,7 +159,8 @@ export class Repairer {
   readonly #database: Database
   readonly #blobs: BlobStore
   readonly #clock: Clock
-  readonly done: Repaired = { markedLost: 0, quarantined: 0, recovered: 0, removed: 0 }
+  /** Counts of repairs. */
+  readonly done = { markedLost: 0, quarantined: 0, recovered: 0, removed: 0 }
 
   constructor(database: Database, blobs: BlobStore, clock: Clock) {
     this.#database = database

@@ -3,8 +3,8 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Progress } from '../../lib/progress.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { checkDatabase } from './check-database.ts'
-import { checkBytes, checkOrphans, checkOwner, Repairer, type Repaired } from './check-store.ts'
-import { type Findings, Verification } from './verification.ts'
+import { checkBytes, checkOrphans, checkOwner, Repairer } from './check-store.ts'
+import { Verification } from './verification.ts'
 
 export interface VerifyOptions {
   readonly database: Database
@@ -21,14 +21,10 @@ export interface VerifyOptions {
   readonly progress: Progress
 }
 
-export interface Verified {
-  readonly findings: Findings
-  readonly repaired: Repaired
-  readonly checked: Verification['checked']
-}
+export type Verified = Awaited<ReturnType<typeof verify>>
 
 /** Verifies the database and the store of an instance, which may be running. Uses constant memory. */
-export async function verify(options: VerifyOptions): Promise<Verified> {
+export async function verify(options: VerifyOptions) {
   const { database, blobs, clock, progress } = options
   const verification = new Verification(database, blobs, progress, options.examples)
   const repairer = new Repairer(database, blobs, clock)

@@ -3,10 +3,15 @@ import { closeSync, constants, createReadStream, fstatSync, openSync, readFileSy
 import { link, lstat, open, opendir, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { Readable } from 'node:stream'
-import { createFile, createFolder } from '../../lib/private-files.ts'
+import {
+  createFile,
+  createFolder,
+  makeFolder,
+  syncFolder,
+  undefinedIfMissing,
+} from '../../lib/private-files.ts'
 import { SyncReadBudget } from '../../lib/sync-read-budget.ts'
 import { BlobDamaged, blobKey, type BlobStore } from './blob-store.ts'
-import { makeFolder, syncFolder, undefinedIfMissing } from './durable.ts'
 import { isErrorCode } from '../../lib/errors.ts'
 
 /**

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDiskError } from '../../lib/errors.ts'
-import { createFile } from '../../lib/private-files.ts'
-import { makeFolder } from './durable.ts'
+import { createFile, makeFolder } from '../../lib/private-files.ts'
 
 /** A local file of an upload in progress. Disposing of it removes the file unless it has become a blob. */
 export interface StagedFile extends AsyncDisposable {

@@ -1,5 +1,4 @@
-import { DAY, domain, IMAGE_COLUMNS, RECOUNT_BLOB } from './counts.ts'
-import { postgresTables } from './tables.ts'
+import { DAY, domain, IMAGE_COLUMNS, RECOUNT_BLOB, postgresTables } from './tables.ts'
 
 /** Updates counts for all images of a statement at once and in one order, so that concurrent statements do not deadlock. */
 const countTotals = (rows: string, sign: 1 | -1) => `

@@ -1,5 +1,4 @@
-import { DAY, domain, IMAGE_COLUMNS, RECOUNT_BLOB } from './counts.ts'
-import { sqliteTables } from './tables.ts'
+import { DAY, domain, IMAGE_COLUMNS, RECOUNT_BLOB, sqliteTables } from './tables.ts'
 
 const NOW = `CAST(unixepoch('subsec') * 1000 AS INTEGER)`
 const AUTHOR = '(SELECT author FROM change_log)'
