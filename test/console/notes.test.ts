@@ -74,7 +74,7 @@ test('a note that a colleague wrote meanwhile is shown and kept', async () => {
   await note.press('Enter')
   await toast(
     page,
-    /No se pudo guardar la nota de perro\.cl: alguien puso otra mientras tanto: «la de Ana»/,
+    /No se guardó el cambio de la nota de perro\.cl: mientras tanto alguien puso «la de Ana»/,
   ).waitFor()
   assert.equal((await annotations('perro')).note, 'la de Ana')
   await context.close()

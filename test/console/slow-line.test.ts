@@ -163,7 +163,7 @@ test('a conflicting note keeps its text, which can be saved after confirmation',
   await toast(page, 'Sin conexión').waitFor()
   await asAna([{ domain: 'fila4', note: 'la de Ana', revision: 1 }])
   await line.mend()
-  await toast(page, /No se pudo guardar la nota de fila4\.cl: .*«la de Ana»/).waitFor()
+  await toast(page, /No se guardó el cambio de la nota de fila4\.cl: .*«la de Ana»/).waitFor()
   await page.getByText('Sin guardar. En el servicio dice: «la de Ana»').waitFor()
   assert.equal(await note.inputValue(), 'la mía')
   // Also after looking at another record.
@@ -171,7 +171,7 @@ test('a conflicting note keeps its text, which can be saved after confirmation',
   await page.keyboard.press('j')
   await page.getByRole('heading', { name: 'fila5.cl' }).waitFor()
   await page.keyboard.press('k')
-  await page.getByRole('button', { name: 'Guardar la mía' }).click()
+  await page.getByRole('button', { name: 'Guardar lo mío' }).click()
   await eventually(async () => (await marksOf('fila4')).note === 'la mía')
   assert.deepEqual(await marksOf('fila4'), { revision: 1, discarded: 0, note: 'la mía' })
   assert.equal(await page.getByText('Sin guardar.').count(), 0)

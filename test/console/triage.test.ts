@@ -220,7 +220,7 @@ test('a note and tags are edited on the card by keyboard, and not overwritten by
   await page.getByRole('textbox', { name: 'Nota' }).fill('la mía')
   await asAna([{ domain: nameAt(0), note: 'la de Ana' }])
   await page.getByRole('textbox', { name: 'Nota' }).press('Enter')
-  await toast(page, /No se pudo guardar la nota .* alguien puso otra mientras tanto: «la de Ana»/).waitFor()
+  await toast(page, /No se guardó el cambio de la nota .* mientras tanto alguien puso «la de Ana»/).waitFor()
   assert.equal((await stateOf(nameAt(0))).note, 'la de Ana')
   assert.deepEqual(complaints, [])
   await context.close()
