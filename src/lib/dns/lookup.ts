@@ -15,8 +15,6 @@ export interface LookupSettings {
   /** Silence after which the next server is queried as well; doubles with each round over all servers. */
   readonly retryMs: number
   readonly now: () => number
-  /** All look-ups in flight, in no order. Each adds and removes itself. Not a Set, for the reason in `Pending`. */
-  readonly inFlight: Lookup[]
 }
 
 const MAX_ATTEMPTS = 8
@@ -35,8 +33,7 @@ export class Lookup implements AttemptListener {
   readonly #upstream: Upstream
   readonly #settings: LookupSettings
   readonly #order: readonly number[]
-  /** By server. */
-  readonly #failures: (ServerFailure | undefined)[] = []
+  readonly #failures = new Map<number, ServerFailure>()
   /** All attempts: late answers to earlier ones are still accepted. */
   readonly #attempts: Attempt[] = []
   readonly #resolve: (result: LookupResult) => void
@@ -50,8 +47,6 @@ export class Lookup implements AttemptListener {
   #sentAt = 0
   #startedAt = 0
   #finished = false
-  /** In `inFlight`. */
-  #position: number
 
   constructor(query: Query, upstream: Upstream, settings: LookupSettings) {
     this.#query = query
@@ -62,7 +57,6 @@ export class Lookup implements AttemptListener {
     this.#resolve = resolve
     this.#order = upstream.health.order()
     this.#endsAt = performance.now() + settings.deadlineMs
-    this.#position = settings.inFlight.push(this) - 1
     this.#ask()
   }
 
@@ -89,7 +83,7 @@ export class Lookup implements AttemptListener {
   #nextServer(): number | undefined {
     for (let skipped = 0; skipped < this.#order.length && this.#tries < MAX_ATTEMPTS; skipped++) {
       const server = this.#order[this.#tries++ % this.#order.length]
-      if (server !== undefined && this.#failures[server] === undefined) return server
+      if (server !== undefined && !this.#failures.has(server)) return server
     }
     return undefined
   }
@@ -120,8 +114,8 @@ export class Lookup implements AttemptListener {
       return
     }
     if (reply.kind === 'unreachable') this.#upstream.health.unreachable(server)
-    this.#failures[server] = reply.kind
-    const silent = this.#order.filter((other) => this.#failures[other] === undefined)
+    this.#failures.set(server, reply.kind)
+    const silent = this.#order.filter((other) => !this.#failures.has(other))
     if (silent.length === 0) {
       this.#giveUp()
       return
@@ -134,7 +128,7 @@ export class Lookup implements AttemptListener {
   }
 
   #giveUp(): void {
-    const failures = this.#order.map((server) => this.#failures[server] ?? 'silent')
+    const failures = this.#order.map((server) => this.#failures.get(server) ?? 'silent')
     this.#finish({ answer: combineFailures(failures), ttl: undefined })
   }
 
@@ -143,17 +137,7 @@ export class Lookup implements AttemptListener {
     this.#finished = true
     clearTimeout(this.#timer)
     for (const attempt of this.#attempts) attempt.cancel()
-    this.#leave()
     this.#resolve(result)
-  }
-
-  /** The last look-up in flight takes its position. */
-  #leave(): void {
-    const { inFlight } = this.#settings
-    const last = inFlight.pop()
-    if (last === undefined || last === this) return
-    inFlight[this.#position] = last
-    last.#position = this.#position
   }
 }
 

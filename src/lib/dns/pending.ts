@@ -20,24 +20,19 @@ export interface Channel {
   forget(id: number, pendingQuery: PendingQuery): void
 }
 
-/**
- * Pending queries by random id, which only this process knows. Released ids keep an empty entry: with deletions, V8
- * rebuilds the map again and again, and its old copies keep finished look-ups alive until a major garbage collection.
- */
+/** Pending queries by random id, which only this process knows. */
 export class Pending {
-  readonly #queries = new Map<number, PendingQuery | undefined>()
-  #size = 0
+  readonly #queries = new Map<number, PendingQuery>()
 
   get size(): number {
-    return this.#size
+    return this.#queries.size
   }
 
   /** Adds a query, of at most 32,768 at a time: more would take long to find a free id. @returns its new id */
   add(pendingQuery: PendingQuery): number {
     let id = randomInt(0x1_0000)
-    while (this.#queries.get(id) !== undefined) id = randomInt(0x1_0000)
+    while (this.#queries.has(id)) id = randomInt(0x1_0000)
     this.#queries.set(id, pendingQuery)
-    this.#size++
     return id
   }
 
@@ -47,21 +42,17 @@ export class Pending {
 
   /** Returns whether it was there. */
   delete(id: number, pendingQuery: PendingQuery): boolean {
-    if (this.#queries.get(id) !== pendingQuery) return false
-    this.#queries.set(id, undefined)
-    this.#size--
-    return true
+    return this.#queries.get(id) === pendingQuery && this.#queries.delete(id)
   }
 
   each(call: (id: number, pendingQuery: PendingQuery) => void): void {
-    for (const [id, pendingQuery] of this.#queries) if (pendingQuery !== undefined) call(id, pendingQuery)
+    for (const [id, pendingQuery] of this.#queries) call(id, pendingQuery)
   }
 
   /** Removes and returns all queries. */
   drain(): PendingQuery[] {
-    const all = [...this.#queries.values()].filter((pendingQuery) => pendingQuery !== undefined)
+    const all = [...this.#queries.values()]
     this.#queries.clear()
-    this.#size = 0
     return all
   }
 }

@@ -61,7 +61,7 @@ class CachingResolver implements Resolver {
   readonly #upstreams: Upstreams
   readonly #cache: AnswerCache
   readonly #answers = new Map<string, Promise<Answer>>()
-  readonly #lookups: Lookup[] = []
+  readonly #lookups = new Set<Lookup>()
   readonly #counts = { hits: 0, misses: 0, coalesced: 0, overloaded: 0 }
   #closing: Promise<void> | undefined
 
@@ -86,12 +86,14 @@ class CachingResolver implements Resolver {
   }
 
   /** The query type determines the kind of answer, so here and below the other kind never occurs. */
-  nameServers(name: string): Promise<NameServerAnswer> {
-    return this.#get(name, 'ns').then((answer) => (answer.kind === 'records' ? FAILED : answer))
+  async nameServers(name: string): Promise<NameServerAnswer> {
+    const answer = await this.#get(name, 'ns')
+    return answer.kind === 'records' ? FAILED : answer
   }
 
-  records(name: string, type: RecordType): Promise<RecordAnswer> {
-    return this.#get(name, type).then((answer) => (answer.kind === 'found' ? FAILED : answer))
+  async records(name: string, type: RecordType): Promise<RecordAnswer> {
+    const answer = await this.#get(name, type)
+    return answer.kind === 'found' ? FAILED : answer
   }
 
   stats(): ResolverStats {
@@ -103,14 +105,14 @@ class CachingResolver implements Resolver {
     return this.#closing
   }
 
-  #get(name: string, type: QueryType): Promise<Answer> {
+  #get(name: string, type: QueryType): Answer | Promise<Answer> {
     const { maxInFlight = 4_096, zone } = this.#options
-    if (this.#closing !== undefined) return Promise.resolve(FAILED)
+    if (this.#closing !== undefined) return FAILED
     const key = `${type} ${name}`
     const cached = this.#cache.get(key)
     if (cached !== undefined) {
       this.#counts.hits++
-      return Promise.resolve(cached)
+      return cached
     }
     const inFlight = this.#answers.get(key)
     if (inFlight !== undefined) {
@@ -119,27 +121,24 @@ class CachingResolver implements Resolver {
     }
     this.#counts.misses++
     const query = createQuery(name, type, zone === undefined ? 'resolver' : 'parent')
-    if (query === undefined) return Promise.resolve(FAILED)
+    if (query === undefined) return FAILED
     if (this.#answers.size >= maxInFlight) {
       this.#counts.overloaded++
-      return Promise.resolve({ kind: 'overloaded' })
+      return { kind: 'overloaded' }
     }
     const answer = this.#lookUp(key, query)
     this.#answers.set(key, answer)
     return answer
   }
 
-  #lookUp(key: string, query: Query): Promise<Answer> {
+  async #lookUp(key: string, query: Query): Promise<Answer> {
     const upstream = this.#upstreams.current()
-    const result =
-      upstream instanceof Promise
-        ? this.#queryOnceFound(query, upstream)
-        : this.#query(query, upstream, this.#deadlineMs)
-    return result.then(({ answer, ttl }) => {
-      this.#answers.delete(key)
-      if (this.#closing === undefined) this.#cache.set(key, answer, ttl)
-      return answer
-    })
+    const { answer, ttl } = await (upstream instanceof Promise
+      ? this.#queryOnceFound(query, upstream)
+      : this.#query(query, upstream, this.#deadlineMs))
+    this.#answers.delete(key)
+    if (this.#closing === undefined) this.#cache.set(key, answer, ttl)
+    return answer
   }
 
   /** The search for servers counts towards the deadline. */
@@ -154,15 +153,17 @@ class CachingResolver implements Resolver {
     return this.#query(query, upstream, Math.max(1, endsAt - performance.now()))
   }
 
-  #query(query: Query, upstream: Upstream, deadlineMs: number): Promise<LookupResult> {
+  async #query(query: Query, upstream: Upstream, deadlineMs: number): Promise<LookupResult> {
     const { retryMs = 400 } = this.#options
-    return new Lookup(query, upstream, { deadlineMs, retryMs, now: this.#now, inFlight: this.#lookups })
-      .result
+    const lookup = new Lookup(query, upstream, { deadlineMs, retryMs, now: this.#now })
+    this.#lookups.add(lookup)
+    const result = await lookup.result
+    this.#lookups.delete(lookup)
+    return result
   }
 
   async #shutDown(): Promise<void> {
-    // Each leaves the array.
-    while (this.#lookups.length > 0) this.#lookups.at(-1)?.abort()
+    for (const lookup of this.#lookups) lookup.abort()
     this.#cache.clear()
     await this.#upstreams.close()
   }
