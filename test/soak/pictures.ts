@@ -105,14 +105,22 @@ export class Pictures {
     })
   }
 
-  async list(url: string, key: string, picture: Picture, name: string): Promise<void> {
-    const query = new URLSearchParams({ api: key, search: name })
+  async list(url: string, key: string, picture: Picture, search: string): Promise<void> {
+    const query = new URLSearchParams({ api: key, search, limit: '1024' })
     const answer = await this.#asking.ask('images', `${url}/api/v1/imagestore/list?${query}`)
     if (answer.kind === 'unknown') return
-    const found = JSON.stringify(answer.body).includes(picture.hash)
+    const images = field(answer.body, 'data')
+    const listed = Array.isArray(images)
+      ? images.find((image) => field(image, 'hash') === picture.hash)
+      : undefined
+    const name = listed === undefined ? undefined : String(field(listed, 'name'))
     const may = picture.records.get(key)?.mayBeRead(answer.since, this.#lagMs) ?? new Set([undefined])
-    const isRight = found ? may.has(name) : [...may].some((other) => other !== name)
-    if (answer.status !== 200 || !isRight) this.#wrong('list of images', picture, answer)
+    const isRight =
+      name === undefined
+        ? [...may].some((other) => !other?.includes(search))
+        : may.has(name) && name.includes(search)
+    if (answer.status !== 200 || !isRight)
+      this.#wrong(`list by ${search}, may be ${[...may].join(' or ')}`, picture, answer)
   }
 
   #judgeLink(
