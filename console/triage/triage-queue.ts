@@ -2,8 +2,7 @@ import { MAX_QUEUE_RECORDS } from '../api/constants.ts'
 import { ConnectionError } from '../api/client.ts'
 import { connection } from '../api/connection.ts'
 import { keyFor } from '../api/session.ts'
-import { operations, stateOf, undo } from '../app/operations.ts'
-import { OtherTabs } from '../app/other-tabs.ts'
+import { undo } from '../app/operations.ts'
 import { createStore } from '../app/store.ts'
 import type { Filters } from '../filters/filters.ts'
 import { decide } from '../domains/marks.ts'
@@ -11,13 +10,14 @@ import { changedRecords, type Mark } from '../domains/optimistic-updates.ts'
 import type { DomainRecord } from '../domains/records.ts'
 import { readRecord } from '../domains/read-record.ts'
 import { claim, CLAIM_MS, release } from './claims.ts'
+import { Decisions, isPending, type Step } from './decisions.ts'
 import { lostClaimOf, type LostClaim } from './lost-claim.ts'
+import { triageTabs } from './triage-tabs.ts'
 
 /** Records claimed in advance: enough for a slow connection, few enough to leave work for colleagues. */
 const AHEAD = 20
 /** More are claimed before they run out. */
 const MIN_AHEAD = 10
-const MAX_STEPS = 500
 /** Delay of a refresh after own decisions are stored. */
 const RECOUNT_MS = 1_500
 /** Delay of a refresh after decisions of others, which arrive in bursts. */
@@ -39,24 +39,6 @@ export interface TriageQueueState {
   readonly error: unknown
 }
 
-/** What a tab shows, so that another of the same account, which holds the same claims, shows something else. */
-interface TriageTab {
-  readonly shown: string | undefined
-  /** When it was shown: of two tabs that come to one name together, the first keeps it. */
-  readonly since: number
-  /** Names whose decision may not be stored yet. */
-  readonly decided: readonly string[]
-  /** Names that it shows, or will. */
-  readonly held: readonly string[]
-}
-
-const tabs = new OtherTabs<TriageTab>('triage')
-
-interface Step {
-  readonly record: DomainRecord
-  readonly operation: number
-}
-
 const EMPTY: TriageQueueState = {
   current: undefined,
   next: [],
@@ -76,10 +58,7 @@ export class TriageQueue {
   #shownAt = 0
   #tabCount = 0
   #ahead: readonly DomainRecord[] = []
-  #steps: readonly Step[] = []
-  /** Decided here, and possibly not in the service's last count. */
-  readonly #decided = new Set<string>()
-  #handled = 0
+  readonly #decisions = new Decisions()
   #remaining: number | undefined
   #lost: LostClaim | undefined
   #isEnd = false
@@ -103,7 +82,7 @@ export class TriageQueue {
     this.#key = keyFor('domainwatch')
     const leave = changedRecords.subscribe(() => this.#hear())
     const leaveConnection = connection.subscribe(() => this.#reconnect())
-    const leaveTabs = tabs.states.subscribe(() => this.#hearTabs())
+    const leaveTabs = triageTabs.subscribe(() => this.#hearTabs())
     const extend = setInterval(() => this.#extend(), EXTEND_MS)
     const come = () => this.#wake()
     const go = () => this.#release()
@@ -135,9 +114,7 @@ export class TriageQueue {
     if (record === undefined) return
     const handle = decide(record, mark, (_, conflicts) => this.#giveBack(record, conflicts.has(record.name)))
     if (handle === undefined) return
-    this.#decided.add(record.name)
-    this.#steps = [...this.#steps, { record, operation: handle.id }].slice(-MAX_STEPS)
-    this.#handled++
+    this.#decisions.add({ record, operation: handle.id })
     this.#current = undefined
     this.#fill()
     void handle.settled.then(() => this.#readSoon())
@@ -146,32 +123,27 @@ export class TriageQueue {
   /** Undoes the last decision, whose record becomes the current one again. */
   back(): void {
     this.#actedAt = Date.now()
-    const step = this.#steps.at(-1)
-    if (step === undefined || !this.#canGoBack()) return
-    const { record, operation } = step
-    this.#steps = this.#steps.slice(0, -1)
-    this.#handled--
-    // The service had counted it as decided.
-    if (!this.#decided.delete(record.name) && this.#remaining !== undefined) this.#remaining++
+    const last = this.#decisions.takeLast()
+    if (last === undefined) return
+    const { record, operation } = last.step
+    if (last.wasCounted && this.#remaining !== undefined) this.#remaining++
     this.#ahead = [...(this.#current === undefined ? [] : [this.#current]), ...this.#ahead].filter(
       ({ name }) => name !== record.name,
     )
     this.#show(record)
     const handle = undo(operation)
     void handle?.settled.then((outcome) => {
-      if (outcome === 'failed') this.#keepStep(step)
+      if (outcome === 'failed') this.#restore(last.step)
       this.#readSoon()
       this.#fill()
     })
     this.#publish()
   }
 
-  /** A decision that could not be undone stands, and can be undone again. */
-  #keepStep(step: Step): void {
+  /** A decision that could not be undone remains. */
+  #restore(step: Step): void {
     const { name } = step.record
-    this.#steps = [...this.#steps, step].toSorted((one, other) => one.operation - other.operation)
-    this.#handled++
-    this.#decided.add(name)
+    this.#decisions.restore(step)
     this.#ahead = this.#ahead.filter((one) => one.name !== name)
     if (this.#current?.name === name) this.#current = undefined
   }
@@ -208,10 +180,7 @@ export class TriageQueue {
 
   /** Records whose decision failed come after the current one, which must not change under the user. */
   #giveBack(record: DomainRecord, isConflict: boolean): void {
-    const before = this.#steps.length
-    this.#steps = this.#steps.filter((step) => step.record.name !== record.name)
-    this.#handled -= before - this.#steps.length
-    this.#decided.delete(record.name)
+    this.#decisions.remove(record.name)
     const isThere = [this.#current, ...this.#ahead].some((one) => one?.name === record.name)
     if (!isConflict && !isThere) this.#ahead = [record, ...this.#ahead]
     this.#fill()
@@ -225,7 +194,7 @@ export class TriageQueue {
         this.#ahead = []
         this.#isEnd = false
       }
-      this.#show(this.#ahead.find(({ name }) => this.#tabWith(name) === undefined))
+      this.#show(this.#ahead.find(({ name }) => triageTabs.find(name) === undefined))
       this.#ahead = this.#ahead.filter((one) => one !== this.#current)
     }
     const isShort = this.#ahead.length < MIN_AHEAD && !this.#isEnd
@@ -240,16 +209,11 @@ export class TriageQueue {
     this.#lost = undefined
   }
 
-  /** The tab that shows a name or has decided on it. */
-  #tabWith(name: string): TriageTab | undefined {
-    return tabs.states.get()?.find(({ shown, decided }) => shown === name || decided.includes(name))
-  }
-
   /** Leaves names to the tabs that had them first, and those that are decided; takes those that other tabs leave. */
   #hearTabs(): void {
-    const decided = new Set(tabs.states.get()?.flatMap((tab) => tab.decided))
+    const decided = triageTabs.decided()
     this.#ahead = this.#ahead.filter(({ name }) => !decided.has(name))
-    const count = tabs.states.get()?.length ?? 0
+    const { count } = triageTabs
     // What a closed tab releases may have been claimed for this one in the meantime.
     if (count < this.#tabCount) this.#readSoon()
     this.#tabCount = count
@@ -260,7 +224,7 @@ export class TriageQueue {
 
   #isElsewhere(): boolean {
     const name = this.#current?.name
-    const other = name === undefined || this.#isUnderWay(name) ? undefined : this.#tabWith(name)
+    const other = name === undefined || isPending(name) ? undefined : triageTabs.find(name)
     return other !== undefined && (other.shown !== name || other.since < this.#shownAt)
   }
 
@@ -274,13 +238,11 @@ export class TriageQueue {
     this.#publish()
     const { signal } = this.#stop
     // Pending ones are still held, and come first in the response.
-    const settledBefore = new Set([...this.#decided].filter((name) => !this.#isUnderWay(name)))
+    const { uncounted } = this.#decisions
+    const settledBefore = [...uncounted].filter((name) => !isPending(name))
     const shown = this.#current
-    const busyElsewhere = (tabs.states.get() ?? []).reduce((n, { decided }) => n + decided.length + 1, 0)
-    const limit = Math.min(
-      MAX_QUEUE_RECORDS,
-      this.#decided.size - settledBefore.size + busyElsewhere + AHEAD + 1,
-    )
+    const pending = uncounted.size - settledBefore.length
+    const limit = Math.min(MAX_QUEUE_RECORDS, pending + triageTabs.busyCount() + AHEAD + 1)
     const askedAt = Date.now()
     try {
       const { records, remaining } = await claim(this.#filters, limit, signal)
@@ -289,10 +251,10 @@ export class TriageQueue {
       this.#noteClaimed(askedAt)
       this.#remaining = remaining
       this.#error = undefined
-      const wasBusy = this.#decided.size > settledBefore.size
-      for (const name of settledBefore) this.#decided.delete(name)
+      const wasBusy = uncounted.size > settledBefore.length
+      this.#decisions.markCounted(settledBefore)
       // Decisions stored during the count may be in it or not.
-      if (wasBusy && [...this.#decided].some((name) => !this.#isUnderWay(name))) this.#readSoon()
+      if (wasBusy && [...uncounted].some((name) => !isPending(name))) this.#readSoon()
     } catch (error) {
       if (signal.aborted) return
       this.#error = error
@@ -305,7 +267,8 @@ export class TriageQueue {
   }
 
   #take(records: readonly DomainRecord[], limit: number, shown: DomainRecord | undefined): void {
-    const isNew = ({ name }: DomainRecord) => !this.#decided.has(name) && name !== this.#current?.name
+    const isNew = ({ name }: DomainRecord) =>
+      !this.#decisions.uncounted.has(name) && name !== this.#current?.name
     this.#ahead = records.filter(isNew)
     this.#isEnd = records.length < limit
     if (shown === undefined || shown !== this.#current) return
@@ -318,7 +281,7 @@ export class TriageQueue {
       this.#lost = undefined
       // Show changes of colleagues.
       this.#current = held
-    } else if (!this.#isUnderWay(shown.name)) void this.#lose(shown, this.#isExpired() ? 'expired' : 'taken')
+    } else if (!isPending(shown.name)) void this.#lose(shown, this.#isExpired() ? 'expired' : 'taken')
   }
 
   /** Reports that the claim of the current record is lost, and to whom. */
@@ -332,13 +295,6 @@ export class TriageQueue {
     this.#publish()
   }
 
-  /** Whether an operation on the record is pending. */
-  #isUnderWay(name: string): boolean {
-    return operations
-      .get()
-      .some(({ id, subjects }) => subjects.includes(`domain:${name}`) && isBusy(stateOf(id)))
-  }
-
   #isExpired(): boolean {
     return this.#claimedAt > 0 && Date.now() - this.#claimedAt >= CLAIM_MS
   }
@@ -350,7 +306,7 @@ export class TriageQueue {
   }
 
   #tellExpired(): void {
-    if (this.#current !== undefined && !this.#isUnderWay(this.#current.name))
+    if (this.#current !== undefined && !isPending(this.#current.name))
       void this.#lose(this.#current, 'expired')
   }
 
@@ -382,13 +338,13 @@ export class TriageQueue {
   }
 
   #release(): void {
-    const neededElsewhere = new Set(tabs.states.get()?.flatMap(({ held }) => held))
+    const neededElsewhere = triageTabs.held()
     release(
-      this.#held().filter((name) => !this.#isUnderWay(name) && !neededElsewhere.has(name)),
+      this.#held().filter((name) => !isPending(name) && !neededElsewhere.has(name)),
       this.#key,
     )
     this.#claimedAt = 0
-    tabs.announce(undefined)
+    triageTabs.announce(undefined)
   }
 
   #held(): readonly string[] {
@@ -403,33 +359,26 @@ export class TriageQueue {
     }, ms)
   }
 
-  /** The log of operations keeps only the newest. */
-  #canGoBack(): boolean {
-    const step = this.#steps.at(-1)
-    return step !== undefined && stateOf(step.operation) !== undefined
-  }
-
   #publish(): void {
+    const { uncounted, handled, canUndo } = this.#decisions
     if (!this.#stop.signal.aborted)
-      tabs.announce({
+      triageTabs.announce({
         // What is no longer this tab's may be shown by another one.
         shown: this.#lost === undefined ? this.#current?.name : undefined,
         since: this.#shownAt,
-        decided: [...this.#decided],
+        decided: [...uncounted],
         held: this.#held(),
       })
-    const left = this.#remaining === undefined ? undefined : Math.max(0, this.#remaining - this.#decided.size)
+    const left = this.#remaining === undefined ? undefined : Math.max(0, this.#remaining - uncounted.size)
     this.state.set({
       current: this.#current,
-      next: this.#ahead.filter(({ name }) => this.#tabWith(name) === undefined).slice(0, 2),
+      next: this.#ahead.filter(({ name }) => triageTabs.find(name) === undefined).slice(0, 2),
       left,
-      handled: this.#handled,
-      canGoBack: this.#canGoBack(),
+      handled,
+      canGoBack: canUndo,
       lost: this.#lost,
       isEnd: this.#isEnd,
       error: this.#error,
     })
   }
 }
-
-const isBusy = (state: ReturnType<typeof stateOf>): boolean => state === 'waiting' || state === 'running'
