@@ -1,4 +1,4 @@
-import { useEffect } from 'react'
+import { useEffect, useLayoutEffect } from 'react'
 import { browserStorage } from './browser-storage.ts'
 import type { ShortcutGroup, SHORTCUTS } from './shortcut-table.ts'
 import { createStore } from './store.ts'
@@ -31,7 +31,8 @@ export function useShortcuts<G extends ShortcutGroup>(
     return () => activeShortcuts.set(activeShortcuts.get().filter((one) => one !== group))
   }, [group])
   const handlers: Readonly<Record<string, Handler>> = bound
-  useEffect(() => {
+  // A key acts on what is shown: browsers deliver it before they run the other effects of a change.
+  useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const isModified = event.ctrlKey || event.metaKey
       const handler = handlers[isModified ? `mod+${event.key.toLowerCase()}` : event.key]

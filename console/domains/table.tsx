@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, useState, type CSSProperties, type KeyboardEvent } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState, type CSSProperties, type KeyboardEvent } from 'react'
 import { useIsNarrow } from '../app/screen-width.ts'
 import { usePendingSubjects } from '../app/operations.ts'
 import { useStore } from '../app/store.ts'
@@ -105,7 +105,10 @@ export function DomainTable(props: Props) {
     if (rows.isStale) onCount(undefined, false)
     else onCount(rows.count, rows.total !== undefined)
   }, [rows.count, rows.total, rows.isStale, onCount])
-  useEffect(() => onRows({ at, count: rows.count, isStale: rows.isStale, pagingOrder: rows.pagingOrder }))
+  // Keys act on the rows that are shown.
+  useLayoutEffect(() =>
+    onRows({ at, count: rows.count, isStale: rows.isStale, pagingOrder: rows.pagingOrder }),
+  )
   const inSight = items.map(({ index }) => at(index)).filter((record) => record !== undefined)
   const timeLeft = useTimeLeft(inSight.filter((one) => one.discarded === 1).map(({ name }) => name))
 

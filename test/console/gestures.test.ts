@@ -320,6 +320,24 @@ test('after a link to a name far down, j and k move to its neighbours, also on a
   await context.close()
 })
 
+test('a key that is pressed as soon as a row is shown as the active one acts on this row', async () => {
+  const { page, context, complaints } = await open()
+  await domainRow(page, nameAt(0)).waitFor()
+  // Faster than any person: the observer runs right after the row is shown as the active one.
+  await page.evaluate(`new MutationObserver(() => {
+    if (document.querySelector('.table-row.active')?.id !== 'row-5' || globalThis.hasPressed) return
+    globalThis.hasPressed = true
+    document.querySelector('[role=grid]').dispatchEvent(new KeyboardEvent('keydown', { key: 'x', bubbles: true }))
+  }).observe(document.body, { subtree: true, childList: true, attributes: true })`)
+  // Links and the back button change the active row in an effect.
+  await page.evaluate(`history.pushState(null, '', 'dominios?ficha=${encodeURIComponent(nameAt(5))}')`)
+  await page.evaluate("dispatchEvent(new PopStateEvent('popstate'))")
+  await page.getByRole('region', { name: '1 seleccionado' }).waitFor()
+  assert.equal(await domainRow(page, nameAt(5)).getAttribute('aria-selected'), 'true')
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
 test('the row of the open details is the active one after a link and the back button', async () => {
   const { page, context, complaints } = await open(`dominios?ficha=${encodeURIComponent(nameAt(150))}`)
   const active = page.locator('.table-row.active')
