@@ -74,6 +74,7 @@ test('the first load of the table takes at most 172 KB in at most 22 files, font
       .map(({ encodedBodySize = 0 }) => encodedBodySize))`)
   assert.ok(Array.isArray(sizes) && sizes.length <= 22, String(sizes))
   const total = sizes.reduce((sum, size) => sum + Number(size), 0)
+  // 168 KB in 18 files in November 2026.
   assert.ok(total > 100_000 && total <= 172_000, String(total))
   await context.close()
 })
@@ -110,10 +111,7 @@ test('rows load in pages while scrolling to the end and back', async () => {
   await domainRow(page, 'ñandú').waitFor()
   await domainGrid(page).focus()
   const last = domainRow(page, `nombre${COUNT - 1}`)
-  for (let i = 0; i < 40 && !(await last.isVisible()); i++) {
-    await page.keyboard.press('End')
-    await page.waitForTimeout(50)
-  }
+  await page.keyboard.press('End')
   await last.waitFor()
   await page.getByRole('status').filter({ hasText: '1.305 dominios' }).waitFor()
   assert.ok((await domainGrid(page).getByRole('row').count()) < 80, 'only what is in sight is there')
@@ -217,7 +215,7 @@ test('details have their own URL, and explain the DNS response', async () => {
   await page.keyboard.press('j')
   await page.getByRole('complementary', { name: 'Detalles de casa-blanca.cl' }).waitFor()
   await page.keyboard.press('Escape')
-  await sheet.waitFor({ state: 'detached' })
+  await page.getByRole('complementary').waitFor({ state: 'detached' })
   assert.deepEqual(complaints, [])
   await context.close()
 })

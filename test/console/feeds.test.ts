@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { accessibilityViolations, startBrowser } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
-import { feedsFile, startWithFeeds } from '../support/feeds.ts'
+import { allAttempted, feedsFile, startWithFeeds } from '../support/feeds.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
 
@@ -20,6 +20,7 @@ test('the home screen shows the state of feeds, and nothing about them if there 
   await page.getByRole('heading', { name: 'Inicio' }).waitFor()
   assert.deepEqual(await accessibilityViolations(page), [])
   assert.deepEqual(complaints, [])
+  await allAttempted(service)
   await page.reload()
   await table.getByText('La dirección no está permitida').waitFor()
   await table.getByText('Con fallas').waitFor()

@@ -162,8 +162,9 @@ test('home and the gallery show exact totals', async () => {
 test('images that were scrolled out of sight before they arrived are no longer fetched', async () => {
   const { page, context, complaints } = await open('espacio')
   await page.route('**/i/**', () => undefined)
+  const first = page.waitForRequest('**/i/**')
   await page.getByRole('navigation').getByRole('link', { name: 'Imágenes' }).click()
-  const asked = await page.waitForRequest('**/i/**')
+  const asked = await first
   const cancelled = page.waitForEvent('requestfailed', (request) => request === asked)
   await page.locator('.tile').first().waitFor()
   await page.evaluate('scrollTo(0, document.body.scrollHeight)')

@@ -61,6 +61,7 @@ test('all records of a view are marked despite a lost connection, except those a
 })
 
 test('while a slow list loads, the count of the previous view is not shown for it', async () => {
+  await update(service, [{ domain: 'vista519', revision: 1 }])
   const { page, context } = await open('dominios?starts=vista')
   const foot = page.locator('.domains-foot')
   await foot.getByText(`${TOTAL} dominios`).waitFor()

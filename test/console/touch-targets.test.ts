@@ -30,6 +30,8 @@ after(async () => {
 
 /** What can be pressed and is lower or narrower than 24 pixels; a box counts with the label around it. */
 async function small(page: Page): Promise<unknown> {
+  // The page follows the width of the screen in the next frame.
+  await page.evaluate('new Promise((draw) => requestAnimationFrame(() => requestAnimationFrame(draw)))')
   return page.evaluate(`[...document.querySelectorAll(
       'main :is(a, button, input, select, summary), [role=gridcell].pick, .toasts button, dialog :is(a, button, input, select)')]
     .map((element) => [element, (element.closest('label') ?? element).getBoundingClientRect()])
