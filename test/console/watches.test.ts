@@ -8,15 +8,15 @@ import {
 } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
 import { call } from '../support/http.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
 import { removeWatch, watch, watchesOf, watchUntil } from '../support/watches.ts'
 import { verify, WebhookReceiver } from '../support/webhook-receiver.ts'
 
+const flags = { 'webhook-networks': '127.0.0.0/8', 'dns-servers': '127.0.0.1:9' }
 let service: TestService
 let browser: TestBrowser
 
 before(async () => {
-  const flags = { 'webhook-networks': '127.0.0.0/8', 'dns-servers': '127.0.0.1:9' }
   ;[service, browser] = await Promise.all([startService({ flags }), startBrowser()])
   await stored(service, [record('casa', { status: 0 }), record('ñandú')])
 })
@@ -196,12 +196,16 @@ test('a watch is edited, shared, paused and resumed; its secret is rotated and s
 
 test('deliveries are listed with their errors explained, and sent again, also on a phone', async () => {
   using receiver = await WebhookReceiver.start()
+  // Its clock stands still: the service does not try again on its own.
+  await using service = await startService({ flags, clock: new ManualClock('2026-01-05T13:20:30Z') })
   const { id } = await watch(service, { name: 'Avisos', starts: 'entrega', url: receiver.url })
   receiver.answer = (response) => void response.writeHead(503).end()
   await stored(service, [record('entrega1'), record('entrega2')])
   await receiver.until(1)
   await watchUntil(service, id, ({ attempts }) => attempts === 1)
-  const { page, context, complaints } = await open('vigilancias')
+  const { page, context, complaints } = await browser.open(service, 'vigilancias', {
+    domainwatch: service.domainKey,
+  })
   await page.setViewportSize({ width: 390, height: 844 })
   const item = page.getByRole('listitem', { name: 'Avisos' })
   await item.getByText('El receptor respondió 503').waitFor()
@@ -226,7 +230,6 @@ test('deliveries are listed with their errors explained, and sent again, also on
   await list.waitFor({ state: 'detached' })
   assert.deepEqual(complaints, [])
   await context.close()
-  await removeWatch(service, id)
 })
 
 test('another member sees shared watches with their owner, in English, and no others', async () => {
