@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { copyWith, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
 import { ImageClient } from '../support/images.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -122,9 +122,7 @@ test('copied HTML contains exactly one image', async () => {
   for (const [i, name] of TEXTS.entries()) {
     await page.goto(`${service.url}/console/imagenes?imagen=${hashes[i]}`)
     const links = page.getByRole('region', { name: 'Enlaces', exact: true })
-    await links.getByRole('button', { name: 'HTML' }).click()
-    await links.getByText('Copiado').waitFor()
-    await other.setContent(String(await page.evaluate('navigator.clipboard.readText()')))
+    await other.setContent(await copyWith(links.getByRole('button', { name: 'HTML' })))
     await other.locator(`img[src="${service.url}/i/${hashes[i]}"]`).waitFor()
     assert.deepEqual(
       await other.evaluate(

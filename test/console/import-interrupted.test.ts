@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { assertAccessible, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { records, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
+import { holdRequests } from '../support/gate.ts'
 import { REAL_SIZE, realNames, storeRealSize } from '../support/real-size.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -22,7 +23,6 @@ after(async () => {
 
 const open = () => browser.open(service, 'importar', { domainwatch: service.domainKey })
 const ADD = '**/domainwatch/add?*'
-const SLOW_MS = 1_500
 
 /** A list of this many names, `stem0` and so on. */
 const listOf = (stem: string, names: number) => ({
@@ -50,6 +50,8 @@ const exists = async (name: string) =>
 
 test('a whole list of the registry is compared, and importing it again changes nothing', async () => {
   const { page, context, complaints } = await open()
+  // Its 109,432 names are stored in 55 requests.
+  page.setDefaultTimeout(180_000)
   const lines = realNames().map(({ name, date }) => `${name}.cl,${date}`)
   const buffer = Buffer.from(
     ['Nombre Dominio,Fecha Inscripción', ...lines, 'nuevecito.cl,2025-08-01'].join('\n'),
@@ -69,21 +71,20 @@ test('a whole list of the registry is compared, and importing it again changes n
 test('storing continues on other screens, on a slow service, while another member works', async () => {
   const { page, context, complaints } = await open()
   let sent = 0
-  await page.route(ADD, async (route) => {
-    sent++
-    await new Promise((resolve) => setTimeout(resolve, SLOW_MS))
-    await route.continue()
-  })
+  page.on('request', (request) => (sent += request.url().includes('domainwatch/add') ? 1 : 0))
+  const gate = await holdRequests(page, 'domainwatch/add')
   await pick(page, listOf('sigue', 6_000))
   await store(page)
   const task = page.getByRole('link', { name: /^Importando sigue\.csv/ })
   await task.waitFor()
   await page.getByRole('link', { name: 'Estadísticas' }).click()
   await page.getByRole('heading', { name: 'Estadísticas', level: 1 }).waitFor()
+  await (await gate.next()).pass()
   await page.getByText('33 %').waitFor()
   // Someone else decides on a name of the list.
   assert.equal((await update(service, [{ domain: 'sigue7', revision: 1 }])).status, 200)
   await page.getByRole('link', { name: 'Inicio' }).click()
+  await gate.open()
   await page.getByText('Importación terminada: 6.000 guardados').waitFor()
   await task.waitFor({ state: 'detached' })
   assert.equal(sent, 3)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
-import { startBrowser, type TestBrowser, domainRow } from '../support/browser.ts'
+import { copyWith, startBrowser, type TestBrowser, domainRow } from '../support/browser.ts'
 import { call } from '../support/http.ts'
 import { LIST, record, records, stored } from '../support/domains.ts'
 import { holdRequests } from '../support/gate.ts'
@@ -117,9 +117,7 @@ test('a secret that comes after its form was closed is shown, wherever the user 
   // A browser without a clipboard for scripts, as over plain HTTP.
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   await page.evaluate('navigator.clipboard.writeText = () => Promise.reject(new Error())')
-  await made.getByRole('button', { name: 'Copiar' }).click()
-  await made.getByText('Copiado').waitFor()
-  assert.equal(await page.evaluate('navigator.clipboard.readText()'), secret)
+  assert.equal(await copyWith(made.getByRole('button', { name: 'Copiar' })), secret)
   await page.evaluate('document.execCommand = () => false')
   await made.getByText('Copiar', { exact: true }).waitFor()
   await made.getByRole('button', { name: 'Copiar' }).click()
@@ -193,7 +191,7 @@ test('keys act on the first row of a view that a link opened, and in a menu they
   assert.equal(await grid.getByText('Descartado').count(), 0)
   await page.goBack()
   await domainRow(page, 'casa').waitFor({ state: 'detached' })
-  assert.equal(await grid.getAttribute('aria-activedescendant'), 'row-0')
+  await grid.and(page.locator('[aria-activedescendant="row-0"]')).waitFor()
   await context.close()
 })
 

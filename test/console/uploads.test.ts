@@ -17,7 +17,6 @@ after(async () => {
 })
 
 const UPLOAD = '**/imagestore/upload?*'
-const SLOW_MS = 1_500
 const open = () => browser.open(service, 'imagenes', { imagestore: service.imageKey })
 
 async function pictures(stem: string, width: number, count: number) {
@@ -33,8 +32,9 @@ async function pictures(stem: string, width: number, count: number) {
 
 test('uploads continue on other screens, on a slow service, while another member works', async () => {
   const { page, context, complaints } = await open()
+  const gate = Promise.withResolvers<void>()
   await page.route(UPLOAD, async (route) => {
-    await new Promise((resolve) => setTimeout(resolve, SLOW_MS))
+    await gate.promise
     await route.continue()
   })
   await page.locator('input[type=file]').setInputFiles(await pictures('lenta', 40, 4))
@@ -44,6 +44,7 @@ test('uploads continue on other screens, on a slow service, while another member
   await page.getByRole('heading', { name: 'Almacenamiento', level: 1 }).waitFor()
   const other = new ImageClient(service.url, service.imageKey)
   await other.upload(await gradient(41, 20).png().toBuffer(), { name: 'de-otra-persona.png' })
+  gate.resolve()
   await task.waitFor({ state: 'detached' })
   await page.getByRole('navigation').getByRole('link', { name: 'Imágenes', exact: true }).click()
   await page.getByText('4 imágenes subidas').waitFor()

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import {
   accessibilityViolations,
   assertAccessible,
+  copyWith,
   startBrowser,
   type TestBrowser,
 } from '../support/browser.ts'
@@ -50,9 +51,7 @@ test('a view is watched: its secret and feed are shown once, its webhook is test
   const feed = made.getByRole('region', { name: 'Dirección del canal Atom' })
   const address = (await feed.locator('code').textContent()) ?? ''
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  await feed.getByRole('button', { name: 'Copiar' }).click()
-  await feed.getByText('Copiado').waitFor()
-  assert.equal(await page.evaluate('navigator.clipboard.readText()'), address)
+  assert.equal(await copyWith(feed.getByRole('button', { name: 'Copiar' })), address)
   assert.equal((await call(service, new URL(address).pathname)).status, 200)
   // Neither a click outside nor Escape closes it.
   await page.mouse.click(4, 400)

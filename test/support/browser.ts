@@ -11,7 +11,7 @@ import {
 import type { TestService } from './service.ts'
 
 /** Far longer than anything takes, for machines that do other things as well. */
-const TIMEOUT_MS = 30_000
+const TIMEOUT_MS = 60_000
 
 export interface Visit {
   readonly theme?: 'light' | 'dark'
@@ -156,6 +156,24 @@ export async function waitForExpression(page: Page, expression: string): Promise
     }
     look()
   })`)
+}
+
+/** Clicks a button that copies and returns the copied text. Waits until the button says so, which it does for 1.6 seconds. */
+export async function copyWith(button: Locator): Promise<string> {
+  const element = await button.elementHandle()
+  assert.ok(element !== null)
+  const said = element.evaluate(`(button) => new Promise((resolve, reject) => {
+    const late = performance.now() + ${TIMEOUT_MS}
+    const look = () => {
+      if (button.textContent === 'Copiado') resolve()
+      else if (performance.now() > late) reject(new Error('it never said that it copied'))
+      else requestAnimationFrame(look)
+    }
+    look()
+  })`)
+  await element.click()
+  await said
+  return String(await button.page().evaluate('navigator.clipboard.readText()'))
 }
 
 /** The table of domains. */

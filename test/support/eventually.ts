@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 
 /** Far longer than anything takes, for machines that do other things as well. */
-const TIMEOUT_MS = 30_000
+const TIMEOUT_MS = 60_000
 const LOOK_MS = 5
 
 /** Looks again and again until something is so. */

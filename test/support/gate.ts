@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page, Route } from 'playwright-core'
 
 /** Far longer than a page takes to ask. */
-const TIMEOUT_MS = 30_000
+const TIMEOUT_MS = 60_000
 
 /** Requests of a page to one operation, held until the test decides on them. */
 export interface Gate {
-  /** Resolves to the oldest request that is held, once there is one. Rejects if none comes in 30 seconds. */
+  /** Resolves to the oldest request that is held, once there is one. Rejects if none comes in a minute. */
   next(): Promise<Held>
   /** Lets requests pass from now on, and those that are held. */
   open(): Promise<void>
