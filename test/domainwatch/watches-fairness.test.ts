@@ -121,8 +121,6 @@ suite('watches of several accounts', () => {
     await receiver.until(1)
     await stored(service, [record('todas')])
     await receiver.until(2)
-    console.error('CAME', many.received.length)
-    console.error('CAME', many.received.length)
     assert.ok(many.received.length <= 8, `${many.received.length} came before`)
   })
 
@@ -137,12 +135,16 @@ suite('watches of several accounts', () => {
     const mine = Array.from({ length: 9 }, () => testOf(slow.id, service.domainKey))
     await eventually(async () => silent.held.length === 2)
     const replies = []
-    for (let i = 0; i < 12; i++) replies.push(await testOf(quick.id, otherKey))
+    // The slower the machine, the more tests pass: another one may be sent every six seconds.
+    do replies.push(await testOf(quick.id, otherKey))
+    while (replies.length < 50 && replies.at(-1)?.status !== 429)
     const passed = replies.filter(({ status }) => status === 200).length
     assert.ok(passed >= 10, 'the burst passes')
     const limited = replies.filter(({ status }) => status === 429)
     // A request that is answered 503 because the receiver took too long may have reached it.
-    assert.ok(receiver.received.length >= passed && receiver.received.length <= 12 - limited.length)
+    assert.ok(
+      receiver.received.length >= passed && receiver.received.length <= replies.length - limited.length,
+    )
     const [refused] = limited
     assert.deepEqual(refused?.body, { status: 429, msg: 'Demasiadas solicitudes' })
     assert.match(refused?.headers.get('retry-after') ?? '', /^[1-6]$/)
