@@ -13,6 +13,9 @@ import {
 } from './resolver-bench.ts'
 import { ns, RCODE, reply, soa, startScriptedDns, type Handler } from './scripted.ts'
 
+/** Ten times the longest deadline. */
+const TEST_TIMEOUT_MS = 30_000
+
 test('name servers are lower-case, without final dot, sorted, without duplicates', async (t) => {
   const { resolver } = await setUp(t, [
     ({ name }) => ({
@@ -85,12 +88,11 @@ for (const [what, handlers, kind] of [
   ['silence and REFUSED', [silence, refuse], 'timeout'],
   ['lame everywhere', [() => ({ flags: 0, authorities: [ns('cl', 'a.nic.cl')] })], 'failed'],
 ] satisfies [string, Handler[], string][]) {
-  test(`${what}: ${kind}, within the deadline`, async (t) => {
-    const { resolver } = await setUp(t, handlers, { deadlineMs: 300, retryMs: 50 })
-    const took = await elapsed(
-      resolver.nameServers('registrado.cl').then((answer) => assert.deepEqual(answer, { kind })),
-    )
-    assert.ok(took < 2_000, `${took} ms`)
+  test(`${what}: ${kind}, within the deadline`, { timeout: TEST_TIMEOUT_MS }, async (t) => {
+    // Long enough for a response on a busy machine, unless the result is the same without one.
+    const deadlineMs = kind === 'timeout' ? 300 : 3_000
+    const { resolver } = await setUp(t, handlers, { deadlineMs, retryMs: 50 })
+    assert.deepEqual(await resolver.nameServers('registrado.cl'), { kind })
   })
 }
 
@@ -99,15 +101,16 @@ test('the default deadline is three seconds', async (t) => {
   const resolver = createResolver({ servers: [{ address: '127.0.0.1', family: 4, port: server.port }] })
   t.after(() => Promise.all([resolver.close(), server.stop()]))
   const took = await elapsed(resolver.nameServers('mudo.cl'))
-  assert.ok(took > 2_900 && took < 5_000, `${took} ms`)
+  assert.ok(took > 2_900 && took < TEST_TIMEOUT_MS, `${took} ms`)
   const ports = new Set(server.queries.map(({ id, port }) => `${id}/${port}`))
   assert.ok(ports.size > 2, 'retransmissions have ids and ports of their own')
 })
 
 test('a silent server delays by one retry interval, and later look-ups not at all', async (t) => {
-  const { resolver, servers } = await setUp(t, [silence, find], { retryMs: 300, deadlineMs: 10_000 })
+  const retryMs = 1_000
+  const { resolver, servers } = await setUp(t, [silence, find], { retryMs, deadlineMs: 60_000 })
   const first = await elapsed(resolver.nameServers('uno.cl'))
-  assert.ok(first >= 290 && first < 2_000, `${first} ms`)
+  assert.ok(first >= 0.95 * retryMs && first < TEST_TIMEOUT_MS, `${first} ms`)
   assert.deepEqual(await resolver.nameServers('dos.cl'), found)
   assert.deepEqual(
     servers[0]?.queries.map(({ name }) => name),
@@ -116,12 +119,18 @@ test('a silent server delays by one retry interval, and later look-ups not at al
 })
 
 test('a busy server is not queried repeatedly', async (t) => {
-  const { resolver, servers } = await setUp(t, [
-    async (asked) => {
-      await new Promise((resolve) => setTimeout(resolve, 150))
-      return find(asked)
-    },
-  ])
+  // Longer than a machine may stand still, which looks like a server that is busier than before.
+  const retryMs = 1_000
+  const { resolver, servers } = await setUp(
+    t,
+    [
+      async (asked) => {
+        await new Promise((resolve) => setTimeout(resolve, 1.5 * retryMs))
+        return find(asked)
+      },
+    ],
+    { retryMs, deadlineMs: 60_000 },
+  )
   const names = Array.from({ length: 30 }, (_, i) => `d${i}.cl`)
   for (let i = 0; i < 30; i += 10)
     await Promise.all(names.slice(i, i + 10).map((name) => resolver.nameServers(name)))
@@ -174,6 +183,7 @@ test('close fails look-ups in flight and later ones', async (t) => {
 })
 
 test('a failure that is read after the deadline ends the look-up without a negative timeout', async (t) => {
+  const deadlineMs = 3_000
   const bothAsked = Promise.withResolvers<undefined>()
   const { resolver } = await setUp(
     t,
@@ -185,7 +195,7 @@ test('a failure that is read after the deadline ends the look-up without a negat
       },
       silence,
     ],
-    { deadlineMs: 1_000, retryMs: 10_000, socketsPerServer: 1 },
+    { deadlineMs, retryMs: 10 * deadlineMs, socketsPerServer: 1 },
   )
   const warnings: Error[] = []
   const warned = (warning: Error) => warnings.push(warning)
@@ -194,7 +204,7 @@ test('a failure that is read after the deadline ends the look-up without a negat
   const [first, second] = ['a.cl', 'b.cl'].map((name) => resolver.nameServers(name))
   assert.deepEqual(await first, found)
   // The response for the second name has arrived too, but is not read before the deadline.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_100)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, deadlineMs + 100)
   assert.deepEqual(await second, { kind: 'failed' })
   assert.deepEqual(warnings, [])
 })

@@ -89,10 +89,11 @@ suite('re-checks on several nodes', () => {
       await eventually(async () => (await checkedBy(second)) >= due, 'the others were looked up')
       assert.deepEqual(await countChecks(tomorrow), [0, all])
       assert.equal(await checkedBy(second), due)
-      // The first batch comes without a pause before it, and a busy machine may be a second late.
+      // The first batch comes without a pause before it, and a busy machine may be three seconds late. Without the limit some
+      // sixty arrive within a second.
       for (const times of [lookups.slice(0, before), lookups.slice(before)]) {
         const seconds = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1_000
-        const most = LOOKUPS_PER_SECOND * (seconds + 2)
+        const most = LOOKUPS_PER_SECOND * (seconds + 4)
         assert.ok(times.length <= most, `${times.length} look-ups in ${seconds} s`)
       }
       assert.ok(lookups.length <= 2 * (all + BATCH), `${lookups.length} look-ups of ${all} names`)

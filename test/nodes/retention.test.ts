@@ -9,7 +9,8 @@ import { call } from '../support/http.ts'
 import { gradient, ImageClient } from '../support/images.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
-const DAY = 24 * 60 * 60_000
+const HOUR = 60 * 60_000
+const DAY = 24 * HOUR
 
 test('addresses, changes and histories are kept for the configured days', async () => {
   // Changes and deletions use the clock of the database, not the manual one.
@@ -42,7 +43,7 @@ test('addresses, changes and histories are kept for the configured days', async 
   }
 
   assert.deepEqual(await kept(), { addresses: 1, followed: true, told: 2 })
-  clock.advance(3 * DAY + 60_000)
+  clock.advance(3 * DAY + HOUR)
   await come({ addresses: 0, followed: false, told: 2 })
   clock.advance(DAY)
   await come({ addresses: 0, followed: false, told: 0 })
