@@ -40,9 +40,7 @@ export function followingContract(name: string, make: () => Promise<OpenDatabase
       await eventually(async () => (await elsewhere.identify(outcome.key, 'address ::1')) !== undefined)
       await accounts.revoke(outcome.id)
       assert.equal(await accounts.identify(outcome.key, 'address ::1'), undefined)
-      const start = performance.now()
       await eventually(async () => (await elsewhere.identify(outcome.key, 'address ::1')) === undefined)
-      assert.ok(performance.now() - start < 3_000)
     })
 
     test('a follower hears of every change of every node once, a record’s own in their order', async () => {

@@ -191,11 +191,9 @@ suite('events', () => {
     const { key, id } = await service.newKey('visita', 'domainwatch')
     await using theirs = await open({ api: key })
     await using ours = await open()
-    const begin = performance.now()
     await service.revokeKey(id)
     assert.equal(await theirs.next(), undefined)
-    // Long before the next heartbeat.
-    assert.ok(performance.now() - begin < 10_000)
+    assert.equal(theirs.comments, 0, 'it ends before its next heartbeat')
     await stored(service, [record('siguiendo')])
     assert.deepEqual((await ours.take(1)).map(kindAndName), ['added siguiendo'])
   })
@@ -267,13 +265,11 @@ test('a shutdown ends streams immediately and cleanly', async () => {
     Array.from({ length: 20 }, () => EventReader.open(service, { api: service.domainKey })),
   )
   await stored(service, [record('ultimo')])
-  const begin = performance.now()
   const stopped = service.stop()
+  // A connection that was cut would reject.
   for (const reader of readers) {
     const last = await reader.next()
     if (last !== undefined) assert.equal(await reader.next(), undefined)
   }
   await stopped
-  // Stuck connections would be cut after 7 s.
-  assert.ok(performance.now() - begin < 5_000)
 })

@@ -123,13 +123,12 @@ describe('outages of PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => {
     const frozen = await backends(database)
     for (const pid of frozen) process.kill(pid, 'SIGSTOP')
     try {
-      const start = performance.now()
+      // They stay frozen until all are answered: a request that waits without a limit never is.
       const write = service.app.context.database.transaction((tx) => tx.run(sql`DELETE FROM blob_trash`))
       const [answers] = await Promise.all([
         Promise.all(Array.from({ length: 12 }, () => list(service))),
         assert.rejects(write, OverloadError),
       ])
-      assert.ok(performance.now() - start < 15_000)
       for (const { status } of answers) assert.ok(status === 200 || status === 503)
       assert.ok(answers.some(({ status }) => status === 503))
     } finally {

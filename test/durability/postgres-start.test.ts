@@ -133,9 +133,9 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => 
       await runStatement(server.url, 'SELECT pg_reload_conf()')
       const url = new URL(server.url)
       url.password = 'canario-9b41'
-      const start = performance.now()
-      assert.match(await refusal(String(url)), /password authentication failed for user "postgres" \(28P01\)/)
-      assert.ok(performance.now() - start < 5_000)
+      const message = await refusal(String(url))
+      assert.match(message, /password authentication failed for user "postgres" \(28P01\)/)
+      assert.doesNotMatch(message, /tried for/)
       assert.match(await refusal(server.url), /password/)
     } finally {
       await server.stop()

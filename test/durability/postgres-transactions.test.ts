@@ -121,13 +121,12 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
       await blocker.connect()
       await blocker.query('BEGIN; LOCK TABLE domains IN ACCESS EXCLUSIVE MODE')
       const api = service.domainKey
-      const start = performance.now()
+      // The lock is held until all are answered: a request that waits without a limit never is.
       const answers = await Promise.all([
         call(service, LIST, { query: { api } }),
         call(service, LIST, { query: { api, search: 'un' } }),
         send(service, ADD, { data: [record('dos')] }, { query: { api } }),
       ])
-      assert.ok(performance.now() - start < 15_000)
       for (const answer of answers) {
         assert.equal(answer.status, 503, answer.text)
         assert.equal(answer.headers.get('retry-after'), '1')

@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { ImageClient, noise } from '../support/images.ts'
 import { RawConnection } from '../support/raw.ts'
-import { startService } from '../support/service.ts'
+import { startService, type TestService } from '../support/service.ts'
 
-test('responses to a slow reader complete although the service stops', async () => {
+/** Longer than any of these tests takes, and shorter than idle connections stay open. */
+const TIMEOUT = { timeout: 60_000 }
+
+/** Keeps connections that are still open after seven seconds, which may be too few on a busy machine. */
+function keepConnections(t: TestContext, { app }: TestService): void {
+  t.mock.method(app.server.server, 'closeAllConnections', () => {})
+}
+
+test('responses to a slow reader complete although the service stops', TIMEOUT, async (t) => {
   await using service = await startService()
+  keepConnections(t, service)
   const images = new ImageClient(service.url, service.imageKey)
   const { body } = await images.upload(await noise(700, 700).png().toBuffer())
   const connection = await RawConnection.open(service)
@@ -22,14 +31,12 @@ test('responses to a slow reader complete although the service stops', async () 
   await stopped
 })
 
-test('a connection closes with its last answer, not with its keep-alive time', async () => {
+test('a connection closes with its last answer, not with its keep-alive time', TIMEOUT, async (t) => {
   await using service = await startService()
+  keepConnections(t, service)
   const idle = await RawConnection.open(service)
   idle.send('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
   assert.equal((await idle.reply())?.status, 200)
-  const start = performance.now()
   await service.stop()
   await idle.closed()
-  // Long before stuck connections would be cut.
-  assert.ok(performance.now() - start < 6_000)
 })

@@ -108,16 +108,14 @@ suite('derivatives in the object store', { timeout: 60_000 }, () => {
       await client.upload(photo)
       gateway.always = trouble
       gateway.where = '/derivatives/'
-      const start = performance.now()
       for (let width = 1; width <= 12; width++) {
         assert.equal((await client.link(`${hash}&m=w_${width}`)).status, 200)
       }
-      const elapsed = performance.now() - start
+      // Each of them delays one response by its timeout.
       const asked = gateway.requests.filter(
         (line) => line.startsWith('GET') && line.includes('/derivatives/'),
       )
       assert.ok(asked.length <= 3, `${trouble.kind}: asked ${asked.length} times`)
-      assert.ok(elapsed < 20_000, `${trouble.kind}: ${elapsed} ms`)
       assert.equal((await counts(service)).made, 12)
       gateway.always = undefined
     }
