@@ -76,13 +76,8 @@ const CHECK_PLANS: readonly (readonly [Query, RegExp])[] = [
   [checks.nextOwner(1), /SEARCH dns_checks USING COVERING INDEX dns_checks_by_due \(account_id>/],
   [checks.disownChecks(1, 10), /SEARCH dns_checks USING COVERING INDEX dns_checks_by_due \(account_id=/],
   [
-    checks.reviewPage({ name: NAME, date_reg: FROM }, 10),
-    /SEARCH domains USING COVERING INDEX domains_in_review \(\(date_reg,name\)>/,
-  ],
-  [checks.taggedPage(NAME, 10), /SEARCH domains USING INDEX domains_tagged \(name>/],
-  [
     checks.matchingPage(sqliteDialect, { ...ANY, status: 1 }, 0, NAME, 10),
-    /^SEARCH domains USING PRIMARY KEY \(name>\?\)$/,
+    /^CO-ROUTINE domains\nSEARCH domains USING PRIMARY KEY \(name>\?\)\nSCAN domains$/,
   ],
   [recordsNamed(sqliteDialect, [NAME], 0), /SEARCH domains USING PRIMARY KEY \(name=/],
 ]

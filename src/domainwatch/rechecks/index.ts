@@ -7,6 +7,8 @@ import { answerText } from '../history/dns-observations.ts'
 import type { ObservedType } from '../history/queries.ts'
 import { storeObservations, type Observation } from '../history/store-observations.ts'
 import { recordsNamed } from '../queries-records.ts'
+import { toColumn } from '../tags.ts'
+import type { SplitName } from '../words/dictionary.ts'
 import * as queries from './queries.ts'
 import { EVERYBODY, nextCheck } from './rules.ts'
 import { WantedNames, type WantedNamesOptions } from './wanted-names.ts'
@@ -25,6 +27,7 @@ const RETRY_MS = 2_000
 
 export interface RechecksOptions extends WantedNamesOptions {
   readonly dns: Dns
+  readonly split: SplitName
   /** Maximum number of look-ups per minute. */
   readonly lookupsPerMinute: number
   /** Called when reading or writing fails. It is retried. */
@@ -131,7 +134,10 @@ export class Rechecks {
       ),
     )
     const owners = new Map(
-      records.map((row) => [row.name, this.#wanted.rules.ownerOf(row, clock.now(), split)]),
+      records.map((row) => {
+        const record = { ...row, words: toColumn(split(row.name)) }
+        return [row.name, this.#wanted.ownerOf(record, clock.now())]
+      }),
     )
     const removed: Row[] = []
     const wanted: queries.Check[] = []

@@ -1,5 +1,5 @@
 import type { Dialect } from '../../storage/database/dialect.ts'
-import { allOf, empty, limit, sql, type Sql } from '../../storage/database/sql.ts'
+import { allOf, limit, sql, type Sql } from '../../storage/database/sql.ts'
 import type { Table } from '../../storage/database/tables.ts'
 import type { Filters } from '../filters.ts'
 import { notExpired } from '../queries-records.ts'
@@ -27,27 +27,20 @@ export const anyToCheck = () => sql<{ found: number }>`
 /** The flag in the JSON of the filters; in a value, its quotes would be escaped. */
 const asksForChecks: Sql = sql`filters LIKE ${'%"dns":"1"%'}`
 
-export const dnsWatches = (now: number) => sql<{ id: string; account_id: number; filters: string }>`
-  SELECT id, account_id, filters FROM watches WHERE ${asksForChecks} AND ${hasKey(now)} ORDER BY id`
-
-export interface ReviewPosition {
-  readonly name: string
-  readonly date_reg: string
+/** A watch whose names are looked up again. */
+export interface DnsWatch {
+  readonly id: string
+  readonly account_id: number
+  /** As stored. They identify the watch together with its id, because they can be edited. */
+  readonly filters: string
 }
 
-/** A page of the records in review, by date. */
-export const reviewPage = (after: ReviewPosition | undefined, count: number) => sql<ReviewPosition>`
-  SELECT name, date_reg FROM domains
-  WHERE revision = 1 ${after === undefined ? empty : sql`AND (date_reg, name) > (${after.date_reg}, ${after.name})`}
-  ORDER BY date_reg, name ${limit(count)}`
-
-/** A page of the records with tags, by name. */
-export const taggedPage = (after: string, count: number) => sql<{ name: string; tags: string | null }>`
-  SELECT name, tags FROM domains WHERE tags IS NOT NULL AND name > ${after} ORDER BY name ${limit(count)}`
+export const dnsWatches = (now: number) => sql<DnsWatch>`
+  SELECT id, account_id, filters FROM watches WHERE ${asksForChecks} AND ${hasKey(now)} ORDER BY id`
 
 /**
- * A page of all records, by name, and whether each matches the filters. The page limits the rows that are visited and not those
- * that match, so that rare matches do not make it long.
+ * Those of the next `count` names that match the filters, separated by spaces. The page limits the rows that are visited and not
+ * those that match, so that rare matches do not make it long.
  */
 export const matchingPage = (
   dialect: Dialect,
@@ -55,9 +48,10 @@ export const matchingPage = (
   now: number,
   after: string,
   count: number,
-) => sql<{ name: string; is_match: number }>`
-  SELECT name, CASE WHEN ${allOf([notExpired(now), ...matching(dialect, filters)])} THEN 1 ELSE 0 END AS is_match
-  FROM domains WHERE name > ${after} ORDER BY name ${limit(count)}`
+) => sql<{ names: string | null; last: string | null; visited: number }>`
+  SELECT max(name) AS last, count(*) AS visited,
+    string_agg(CASE WHEN ${allOf([notExpired(now), ...matching(dialect, filters)])} THEN name END, ' ') AS names
+  FROM (SELECT * FROM domains WHERE name > ${after} ORDER BY name ${limit(count)}) AS domains`
 
 /** Adds names. An existing one keeps its time, and belongs to everyone if it is wanted by more than a watch. */
 export const addChecks = (dialect: Dialect, checks: readonly Check[]) => {

@@ -3,11 +3,11 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Vocabulary } from '../../lib/lookalikes/index.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { storeRows } from '../../storage/database/rows.ts'
+import type { DomainEvent } from '../events/event.ts'
 import type { EventPages } from '../events/pages.ts'
-import { recordsNamed } from '../queries-records.ts'
-import type { SplitName } from '../words/dictionary.ts'
+import { matches, type FilteredRecord } from '../filters.ts'
 import * as queries from './queries.ts'
-import { dnsWatchOf, EVERYBODY, nextCheck, RecheckRules, type DnsWatch } from './rules.ts'
+import { EVERYBODY, nextCheck, ruleOf, standingRules, type RecheckRule } from './rules.ts'
 
 /** Names read and added at a time, so that other readers and writers get their turn. */
 const PAGE = 1_000
@@ -30,7 +30,6 @@ export interface WantedNamesOptions {
   readonly intervalMs: number
   /** Records with one of these tags are looked up again. */
   readonly tags: readonly string[]
-  readonly split: SplitName
 }
 
 /**
@@ -39,23 +38,28 @@ export interface WantedNamesOptions {
  */
 export class WantedNames {
   readonly #options: WantedNamesOptions
-  #rules: RecheckRules
+  /** By id and filters of the watch. */
+  #rules: ReadonlyMap<string, RecheckRule | undefined> = new Map()
   /** Names of each account, at least. */
   readonly #counts = new Map<number, number>()
   #disownedAt = Number.NEGATIVE_INFINITY
 
   constructor(options: WantedNamesOptions) {
     this.#options = options
-    this.#rules = new RecheckRules(options.tags, [])
-  }
-
-  get rules(): RecheckRules {
-    return this.#rules
   }
 
   /** On whose behalf names are looked up: everyone, and the accounts with such watches. */
   get owners(): readonly number[] {
-    return [EVERYBODY, ...new Set(this.#rules.watches.map(({ accountId }) => accountId))]
+    const owners = [...this.#rules.values()].map((rule) => rule?.owner ?? EVERYBODY)
+    return [...new Set([EVERYBODY, ...owners])]
+  }
+
+  /** Returns on whose behalf a record is looked up: `EVERYBODY`, an account, or undefined if no rule selects it. */
+  ownerOf(record: FilteredRecord, now: number): number | undefined {
+    for (const rule of this.#rules.values())
+      if (rule !== undefined && matches(rule.filters, record, now) && rule.resembles(record.name))
+        return rule.owner
+    return undefined
   }
 
   /** Runs until `signal` aborts. */
@@ -64,7 +68,7 @@ export class WantedNames {
     let cursor = await pages.head()
     await this.#addAll(signal)
     while (!signal.aborted) {
-      await this.#readWatches(signal)
+      await this.#readRules(signal)
       const step = await pages.next(cursor, signal, WATCHES_MS)
       if (step.kind === 'ended') return
       if (step.kind === 'gap') {
@@ -72,109 +76,76 @@ export class WantedNames {
         await this.#addAll(signal)
       } else if (step.kind === 'page') {
         cursor = step.page.cursor
-        const changed = step.page.events.flatMap(({ kind, after }) =>
-          kind !== 'dns' && after !== null && this.#rules.mayConcern(after) ? [after.name] : [],
-        )
-        if (changed.length > 0) await this.#addWanted([...new Set(changed)])
+        await this.#addChanged(step.page.events)
       }
     }
   }
 
   async #addAll(signal: AbortSignal): Promise<void> {
-    this.#rules = new RecheckRules(this.#options.tags, [])
-    await this.#addReviewed(signal)
-    await this.#addTagged(signal)
-    await this.#readWatches(signal)
+    this.#rules = new Map()
+    await this.#readRules(signal)
     for (const owner of this.owners) await this.#bringForward(owner, signal)
   }
 
   /** Adds the names of new and edited watches, and releases those of accounts that have none any more. */
-  async #readWatches(signal: AbortSignal): Promise<void> {
+  async #readRules(signal: AbortSignal): Promise<void> {
     const { clock, database, tags, vocabulary } = this.#options
-    const rows = await database.all(queries.dnsWatches(clock.now()))
-    const known = new Map(this.#rules.watches.map((watch) => [watch.id, watch]))
-    const isSame =
-      rows.length === known.size && rows.every(({ id, filters }) => known.get(id)?.saved === filters)
-    if (isSame) {
-      if (performance.now() - this.#disownedAt > DISOWN_MS) await this.#disownOthers(signal)
-      return
-    }
-    const watches = rows.flatMap((row) => {
-      const before = known.get(row.id)
-      const watch = before?.saved === row.filters ? before : dnsWatchOf(row, vocabulary)
-      return watch === undefined ? [] : [watch]
-    })
-    this.#rules = new RecheckRules(tags, watches)
-    for (const watch of watches) if (known.get(watch.id) !== watch) await this.#addMatches(watch, signal)
-    await this.#disownOthers(signal)
-  }
-
-  async #addReviewed(signal: AbortSignal): Promise<void> {
-    const { database } = this.#options
-    let last: queries.ReviewPosition | undefined
-    while (!signal.aborted) {
-      const page = await database.all(queries.reviewPage(last, PAGE))
-      await this.#add(page, EVERYBODY)
-      last = page.at(-1)
-      if (page.length < PAGE) return
-      await pause(PAUSE_MS, undefined, { ref: false })
-    }
-  }
-
-  async #addTagged(signal: AbortSignal): Promise<void> {
-    const { database, tags } = this.#options
-    let last = ''
-    while (!signal.aborted && tags.length > 0) {
-      const page = await database.all(queries.taggedPage(last, PAGE))
-      const tagged = page.filter((row) => this.#rules.hasTag(row.tags))
-      await this.#add(tagged, EVERYBODY)
-      last = page.at(-1)?.name ?? last
-      if (page.length < PAGE) return
-      await pause(PAUSE_MS, undefined, { ref: false })
-    }
-  }
-
-  async #addMatches({ accountId, filters, resembles }: DnsWatch, signal: AbortSignal): Promise<void> {
-    const { clock, database } = this.#options
-    const scanner = database.scannerOf(accountId)
-    const counted = await database.first(
-      queries.countChecks(accountId, Number.MAX_SAFE_INTEGER, MAX_NAMES_PER_ACCOUNT),
+    const rows = [...standingRules(tags), ...(await database.all(queries.dnsWatches(clock.now())))]
+    const known = this.#rules
+    this.#rules = new Map(
+      rows.map((row) => {
+        const key = `${row.id} ${row.filters}`
+        return [key, known.has(key) ? known.get(key) : ruleOf(row, vocabulary)]
+      }),
     )
-    this.#counts.set(accountId, counted?.count ?? 0)
+    const added = [...this.#rules].filter(([key]) => !known.has(key))
+    for (const [, rule] of added) if (rule !== undefined) await this.#addMatches(rule, signal)
+    const isSame = added.length === 0 && this.#rules.size === known.size
+    if (!isSame || performance.now() - this.#disownedAt > DISOWN_MS) await this.#disownOthers(signal)
+  }
+
+  async #addMatches({ owner, filters, resembles }: RecheckRule, signal: AbortSignal): Promise<void> {
+    const { clock, database } = this.#options
+    const scanner = database.scannerOf(owner === EVERYBODY ? undefined : owner)
+    const counted = await database.first(
+      queries.countChecks(owner, Number.MAX_SAFE_INTEGER, MAX_NAMES_PER_ACCOUNT),
+    )
+    this.#counts.set(owner, counted?.count ?? 0)
     let last = ''
-    while (!signal.aborted && !this.#isFull(accountId)) {
-      const page = await scanner.all(
+    while (!signal.aborted && !this.#isFull(owner)) {
+      const page = await scanner.first(
         queries.matchingPage(database.dialect, filters, clock.now(), last, SCAN_PAGE),
       )
-      const found = page.filter(({ name, is_match }) => is_match === 1 && resembles(name))
-      await this.#add(found, accountId)
-      last = page.at(-1)?.name ?? last
-      if (page.length < SCAN_PAGE) return
+      const names = page?.names?.split(' ') ?? []
+      await this.#add(names.filter(resembles), owner)
+      last = page?.last ?? last
+      if ((page?.visited ?? 0) < SCAN_PAGE) return
       await pause(PAUSE_MS, undefined, { ref: false })
     }
   }
 
-  /** Adds those of some names that are wanted now. */
-  async #addWanted(names: readonly string[]): Promise<void> {
-    const { clock, database, split } = this.#options
-    const wanted = new Map<number, { name: string }[]>()
-    for (const row of await database.all(recordsNamed(database.dialect, names, clock.now()))) {
-      const owner = this.#rules.ownerOf(row, clock.now(), split)
+  /** Adds the names of changed records that are wanted. */
+  async #addChanged(events: readonly DomainEvent[]): Promise<void> {
+    const now = this.#options.clock.now()
+    const changed = new Map<string, number | undefined>()
+    for (const { kind, after } of events)
+      if (kind !== 'dns' && after !== null) changed.set(after.name, this.ownerOf(after, now))
+    for (const owner of new Set(changed.values())) {
       if (owner === undefined || this.#isFull(owner)) continue
-      wanted.set(owner, [...(wanted.get(owner) ?? []), row])
+      const names = [...changed.keys()].filter((name) => changed.get(name) === owner)
+      await this.#add(names, owner)
     }
-    for (const [owner, rows] of wanted) await this.#add(rows, owner)
   }
 
   #isFull(owner: number): boolean {
     return owner !== EVERYBODY && (this.#counts.get(owner) ?? 0) >= MAX_NAMES_PER_ACCOUNT
   }
 
-  async #add(names: readonly { readonly name: string }[], owner: number): Promise<void> {
+  async #add(names: readonly string[], owner: number): Promise<void> {
     if (names.length === 0) return
     const { clock, database, intervalMs } = this.#options
     const now = clock.now()
-    const checks = names.map(({ name }) => ({
+    const checks = names.map((name) => ({
       name,
       account_id: owner,
       due_at: nextCheck(name, now, intervalMs),
