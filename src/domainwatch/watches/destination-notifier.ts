@@ -7,7 +7,6 @@ import type { Channel, Channels, Notice, Outcome } from './channels/channel.ts'
 import { attemptOf, logDelivery, nextNumber } from './delivery-log.ts'
 import {
   nextNotification,
-  notificationUntilNow,
   writeOne,
   type Notification,
   type NotificationRequest,
@@ -127,7 +126,7 @@ async function nextOf(
   if (digestAt === 0 && !(await writeOne(database, queries.scheduleDigest(id, dueAt), request.account)))
     return undefined
   if (!(await waitUntil(dueAt, clock, signal, DIGEST_CHECK_MS))) return undefined
-  return notificationUntilNow(pages, cursor, request, signal)
+  return nextNotification(pages, cursor, request, signal, await pages.head())
 }
 
 /**
