@@ -364,4 +364,13 @@ suite('watches that send messages to chat services', () => {
     await eventually(async () => discord.received.length === received + 1)
     await removeWatch(service, id)
   })
+
+  test('destinations are listed in the order of the last edit', async () => {
+    const { id } = await watch(service, { to: 'telegram:1,telegram:2,telegram:3', starts: 'ordenado' })
+    const to = 'telegram:3,telegram:4,telegram:1'
+    const edited = await send(service, `${WATCHES}/update`, { id, to }, { query: { api: service.domainKey } })
+    assert.equal(edited.status, 200, edited.text)
+    assert.equal((await watchesOf(service)).find((one) => one['id'] === id)?.['to'], to)
+    await removeWatch(service, id)
+  })
 })

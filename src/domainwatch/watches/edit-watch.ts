@@ -58,7 +58,7 @@ export const NO_RECEIVER = 'Falta el parámetro url o el parámetro atom'
 
 /**
  * Edits a watch. It still belongs to the account that created it, and counts for the limits of that account.
- * Destinations that stay keep their position and their pending delivery.
+ * Destinations that stay keep their pending delivery.
  * @param head the newest change, from which new destinations and a resumed watch start
  * @returns undefined if the account has no access to such a watch
  * @throws HttpError 400 if nothing would be notified; 409 above a limit
@@ -126,7 +126,7 @@ function editedFilters(filters: string, edit: WatchEdit): string {
   return JSON.stringify({ ...(edit.filters ?? others), ...(dns === undefined ? {} : { dns }) })
 }
 
-/** Deletes the destinations that `to` does not name any more, and adds those that are new. */
+/** Deletes the destinations that `to` does not name any more, adds those that are new, and puts all in the order of `to`. */
 async function editDestinations(
   tx: Transaction,
   watchId: string,
@@ -141,12 +141,14 @@ async function editDestinations(
   const isSame = (a: Destination, b: Destination) => a.channel === b.channel && a.address === b.address
   for (const one of known)
     if (!wanted.some((other) => isSame(one, other))) await tx.run(destinations.deleteDestination(one.id))
-  for (const [i, { channel, address }] of wanted.entries()) {
-    if (known.some((other) => isSame({ channel, address }, other))) continue
-    const id = randomBytes(9).toString('base64url')
-    await tx.run(
-      destinations.insertDestination({ id, watchId, position: i + 1, channel, address, cursor: head }),
-    )
+  for (const [i, one] of wanted.entries()) {
+    const position = i + 1
+    const same = known.find((other) => isSame(one, other))
+    if (same !== undefined) await tx.run(destinations.moveDestination(same.id, position))
+    else {
+      const id = randomBytes(9).toString('base64url')
+      await tx.run(destinations.insertDestination({ ...one, id, watchId, position, cursor: head }))
+    }
   }
 }
 

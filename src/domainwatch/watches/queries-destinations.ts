@@ -77,6 +77,9 @@ export const countDestinations = (accountId: number) => sql<{ count: number }>`
 
 export const deleteDestination = (id: string) => sql`DELETE FROM watch_destinations WHERE id = ${id}`
 
+export const moveDestination = (id: string, position: number) => sql`
+  UPDATE watch_destinations SET position = ${position} WHERE id = ${id}`
+
 export const deleteWebhook = (watchId: string) => sql`
   DELETE FROM watch_destinations WHERE watch_id = ${watchId} AND channel = 'webhook'`
 
