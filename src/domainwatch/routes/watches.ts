@@ -6,10 +6,8 @@ import { readFilters } from '../filters.ts'
 import type { Subscriptions } from '../subscriptions.ts'
 import { testAnswer, watchesAnswer, watchAnswer, watchMade } from '../schemas-watches.ts'
 import { serializeFilters } from '../watches/watch-filters.ts'
-import { NO_RECEIVER } from '../watches/edit-watch.ts'
-import type { Destination } from '../watches/channels/channel.ts'
 import { tooManyWatches, type Watches } from '../watches/index.ts'
-import { assertFewDestinations, parseDestinations, unconfiguredChannel } from '../watches/destinations.ts'
+import { unconfiguredChannel } from '../watches/destinations.ts'
 import {
   noWatch,
   splitTo,
@@ -56,38 +54,23 @@ export function watchesRoutes(
       },
     },
     async handle({ values, identity }) {
-      const {
-        name,
-        changes = 'new',
-        url,
-        to,
-        atom,
-        shared: isShared,
-        language = 'es',
-        digest,
-        ...others
-      } = values
+      const { name, changes, url, to, atom, shared: isShared, language, digest, dns, ...others } = values
       if (name === undefined) throw new HttpError(400, 'Falta el parámetro name')
-      const { day, destinations: list } = splitTo(to)
-      const filters = { ...others, to: day }
+      const { day, destinations } = splitTo(to)
+      const filters = { ...others, to: day, dns: undefined }
       readFilters(filters)
-      const destinations: Destination[] = [
-        ...(url === undefined
-          ? []
-          : [{ channel: 'webhook' as const, address: webhookAddress(url, channels) }]),
-        ...(list === undefined ? [] : parseDestinations(list, channels)),
-      ]
-      if (destinations.length === 0 && !atom) throw new HttpError(400, NO_RECEIVER)
-      assertFewDestinations(destinations)
       const made = await watches.create(identity.accountId, {
         name,
         filters: serializeFilters(filters),
+        dns,
         changes,
-        destinations,
-        atom,
+        webhook: url === undefined ? undefined : webhookAddress(url, channels),
+        hasAtomFeed: atom,
         isShared: isShared === 1,
+        isPaused: false,
+        to: destinations,
         language,
-        digest: digest ?? null,
+        digest,
       })
       return shownOnce(made.id, made, baseUrl)
     },

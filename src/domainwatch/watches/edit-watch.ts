@@ -22,13 +22,13 @@ export const tooManyShared = () =>
  * Serialises the sharing of watches until the transaction ends, so that concurrent requests cannot exceed the limit together.
  * @throws HttpError 409 if the group already has `MAX_SHARED`
  */
-export async function lockSharing(tx: Transaction, dialect: Dialect): Promise<void> {
+async function lockSharing(tx: Transaction, dialect: Dialect): Promise<void> {
   await tx.all(lockInstance(dialect))
   const { count = 0 } = (await tx.first(queries.countShared())) ?? {}
   if (count >= MAX_SHARED) throw tooManyShared()
 }
 
-/** What to change. Undefined leaves a property as it is. */
+/** What to change. Undefined leaves a property as it is, or as a new watch has it. */
 export interface WatchEdit {
   readonly name: string | undefined
   /** Replaces all filters. */
@@ -48,13 +48,13 @@ export interface WatchEdit {
   readonly digest: string | null | undefined
 }
 
-/** What an edit created, which is shown only once. */
+/** What an edit, or the creation of a watch, created and is shown only once. */
 export interface EditedWatch {
   readonly secret: string | undefined
   readonly atomToken: string | undefined
 }
 
-export const NO_RECEIVER = 'Falta el parámetro url o el parámetro atom'
+const NO_RECEIVER = 'Falta el parámetro url o el parámetro atom'
 
 /**
  * Edits a watch. It still belongs to the account that created it, and counts for the limits of that account.
@@ -70,53 +70,63 @@ export async function editWatch(
   edit: WatchEdit,
   head: Cursor,
 ): Promise<EditedWatch | undefined> {
-  const { forUpdate } = database.dialect
+  const { dialect } = database
   return database.transaction(async (tx) => {
     const known = await tx.first(queries.accessibleWatch(accountId, id))
     if (known === undefined) return undefined
     // In the order in which a creation locks them.
-    await tx.all(queries.lockAccount(known.account_id, forUpdate))
-    const watch = await tx.first(queries.accessibleWatch(accountId, id, forUpdate))
-    if (watch === undefined) return undefined
-    if (edit.isShared === true && watch.shared === 0) await lockSharing(tx, database.dialect)
-
-    await editWebhook(tx, watch.id, edit.webhook, head)
-    if (edit.to !== undefined) await editDestinations(tx, watch.id, edit.to, channels, head)
-    const remaining = await tx.all(destinations.destinationsIn(id))
-    assertFewDestinations(remaining)
-    await assertAccountLimit(tx, watch.account_id)
-    const hasWebhook = remaining.some(({ channel }) => channel === 'webhook')
-    const hasAtomFeed = edit.hasAtomFeed ?? watch.feed_digest !== null
-    if (remaining.length === 0 && !hasAtomFeed) throw new HttpError(400, NO_RECEIVER)
-    const secret = hasWebhook && watch.secret === null ? newSecret() : undefined
-    const atomToken = hasAtomFeed && watch.feed_digest === null ? newAtomToken() : undefined
-    const isPaused = edit.isPaused ?? watch.paused === 1
-    const digest = edit.digest === undefined ? watch.digest : edit.digest
-    const isResumed = watch.paused === 1 && !isPaused
-    // The hour that passed during a pause is not made up for.
-    if (digest !== watch.digest || isResumed) await tx.run(destinations.forgetDigests(id))
-
-    await tx.run(
-      queries.updateWatch({
-        id,
-        name: edit.name ?? watch.name,
-        filters: editedFilters(watch.filters, edit),
-        changes: edit.changes ?? watch.changes,
-        shared: Number(edit.isShared ?? watch.shared === 1),
-        paused: Number(isPaused),
-        language: edit.language ?? watch.language,
-        digest,
-        secret: hasWebhook ? (secret ?? watch.secret) : null,
-      }),
-    )
-    if (atomToken !== undefined) await tx.run(queries.addAtomFeed(id, digestOf(atomToken), head))
-    else if (!hasAtomFeed) await tx.run(queries.removeAtomFeed(id))
-    if (isResumed) {
-      await tx.run(destinations.skipTo(id, head))
-      await tx.run(queries.skipAtomFeedTo(id, head))
-    }
-    return { secret, atomToken }
+    await tx.all(queries.lockAccount(known.account_id, dialect.forUpdate))
+    const watch = await tx.first(queries.accessibleWatch(accountId, id, dialect.forUpdate))
+    return watch && applyEdit(tx, { dialect, channels }, watch, edit, head)
   }, accountId)
+}
+
+/** Applies an edit to a watch of the transaction, which holds the lock of its account. */
+export async function applyEdit(
+  tx: Transaction,
+  { dialect, channels }: { readonly dialect: Dialect; readonly channels: Channels },
+  watch: queries.EditableWatch,
+  edit: WatchEdit,
+  head: Cursor,
+): Promise<EditedWatch> {
+  const { id } = watch
+  if (edit.isShared === true && watch.shared === 0) await lockSharing(tx, dialect)
+  await editWebhook(tx, id, edit.webhook, head)
+  if (edit.to !== undefined) await editDestinations(tx, id, edit.to, channels, head)
+  const remaining = await tx.all(destinations.destinationsIn(id))
+  assertFewDestinations(remaining)
+  await assertAccountLimit(tx, watch.account_id)
+  const hasWebhook = remaining.some(({ channel }) => channel === 'webhook')
+  const hasAtomFeed = edit.hasAtomFeed ?? watch.feed_digest !== null
+  if (remaining.length === 0 && !hasAtomFeed) throw new HttpError(400, NO_RECEIVER)
+  const secret = hasWebhook && watch.secret === null ? newSecret() : undefined
+  const atomToken = hasAtomFeed && watch.feed_digest === null ? newAtomToken() : undefined
+  const isPaused = edit.isPaused ?? watch.paused === 1
+  const digest = edit.digest === undefined ? watch.digest : edit.digest
+  const isResumed = watch.paused === 1 && !isPaused
+  // The hour that passed during a pause is not made up for.
+  if (digest !== watch.digest || isResumed) await tx.run(destinations.forgetDigests(id))
+
+  await tx.run(
+    queries.updateWatch({
+      id,
+      name: edit.name ?? watch.name,
+      filters: editedFilters(watch.filters, edit),
+      changes: edit.changes ?? watch.changes,
+      shared: Number(edit.isShared ?? watch.shared === 1),
+      paused: Number(isPaused),
+      language: edit.language ?? watch.language,
+      digest,
+      secret: hasWebhook ? (secret ?? watch.secret) : null,
+    }),
+  )
+  if (atomToken !== undefined) await tx.run(queries.addAtomFeed(id, digestOf(atomToken), head))
+  else if (!hasAtomFeed) await tx.run(queries.removeAtomFeed(id))
+  if (isResumed) {
+    await tx.run(destinations.skipTo(id, head))
+    await tx.run(queries.skipAtomFeedTo(id, head))
+  }
+  return { secret, atomToken }
 }
 
 /** `dns` is stored with the filters but is not one: it stays when they are replaced, and replaces none. */

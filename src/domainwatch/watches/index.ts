@@ -6,22 +6,21 @@ import type { Database } from '../../storage/database/database.ts'
 import { atomFeed } from '../events/atom.ts'
 import type { EventPages } from '../events/pages.ts'
 import type { Vocabulary } from '../../lib/lookalikes/index.ts'
-import { languageOf, type Language } from '../texts.ts'
-import type { Channels, Destination } from './channels/channel.ts'
+import { languageOf } from '../texts.ts'
+import type { Channels } from './channels/channel.ts'
 import { newSecret } from './channels/webhook.ts'
 import { KEEP_MS } from './delivery-log.ts'
-import { assertAccountLimit, showDestination } from './destinations.ts'
+import { showDestination } from './destinations.ts'
 import { DeliverySlots } from './delivery-attempt.ts'
-import { editWatch, type WatchEdit, lockSharing, MAX_SHARED } from './edit-watch.ts'
-import { entriesOf, digestOf, newAtomToken, Notifiers } from './notifiers.ts'
+import { applyEdit, editWatch, type EditedWatch, type WatchEdit, MAX_SHARED } from './edit-watch.ts'
+import { entriesOf, digestOf, Notifiers } from './notifiers.ts'
 import { writeOne } from './notification.ts'
 import * as queries from './queries.ts'
 import * as log from './queries-deliveries.ts'
-import { destinationsFor, insertDestination } from './queries-destinations.ts'
+import { destinationsFor } from './queries-destinations.ts'
 import { TestDeliveries } from './test-deliveries.ts'
 import { outcomeJson, watchJson } from './watch-json.ts'
-import type { Changes } from '../events/event.ts'
-import { parseSavedFilters, type SavedFilters } from './watch-filters.ts'
+import { parseSavedFilters } from './watch-filters.ts'
 
 /** Watches per account. */
 export const MAX_WATCHES = 50
@@ -40,6 +39,19 @@ export const tooManyReplays = () =>
   new HttpError(409, `La vigilancia ya tiene ${MAX_REPLAYS} reenvíos en espera`)
 const NO_DESTINATION = 'La vigilancia ya no tiene el destino de esa entrega'
 
+/** What a watch is before the edit that completes its creation. */
+const NEW_WATCH = {
+  name: '',
+  filters: '{}',
+  changes: 'new',
+  language: 'es',
+  digest: null,
+  secret: null,
+  feed_digest: null,
+  shared: 0,
+  paused: 0,
+}
+
 export interface WatchesOptions {
   readonly database: Database
   readonly clock: Clock
@@ -50,18 +62,6 @@ export interface WatchesOptions {
   readonly vocabulary: Vocabulary
   /** Called when a notifier fails. It is retried. */
   readonly failed: (error: unknown) => void
-}
-
-export interface WatchRequest {
-  readonly name: string
-  readonly filters: SavedFilters
-  readonly changes: Changes
-  readonly destinations: readonly Destination[]
-  readonly atom: boolean
-  readonly isShared: boolean
-  readonly language: Language
-  /** HH:MM; null for immediate messages. */
-  readonly digest: string | null
 }
 
 /** Saved filters of accounts, with notifications of new matches. */
@@ -76,45 +76,27 @@ export class Watches {
     this.#tests = new TestDeliveries(options)
   }
 
-  /** @throws HttpError 409 if the account already has all the watches or destinations that it may have */
-  async create(accountId: number, request: WatchRequest) {
-    const { clock, database, pages } = this.#options
-    const { destinations } = request
+  /**
+   * @param request all properties of the watch
+   * @throws HttpError 400 if nothing would be notified; 409 above a limit of the account or the group
+   */
+  async create(accountId: number, request: WatchEdit): Promise<EditedWatch & { readonly id: string }> {
+    const { channels, clock, database, pages } = this.#options
+    const { dialect } = database
     const id = randomBytes(9).toString('base64url')
-    const secret = destinations.some(({ channel }) => channel === 'webhook') ? newSecret() : undefined
-    const atomToken = request.atom ? newAtomToken() : undefined
     // Changes committed from now on are new.
-    const cursor = await pages.head()
-    await database.transaction(async (tx) => {
+    const head = await pages.head()
+    const made = await database.transaction(async (tx) => {
       // Serialises concurrent requests of an account, so that they cannot exceed the limit together.
-      await tx.all(queries.lockAccount(accountId, database.dialect.forUpdate))
+      await tx.all(queries.lockAccount(accountId, dialect.forUpdate))
       const { count = 0 } = (await tx.first(queries.countWatches(accountId))) ?? {}
       if (count >= MAX_WATCHES) throw tooManyWatches()
-      if (request.isShared) await lockSharing(tx, database.dialect)
-      await tx.run(
-        queries.insertWatch({
-          id,
-          accountId,
-          name: request.name,
-          filters: JSON.stringify(request.filters),
-          changes: request.changes,
-          now: clock.now(),
-          secret: secret ?? null,
-          shared: Number(request.isShared),
-          language: request.language,
-          digest: request.digest,
-          atomDigest: atomToken === undefined ? null : digestOf(atomToken),
-          cursor,
-        }),
-      )
-      for (const [position, destination] of destinations.entries()) {
-        const destinationId = randomBytes(9).toString('base64url')
-        await tx.run(insertDestination({ ...destination, id: destinationId, watchId: id, position, cursor }))
-      }
-      await assertAccountLimit(tx, accountId)
+      const watch = { ...NEW_WATCH, id, account_id: accountId }
+      await tx.run(queries.insertWatch(watch, clock.now()))
+      return applyEdit(tx, { dialect, channels }, watch, request, head)
     }, accountId)
     this.notifiers.wakeup.wakeAll()
-    return { id, secret, atomToken }
+    return { id, ...made }
   }
 
   /** Lists the watches of an account, and those that others share. */

@@ -43,22 +43,13 @@ export const lockAccount = (id: number, forUpdate: Sql) =>
 export const countWatches = (accountId: number) => sql<{ count: number }>`
   SELECT count(*) AS count FROM watches WHERE account_id = ${accountId}`
 
-export interface NewWatch extends WatchProperties {
-  readonly id: string
-  readonly accountId: number
-  readonly now: number
-  readonly secret: string | null
-  readonly atomDigest: string | null
-  readonly cursor: string
-  readonly shared: number
-}
-
-export const insertWatch = (watch: NewWatch) => sql`
-  INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, secret, shared, language, digest,
-    feed_digest, feed_cursor, feed)
-  VALUES (${watch.id}, ${watch.accountId}, ${watch.name}, ${watch.filters}, ${watch.changes}, ${watch.now}, 'active',
-    ${watch.secret}, ${watch.shared}, ${watch.language}, ${watch.digest}, ${watch.atomDigest}, ${watch.atomDigest === null ? null : watch.cursor},
-    ${watch.atomDigest === null ? null : '[]'})`
+/** Inserts a watch without receivers, which an edit in the same transaction adds. */
+export const insertWatch = (
+  { id, account_id, name, filters, changes, language }: EditableWatch,
+  now: number,
+) => sql`
+  INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, language)
+  VALUES (${id}, ${account_id}, ${name}, ${filters}, ${changes}, ${now}, 'active', ${language})`
 
 const SHOWN = sql`watches.id AS id, accounts.name AS owner, watches.name AS name, filters, changes,
     watches.created_at AS created_at, feed_digest, shared, paused, language, digest
