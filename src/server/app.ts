@@ -314,12 +314,12 @@ export function createFeeds(context: Context): Feeds {
     failed: (error, feed) => log.warn({ err: error, feed }, 'feed could not be fetched or imported'),
   })
   if (feeds.isEmpty) return feeds
-  const gauge = (name: string, help: string, read: (state: FeedStatus) => number | undefined) =>
+  const gauge = (name: string, help: string, read: (status: FeedStatus) => number | undefined) =>
     metrics.labelledGauge(`catalejo_feed_${name}`, help, 'feed', () => feeds.figures(read))
-  gauge('last_success_timestamp_seconds', 'Time of the last fetch of a feed', ({ succeededAt }) =>
-    succeededAt === null ? undefined : Math.floor(succeededAt / 1_000),
+  gauge('last_success_timestamp_seconds', 'Time of the last fetch of a feed', ({ state }) =>
+    typeof state?.succeeded_at === 'number' ? Math.floor(state.succeeded_at / 1_000) : undefined,
   )
-  gauge('failures', 'Failed attempts since a feed was last fetched', ({ failures }) => failures)
+  gauge('failures', 'Failed attempts since a feed was last fetched', ({ state }) => state?.failures ?? 0)
   gauge('stale', '1 if a feed was not fetched for three intervals', ({ isStale }) => Number(isStale))
   return feeds
 }

@@ -16,36 +16,14 @@ const STALE_INTERVALS = 3
 
 export interface FeedStatus {
   readonly feed: Feed
-  readonly attemptedAt: number | null
-  readonly succeededAt: number | null
-  /** When an import last changed records. */
-  readonly changedAt: number | null
-  /** Failed attempts since the last success. */
-  readonly failures: number
-  /** Why the last attempt failed, in Spanish. */
-  readonly error: string | null
-  /** Counts of the last import. */
-  readonly counts: { readonly read: number; readonly changed: number; readonly refused: number } | null
+  /** Undefined before the first attempt. */
+  readonly state: FeedStateRow | undefined
   readonly isStale: boolean
 }
 
-function statusOf(feed: Feed, row: FeedStateRow | undefined, now: number): FeedStatus {
-  const {
-    records_read: read = null,
-    records_changed: changed = null,
-    lines_refused: refused = null,
-  } = row ?? {}
-  const since = row?.succeeded_at ?? row?.first_at ?? now
-  return {
-    feed,
-    attemptedAt: row?.attempted_at ?? null,
-    succeededAt: row?.succeeded_at ?? null,
-    changedAt: row?.changed_at ?? null,
-    failures: row?.failures ?? 0,
-    error: row?.error ?? null,
-    counts: read === null || changed === null || refused === null ? null : { read, changed, refused },
-    isStale: now - since > STALE_INTERVALS * feed.everyMs,
-  }
+function statusOf(feed: Feed, state: FeedStateRow | undefined, now: number): FeedStatus {
+  const since = state?.succeeded_at ?? state?.first_at ?? now
+  return { feed, state, isStale: now - since > STALE_INTERVALS * feed.everyMs }
 }
 
 /** Returns the time from which a feed is to be fetched. */

@@ -8,11 +8,15 @@ export interface FeedStateRow {
   readonly attempted_at: number
   readonly due_at: number
   readonly succeeded_at: number | null
+  /** When an import last changed records. */
   readonly changed_at: number | null
+  /** Failed attempts since the last success. */
   readonly failures: number
+  /** Why the last attempt failed, in Spanish. */
   readonly error: string | null
   readonly etag: string | null
   readonly last_modified: string | null
+  /** Of the last import, as the next two. */
   readonly records_read: number | null
   readonly records_changed: number | null
   readonly lines_refused: number | null

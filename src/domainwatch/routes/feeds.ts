@@ -74,9 +74,8 @@ export function feedsRoute(
   })
 }
 
-function feedJson(status: FeedStatus, timeZone: string) {
-  const { feed, counts } = status
-  const time = (at: number | null) => (at === null ? null : localDateTime(at, timeZone))
+function feedJson({ feed, state, isStale }: FeedStatus, timeZone: string) {
+  const time = (at: number | null = null) => (at === null ? null : localDateTime(at, timeZone))
   return {
     name: feed.name,
     // Without path and query, which may contain secrets.
@@ -84,13 +83,13 @@ function feedJson(status: FeedStatus, timeZone: string) {
     format: feed.format,
     every: feed.every,
     account: feed.account,
-    last_attempt: time(status.attemptedAt),
-    last_success: time(status.succeededAt),
-    last_change: time(status.changedAt),
-    read: counts?.read ?? null,
-    changed: counts?.changed ?? null,
-    refused: counts?.refused ?? null,
-    error: status.error,
-    stale: status.isStale ? 1 : 0,
+    last_attempt: time(state?.attempted_at),
+    last_success: time(state?.succeeded_at),
+    last_change: time(state?.changed_at),
+    read: state?.records_read ?? null,
+    changed: state?.records_changed ?? null,
+    refused: state?.lines_refused ?? null,
+    error: state?.error ?? null,
+    stale: isStale ? 1 : 0,
   }
 }
