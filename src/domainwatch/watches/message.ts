@@ -1,14 +1,7 @@
 import { escapeHtml } from '../../lib/text.ts'
 import type { ConsoleLinks } from '../console-links.ts'
 import type { Notice, NotifiedWatch } from './channels/channel.ts'
-import {
-  occurrenceOf,
-  recordIn,
-  type ChangedRecord,
-  type DnsNews,
-  type DomainEvent,
-  type Occurrence,
-} from '../events/event.ts'
+import { occurrenceOf, recordIn, type DnsNews, type DomainEvent } from '../events/event.ts'
 import { splitTags } from '../tags.ts'
 import { textsIn, type Texts } from '../texts.ts'
 
@@ -58,11 +51,8 @@ export function messageOf(watch: NotifiedWatch, notice: Notice, links: ConsoleLi
     case 'gap':
       return { ...base, title: texts.gapTitle(name), intro: texts.gap }
     case 'changes': {
-      const items = newsOf(notice.events).map((item) => ({
-        name: `${item.name}.cl`,
-        url: links.sheet(item.name),
-        detail: detailOf(item, texts),
-      }))
+      const byName = Map.groupBy(notice.events, (event) => recordIn(event)?.name ?? '')
+      const items = [...byName.values()].flatMap((events) => itemOf(events, texts, links))
       const { omitted } = notice
       return { ...base, title: texts.news(name, items.length + omitted), items, omitted }
     }
@@ -71,73 +61,41 @@ export function messageOf(watch: NotifiedWatch, notice: Notice, links: ConsoleLi
 
 /** Fields whose change is reported by name, in this order. */
 const COMPARED = ['agent', 'reserved', 'revision', 'date_reg', 'note', 'tags'] as const
-type ComparedField = (typeof COMPARED)[number]
 
-/** What happened to a name, with the details that messages give in parentheses. */
-interface DetailedOccurrence {
-  readonly kind: Occurrence
-  /** Changed fields. */
-  readonly fields: readonly ComparedField[]
-  /** Present name servers or mail servers. */
-  readonly hosts: readonly string[]
+/** Returns the line of one name: what happened to it, in order, and its record afterwards. */
+function itemOf(events: readonly DomainEvent[], texts: Texts, links: ConsoleLinks): MessageItem[] {
+  const last = events.at(-1)
+  const record = last && recordIn(last)
+  if (!record) return []
+  const { name, agent, note, tags } = record
+  const happened = events.map((event) => phraseOf(event, texts))
+  const shown = happened.filter((phrase, i) => phrase !== happened[i - 1]).slice(-MAX_OCCURRENCES)
+  const labelled = splitTags(tags).map((tag) => cleaned(tag, MAX_AGENT))
+  const parts = [
+    shown.join(', '),
+    agent === '' ? '' : `${texts.fields.agent}: ${cleaned(agent, MAX_AGENT)}`,
+    (note ?? '') === '' ? '' : `${texts.fields.note}: ${cleaned(note ?? '', MAX_NOTE)}`,
+    labelled.length === 0 ? '' : `${texts.fields.tags}: ${labelled.join(', ')}`,
+  ]
+  return [
+    { name: `${name}.cl`, url: links.sheet(name), detail: parts.filter((part) => part !== '').join(' · ') },
+  ]
 }
 
-/** What happened to one name, in order, and its record afterwards. */
-interface NewsItem {
-  readonly name: string
-  readonly occurrences: readonly DetailedOccurrence[]
-  readonly agent: string
-  readonly note: string
-  readonly tags: readonly string[]
-}
-
-/** Gathers events by name, in the order in which the names first occur. */
-function newsOf(events: readonly DomainEvent[]): NewsItem[] {
-  const byName = Map.groupBy(events, (event) => recordIn(event)?.name ?? '')
-  return [...byName].flatMap(([name, all]) => {
-    const last = all.at(-1)
-    const record = last && recordIn(last)
-    if (!record) return []
-    const { agent, note, tags } = record
-    return [{ name, occurrences: all.map(withDetails), agent, note: note ?? '', tags: splitTags(tags) }]
-  })
-}
-
-function withDetails(event: DomainEvent): DetailedOccurrence {
+/** Returns what happened, with the changed fields or the present name servers or mail servers in parentheses. */
+function phraseOf(event: DomainEvent, texts: Texts): string {
   const { before, after, dns } = event
   const kind = occurrenceOf(event)
-  return {
-    kind,
-    fields: kind === 'changed' ? COMPARED.filter((field) => isChanged(field, before, after)) : [],
-    hosts: kind === 'mailEnds' || dns === undefined ? [] : hostsIn(dns),
-  }
+  const isChanged = (field: (typeof COMPARED)[number]) => before !== null && after?.[field] !== before[field]
+  const fields = kind === 'changed' ? COMPARED.filter(isChanged).map((field) => texts.fields[field]) : []
+  const hosts = kind === 'mailEnds' || dns === undefined ? [] : hostsIn(dns)
+  const details = [...fields, ...hosts]
+  const phrase = texts.occurrences[kind]
+  return details.length === 0 ? phrase : `${phrase} (${cleaned(details.join(', '), MAX_NOTE)})`
 }
 
 const hostsIn = (news: DnsNews): readonly string[] =>
   news.type === 'ns' ? (news.to ?? []) : news.to.map(({ exchange }) => exchange)
-
-function isChanged(field: ComparedField, before: ChangedRecord | null, after: ChangedRecord | null): boolean {
-  return before !== null && after !== null && before[field] !== after[field]
-}
-
-function detailOf({ occurrences, agent, note, tags }: NewsItem, texts: Texts): string {
-  const happened = occurrences.map((one) => phraseOf(one, texts))
-  const shown = happened.filter((phrase, i) => phrase !== happened[i - 1]).slice(-MAX_OCCURRENCES)
-  return [
-    shown.join(', '),
-    agent === '' ? '' : `${texts.fields.agent}: ${cleaned(agent, MAX_AGENT)}`,
-    note === '' ? '' : `${texts.fields.note}: ${cleaned(note, MAX_NOTE)}`,
-    tags.length === 0 ? '' : `${texts.fields.tags}: ${tags.map((tag) => cleaned(tag, MAX_AGENT)).join(', ')}`,
-  ]
-    .filter((part) => part !== '')
-    .join(' · ')
-}
-
-function phraseOf({ kind, fields, hosts }: DetailedOccurrence, texts: Texts): string {
-  const phrase = texts.occurrences[kind]
-  const details = [...fields.map((field) => texts.fields[field]), ...hosts]
-  return details.length === 0 ? phrase : `${phrase} (${cleaned(details.join(', '), MAX_NOTE)})`
-}
 
 /**
  * Puts a text of a user on one line: without line ends, control characters and directional overrides, which could fake other
