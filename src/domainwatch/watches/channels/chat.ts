@@ -41,10 +41,8 @@ export interface ChatService extends Pick<Channel, 'parseAddress' | 'showAddress
 export function chatChannel(service: ChatService, options: HttpChannelOptions): Channel {
   const { clock, links } = options
   return {
+    ...service,
     batching: FOR_PEOPLE,
-    parseAddress: (text) => service.parseAddress(text),
-    showAddress: (address) => service.showAddress(address),
-    hostOf: (address) => service.hostOf(address),
     render: (watch, notice, address) =>
       JSON.stringify(service.bodyOf(messageOf(watch, notice, links), address)),
     send({ address, body }, signal) {
