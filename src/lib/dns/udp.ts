@@ -6,6 +6,9 @@ import { encodeQuery, messageId, readReply, type Query } from './wire.ts'
 
 /** Far below 65,536, so that drawing a free id is fast and guessing one is infeasible. */
 const MAX_PENDING = 4_096
+/** Ports change this often, so that probing cannot find one while it is in use. */
+const MAX_QUERIES_PER_SOCKET = 512
+const MAX_AGE_MS = 10_000
 /** The id of a query that was not sent. */
 const NO_ID = -1
 
@@ -14,7 +17,6 @@ const NO_ID = -1
  * Several queries share it, identified by their ids. Closes when it is retired and nothing is pending.
  */
 export class UdpSocket implements Channel {
-  readonly bornAt = performance.now()
   queries = 0
   retired = false
   readonly #server: ServerAddress
@@ -22,8 +24,8 @@ export class UdpSocket implements Channel {
   readonly #pending = new Pending()
   readonly #onClosed: () => void
   readonly #closed: Promise<void>
+  readonly #expiry: NodeJS.Timeout
   #connected = false
-  #isHeard = false
   #closing = false
 
   constructor(server: ServerAddress, onClosed: () => void) {
@@ -38,6 +40,7 @@ export class UdpSocket implements Channel {
     // Not the callback of connect(), which would receive errors instead of the listener above.
     this.#socket.once('connect', () => this.#flush())
     this.#socket.connect(server.port, server.address)
+    this.#expiry = setTimeout(() => this.retire(), MAX_AGE_MS).unref()
   }
 
   ask(pendingQuery: PendingQuery): number {
@@ -67,6 +70,7 @@ export class UdpSocket implements Channel {
     this.#pending.drain()
     if (!this.#closing) {
       this.#closing = true
+      clearTimeout(this.#expiry)
       this.#onClosed()
       this.#socket.close()
     }
@@ -79,11 +83,8 @@ export class UdpSocket implements Channel {
   }
 
   #send(id: number, query: Query): void {
-    const message = encodeQuery(query, id)
-    // Without a callback, Node ignores errors of synchronous sends. The callback costs a tenth of a look-up, so it
-    // is omitted once the server has answered: later failures show as socket errors or silence.
-    if (this.#isHeard) this.#socket.send(message)
-    else this.#socket.send(message, this.#afterSend)
+    // Without a callback, Node ignores errors of synchronous sends.
+    this.#socket.send(encodeQuery(query, id), this.#afterSend)
   }
 
   readonly #afterSend = (error: Error | null): void => {
@@ -99,7 +100,6 @@ export class UdpSocket implements Channel {
     if (pending === undefined) return
     const reply = readReply(message, pending.query)
     if (reply.kind === 'mismatch') return
-    this.#isHeard = true
     this.#pending.delete(id, pending)
     this.#settled()
     pending.replied(reply)
@@ -117,10 +117,6 @@ export class UdpSocket implements Channel {
   }
 }
 
-/** Ports change this often, so that probing cannot find one while it is in use. */
-const MAX_QUERIES_PER_SOCKET = 512
-const MAX_AGE_MS = 10_000
-
 /**
  * The UDP sockets that look-ups share for one server. Each query uses a random one; sockets, and so source ports,
  * are replaced after 512 queries or 10 seconds. A forger has to guess both port and id (RFC 5452), without the cost
@@ -130,17 +126,13 @@ export class UdpPool {
   readonly #server: ServerAddress
   readonly #slots: (UdpSocket | undefined)[]
   readonly #open = new Set<UdpSocket>()
-  readonly #sweeper: NodeJS.Timeout
 
   constructor(server: ServerAddress, size: number) {
     this.#server = server
     this.#slots = Array.from({ length: size }, () => undefined)
-    this.#sweeper = setInterval(() => this.#retireOld(), MAX_AGE_MS)
-    this.#sweeper.unref()
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#sweeper)
     await Promise.all([...this.#open].map((socket) => socket.close()))
   }
 
@@ -156,14 +148,5 @@ export class UdpPool {
     this.#open.add(fresh)
     this.#slots[index] = fresh
     return fresh
-  }
-
-  #retireOld(): void {
-    const bornBefore = performance.now() - MAX_AGE_MS
-    for (const [index, socket] of this.#slots.entries()) {
-      if (socket === undefined || socket.bornAt > bornBefore) continue
-      socket.retire()
-      this.#slots[index] = undefined
-    }
   }
 }
