@@ -93,11 +93,11 @@ export class Lookup implements AttemptListener {
     const remaining = Math.max(0, this.#endsAt - performance.now())
     this.#isLastWait = delayMs >= remaining
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(onTimeout, Math.min(delayMs, remaining), this)
+    this.#timer = setTimeout(() => this.#waited(), Math.min(delayMs, remaining))
   }
 
   /** Called when the latest attempt counts as unanswered. */
-  waited(): void {
+  #waited(): void {
     if (this.#latest !== undefined) this.#upstream.health.silentSince(this.#latest, this.#sentAt)
     if (this.#isLastWait) this.#giveUp()
     else this.#ask()
@@ -140,9 +140,6 @@ export class Lookup implements AttemptListener {
     this.#resolve(result)
   }
 }
-
-/** One function for all timers, because a closure for each look-up would cost more. */
-const onTimeout = (lookup: Lookup): void => lookup.waited()
 
 /**
  * Returns the outcome of a look-up in which every server failed.

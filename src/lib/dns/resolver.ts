@@ -39,22 +39,12 @@ export interface ResolverStats {
   readonly cached: number
 }
 
-export interface Resolver {
-  /** Looks up name servers. `name`: lower case, A-label form, no trailing dot. Settles within the deadline and never rejects. */
-  nameServers(name: string): Promise<NameServerAnswer>
-  /** Looks up the RRset of another type. Needs resolvers: with `zone`, servers only know delegations, and it fails. */
-  records(name: string, type: RecordType): Promise<RecordAnswer>
-  stats(): ResolverStats
-  /** Ends look-ups in flight, and later ones, as `failed`. Afterwards no socket and no timer is open. */
-  close(): Promise<void>
-}
-
-export const createResolver = (options: ResolverOptions): Resolver => new CachingResolver(options)
+export const createResolver = (options: ResolverOptions): Resolver => new Resolver(options)
 
 const FAILED = { kind: 'failed' } as const
 
 /** Caches answers; equal look-ups in flight share one query. */
-class CachingResolver implements Resolver {
+export class Resolver {
   readonly #options: ResolverOptions
   readonly #deadlineMs: number
   readonly #now: () => number
@@ -85,12 +75,14 @@ class CachingResolver implements Resolver {
     this.#cache = new AnswerCache({ maxBytes, maxTtl, maxNegativeTtl, failureTtl }, this.#now)
   }
 
-  /** The query type determines the kind of answer, so here and below the other kind never occurs. */
+  /** Looks up name servers. `name`: lower case, A-label form, no trailing dot. Settles within the deadline and never rejects. */
   async nameServers(name: string): Promise<NameServerAnswer> {
     const answer = await this.#get(name, 'ns')
+    // The query type determines the kind of answer, so here and below the other kind never occurs.
     return answer.kind === 'records' ? FAILED : answer
   }
 
+  /** Looks up the RRset of another type. Needs resolvers: with `zone`, servers only know delegations, and it fails. */
   async records(name: string, type: RecordType): Promise<RecordAnswer> {
     const answer = await this.#get(name, type)
     return answer.kind === 'found' ? FAILED : answer
@@ -100,6 +92,7 @@ class CachingResolver implements Resolver {
     return { ...this.#counts, inFlight: this.#answers.size, cached: this.#cache.size }
   }
 
+  /** Ends look-ups in flight, and later ones, as `failed`. Afterwards no socket and no timer is open. */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown()
     return this.#closing
