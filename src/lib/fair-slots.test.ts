@@ -233,3 +233,82 @@ test('a group has no more slots than its own, in all of its clients', async () =
   held()
   ;(await second)()
 })
+
+/** Runs tasks one at a time that are charged when they end. Each client of `queues` has a number of tasks of some cost. */
+async function chargedShares(
+  queues: readonly (readonly [client: string, tasks: number, cost: number])[],
+  total: number,
+): Promise<Map<string, number>> {
+  const slots = new FairSlots({
+    ...OPTIONS,
+    slots: 1,
+    maxWaiting: 1_000,
+    maxWaitingPerClient: 1_000,
+    groupOf: groupBefore,
+  })
+  const used = new Map<string, number>()
+  let sum = 0
+  const first = await slots.take('first')
+  const tasks = queues.flatMap(([client, tasks, cost]) =>
+    times(tasks, client).map(async () => {
+      const release = await slots.take(client)
+      const group = groupBefore(client)
+      if (sum < total) used.set(group, (used.get(group) ?? 0) + cost)
+      sum += cost
+      release(cost)
+    }),
+  )
+  first()
+  await Promise.all(tasks)
+  return used
+}
+
+test('clients that are charged when their tasks end get equal shares, whatever a task costs', async () => {
+  const used = await chargedShares(
+    [
+      ['a', 40, 2_000],
+      ['b', 800, 100],
+    ],
+    40_000,
+  )
+  const [a = 0, b = 0] = ['a', 'b'].map((client) => used.get(client))
+  assert.ok(Math.abs(a - b) <= 2_000, `${a}, ${b}`)
+})
+
+test('a crowd of clients that had nothing before leaves half of the cost to another group', async () => {
+  const crowd = Array.from({ length: 80 }, (_, i) => [`crowd ${i}`, 1, 500] as const)
+  const used = await chargedShares([['own 1', 40, 500], ...crowd], 20_000)
+  assert.deepEqual([used.get('own'), used.get('crowd')], [10_000, 10_000])
+})
+
+test('a newcomer gets no more than the others while one runs a long task that is not charged yet', async () => {
+  const slots = new FairSlots({ ...OPTIONS, maxWaiting: 20 })
+  const served: string[] = []
+  const run = async (client: string, cost: number) => {
+    const release = await slots.take(client)
+    served.push(client)
+    await new Promise(setImmediate)
+    release(cost)
+  }
+  const long = await slots.take('long')
+  const own = times(5, 'a').map((client) => run(client, 1_000))
+  await Promise.all(own.slice(0, 3))
+  await Promise.all([...own, ...times(8, 'b').map((client) => run(client, 500))])
+  assert.equal(served.join(' '), 'a a a a b b a b b b b b b')
+  long()
+})
+
+test('room for a client is made at the expense of the longest queue only', async () => {
+  const slots = new FairSlots({ ...OPTIONS, slots: 1 })
+  const release = await slots.take('a')
+  assert.equal(slots.tryTake('b'), undefined)
+  const kept = slots.take('a')
+  const displaced = assert.rejects(slots.take('a'), OverloadError)
+  assert.deepEqual([slots.waitingOf('a'), slots.waitingOf('b')], [2, 0])
+  assert.ok(!slots.displaceFor('a') && slots.displaceFor('b') && !slots.displaceFor('b'))
+  await displaced
+  release()
+  ;(await kept)()
+  slots.tryTake('b')?.()
+  assert.equal(slots.running, 0)
+})

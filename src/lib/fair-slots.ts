@@ -50,41 +50,56 @@ interface Waiter {
   readonly refuse: (error: unknown) => void
 }
 
+/** What a client or a group of clients that has tasks uses. */
 interface Usage {
+  readonly name: string
   running: number
   waiting: number
   /** When its last task started, in tasks started so far. */
   lastStart: number
-  /** Of the tasks that it started, or more: see `#levelUp`. */
-  cost: number
+  /** Cost of its tasks, counted from `Competitors.now` when it had none. */
+  used: number
+}
+
+/** Groups, or the clients of one group. */
+interface Competitors<Member extends Usage> {
+  readonly busy: Map<string, Member>
+  /** `used` of those without tasks that have used more than `now`. Without it they would return as if they had used nothing. */
+  readonly idle: Map<string, number>
+  /** Virtual time: the most that any had used when its last task started. */
+  now: number
 }
 
 interface Group extends Usage {
-  readonly name: string
-  readonly members: Set<Client>
+  readonly clients: Competitors<Client>
 }
 
 interface Client extends Usage {
-  readonly name: string
   readonly group: Group
   readonly queue: Waiter[]
 }
 
+/** Releases a slot. Calling it again has no effect. @param cost charged to its client, besides that given before */
+export type ReleaseSlot = (cost?: number) => void
+
 /** The task was aborted while it waited for a slot. */
 export class WaitAborted extends Error {}
+
+/** Clients, and groups, without tasks whose costs are remembered. */
+const MAX_IDLE = 10_000
 
 /**
  * Limits how many tasks run at the same time and shares the slots among clients: a free slot goes to the waiting client
  * that runs the fewest tasks, and among equals to the one served longest ago. Tasks of one client run in their order.
  * When the queue is full, a client with a shorter queue displaces the newest task of the client with the longest one, so
  * that no client can fill the queue. The same rules apply to groups of clients first, so that a crowd of clients that
- * belong together is no more than one. If tasks have costs, the shares of the cost are equal instead of the turns: among
- * equals the next task is that after which its client has used the least, so a cheap one waits for one expensive one at most.
+ * belong together is no more than one. If tasks have costs, the shares of the cost are equal instead of the turns (start-time
+ * fair queueing; Goyal, Vin and Cheng, 1996): among equals the next task is that after which its client has used the least,
+ * so a cheap one waits for one expensive one at most. Idle time gives no credit.
  */
 export class FairSlots {
   readonly #options: FairSlotsOptions
-  readonly #clients = new Map<string, Client>()
-  readonly #groups = new Map<string, Group>()
+  readonly #groups = competitors<Group>()
   #running = 0
   #waiting = 0
   #starts = 0
@@ -99,6 +114,11 @@ export class FairSlots {
 
   get waiting(): number {
     return this.#waiting
+  }
+
+  /** Waiting tasks of one client. */
+  waitingOf(client: string): number {
+    return this.#groups.busy.get(this.#groupOf(client))?.clients.busy.get(client)?.waiting ?? 0
   }
 
   /**
@@ -116,42 +136,47 @@ export class FairSlots {
     }
   }
 
-  /** Takes a slot that outlives the call. Returns the function that releases it; releasing twice has no effect. */
-  async take(client: string, signal?: AbortSignal, cost = 0): Promise<() => void> {
+  /** Takes a slot that outlives the call. */
+  async take(client: string, signal?: AbortSignal, cost = 0): Promise<ReleaseSlot> {
     if (signal?.aborted === true) throw new WaitAborted()
     const state = this.#clientOf(client)
-    if (cost > 0) this.#levelUp(state)
     if (this.#running < this.#options.slots && this.#mayRunMore(state)) this.#begin(state, cost)
     else await this.#wait(state, signal, cost)
-    let isHeld = true
-    return () => {
-      if (isHeld) this.#release(state)
-      isHeld = false
-    }
+    return this.#releaseOf(state)
+  }
+
+  /** Takes a slot if one is free and nobody waits. */
+  tryTake(client: string): ReleaseSlot | undefined {
+    if (this.#waiting > 0 || this.#running >= this.#options.slots) return undefined
+    const state = this.#clientOf(client)
+    this.#begin(state, 0)
+    return this.#releaseOf(state)
+  }
+
+  /**
+   * Rejects the newest task of the client with the longest queue with OverloadError.
+   * @returns false if that queue is not longer than the one that `client` would have with one more task
+   */
+  displaceFor(client: string): boolean {
+    const state = this.#clientOf(client)
+    const isDisplaced = this.#displace(state)
+    this.#forget(state)
+    return isDisplaced
+  }
+
+  #groupOf(client: string): string {
+    return this.#options.groupOf?.(client) ?? client
   }
 
   #clientOf(name: string): Client {
-    const known = this.#clients.get(name)
-    if (known !== undefined) return known
     // Ranks before the client served last and after clients that wait already: its own history was forgotten.
-    const fresh = { running: 0, waiting: 0, lastStart: this.#starts - 0.5, cost: 0 }
-    const groupName = this.#options.groupOf?.(name) ?? name
-    let group = this.#groups.get(groupName)
-    if (group === undefined) {
-      group = { ...fresh, name: groupName, members: new Set() }
-      this.#groups.set(groupName, group)
-    }
-    const client: Client = { ...fresh, name, group, queue: [] }
-    group.members.add(client)
-    this.#clients.set(name, client)
-    return client
-  }
-
-  /** Who had no tasks begins with what others have used at least: idle time gives no credit. */
-  #levelUp(client: Client): void {
-    const { group } = client
-    if (!isBusy(group)) group.cost = Math.max(group.cost, leastCost(this.#groups.values()) ?? 0)
-    if (!isBusy(client)) client.cost = Math.max(client.cost, leastCost(group.members) ?? 0)
+    const fresh = { running: 0, waiting: 0, lastStart: this.#starts - 0.5 }
+    const group = memberOf(this.#groups, this.#groupOf(name), (own) => ({
+      ...own,
+      ...fresh,
+      clients: competitors<Client>(),
+    }))
+    return memberOf(group.clients, name, (own) => ({ ...own, ...fresh, group, queue: [] }))
   }
 
   #mayRunMore({ running, group }: Client): boolean {
@@ -164,9 +189,27 @@ export class FairSlots {
     for (const usage of [state, state.group]) {
       usage.running++
       usage.lastStart = this.#starts
-      usage.cost += cost
     }
+    this.#charge(state, cost)
     this.#running++
+  }
+
+  #releaseOf(state: Client): ReleaseSlot {
+    let isHeld = true
+    return (cost = 0) => {
+      if (!isHeld) return
+      isHeld = false
+      this.#charge(state, cost)
+      for (const usage of [state, state.group]) usage.running--
+      this.#running--
+      this.#forget(state)
+      this.#startNext()
+    }
+  }
+
+  #charge(state: Client, cost: number): void {
+    charge(state.group.clients, state, cost)
+    charge(this.#groups, state.group, cost)
   }
 
   #wait(state: Client, signal: AbortSignal | undefined, cost: number): Promise<void> {
@@ -210,7 +253,8 @@ export class FairSlots {
   #displace(state: Client): boolean {
     let longest = state
     // Among equals the one that came last.
-    for (const other of this.#clients.values()) if (!isLonger(longest, other)) longest = other
+    for (const { clients } of this.#groups.busy.values())
+      for (const other of clients.busy.values()) if (!isLonger(longest, other)) longest = other
     const newest = longest.queue.at(-1)
     const isOwn = longest.group === state.group
     const surplus = isOwn ? longest.waiting - state.waiting : longest.group.waiting - state.group.waiting
@@ -221,11 +265,12 @@ export class FairSlots {
   }
 
   #remove(waiter: Waiter): void {
-    const state = this.#clients.get(waiter.client)
-    const at = state?.queue.indexOf(waiter) ?? -1
-    if (state === undefined || at < 0) return
-    state.queue.splice(at, 1)
-    this.#countOut(state)
+    const state = this.#clientOf(waiter.client)
+    const at = state.queue.indexOf(waiter)
+    if (at >= 0) {
+      state.queue.splice(at, 1)
+      this.#countOut(state)
+    }
     this.#forget(state)
   }
 
@@ -234,18 +279,11 @@ export class FairSlots {
     this.#waiting--
   }
 
-  #release(state: Client): void {
-    for (const usage of [state, state.group]) usage.running--
-    this.#running--
-    this.#forget(state)
-    this.#startNext()
-  }
-
   #startNext(): void {
     let best: Client | undefined
-    for (const group of this.#groups.values()) {
+    for (const group of this.#groups.busy.values()) {
       let first: Client | undefined
-      for (const member of group.members) {
+      for (const member of group.clients.busy.values()) {
         if (member.waiting === 0 || !this.#mayRunMore(member)) continue
         if (first === undefined || order(member, member, first, first) < 0) first = member
       }
@@ -261,43 +299,53 @@ export class FairSlots {
 
   /** Drops the state of a client without tasks, so that the maps stay small. */
   #forget(state: Client): void {
-    if (isBusy(state)) return
-    if (state.group.cost === 0) this.#drop(state)
-    else this.#dropOvertaken()
-  }
-
-  /** Drops idle clients that have used no more than those with tasks. The others would return as if they had used nothing. */
-  #dropOvertaken(): void {
-    const leastOfGroups = leastCost(this.#groups.values()) ?? Infinity
-    for (const group of this.#groups.values()) {
-      if (!isBusy(group) && group.cost > leastOfGroups) continue
-      const least = leastCost(group.members) ?? Infinity
-      for (const member of group.members) if (!isBusy(member) && member.cost <= least) this.#drop(member)
-    }
-  }
-
-  #drop(client: Client): void {
-    const { name, group } = client
-    this.#clients.delete(name)
-    group.members.delete(client)
-    if (group.members.size === 0) this.#groups.delete(group.name)
+    drop(state.group.clients, state)
+    drop(this.#groups, state.group)
+    // Nobody competes any more: what was used until now does not count.
+    if (this.#groups.busy.size === 0) this.#groups.idle.clear()
   }
 }
 
-const isBusy = ({ running, waiting }: Usage): boolean => running + waiting > 0
+const competitors = <Member extends Usage>(): Competitors<Member> => ({
+  busy: new Map(),
+  idle: new Map(),
+  now: 0,
+})
 
-/** Of those that have tasks; undefined if none has any. */
-function leastCost(usages: Iterable<Usage>): number | undefined {
-  let least: number | undefined
-  for (const usage of usages)
-    if (isBusy(usage) && (least === undefined || usage.cost < least)) least = usage.cost
-  return least
+function memberOf<Member extends Usage>(
+  { busy, idle, now }: Competitors<Member>,
+  name: string,
+  create: (own: Pick<Usage, 'name' | 'used'>) => Member,
+): Member {
+  const known = busy.get(name)
+  if (known !== undefined) return known
+  const member = create({ name, used: Math.max(now, idle.get(name) ?? 0) })
+  busy.set(name, member)
+  return member
+}
+
+/** Charges a task that starts or ends. */
+function charge<Member extends Usage>(all: Competitors<Member>, member: Member, cost: number): void {
+  const before = member.used
+  member.used += cost
+  // Of what it uses while it is alone, nothing is held against it later.
+  all.now = Math.max(all.now, all.busy.size === 1 ? member.used : before)
+}
+
+function drop<Member extends Usage>({ busy, idle, now }: Competitors<Member>, member: Member): void {
+  const { name, running, waiting, used } = member
+  if (running + waiting > 0) return
+  busy.delete(name)
+  idle.delete(name)
+  if (used > now) idle.set(name, used)
+  const [oldest] = idle.size > MAX_IDLE ? idle.keys() : []
+  if (oldest !== undefined) idle.delete(oldest)
 }
 
 /** Negative if the next task of `a` is to be served before that of `b`. */
 const order = (a: Usage, nextOfA: Client, b: Usage, nextOfB: Client): number =>
   a.running - b.running ||
-  a.cost + costOfNext(nextOfA) - b.cost - costOfNext(nextOfB) ||
+  a.used + costOfNext(nextOfA) - b.used - costOfNext(nextOfB) ||
   a.lastStart - b.lastStart
 
 const costOfNext = ({ queue }: Client): number => queue[0]?.cost ?? 0

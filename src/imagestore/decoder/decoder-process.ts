@@ -12,12 +12,15 @@ export type Ending =
   /** `started` is false if the process never came up, which says nothing about the image. */
   | { readonly type: 'crash'; readonly started: boolean }
 
-export interface Run {
-  readonly job: JobMessage
+interface RunEvents {
   /** Called when the process is ready and the job begins. */
   readonly onBegin: () => void
   /** Called whenever the job asks for admission to the heavy jobs, or for memory. Must lead to one call of `admit`. */
   readonly onCost: (bytes: number, isHeavy: boolean) => void
+}
+
+interface Run extends RunEvents {
+  readonly job: JobMessage
   readonly onEnd: (ending: Ending) => void
 }
 
@@ -87,12 +90,15 @@ export class DecoderProcess {
     return this.#process.pid
   }
 
-  start(run: Run): void {
-    this.#run = run
-    // The process keeps the event loop alive only while it has a job.
-    this.#process.ref()
-    this.#process.channel?.ref()
-    if (this.#isReady) this.#begin(run)
+  run(job: JobMessage, events: RunEvents): Promise<Ending> {
+    return new Promise((onEnd) => {
+      const run = { ...events, job, onEnd }
+      this.#run = run
+      // The process keeps the event loop alive only while it has a job.
+      this.#process.ref()
+      this.#process.channel?.ref()
+      if (this.#isReady) this.#begin(run)
+    })
   }
 
   admit(isAdmitted: boolean): void {

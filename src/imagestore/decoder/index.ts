@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os'
-import { Requesters, SERVICE_CLIENT } from './fair-queue.ts'
 import { DecoderPool } from './pool.ts'
 import type { EngineOptions, ImageEngine } from './protocol.ts'
+import { Requesters, SERVICE_CLIENT } from './requesters.ts'
 
-export { Requesters, SERVICE_CLIENT } from './fair-queue.ts'
+export { Requesters, SERVICE_CLIENT } from './requesters.ts'
 export { machineLock } from './machine-lock.ts'
 export type * from './protocol.ts'
 

@@ -6,6 +6,13 @@ interface Waiter {
   readonly admit: () => void
 }
 
+/** Memory that a job has taken. */
+export interface MemoryGrant {
+  release(): void
+  /** Charges it to the heavy jobs, because its job has become one. */
+  makeHeavy(): void
+}
+
 /** Share of the memory that heavy jobs cannot take from light ones. */
 const LIGHT_SHARE = 1 / 4
 
@@ -35,35 +42,44 @@ export class MemoryBudget {
     return this.#waiting[jobClass].length
   }
 
-  /** Takes memory for a light job if it is free and nobody waits. Returns false otherwise. */
-  tryTake(bytes: number): boolean {
-    if (this.#waiting.light.length > 0 || !this.#hasRoom('light', bytes)) return false
-    this.#used.light += bytes
-    return true
+  /** Takes memory for a light job if it is free and nobody waits. */
+  tryTake(bytes: number): MemoryGrant | undefined {
+    const isFree = this.#waiting.light.length === 0 && this.#hasRoom('light', bytes)
+    return isFree ? this.#grant('light', bytes) : undefined
   }
 
-  /** Takes memory and calls `admit` when it is free, or when the job is the only one of its class. `signal` ends the wait. */
-  take(jobClass: JobClass, bytes: number, signal: AbortSignal, admit: () => void): void {
-    const waiting = this.#waiting[jobClass]
-    const waiter = { bytes, admit }
-    waiting.push(waiter)
-    signal.addEventListener('abort', () => {
-      const at = waiting.indexOf(waiter)
-      if (at >= 0) waiting.splice(at, 1)
+  /** Takes memory when it is free, or when the job is the only one of its class. Undefined if `signal` aborts first. */
+  take(jobClass: JobClass, bytes: number, signal: AbortSignal): Promise<MemoryGrant | undefined> {
+    return new Promise((resolve) => {
+      const waiting = this.#waiting[jobClass]
+      const waiter = { bytes, admit: () => resolve(this.#grant(jobClass, bytes)) }
+      waiting.push(waiter)
+      signal.addEventListener('abort', () => {
+        const at = waiting.indexOf(waiter)
+        if (at < 0) return
+        waiting.splice(at, 1)
+        resolve(undefined)
+        this.#admitNext()
+      })
       this.#admitNext()
     })
-    this.#admitNext()
   }
 
-  release(jobClass: JobClass, bytes: number): void {
-    this.#used[jobClass] -= bytes
-    this.#admitNext()
-  }
-
-  /** Charges the memory of a light job that has become heavy to its new class. */
-  makeHeavy(bytes: number): void {
-    this.#used.heavy += bytes
-    this.release('light', bytes)
+  #grant(jobClass: JobClass, bytes: number): MemoryGrant {
+    let charged = jobClass
+    this.#used[charged] += bytes
+    const release = () => {
+      this.#used[charged] -= bytes
+      this.#admitNext()
+    }
+    return {
+      release,
+      makeHeavy: () => {
+        this.#used.heavy += bytes
+        release()
+        charged = 'heavy'
+      },
+    }
   }
 
   #hasRoom(jobClass: JobClass, bytes: number): boolean {
@@ -85,7 +101,6 @@ export class MemoryBudget {
       const waiting = this.#waiting[jobClass]
       for (let next = waiting[0]; next !== undefined && this.#fits(jobClass, next.bytes); next = waiting[0]) {
         waiting.shift()
-        this.#used[jobClass] += next.bytes
         next.admit()
       }
     }

@@ -1,288 +1,283 @@
+import { asError, OverloadError } from '../../lib/errors.ts'
+import { FairSlots, groupBefore, WaitAborted, type ReleaseSlot } from '../../lib/fair-slots.ts'
 import { CpuTimer } from './process-limits.ts'
 import { DecoderProcess, type Ending } from './decoder-process.ts'
-import { FairQueue, makeRoom, type Requesters } from './fair-queue.ts'
-import { MemoryBudget, type JobClass } from './memory-budget.ts'
+import { MemoryBudget, type JobClass, type MemoryGrant } from './memory-budget.ts'
 import type { EngineOptions, EngineStats, PoolOutcome, Task } from './protocol.ts'
+import type { Requesters } from './requesters.ts'
 
 /** Granted to a light job in advance: images of a few megapixels then start without asking. */
 const ADVANCE_GRANT = 96 * 1024 * 1024
 /** A job that runs for this long is heavy, whatever was expected. */
 const MAX_LIGHT_MS = 1_500
 
-class Job {
+interface Job {
   readonly path: string
   readonly task: Task
   readonly requesters: Requesters
-  readonly #settle: (outcome: PoolOutcome) => void
-  jobClass: JobClass = 'light'
-  /** The client in whose turn it runs, which is charged for its run time. */
-  client = ''
-  /** By `performance.now()`, moved by the length of each wait for memory. */
-  startedAt = 0
-  isRetried = false
-  isAborted = false
-  /** It has waited for too long. */
-  isExpired = false
-  /** It leaves its process, to wait in the heavy queue. */
-  isDeferred = false
-  /** Bytes of memory granted to it. */
-  granted = 0
-  /** Set while it waits for memory: gives up. */
-  stopWaiting: (() => void) | undefined
-  /** Set while it runs: kills its process. */
-  kill: (() => void) | undefined
-  waitTimer: NodeJS.Timeout | undefined
-  /** Limits the run time of a light job. */
-  readonly runTimer = new CpuTimer()
+  /** Aborts when nobody wants the result any more. */
+  readonly signal: AbortSignal
+  jobClass: JobClass
+}
 
-  constructor(path: string, task: Task, requesters: Requesters, settle: (outcome: PoolOutcome) => void) {
-    this.path = path
-    this.task = task
-    this.requesters = requesters
-    this.#settle = settle
-  }
+/** The right to use a process. The client in whose turn it was taken is charged for the run time. */
+interface Slot {
+  readonly client: string
+  readonly release: ReleaseSlot
+  /** By `performance.now()`, moved by the length of each wait for a process or for memory. */
+  startedAt: number
+}
 
-  settle(outcome: PoolOutcome): void {
-    clearTimeout(this.waitTimer)
-    this.#settle(outcome)
-  }
+/** A job in a process. */
+interface Run {
+  readonly job: Job
+  slot: Slot
+  memory: MemoryGrant | undefined
+  /** Set when its process is to give up: the job is heavy and has to wait for its turn, or it waited for memory for too long. */
+  interruption: 'deferred' | 'expired' | undefined
 }
 
 /**
  * Decoder processes, the queues in front of them and the memory that they share. Heavy jobs have a few processes of their
- * own: whatever is sent, light jobs wait at most for the first moments of a slow one. In both queues clients take turns: a
- * job waits for running jobs, not for the queues of other clients.
+ * own: whatever is sent, light jobs wait at most for the first moments of a slow one. In both queues clients get equal shares
+ * of the run time: a job waits for running jobs, not for the queues of other clients.
  */
 export class DecoderPool {
   readonly #options: EngineOptions
   readonly #limits: Readonly<Record<JobClass, number>>
-  readonly #queues = { light: new FairQueue<Job>(), heavy: new FairQueue<Job>() }
+  readonly #slots: Readonly<Record<JobClass, FairSlots>>
   readonly #budget: MemoryBudget
-  readonly #running = new Set<Job>()
   readonly #processes = new Set<DecoderProcess>()
   readonly #idle: DecoderProcess[] = []
-  /** Ended because there was nothing to do. */
-  readonly #dismissed = new WeakSet<DecoderProcess>()
+  readonly #closing = new AbortController()
   #idleTimer: NodeJS.Timeout | undefined
+  #running = 0
+  /** Waits for slots besides the first one of each job. */
+  #furtherWaits = 0
   #restarts = 0
-  #isClosed = false
 
   constructor(options: EngineOptions) {
     this.#options = options
     this.#limits = { light: options.workers, heavy: Math.max(1, Math.floor(options.workers / 2)) }
+    const slotsFor = (slots: number) =>
+      new FairSlots({
+        slots,
+        slotsPerClient: slots,
+        // Limited by `#makeRoom`, for both classes together.
+        maxWaiting: Infinity,
+        maxWaitingPerClient: Infinity,
+        timeoutMs: options.waitMs,
+        groupOf: groupBefore,
+      })
+    this.#slots = { light: slotsFor(this.#limits.light), heavy: slotsFor(this.#limits.heavy) }
     this.#budget = new MemoryBudget(options.memoryBudget)
   }
 
   stats(): EngineStats {
     return {
-      running: this.#running.size,
-      waiting: this.#queues.light.length + this.#queues.heavy.length,
+      running: this.#running,
+      waiting: this.#waiting,
       restarts: this.#restarts,
       pids: [...this.#processes].flatMap((process) => process.pid ?? []),
       memory: this.#budget.used,
     }
   }
 
-  /** @param requesters may change while the job waits */
-  run(
+  /**
+   * Resolves to `aborted` as soon as `signal` aborts. A light job that runs then is left to end, because killing its process
+   * would cost more than it saves; a heavy one is killed.
+   * @param requesters more may join while the job waits
+   */
+  async run(
     path: string,
     task: Task,
     signal: AbortSignal | undefined,
     requesters: Requesters,
   ): Promise<PoolOutcome> {
-    if (this.#isClosed || signal?.aborted === true) return Promise.resolve({ kind: 'aborted' })
-    const isFree = this.#queues.light.running < this.#limits.light
-    if (!isFree && !this.#makeRoom(requesters)) return Promise.resolve({ kind: 'busy' })
-    return new Promise((resolve) => {
-      const abort = (): void => this.#abort(job)
-      const job = new Job(path, task, requesters, (outcome) => {
-        signal?.removeEventListener('abort', abort)
-        resolve(outcome)
-      })
-      signal?.addEventListener('abort', abort, { once: true })
-      this.#enqueue(job, 'light')
-      this.#dispatch()
-    })
+    const end = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])])
+    if (end.aborted) return { kind: 'aborted' }
+    const aborted = new Promise<PoolOutcome>((resolve) =>
+      end.addEventListener('abort', () => resolve({ kind: 'aborted' }), { once: true }),
+    )
+    const job: Job = { path, task, requesters, signal: end, jobClass: 'light' }
+    return Promise.race([this.#complete(job), aborted])
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#closing.abort()
     clearTimeout(this.#idleTimer)
-    for (const job of [...this.#queues.light, ...this.#queues.heavy, ...this.#running]) this.#abort(job)
     await Promise.all([...this.#processes].map((process) => process.kill()))
   }
 
-  #makeRoom(requesters: Requesters): boolean {
-    const { light, heavy } = this.#queues
-    const { hasRoom, displaced } = makeRoom([light, heavy], requesters, this.#options)
-    displaced?.settle({ kind: 'busy' })
-    return hasRoom
+  /** Jobs that wait for a process. */
+  get #waiting(): number {
+    return this.#slots.light.waiting + this.#slots.heavy.waiting - this.#furtherWaits
   }
 
-  #enqueue(job: Job, jobClass: JobClass, isFirst = false): void {
-    this.#queues[jobClass].push(job, isFirst)
-    this.#limitWait(job)
-  }
-
-  #dequeue(job: Job): boolean {
-    return this.#queues.light.remove(job) || this.#queues.heavy.remove(job)
-  }
-
-  /** Rejects the job if it waits for too long. One that waits for memory leaves its process first. */
-  #limitWait(job: Job): void {
-    clearTimeout(job.waitTimer)
-    job.waitTimer = setTimeout(() => {
-      job.isExpired = true
-      if (this.#dequeue(job)) job.settle({ kind: 'busy' })
-      else job.stopWaiting?.()
-    }, this.#options.waitMs).unref()
-  }
-
-  /**
-   * Settles the job immediately. A light job that runs is left to end, because killing its process would cost more than it
-   * saves; a heavy one is killed.
-   */
-  #abort(job: Job): void {
-    job.isAborted = true
-    this.#dequeue(job)
-    job.stopWaiting?.()
-    if (job.jobClass === 'heavy') job.kill?.()
-    job.settle({ kind: 'aborted' })
-  }
-
-  #dispatch(): void {
-    if (this.#isClosed) return
-    for (const jobClass of ['light', 'heavy'] as const) {
-      const queue = this.#queues[jobClass]
-      while (queue.running < this.#limits[jobClass]) {
-        const next = queue.next()
-        if (next === undefined) break
-        clearTimeout(next.job.waitTimer)
-        next.job.client = next.client
-        next.job.jobClass = jobClass
-        this.#start(this.#idle.pop() ?? this.#fork(), next.job)
+  async #complete(job: Job): Promise<PoolOutcome> {
+    const { signal } = job
+    let isRetried = false
+    try {
+      for (;;) {
+        if (!this.#makeRoom(job)) return { kind: 'busy' }
+        const slot = await this.#takeSlot(job)
+        const run: Run = { job, slot, memory: undefined, interruption: undefined }
+        let ending = await this.#attempt(run)
+        if (ending.type === 'crash' && run.interruption === undefined && !isRetried && !signal.aborted) {
+          isRetried = true
+          ending = await this.#attempt(run)
+        }
+        release(run.slot)
+        // What an interrupted process reports says nothing about the image.
+        if (run.interruption === 'expired') return { kind: 'busy' }
+        if (run.interruption === undefined || signal.aborted) return outcomeOf(ending)
+        job.jobClass = 'heavy'
       }
+    } catch (error) {
+      if (error instanceof OverloadError) return { kind: 'busy' }
+      if (error instanceof WaitAborted) return { kind: 'aborted' }
+      throw error
     }
   }
 
-  #fork(): DecoderProcess {
-    const process = new DecoderProcess((exited) => {
-      this.#processes.delete(exited)
-      const at = this.#idle.indexOf(exited)
-      if (at >= 0) this.#idle.splice(at, 1)
-      if (!this.#dismissed.has(exited)) this.#restarts++
-      this.#dispatch()
-    })
-    this.#processes.add(process)
-    return process
+  /** Makes room for one more job to wait. Returns false if no other one can fairly be rejected. */
+  #makeRoom({ jobClass, requesters: { clients } }: Job): boolean {
+    const { light, heavy } = this.#slots
+    const { queue, queuePerClient } = this.#options
+    if (this.#slots[jobClass].running < this.#limits[jobClass]) return true
+    const fewest = Math.min(...clients.map((client) => light.waitingOf(client) + heavy.waitingOf(client)))
+    if (fewest >= queuePerClient) return false
+    if (this.#waiting < queue) return true
+    return [heavy, light].some((slots) => clients.some((client) => slots.displaceFor(client)))
   }
 
-  #start(process: DecoderProcess, job: Job): void {
+  /** Takes the first slot that any of the clients gets. */
+  #takeSlot({ jobClass, requesters, signal }: Job): Promise<Slot> {
+    const { promise, resolve, reject } = Promise.withResolvers<Slot>()
+    const taken = new AbortController()
+    const end = AbortSignal.any([signal, taken.signal])
+    let waits = 0
+    requesters.follow((client) => {
+      if (end.aborted) return
+      if (waits++ > 0) this.#furtherWaits++
+      this.#slots[jobClass].take(client, end).then(
+        (release) => {
+          if (taken.signal.aborted) return release()
+          this.#furtherWaits -= waits - 1
+          taken.abort()
+          resolve({ client, release, startedAt: performance.now() })
+        },
+        (error: unknown) => {
+          if (taken.signal.aborted) return
+          if (--waits > 0) this.#furtherWaits--
+          else reject(asError(error))
+        },
+      )
+    })
+    return promise
+  }
+
+  async #attempt(run: Run): Promise<Ending> {
     clearTimeout(this.#idleTimer)
-    this.#running.add(job)
-    job.startedAt = performance.now()
-    job.granted = job.jobClass === 'light' && this.#budget.tryTake(ADVANCE_GRANT) ? ADVANCE_GRANT : 0
-    job.kill = () => void process.kill()
-    const { path, task, granted } = job
+    const { job } = run
+    const { path, task, signal } = job
     const { maxPixels, timeoutMs } = this.#options
-    let endTurn: (() => Promise<void>) | undefined
-    process.start({
-      job: { type: 'job', path, task, maxPixels, timeoutMs, granted },
-      onBegin: () => {
-        job.startedAt = performance.now()
-        this.#limitLightRun(process, job)
-      },
-      onCost: (bytes, isHeavy) => {
-        this.#releaseMemory(job)
-        if (isHeavy && !this.#makeHeavy(job)) job.isDeferred = true
-        if (job.isAborted || job.isDeferred || bytes > this.#options.largestJob) process.admit(false)
-        else
-          this.#awaitMemory(process, job, bytes, (end) => {
-            endTurn = end
+    const process = this.#idle.pop() ?? this.#fork()
+    const timer = new CpuTimer()
+    const ended = new AbortController()
+    const onAbort = () => {
+      if (job.jobClass === 'heavy') void process.kill()
+    }
+    signal.addEventListener('abort', onAbort)
+    if (job.jobClass === 'light') run.memory = this.#budget.tryTake(ADVANCE_GRANT)
+    const granted = run.memory === undefined ? 0 : ADVANCE_GRANT
+    this.#running++
+    const startedAt = performance.now()
+    const ending = await process.run(
+      { type: 'job', path, task, maxPixels, timeoutMs, granted },
+      {
+        onBegin: () => {
+          run.slot.startedAt += performance.now() - startedAt
+          this.#limitLightRun(run, process, timer)
+        },
+        onCost: (bytes, isHeavy) => {
+          timer.stop()
+          void this.#admit(run, bytes, isHeavy, ended.signal).then((isAdmitted) => {
+            process.admit(isAdmitted)
+            if (isAdmitted) this.#limitLightRun(run, process, timer)
           })
+        },
       },
-      onEnd: (ending) => {
-        job.runTimer.stop()
-        job.kill = undefined
-        job.stopWaiting?.()
-        this.#queues[job.jobClass].done(job.client, performance.now() - job.startedAt)
-        this.#releaseMemory(job)
-        void endTurn?.()
-        this.#running.delete(job)
-        if (ending.type === 'done' && ending.isBloated) void process.kill()
-        else if (ending.type === 'done') this.#idle.push(process)
-        this.#finish(job, ending)
-        this.#dispatch()
-        if (this.#running.size === 0) this.#scheduleDismissal()
-      },
-    })
+    )
+    timer.stop()
+    ended.abort()
+    signal.removeEventListener('abort', onAbort)
+    releaseMemory(run)
+    if (ending.type === 'done' && ending.isBloated) void process.kill()
+    else if (ending.type === 'done') this.#idle.push(process)
+    if (--this.#running === 0) this.#scheduleDismissal()
+    return ending
   }
 
-  /** Admits the job when its memory is free; one that exceeds the whole budget takes a turn among all processes of the machine. */
-  #awaitMemory(
-    process: DecoderProcess,
-    job: Job,
-    bytes: number,
-    onTurn: (end: () => Promise<void>) => void,
-  ): void {
-    const wait = new AbortController()
-    const waitStart = performance.now()
-    const admit = (): void => {
-      clearTimeout(job.waitTimer)
-      job.stopWaiting = undefined
-      job.startedAt += performance.now() - waitStart
-      process.admit(true)
+  /** Waits for the memory of a job, and makes it heavy if it is. Resolves to false if its process has to give up. */
+  async #admit(run: Run, bytes: number, isHeavy: boolean, ended: AbortSignal): Promise<boolean> {
+    const { job } = run
+    const { largestJob, memoryBudget, waitMs } = this.#options
+    releaseMemory(run)
+    if (isHeavy && !this.#makeHeavy(run)) run.interruption = 'deferred'
+    if (run.interruption !== undefined || bytes > largestJob || job.signal.aborted) return false
+    const startedAt = performance.now()
+    const wait = AbortSignal.any([job.signal, ended, AbortSignal.timeout(waitMs)])
+    const memory =
+      bytes <= memoryBudget ? await this.#budget.take(job.jobClass, bytes, wait) : await this.#takeTurn(wait)
+    run.slot.startedAt += performance.now() - startedAt
+    if (!wait.aborted) run.memory = memory
+    else {
+      memory?.release()
+      if (!job.signal.aborted && !ended.aborted) run.interruption = 'expired'
     }
-    this.#limitWait(job)
-    job.stopWaiting = () => {
-      job.stopWaiting = undefined
-      wait.abort()
-      process.admit(false)
-    }
-    if (bytes <= this.#options.memoryBudget)
-      this.#budget.take(job.jobClass, bytes, wait.signal, () => {
-        job.granted = bytes
-        admit()
-      })
-    else
-      void this.#options.acquireTurn(wait.signal).then((end) => {
-        if (end === undefined) return
-        if (wait.signal.aborted) return end()
-        onTurn(end)
-        return admit()
-      })
+    return !wait.aborted
   }
 
-  #releaseMemory(job: Job): void {
-    const { granted, jobClass } = job
-    job.granted = 0
-    if (granted > 0) this.#budget.release(jobClass, granted)
+  /** For a job that exceeds the whole budget: a turn among all processes of the machine. */
+  async #takeTurn(signal: AbortSignal): Promise<MemoryGrant | undefined> {
+    const end = await this.#options.acquireTurn(signal)
+    return end && { release: () => void end(), makeHeavy: () => {} }
   }
 
   /** Makes a running job heavy if a heavy job may start. */
-  #makeHeavy(job: Job): boolean {
+  #makeHeavy(run: Run): boolean {
+    const { job, slot, memory } = run
     if (job.jobClass === 'heavy') return true
-    const { light, heavy } = this.#queues
-    if (heavy.length > 0 || heavy.running >= this.#limits.heavy) return false
-    light.done(job.client, performance.now() - job.startedAt)
-    heavy.adopt(job.client)
-    job.startedAt = performance.now()
+    const heavySlot = this.#slots.heavy.tryTake(slot.client)
+    if (heavySlot === undefined) return false
+    release(slot)
+    run.slot = { client: slot.client, release: heavySlot, startedAt: performance.now() }
     job.jobClass = 'heavy'
-    this.#budget.makeHeavy(job.granted)
-    this.#dispatch()
+    memory?.makeHeavy()
     return true
   }
 
   /** Makes a slow job heavy. If others wait and no heavy job may start, it starts again from the heavy queue. */
-  #limitLightRun(process: DecoderProcess, job: Job): void {
-    job.runTimer.start(process.pid, MAX_LIGHT_MS, () => {
-      const doOthersWait = this.#queues.light.length > 0 || this.#budget.waiting('light') > 0
-      const isRunning = job.stopWaiting === undefined
-      if (isRunning && !this.#makeHeavy(job) && doOthersWait) {
-        job.isDeferred = true
-        job.kill?.()
-      } else if (job.jobClass === 'light') this.#limitLightRun(process, job)
+  #limitLightRun(run: Run, process: DecoderProcess, timer: CpuTimer): void {
+    if (run.job.jobClass === 'heavy') return
+    timer.start(process.pid, MAX_LIGHT_MS, () => {
+      const doOthersWait = this.#slots.light.waiting > 0 || this.#budget.waiting('light') > 0
+      if (this.#makeHeavy(run)) return
+      if (!doOthersWait) return this.#limitLightRun(run, process, timer)
+      run.interruption = 'deferred'
+      void process.kill()
     })
+  }
+
+  #fork(): DecoderProcess {
+    const process = new DecoderProcess((exited) => {
+      if (this.#processes.delete(exited)) this.#restarts++
+      const at = this.#idle.indexOf(exited)
+      if (at >= 0) this.#idle.splice(at, 1)
+    })
+    this.#processes.add(process)
+    return process
   }
 
   /** Ends idle processes after a while: each takes some ninety megabytes. */
@@ -290,30 +285,22 @@ export class DecoderPool {
     clearTimeout(this.#idleTimer)
     this.#idleTimer = setTimeout(() => {
       for (const process of this.#idle.splice(0)) {
-        this.#dismissed.add(process)
+        this.#processes.delete(process)
         void process.kill()
       }
     }, this.#options.idleMs).unref()
   }
+}
 
-  #finish(job: Job, ending: Ending): void {
-    const isWanted = !job.isAborted && !this.#isClosed
-    if (job.isDeferred && isWanted) {
-      job.isDeferred = false
-      if (this.#makeRoom(job.requesters)) this.#enqueue(job, 'heavy')
-      else job.settle({ kind: 'busy' })
-    } else if (ending.type === 'done') {
-      // The outcome of an expired job says nothing about the image.
-      job.settle(job.isExpired ? { kind: 'busy' } : ending.outcome)
-    } else if (ending.type === 'crash' && !job.isRetried && isWanted) {
-      job.isRetried = true
-      this.#enqueue(job, job.jobClass, true)
-    } else if (ending.type === 'crash' && !ending.started) {
-      job.settle({ kind: 'busy' })
-    } else if (ending.type === 'timeout') {
-      job.settle({ kind: 'too-slow' })
-    } else {
-      job.settle({ kind: 'damaged', reason: 'crashed the decoder' })
-    }
-  }
+const release = (slot: Slot): void => slot.release(performance.now() - slot.startedAt)
+
+function releaseMemory(run: Run): void {
+  run.memory?.release()
+  run.memory = undefined
+}
+
+function outcomeOf(ending: Ending): PoolOutcome {
+  if (ending.type === 'done') return ending.outcome
+  if (ending.type === 'timeout') return { kind: 'too-slow' }
+  return ending.started ? { kind: 'damaged', reason: 'crashed the decoder' } : { kind: 'busy' }
 }

@@ -3,8 +3,8 @@ import type { ResolvedTransformation } from '../../lib/modifiers/index.ts'
 import type { ImageFormat } from '../../lib/image-metadata/index.ts'
 import type { BlobRow } from '../image-fields.ts'
 import type { WatermarkPlacement } from '../image-settings.ts'
-import type { Requesters } from './fair-queue.ts'
 import type { AcquireMachineLock } from './machine-lock.ts'
+import type { Requesters } from './requesters.ts'
 
 /** `reason` is for the log, never for a client. */
 interface Damaged {

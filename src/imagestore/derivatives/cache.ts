@@ -17,7 +17,7 @@ const BATCH = 200
 /**
  * Renders a derivative; undefined if the original was deleted.
  * @param signal aborts when nobody waits for it any more
- * @param requesters the clients that currently wait for it
+ * @param requesters the clients that requested it; more may join
  */
 export type Render = (signal: AbortSignal, requesters: Requesters) => Promise<Derivation | undefined>
 
@@ -34,6 +34,8 @@ interface Flight {
   readonly result: Promise<Derivation | undefined>
   readonly abandoned: AbortController
   readonly requesters: Requesters
+  /** Requests that wait. */
+  waiting: number
 }
 
 interface Id {
@@ -88,11 +90,10 @@ export class DerivativeCache {
     const key = keyOf({ blobKey, name })
     if (this.#slow.has(key)) return Promise.resolve({ kind: 'too-slow' })
     const flight = this.#flights.get(key) ?? this.#start({ blobKey, name }, client, render)
-    const { requesters } = flight
-    requesters.add(client)
+    flight.requesters.add(client)
+    flight.waiting++
     const leave = () => {
-      requesters.remove(client)
-      if (requesters.size > 0) return
+      if (--flight.waiting > 0) return
       // The next request starts again, because this computation has no result any more.
       if (this.#flights.get(key) === flight) this.#flights.delete(key)
       flight.abandoned.abort()
@@ -117,7 +118,7 @@ export class DerivativeCache {
       if (this.#flights.get(key) === flight) this.#flights.delete(key)
     }
     const result = this.#find(id, client, () => render(abandoned.signal, requesters), onEnd)
-    const flight: Flight = { result, abandoned, requesters }
+    const flight: Flight = { result, abandoned, requesters, waiting: 0 }
     this.#flights.set(key, flight)
     return flight
   }
