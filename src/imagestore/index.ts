@@ -74,7 +74,7 @@ export interface ImagestoreContext extends DerivativesContext {
 }
 
 export function openImagestore(context: ImagestoreContext): Imagestore {
-  const { blobs, clock, config, database, metrics, staging, tasks } = context
+  const { blobs, clock, config, database, metrics, staging } = context
   const engine = createImageEngine({
     maxPixels: config.maxImagePixels,
     timeoutMs: config.imageTimeout * 1000,
@@ -120,7 +120,6 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
   )
   const similar = new SimilarImages(
     database,
-    tasks,
     clock,
     perProcessShare(config.similarMemory * MIB, config.workers),
   )

@@ -3,23 +3,18 @@ import { OverloadError } from '../../lib/errors.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import {
   estimateBytes,
-  HashIndex,
+  HashList,
   Matches,
   parseHash64,
   scan,
   unpackHashes,
-  type BuildMultiIndex,
   type Hash64,
-  type MultiIndexArrays,
 } from '../../lib/perceptual-hash/index.ts'
-import { taskModule, type Tasks } from '../../lib/tasks.ts'
 import { withTimeout } from '../../lib/concurrency.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { ImageRow } from '../image-fields.ts'
 import { ImageFollower } from './image-follower.ts'
 import * as queries from '../queries.ts'
-
-const BUILD_HASH_INDEX = taskModule('../tasks/build-hash-index', import.meta)
 
 /** Hashes per query. */
 const PAGE = 50_000
@@ -35,6 +30,8 @@ const MIN_KEEP_MS = 60_000
 /** Uploads report the number of images within this distance, up to a maximum. */
 export const COUNT_DISTANCE_BITS = 4
 export const MAX_COUNTED_IMAGES = 1_000
+/** Hashes of images stored since an application was loaded, besides as many as then, until it is loaded again. */
+const MAX_STORED_SINCE = 131_072
 /** Applications whose hashes are loaded when the service starts. */
 const MAX_WARM = 1_000
 
@@ -43,11 +40,12 @@ export interface NearImage extends ImageRow {
 }
 
 interface Entry {
-  readonly hashes: HashIndex
+  readonly hashes: HashList
   /** Estimated memory while hashes are being loaded, then 0. */
   expectedBytes: number
   readonly ready: Promise<void>
-  isReady: boolean
+  /** Hashes when they were loaded; undefined until then. */
+  loaded: number | undefined
   usedAt: number
 }
 
@@ -61,18 +59,16 @@ export class SimilarImages {
   readonly #database: Database
   readonly #clock: Clock
   readonly #maxBytes: number
-  readonly #build: BuildMultiIndex
   readonly #entries = new Map<number, Entry>()
   readonly #follower: ImageFollower
   readonly #searches = new FairSlots(SEARCHES)
   #isClosed = false
 
   /** @param maxBytes memory for hashes */
-  constructor(database: Database, tasks: Tasks, clock: Clock, maxBytes: number) {
+  constructor(database: Database, clock: Clock, maxBytes: number) {
     this.#database = database
     this.#clock = clock
     this.#maxBytes = maxBytes
-    this.#build = (halves) => tasks.run<readonly Uint32Array[], MultiIndexArrays>(BUILD_HASH_INDEX, halves)
     this.#follower = new ImageFollower(
       database,
       (accountId, hash) => this.#entries.get(accountId)?.hashes.add(hash),
@@ -141,7 +137,12 @@ export class SimilarImages {
   async advance(): Promise<void> {
     if (this.#entries.size === 0) return
     await this.#follower.advance()
-    for (const { hashes, isReady } of this.#entries.values()) if (isReady) await hashes.rebuildIfDue()
+    for (const [accountId, { hashes, loaded = Infinity }] of this.#entries) {
+      // Half of it was stored since, and may be the same hashes again and again.
+      if (hashes.count <= 2 * loaded + MAX_STORED_SINCE) continue
+      this.#entries.delete(accountId)
+      this.#load(accountId, hashes.bytes)
+    }
   }
 
   close(): void {
@@ -160,13 +161,14 @@ export class SimilarImages {
   }
 
   /** An application's hashes, up to date; undefined if they do not fit in memory or are not loaded in time. */
-  async #loaded(accountId: number, waitMs: number): Promise<HashIndex | undefined> {
+  async #loaded(accountId: number, waitMs: number): Promise<HashList | undefined> {
     const deadline = performance.now() + waitMs
     do {
       const entry = this.#entries.get(accountId) ?? (await this.#makeRoomAndLoad(accountId))
       if (entry === undefined) return undefined
       entry.usedAt = performance.now()
-      if (!entry.isReady && !(await withTimeout(entry.ready, deadline - performance.now()))) return undefined
+      if (entry.loaded === undefined && !(await withTimeout(entry.ready, deadline - performance.now())))
+        return undefined
       await this.#follower.catchUp()
       // Otherwise the follower has lost changes, and the entry is invalid.
       if (this.#entries.get(accountId) === entry) return entry.hashes
@@ -182,7 +184,11 @@ export class SimilarImages {
     const bytes = await this.#estimate(accountId)
     const idleSince = performance.now() - MIN_KEEP_MS
     const evictable = [...this.#entries]
-      .filter(([, { isReady, usedAt, hashes }]) => isReady && (usedAt < idleSince || hashes.bytes > bytes))
+
+      .filter(
+        ([, { loaded, usedAt, hashes }]) =>
+          loaded !== undefined && (usedAt < idleSince || hashes.bytes > bytes),
+      )
       .sort(([, one], [, other]) => one.usedAt - other.usedAt)
     const bytesOf = ({ hashes, expectedBytes }: Entry) => Math.max(hashes.bytes, expectedBytes)
     let free = this.#maxBytes
@@ -201,13 +207,13 @@ export class SimilarImages {
   #load(accountId: number, expectedBytes: number): Entry {
     const known = this.#entries.get(accountId)
     if (known !== undefined) return known
-    const hashes = new HashIndex(this.#build)
+    const hashes = new HashList()
     const ready = this.#readAll(accountId, hashes)
-    const entry: Entry = { hashes, expectedBytes, ready, isReady: false, usedAt: 0 }
+    const entry: Entry = { hashes, expectedBytes, ready, loaded: undefined, usedAt: 0 }
     this.#entries.set(accountId, entry)
     ready.then(
       () => {
-        entry.isReady = true
+        entry.loaded = hashes.count
         entry.expectedBytes = 0
       },
       () => {
@@ -218,12 +224,11 @@ export class SimilarImages {
   }
 
   /** Reads the stored hashes. The follower adds those that are stored from now on. */
-  async #readAll(accountId: number, hashes: HashIndex): Promise<void> {
+  async #readAll(accountId: number, hashes: HashList): Promise<void> {
     await this.#follower.catchUp()
     for await (const page of this.#pages(accountId)) {
       for (let i = 0; i < page.length; i += 2) hashes.add({ low: page[i] ?? 0, high: page[i + 1] ?? 0 })
     }
-    await hashes.rebuildIfDue()
   }
 
   async *#pages(accountId: number): AsyncGenerator<Uint32Array> {

@@ -1,5 +1,4 @@
 /** Difference hashes of images and search among them by Hamming distance. See README.md. */
-export { estimateBytes, HashIndex, type BuildMultiIndex } from './hash-index.ts'
-export { buildMultiIndex, type MultiIndexArrays } from './multi-index.ts'
+export { estimateBytes, HashList } from './hash-list.ts'
 export { asPixels, clipGray, cmykToRgb, dhash, highBytes, lumaOf, type Pixels } from './dhash.ts'
 export { isHash64, Matches, parseHash64, popcount, scan, unpackHashes, type Hash64 } from './scan.ts'

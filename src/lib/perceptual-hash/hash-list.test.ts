@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import fc from 'fast-check'
 import { formatHash64, parseHash64, popcount, unpackHashes } from './scan.ts'
-import { HashIndex } from './hash-index.ts'
-import { buildMultiIndex, masksOf, MultiIndex, partRadii, TABLE_BYTES } from './multi-index.ts'
+import { HashList } from './hash-list.ts'
 import { Matches, scan } from './scan.ts'
 
 /** Computed independently of the code under test. */
@@ -74,69 +73,26 @@ suite('near hashes', () => {
     }
   })
 
-  test('the radii of the parts miss no hash', () => {
-    for (let distance = 0; distance <= 16; distance++) {
-      const reach = partRadii(distance).reduce((sum, radius) => sum + radius + 1, 0)
-      assert.equal(reach, distance + 1)
-      // A hash that no part finds differs in one bit more than the radius in each.
-      assert.ok(reach > distance)
+  test('a list finds hashes that are added before and during a search', async () => {
+    const hashes = spread(300_000)
+    const list = new HashList()
+    for (const hash of hashes.slice(0, 270_000)) list.add(hash64Of(hash))
+    const query = hashes[269_999] ?? 0n
+    const before = list.find(hash64Of(query), 16)
+    // Grows the list while it is read.
+    for (const hash of hashes.slice(270_000)) list.add(hash64Of(hash))
+    assert.deepEqual(flatten(await before), expectedOf(hashes.slice(0, 270_000), query, 16))
+    for (const [place, distance] of [
+      [0, 8],
+      [299_999, 16],
+    ] as const) {
+      const other = hashes[place] ?? 0n
+      assert.deepEqual(
+        flatten(await list.find(hash64Of(other), distance)),
+        expectedOf(hashes, other, distance),
+      )
     }
-    assert.deepEqual([...masksOf(4, 1)], [0, 1, 2, 4, 8])
-    assert.equal(masksOf(22, 2).length, 1 + 22 + 231)
-    assert.equal(masksOf(21, -1).length, 0)
-    assert.equal(TABLE_BYTES, (2 ** 22 + 2 * 2 ** 21 + 3) * 4)
-  })
-
-  test('the multi-index finds all hashes within its distances', () => {
-    // One large set for many queries. Random hashes, far from everything, make the index worth using.
-    const random = spread(3_000)
-    const clustered = fc.sample(clusters, { numRuns: 40, seed: 2 }).flat()
-    const hashes = [...clustered, ...random, ...clustered.slice(0, 50)]
-    const multiIndex = new MultiIndex(
-      buildMultiIndex([halvesOf(hashes.slice(0, 100)), halvesOf(hashes.slice(100))]),
-    )
-    assert.equal(multiIndex.count, new Set(hashes).size)
-    let answered = 0
-    for (const [i, query] of [...clustered.slice(0, 150), ...random.slice(0, 50)].entries()) {
-      const matches = new Matches(hash64Of(query), i % 12)
-      if (!multiIndex.find(matches)) continue
-      answered++
-      assert.deepEqual(flatten(matches), expectedOf(hashes, query, i % 12))
-    }
-    assert.ok(answered > 50, `${answered} answered by the index`)
-    for (const hash of hashes) assert.ok(multiIndex.has(hash64Of(hash).high, hash64Of(hash).low))
-    assert.ok(!multiIndex.has(1, 1))
-  })
-
-  test('an index finds hashes that are indexed, added since, and added during a rebuild', async () => {
-    const hashes = spread(140_000)
-    let release = () => {}
-    const gate = new Promise<void>((resolve) => (release = resolve))
-    const index = new HashIndex(async (given) => {
-      await gate
-      return buildMultiIndex(given)
-    })
-    for (const hash of hashes.slice(0, 135_000)) index.add(hash64Of(hash))
-    const rebuilding = index.rebuildIfDue()
-    for (const hash of hashes.slice(135_000)) index.add(hash64Of(hash))
-    const check = async () => {
-      for (const query of [hashes[0], hashes[134_999], hashes[135_000], hashes[139_999]]) {
-        assert.ok(query !== undefined)
-        for (const distance of [8, 16]) {
-          assert.deepEqual(
-            flatten(await index.find(hash64Of(query), distance)),
-            expectedOf(hashes, query, distance),
-          )
-        }
-      }
-    }
-    await check()
-    release()
-    await rebuilding
-    await check()
-    const before = index.bytes
-    for (const hash of hashes.slice(0, 20_000)) index.add(hash64Of(hash))
-    assert.equal(index.bytes, before, 'duplicates are not added')
+    assert.equal(list.count, hashes.length)
   })
 
   test('hashes are parsed and formatted', () => {
