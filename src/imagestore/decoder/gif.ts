@@ -1,11 +1,14 @@
+import sharp from 'sharp'
 import { colourTableBytes, gifBlocks, isGraphicControl } from '../../lib/image-metadata/index.ts'
 import { lumaOf, type Pixels } from '../../lib/perceptual-hash/index.ts'
 
+const IMAGE_SEPARATOR = 0x2c
+const TRAILER = 0x3b
 const TRANSPARENT_FLAG = 1
+const INTERLACED_FLAG = 0x40
 /** Disposal methods from here on clear what the frame covered. */
 const RESTORE_TO_BACKGROUND = 2
 const MAX_COLOURS = 256
-const MAX_LZW_CODES = 4096
 /** Hundredths of a second that decoders show a frame without a delay. */
 const DEFAULT_DELAY = 10
 /** 9-bit codes between two clear codes: the decoder's table then never grows to codes of 10 bits. */
@@ -53,7 +56,7 @@ function* framesOf(gif: Buffer): Generator<Frame, undefined> {
       top: gif.readUInt16LE(start + 3),
       width: gif.readUInt16LE(start + 5),
       height: gif.readUInt16LE(start + 7),
-      isInterlaced: (packed & 0x40) !== 0,
+      isInterlaced: (packed & INTERLACED_FLAG) !== 0,
       colours: data > start + 10 ? gif.subarray(start + 10, data) : globalColours,
     }
     control = undefined
@@ -61,12 +64,45 @@ function* framesOf(gif: Buffer): Generator<Frame, undefined> {
   }
 }
 
+/** A table in which the colour of each index is that shade of gray. */
+const GRAYS = Buffer.from(Array.from({ length: MAX_COLOURS }, (_, index) => [index, index, index]).flat())
+
+/**
+ * The colour index of each pixel of a frame. Decodes a GIF of this frame alone, whose colours are the indices.
+ * @param maxPixels rejects if the frame has more
+ */
+async function indicesOf(gif: Buffer, frame: Frame, maxPixels: number): Promise<Uint8Array> {
+  const { data, end, width, height, isInterlaced } = frame
+  const screen = Buffer.from('GIF89a\0\0\0\0\xf7\0\0', 'latin1')
+  const descriptor = Buffer.from([
+    IMAGE_SEPARATOR,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    isInterlaced ? INTERLACED_FLAG : 0,
+  ])
+  for (const [bytes, at] of [
+    [screen, 6],
+    [descriptor, 5],
+  ] as const) {
+    bytes.writeUInt16LE(width, at)
+    bytes.writeUInt16LE(height, at + 2)
+  }
+  const alone = Buffer.concat([screen, GRAYS, descriptor, gif.subarray(data, end), Buffer.of(TRAILER)])
+  return sharp(alone, { failOn: 'none', limitInputPixels: maxPixels }).extractChannel(0).raw().toBuffer()
+}
+
 /**
  * Luma of the first frame as Pillow decodes it: a transparent pixel has the colour of its index in the table, and what the
  * frame does not cover has the colour of the transparent index (of index 0 if there is none). Decoders with alpha lose these
  * colours. Undefined if that makes no difference, or if the frame exceeds the canvas.
  */
-export function firstFrameLuma(gif: Buffer): Pixels | undefined {
+export async function firstFrameLuma(gif: Buffer, maxPixels: number): Promise<Pixels | undefined> {
   const [width, height] = [gif.readUInt16LE(6), gif.readUInt16LE(8)]
   const frame = framesOf(gif).next().value
   if (frame === undefined) return undefined
@@ -79,29 +115,13 @@ export function firstFrameLuma(gif: Buffer): Pixels | undefined {
     return lumaOf(red, green, blue)
   })
   const data = new Uint8Array(width * height).fill(luma[frame.transparent ?? 0] ?? 0)
-  const indices = decodeLzw(gif, frame.data, frame.width * frame.height)
-  const rows = frame.isInterlaced ? interlacedRows(frame.height) : undefined
+  const indices = await indicesOf(gif, frame, maxPixels)
   for (let y = 0; y < frame.height; y++) {
-    const start = (frame.top + (rows?.[y] ?? y)) * width + frame.left
+    const start = (frame.top + y) * width + frame.left
     const from = y * frame.width
-    for (let x = 0; x < frame.width && from + x < indices.length; x++) {
-      data[start + x] = luma[indices[from + x] ?? 0] ?? 0
-    }
+    for (let x = 0; x < frame.width; x++) data[start + x] = luma[indices[from + x] ?? 0] ?? 0
   }
   return { data, width, height, channels: 1 }
-}
-
-/** Row numbers in the order in which an interlaced frame stores them. */
-function interlacedRows(height: number): readonly number[] {
-  const passes = [
-    [0, 8],
-    [4, 8],
-    [2, 4],
-    [1, 2],
-  ] as const
-  return passes.flatMap(([first, step]) =>
-    Array.from({ length: Math.max(0, Math.ceil((height - first) / step)) }, (_, i) => first + i * step),
-  )
 }
 
 interface Edit {
@@ -115,18 +135,18 @@ interface Edit {
  * show these parts as transparent; the decoder does only if the frame has a transparent colour. The added colour is one that
  * no pixel uses. Returns the GIF itself if nothing has to change.
  */
-export function addTransparency(gif: Buffer): Buffer {
+export async function addTransparency(gif: Buffer, maxPixels: number): Promise<Buffer> {
   const [width, height] = [gif.readUInt16LE(6), gif.readUInt16LE(8)]
   const frames = [...framesOf(gif)]
-  const edits = frames.flatMap((frame, i): Edit[] => {
+  const edits: Edit[] = []
+  for (const [i, frame] of frames.entries()) {
     const packed = frame.control === undefined ? 0 : (gif[frame.control + 3] ?? 0)
     const isPartial = frame.left > 0 || frame.top > 0 || frame.width < width || frame.height < height
     const isCleared = ((packed >> 2) & 7) >= RESTORE_TO_BACKGROUND && i < frames.length - 1
     const needsTransparency = isCleared || (i === 0 && isPartial)
-    return (packed & TRANSPARENT_FLAG) !== 0 || !needsTransparency
-      ? []
-      : transparencyEdits(gif, frame, packed)
-  })
+    if ((packed & TRANSPARENT_FLAG) === 0 && needsTransparency)
+      edits.push(...(await transparencyEdits(gif, frame, packed, maxPixels)))
+  }
   if (edits.length === 0) return gif
   const parts: Buffer[] = []
   let at = 0
@@ -137,21 +157,28 @@ export function addTransparency(gif: Buffer): Buffer {
   return Buffer.concat([...parts, gif.subarray(at)])
 }
 
-function transparencyEdits(gif: Buffer, frame: Frame, packed: number): Edit[] {
-  const { control, start, end, data } = frame
+async function transparencyEdits(
+  gif: Buffer,
+  frame: Frame,
+  packed: number,
+  maxPixels: number,
+): Promise<Edit[]> {
+  const { control, start, end, data, colours } = frame
   // With fewer than 8 bits, no pixel can have the last index.
   let transparent = MAX_COLOURS - 1
-  let pixelEdit: Edit | undefined
+  const pixelEdits: Edit[] = []
   if ((gif[data] ?? 0) >= 8) {
-    const indices = decodeLzw(gif, data, frame.width * frame.height)
+    const indices = await indicesOf(gif, frame, maxPixels)
     const counts = new Uint32Array(MAX_COLOURS)
     for (const index of indices) counts[index] = (counts[index] ?? 0) + 1
     transparent = counts.indexOf(Math.min(...counts))
     if ((counts[transparent] ?? 0) > 0) {
       // All are in use: the pixels of the rarest one get the most similar colour.
-      const similar = mostSimilarColour(frame.colours, transparent)
+      const similar = mostSimilarColour(colours, transparent)
       const replaced = indices.map((index) => (index === transparent ? similar : index))
-      pixelEdit = { from: data, to: end, bytes: encodeLzw(replaced) }
+      const flags = Buffer.of((gif[start + 9] ?? 0) & ~INTERLACED_FLAG)
+      pixelEdits.push({ from: start + 9, to: start + 10, bytes: flags })
+      pixelEdits.push({ from: data, to: end, bytes: encodeLzw(replaced) })
     }
   }
   const settings = Buffer.from([packed | TRANSPARENT_FLAG, DEFAULT_DELAY, 0, transparent])
@@ -161,7 +188,7 @@ function transparencyEdits(gif: Buffer, frame: Frame, packed: number): Edit[] {
     to: control === undefined ? start : control + 8,
     bytes: Buffer.concat([Buffer.from([0x21, 0xf9, 4]), settings, Buffer.of(0)]),
   }
-  return pixelEdit === undefined ? [controlEdit] : [controlEdit, pixelEdit]
+  return [controlEdit, ...pixelEdits]
 }
 
 function mostSimilarColour(colours: Buffer, index: number): number {
@@ -175,56 +202,6 @@ function mostSimilarColour(colours: Buffer, index: number): number {
     if (distance < least) [best, least] = [other, distance]
   }
   return best
-}
-
-/** Decodes variable-length LZW (GIF89a, appendix F): at most `count` indices, fewer if the data ends early. */
-function decodeLzw(gif: Buffer, at: number, count: number): Uint8Array {
-  const minimum = gif[at++] ?? 0
-  const clear = 1 << minimum
-  const prefix = new Uint16Array(MAX_LZW_CODES)
-  const suffix = new Uint8Array(MAX_LZW_CODES)
-  const stack = new Uint8Array(MAX_LZW_CODES + 1)
-  const out = new Uint8Array(count)
-  if (minimum < 1 || minimum > 8) return out.subarray(0, 0)
-  for (let i = 0; i < clear; i++) suffix[i] = i
-  let [next, size, previous, first, written, buffer, bits] = [clear + 2, minimum + 1, -1, 0, 0, 0, 0]
-  for (let length = gif[at++] ?? 0; length > 0; length = gif[at++] ?? 0) {
-    for (const end = Math.min(at + length, gif.length); at < end; at++) {
-      buffer |= (gif[at] ?? 0) << bits
-      bits += 8
-      while (bits >= size) {
-        let code = buffer & ((1 << size) - 1)
-        buffer >>>= size
-        bits -= size
-        if (code === clear) {
-          ;[next, size, previous] = [clear + 2, minimum + 1, -1]
-          continue
-        }
-        if (code === clear + 1 || written >= count || code > next) return out.subarray(0, written)
-        const current = code
-        let depth = 0
-        // The code that is being defined: the previous string and its own first index again.
-        if (code === next) {
-          stack[depth++] = first
-          code = previous
-        }
-        while (code >= clear && depth < MAX_LZW_CODES) {
-          stack[depth++] = suffix[code] ?? 0
-          code = prefix[code] ?? 0
-        }
-        first = suffix[code] ?? 0
-        stack[depth++] = first
-        while (depth > 0 && written < count) out[written++] = stack[--depth] ?? 0
-        if (previous >= 0 && next < MAX_LZW_CODES) {
-          prefix[next] = previous
-          suffix[next++] = first
-          if (next === 1 << size && size < 12) size++
-        }
-        previous = current
-      }
-    }
-  }
-  return out.subarray(0, written)
 }
 
 /** Encodes indices as 9-bit LZW codes that refer to no strings: valid, but not compressed. */

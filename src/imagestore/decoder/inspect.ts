@@ -111,7 +111,7 @@ async function decodeAndHash({ bytes, format, structure, metadata, frames, maxPi
   const visible = asPixels(samples, width, height, channels)
   const clipped =
     deep !== undefined && isClipped ? asPixels(clipGray(deep), width, height, channels) : visible
-  const stored = format === 'gif' ? firstFrameLuma(bytes) : undefined
+  const stored = format === 'gif' ? await firstFrameLuma(bytes, maxPixels) : undefined
   const hashes = { dhash: dhash(stored ?? clipped), thumbhash: thumbhash(visible, !isCmyk) }
   releaseBuffer(data)
   return hashes

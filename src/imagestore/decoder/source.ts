@@ -52,7 +52,7 @@ export function openSharp(bytes: Buffer, maxPixels: number, options: SharpOption
 export async function openForDisplay(source: Source, options: SharpOptions = {}): Promise<Sharp> {
   const { format, bytes, maxPixels, metadata } = source
   let shown = bytes
-  if (format === 'gif') shown = addTransparency(bytes)
+  if (format === 'gif') shown = await addTransparency(bytes, maxPixels)
   else if (format === 'png' && metadata.space === 'grey16') {
     // libvips applies no profile to 16-bit gray. To 16-bit colours it does, without loss.
     const colour = pngColourOf(bytes)
