@@ -4,28 +4,19 @@ import { VersionedCache } from '../storage/database/versioned-cache.ts'
 import type { ImageHash } from './image-hash.ts'
 import type { BlobRow } from './image-fields.ts'
 import type { Holder } from './links/delivery-mode.ts'
-import { blobWithHolders, sharedHolder } from './queries.ts'
+import { blobWithHolders, type HolderRow } from './queries.ts'
 
 const MAX_CACHED_IMAGES = 100_000
-
-const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** An image as public links see it. */
 export interface KnownImage {
   readonly blob: BlobRow
-  /** The applications that hold it. */
-  readonly holders: readonly Holder[]
+  /** The applications that hold it, in a fixed order. */
+  readonly holders: readonly (Holder & { readonly account_id: number })[]
   /** When the last holder's record expires, in seconds since 1970; undefined if one never does. */
   readonly expires: number | undefined
   /** Equal as long as links to it mean the same and are allowed to the same extent. */
   readonly state: string
-}
-
-interface Cached {
-  readonly blob: BlobRow
-  readonly holders: readonly { readonly holder: Holder; readonly expires: number | null }[]
-  /** The result at any time, if no holder's record expires. */
-  readonly permanent: KnownImage | undefined
 }
 
 /**
@@ -35,14 +26,13 @@ interface Cached {
 export class KnownImages {
   readonly #database: Database
   readonly #clock: Clock
-  readonly #images: VersionedCache<Cached>
-  readonly #shared: VersionedCache<true>
+  /** Of each image a row for each holder. */
+  readonly #rows: VersionedCache<readonly (BlobRow & HolderRow)[]>
 
   constructor(database: Database, clock: Clock) {
     this.#database = database
     this.#clock = clock
-    this.#images = new VersionedCache(database, ['image', 'account'], MAX_CACHED_IMAGES)
-    this.#shared = new VersionedCache(database, 'image', MAX_CACHED_IMAGES)
+    this.#rows = new VersionedCache(database, ['image', 'account'], MAX_CACHED_IMAGES)
   }
 
   /**
@@ -50,48 +40,37 @@ export class KnownImages {
    * @throws OverloadError if too many reads wait
    */
   async find(hash: ImageHash, client: string): Promise<KnownImage | undefined> {
-    const cached = await this.#images.get(hash, async () => {
-      const rows = await this.#database.readerOf(client).all(blobWithHolders(hash))
-      const [row] = rows
-      if (row === undefined) return undefined
-      const { mode: _, secret: __, expires: ___, ...blob } = row
-      const holders = rows.map(({ mode, secret, expires }) => ({ holder: { mode, secret }, expires }))
-      const isPermanent = holders.every(({ expires }) => expires === null)
-      return { blob, holders, permanent: isPermanent ? knownImage(blob, holders) : undefined }
+    const rows = await this.#rows.get(hash, async () => {
+      const found = await this.#database.readerOf(client).all(blobWithHolders(hash))
+      return found.length === 0 ? undefined : found
     })
-    if (cached === undefined || cached.permanent !== undefined) return cached?.permanent
-    const now = secondsOf(this.#clock)
-    const current = cached.holders.filter(({ expires }) => expires === null || expires > now)
-    return current.length === 0 ? undefined : knownImage(cached.blob, current)
+    return rows && knownImage(rows, secondsOf(this.#clock))
   }
 
   /** Changes with each change that may affect an image or its visibility. */
   get version(): number {
-    return this.#images.version
+    return this.#rows.version
   }
 
   /** Like `find`, but only for a cached image that does not expire. */
   peek(hash: ImageHash): KnownImage | undefined {
-    return this.#images.peek(hash)?.permanent
-  }
-
-  /** Whether some application holds both images. */
-  async areTogether(one: ImageHash, other: ImageHash, client: string): Promise<boolean> {
-    const found = await this.#shared.get(`${one} ${other}`, async () => {
-      const holder = await this.#database.readerOf(client).first(sharedHolder(one, other))
-      return holder === undefined ? undefined : true
-    })
-    return found === true
+    const rows = this.#rows.peek(hash)
+    return rows?.every(({ expires }) => expires === null) === true ? knownImage(rows, 0) : undefined
   }
 }
 
-function knownImage(blob: BlobRow, current: Cached['holders']): KnownImage {
-  const holders = current.map(({ holder }) => holder)
+/** @param now seconds since 1970 */
+function knownImage(rows: readonly (BlobRow & HolderRow)[], now: number): KnownImage | undefined {
+  const current = rows.filter(({ expires }) => expires === null || expires > now)
+  const [first] = current
+  if (first === undefined) return undefined
+  const { account_id: _, mode: __, secret: ___, expires: ____, ...blob } = first
+  const holders = current.map(({ account_id, mode, secret }) => ({ account_id, mode, secret }))
   const last = Math.max(...current.map(({ expires }) => expires ?? Infinity))
   return {
     blob,
     holders,
     expires: last === Infinity ? undefined : last,
-    state: JSON.stringify([blob.key, holders.map((holder) => JSON.stringify(holder)).toSorted(byCodeUnit)]),
+    state: JSON.stringify([blob.key, holders]),
   }
 }

@@ -34,7 +34,8 @@ export const removeTrash = (key: string) => sql`DELETE FROM blob_trash WHERE key
 export const trashedKeys = (keys: readonly string[]) => sql<{ key: string }>`
   SELECT key FROM blob_trash WHERE key IN (${join(keys)})`
 
-interface HolderRow {
+export interface HolderRow {
+  readonly account_id: number
   readonly mode: DeliveryMode
   readonly secret: string | null
   /** Of its own record of the image: seconds since 1970, null for never. */
@@ -64,15 +65,10 @@ export const blobByHash = (hash: string) => sql<BlobRow>`
 
 /** A blob once for each application that holds it, with the delivery settings of that one. */
 export const blobWithHolders = (hash: string) => sql<BlobRow & HolderRow>`
-  SELECT ${BLOB_COLUMNS}, images.expires, coalesce(delivery.mode, 'open') AS mode, delivery.secret
+  SELECT ${BLOB_COLUMNS}, images.account_id, images.expires, coalesce(delivery.mode, 'open') AS mode, delivery.secret
   FROM blobs JOIN images ON images.hash = blobs.hash
   LEFT JOIN delivery ON delivery.account_id = images.account_id
-  WHERE blobs.hash = ${hash}`
-
-/** Whether some application holds both images. */
-export const sharedHolder = (one: string, other: string) => sql<{ account_id: number }>`
-  SELECT one.account_id FROM images AS one JOIN images AS other ON other.account_id = one.account_id
-  WHERE one.hash = ${one} AND other.hash = ${other} LIMIT 1`
+  WHERE blobs.hash = ${hash} ORDER BY images.account_id`
 
 export const insertBlob = (blob: BlobRow) => sql`
   INSERT INTO blobs (${raw(BLOB_FIELDS.join(', '))}) VALUES (${join(BLOB_FIELDS.map((field) => blob[field]))})`

@@ -111,6 +111,14 @@ suite('names from the settings file', () => {
     assert.deepEqual(plain(await answerOf(await ask(photo))), refusal)
     await client.upload(mark)
     assert.equal((await ask(photo)).status, 200)
+    // What both hold, until the record of the application with the watermark expires.
+    const common = await solid(70, 70, '#00ff00').png().toBuffer()
+    for (const one of [client, others]) await one.upload(common)
+    const account = "(SELECT id FROM accounts WHERE name = 'fotos')"
+    await service.sql(
+      `UPDATE images SET expires = 1 WHERE hash = '${expectedHash(common)}' AND account_id = ${account}`,
+    )
+    assert.deepEqual(plain(await answerOf(await ask(common))), refusal)
   })
 })
 

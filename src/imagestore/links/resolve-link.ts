@@ -10,7 +10,6 @@ import {
   type ResolvedTransformation,
 } from '../../lib/modifiers/index.ts'
 import type { Recipe } from '../delivery.ts'
-import type { ImageHash } from '../image-hash.ts'
 import type { ImageSettings, Watermark } from '../image-settings.ts'
 import type { KnownImage, KnownImages } from '../known-images.ts'
 import { authorizeLink, roundToSteps, type LinkAccess } from './delivery-mode.ts'
@@ -50,7 +49,8 @@ export function linkResolver(
   images: KnownImages,
   now: () => number,
 ): ResolveLink {
-  return async (target, { blob, holders }, headers, client) => {
+  return async (target, image, headers, client) => {
+    const { blob, holders } = image
     const misplaced = findMisplaced(target.others, grammar)
     if (misplaced !== undefined) return { kind: 'fault', fault: unknownModifier(misplaced) }
     const parsed = parseLink(target, blob.format, grammar)
@@ -64,13 +64,13 @@ export function linkResolver(
     const transformation = access.sizes === 'stepped' ? roundToSteps(exact) : exact
     const { expires } = parsed
     if (isIdentity(transformation)) return { kind: 'image', recipe: undefined, varies, contentDpr, expires }
-    const recipe = await recipeFor(target.hash, transformation, client)
+    const recipe = await recipeFor(image, transformation, client)
     if (recipe === undefined) return { kind: 'no-watermark', name: transformation.watermark ?? '' }
     return { kind: 'image', recipe, varies, contentDpr, expires }
   }
 
   async function recipeFor(
-    hash: ImageHash,
+    { holders }: KnownImage,
     transformation: ResolvedTransformation,
     client: string,
   ): Promise<Recipe | undefined> {
@@ -78,10 +78,11 @@ export function linkResolver(
     if (watermark === null)
       return { transformation, mark: undefined, name: derivativeName(transformation, undefined) }
     const place = watermarks.get(watermark)
-    if (place === undefined || !(await images.areTogether(hash, place.image, client))) return undefined
-    const mark = await images.find(place.image, client)
-    const name = derivativeName(transformation, place)
-    return mark && { transformation, mark: { blob: mark.blob, place }, name }
+    const mark = place && (await images.find(place.image, client))
+    const isOwn = ({ account_id }: (typeof holders)[number]) =>
+      mark?.holders.some((holder) => holder.account_id === account_id) === true
+    if (place === undefined || mark === undefined || !holders.some(isOwn)) return undefined
+    return { transformation, mark: { blob: mark.blob, place }, name: derivativeName(transformation, place) }
   }
 }
 
