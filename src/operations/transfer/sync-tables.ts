@@ -11,10 +11,10 @@ import {
 import type { SqlValue } from '../../storage/database/sql.ts'
 import { CHANGES, type Table } from '../../storage/database/tables.ts'
 
-/** Rows written in one transaction. */
+/** Rows written in one transaction, up to a page more. */
 const BATCH = 5_000
 /** Rows per page, a fraction of a megabyte. */
-const PAGE_ROWS = 2_000
+export const PAGE_ROWS = 2_000
 
 /**
  * Makes a database's tables equal to a source: walks both in key order and writes the differences. The same pass copies,
@@ -44,18 +44,11 @@ export async function syncTables(
 }
 
 async function removeExtraRows(source: RowSource, target: Database, table: Table): Promise<number> {
-  await using wanted = new RowReader(source.pages(table, 'keys'))
-  // Needs no snapshot: this function writes only before the position it reads at.
-  await using existing = new RowReader(rowsIn(target.scanner).pages(table, 'keys'))
   const remove = batched((keys) => target.transaction((tx) => removeRows(tx, target.dialect, table, keys)))
-  for (;;) {
-    const current = existing.row ?? (await existing.fetch())
-    if (current === undefined) break
-    const next = wanted.row ?? (await wanted.fetch())
-    const order = next === undefined ? 1 : compareKeys(next, current, table.key.length)
-    if (order > 0) await remove.add(current.slice(0, table.key.length))
-    if (order >= 0) existing.step()
-    if (order <= 0) wanted.step()
+  // Needs no snapshot: this function writes only before the position it reads at.
+  const existing = rowsIn(target.scanner).pages(table, 'keys')
+  for await (const [page, wanted] of matched(table, existing, source.pages(table, 'keys'))) {
+    await remove.add(page.filter((_, i) => wanted[i] === undefined))
   }
   return await remove.end()
 }
@@ -66,24 +59,45 @@ async function storeDifferences(
   table: Table,
   progress: Progress,
 ): Promise<number> {
-  await using wanted = new RowReader(source.pages(table, 'rows'))
-  await using existing = new RowReader(rowsIn(target.scanner).pages(table, 'rows'))
   const store = batched((rows) => target.transaction((tx) => storeRows(tx, target.dialect, table, rows)))
-  for (;;) {
-    const next = wanted.row ?? (await wanted.fetch())
-    if (next === undefined) break
-    const current = existing.row ?? (await existing.fetch())
-    const order = current === undefined ? -1 : compareKeys(next, current, table.key.length)
-    if (order > 0) {
-      existing.step()
-      continue
-    }
-    if (order < 0 || current === undefined || !equalRows(next, current)) await store.add(next)
-    if (order === 0) existing.step()
-    wanted.step()
-    progress.add(1)
+  const existing = rowsIn(target.scanner).pages(table, 'rows')
+  for await (const [page, stored] of matched(table, source.pages(table, 'rows'), existing)) {
+    await store.add(page.filter((row, i) => !equalRows(row, stored[i])))
+    progress.add(page.length)
   }
   return await store.end()
+}
+
+/**
+ * Yields each page with what the other side has under the keys of its rows. Both are in key order. By pages, because an `await`
+ * for each row would take longer than the comparison.
+ */
+async function* matched(
+  { key }: Table,
+  pages: AsyncIterable<readonly Row[]>,
+  otherPages: AsyncGenerator<readonly Row[], void>,
+): AsyncGenerator<readonly [page: readonly Row[], found: readonly (Row | undefined)[]]> {
+  await using _others = otherPages
+  let others: readonly Row[] | void = []
+  let at = 0
+  for await (const page of pages) {
+    const found: (Row | undefined)[] = []
+    for (const row of page) {
+      let order = -1
+      while (others !== undefined && order < 0) {
+        const other = others[at]
+        if (other === undefined) {
+          others = (await otherPages.next()).value
+          at = 0
+          continue
+        }
+        order = compareKeys(other, row, key.length)
+        if (order < 0) at++
+      }
+      found.push(order === 0 ? others?.[at] : undefined)
+    }
+    yield [page, found]
+  }
 }
 
 /** Writes rows in batches. The next batch is collected while the previous one is written. */
@@ -101,8 +115,8 @@ function batched(write: (rows: readonly Row[]) => Promise<void>) {
     rows = []
   }
   return {
-    async add(row: Row) {
-      rows.push(row)
+    async add(more: readonly Row[]) {
+      rows.push(...more)
       if (rows.length >= BATCH) await flush()
     },
     /** @returns the total number of rows */
@@ -118,7 +132,7 @@ function batched(write: (rows: readonly Row[]) => Promise<void>) {
 export interface RowSource {
   readonly count: (table: Table) => Promise<number>
   /** Yields all rows of a table in key order, in pages. With `keys`, rows may have the key's columns only. */
-  readonly pages: (table: Table, what: 'rows' | 'keys') => AsyncIterable<readonly Row[]>
+  readonly pages: (table: Table, what: 'rows' | 'keys') => AsyncGenerator<readonly Row[], void>
 }
 
 export function rowsIn(reader: Reader): RowSource {
@@ -146,41 +160,6 @@ export function rowsIn(reader: Reader): RowSource {
   }
 }
 
-/** Reads rows one by one, waiting only between pages. */
-export class RowReader {
-  readonly #pages: AsyncIterator<readonly Row[]>
-  #page: readonly Row[] = []
-  #at = 0
-
-  constructor(pages: AsyncIterable<readonly Row[]>) {
-    this.#pages = pages[Symbol.asyncIterator]()
-  }
-
-  /** The current row, if it is in memory; else `fetch` is needed. */
-  get row(): Row | undefined {
-    return this.#page[this.#at]
-  }
-
-  step(): void {
-    this.#at++
-  }
-
-  /** Returns the current row, loading the next page if needed. Undefined at the end. */
-  async fetch(): Promise<Row | undefined> {
-    while (this.row === undefined) {
-      const next = await this.#pages.next()
-      if (next.done === true) return undefined
-      this.#page = next.value
-      this.#at = 0
-    }
-    return this.row
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#pages.return?.()
-  }
-}
-
 /** Compares keys as both database engines do: numbers by value, texts by code point. */
 export function compareKeys(a: Row, b: Row, length: number): number {
   for (let i = 0; i < length; i++) {
@@ -190,8 +169,8 @@ export function compareKeys(a: Row, b: Row, length: number): number {
   return 0
 }
 
-function equalRows(a: Row, b: Row): boolean {
-  if (a.length !== b.length) return false
+function equalRows(a: Row, b: Row | undefined): boolean {
+  if (a.length !== b?.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
 }
@@ -199,19 +178,7 @@ function equalRows(a: Row, b: Row): boolean {
 function compareValues(a: SqlValue | undefined, b: SqlValue | undefined): number {
   if (a === b) return 0
   if (typeof a === 'number' && typeof b === 'number') return a - b
-  if (typeof a === 'string' && typeof b === 'string') return compareTexts(a, b)
+  // JavaScript compares UTF-16 units, so characters beyond U+FFFF would sort before U+E000.
+  if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b))
   throw new TypeError(`keys of ${typeof a} and ${typeof b}`)
 }
-
-/** Compares by code point. JavaScript compares UTF-16 units, so characters beyond U+FFFF would sort before U+E000. */
-export function compareTexts(a: string, b: string): number {
-  const length = Math.min(a.length, b.length)
-  for (let i = 0; i < length; i++) {
-    const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)]
-    if (x !== y) return x >= 0xd800 && y >= 0xd800 ? rank(x) - rank(y) : x - y
-  }
-  return a.length - b.length
-}
-
-/** Ranks surrogates after all other units. */
-const rank = (unit: number) => (unit >= 0xe000 ? unit : unit + 0x10000)

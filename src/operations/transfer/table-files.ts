@@ -7,12 +7,10 @@ import type { Table } from '../../storage/database/tables.ts'
 import type { Progress } from '../../lib/progress.ts'
 import type { BackupStore, Manifest, TableFile } from './backup-store.ts'
 import { imagesIn, type ImageBytes } from './copy-images.ts'
-import { RowReader, type RowSource } from './sync-tables.ts'
+import { PAGE_ROWS, type RowSource } from './sync-tables.ts'
 
-/** Rows per file: object stores accept files of a few gigabytes only. */
-const FILE_ROWS = 1_000_000
-/** Rows per page. */
-const PAGE_ROWS = 2_000
+/** Pages per file: object stores accept files of a few gigabytes only. */
+const FILE_PAGES = 500
 /** Longer lines were not written by this program, and would be held in memory whole. */
 const MAX_LINE_LENGTH = 16 * 1024 * 1024
 /** Three times as fast as the default, for 10 % more bytes. */
@@ -30,56 +28,40 @@ export class FileFault extends Error {
 
 /** Writes all rows of a table, in as many files as needed. */
 export async function writeTable(
-  store: BackupStore,
+  { staging, tables }: BackupStore,
   snapshot: string,
   table: Table,
   source: RowSource,
   progress: Progress,
 ): Promise<TableFile[]> {
-  await using rows = new RowReader(source.pages(table, 'rows'))
-  const files: TableFile[] = []
-  while ((await rows.fetch()) !== undefined) {
-    files.push(
-      await writeFile(store, `${snapshot}-${table.name}-${files.length + 1}.ndjson.gz`, rows, progress),
-    )
-  }
-  return files
-}
-
-async function writeFile(
-  { staging, tables }: BackupStore,
-  name: string,
-  rows: RowReader,
-  progress: Progress,
-): Promise<TableFile> {
+  const pages = source.pages(table, 'rows')
+  let page = (await pages.next()).value
   let count = 0
   async function* lines() {
-    while (count < FILE_ROWS) {
-      let text = ''
-      let inPage = 0
-      for (; inPage < PAGE_ROWS && count < FILE_ROWS; inPage++) {
-        const row = rows.row ?? (await rows.fetch())
-        if (row === undefined) break
-        text += `${JSON.stringify(row)}\n`
-        rows.step()
-        count++
-      }
-      if (inPage === 0) return
-      progress.add(inPage)
-      yield text
+    for (let written = 0; written < FILE_PAGES && page !== undefined; written++) {
+      yield page.map((row) => `${JSON.stringify(row)}\n`).join('')
+      count += page.length
+      progress.add(page.length)
+      page = (await pages.next()).value
     }
   }
-  const digest = createHash('sha256')
-  // A failure reaches the reader of the end of the pipeline.
-  const compressed = pipeline(
-    Readable.from(lines()),
-    createGzip({ level: GZIP_LEVEL }),
-    hashing(digest),
-    () => {},
-  )
-  await using staged = await staging.save(compressed)
-  await tables.put(name, staged)
-  return { name, rows: count, bytes: staged.size, sha256: digest.digest('hex') }
+  const files: TableFile[] = []
+  while (page !== undefined) {
+    count = 0
+    const name = `${snapshot}-${table.name}-${files.length + 1}.ndjson.gz`
+    const digest = createHash('sha256')
+    // A failure reaches the reader of the end of the pipeline.
+    const compressed = pipeline(
+      Readable.from(lines()),
+      createGzip({ level: GZIP_LEVEL }),
+      hashing(digest),
+      () => {},
+    )
+    await using staged = await staging.save(compressed)
+    await tables.put(name, staged)
+    files.push({ name, rows: count, bytes: staged.size, sha256: digest.digest('hex') })
+  }
+  return files
 }
 
 /** Reads the rows of a snapshot. Reading fails at the end of a file that is damaged. */
