@@ -3,36 +3,23 @@ import { CatalejoCommand, settingsOf, SettingOption } from './command.ts'
 
 const FILE_ARGUMENTS = /^(FILE|FOLDER|PLACE)$/
 
-const isSetting = (option: Option) => option instanceof SettingOption
+/** A word that may come next, and what it means. */
+type Word = readonly [word: string, meaning: string]
 
-/** Derives everything that a shell can complete from the definitions of the commands. */
-function completionsOf(program: CatalejoCommand): Completions {
-  return { paths: pathsOf(program), settings: program.options.filter(isSetting).map(flagOf) }
+/** What can be written in one place of a command line. */
+interface Place {
+  /** The words of a command. After a blank, `-` for its flags, or one flag for its values. A first `*` means every command. */
+  readonly at: string
+  readonly words: readonly Word[]
+  readonly takesFiles?: boolean
 }
 
-function pathsOf(command: CatalejoCommand): CommandPath[] {
-  const parts = command.commands.filter((one) => one instanceof CatalejoCommand)
-  const options = command.options.filter((option) => !isSetting(option))
-  const path: CommandPath = {
-    path: command.path.join(' '),
-    commands: parts.map((one) => ({ word: one.name(), meaning: one.summary() || one.description() })),
-    flags: [
-      ...[...options, ...settingsOf(command)].map(flagOf),
-      { word: '--help', meaning: 'show this help', takesValue: false, values: [] },
-    ],
-    values: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
-    takesFiles: command.registeredArguments.some((one) => FILE_ARGUMENTS.test(one.name())),
-  }
-  return [path, ...parts.flatMap(pathsOf)]
-}
-
-function flagOf(option: Option): Flag {
-  return {
-    word: option.long ?? option.flags,
-    meaning: option.description,
-    takesValue: option.required,
-    values: option.argChoices ?? [],
-  }
+interface Completions {
+  readonly places: readonly Place[]
+  /** Every `path word` that leads to a command, except `help`, whose arguments are the same words. */
+  readonly steps: readonly string[]
+  /** A flag takes a value in all commands or in none. Files are completed unless there is a place for its values. */
+  readonly flagsWithValue: readonly string[]
 }
 
 const SCRIPTS: Readonly<Record<string, (completions: Completions) => string>> = {
@@ -47,70 +34,65 @@ export function printCompletion(program: CatalejoCommand, shell: string): void {
   if (write !== undefined) process.stdout.write(write(completionsOf(program)))
 }
 
-/** A word that may come next, and what it means. */
-interface Word {
-  readonly word: string
-  readonly meaning: string
-}
-
-interface Flag extends Word {
-  readonly takesValue: boolean
-  /** All permitted values; empty if they cannot be listed: then files are completed. */
-  readonly values: readonly string[]
-}
-
-/** What can follow a command. */
-interface CommandPath {
-  /** Its words after `catalejo`, separated by spaces; empty for the program itself. */
-  readonly path: string
-  readonly commands: readonly Word[]
-  readonly flags: readonly Flag[]
-  /** The permitted values of its arguments, if they are known. */
-  readonly values: readonly string[]
-  readonly takesFiles: boolean
-}
-
-interface Completions {
-  readonly paths: readonly CommandPath[]
-  /** Flags of all commands that are settings. */
-  readonly settings: readonly Flag[]
-}
-
-/** All flags with a value. A flag takes a value in all commands or in none. */
-function flagsWithValue({ paths, settings }: Completions): string[] {
-  const all = [...paths.flatMap(({ flags }) => flags), ...settings]
-  return [...new Set(all.filter(({ takesValue }) => takesValue).map(({ word }) => word))]
-}
-
-/** Every `path word` that leads to a command, except `help`, whose arguments are the same words. */
-function steps({ paths }: Completions): string[] {
-  return paths.flatMap(({ path, commands }) =>
-    commands.filter(({ word }) => word !== 'help').map(({ word }) => `${path} ${word}`),
-  )
-}
-
-/** The known values of flags, by `path flag`; those of settings, which all commands accept, by ` flag`. */
-function flagValues({ paths, settings }: Completions) {
-  const listed = (flags: readonly Flag[]) => flags.filter(({ values }) => values.length > 0)
-  const known = new Set(settings.map(({ word }) => word))
+/** Derives everything that a shell can complete from the definitions of the commands. */
+function completionsOf(program: CatalejoCommand): Completions {
+  const commands = commandsFrom(program)
+  const options = commands.flatMap((command) => command.options)
   return {
-    ofCommands: paths.flatMap(({ path, flags }) =>
-      listed(flags)
-        .filter(({ word }) => !known.has(word))
-        .map(({ word, values }) => ({ key: `${path} ${word}`, values })),
-    ),
-    ofSettings: listed(settings).map(({ word, values }) => ({ key: ` ${word}`, values })),
+    places: [...commands.flatMap(placesOf), ...valuesOf('*', program.options.filter(isSetting))],
+    steps: commands
+      .filter((command) => command !== program && command.name() !== 'help')
+      .map(({ path }) => `${path.slice(0, -1).join(' ')} ${path.at(-1)}`),
+    flagsWithValue: [...new Set(options.filter(({ required }) => required).map(flagOf))],
   }
 }
+
+const partsOf = ({ commands }: CatalejoCommand) => commands.filter((one) => one instanceof CatalejoCommand)
+
+const commandsFrom = (command: CatalejoCommand): CatalejoCommand[] => [
+  command,
+  ...partsOf(command).flatMap(commandsFrom),
+]
+
+const isSetting = (option: Option) => option instanceof SettingOption
+
+const flagOf = (option: Option): string => option.long ?? option.flags
+
+function placesOf(command: CatalejoCommand): Place[] {
+  const path = command.path.join(' ')
+  const { registeredArguments } = command
+  const options = command.options.filter((option) => !isSetting(option))
+  const parts = partsOf(command).map((one): Word => [one.name(), one.summary() || one.description()])
+  const values = registeredArguments.flatMap(({ argChoices = [] }) => argChoices)
+  const takesFiles = registeredArguments.some((one) => FILE_ARGUMENTS.test(one.name()))
+  const flags = [...options, ...settingsOf(command)].map((one): Word => [flagOf(one), one.description])
+  return [
+    { at: path, words: [...parts, ...values.map(withoutMeaning)], takesFiles },
+    { at: `${path} -`, words: [...flags, ['--help', 'show this help']] },
+    ...valuesOf(path, options),
+  ]
+}
+
+/** The places of flags whose values are known. */
+const valuesOf = (path: string, options: readonly Option[]): Place[] =>
+  options.flatMap((option) =>
+    option.argChoices === undefined
+      ? []
+      : [{ at: `${path} ${flagOf(option)}`, words: option.argChoices.map(withoutMeaning) }],
+  )
+
+const withoutMeaning = (word: string): Word => [word, '']
 
 /** A text between single quotes, as bash and zsh read it. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
+/** A pattern of `case` that matches a place. */
+const patternOf = ({ at }: Place) => (at.startsWith('*') ? `*${quoted(at.slice(1))}` : quoted(at))
+
 /** A completion script for bash 3.2 or newer, without dependencies. */
-function bashScript(completions: Completions): string {
-  const { paths } = completions
-  const { ofCommands, ofSettings } = flagValues(completions)
-  const words = (list: readonly string[]) => `words=${quoted(list.join(' '))}`
+function bashScript({ flagsWithValue, places, steps }: Completions): string {
+  const itemsOf = ({ takesFiles, words }: Place) =>
+    takesFiles === true ? 'files=1' : `words=${quoted(words.map(([word]) => word).join(' '))}`
   return `# Completion of catalejo for bash. Load it with: source <(catalejo completion bash)
 _catalejo() {
   local chosen= flag= word words= files= current="\${COMP_WORDS[COMP_CWORD]}"
@@ -118,31 +100,22 @@ _catalejo() {
     if [[ $word == '=' ]]; then continue; fi
     if [[ -n $flag ]]; then flag=; continue; fi
     case "$chosen $word" in
-      ${steps(completions).map(quoted).join(' | ')})
+      ${steps.map(quoted).join(' | ')})
         chosen="\${chosen:+$chosen }$word"
         continue ;;
     esac
     case "$word" in
-      ${flagsWithValue(completions).join(' | ')}) flag=$word ;;
+      ${flagsWithValue.join(' | ')}) flag=$word ;;
     esac
   done
   # Readline treats the equals sign of --flag=value as a separate word.
   if [[ $current == '=' ]]; then current=; fi
-  if [[ -n $flag ]]; then
-    case "$chosen $flag" in
-${ofCommands.map(({ key, values }) => `      ${quoted(key)}) ${words(values)} ;;`).join('\n')}
-${ofSettings.map(({ key, values }) => `      *${quoted(key)}) ${words(values)} ;;`).join('\n')}
-      *) files=1 ;;
-    esac
-  elif [[ $current == -* ]]; then
-    case "$chosen" in
-${paths.map(({ path, flags }) => `      ${quoted(path)}) ${words(flags.map(({ word }) => word))} ;;`).join('\n')}
-    esac
-  else
-    case "$chosen" in
-${paths.flatMap(bashOperands).join('\n')}
-    esac
-  fi
+  local at=$chosen
+  if [[ -n $flag ]]; then at="$chosen $flag"; elif [[ $current == -* ]]; then at="$chosen -"; fi
+  case "$at" in
+${places.map((place) => `    ${patternOf(place)}) ${itemsOf(place)} ;;`).join('\n')}
+    *) files=1 ;;
+  esac
   local IFS=$'\\n'
   if [[ -n $files ]]; then
     compopt -o filenames 2>/dev/null
@@ -155,73 +128,56 @@ complete -F _catalejo catalejo
 `
 }
 
-function bashOperands({ path, commands, values, takesFiles }: CommandPath): string[] {
-  if (takesFiles) return [`      ${quoted(path)}) files=1 ;;`]
-  const words = [...commands.map(({ word }) => word), ...values]
-  return words.length === 0 ? [] : [`      ${quoted(path)}) words=${quoted(words.join(' '))} ;;`]
-}
-
 /** A completion script for zsh, to be sourced after `compinit` or kept as `_catalejo` in a folder of `$fpath`. */
-function zshScript(completions: Completions): string {
-  const { paths } = completions
-  const { ofCommands, ofSettings } = flagValues(completions)
-  const values = (list: readonly string[]) => `compadd -- ${list.map(quoted).join(' ')}`
+function zshScript({ flagsWithValue, places, steps }: Completions): string {
+  // `_describe` takes what follows the first colon as the meaning.
+  const itemOf = ([word, meaning]: Word) => quoted(meaning === '' ? word : `${word}:${meaning}`)
+  const itemsOf = ({ takesFiles, words }: Place) =>
+    takesFiles === true ? '_files; return' : `items=(${words.map(itemOf).join(' ')})`
   return `#compdef catalejo
 # Completion of catalejo for zsh. Load it with: source <(catalejo completion zsh)
 _catalejo() {
   local chosen= flag= word
-  local -a items
+  local -a items kind=(value)
   for word in "\${(@)words[2,CURRENT-1]}"; do
     if [[ -n $flag ]]; then flag=; continue; fi
     case "$chosen $word" in
-      (${steps(completions).map(quoted).join('|')})
+      (${steps.map(quoted).join('|')})
         chosen="\${chosen:+$chosen }$word"
         continue ;;
     esac
     case "$word" in
-      (${flagsWithValue(completions).join('|')}) flag=$word ;;
+      (${flagsWithValue.join('|')}) flag=$word ;;
     esac
   done
   if [[ -z $flag && $PREFIX == --*=* ]]; then
     flag=\${PREFIX%%=*}
     compset -P '*='
   fi
+  local at=$chosen
   if [[ -n $flag ]]; then
-    case "$chosen $flag" in
-${ofCommands.map(({ key, values: list }) => `      (${quoted(key)}) ${values(list)} ;;`).join('\n')}
-${ofSettings.map(({ key, values: list }) => `      (*${quoted(key)}) ${values(list)} ;;`).join('\n')}
-      (*) _files ;;
-    esac
+    at="$chosen $flag"
   elif [[ $PREFIX == -* ]]; then
-    case "$chosen" in
-${paths.map(({ path, flags }) => `      (${quoted(path)}) items=(${zshItems(flags)}) ;;`).join('\n')}
-    esac
-    _describe -o option items
-  else
-    case "$chosen" in
-${paths.flatMap(zshOperands).join('\n')}
-    esac
+    at="$chosen -" kind=(-o option)
   fi
+  case "$at" in
+${places.map((place) => `    (${patternOf(place)}) ${itemsOf(place)} ;;`).join('\n')}
+    (*) _files; return ;;
+  esac
+  _describe $kind items
 }
 if [[ \${funcstack[1]} == _catalejo ]]; then _catalejo; else compdef _catalejo catalejo; fi
 `
 }
 
-function zshOperands({ path, commands, values, takesFiles }: CommandPath): string[] {
-  if (takesFiles) return [`      (${quoted(path)}) _files ;;`]
-  if (commands.length > 0)
-    return [`      (${quoted(path)}) items=(${zshItems(commands)}); _describe command items ;;`]
-  return values.length === 0 ? [] : [`      (${quoted(path)}) compadd -- ${values.map(quoted).join(' ')} ;;`]
-}
-
-/** Items for `_describe`: the text after the first colon is the description. */
-const zshItems = (words: readonly Word[]) =>
-  words.map(({ word, meaning }) => quoted(`${word}:${meaning}`)).join(' ')
-
 /** A completion script for fish 3 or newer. */
-function fishScript(completions: Completions): string {
+function fishScript({ flagsWithValue, places, steps }: Completions): string {
+  const itemsOf = ({ takesFiles, words }: Place) => {
+    if (takesFiles === true) return '__fish_complete_path $current'
+    return words.length === 0 ? '' : `printf '%s\\t%s\\n' ${words.flat().map(fishQuoted).join(' ')}`
+  }
   return `# Completion of catalejo for fish. Load it with: catalejo completion fish | source
-function __catalejo_at --description 'Whether the words so far name this command'
+function __catalejo
     set -l chosen ''
     set -l flag ''
     set -l line (commandline -opc)
@@ -232,36 +188,39 @@ function __catalejo_at --description 'Whether the words so far name this command
             continue
         end
         switch "$chosen $word"
-            case ${steps(completions).map(fishQuoted).join(' ')}
+            case ${steps.map(fishQuoted).join(' ')}
                 set chosen (string trim -- "$chosen $word")
                 continue
         end
         switch "$word"
-            case ${flagsWithValue(completions).join(' ')}
+            case ${flagsWithValue.join(' ')}
                 set flag $word
         end
     end
-    test "$chosen" = "$argv[1]"
+    set -l current (commandline -ct)
+    set -l prefix ''
+    if test -z "$flag"; and string match -q -- '--*=*' $current
+        set flag (string replace -r '=.*' '' -- $current)
+        set current (string replace -r '^[^=]*=' '' -- $current)
+        set prefix "$flag="
+    end
+    set -l at $chosen
+    if test -n "$flag"
+        set at "$chosen $flag"
+    else if string match -q -- '-*' $current
+        set at "$chosen -"
+    end
+    begin
+        switch "$at"
+${places.map((place) => `            case ${fishQuoted(place.at)}\n                ${itemsOf(place)}`).join('\n')}
+            case '*'
+                __fish_complete_path $current
+        end
+    end | string replace -r -- '^' "$prefix"
 end
 complete -c catalejo -e
-complete -c catalejo -f
-${completions.paths.flatMap(fishLines).join('\n')}
+complete -c catalejo -f -a '(__catalejo)'
 `
-}
-
-function fishLines({ path, commands, flags, values, takesFiles }: CommandPath): string[] {
-  const at = `complete -c catalejo -n ${fishQuoted(`__catalejo_at ${fishQuoted(path)}`)}`
-  return [
-    ...commands.map(({ word, meaning }) => `${at} -a ${word} -d ${fishQuoted(meaning)}`),
-    ...flags.map((flag) => `${at} -l ${flag.word.slice(2)}${fishValue(flag)} -d ${fishQuoted(flag.meaning)}`),
-    ...(values.length === 0 ? [] : [`${at} -a ${fishQuoted(values.join(' '))}`]),
-    ...(takesFiles ? [`${at} -F`] : []),
-  ]
-}
-
-function fishValue({ takesValue, values }: Flag): string {
-  if (!takesValue) return ''
-  return values.length === 0 ? ' -r -F' : ` -x -a ${fishQuoted(values.join(' '))}`
 }
 
 const fishQuoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`)}'`
