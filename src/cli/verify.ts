@@ -10,7 +10,7 @@ import { StorageFault } from '../storage/database/faults.ts'
 import { countRows } from '../storage/database/rows.ts'
 import { tableNamed } from '../storage/database/tables.ts'
 import { isKind, KINDS } from '../operations/integrity/verification.ts'
-import { verify, type Verified, type VerifyOptions } from '../operations/integrity/index.ts'
+import { verify, type Verification, type VerifyOptions } from '../operations/integrity/index.ts'
 import { COULD_NOT_VERIFY, failureLine, usageFault } from './failure.ts'
 import type { Options } from './command.ts'
 import { createProgress } from './progress.ts'
@@ -37,7 +37,7 @@ export async function verifyCommand({ config, own, switches }: Options): Promise
 async function verifyAll(
   config: Config,
   selected: Pick<VerifyOptions, 'repair' | 'claim' | 'examples'>,
-): Promise<Verified> {
+): Promise<Verification> {
   await using database = await openDatabase(config, { existing: true })
   const data = resolve(config.data)
   if (config.blobsUrl === undefined) await assertStore(database, join(data, 'blobs'))
@@ -60,7 +60,7 @@ async function assertStore(database: Database, folder: string): Promise<void> {
   if (count > 0) throw new Error(`there is no image store in ${folder}, but the database has ${count} images`)
 }
 
-function summary({ findings, repaired, checked }: Verified, repair: boolean): string {
+function summary({ findings, repaired, checked }: Verification, repair: boolean): string {
   const { domains, images, blobs, bytes, trashed, young } = checked
   const lines = [
     `checked ${domains} domains, ${images} images, ${blobs} blobs of ${bytes} bytes`,

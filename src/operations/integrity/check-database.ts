@@ -10,40 +10,40 @@ type Row<Page extends (...parameters: never[]) => Query> = ReturnType<Page>['row
 
 /** Runs the check of the database engine, then validates each row: could the service have written it? */
 export async function checkDatabase(verification: Verification): Promise<void> {
-  verification.progress.begin('database')
-  for (const fault of await verification.database.check()) verification.reportDamage(fault)
+  verification.options.progress.begin('database')
+  for (const fault of await verification.options.database.check()) verification.reportDamage(fault)
   await verification.checkTable('keys', () => checkKeys(verification))
   await verification.checkTable('domains', () => checkDomains(verification))
   await verification.checkTable('images', () => checkImages(verification))
 }
 
 async function checkKeys(verification: Verification): Promise<void> {
-  for (const { id } of await verification.database.scanner.all(queries.keysWithoutAccount())) {
+  for (const { id } of await verification.options.database.scanner.all(queries.keysWithoutAccount())) {
     verification.report(`key ${id}: there is no such account`)
   }
 }
 
 async function checkDomains(verification: Verification): Promise<void> {
   await verification.begin('domains', 'domains')
-  const domains = rowsOf(verification.database, (last?: { name: string }) =>
+  const domains = rowsOf(verification.options.database, (last?: { name: string }) =>
     queries.domainsAfter(last?.name ?? '', PAGE_ROWS),
   )
   for await (const row of domains) {
     verification.report(domainFault(row))
     verification.checked.domains++
-    verification.progress.add(1)
+    verification.options.progress.add(1)
   }
 }
 
 async function checkImages(verification: Verification): Promise<void> {
   await verification.begin('images', 'images')
-  const images = rowsOf(verification.database, (last?: { account_id: number; hash: string }) =>
+  const images = rowsOf(verification.options.database, (last?: { account_id: number; hash: string }) =>
     queries.imagesAfter(last?.account_id ?? 0, last?.hash ?? '', PAGE_ROWS),
   )
   for await (const row of images) {
     verification.report(imageFault(row))
     verification.checked.images++
-    verification.progress.add(1)
+    verification.options.progress.add(1)
   }
 }
 

@@ -16,8 +16,6 @@ import { reasonOf } from '../../storage/blobs/open.ts'
 import { blobFault } from './check-database.ts'
 import * as queries from '../queries.ts'
 import { PAGE_ROWS, retryOverload, rowsOf, type Verification } from './verification.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Database } from '../../storage/database/database.ts'
 import { heldUntil } from '../../storage/database/transfer-marks.ts'
 import { blobByHash, renameBlob, touchImages } from '../../imagestore/queries.ts'
 
@@ -26,16 +24,11 @@ const CONCURRENCY = 16
 const READ_ATTEMPTS = 3
 const READ_PAUSE_MS = 500
 
-/**
- * Returns whether the store belongs to this database.
- * @param options `claim` takes it over from any owner; `repair` claims it if it has no owner
- */
-export async function checkOwner(
-  { database, blobs, findings }: Verification,
-  options: { readonly claim: boolean; readonly repair: boolean },
-): Promise<boolean> {
-  if (options.claim) await claimStore(database, blobs)
-  const ownership = await ownershipOf(database, blobs, options.repair)
+/** Returns whether the store belongs to this database. A repair claims one without an owner. */
+export async function checkOwner({ findings, options }: Verification): Promise<boolean> {
+  const { blobs, claim, database, repair } = options
+  if (claim) await claimStore(database, blobs)
+  const ownership = await ownershipOf(database, blobs, repair)
   switch (ownership.kind) {
     case 'own':
       return true
@@ -48,12 +41,10 @@ export async function checkOwner(
   }
 }
 
-/**
- * Reads and verifies the bytes of every recorded image.
- * @param repairer undefined to repair nothing
- */
-export async function checkBytes(verification: Verification, repairer: Repairer | undefined): Promise<void> {
-  const { database, blobs, checked, progress } = verification
+/** Reads and verifies the bytes of every recorded image. */
+export async function checkBytes(verification: Verification, repairs: boolean): Promise<void> {
+  const { checked, findings, options } = verification
+  const { blobs, database, progress } = options
   await verification.begin('bytes', 'blobs')
   const rows = rowsOf(database, (last?: { hash: string }) => queries.blobsAfter(last?.hash ?? '', PAGE_ROWS))
   await forEachConcurrent(rows, CONCURRENCY, async (row) => {
@@ -64,48 +55,34 @@ export async function checkBytes(verification: Verification, repairer: Repairer 
     })
     checked.blobs++
     progress.add(1)
-    if (isLost(row.key) !== (state !== 'good')) await reportDifference(verification, repairer, row, state)
-    else if (state !== 'good') verification.findings.add('lost', bytesKey(row.key))
+    if (isLost(row.key) !== (state !== 'good')) await reportDifference(verification, repairs, row, state)
+    else if (state !== 'good') findings.add('lost', bytesKey(row.key))
   })
 }
 
 /** Reports, and repairs, a difference between record and store, unless the record has changed since. */
 async function reportDifference(
-  { database, findings }: Verification,
-  repairer: Repairer | undefined,
+  verification: Verification,
+  repairs: boolean,
   row: Recorded,
   state: BytesState,
 ): Promise<void> {
-  const unchanged = await retryOverload(() => database.scanner.first(queries.blobWithKey(row.hash, row.key)))
+  const { findings, options } = verification
+  const { hash, key } = row
+  const unchanged = await retryOverload(() => options.database.scanner.first(queries.blobWithKey(hash, key)))
   if (unchanged === undefined) return
-  switch (state) {
-    case 'good':
-      findings.add('found', bytesKey(row.key))
-      return repairer?.found(row)
-    case 'missing':
-      findings.add('missing', row.key)
-      return repairer?.missing(row)
-    case 'rotted':
-      findings.add('rotted', row.key)
-      return repairer?.rotted(row)
-    default:
-      findings.add('unreadable', `${row.key}: ${state.unreadable}`)
-  }
+  if (typeof state === 'object') return findings.add('unreadable', `${key}: ${state.unreadable}`)
+  if (state === 'good') findings.add('found', bytesKey(key))
+  else findings.add(state, key)
+  if (repairs) await repair(verification, row, state)
 }
 
-/**
- * Lists the store and reports files without a record.
- * @param repairer undefined to repair nothing
- * @param writtenBefore milliseconds since 1970; younger files may belong to an upload in progress
- */
-export async function checkOrphans(
-  verification: Verification,
-  repairer: Repairer | undefined,
-  writtenBefore: number,
-): Promise<void> {
-  const { database, blobs, checked, findings, progress } = verification
+/** Lists the store and reports files without a record. */
+export async function checkOrphans(verification: Verification, repairs: boolean): Promise<void> {
+  const { checked, findings, options } = verification
+  const { blobs, clock, database, minAgeMs, progress } = options
   progress.begin('store')
-  for await (const strays of findUnreferenced(database, blobs, writtenBefore)) {
+  for await (const strays of findUnreferenced(database, blobs, clock.now() - minAgeMs)) {
     checked.trashed += strays.trashed.length
     checked.young += strays.young.length
     for (const key of strays.orphans) {
@@ -114,7 +91,7 @@ export async function checkOrphans(
       found?.body.destroy()
       if (found === undefined) continue
       findings.add('orphaned', key)
-      verification.report(await repairer?.orphaned(key))
+      if (repairs) verification.report(await removeOrphan(verification, key))
     }
     progress.add(strays.listed)
   }
@@ -154,59 +131,39 @@ interface Recorded {
   readonly key: string
 }
 
-/** Repairs findings one by one. If it is interrupted, the next run finds and repairs the rest. */
-export class Repairer {
-  readonly #database: Database
-  readonly #blobs: BlobStore
-  readonly #clock: Clock
-  /** Counts of repairs. */
-  readonly done = { markedLost: 0, quarantined: 0, recovered: 0, removed: 0 }
-
-  constructor(database: Database, blobs: BlobStore, clock: Clock) {
-    this.#database = database
-    this.#blobs = blobs
-    this.#clock = clock
+/** Repairs are made one by one. If they are interrupted, the next run finds and repairs the rest. */
+async function repair(
+  { options, repaired }: Verification,
+  { hash, key }: Recorded,
+  state: Extract<BytesState, string>,
+): Promise<void> {
+  // Quarantined first: without a record the sweep would remove the bytes, which may be all that is left of the image.
+  if (state === 'rotted') {
+    await options.blobs.quarantine(key)
+    repaired.quarantined++
   }
+  const renamed = await retryOverload(() =>
+    options.database.transaction(async (tx) => {
+      const count = await tx.run(renameBlob(hash, key, state === 'good' ? bytesKey(key) : lostKey(key)))
+      // Makes running services drop what they cache of the image.
+      if (count > 0) await tx.run(touchImages(hash))
+      return count
+    }),
+  )
+  repaired[state === 'good' ? 'recovered' : 'markedLost'] += renamed
+}
 
-  async missing({ hash, key }: Recorded): Promise<void> {
-    await this.#rename(hash, key, lostKey(key), 'markedLost')
+/** @returns a fault if the database contradicts itself; then the bytes stay */
+async function removeOrphan({ options, repaired }: Verification, key: string): Promise<string | undefined> {
+  const { blobs, clock, database } = options
+  // No record was found by its key. Removal is final, so look it up by its hash too, in another index.
+  const recorded = await retryOverload(() => database.first(blobByHash(key.slice(0, key.indexOf('.')))))
+  if (recorded !== undefined && bytesKey(recorded.key) === key) {
+    return `blob ${key}: found by its hash but not by its key`
   }
-
-  async rotted({ hash, key }: Recorded): Promise<void> {
-    // Quarantined first: without a record the sweep would remove the bytes, which may be all that is left of the image.
-    await this.#blobs.quarantine(key)
-    this.done.quarantined++
-    await this.#rename(hash, key, lostKey(key), 'markedLost')
-  }
-
-  async found({ hash, key }: Recorded): Promise<void> {
-    await this.#rename(hash, key, bytesKey(key), 'recovered')
-  }
-
-  /** @returns a fault if the database contradicts itself; then the bytes stay */
-  async orphaned(key: string): Promise<string | undefined> {
-    // No record was found by its key. Removal is final, so look it up by its hash too, in another index.
-    const hash = key.slice(0, key.indexOf('.'))
-    const recorded = await retryOverload(() => this.#database.first(blobByHash(hash)))
-    if (recorded !== undefined && bytesKey(recorded.key) === key) {
-      return `blob ${key}: found by its hash but not by its key`
-    }
-    // A running backup may still have to copy it; the next repair removes it.
-    if ((await heldUntil(this.#database, this.#clock.now())) !== undefined) return undefined
-    await this.#blobs.remove(key)
-    this.done.removed++
-    return undefined
-  }
-
-  async #rename(hash: string, from: string, to: string, counter: 'markedLost' | 'recovered'): Promise<void> {
-    const renamed = await retryOverload(() =>
-      this.#database.transaction(async (tx) => {
-        const count = await tx.run(renameBlob(hash, from, to))
-        // Makes running services drop what they cache of the image.
-        if (count > 0) await tx.run(touchImages(hash))
-        return count
-      }),
-    )
-    this.done[counter] += renamed
-  }
+  // A running backup may still have to copy it; the next repair removes it.
+  if ((await heldUntil(database, clock.now())) !== undefined) return undefined
+  await blobs.remove(key)
+  repaired.removed++
+  return undefined
 }

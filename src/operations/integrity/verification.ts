@@ -1,4 +1,5 @@
 import type { Progress } from '../../lib/progress.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { isOverload } from '../../lib/errors.ts'
 import { withRetries } from '../../lib/retry.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
@@ -24,18 +25,18 @@ export const KINDS = {
   database: 'faults of the database',
 } as const
 
-export type Kind = keyof typeof KINDS
+type Kind = keyof typeof KINDS
 
 export const isKind = (text: string): text is Kind => text in KINDS
 
-export interface Finding {
+interface Finding {
   readonly count: number
   /** The first ones: a blob's key, or a description. */
   readonly first: readonly string[]
 }
 
 /** Counts the findings of each kind and keeps the first ones. */
-export class Findings {
+class Findings {
   readonly #limit: number
   readonly #found = new Map<Kind, { count: number; first: string[] }>()
 
@@ -60,11 +61,24 @@ export class Findings {
   }
 }
 
-/** A running verification: what it reads, and what it has found so far. */
-export class Verification {
+export interface VerifyOptions {
   readonly database: Database
   readonly blobs: BlobStore
+  readonly clock: Clock
+  /** Repairs findings as far as possible without losing anything. */
+  readonly repair: boolean
+  /** Takes over the store for this database first, from any owner. */
+  readonly claim: boolean
+  /** Files without a record that are younger than this may belong to an upload in progress. */
+  readonly minAgeMs: number
+  /** How many findings of each kind are listed. */
+  readonly examples: number
   readonly progress: Progress
+}
+
+/** A running verification: what it reads, and what it has found so far. */
+export class Verification {
+  readonly options: VerifyOptions
   readonly findings: Findings
   readonly checked = {
     domains: 0,
@@ -76,14 +90,13 @@ export class Verification {
     /** Files in the store without a record that are too young to be orphans. */
     young: 0,
   }
+  /** Counts of repairs. */
+  readonly repaired = { markedLost: 0, quarantined: 0, recovered: 0, removed: 0 }
   #isSound = true
 
-  /** @param examples how many findings of each kind are listed */
-  constructor(database: Database, blobs: BlobStore, progress: Progress, examples: number) {
-    this.database = database
-    this.blobs = blobs
-    this.progress = progress
-    this.findings = new Findings(examples)
+  constructor(options: VerifyOptions) {
+    this.options = options
+    this.findings = new Findings(options.examples)
   }
 
   /** Whether the database can be relied on. */
@@ -114,8 +127,8 @@ export class Verification {
 
   async begin(name: string, table: string): Promise<void> {
     // Counting may exceed the time limit of a statement.
-    const count = await countRows(this.database.scanner, tableNamed(table)).catch(() => undefined)
-    this.progress.begin(name, count)
+    const count = await countRows(this.options.database.scanner, tableNamed(table)).catch(() => undefined)
+    this.options.progress.begin(name, count)
   }
 }
 
