@@ -1,7 +1,6 @@
 import { createAccounts } from '../accounts/index.ts'
 import type { Flags } from '../server/config/config.ts'
 import { systemClock } from '../lib/clock.ts'
-import type { Database } from '../storage/database/database.ts'
 import { createAccountPolicies, listDelivery, updateDelivery } from '../imagestore/account-policy.ts'
 import { DELIVERY_MODES, signedLink, type DeliveryMode } from '../imagestore/links/delivery-mode.ts'
 import { withDatabase } from './instance.ts'
@@ -16,20 +15,44 @@ const NONE = 'none'
 
 /** `catalejo account list`. The account commands work while the service runs. */
 export async function listAccounts({ config }: Options): Promise<void> {
-  await withDatabase(config, { existing: true }, list)
+  await withDatabase(config, { existing: true }, async (database) => {
+    for (const { account: name, mode, hasSecret } of await listDelivery(database)) {
+      console.log([name, mode, hasSecret ? 'has a signing secret' : 'no signing secret'].join('\t'))
+    }
+  })
 }
 
 /** `catalejo account set NAME`. */
 export async function setAccount({ config, own, positionals: [name = ''] }: Options): Promise<void> {
   const requested = readRequested(own)
-  if (requested !== undefined)
-    await withDatabase(config, { existing: true }, (database) => set(database, name, requested))
+  if (requested === undefined) return
+  const { mode, maxBytes, maxImages } = requested
+  await withDatabase(config, { existing: true }, async (database) => {
+    const found = await createAccounts(database, systemClock).find(name)
+    if (found === undefined) return fail(faultOf('unknown', name))
+    if (found.service !== 'imagestore') return fail(faultOf('no-images', found.name))
+    const policy = await createAccountPolicies(database).change(found, {
+      ...(mode === undefined ? {} : { delivery: mode }),
+      ...(maxBytes === undefined ? {} : { max_bytes: maxBytes }),
+      ...(maxImages === undefined ? {} : { max_images: maxImages }),
+    })
+    if (policy === undefined) return fail(faultOf('unknown', name))
+    if (mode !== undefined) console.log(`${found.name}\t${policy.delivery}`)
+    if (maxBytes !== undefined || maxImages !== undefined) {
+      console.log(`${found.name}: ${text(policy.max_images)} images, ${text(policy.max_bytes)} bytes`)
+    }
+  })
 }
 
-/** `catalejo account secret NAME`. */
+/** `catalejo account secret NAME`: prints the secret for applications that sign their links themselves. */
 export async function accountSecret({ config, positionals, switches }: Options): Promise<void> {
   const [name = ''] = positionals
-  await withDatabase(config, { existing: true }, (database) => secret(database, name, switches.has('new')))
+  const secret = switches.has('new') ? 'new' : 'kept'
+  await withDatabase(config, { existing: true }, async (database) => {
+    const outcome = await updateDelivery(database, name, { secret })
+    if (outcome.kind === 'updated') console.log(outcome.secret)
+    else fail(faultOf(outcome.kind, name))
+  })
 }
 
 interface Requested {
@@ -54,35 +77,6 @@ function readLimit(given: string | undefined): number | null | undefined | 'wron
   if (given === undefined) return undefined
   if (given === NONE) return null
   return /^\d{1,15}$/.test(given) ? Number(given) : 'wrong'
-}
-
-async function list(database: Database) {
-  for (const { account: name, mode, hasSecret } of await listDelivery(database)) {
-    console.log([name, mode, hasSecret ? 'has a signing secret' : 'no signing secret'].join('\t'))
-  }
-}
-
-async function set(database: Database, name: string, { mode, maxBytes, maxImages }: Requested) {
-  const found = await createAccounts(database, systemClock).find(name)
-  if (found === undefined) return fail(faultOf('unknown', name))
-  if (found.service !== 'imagestore') return fail(faultOf('no-images', found.name))
-  const policy = await createAccountPolicies(database).change(found, {
-    ...(mode === undefined ? {} : { delivery: mode }),
-    ...(maxBytes === undefined ? {} : { max_bytes: maxBytes }),
-    ...(maxImages === undefined ? {} : { max_images: maxImages }),
-  })
-  if (policy === undefined) return fail(faultOf('unknown', name))
-  if (mode !== undefined) console.log(`${found.name}\t${policy.delivery}`)
-  if (maxBytes !== undefined || maxImages !== undefined) {
-    console.log(`${found.name}: ${text(policy.max_images)} images, ${text(policy.max_bytes)} bytes`)
-  }
-}
-
-/** Prints the secret for applications that sign their links themselves. */
-async function secret(database: Database, name: string, isNew: boolean) {
-  const outcome = await updateDelivery(database, name, { secret: isNew ? 'new' : 'kept' })
-  if (outcome.kind === 'updated') console.log(outcome.secret)
-  else fail(faultOf(outcome.kind, name))
 }
 
 function faultOf(kind: 'unknown' | 'no-images', name: string): string {

@@ -25,14 +25,38 @@ export async function createKey({ config, own }: Options): Promise<void> {
   if (service === undefined) return usageFault(`--service takes ${SERVICES.join(', ')}`)
   const limits = readLimits(own, service)
   if (typeof limits === 'string') return usageFault(limits)
-  await withAccounts(config, {}, async (accounts) =>
-    report(await accounts.createKey(account, service, limits), account),
-  )
+  await withAccounts(config, {}, async (accounts) => {
+    const outcome = await accounts.createKey(account, service, limits)
+    switch (outcome.kind) {
+      case 'created':
+        return console.log(outcome.key)
+      case 'other-service':
+        return fail(`the account «${account.trim()}» is of the service ${outcome.service}`)
+      case 'bad-name':
+        return fail(`an account name takes ${outcome.takes}`)
+    }
+  })
 }
 
-/** `catalejo key list`. */
+/** `catalejo key list`. Tab-separated: id, service, account, creation, state, scope, expiry, rate, day of last use; `-` for none. */
 export async function listKeys({ config }: Options): Promise<void> {
-  await withAccounts(config, { existing: true }, list)
+  await withAccounts(config, { existing: true }, async (accounts) => {
+    for (const row of await accounts.keys()) {
+      const { scope, expiresAt, rate, used_at } = row
+      const columns = [
+        row.id,
+        row.service,
+        row.account,
+        timeOf(row.created_at),
+        stateOf(row),
+        scope,
+        expiresAt === null ? '-' : timeOf(expiresAt),
+        rate === null ? '-' : formatRate(rate),
+        used_at === null ? '-' : timeOf(used_at).slice(0, 10),
+      ]
+      console.log(columns.join('\t'))
+    }
+  })
 }
 
 /** `catalejo key revoke ID`. */
@@ -54,18 +78,6 @@ async function withAccounts(
   )
 }
 
-function report(outcome: Awaited<ReturnType<Accounts['createKey']>>, account: string): void {
-  switch (outcome.kind) {
-    case 'created':
-      console.log(outcome.key)
-      return
-    case 'other-service':
-      return fail(`the account «${account.trim()}» is of the service ${outcome.service}`)
-    case 'bad-name':
-      return fail(`an account name takes ${outcome.takes}`)
-  }
-}
-
 /** Reads the limits of a key from flags; a string says which flag is wrong. */
 function readLimits({ scope: scopeText = 'full', expires, rate: rateText }: Flags, service: Service) {
   const scope = parseScope(scopeText, service)
@@ -78,25 +90,6 @@ function readLimits({ scope: scopeText = 'full', expires, rate: rateText }: Flag
     return `--rate takes a number of requests, at most ${MAX_RATE}, per s, min, h or day, such as 5/s or 60/min`
   const expiresAt = lifetime === null ? null : systemClock.now() + lifetime
   return { scope, expiresAt, rate } satisfies KeyLimits
-}
-
-/** Tab-separated: id, service, account, creation, state, scope, expiry, rate, day of last use; `-` for none. */
-async function list(accounts: Accounts) {
-  for (const row of await accounts.keys()) {
-    const { scope, expiresAt, rate, used_at } = row
-    const columns = [
-      row.id,
-      row.service,
-      row.account,
-      timeOf(row.created_at),
-      stateOf(row),
-      scope,
-      expiresAt === null ? '-' : timeOf(expiresAt),
-      rate === null ? '-' : formatRate(rate),
-      used_at === null ? '-' : timeOf(used_at).slice(0, 10),
-    ]
-    console.log(columns.join('\t'))
-  }
 }
 
 function stateOf({ expiresAt, revoked_at }: KeyRecord): string {
