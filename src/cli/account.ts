@@ -1,8 +1,13 @@
 import { createAccounts } from '../accounts/index.ts'
 import type { Flags } from '../server/config/config.ts'
 import { systemClock } from '../lib/clock.ts'
-import { createAccountPolicies, listDelivery, updateDelivery } from '../imagestore/account-policy.ts'
-import { DELIVERY_MODES, signedLink, type DeliveryMode } from '../imagestore/links/delivery-mode.ts'
+import {
+  createAccountPolicies,
+  listDelivery,
+  updateDelivery,
+  type AccountPolicy,
+} from '../imagestore/account-policy.ts'
+import { DELIVERY_MODES, signedLink } from '../imagestore/links/delivery-mode.ts'
 import { withDatabase } from './instance.ts'
 import { fail, usageFault } from './failure.ts'
 import type { Options } from './command.ts'
@@ -24,21 +29,16 @@ export async function listAccounts({ config }: Options): Promise<void> {
 
 /** `catalejo account set NAME`. */
 export async function setAccount({ config, own, positionals: [name = ''] }: Options): Promise<void> {
-  const requested = readRequested(own)
-  if (requested === undefined) return
-  const { mode, maxBytes, maxImages } = requested
+  const change = readChange(own)
+  if (change === undefined) return
   await withDatabase(config, { existing: true }, async (database) => {
     const found = await createAccounts(database, systemClock).find(name)
     if (found === undefined) return fail(faultOf('unknown', name))
     if (found.service !== 'imagestore') return fail(faultOf('no-images', found.name))
-    const policy = await createAccountPolicies(database).change(found, {
-      ...(mode === undefined ? {} : { delivery: mode }),
-      ...(maxBytes === undefined ? {} : { max_bytes: maxBytes }),
-      ...(maxImages === undefined ? {} : { max_images: maxImages }),
-    })
+    const policy = await createAccountPolicies(database).change(found, change)
     if (policy === undefined) return fail(faultOf('unknown', name))
-    if (mode !== undefined) console.log(`${found.name}\t${policy.delivery}`)
-    if (maxBytes !== undefined || maxImages !== undefined) {
+    if (change.delivery !== undefined) console.log(`${found.name}\t${policy.delivery}`)
+    if (change.max_bytes !== undefined || change.max_images !== undefined) {
       console.log(`${found.name}: ${text(policy.max_images)} images, ${text(policy.max_bytes)} bytes`)
     }
   })
@@ -55,14 +55,8 @@ export async function accountSecret({ config, positionals, switches }: Options):
   })
 }
 
-interface Requested {
-  readonly mode: DeliveryMode | undefined
-  /** null removes the limit, undefined keeps it. */
-  readonly maxBytes: number | null | undefined
-  readonly maxImages: number | null | undefined
-}
-
-function readRequested(own: Flags): Requested | undefined {
+/** Reads what to change; null removes a limit. */
+function readChange(own: Flags): Partial<AccountPolicy> | undefined {
   const mode = DELIVERY_MODES.find((one) => one === own['delivery'])
   const maxBytes = readLimit(own['max-bytes'])
   const maxImages = readLimit(own['max-images'])
@@ -70,7 +64,11 @@ function readRequested(own: Flags): Requested | undefined {
     return usageFault('--max-bytes and --max-images take an integer from 0 on, or none')
   if (mode === undefined && maxBytes === undefined && maxImages === undefined)
     return usageFault('account set takes --delivery MODE, --max-bytes N, --max-images N, or several of them')
-  return { mode, maxBytes, maxImages }
+  return {
+    ...(mode === undefined ? {} : { delivery: mode }),
+    ...(maxBytes === undefined ? {} : { max_bytes: maxBytes }),
+    ...(maxImages === undefined ? {} : { max_images: maxImages }),
+  }
 }
 
 function readLimit(given: string | undefined): number | null | undefined | 'wrong' {
