@@ -51,9 +51,9 @@ function servePrimary({ logLevel, stopDelay, workers }: Config): void {
         hasServed = true
         return
       case 'gather':
-        return metrics.request(worker, serving.keys())
+        return void metrics.request(worker, serving.keys())
       case 'measured':
-        return metrics.receive(worker, message)
+        return metrics.receive(worker, message.measurements)
     }
   }
 

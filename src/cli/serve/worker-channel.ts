@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { Measurements, Metrics } from '../../http/observability/metrics.ts'
+import { withTimeout } from '../../lib/concurrency.ts'
 import { OverloadError } from '../../lib/errors.ts'
 
 /** Messages between the primary process and its workers. Nothing else writes to this channel. */
@@ -8,11 +9,10 @@ export type FromWorker =
   | { readonly kind: 'ready' }
   /** It requests the measurements of all workers. */
   | { readonly kind: 'gather' }
-  | { readonly kind: 'measured'; readonly round: number; readonly measurements: Measurements }
+  | { readonly kind: 'measured'; readonly measurements: Measurements }
 
 type ToWorker =
-  | { readonly kind: 'measure'; readonly round: number }
-  | { readonly kind: 'gathered'; readonly all: readonly Measurements[] }
+  { readonly kind: 'measure' } | { readonly kind: 'gathered'; readonly all: readonly Measurements[] }
 
 /** How long the primary waits for the measurements of a worker before it uses the previous ones. */
 const MEASURE_TIMEOUT_MS = 1_000
@@ -36,7 +36,7 @@ export function openWorkerChannel() {
         } else {
           void metrics
             .measurements()
-            .then((measurements) => sendToPrimary({ kind: 'measured', round: message.round, measurements }))
+            .then((measurements) => sendToPrimary({ kind: 'measured', measurements }))
         }
       })
       metrics.gatherBy(() => {
@@ -62,47 +62,34 @@ function sendToPrimary(message: FromWorker): void {
 /** Collects the measurements of all workers in the primary, one round at a time, and sends them to the workers that asked. */
 export class MetricsAggregation {
   readonly #last = new Map<Worker, Measurements>()
-  readonly #askers = new Set<Worker>()
-  readonly #missing = new Set<Worker>()
-  #round = 0
-  #timer: NodeJS.Timeout | undefined
+  /** Workers whose measurements the round still waits for. */
+  readonly #missing = new Map<Worker, () => void>()
+  #round: Promise<void> | undefined
 
   /** @param workers all that serve */
-  request(asker: Worker, workers: Iterable<Worker>): void {
-    this.#askers.add(asker)
-    if (this.#timer !== undefined) return
-    this.#round++
-    for (const worker of workers) {
-      this.#missing.add(worker)
-      sendToWorker(worker, { kind: 'measure', round: this.#round })
-    }
-    this.#timer = setTimeout(() => this.#finish(), MEASURE_TIMEOUT_MS)
+  async request(asker: Worker, workers: Iterable<Worker>): Promise<void> {
+    this.#round ??= this.#measureAll(workers).finally(() => (this.#round = undefined))
+    await this.#round
+    sendToWorker(asker, { kind: 'gathered', all: [...this.#last.values()] })
   }
 
-  receive(worker: Worker, { round, measurements }: Extract<FromWorker, { kind: 'measured' }>): void {
+  async #measureAll(workers: Iterable<Worker>): Promise<void> {
+    const answers = Array.from(workers, (worker) => {
+      sendToWorker(worker, { kind: 'measure' })
+      return new Promise<void>((resolve) => this.#missing.set(worker, resolve))
+    })
+    await withTimeout(Promise.all(answers), MEASURE_TIMEOUT_MS)
+  }
+
+  receive(worker: Worker, measurements: Measurements): void {
     this.#last.set(worker, measurements)
-    if (round === this.#round) this.#missing.delete(worker)
-    this.#finishIfComplete()
+    this.#missing.get(worker)?.()
   }
 
   remove(worker: Worker): void {
     this.#last.delete(worker)
-    this.#askers.delete(worker)
+    this.#missing.get(worker)?.()
     this.#missing.delete(worker)
-    this.#finishIfComplete()
-  }
-
-  #finishIfComplete(): void {
-    if (this.#timer !== undefined && this.#missing.size === 0) this.#finish()
-  }
-
-  #finish(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    this.#missing.clear()
-    const all = [...this.#last.values()]
-    for (const asker of this.#askers) sendToWorker(asker, { kind: 'gathered', all })
-    this.#askers.clear()
   }
 }
 
