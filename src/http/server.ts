@@ -6,7 +6,12 @@ import {
 } from 'node:http'
 import swagger from '@fastify/swagger'
 import compileSerializer from 'fast-json-stringify'
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type onRequestHookHandler,
+} from 'fastify'
 import type { Logger } from 'pino'
 import { OverloadError } from '../lib/errors.ts'
 import type { BodyBudget } from './body/budget.ts'
@@ -21,7 +26,7 @@ import type { Metrics } from './observability/metrics.ts'
 import { API_DESCRIPTION, finishDocument } from './openapi/document.ts'
 import { parseQuery, UNREADABLE_QUERY } from './parameters.ts'
 import { drainBody } from './body/receive.ts'
-import { LogQuota, nextRequestId, requestObserver } from './observability/request-log.ts'
+import { LogQuota, requestObserver } from './observability/request-log.ts'
 import { UnsentResponses } from './unsent-responses.ts'
 
 /** The framework as the rest of the service knows it: nothing else outside `http` and `server` imports it. */
@@ -89,7 +94,6 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   }
   // Fastify gets no logger: its lines contain the URL, and so the key, and its request log is slow.
   const app: FastifyInstance = fastify<Server>({
-    genReqId: nextRequestId,
     trustProxy: trustedProxies.length > 0 ? isTrusted : false,
     // Called once for each address that the host's name resolves to.
     serverFactory: (handle) => {
@@ -150,16 +154,24 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   )
   const handleCors = allowOrigins(app, corsOrigins)
   const answerUnknown = answerErrors(app)
-  // One hook, because each hook costs as much as these checks.
-  app.addHook('onRequest', (request, reply, done) => {
-    const { raw, routeOptions } = request
-    observe(request, reply, routeOptions.url)
-    if (isSurplus(raw.socket)) send(reply.header('connection', 'close'), new OverloadError())
-    else if ((raw.url?.length ?? 0) > MAX_URL_BYTES) send(reply, httpErrorOf(414))
-    else if (request.query === UNREADABLE_QUERY || !hasValidHost(raw)) send(reply, httpErrorOf(400))
-    else if (handleCors(request, reply, routeOptions.config.hasCors)) return
-    // Before Fastify rejects the type of a body that is not going to be read.
-    else if (request.is404) answerUnknown(request, reply)
+  const check =
+    (route: string | undefined, hasCors: boolean | undefined): onRequestHookHandler =>
+    (request, reply, done) => {
+      const { raw } = request
+      observe(request, reply, route)
+      if (isSurplus(raw.socket)) send(reply.header('connection', 'close'), new OverloadError())
+      else if ((raw.url?.length ?? 0) > MAX_URL_BYTES) send(reply, httpErrorOf(414))
+      else if (request.query === UNREADABLE_QUERY || !hasValidHost(raw)) send(reply, httpErrorOf(400))
+      else if (!handleCors(request, reply, hasCors)) done()
+    }
+  // A hook of each route: of the server, it would have to read `request.routeOptions`, which makes an object each time.
+  app.addHook('onRoute', (route) => {
+    route.onRequest = [check(route.url, route.config?.hasCors), route.onRequest ?? []].flat()
+  })
+  const checkUnknown = check(undefined, undefined)
+  // Before Fastify rejects the type of a body that is not going to be read.
+  app.addHook('onRequest', function (request, reply, done) {
+    if (request.is404) checkUnknown.call(this, request, reply, () => answerUnknown(request, reply))
     else done()
   })
   const beforeSend = (request: FastifyRequest, reply: FastifyReply) => {

@@ -14,9 +14,6 @@ const CLIENT_CLOSED_REQUEST = 499
 
 export type ObserveRequest = (request: FastifyRequest, reply: FastifyReply, route: string | undefined) => void
 
-let requests = 0
-export const nextRequestId = (): string => `req-${(++requests).toString(36)}`
-
 /**
  * Measures and logs each request once, when its response was sent or its client disconnected: Fastify's `onResponse` hook is not
  * called in the second case. The log line names the route's pattern, never the URL, which carries the API key.
