@@ -19,8 +19,6 @@ export function answerErrors(app: FastifyInstance): AnswerUnknown {
 
   const methodsByPath = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {
-    // The route of CORS preflights matches every path.
-    if (url === '*') return
     const methods = methodsByPath.get(url) ?? new Set()
     for (const name of [method].flat()) methods.add(name)
     methodsByPath.set(url, methods)
