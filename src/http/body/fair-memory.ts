@@ -7,8 +7,7 @@ export interface ShareKey {
   readonly limit: number
 }
 
-interface Share {
-  readonly limit: number
+interface Share extends ShareKey {
   bytes: number
   holders: number
   readonly children: Map<string, Share>
@@ -25,7 +24,7 @@ export class FairMemory {
 
   /** @param maxHolders concurrent leases per share of the last level */
   constructor(bytes: number, maxHolders: number) {
-    this.#root = shareOf(bytes)
+    this.#root = shareOf({ name: '', limit: bytes })
     this.#maxHolders = maxHolders
   }
 
@@ -37,19 +36,16 @@ export class FairMemory {
   open(keys: readonly ShareKey[], onEvicted: () => void): MemoryLease {
     const path = [this.#root]
     let share = this.#root
-    for (const { name, limit } of keys) {
-      const child = share.children.get(name) ?? shareOf(limit)
-      // Stored below, once it is certain that the lease is opened.
-      path.push(child)
-      share = child
+    for (const key of keys) {
+      share = share.children.get(key.name) ?? shareOf(key)
+      path.push(share)
     }
     if (share.holders >= this.#maxHolders) throw new OverloadError()
-    keys.forEach(({ name }, i) => {
-      const [parent, child] = path.slice(i, i + 2)
-      if (child !== undefined) parent?.children.set(name, child)
+    path.forEach((each, level) => {
+      each.holders++
+      path[level - 1]?.children.set(each.name, each)
     })
-    for (const each of path) each.holders++
-    const lease = new MemoryLease(this, path, keys, onEvicted)
+    const lease = new MemoryLease(this, path, onEvicted)
     this.#evictable.add(lease)
     return lease
   }
@@ -59,13 +55,12 @@ export class FairMemory {
   }
 
   close(lease: MemoryLease): void {
-    const { keys, path } = lease
     this.#evictable.delete(lease)
-    for (const each of path) each.holders--
-    // Shares without leases are deleted, so that unknown clients cannot fill the maps.
-    for (let i = keys.length; i > 0; i--) {
-      if (path[i]?.holders === 0) path[i - 1]?.children.delete(keys[i - 1]?.name ?? '')
-    }
+    lease.path.forEach((each, level, path) => {
+      each.holders--
+      // Shares without leases are deleted, so that unknown clients cannot fill the maps.
+      if (each.holders === 0) path[level - 1]?.children.delete(each.name)
+    })
   }
 
   /** Evicts the largest lease of the share that holds the most at this level; false if none will hold more than ours. */
@@ -86,22 +81,20 @@ export class FairMemory {
   }
 }
 
-const shareOf = (limit: number): Share => ({ limit, bytes: 0, holders: 0, children: new Map() })
+const shareOf = (key: ShareKey): Share => ({ ...key, bytes: 0, holders: 0, children: new Map() })
 
 /** Memory held by one client. */
 export class MemoryLease {
   /** From the root to the share of the holder. */
   readonly path: readonly Share[]
-  readonly keys: readonly ShareKey[]
   readonly #memory: FairMemory
   readonly #onEvicted: () => void
   #bytes = 0
   #isOpen = true
 
-  constructor(memory: FairMemory, path: readonly Share[], keys: readonly ShareKey[], onEvicted: () => void) {
+  constructor(memory: FairMemory, path: readonly Share[], onEvicted: () => void) {
     this.#memory = memory
     this.path = path
-    this.keys = keys
     this.#onEvicted = onEvicted
   }
 
