@@ -1,3 +1,4 @@
+import { withTimeout } from '../../lib/concurrency.ts'
 import { OverloadError } from '../../lib/errors.ts'
 import { FairMemory, type MemoryLease, type ShareKey } from './fair-memory.ts'
 import { ReadTurns, type MinTransferRate } from './flow-control.ts'
@@ -187,14 +188,10 @@ export class BodyLease {
   }
 }
 
-interface Waiter {
-  readonly bytes: number
-  readonly start: () => void
-}
-
 interface Client {
   bytes: number
-  readonly waiting: Waiter[]
+  /** Bodies that wait, oldest first. */
+  readonly waiting: { readonly bytes: number; readonly start: () => void }[]
 }
 
 /**
@@ -217,8 +214,18 @@ class AdmissionQueue {
   async enter(name: string, bytes: number): Promise<() => void> {
     const client = this.#clients.get(name) ?? { bytes: 0, waiting: [] }
     this.#clients.set(name, client)
-    if (client.waiting.length > 0 || client.bytes + bytes > this.#limit) await this.#wait(name, client, bytes)
-    else client.bytes += bytes
+    if (client.waiting.length >= MAX_WAITING_BODIES) throw new OverloadError()
+    const { promise: started, resolve: start } = Promise.withResolvers<void>()
+    const body = { bytes, start }
+    client.waiting.push(body)
+    this.#startNext(name, client)
+    await withTimeout(started, ADMISSION_TIMEOUT_MS)
+    const place = client.waiting.indexOf(body)
+    if (place !== -1) {
+      client.waiting.splice(place, 1)
+      this.#startNext(name, client)
+      throw new OverloadError()
+    }
     let isHeld = true
     return () => {
       if (!isHeld) return
@@ -228,30 +235,11 @@ class AdmissionQueue {
     }
   }
 
-  #wait(name: string, client: Client, bytes: number): Promise<void> {
-    if (client.waiting.length >= MAX_WAITING_BODIES) return Promise.reject(new OverloadError())
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        client.waiting.splice(client.waiting.indexOf(waiter), 1)
-        reject(new OverloadError())
-        this.#startNext(name, client)
-      }, ADMISSION_TIMEOUT_MS).unref()
-      const waiter = {
-        bytes,
-        start: () => {
-          clearTimeout(timer)
-          client.bytes += bytes
-          resolve()
-        },
-      }
-      client.waiting.push(waiter)
-    })
-  }
-
   #startNext(name: string, client: Client): void {
-    for (let next = client.waiting[0]; next !== undefined; next = client.waiting[0]) {
+    for (let [next] = client.waiting; next !== undefined; [next] = client.waiting) {
       if (client.bytes + next.bytes > this.#limit) break
       client.waiting.shift()
+      client.bytes += next.bytes
       next.start()
     }
     if (client.bytes === 0 && client.waiting.length === 0) this.#clients.delete(name)
