@@ -56,30 +56,6 @@ export class ReadTurns {
   }
 }
 
-/** Counts the chunks of a body in each turn of the event loop. */
-export class ChunkCounter {
-  readonly #turns: ReadTurns
-  #turn = 0
-  #chunks = 0
-  #bytes = 0
-
-  constructor(turns: ReadTurns) {
-    this.#turns = turns
-  }
-
-  /** Returns false if there are too many chunks for their size. */
-  count(bytes: number): boolean {
-    if (this.#turn !== this.#turns.turn) {
-      this.#turn = this.#turns.turn
-      this.#chunks = 0
-      this.#bytes = 0
-    }
-    this.#chunks++
-    this.#bytes += bytes
-    return this.#chunks <= MAX_TINY_CHUNKS || this.#bytes >= MIN_MEAN_CHUNK_BYTES * this.#chunks
-  }
-}
-
 /** Minimum transfer rate of a body. */
 export interface MinTransferRate {
   /** Average in each window; 0 for no limit. */
@@ -87,25 +63,38 @@ export interface MinTransferRate {
   readonly windowMs: number
 }
 
-/** Calls `onTooSlow` if a transfer is below its minimum rate in any window. The timer does not keep the process alive. */
-export class TransferTimeout {
-  readonly #minBytes: number
+/** Watches the transfer of a body: its rate, and the size of its chunks in each turn of the event loop. */
+export class TransferWatch {
+  readonly #turns: ReadTurns
   readonly #timer: NodeJS.Timeout | undefined
-  #bytes = 0
+  #bytesInWindow = 0
+  #turn = 0
+  #chunks = 0
+  #bytesInTurn = 0
 
-  constructor({ bytesPerSecond, windowMs }: MinTransferRate, onTooSlow: () => void) {
-    this.#minBytes = (bytesPerSecond * windowMs) / 1_000
+  /** @param onTooSlow called if the rate is below its minimum in any window; the timer does not keep the process alive */
+  constructor({ bytesPerSecond, windowMs }: MinTransferRate, turns: ReadTurns, onTooSlow: () => void) {
+    this.#turns = turns
     if (bytesPerSecond === 0) return
     const timer = setTimeout(() => {
-      if (this.#bytes < this.#minBytes) return onTooSlow()
-      this.#bytes = 0
+      if (this.#bytesInWindow < (bytesPerSecond * windowMs) / 1_000) return onTooSlow()
+      this.#bytesInWindow = 0
       timer.refresh()
     }, windowMs)
     this.#timer = timer.unref()
   }
 
-  count(bytes: number): void {
-    this.#bytes += bytes
+  /** Counts a chunk. Returns false if there are too many for their size. */
+  count(bytes: number): boolean {
+    if (this.#turn !== this.#turns.turn) {
+      this.#turn = this.#turns.turn
+      this.#chunks = 0
+      this.#bytesInTurn = 0
+    }
+    this.#chunks++
+    this.#bytesInWindow += bytes
+    this.#bytesInTurn += bytes
+    return this.#chunks <= MAX_TINY_CHUNKS || this.#bytesInTurn >= MIN_MEAN_CHUNK_BYTES * this.#chunks
   }
 
   stop(): void {

@@ -3,7 +3,7 @@ import { OverloadError, asError } from '../../lib/errors.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { bodyTooLarge, httpErrorOf } from '../errors.ts'
 import type { BodyBudget, BodyLease, BodySender } from './budget.ts'
-import { ChunkCounter, TransferTimeout } from './flow-control.ts'
+import { TransferWatch } from './flow-control.ts'
 
 /** A received body. Its bytes own their memory, so they can be transferred to another thread. */
 export interface RequestBody {
@@ -79,15 +79,13 @@ function receive(
       stop()
       reject(error)
     }
-    const chunks = new ChunkCounter(turns)
-    const timeout = new TransferTimeout(pace, () => fail(tooSlow()))
+    const watch = new TransferWatch(pace, turns, () => fail(tooSlow()))
     const stop = () => {
-      timeout.stop()
+      watch.stop()
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose)
     }
     const onData = (chunk: Buffer) => {
-      timeout.count(chunk.byteLength)
-      if (!chunks.count(chunk.byteLength)) return fail(new TinyChunksError())
+      if (!watch.count(chunk.byteLength)) return fail(new TinyChunksError())
       try {
         if (bytes.length + chunk.byteLength > (declared ?? limit)) throw bodyTooLarge(limit)
         bytes.append(chunk)
@@ -118,16 +116,14 @@ export function drainBody(
   if (request.readableEnded || request.destroyed) return
   let read = 0
   const end = () => request.destroy()
-  const chunks = new ChunkCounter(turns)
-  const timeout = new TransferTimeout(pace, end)
+  const watch = new TransferWatch(pace, turns, end)
   request.on('error', () => {})
-  request.on('end', () => timeout.stop()).on('close', () => timeout.stop())
+  request.on('end', () => watch.stop()).on('close', () => watch.stop())
   request.on('data', (chunk: Buffer) => {
     const { byteLength } = chunk
-    timeout.count(byteLength)
     read += byteLength
     releaseBuffer(chunk)
-    if (read > maxBytes || !chunks.count(byteLength)) end()
+    if (!watch.count(byteLength) || read > maxBytes) end()
     else turns.count(request, client, byteLength)
   })
   request.resume()
