@@ -52,15 +52,20 @@ export class MemoryBudget {
   take(jobClass: JobClass, bytes: number, signal: AbortSignal): Promise<MemoryGrant | undefined> {
     return new Promise((resolve) => {
       const waiting = this.#waiting[jobClass]
-      const waiter = { bytes, admit: () => resolve(this.#grant(jobClass, bytes)) }
-      waiting.push(waiter)
-      signal.addEventListener('abort', () => {
-        const at = waiting.indexOf(waiter)
-        if (at < 0) return
-        waiting.splice(at, 1)
+      const leave = () => {
+        waiting.splice(waiting.indexOf(waiter), 1)
         resolve(undefined)
         this.#admitNext()
-      })
+      }
+      const waiter = {
+        bytes,
+        admit: () => {
+          signal.removeEventListener('abort', leave)
+          resolve(this.#grant(jobClass, bytes))
+        },
+      }
+      signal.addEventListener('abort', leave, { once: true })
+      waiting.push(waiter)
       this.#admitNext()
     })
   }

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import { asError, OverloadError } from '../../lib/errors.ts'
 import { FairSlots, groupBefore, WaitAborted, type ReleaseSlot } from '../../lib/fair-slots.ts'
 import { CpuTimer } from './process-limits.ts'
@@ -96,11 +97,10 @@ export class DecoderPool {
   ): Promise<PoolOutcome> {
     const end = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])])
     if (end.aborted) return { kind: 'aborted' }
-    const aborted = new Promise<PoolOutcome>((resolve) =>
-      end.addEventListener('abort', () => resolve({ kind: 'aborted' }), { once: true }),
-    )
+    const aborted = Promise.withResolvers<PoolOutcome>()
+    using _listener = addAbortListener(end, () => aborted.resolve({ kind: 'aborted' }))
     const job: Job = { path, task, requesters, signal: end, jobClass: 'light' }
-    return Promise.race([this.#complete(job), aborted])
+    return await Promise.race([this.#complete(job), aborted.promise])
   }
 
   async close(): Promise<void> {
