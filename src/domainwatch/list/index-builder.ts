@@ -31,13 +31,13 @@ const MAX_CHUNKS_IN_WORK = 2
 export async function readAllRecords(
   database: Database,
   isWanted: () => boolean,
-  handle: (text: string, count: number) => Promise<void>,
+  handle: (text: string) => Promise<void>,
 ): Promise<void> {
   const inWork = new Set<Promise<void>>()
   for (let after = ''; isWanted();) {
     const chunk = await database.scanner.first(recordsAsText(database.dialect, after, CHUNK))
     if (chunk === undefined || chunk.last === null || chunk.text === null) break
-    const handled = handle(chunk.text, chunk.count).then(() => void inWork.delete(handled))
+    const handled = handle(chunk.text).then(() => void inWork.delete(handled))
     inWork.add(handled)
     // Awaited below, where a rejection is thrown.
     handled.catch(() => {})
@@ -58,8 +58,8 @@ export class IndexBuilder {
     this.#dictionary = dictionary
   }
 
-  records(text: string, count: number): Promise<Built['records']> {
-    return this.#build({ kind: 'records', text, count, words: this.#dictionary.trie })
+  records(text: string): Promise<Built['records']> {
+    return this.#build({ kind: 'records', text, words: this.#dictionary.trie })
   }
 
   async changes(texts: readonly string[], count: number, overlapping: boolean): Promise<Delta> {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { foldSearch, aLabelOf } from '../../lib/domain-names.ts'
 import { matchesGlob } from '../filter-kinds.ts'
-import { ColumnBuilder, parseTimestamp, Segment } from '../../lib/name-index/index.ts'
+import { columnsOf, parseTimestamp, Segment, type Columns } from '../../lib/name-index/index.ts'
 import { findPage } from './index-page.ts'
 
 /** Of few characters, so that they repeat in a name. */
@@ -13,7 +13,7 @@ const patterns = fc.array(fc.stringMatching(/^[asu1*?-]{1,12}$/), { minLength: 1
 test('a pattern finds all names that match it, however often a character occurs in them', () => {
   fc.assert(
     fc.property(names, patterns, (recorded, asked) => {
-      const segment = new Segment(builderOf(recorded).build('registered'))
+      const segment = new Segment(columnsOfNames(recorded))
       for (const pattern of asked) {
         const found = findPage({ registered: [segment], deleted: [] }, requestOf(pattern))
         const got = found?.items.map((hit) => Buffer.from(segment.nameOf(hit.position)).toString('latin1'))
@@ -27,10 +27,10 @@ test('a pattern finds all names that match it, however often a character occurs 
   )
 })
 
-function builderOf(recorded: readonly string[]): ColumnBuilder {
-  const builder = new ColumnBuilder(recorded.length, aLabelOf, () => [])
+function columnsOfNames(recorded: readonly string[]): Columns {
   const timestamp = parseTimestamp('2025-01-02 03:04:05')
   const marks = {
+    words: [],
     agent: 'uno',
     status: 1,
     reserved: 0,
@@ -40,8 +40,8 @@ function builderOf(recorded: readonly string[]): ColumnBuilder {
     seen: 0,
     tags: '',
   }
-  for (const name of recorded) builder.add({ ...marks, name, registered: timestamp, modified: timestamp })
-  return builder
+  const records = recorded.map((name) => ({ ...marks, name, registered: timestamp, modified: timestamp }))
+  return columnsOf(records, 'registered', aLabelOf)
 }
 
 function requestOf(pattern: string) {

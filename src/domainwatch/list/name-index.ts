@@ -201,8 +201,8 @@ export class NameIndex {
         if (!isRestored) {
           await this.#follower.begin()
           const isWanted = () => !signal.aborted && !this.#isOverLimit()
-          await readAllRecords(this.#options.database, isWanted, async (text, count) => {
-            const columns = await this.#builder.records(text, count)
+          await readAllRecords(this.#options.database, isWanted, async (text) => {
+            const columns = await this.#builder.records(text)
             for (const order of ORDERS) this.#sets[order].change([], columns[order])
           })
         }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ColumnBuilder, parseTimestamp, Segment, type Hit } from '../../lib/name-index/index.ts'
+import { columnsOf, parseTimestamp, Segment, type Hit } from '../../lib/name-index/index.ts'
 import { aLabelOf } from '../../lib/domain-names.ts'
 import { hitsToJson } from './page-json.ts'
 
@@ -20,11 +20,11 @@ const recordOf = (number: number) => ({
 })
 
 function hitsOf(first: number, count: number): Hit[] {
-  const builder = new ColumnBuilder(count, aLabelOf, () => [])
-  for (let number = first; number < first + count; number++) {
-    const { name, agent, status, reserved, revision, discarded, date_reg, date_mod } = recordOf(number)
-    builder.add({
+  const records = Array.from({ length: count }, (_, i) => {
+    const { name, agent, status, reserved, revision, discarded, date_reg, date_mod } = recordOf(first + i)
+    return {
       name,
+      words: [],
       agent,
       status,
       reserved,
@@ -35,9 +35,9 @@ function hitsOf(first: number, count: number): Hit[] {
       deleted: NaN,
       seen: 0,
       tags: '',
-    })
-  }
-  const segment = new Segment(builder.build('registered'))
+    }
+  })
+  const segment = new Segment(columnsOf(records, 'registered', aLabelOf))
   return Array.from({ length: count }, (_, position) => ({ segment, position }))
 }
 

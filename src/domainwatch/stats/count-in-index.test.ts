@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Filters } from '../filters.ts'
-import { ColumnBuilder, parseTimestamp, Scan, Segment } from '../../lib/name-index/index.ts'
+import { columnsOf, parseTimestamp, Scan, Segment, type IndexedRecord } from '../../lib/name-index/index.ts'
 import { aLabelOf } from '../../lib/domain-names.ts'
 import { countInIndex } from './count-in-index.ts'
 
@@ -9,10 +9,10 @@ const RECORDS = 50_000
 const SPAN = { from: '2026-01-01 00:00:00', to: '2026-01-31 23:59:59' }
 
 function segments() {
-  const builder = new ColumnBuilder(RECORDS, aLabelOf, () => [])
   const moment = parseTimestamp('2026-01-02 03:04:05')
-  for (let i = 0; i < RECORDS; i++) {
+  const records = Array.from({ length: RECORDS }, (_, i) => {
     const marks = {
+      words: [],
       status: 1,
       reserved: i === 7 ? 1 : 0,
       revision: 0,
@@ -21,9 +21,9 @@ function segments() {
       seen: 0,
       tags: '',
     }
-    builder.add({ name: `casa${i}`, agent: 'grupo', registered: moment, modified: moment, ...marks })
-  }
-  return { registered: [new Segment(builder.build('registered'))], deleted: [] }
+    return { name: `casa${i}`, agent: 'grupo', registered: moment, modified: moment, ...marks }
+  })
+  return { registered: [new Segment(columnsOf(records, 'registered', aLabelOf))], deleted: [] }
 }
 
 const all = segments()
@@ -55,9 +55,10 @@ for (const [filters, records] of FILTERED) {
 }
 
 test('visits only deletions in the date range, and counts records deleted later as registered', async (t) => {
-  const builder = new ColumnBuilder(RECORDS, aLabelOf, () => [])
+  const records: IndexedRecord[] = []
   const add = (name: string, date: string, deletion: string) => {
     const marks = {
+      words: [],
       status: 0,
       reserved: 0,
       revision: 0,
@@ -66,7 +67,7 @@ test('visits only deletions in the date range, and counts records deleted later 
       seen: 0,
       tags: '',
     }
-    builder.add({
+    records.push({
       name,
       agent: 'grupo',
       registered: parseTimestamp(date),
@@ -80,7 +81,9 @@ test('visits only deletions in the date range, and counts records deleted later 
   add('primera', SPAN.from, SPAN.from)
   add('luego', day('2026-01-01'), SPAN.to)
   add('futura', day('2026-01-02'), day('2026-02-01'))
-  const orders = (['registered', 'deleted'] as const).map((order) => new Segment(builder.build(order)))
+  const orders = (['registered', 'deleted'] as const).map(
+    (order) => new Segment(columnsOf(records, order, aLabelOf)),
+  )
   const [registered, deleted] = orders
   assert.ok(registered !== undefined && deleted !== undefined)
   const seen = t.mock.method(Scan.prototype, 'next')

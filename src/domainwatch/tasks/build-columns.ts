@@ -5,7 +5,8 @@ import {
   type Columns,
   type Order,
   type SegmentPart,
-  ColumnBuilder,
+  columnsOf,
+  type IndexedRecord,
   ORDERS,
   parseTimestamp,
   TIMESTAMP_LENGTH,
@@ -16,14 +17,11 @@ import { splitBy, type WordTrie } from '../../lib/words/index.ts'
 import type { SplitName } from '../words/dictionary.ts'
 
 /** @throws UnsupportedValueError */
-function columnsOfRecords(text: string, count: number, split: SplitName): Readonly<Record<Order, Columns>> {
-  const builder = new ColumnBuilder(count, aLabelOf, split)
-  addLines(text, builder)
-  return columnsOf(builder)
-}
-
-function columnsOf(builder: ColumnBuilder): Readonly<Record<Order, Columns>> {
-  return { registered: builder.build('registered'), deleted: builder.build('deleted') }
+function inBothOrders(records: readonly IndexedRecord[]): Readonly<Record<Order, Columns>> {
+  return {
+    registered: columnsOf(records, 'registered', aLabelOf),
+    deleted: columnsOf(records, 'deleted', aLabelOf),
+  }
 }
 
 const TAB = '\t'
@@ -34,7 +32,8 @@ const MARKS = 4
  * Parses the lines of `recordsAsText`: name, tab, status, reserved, revision and seen (a digit each), date_reg, date_mod,
  * deleted_at if there is one, tab, discarded_at if there is one, tab, tags if there are any, tab, the agent in JSON.
  */
-function addLines(text: string, builder: ColumnBuilder): void {
+function readLines(text: string, split: SplitName): readonly IndexedRecord[] {
+  const records: IndexedRecord[] = []
   const agents = new Map<string, string>()
   for (let at = 0; at < text.length;) {
     const nameEnd = indexOf(text, TAB, at)
@@ -54,8 +53,10 @@ function addLines(text: string, builder: ColumnBuilder): void {
     }
     if (deletedEnd !== deleted && deletedEnd !== deleted + TIMESTAMP_LENGTH)
       throw new UnsupportedValueError('an invalid date')
-    builder.add({
-      name: text.slice(at, nameEnd),
+    const name = text.slice(at, nameEnd)
+    records.push({
+      name,
+      words: split(name),
       agent,
       status: bit(text.charCodeAt(marks) - 0x30),
       reserved: bit(text.charCodeAt(marks + 1) - 0x30),
@@ -69,6 +70,7 @@ function addLines(text: string, builder: ColumnBuilder): void {
     })
     at = lineEnd + 1
   }
+  return records
 }
 
 function indexOf(text: string, end: string, from: number): number {
@@ -126,12 +128,13 @@ export function deltaOfChanges(texts: readonly string[], overlapping: boolean, s
       latest.set(name, after)
     }
   }
-  const builder = new ColumnBuilder(latest.size, aLabelOf, split)
+  const records: IndexedRecord[] = []
   for (const [name, state] of latest) {
     if (state === null) continue
     const [agent, status, reserved, revision, discardedAt, dateReg, dateMod, , seenAt, , , tags] = state
-    builder.add({
+    records.push({
       name,
+      words: split(name),
       agent,
       status: bit(status),
       reserved: bit(reserved),
@@ -144,7 +147,7 @@ export function deltaOfChanges(texts: readonly string[], overlapping: boolean, s
       tags: tags ?? '',
     })
   }
-  return { added: columnsOf(builder), removed }
+  return { added: inBothOrders(records), removed }
 }
 
 function remove(removed: Readonly<Record<Order, EntryKeys>>, name: string, state: State | null): void {
@@ -170,7 +173,7 @@ function timestampOf(text: string): number {
 }
 
 export type Input =
-  | { readonly kind: 'records'; readonly text: string; readonly count: number; readonly words: WordTrie }
+  | { readonly kind: 'records'; readonly text: string; readonly words: WordTrie }
   | {
       readonly kind: 'changes'
       readonly texts: readonly string[]
@@ -203,7 +206,7 @@ export default function work(input: Input): Output<Built[Input['kind']]> {
 function built(input: Input): Built[Input['kind']] {
   switch (input.kind) {
     case 'records':
-      return columnsOfRecords(input.text, input.count, splitBy(input.words))
+      return inBothOrders(readLines(input.text, splitBy(input.words)))
     case 'changes':
       return deltaOfChanges(input.texts, input.overlapping, splitBy(input.words))
     case 'merge':

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { cursorAt } from '../../storage/database/changes/change.ts'
-import { ColumnBuilder, sizeOf } from '../../lib/name-index/index.ts'
+import { columnsOf, sizeOf } from '../../lib/name-index/index.ts'
 import { aLabelOf } from '../../lib/domain-names.ts'
 import type { Snapshot } from './snapshot-file.ts'
 import work, { type Input } from './snapshot-file.ts'
@@ -15,7 +15,7 @@ after(() => rmSync(folder, { recursive: true }))
 const path = join(folder, 'lists')
 
 const empty = {
-  columns: new ColumnBuilder(0, aLabelOf, () => []).build('registered'),
+  columns: columnsOf([], 'registered', aLabelOf),
   live: new Uint32Array(1_000),
 }
 const snapshot: Snapshot = {

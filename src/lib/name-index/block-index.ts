@@ -128,15 +128,15 @@ function indexMarks(
 /**
  * Builds a zone map: the lowest and highest timestamp of each block, so that a scan for a time range skips blocks
  * outside it. A block without timestamps has (Infinity, -Infinity).
- * @param valueAt NaN for a record without a timestamp
+ * @param values NaN for a record without a timestamp
  */
-export function zonesOf(count: number, valueAt: (position: number) => number): Float64Array {
-  const zones = shared.f64(2 * Math.ceil(count / BLOCK))
-  for (let block = 0; block * BLOCK < count; block++) {
+export function zonesOf(values: Float64Array): Float64Array {
+  const zones = shared.f64(2 * Math.ceil(values.length / BLOCK))
+  for (let block = 0; block * BLOCK < values.length; block++) {
     let [low, high] = [Infinity, -Infinity]
-    const end = Math.min(count, (block + 1) * BLOCK)
-    for (let position = block * BLOCK; position < end; position++) {
-      const value = valueAt(position)
+    for (let position = block * BLOCK; position < (block + 1) * BLOCK; position++) {
+      // NaN beyond the last one.
+      const value = values[position] ?? NaN
       if (value < low) low = value
       if (value > high) high = value
     }

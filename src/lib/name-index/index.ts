@@ -1,4 +1,4 @@
-export { ColumnBuilder, UnsupportedValueError } from './column-builder.ts'
+export { columnsOf, UnsupportedValueError, type IndexedRecord } from './column-builder.ts'
 export { KEYS } from './block-index.ts'
 export { ORDERS, Plane, shared, sizeOf, type Columns, type Order } from './columns.ts'
 export { compareNames, firstMatches, rangeOf } from './first-matches.ts'

@@ -1,4 +1,7 @@
-import { ColumnBuilder, type ALabelOf } from './column-builder.ts'
+import { buildColumns, type ALabelOf, type IndexedRecord } from './column-builder.ts'
+import { firstMatches } from './first-matches.ts'
+import { wordsOf } from './name-test.ts'
+import { compileQuery } from './query.ts'
 import { MAX_RECORDS, Plane, type Columns, type Order } from './columns.ts'
 import { Segment, type EntryKey, type Hit } from './segment.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -119,27 +122,30 @@ export const partOf = ({ columns, live }: Segment): SegmentPart => ({ columns, l
 
 /** Builds columns of the live records of several segments. Runs in any thread. */
 export function mergeParts(parts: readonly SegmentPart[], order: Order, aLabelOf: ALabelOf): Columns {
-  const records = parts.reduce((sum, { columns }) => sum + columns.count, 0)
-  const builder = new ColumnBuilder(records, aLabelOf, () => [])
-  for (const { columns, live } of parts) {
-    const segment = new Segment(columns)
-    for (let position = 0; position < columns.count; position++) {
-      if (((live[position >>> 5] ?? 0) & (1 << (position & 31))) === 0) continue
-      builder.copy(columns, position, {
-        agent: columns.agents[columns.agent[position] ?? 0] ?? '',
-        status: Number(segment.has(Plane.status, position)),
-        reserved: Number(segment.has(Plane.reserved, position)),
-        revision: Number(segment.has(Plane.revision, position)),
-        discardedAt: segment.discardedAt(position),
-        registered: columns.registered[position] ?? NaN,
-        modified: columns.modified[position] ?? NaN,
-        deleted: segment.deletedAt(position),
-        seen: Number(segment.has(Plane.seen, position)),
-        tags: segment.tagsOf(position),
-      })
+  const segments = parts.map(({ columns, live }) => new Segment(columns, live))
+  const hits = firstMatches(segments, compileQuery([], -Infinity), Infinity, true, {})
+  const nameBytes = hits.reduce((sum, { segment, position }) => sum + segment.lengthOf(position), 0)
+  return buildColumns(recordsOf(hits), { count: hits.length, nameBytes, order, aLabelOf })
+}
+
+function* recordsOf(hits: readonly Hit[]): Generator<IndexedRecord> {
+  for (const { segment, position } of hits) {
+    const { agents, agent, registered, modified } = segment.columns
+    yield {
+      name: Buffer.from(segment.nameOf(position)).toString('latin1'),
+      words: wordsOf(segment, position),
+      agent: agents[agent[position] ?? 0] ?? '',
+      status: Number(segment.has(Plane.status, position)),
+      reserved: Number(segment.has(Plane.reserved, position)),
+      revision: Number(segment.has(Plane.revision, position)),
+      discardedAt: segment.discardedAt(position),
+      registered: registered[position] ?? NaN,
+      modified: modified[position] ?? NaN,
+      deleted: segment.deletedAt(position),
+      seen: Number(segment.has(Plane.seen, position)),
+      tags: segment.tagsOf(position),
     }
   }
-  return builder.build(order)
 }
 
 /** Removes from the merged segment the records that were removed from an old one since its live bits were `before`. */

@@ -1,4 +1,4 @@
-import { countBits, BLOCK, Plane, sizeOf, type Columns, type Order } from './columns.ts'
+import { countBits, BLOCK, Plane, sizeOf, type Columns } from './columns.ts'
 
 /** A position in the order of a list: a timestamp, and the Latin-1 bytes of a name. */
 export interface EntryKey {
@@ -137,6 +137,11 @@ export class Segment {
     return new Segment(this.columns, this.live, this)
   }
 
+  lengthOf(position: number): number {
+    const { starts } = this.columns
+    return (starts[position + 1] ?? 0) - (starts[position] ?? 0)
+  }
+
   nameOf(position: number): Uint8Array {
     const { names, starts } = this.columns
     return names.subarray(starts[position], starts[position + 1])
@@ -159,29 +164,6 @@ export function rankOf(values: Uint32Array, value: number): number {
     else high = middle
   }
   return low
-}
-
-/** Sort keys of records by index; NaN for records that are not in a list. */
-interface Unsorted extends Readonly<Record<Order, Float64Array>> {
-  readonly count: number
-  readonly names: Uint8Array
-  readonly starts: Uint32Array
-}
-
-/** Returns the indices of the records of a list, newest first, and within a timestamp by name in descending order. */
-export function sortedPlaces(records: Unsorted, order: Order): Uint32Array {
-  const { names, starts } = records
-  const keys = records[order]
-  const places = new Uint32Array(records.count)
-  let count = 0
-  for (let place = 0; place < records.count; place++) {
-    if (!Number.isNaN(keys[place])) places[count++] = place
-  }
-  return places.subarray(0, count).sort((a, b) => {
-    const difference = (keys[b] ?? 0) - (keys[a] ?? 0)
-    if (difference !== 0) return difference
-    return compareBytes(names, starts[b] ?? 0, starts[b + 1] ?? 0, names, starts[a] ?? 0, starts[a + 1] ?? 0)
-  })
 }
 
 /** Compares two texts, byte by byte as the databases do: negative, zero or positive. */
