@@ -1,6 +1,6 @@
 import type { LRUCache } from 'lru-cache'
 import { lruCache } from '../../lib/lru-cache.ts'
-import { rangeOf, Scan, TimeSlice } from '../../lib/name-index/index.ts'
+import { scanInSlices } from '../../lib/name-index/index.ts'
 import { namedFields } from '../../storage/database/changes/change.ts'
 import { recordOf } from '../events/event.ts'
 import { matches, type FilteredRecord, type Filters } from '../filters.ts'
@@ -13,10 +13,6 @@ const MAX_FILTERS = 256
 const MAX_CHANGES_BEHIND = 1_000
 /** A time at which no record has expired: expiry is not in the log of changes. Milliseconds since 1970. */
 export const BEFORE_EXPIRY = 0
-
-/** How long counting blocks the event loop, and positions between checks of the clock: some 2 ms if all are compared. */
-const SLICE_MS = 3
-const PIECE = 65_536
 
 /** The number of records that match, expired ones included: all changes up to one are counted, and none after it. */
 export interface MatchCount {
@@ -88,19 +84,8 @@ export class MatchCounts {
 
 /** Counts the matching records, as of the call. Yields to other work on the event loop. */
 export async function countMatches(segments: IndexSegments, filters: Filters, now: number): Promise<number> {
-  const query = indexQuery(filters, now)
-  const snapshots = segments.registered.map((segment) => segment.snapshot())
-  const slice = new TimeSlice(SLICE_MS)
   let count = 0
-  for (const segment of snapshots) {
-    const [first, last] = rangeOf(segment, query, true, {})
-    for (let from = first; from < last;) {
-      // Slices end at block boundaries.
-      const to = Math.min(last, from - (from % PIECE) + PIECE)
-      count += new Scan(segment, query, [from, to], true).count()
-      from = to
-      await slice.yieldIfOver()
-    }
-  }
+  for await (const scan of scanInSlices(segments.registered, indexQuery(filters, now)))
+    while (scan.next()) count++
   return count
 }

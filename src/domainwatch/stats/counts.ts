@@ -1,3 +1,4 @@
+import { parseTimestamp } from '../../lib/name-index/index.ts'
 import type { Filters } from '../filters.ts'
 import { MAX_LABEL_CHARACTERS } from '../limits.ts'
 
@@ -89,6 +90,12 @@ const DAY_LENGTH = 'YYYY-MM-DD'.length
 /** The day of a timestamp `YYYY-MM-DD HH:MM:SS`. */
 export const dayOf = (timestamp: string): string => timestamp.slice(0, DAY_LENGTH)
 
+/** The first timestamp of a day, as the index has it. */
+export const startOf = (day: string): number => parseTimestamp(`${day} 00:00:00`)
+
+/** Timestamps of one day differ in their last 17 bits only. */
+const dayNumber = (timestamp: number): number => Math.floor(timestamp / 2 ** 17)
+
 /** Adds days to a calendar day, within the years 1 to 9999. */
 export function addDays(day: string, count: number): string {
   const time = Date.parse(`${day}T00:00:00Z`) + count * DAY_MS
@@ -136,17 +143,19 @@ export class DayCounts {
   readonly date: readonly string[]
   readonly registered: number[]
   readonly deleted: number[]
-  readonly #indexes: ReadonlyMap<string, number>
+  readonly #indexes: ReadonlyMap<number, number>
 
-  constructor(from: string, to: string) {
-    this.date = Array.from({ length: daysBetween(from, to) }, (_, i) => addDays(from, i))
-    this.#indexes = new Map(this.date.map((day, i) => [day, i]))
+  constructor({ from, to }: Span) {
+    const first = dayOf(from)
+    this.date = Array.from({ length: daysBetween(first, dayOf(to)) }, (_, i) => addDays(first, i))
+    this.#indexes = new Map(this.date.map((day, i) => [dayNumber(startOf(day)), i]))
     this.registered = this.date.map(() => 0)
     this.deleted = this.date.map(() => 0)
   }
 
-  add(series: 'registered' | 'deleted', day: string, count: number): void {
-    const index = this.#indexes.get(day)
+  /** @param timestamp as the index has it; days that are not in the span are not counted */
+  add(series: 'registered' | 'deleted', timestamp: number, count: number): void {
+    const index = this.#indexes.get(dayNumber(timestamp))
     if (index !== undefined) this[series][index] = (this[series][index] ?? 0) + count
   }
 

@@ -14,6 +14,7 @@ import {
   dayOf,
   DayCounts,
   seriesFilters,
+  startOf,
   Totals,
   type Counted,
   RisingWords,
@@ -138,7 +139,7 @@ export async function countInDatabase(
   now: number,
 ): Promise<Counted> {
   const { filters, span, weeks } = request
-  const days = new DayCounts(dayOf(span.from), dayOf(span.to))
+  const days = new DayCounts(span)
   const totals = new Totals()
   const rising = new RisingWords()
   const tags = new KeyCounts()
@@ -148,7 +149,7 @@ export async function countInDatabase(
     const part = { dialect, filters, after, count: PAGE, now }
     const ofAnyDate = { ...part, filters: seriesFilters(request) }
     for (const { series, day, count } of await scanner.all(daysIn(ofAnyDate, span)))
-      days.add(series, day, count)
+      days.add(series, startOf(day), count)
     const rows = await scanner.values(groupsIn(part))
     if (weeks !== undefined) {
       for (const { words, date_reg } of await scanner.all(wordsIn(ofAnyDate, weeks)))

@@ -1,13 +1,4 @@
-import {
-  countBits,
-  highestBit,
-  lowestBit,
-  setBits,
-  BLOCK,
-  MAX_LENGTH,
-  Plane,
-  type Columns,
-} from './columns.ts'
+import { highestBit, lowestBit, setBits, BLOCK, MAX_LENGTH, Plane, type Columns } from './columns.ts'
 import { Key, wordsOfKey, blocksWithin } from './block-index.ts'
 import { isBounded, type IndexQuery } from './query.ts'
 import type { Segment } from './segment.ts'
@@ -22,6 +13,8 @@ export type Range = readonly [from: number, to: number]
  */
 export class Scan {
   readonly segment: Segment
+  /** The number of positions in the given range. */
+  readonly positions: number
   /** Position of the current match; -1 if there is none left. */
   position = -1
   readonly #query: IndexQuery
@@ -53,6 +46,7 @@ export class Scan {
 
   constructor(segment: Segment, query: IndexQuery, range: Range, newestFirst: boolean) {
     this.segment = segment
+    this.positions = range[1] - range[0]
     this.#query = query
     this.#newestFirst = newestFirst
     const { keys, registered, planes } = segment.columns
@@ -100,34 +94,6 @@ export class Scan {
         return false
       }
     }
-  }
-
-  /** Returns the number of remaining matches. If bits alone decide, counts 32 records at a time. */
-  count(): number {
-    let count = 0
-    if (this.#isComparing) {
-      while (this.next()) count++
-      return count
-    }
-    while (this.#waiting !== 0 || this.#nextStripe()) {
-      for (; this.#waiting !== 0; this.#waiting &= this.#waiting - 1) {
-        count += countBits(this.#bitsOf((this.#stripe << 5) + lowestBit(this.#waiting)))
-      }
-    }
-    return count
-  }
-
-  /** Whether records are compared one by one. */
-  get #isComparing(): boolean {
-    return (
-      this.#mayBeExpired ||
-      this.#isDated ||
-      this.#isModificationBounded ||
-      this.#isDeletionBounded ||
-      this.#agents !== undefined ||
-      this.#tagSets !== undefined ||
-      this.#query.tests.length > 0
-    )
   }
 
   /** Advances to the next 32 blocks of which some have the keys of the query. */

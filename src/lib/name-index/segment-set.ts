@@ -2,9 +2,9 @@ import { buildColumns, type ALabelOf, type IndexedRecord } from './column-builde
 import { firstMatches } from './first-matches.ts'
 import { wordsOf } from './name-test.ts'
 import { compileQuery } from './query.ts'
+import { TimeSlice } from './slices.ts'
 import { MAX_RECORDS, Plane, type Columns, type Order } from './columns.ts'
 import { Segment, type EntryKey, type Hit } from './segment.ts'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** Minimum number of segments per merge: fewer cost more work, more make each query search more segments. */
 const MIN_MERGED = 3
@@ -13,8 +13,7 @@ const GROWTH = 2
 /** From this many records on, a segment is rewritten when most of them are no longer live. */
 const MIN_REWRITTEN = 10_000
 
-/** How long removals block the event loop, and how many there are between checks of the clock. */
-const SLICE_MS = 4
+/** Removals between checks of the clock. */
 const SLICE_RECORDS = 256
 
 /** The keys of many entries, in a form that is fast to copy between threads. */
@@ -42,7 +41,7 @@ export class SegmentSet {
   /** Finds the live records with these keys. Yields to other work on the event loop. */
   async locate({ names, keys }: EntryKeys): Promise<Hit[]> {
     const found: Hit[] = []
-    const slice = new TimeSlice(SLICE_MS)
+    const slice = new TimeSlice()
     for (const [i, name] of names.entries()) {
       const hit = this.#find({ key: keys[i] ?? 0, name: new Uint8Array(Buffer.from(name, 'latin1')) })
       if (hit !== undefined) found.push(hit)
@@ -150,7 +149,7 @@ function* recordsOf(hits: readonly Hit[]): Generator<IndexedRecord> {
 
 /** Removes from the merged segment the records that were removed from an old one since its live bits were `before`. */
 async function removeAlike(merged: Segment, old: Segment, before: Uint32Array): Promise<void> {
-  const slice = new TimeSlice(SLICE_MS)
+  const slice = new TimeSlice()
   for (const [word, bits] of before.entries()) {
     const removed = bits & ~(old.live[word] ?? 0)
     if (removed === 0) continue
@@ -160,22 +159,5 @@ async function removeAlike(merged: Segment, old: Segment, before: Uint32Array): 
       merged.remove(merged.find({ key: old.columns.keys[position] ?? 0, name: old.nameOf(position) }))
     }
     await slice.yieldIfOver()
-  }
-}
-
-/** Divides long work on the event loop into slices, so that other work gets a turn. */
-export class TimeSlice {
-  readonly #ms: number
-  #since = performance.now()
-
-  constructor(ms: number) {
-    this.#ms = ms
-  }
-
-  /** Returns to the event loop if the slice is over. */
-  async yieldIfOver(): Promise<void> {
-    if (performance.now() - this.#since < this.#ms) return
-    await nextTurn()
-    this.#since = performance.now()
   }
 }

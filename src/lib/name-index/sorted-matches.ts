@@ -1,19 +1,17 @@
-import { compareNames, rangeOf } from './first-matches.ts'
+import { compareNames } from './first-matches.ts'
 import type { IndexQuery } from './query.ts'
-import { Scan } from './scan.ts'
 import { type EntryKey, type Hit, type Segment, compareBytes } from './segment.ts'
 import type { Span } from './timestamp.ts'
-import { TimeSlice } from './segment-set.ts'
+import { scanInSlices } from './slices.ts'
 
 /** Orders that no segment is sorted by. */
 export const SORTED_ORDERS = ['modified', 'name', 'length'] as const
 export type SortedOrder = (typeof SORTED_ORDERS)[number]
 
-/** How long a search blocks the event loop, and positions between checks of the clock: some 2 ms if all match. */
-const SLICE_MS = 3
-const PIECE = 32_768
 /** Matches are dense if more than one in this many records matches. */
 const DENSE = 16
+/** Records whose share of matches is taken for that of all. */
+const MIN_VISITED = 32_768
 /** With fewer records a search is always cheap. */
 const MIN_DENSE_RECORDS = 200_000
 
@@ -37,28 +35,18 @@ export async function sortedMatches(
   query: IndexQuery,
   search: SortedSearch,
 ): Promise<readonly Hit[] | undefined> {
-  if (query.minLength > query.maxLength) return []
-  const snapshots = segments.map((segment) => segment.snapshot())
-  const records = snapshots.reduce((sum, { columns }) => sum + columns.count, 0)
+  const records = segments.reduce((sum, { columns }) => sum + columns.count, 0)
   const isTested = search.unlessDense && records >= MIN_DENSE_RECORDS
   const best = new BestMatches(search)
-  const slice = new TimeSlice(SLICE_MS)
   let [visited, matches] = [0, 0]
-  for (const segment of snapshots) {
-    const [first, last] = rangeOf(segment, query, true, {})
-    for (let from = first; from < last;) {
-      // Slices end at block boundaries.
-      const to = Math.min(last, from - (from % PIECE) + PIECE)
-      const scan = new Scan(segment, best.narrow(query), [from, to], true)
-      while (scan.next()) {
-        matches++
-        best.offer(segment, scan.position)
-      }
-      visited += to - from
-      if (isTested && visited >= PIECE && matches * DENSE > visited) return undefined
-      from = to
-      await slice.yieldIfOver()
+  const narrowed = () => best.narrow(query)
+  for await (const scan of scanInSlices(segments, query, undefined, narrowed)) {
+    while (scan.next()) {
+      matches++
+      best.offer(scan.segment, scan.position)
     }
+    visited += scan.positions
+    if (isTested && visited >= MIN_VISITED && matches * DENSE > visited) return undefined
   }
   return best.toSorted()
 }
