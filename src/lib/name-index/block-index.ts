@@ -9,25 +9,25 @@ import {
   setOrderPlanes,
   symbolPlane,
 } from './planes.ts'
-import { countBits, setBits, BLOCK, MARKS, shared, type BlockIndex } from './columns.ts'
+import { countBits, setBits, BLOCK, Plane, shared, type BlockIndex } from './columns.ts'
 import type { Span } from './timestamp.ts'
 
 /**
- * An inverted index of blocks of 32 records: for each symbol, pair and triple of symbols, each length and each mark, a bit per
- * block says whether any of its records has it. Triples share keys by a hash, since most of them are rare.
+ * An inverted index of blocks of 32 records: for each symbol, pair and triple of symbols and each length, a bit per block
+ * says whether any of its records has it. Triples share keys by a hash, since most of them are rare.
  */
 const LENGTHS = 64
 const TRIPLE_KEY_BITS = 11
-const FIRST_MARK = SYMBOLS + LENGTHS
-const FIRST_PAIR = FIRST_MARK + 2 * MARKS
+const IDN = SYMBOLS + LENGTHS
+const FIRST_PAIR = IDN + 1
 const FIRST_TRIPLE = FIRST_PAIR + SYMBOLS ** 2
 export const KEYS = FIRST_TRIPLE + 2 ** TRIPLE_KEY_BITS
 
 export const Key = {
   symbol: (symbol: number) => symbol,
   length: (length: number) => SYMBOLS + length,
-  /** That some record has the bit of a plane, or that some record does not. */
-  mark: (plane: number, isSet: boolean) => FIRST_MARK + 2 * plane + Number(isSet),
+  /** A letter beyond ASCII. */
+  idn: IDN,
   pair: (first: number, second: number) => FIRST_PAIR + first * SYMBOLS + second,
   triple: (first: number, second: number, third: number) =>
     FIRST_TRIPLE + hashed((first * SYMBOLS + second) * SYMBOLS + third, TRIPLE_KEY_BITS),
@@ -61,7 +61,7 @@ export function indexNames(
         const bit = 1 << (position & 31)
         indexName(names, starts[position] ?? 0, starts[position + 1] ?? 0, keys, 1 << i, block, bit)
       }
-      indexMarks(planes, blocks, at, end - at * BLOCK, keys, 1 << i)
+      if ((planes[Plane.idn * blocks + at] ?? 0) !== 0) setBits(keys, Key.idn, 1 << i)
       for (let plane = 0; plane < PLANES; plane++) {
         const to = plane * blocks + at
         const those = (planes[to] ?? 0) | (block[plane] ?? 0)
@@ -105,23 +105,6 @@ function indexName(
     }
     first = second
     second = third
-  }
-}
-
-/** Sets the keys of the marks that some records of a block have, and of those that some do not have. */
-function indexMarks(
-  planes: Uint32Array,
-  blocks: number,
-  block: number,
-  records: number,
-  keys: Uint32Array,
-  blockBit: number,
-): void {
-  const all = records === BLOCK ? -1 : 2 ** records - 1
-  for (let plane = 0; plane < MARKS; plane++) {
-    const those = planes[plane * blocks + block] ?? 0
-    if (those !== 0) setBits(keys, Key.mark(plane, true), blockBit)
-    if ((~those & all) !== 0) setBits(keys, Key.mark(plane, false), blockBit)
   }
 }
 

@@ -225,8 +225,6 @@ interface Row {
 function rowsOf(query: IndexQuery, columns: Columns, range: Range): readonly Row[] | undefined {
   const words = wordsOfKey(columns.count)
   const keys: number[] = []
-  for (const plane of query.set) keys.push(Key.mark(plane, true))
-  for (const plane of query.unset) keys.push(Key.mark(plane, false))
   const rows: Row[] = []
   for (const test of query.tests) {
     if (test.includesALabels) rows.push(rowOfEither(test.keys, columns, words))
@@ -248,7 +246,7 @@ function rowOf(key: number, { blocks: { bits, counts } }: Columns, words: number
 
 /** Returns the blocks with all of the keys, or with letters beyond ASCII, whose A-label may match. */
 function rowOfEither(keys: readonly number[] | undefined, columns: Columns, words: number): Row {
-  const idn = rowOf(Key.mark(Plane.idn, true), columns, words)
+  const idn = rowOf(Key.idn, columns, words)
   if (keys === undefined) return idn
   const inNames = keys.map((key) => rowOf(key, columns, words))
   const either = new Uint32Array(words)
