@@ -76,7 +76,7 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
     update,
     /** From memory only: waits where the database would be asked meanwhile. */
     fromIndex: {
-      ...ofLists(new DomainLists(database, clock, { ifCurrent: () => nameIndex.ifCurrent(), current })),
+      ...ofLists(new DomainLists(database, clock, { current })),
       count: async (filters: Filters) => countMatches(await current(), filters, clock.now()),
     },
     fromDatabase: {

@@ -109,34 +109,26 @@ const SEARCHES = { slots: 1, slotsPerClient: 1, maxWaiting: 256, maxWaitingPerCl
 /** Answers lists: from the index in memory if it is up to date, else from the database. */
 export class DomainLists {
   readonly #clock: Clock
-  readonly #nameIndex: Pick<NameIndex, 'current' | 'ifCurrent'> | undefined
+  readonly #nameIndex: Pick<NameIndex, 'current'> | undefined
   readonly #stored: DatabaseLists
   readonly #searches = new FairSlots(SEARCHES)
 
   /** @param splits decides whether the database can filter by words; by default it can */
-  constructor(
-    database: Database,
-    clock: Clock,
-    nameIndex?: Pick<NameIndex, 'current' | 'ifCurrent'>,
-    splits?: NameSplits,
-  ) {
+  constructor(database: Database, clock: Clock, nameIndex?: Pick<NameIndex, 'current'>, splits?: NameSplits) {
     this.#clock = clock
     this.#nameIndex = nameIndex
     this.#stored = new DatabaseLists(database, clock, splits)
-  }
-
-  /** Returns the page without a wait if the index is up to date and sorted so. */
-  pageFromIndex(request: ListRequest, frame = NO_FRAME): Pick<Page, 'json' | 'next'> | undefined {
-    const segments = this.#nameIndex?.ifCurrent()
-    const found = segments === undefined ? undefined : findPage(segments, this.#listing(request))
-    return found && pageOf(found, frame)
   }
 
   /** @param account accounts share the database and long searches fairly */
   async page(request: ListRequest, frame = NO_FRAME, account?: number): Promise<Page> {
     const listing = this.#listing(request)
     const found = await this.#find(listing, account)
-    if (found !== undefined) return pageOf(found, frame)
+    if (found !== undefined) {
+      const { items: hits, next } = found
+      const { before, after } = frame(hits.length)
+      return { json: hitsToJson(hits, before, after), count: hits.length, next: next && encodeCursor(next) }
+    }
     const { items: rows, next } = await this.#stored.page(listing, account)
     const { before, after } = frame(rows.length)
     const json = Buffer.concat([before, Buffer.from(rowsToJson(rows)), after])
@@ -170,9 +162,4 @@ export class DomainLists {
   #listing(request: ListRequest): Listing {
     return listingOf(request, this.#clock.now())
   }
-}
-
-function pageOf({ items: hits, next }: FoundPage, frame: Frame): Page {
-  const { before, after } = frame(hits.length)
-  return { json: hitsToJson(hits, before, after), count: hits.length, next: next && encodeCursor(next) }
 }

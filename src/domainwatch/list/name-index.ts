@@ -129,12 +129,6 @@ export class NameIndex {
     this.#unload()
   }
 
-  /** Returns the segments if they are up to date already. */
-  ifCurrent(): IndexSegments | undefined {
-    this.#writes.noteRead()
-    return this.#isReady && this.#follower.isCurrent ? this.#segments() : undefined
-  }
-
   /** Returns segments with everything committed before the call; undefined if that would take too long. */
   async current(): Promise<IndexSegments | undefined> {
     this.#writes.noteRead()

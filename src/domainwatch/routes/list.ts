@@ -11,7 +11,7 @@ import {
   type DomainLists,
   type Frame,
 } from '../list/domain-lists.ts'
-import { fieldsParameter, type FieldName, type RecordFields, furtherFields } from '../record-fields.ts'
+import { fieldsParameter, type RecordFields, furtherFields } from '../record-fields.ts'
 import { recordFields, RECORD_EXAMPLE } from '../schemas.ts'
 import { answer, array, integer, object, string } from '../../http/openapi/json-schema.ts'
 
@@ -68,7 +68,7 @@ export function listRoute(
       answers: { 200: listAnswer },
     },
 
-    handle({ values, identity, request, reply }) {
+    async handle({ values, identity, request, reply }) {
       const selection = listRequest(values)
       const cursor = values.cursor === undefined ? undefined : decodeCursor(values.cursor)
       const pageRequest = { ...selection, limit: values.limit, cursor }
@@ -78,24 +78,16 @@ export function listRoute(
       const link = (next: string | undefined) => {
         if (next !== undefined) reply.header('link', nextLink(baseUrl, request.raw.url ?? '', next))
       }
-      if (values.fields !== undefined) return withFields(values.fields)
-      const cached = lists.pageFromIndex(pageRequest, frame)
-      if (cached !== undefined) {
-        link(cached.next)
-        return cached.json
-      }
-      return lists.page(pageRequest, frame, identity.accountId).then((page) => {
+      if (values.fields === undefined) {
+        const page = await lists.page(pageRequest, frame, identity.accountId)
         link(page.next)
         return page.json
-      })
-
-      async function withFields(fields: readonly FieldName[]) {
-        const page = await lists.pageNames(pageRequest, identity.accountId)
-        const found = await records.page(page.names, fields, identity.accountId)
-        link(page.next)
-        const { before, after } = frame(found.length)
-        return Buffer.concat([before, Buffer.from(JSON.stringify(found)), after])
       }
+      const page = await lists.pageNames(pageRequest, identity.accountId)
+      const found = await records.page(page.names, values.fields, identity.accountId)
+      link(page.next)
+      const { before, after } = frame(found.length)
+      return Buffer.concat([before, Buffer.from(JSON.stringify(found)), after])
     },
   })
 }
