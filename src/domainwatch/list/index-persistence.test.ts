@@ -13,8 +13,7 @@ const RECORDS = 100_000
 function keeper(t: TestContext, outcomes: (Output | Error)[]) {
   let now = 0
   t.mock.method(performance, 'now', () => now)
-  t.mock.timers.enable({ apis: ['setTimeout'] })
-  const state = { isMerging: false }
+  t.mock.timers.enable({ apis: ['setInterval'] })
   const attempts: number[] = []
   const inputs: unknown[] = []
   const reports: string[] = []
@@ -36,7 +35,6 @@ function keeper(t: TestContext, outcomes: (Output | Error)[]) {
     memory: 1,
     state: () => ({ cursor: cursorAt('0123456789ab', 1), parts: { registered: [], deleted: [] } }),
     records: () => RECORDS,
-    isMerging: () => state.isMerging,
     report: (message, error) => void reports.push(`${message}: ${String(error)}`),
   })
   async function pass(ms: number): Promise<void> {
@@ -46,7 +44,7 @@ function keeper(t: TestContext, outcomes: (Output | Error)[]) {
       await turn()
     }
   }
-  return { kept, state, attempts, inputs, reports, pass }
+  return { kept, attempts, inputs, reports, pass }
 }
 
 const FAILURES: readonly [name: string, outcome: Output | Error, told: RegExp][] = [
@@ -58,10 +56,10 @@ for (const [name, failure, told] of FAILURES) {
   test(`where ${name}, the index is stored 10 minutes later, not before, and without another change`, async (t) => {
     const { kept, attempts, reports, pass } = keeper(t, [failure])
     kept.changed(RECORDS)
-    await pass(4 * SECOND)
+    await pass(59 * SECOND)
     assert.deepEqual(attempts, [])
     await pass(SECOND)
-    assert.deepEqual(attempts, [5 * SECOND])
+    assert.deepEqual(attempts, [MINUTE])
     assert.equal(reports.length, 1)
     assert.match(reports[0] ?? '', told)
     // Further reasons in between do not advance it.
@@ -69,7 +67,7 @@ for (const [name, failure, told] of FAILURES) {
     await pass(10 * MINUTE - SECOND)
     assert.equal(attempts.length, 1)
     await pass(SECOND)
-    assert.deepEqual(attempts, [5 * SECOND, 5 * SECOND + 10 * MINUTE])
+    assert.deepEqual(attempts, [MINUTE, 11 * MINUTE])
     await pass(30 * MINUTE)
     assert.equal(attempts.length, 2)
     assert.equal(reports.length, 1)
@@ -79,13 +77,13 @@ for (const [name, failure, told] of FAILURES) {
 test('the index is stored at most once a minute, and only if a fiftieth of it has changed', async (t) => {
   const { kept, attempts, pass } = keeper(t, [])
   kept.changed(RECORDS)
-  await pass(5 * SECOND)
+  await pass(MINUTE)
   assert.equal(attempts.length, 1)
   kept.changed(RECORDS / 50)
   await pass(10 * MINUTE)
   assert.equal(attempts.length, 1)
   kept.changed(1)
-  await pass(5 * SECOND)
+  await pass(MINUTE)
   assert.equal(attempts.length, 2)
   kept.changed(RECORDS)
   await pass(59 * SECOND)
@@ -97,26 +95,12 @@ test('the index is stored at most once a minute, and only if a fiftieth of it ha
 test('while another process writes the file, the next attempt is a minute later', async (t) => {
   const { kept, attempts, reports, pass } = keeper(t, [{ kind: 'busy' }])
   kept.changed(RECORDS)
-  await pass(5 * SECOND)
+  await pass(MINUTE)
   await pass(59 * SECOND)
   assert.equal(attempts.length, 1)
   await pass(SECOND)
   assert.equal(attempts.length, 2)
   assert.deepEqual(reports, [])
-})
-
-test('the index is not stored while segments are being merged', async (t) => {
-  const { kept, state, attempts, pass } = keeper(t, [])
-  state.isMerging = true
-  kept.changed(RECORDS)
-  await pass(MINUTE)
-  kept.changed(RECORDS)
-  await pass(MINUTE)
-  assert.deepEqual(attempts, [])
-  state.isMerging = false
-  kept.changed(0)
-  await pass(5 * SECOND)
-  assert.equal(attempts.length, 1)
 })
 
 test('the index is stored again after a quarter of it was merged, however few records changed', async (t) => {
@@ -125,15 +109,12 @@ test('the index is stored again after a quarter of it was merged, however few re
   await pass(2 * MINUTE)
   assert.partialDeepStrictEqual(inputs, [{ kind: 'write', near: RECORDS / 50 }])
   kept.merged(RECORDS / 4)
-  kept.changed(0)
   await pass(MINUTE)
   assert.equal(attempts.length, 1)
   kept.merged(1)
-  kept.changed(0)
   await pass(MINUTE)
   // An unmerged file of the same age does not prevent it.
   assert.partialDeepStrictEqual(inputs.slice(1), [{ kind: 'write', near: 0 }])
-  kept.changed(0)
   await pass(MINUTE)
   assert.equal(attempts.length, 2)
 })

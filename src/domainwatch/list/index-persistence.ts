@@ -15,8 +15,6 @@ const MIN_RECORDS = 20_000
 const MAX_PART_MISSING = 1 / 50
 /** It is also rewritten if this share of the records was merged since: each start would merge them again. */
 const MAX_PART_MERGED = 1 / 4
-/** Delay after a reason to write, because more may follow, and after the last write. */
-const DELAY_MS = 5_000
 const INTERVAL_MS = 60_000
 /** Delay after a failed write: the disk may be full. */
 const RETRY_MS = 600_000
@@ -39,8 +37,6 @@ interface IndexPersistenceOptions {
   readonly state: () => IndexState | undefined
   /** The number of records in it. */
   readonly records: () => number
-  /** Whether segments are being merged: a file written before they are merged would be merged again at each start. */
-  readonly isMerging: () => boolean
   readonly report: (message: string, error?: unknown) => void
 }
 
@@ -51,12 +47,15 @@ export class IndexPersistence {
   #missing = Infinity
   /** Records that were merged since it was written. */
   #merged = 0
-  #timer: NodeJS.Timeout | undefined
+  readonly #timer: NodeJS.Timeout
   #writing: Promise<void> | undefined
   #notBefore = 0
 
   constructor(options: IndexPersistenceOptions) {
     this.#options = options
+    this.#timer = setInterval(() => {
+      if (performance.now() >= this.#notBefore) void this.#write()
+    }, INTERVAL_MS).unref()
   }
 
   /** Reads the file. Undefined if there is none, or the change log no longer has the changes after it. */
@@ -97,15 +96,9 @@ export class IndexPersistence {
     await rm(this.#options.file.path, { force: true }).catch(() => {})
   }
 
-  /** Must be called after changes were applied, and when the index is ready or merged. */
+  /** Must be called after changes were applied. */
   changed(count: number): void {
     this.#missing += count
-    if (this.#timer !== undefined || this.#options.isMerging() || !this.#isWorthWriting()) return
-    const delay = Math.max(DELAY_MS, this.#notBefore - performance.now())
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined
-      void this.#write()
-    }, delay).unref()
   }
 
   /** Must be called after segments with this many records were merged. */
@@ -115,13 +108,13 @@ export class IndexPersistence {
 
   /** Writes the file if it is out of date. */
   async close(): Promise<void> {
-    clearTimeout(this.#timer)
+    clearInterval(this.#timer)
     await withTimeout(this.#finish(), CLOSE_TIMEOUT_MS)
   }
 
   async #finish(): Promise<void> {
     await this.#writing
-    if (this.#isWorthWriting()) await this.#write()
+    await this.#write()
   }
 
   #isWorthWriting(): boolean {
@@ -130,20 +123,15 @@ export class IndexPersistence {
     return records >= MIN_RECORDS && isOutdated
   }
 
-  #write(): Promise<void> {
-    this.#writing ??= this.#writeNow().then((isDone) => {
-      this.#writing = undefined
-      this.#notBefore = performance.now() + (isDone ? INTERVAL_MS : RETRY_MS)
-      this.changed(0)
-    })
-    return this.#writing
+  async #write(): Promise<void> {
+    this.#writing ??= this.#writeNow().finally(() => (this.#writing = undefined))
+    await this.#writing
   }
 
-  /** @returns false if it failed */
-  async #writeNow(): Promise<boolean> {
+  async #writeNow(): Promise<void> {
     const { file, database, state, records } = this.#options
     const now = state()
-    if (now === undefined) return true
+    if (now === undefined || !this.#isWorthWriting()) return
     const { cursor, parts } = now
     const before = { missing: this.#missing, merged: this.#merged }
     this.#missing = 0
@@ -160,11 +148,10 @@ export class IndexPersistence {
       const output = await this.#run(input)
       if (output.kind === 'failed') throw new Error(output.reason)
       if (output.kind === 'busy') undo()
-      return true
     } catch (error) {
       undo()
+      this.#notBefore = performance.now() + RETRY_MS
       this.#options.report('the list index could not be stored for the next start', error)
-      return false
     }
   }
 }

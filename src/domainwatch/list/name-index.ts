@@ -7,11 +7,12 @@ import {
   UnsupportedValueError,
   type Order,
 } from '../../lib/name-index/index.ts'
+import { forEachConcurrent } from '../../lib/concurrency.ts'
 import { Mutex } from '../../lib/fair-slots.ts'
 import type { Tasks } from '../../lib/tasks.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { ChangeFollower, type CatchUpResult, ReadYourWrites, type WriteRange } from './change-follower.ts'
-import { IndexBuilder, SegmentMerger, readAllRecords } from './index-builder.ts'
+import { IndexBuilder, readAllRecords } from './index-builder.ts'
 import type { IndexFile } from '../tasks/snapshot-file.ts'
 import type { IndexSegments } from './index-page.ts'
 import { IndexPersistence, type IndexState } from './index-persistence.ts'
@@ -19,6 +20,8 @@ import type { Dictionary } from '../words/dictionary.ts'
 
 const POLL_MS = 4
 const RETRY_MS = 2_000
+/** Texts of records that are built into columns at a time. */
+const MAX_TEXTS_IN_WORK = 2
 /** Queued changes of the segments: merges, and applied changes. */
 const MAX_WAITING = 16
 const WAIT_MS = 30_000
@@ -70,12 +73,12 @@ export class NameIndex {
   readonly #writes = new ReadYourWrites()
   readonly #builder: IndexBuilder
   readonly #follower: ChangeFollower
-  readonly #merger: SegmentMerger
   readonly #persistence: IndexPersistence | undefined
   #isReady = false
   #loadSeconds = 0
   #isRestored = false
   #isLoading = false
+  #isMerging = false
 
   constructor(options: NameIndexOptions) {
     this.#options = options
@@ -87,18 +90,6 @@ export class NameIndex {
       records: () => this.#sets.registered.liveCount,
       report: (error) => this.#failed(error),
     })
-    this.#merger = new SegmentMerger({
-      sets: this.#sets,
-      builder: this.#builder,
-      updates: this.#updates,
-      signal: this.#stopping.signal,
-      onMerged: (records) => {
-        this.#persistence?.merged(records)
-        this.#isOverLimit()
-      },
-      onError: (error) => this.#failed(error),
-      onIdle: () => this.#persistence?.changed(0),
-    })
     const { file } = options
     this.#persistence =
       file === undefined
@@ -108,7 +99,6 @@ export class NameIndex {
             file,
             state: () => this.#state(),
             records: () => (this.#isReady ? this.#sets.registered.liveCount : 0),
-            isMerging: () => this.#merger.isRunning,
           })
   }
 
@@ -195,14 +185,15 @@ export class NameIndex {
         if (!isRestored) {
           await this.#follower.begin()
           const isWanted = () => !signal.aborted && !this.#isOverLimit()
-          await readAllRecords(this.#options.database, isWanted, async (text) => {
+          const texts = readAllRecords(this.#options.database, isWanted)
+          await forEachConcurrent(texts, MAX_TEXTS_IN_WORK, async (text) => {
             const columns = await this.#builder.records(text)
             for (const order of ORDERS) this.#sets[order].change([], columns[order])
           })
         }
         this.#isRestored = isRestored
         this.#loadSeconds = (performance.now() - start) / 1000
-        if (await this.#catchUpAfterLoad(signal)) void this.#merger.run()
+        if (await this.#catchUpAfterLoad(signal)) void this.#merge()
         else if (isRestored && !signal.aborted) {
           await persistence?.forget()
           this.#unload()
@@ -288,7 +279,36 @@ export class NameIndex {
       for (const order of ORDERS) this.#sets[order].change(removed[order], delta.added[order])
       this.#follower.applied()
       this.#persistence?.changed(count)
-      if (this.#isReady && !this.#isOverLimit()) void this.#merger.run()
+      if (this.#isReady && !this.#isOverLimit()) void this.#merge()
     })
+  }
+
+  /**
+   * Merges segments in another thread until there is nothing to merge; lists use the old ones until then. Returns immediately if
+   * it is doing so already. Never rejects.
+   */
+  async #merge(): Promise<void> {
+    if (this.#isMerging) return
+    this.#isMerging = true
+    try {
+      for (const order of ORDERS) {
+        const set = this.#sets[order]
+        for (;;) {
+          const old = set.toMerge()
+          if (old.length === 0 || this.#stopping.signal.aborted) break
+          const parts = old.map(partOf)
+          const columns = await this.#builder.merged(parts, order)
+          await this.#updates.run(async () => {
+            const merged = await set.replace(old, parts, columns)
+            this.#persistence?.merged(merged?.liveCount ?? 0)
+            this.#isOverLimit()
+          })
+        }
+      }
+    } catch (error) {
+      this.#failed(error)
+    } finally {
+      this.#isMerging = false
+    }
   }
 }
