@@ -50,52 +50,43 @@ export class Vocabulary {
 
   /** Returns, at `i`, what the first `i` characters of the name are to a brand that begins after them. */
   before(name: string): Uint8Array {
-    const { kinds: kindsOf, lengthsByStart } = this.#tables
+    return this.#classify(name, this.#tables.lengthsByStart, (text, from, to) => text.slice(from, to))
+  }
+
+  /** Returns, at `i`, what the characters from `i` on are to a brand that ends before them. */
+  after(name: string): Uint8Array {
+    const part: Part = (text, from, to) => text.slice(Math.max(0, text.length - to), text.length - from)
+    return this.#classify(name, this.#tables.lengthsByEnd, part).reverse()
+  }
+
+  /** Returns, at `i`, what `i` characters are, from the end of the name that `part` and `lengthsByStem` count from. */
+  #classify(name: string, lengthsByStem: ReadonlyMap<string, number>, part: Part): Uint8Array {
+    const { kinds: kindsOf } = this.#tables
     const text = withoutAccents(name)
     const reached = new Uint8Array(text.length + 1)
     reached[0] = WORD | KEYWORD
     for (let from = 0; from < text.length; from++) {
       const kinds = reached[from] ?? 0
       if (kinds === 0) continue
-      if (text[from] === HYPHEN) mark(reached, from + 1, kinds)
-      let lengths = lengthsByStart.get(text.slice(from, from + STEM)) ?? 0
+      if (part(text, from, from + 1) === HYPHEN) mark(reached, from + 1, kinds)
+      let lengths = lengthsByStem.get(part(text, from, from + STEM)) ?? 0
       for (let size = 2; size < STEM && from + size <= text.length; size++) lengths |= 1 << size
       for (; lengths !== 0; lengths &= lengths - 1) {
         const to = from + lowestBit(lengths)
-        if (to <= text.length) mark(reached, to, kinds & (kindsOf.get(text.slice(from, to)) ?? 0))
+        if (to <= text.length) mark(reached, to, kinds & (kindsOf.get(part(text, from, to)) ?? 0))
       }
     }
-    for (let i = 1; i <= text.length; i++) reached[i] = classOf(reached[i] ?? 0, name[i - 1], i)
+    for (let i = 1; i <= text.length; i++) reached[i] = classOf(reached[i] ?? 0, part(name, i - 1, i), i)
     reached[0] = Adjacent.nothing
-    return reached
-  }
-
-  /** Returns, at `i`, what the characters from `i` on are to a brand that ends before them. */
-  after(name: string): Uint8Array {
-    const { kinds: kindsOf, lengthsByEnd } = this.#tables
-    const text = withoutAccents(name)
-    const length = text.length
-    const reached = new Uint8Array(length + 1)
-    reached[length] = WORD | KEYWORD
-    for (let to = length; to > 0; to--) {
-      const kinds = reached[to] ?? 0
-      if (kinds === 0) continue
-      if (text[to - 1] === HYPHEN) mark(reached, to - 1, kinds)
-      let lengths = to < STEM ? 0 : (lengthsByEnd.get(text.slice(to - STEM, to)) ?? 0)
-      for (let size = 2; size < STEM && size <= to; size++) lengths |= 1 << size
-      for (; lengths !== 0; lengths &= lengths - 1) {
-        const from = to - lowestBit(lengths)
-        if (from >= 0) mark(reached, from, kinds & (kindsOf.get(text.slice(from, to)) ?? 0))
-      }
-    }
-    for (let i = 0; i < length; i++) reached[i] = classOf(reached[i] ?? 0, name[i], length - i)
-    reached[length] = Adjacent.nothing
     return reached
   }
 }
 
+/** The characters between two distances from an end of a text. */
+type Part = (text: string, from: number, to: number) => string
+
 /** @param next the character of the text that is next to the brand */
-function classOf(kinds: number, next: string | undefined, length: number): Adjacent {
+function classOf(kinds: number, next: string, length: number): Adjacent {
   if ((kinds & KEYWORD) !== 0) return Adjacent.keywords
   if (next === HYPHEN) return Adjacent.hyphenated
   if (kinds !== 0) return Adjacent.words
