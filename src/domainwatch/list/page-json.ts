@@ -51,12 +51,10 @@ const AFTER_LAST = DATES.length - DATES.indexOf('}') - 1
 /** Serialises records of the index as `rowsToJson` does rows, between two texts, straight from the columns. */
 export function hitsToJson(hits: readonly Hit[], before: Uint8Array, after: Uint8Array): Buffer {
   let maxBytes = 0
-  const middles = hits.map(({ segment, position }) => {
-    const { starts, agent } = segment.columns
-    const length = (starts[position + 1] ?? 0) - (starts[position] ?? 0)
-    const middle = middlesOf(segment.columns).get(length, agent[position] ?? 0, segment.marksOf(position))
+  const middlesOfHits = hits.map((hit) => {
+    const middle = middleOf(hit)
     // A letter of Latin-1 takes two bytes of UTF-8 at most.
-    maxBytes += 2 * length + middle.length
+    maxBytes += 2 * hit.segment.lengthOf(hit.position) + middle.length
     return middle
   })
   const out = Buffer.allocUnsafe(before.length + ARRAY_START.length + maxBytes + after.length)
@@ -67,7 +65,7 @@ export function hitsToJson(hits: readonly Hit[], before: Uint8Array, after: Uint
   at += start.length
   for (const [i, { segment, position }] of hits.entries()) {
     const { names, starts, registered, modified } = segment.columns
-    const middle = middles[i] ?? EMPTY_ARRAY
+    const middle = middlesOfHits[i] ?? EMPTY_ARRAY
     at = writeName(out, at, names, starts[position] ?? 0, starts[position + 1] ?? 0)
     out.set(middle, at)
     at += middle.length
@@ -106,36 +104,24 @@ const MARKS = [
   'discarded',
 ] as const satisfies readonly (keyof typeof Plane)[]
 
-/** Caches the JSON of a record between its name and its dates, which depends only on length, agent and marks. */
-class RecordMiddles {
-  readonly #agents: readonly string[]
-  readonly #kept = new Map<number, Uint8Array>()
+/** By columns, then by agent, length and marks: the JSON of a record between its name and its dates, with room for these. */
+const middles = new WeakMap<Columns, Map<number, Uint8Array>>()
 
-  constructor(agents: readonly string[]) {
-    this.#agents = agents
-  }
-
-  /** @returns the text, with room for the dates */
-  get(length: number, agent: number, marks: number): Uint8Array {
-    const kind = (agent * 64 + length) * 16 + marks
-    const kept = this.#kept.get(kind)
-    if (kept !== undefined) return kept
+function middleOf({ segment, position }: Hit): Uint8Array {
+  const { agent, agents } = segment.columns
+  const number = agent[position] ?? 0
+  const length = segment.lengthOf(position)
+  const marks = segment.marksOf(position)
+  let known = middles.get(segment.columns)
+  if (known === undefined || known.size >= MAX_MIDDLES)
+    middles.set(segment.columns, (known = new Map<number, Uint8Array>()))
+  const kind = (number * 64 + length) * 16 + marks
+  let middle = known.get(kind)
+  if (middle === undefined) {
     const flags = MARKS.map((name) => `"${name}":${(marks >>> Plane[name]) & 1}`).join(',')
-    const quoted = JSON.stringify(this.#agents[agent] ?? '')
-    const text = Buffer.from(`","length":${length},"agent":${quoted},${flags},"date_reg":"${DATES}`)
-    if (this.#kept.size >= MAX_MIDDLES) this.#kept.clear()
-    this.#kept.set(kind, text)
-    return text
+    const quoted = JSON.stringify(agents[number] ?? '')
+    middle = Buffer.from(`","length":${length},"agent":${quoted},${flags},"date_reg":"${DATES}`)
+    known.set(kind, middle)
   }
-}
-
-const known = new WeakMap<Columns, RecordMiddles>()
-
-function middlesOf(columns: Columns): RecordMiddles {
-  let middles = known.get(columns)
-  if (middles === undefined) {
-    middles = new RecordMiddles(columns.agents)
-    known.set(columns, middles)
-  }
-  return middles
+  return middle
 }
