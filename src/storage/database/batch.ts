@@ -63,48 +63,27 @@ function setClause(assignments: Assignments): string {
     .join(', ')
 }
 
-/** Rows of one INSERT. Running a statement costs as much as storing a row, so new rows share one; larger groups gain little. */
-export const SQLITE_GROUP = 200
-
-/** The statements of a batch on SQLite. Their parameters are the constants, then the values of one row after the other. */
+/** The statement of a batch on SQLite, for one row. Its parameters are the constants, then the values of the row. */
 export interface SqliteBatch {
+  readonly text: string
   /** Position of the key in a row. */
   readonly key: number
-  /** Adds the new ones of `SQLITE_GROUP` rows and returns their keys. Undefined if the batch only updates. */
-  readonly addGroup: string | undefined
-  /** Stores one row, new or existing. */
-  readonly store: string
 }
 
 export function sqliteBatch(batch: BatchStatement): SqliteBatch {
   const { table, key, constants, elements } = batch
   const names = Object.keys(elements)
-  const first = Object.keys(constants).length
-  const constantsAt = Object.fromEntries(Object.keys(constants).map((name, i) => [name, `?${i + 1}`]))
-  const at = { ...constantsAt, ...Object.fromEntries(names.map((name, i) => [name, `?${first + i + 1}`])) }
+  const parameters = [...Object.keys(constants), ...names]
+  const at = Object.fromEntries(parameters.map((name, i) => [name, `?${i + 1}`]))
   const set = setClause(batch.update(at))
   const when = batch.when?.(at)
-  const place = names.indexOf(key)
   const inserted = batch.insert?.(at)
-  if (inserted === undefined || batch.insert === undefined) {
-    const condition = when === undefined ? '' : ` AND (${when})`
-    const store = `UPDATE ${table} SET ${set} WHERE ${table}.${key} = ${at[key]}${condition}`
-    return { key: place, addGroup: undefined, store }
-  }
-  const into = `INSERT INTO ${table} (${Object.keys(inserted).join(', ')})`
-  const inGroup = { ...constantsAt, ...Object.fromEntries(names.map((name, i) => [name, `column${i + 1}`])) }
-  const rows = Array.from({ length: SQLITE_GROUP }, (_, row) => {
-    // Only the first is numbered: node:sqlite searches the list of numbered parameters for each value that it binds.
-    const values = names.map((_name, i) => (row === 0 && i === 0 ? `?${first + 1}` : '?'))
-    return `(${values.join(',')})`
-  })
-  return {
-    key: place,
-    addGroup: `${into} SELECT ${Object.values(batch.insert(inGroup)).join(', ')} FROM (VALUES ${rows.join(',')})
-      WHERE true ON CONFLICT (${key}) DO NOTHING RETURNING ${key}`,
-    store: `${into} VALUES (${Object.values(inserted).join(', ')})
-      ON CONFLICT (${key}) DO UPDATE SET ${set} ${when === undefined ? '' : `WHERE ${when}`}`,
-  }
+  const text =
+    inserted === undefined
+      ? `UPDATE ${table} SET ${set} WHERE ${key} = ${at[key]} ${when === undefined ? '' : `AND (${when})`}`
+      : `INSERT INTO ${table} (${Object.keys(inserted).join(', ')}) VALUES (${Object.values(inserted).join(', ')})
+      ON CONFLICT (${key}) DO UPDATE SET ${set} ${when === undefined ? '' : `WHERE ${when}`}`
+  return { text, key: names.indexOf(key) }
 }
 
 const TYPES: Readonly<Record<ValueType, string>> = { text: 'text', integer: 'bigint' }

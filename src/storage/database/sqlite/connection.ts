@@ -2,7 +2,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { lruCache } from '../../../lib/lru-cache.ts'
 import { ensureFileSync } from '../../../lib/private-files.ts'
 import type { SqlValue } from '../sql.ts'
-import { SQLITE_GROUP, type SqliteBatch } from '../batch.ts'
+import type { SqliteBatch } from '../batch.ts'
 import { untilFree } from './write-lock.ts'
 import { migrations, nextMigration, type Migration } from '../migrations/index.ts'
 
@@ -14,9 +14,6 @@ const MAX_STATEMENTS = 256
  * recovers the log, or the last one to close removes it.
  */
 const READ_WAIT_MS = 10_000
-
-/** A commit moves the log into the file when it has this many pages: the default of SQLite. */
-const LOG_PAGES = 1_000
 
 /** `load` is for writing batch after batch. */
 export type ConnectionMode = 'read' | 'write' | 'load'
@@ -95,45 +92,16 @@ export class Connection {
    * @returns the number of rows added or changed
    */
   runMany(
-    { key, addGroup, store }: SqliteBatch,
+    { text, key }: SqliteBatch,
     constants: readonly SqlValue[],
     rows: readonly (readonly SqlValue[])[],
   ): number {
     const sorted = rows.toSorted((a, b) => (String(a[key]) < String(b[key]) ? -1 : 1))
-    let changes = 0
-    const storeEach = (some: typeof rows) => {
-      for (const row of some) changes += this.run(store, [...constants, ...row])
-    }
-    for (let from = 0; from < sorted.length; from += SQLITE_GROUP) {
-      const group = sorted.slice(from, from + SQLITE_GROUP)
-      if (addGroup === undefined || group.length < SQLITE_GROUP) {
-        storeEach(group)
-        continue
-      }
-      const added = new Set(this.values(addGroup, [...constants, ...group.flat()]).map(([each]) => each))
-      changes += added.size
-      if (added.size < SQLITE_GROUP) storeEach(group.filter((row) => !added.has(row[key] ?? null)))
-    }
-    return changes
+    return sorted.reduce((changes, row) => changes + this.run(text, [...constants, ...row]), 0)
   }
 
   exec(text: string): void {
     this.#db.exec(text)
-  }
-
-  /** Leaves commits in the log until `moveLog`. */
-  keepLog(): void {
-    this.#db.exec('PRAGMA wal_autocheckpoint = 0')
-  }
-
-  /** Moves the log into the file, as far as readers allow. If it fails, a later commit does it. */
-  moveLog(): void {
-    this.#db.exec(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`)
-    try {
-      this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)')
-    } catch {
-      // Like SQLite after a commit: the log has everything.
-    }
   }
 
   get inTransaction(): boolean {

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fillFile } from '../../../lib/private-files.ts'
 
-/** Twice the size at which the log is moved into the file (`LOG_PAGES`), which may grow by as much meanwhile. */
+/** Twice the size at which SQLite moves the log into the file (1,000 pages), which may grow by as much meanwhile. */
 const MAX_BYTES = 8 * 1024 * 1024
 /** The largest share of a small disk. */
 const PART_OF_DISK = 1 / 16

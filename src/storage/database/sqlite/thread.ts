@@ -17,10 +17,6 @@ if (port === null) throw new Error('sqlite/thread must run as a worker thread')
 const { path, mode, migration }: Start = workerData
 const { connection, version } = opened()
 const lock = new WriteLock(connection)
-/** Rows from which on moving the log into the file takes noticeably long. */
-const LARGE_BATCH = 1_000
-/** Whether the current transaction is so large that the log is moved into the file after the answer. */
-let isLarge = false
 /** Whether the changes of the current transaction have an author. */
 let isAttributed = false
 
@@ -62,7 +58,6 @@ function perform(task: Task): unknown {
       return connection.run(task.text, task.values)
     case 'runMany': {
       const rows: SqlValue[][] = JSON.parse(Buffer.from(task.rows).toString())
-      isLarge ||= rows.length >= LARGE_BATCH
       return connection.runMany(task.batch, task.values, rows)
     }
     case 'begin':
@@ -72,8 +67,6 @@ function perform(task: Task): unknown {
       return undefined
     case 'commit':
       if (isAttributed) setAuthor(null)
-      // The commit is durable in the log. Moving the log into the file takes as long again, so that happens later.
-      if (isLarge) connection.keepLog()
       connection.exec('COMMIT')
       return lock.end()
     case 'rollback':
@@ -94,10 +87,6 @@ port.on('message', (task: Task) => {
     answer = refusal(task.id, error)
   }
   port.postMessage(answer)
-  if (isLarge && (task.kind === 'commit' || task.kind === 'rollback')) {
-    isLarge = false
-    connection.moveLog()
-  }
   if (task.kind === 'close') port.close()
 })
 port.postMessage({ id: 0, value: version } satisfies Answer)
