@@ -51,6 +51,20 @@ export interface Reader {
   values(query: Query): Promise<SqlValue[][]>
 }
 
+/**
+ * Returns a reader.
+ * @param read resolves to rows as objects (`all`) or as arrays (`values`)
+ */
+export function readerOn(read: (form: 'all' | 'values', query: Query) => Promise<unknown>): Reader {
+  // The engine cannot know a statement's row type: the statement's own declaration is trusted, here only.
+  const all = async <Row>(query: Query<Row>) => (await read('all', query)) as Row[]
+  return {
+    all,
+    first: async (query) => (await all(query))[0],
+    values: async (query) => (await read('values', query)) as SqlValue[][],
+  }
+}
+
 export interface Transaction extends Reader {
   /** Runs a writing statement and returns how many rows it changed. */
   run(query: Query): Promise<number>

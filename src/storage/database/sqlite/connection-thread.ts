@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { OverloadError, asError } from '../../../lib/errors.ts'
 import { StorageFault, type StorageFaultKind } from '../faults.ts'
 import type { Migration } from '../migrations/index.ts'
-import type { SqlValue } from '../sql.ts'
+import { readerOn, sqlValues, type Query, type Reader, type SqlValue } from '../sql.ts'
 import type { SqliteBatch } from '../batch.ts'
 import type { ConnectionMode } from './connection.ts'
 
@@ -12,7 +12,7 @@ export interface Start {
   readonly path: string
   readonly mode: ConnectionMode
   /** How a writer migrates the schema; undefined if it must be current. */
-  readonly migration: MigrationOptions | undefined
+  readonly migration?: MigrationOptions | undefined
 }
 
 export interface MigrationOptions {
@@ -60,27 +60,20 @@ interface Pending {
   readonly timer: NodeJS.Timeout
 }
 
-export interface ThreadOptions {
-  /** Statements that take longer are abandoned. */
-  readonly timeoutMs?: number
-  /** How a writer migrates the schema; undefined if it must be current. */
-  readonly migration?: MigrationOptions | undefined
-}
-
 /** A connection in a worker thread. */
 export class ConnectionThread {
   readonly #worker: Worker
-  readonly #timeoutMs: number
   readonly #path: string
+  readonly #timeoutMs: number
   readonly #pending = new Map<number, Pending>()
   #nextId = 0
   #ended: Error | undefined
   /** The version of the schema when it was opened. */
   version = 0
 
-  private constructor(path: string, mode: ConnectionMode, { timeoutMs, migration }: ThreadOptions) {
+  private constructor({ path, mode, migration }: Start, timeoutMs: number) {
     this.#path = path
-    this.#timeoutMs = timeoutMs ?? STATEMENT_TIMEOUT_MS
+    this.#timeoutMs = timeoutMs
     // A .ts file in a checkout, a .js file in a packed release.
     const file = new URL(`./thread${extname(import.meta.url)}`, import.meta.url)
     this.#worker = new Worker(file, {
@@ -92,13 +85,12 @@ export class ConnectionThread {
     this.#worker.on('exit', () => this.#end(new Error('the database thread ended')))
   }
 
-  /** Resolves when the connection is open and, for a writer, the schema is migrated. */
-  static async open(
-    path: string,
-    mode: ConnectionMode,
-    options: ThreadOptions = {},
-  ): Promise<ConnectionThread> {
-    const thread = new ConnectionThread(path, mode, options)
+  /**
+   * Resolves when the connection is open and, for a writer, the schema is migrated.
+   * @param timeoutMs statements that take longer are abandoned
+   */
+  static async open(start: Start, timeoutMs = STATEMENT_TIMEOUT_MS): Promise<ConnectionThread> {
+    const thread = new ConnectionThread(start, timeoutMs)
     thread.version = Number(await thread.#expect(thread.#nextId++))
     return thread
   }
@@ -113,6 +105,10 @@ export class ConnectionThread {
     const answer = this.#expect(id)
     this.#worker.postMessage({ ...work, id }, transfer)
     return answer
+  }
+
+  read(form: 'all' | 'values', query: Query): Promise<unknown> {
+    return this.send({ kind: form, text: query.sql, values: sqlValues(query) })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -167,25 +163,16 @@ export class SeparateThreads {
     this.#path = path
   }
 
-  async run<T>(options: ThreadOptions, work: (thread: ConnectionThread) => Promise<T>): Promise<T> {
-    const opening = ConnectionThread.open(this.#path, 'read', options)
+  /** @param timeoutMs statements that take longer are abandoned */
+  async run<T>(work: (reader: Reader) => Promise<T>, timeoutMs?: number): Promise<T> {
+    const opening = ConnectionThread.open({ path: this.#path, mode: 'read' }, timeoutMs)
     this.#opening.add(opening)
     try {
       await using thread = await opening
-      return await work(thread)
+      return await work(readerOn((form, query) => thread.read(form, query)))
     } finally {
       this.#opening.delete(opening)
     }
-  }
-
-  /** Runs `work` on the database as it is now. Until it ends, the log of later writes only grows. */
-  snapshot<T>(work: (thread: ConnectionThread) => Promise<T>): Promise<T> {
-    return this.run({}, async (thread) => {
-      await thread.send({ kind: 'run', text: 'BEGIN', values: [] })
-      // The snapshot is taken by the first read.
-      await thread.send({ kind: 'values', text: 'SELECT count(*) FROM sqlite_schema', values: [] })
-      return work(thread)
-    })
   }
 
   /** Abandons what is running. */

@@ -1,15 +1,17 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ChangeLog } from '../changes/change-log.ts'
+import { ownsBuffer } from '../../../lib/release-buffer.ts'
+import { sqliteBatch } from '../batch.ts'
+import { ChangeLog, newestChange } from '../changes/change-log.ts'
 import { clientOf, connectionSlots, runWrite } from '../connection-slots.ts'
-import type { Database, ObserveDatabase, OpenOptions } from '../database.ts'
+import type { Database, ObserveDatabase, OpenOptions, Reader, Transaction } from '../database.ts'
 import { StorageFault, onStorage } from '../faults.ts'
 import { newest, migrations as released } from '../migrations/index.ts'
 import { CommitWatch } from './commit-watch.ts'
 import { Connection } from './connection.ts'
 import { ConnectionThread, type MigrationOptions, SeparateThreads } from './connection-thread.ts'
 import { sqliteDialect } from '../dialect.ts'
-import { mainThreadReader, threadReader, writingTransaction } from './readers.ts'
+import { raw, readerOn, sql, sqlValues } from '../sql.ts'
 import { Reserve } from './reserve.ts'
 import { asError } from '../../../lib/errors.ts'
 
@@ -32,10 +34,13 @@ export async function openSqlite(
   const writes = connectionSlots('write', 1)
   const scans = connectionSlots('scan', 1)
   const scannerFor = (account?: number) =>
-    threadReader(scanner, (work) => timed('scan', () => scans.run(clientOf(account), work)))
-
-  const tx = writingTransaction(writer)
-  const here = mainThreadReader(reader, path, observe, onFault)
+    readerOn((form, query) =>
+      timed('scan', () => scans.run(clientOf(account), () => scanner.read(form, query))),
+    )
+  const here = readerOn((form, query) =>
+    timed('read', async () => onStorage(path, () => reader[form](query.sql, sqlValues(query)))),
+  )
+  const tx = transactionOn(writer)
   const diskReserve = new Reserve(join(dirname(path), 'reserve'))
   const reserving = reserve ? diskReserve.restore() : undefined
   const separate = new SeparateThreads(path)
@@ -66,9 +71,15 @@ export async function openSqlite(
       return timed('write', () => runWrite(writes, author, rows, () => withRoom(purpose, transact)))
     },
 
-    snapshot: (work) => separate.snapshot((thread) => work(threadReader(thread, (read) => read()))),
-
-    check: () => separate.run({ timeoutMs: CHECK_TIMEOUT_MS }, checkSqlite),
+    // Until it ends, the log of later writes only grows.
+    snapshot: (work) =>
+      separate.run(async (own) => {
+        await own.all(sql`BEGIN`)
+        // The snapshot is taken by the first read.
+        await own.all(sql`SELECT count(*) FROM sqlite_schema`)
+        return work(own)
+      }),
+    check: () => separate.run(checkSqlite, CHECK_TIMEOUT_MS),
     version: (topic) => watch.version(topic),
     changes: new ChangeLog(here, watch, sqliteDialect),
     ping: async () => {
@@ -81,7 +92,7 @@ export async function openSqlite(
     [Symbol.asyncDispose]: closeOnce,
   }
 
-  async function timed<T>(operation: 'scan' | 'write', work: () => Promise<T>): Promise<T> {
+  async function timed<T>(operation: 'read' | 'scan' | 'write', work: () => Promise<T>): Promise<T> {
     const start = performance.now()
     try {
       return await work()
@@ -121,6 +132,21 @@ export async function openSqlite(
   }
 }
 
+/** Returns the operations of a transaction, between its begin and its end. */
+function transactionOn(writer: ConnectionThread): Transaction {
+  const reads = readerOn((form, query) => writer.read(form, query))
+  return {
+    ...reads,
+    run: async (query) =>
+      Number(await writer.send({ kind: 'run', text: query.sql, values: sqlValues(query) })),
+    runMany: async (batch, constants, rows) => {
+      const work = { kind: 'runMany', batch: sqliteBatch(batch), values: constants, rows } as const
+      return Number(await writer.send(work, ownsBuffer(rows) ? [rows.buffer] : []))
+    },
+    newestChange: async () => Number((await reads.first(newestChange()))?.id),
+  }
+}
+
 /** Opens the writer, which creates and migrates, then the readers. Closes all of them if one fails. */
 async function connect(
   path: string,
@@ -128,8 +154,8 @@ async function connect(
   migration: MigrationOptions | undefined,
 ): Promise<{ writer: ConnectionThread; scanner: ConnectionThread; reader: Connection }> {
   await using opening = new AsyncDisposableStack()
-  const writer = opening.use(await ConnectionThread.open(path, mode, { migration }))
-  const scanner = opening.use(await ConnectionThread.open(path, 'read'))
+  const writer = opening.use(await ConnectionThread.open({ path, mode, migration }))
+  const scanner = opening.use(await ConnectionThread.open({ path, mode: 'read' }))
   const reader = onStorage(path, () => new Connection(path, 'read'))
   opening.move()
   return { writer, scanner, reader }
@@ -150,21 +176,15 @@ const CHECK_TIMEOUT_MS = 24 * 60 * 60 * 1000
 const MAX_FAULTS = 100
 
 /** Checks the whole file, while other connections continue. */
-async function checkSqlite(thread: ConnectionThread): Promise<string[]> {
-  const lines = async (text: string) => {
-    const rows = await thread.send({ kind: 'values', text, values: [] })
-    return Array.isArray(rows) ? rows.map((row) => (Array.isArray(row) ? row.map(String) : [])) : []
-  }
+async function checkSqlite(reader: Reader): Promise<string[]> {
   try {
-    const integrity = await lines(`PRAGMA integrity_check(${MAX_FAULTS})`)
-    const foreign = await lines('PRAGMA foreign_key_check')
+    const integrity = await reader.values(sql`PRAGMA integrity_check(${raw(String(MAX_FAULTS))})`)
+    const foreign = await reader.values(sql`PRAGMA foreign_key_check`)
     return [
       ...integrity.map((row) => row.join(' ')).filter((fault) => fault !== 'ok'),
       ...foreign
         .slice(0, MAX_FAULTS)
-        .map(
-          ([table = '', , parent = '']) => `a row of ${table} refers to a row of ${parent} that is not there`,
-        ),
+        .map(([table, , parent]) => `a row of ${table} refers to a row of ${parent} that is not there`),
     ]
   } catch (error) {
     // A badly damaged file cannot even be checked.
