@@ -80,7 +80,7 @@ export class CommitWatch implements ChangeSource {
   }
 
   /** Counts a commit of this node immediately, and schedules its announcement. */
-  committed(topics: Iterable<string>): void {
+  committed(topics: readonly string[]): void {
     if (!this.#count(topics)) return
     this.#stale = true
     this.#unannounced = true
@@ -214,16 +214,11 @@ export class CommitWatch implements ChangeSource {
     if (this.#settled > before) for (const callback of this.#watchers) callback()
   }
 
-  #count(topics: Iterable<string>): boolean {
-    let any = false
-    for (const topic of TOPICS) {
-      for (const one of topics) {
-        if (one !== topic) continue
-        this.#versions[topic]++
-        any = true
-      }
-    }
-    return any
+  /** @returns whether any is known */
+  #count(topics: readonly string[]): boolean {
+    const known = TOPICS.filter((topic) => topics.includes(topic))
+    for (const topic of known) this.#versions[topic]++
+    return known.length > 0
   }
 
   async #drop(client = this.#client): Promise<void> {

@@ -1,9 +1,10 @@
+import { withRetries } from '../../../lib/retry.ts'
 import { ChangeLog } from '../changes/change-log.ts'
 import { clientOf, connectionSlots, runWrite } from '../connection-slots.ts'
-import type { Database, ObserveDatabase, OpenOptions } from '../database.ts'
+import type { Database, ObserveDatabase, OpenOptions, Reader } from '../database.ts'
 import { StorageFault } from '../faults.ts'
 import { migrations, newest } from '../migrations/index.ts'
-import { sql } from '../sql.ts'
+import { readerOn, sql } from '../sql.ts'
 import { CommitWatch } from './commit-watch.ts'
 import { postgresDialect } from '../dialect.ts'
 import { DatabaseFault, storageKindOf } from './faults.ts'
@@ -11,11 +12,10 @@ import {
   ConnectionPool,
   connectionShares,
   localLimits,
+  inTransaction,
   READ_TIMEOUT_MS,
-  readerOn,
   SCAN_TIMEOUT_MS,
   SILENCE_MS,
-  WRITE_TIMEOUT_MS,
   type PostgresConnection,
   type Report,
 } from './pool.ts'
@@ -50,9 +50,7 @@ export async function openPostgres(
   const version = await prepareServer(url, report, startTimeoutMs, options)
   if (version !== 0 && version < schema) options.onMigrated?.(version, schema)
   const share = connectionShares(connections)
-  const reads = new ConnectionPool(url, share.reads, READ_TIMEOUT_MS, report)
-  const writes = new ConnectionPool(url, share.writes, WRITE_TIMEOUT_MS + SILENCE_MS, report)
-  const scans = new ConnectionPool(url, share.scans, SCAN_TIMEOUT_MS + SILENCE_MS, report)
+  const pool = new ConnectionPool(url, share.reads + share.writes + share.scans, report)
   const readSlots = connectionSlots('read', share.reads)
   const writeSlots = connectionSlots('write', share.writes)
   const scanSlots = connectionSlots('scan', share.scans)
@@ -75,19 +73,24 @@ export async function openPostgres(
 
   const close = async () => {
     await watch.close()
-    await Promise.all([reads, writes, scans].map((pool) => pool[Symbol.asyncDispose]()))
+    await pool[Symbol.asyncDispose]()
   }
 
   watch.start()
 
   const scannerFor = (account?: number) =>
-    readerOn((work) =>
-      timed('scan', () =>
-        scanSlots.run(clientOf(account), () => scans.use((connection) => withTimeouts(connection, work))),
-      ),
-    )
+    readerOn((form, query) => {
+      const read = (connection: PostgresConnection) =>
+        inTransaction(connection, BEGIN_SCAN, () => connection[form](query))
+      return timed('scan', () =>
+        scanSlots.run(clientOf(account), () => pool.use(SCAN_TIMEOUT_MS + SILENCE_MS, read)),
+      )
+    })
   const readerFor = (client: string) =>
-    readerOn((work) => timed('read', () => readSlots.run(client, () => retryOnce(() => reads.use(work)))))
+    readerOn((form, query) => {
+      const read = () => pool.use(READ_TIMEOUT_MS, (connection) => connection[form](query))
+      return timed('read', () => readSlots.run(client, () => withRetries(read, RETRY_IF_LOST)))
+    })
   const reader = readerFor(clientOf(undefined))
   return {
     dialect: postgresDialect,
@@ -96,18 +99,15 @@ export async function openPostgres(
     scanner: scannerFor(),
     scannerOf: scannerFor,
     transaction: (work, author, { rows = 0 } = {}) => {
-      const run = () => transact(writes, watch, work, author)
+      const run = () => transact(pool, watch, work, author)
       return timed('write', () => runWrite(writeSlots, author, rows, run))
     },
-    snapshot: (work) =>
-      timed('scan', () =>
-        readSnapshot(url, report, (connection) => work(readerOn((use) => use(connection)))),
-      ),
+    snapshot: (work) => timed('scan', () => readSnapshot(url, report, work)),
     version: (topic) => watch.version(topic),
     changes: new ChangeLog(reader, watch, postgresDialect),
-    check: () => timed('scan', () => scans.use(checkPostgres)),
+    check: () => timed('scan', () => pool.use(SCAN_TIMEOUT_MS + SILENCE_MS, checkPostgres)),
     ping: async () => {
-      await reads.use((connection) => connection.rows(sql`SELECT 1`))
+      await pool.use(READ_TIMEOUT_MS, (connection) => connection.run('SELECT 1'))
     },
     stats: () => ({ waitingWrites: writeSlots.waiting, waitingScans: scanSlots.waiting }),
     close,
@@ -115,26 +115,11 @@ export async function openPostgres(
   }
 }
 
-/** Retries a read once, because an idle connection of the pool may be dead without our knowing. */
-async function retryOnce<T>(read: () => Promise<T>): Promise<T> {
-  try {
-    return await read()
-  } catch (error) {
-    if (error instanceof DatabaseFault && error.kind === 'lost') return read()
-    throw error
-  }
-}
-
-async function withTimeouts<T>(
-  connection: PostgresConnection,
-  work: (connection: PostgresConnection) => Promise<T>,
-): Promise<T> {
-  await connection.run(BEGIN_SCAN, undefined, READ_TIMEOUT_MS)
-  try {
-    return await work(connection)
-  } finally {
-    await connection.run('COMMIT').catch(() => {})
-  }
+/** An idle connection of the pool may be dead without our knowing. */
+const RETRY_IF_LOST = {
+  attempts: 2,
+  firstPauseMs: 1,
+  isRetryable: (error: unknown) => error instanceof DatabaseFault && error.kind === 'lost',
 }
 
 /** Reading one page of rows, or counting them all. */
@@ -144,29 +129,24 @@ const SNAPSHOT_IDLE_MS = 120_000
 
 const BEGIN_SNAPSHOT =
   `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${localLimits(SNAPSHOT_TIMEOUT_MS)}; ` +
-  `SET LOCAL idle_in_transaction_session_timeout = ${SNAPSHOT_IDLE_MS}`
+  // The snapshot is taken by the first statement after BEGIN.
+  `SET LOCAL idle_in_transaction_session_timeout = ${SNAPSHOT_IDLE_MS}; SELECT 1`
 
 /** Runs `work` with a separate connection that sees the database as it is now. */
 async function readSnapshot<T>(
   url: string,
   report: Report,
-  work: (connection: PostgresConnection) => Promise<T>,
+  work: (reader: Reader) => Promise<T>,
 ): Promise<T> {
-  await using pool = new ConnectionPool(url, 1, SNAPSHOT_TIMEOUT_MS + SILENCE_MS, report)
-  return await pool.use(async (connection) => {
-    // The snapshot is taken by the first statement after BEGIN.
-    await connection.run(`${BEGIN_SNAPSHOT}; SELECT 1`)
-    try {
-      return await work(connection)
-    } finally {
-      await connection.run('COMMIT').catch(() => {})
-    }
-  })
+  await using pool = new ConnectionPool(url, 1, report)
+  return await pool.use(SNAPSHOT_TIMEOUT_MS + SILENCE_MS, (connection) =>
+    inTransaction(connection, BEGIN_SNAPSHOT, () => work(readerOn((form, query) => connection[form](query)))),
+  )
 }
 
 /** Reports unfinished indexes and constraints that were never validated. */
 async function checkPostgres(connection: PostgresConnection): Promise<string[]> {
-  const rows = await connection.rows(sql`
+  const rows = await connection.all(sql`
     SELECT 'the index ' || relname || ' is not valid' AS fault
     FROM pg_index
     JOIN pg_class ON pg_class.oid = indexrelid

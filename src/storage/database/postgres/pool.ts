@@ -1,5 +1,4 @@
 import pg from 'pg'
-import type { Reader } from '../database.ts'
 import { sqlValues, type Query, type SqlValue } from '../sql.ts'
 import { DatabaseFault } from './faults.ts'
 
@@ -82,12 +81,10 @@ export type PostgresConnection = ReturnType<typeof connectionOf>
 export class ConnectionPool {
   readonly #pool: pg.Pool
 
-  /** @param queryTimeoutMs a connection whose server does not answer is closed after this time */
-  constructor(url: string, max: number, queryTimeoutMs: number, report: Report) {
+  constructor(url: string, max: number, report: Report) {
     this.#pool = new pg.Pool({
       ...connectionSettings(url),
       max,
-      query_timeout: queryTimeoutMs,
       idleTimeoutMillis: IDLE_MS,
       maxLifetimeSeconds: MAX_LIFETIME_S,
     })
@@ -97,25 +94,25 @@ export class ConnectionPool {
     this.#pool.on('connect', (client) => client.on('error', () => {}))
   }
 
-  /** Runs `work` with a connection, and discards the connection afterwards if its state is uncertain. */
-  async use<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` with a connection, and discards the connection afterwards if its state is uncertain.
+   * @param silenceMs how long the server may leave a statement unanswered, unless the statement says otherwise
+   */
+  async use<T>(silenceMs: number, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     if (this.#pool.ending) throw new DatabaseFault(new Error('the database was closed'), 'fault')
     const client = await this.#pool.connect().catch((error: unknown) => {
       // The cause is never the request itself.
       throw new DatabaseFault(error, 'lost')
     })
-    let healthy = false
+    let isIntact = true
     try {
-      const result = await work(connectionOf(client))
-      healthy = client.getTransactionStatus() === 'I'
-      return result
+      return await work(connectionOf(client, silenceMs))
     } catch (error) {
       // After a failed statement the connection is intact; a statement that timed out may still be running.
-      healthy =
-        !(error instanceof DatabaseFault && error.endsConnection) && client.getTransactionStatus() === 'I'
+      isIntact = !(error instanceof DatabaseFault && error.endsConnection)
       throw error
     } finally {
-      client.release(!healthy)
+      client.release(!isIntact || client.getTransactionStatus() !== 'I')
     }
   }
 
@@ -125,38 +122,37 @@ export class ConnectionPool {
   }
 }
 
-function connectionOf(client: pg.ClientBase) {
-  const send = <Row extends pg.QueryResultRow>(
-    config: pg.QueryConfig & { readonly query_timeout?: number },
-  ) => client.query<Row>(config).catch(toFault)
+function connectionOf(client: pg.ClientBase, silenceMs: number) {
+  const send = async (
+    config: pg.QueryConfig & { readonly query_timeout?: number; readonly rowMode?: string },
+  ) => {
+    try {
+      return await client.query<Record<string, unknown>>({ query_timeout: silenceMs, ...config })
+    } catch (error) {
+      throw new DatabaseFault(error)
+    }
+  }
   return {
-    rows: async (query: Query): Promise<Record<string, unknown>[]> =>
-      (await send<Record<string, unknown>>({ text: query.text, values: sqlValues(query) })).rows,
-    arrays: async (query: Query): Promise<SqlValue[][]> => {
-      const config = { text: query.text, values: sqlValues(query), rowMode: 'array' as const }
-      return (await client.query<SqlValue[]>(config).catch(toFault)).rows
-    },
+    all: async (query: Query) => (await send({ text: query.text, values: sqlValues(query) })).rows,
+    /** Returns rows as arrays, which the library's types do not express. */
+    values: async (query: Query): Promise<unknown> =>
+      (await send({ text: query.text, values: sqlValues(query), rowMode: 'array' })).rows,
     /**
      * @param values undefined for several statements, in the simple protocol, which has no parameters
-     * @param silenceMs how long the server may be silent, by default the limit of the pool
      * @returns the number of rows that the statement changed or returned
      */
     run: async (
       text: string,
       values?: readonly (SqlValue | Buffer)[],
-      silenceMs?: number,
+      timeoutMs = silenceMs,
     ): Promise<number> => {
-      const config = {
-        text,
-        ...(values === undefined ? {} : { values: [...values] }),
-        ...(silenceMs === undefined ? {} : { query_timeout: silenceMs }),
-      }
-      return (await send(config)).rowCount ?? 0
+      const parameters = values === undefined ? {} : { values: [...values] }
+      return (await send({ text, ...parameters, query_timeout: timeoutMs })).rowCount ?? 0
     },
     /** Runs several statements in one message of the simple protocol. Returns the rows of the first. */
-    several: async (text: string, silenceMs: number): Promise<Record<string, unknown>[]> => {
+    several: async (text: string, timeoutMs: number): Promise<Record<string, unknown>[]> => {
       // An array if there are several, which the library's types do not express.
-      const results: unknown = await send({ text, query_timeout: silenceMs })
+      const results: unknown = await send({ text, query_timeout: timeoutMs })
       const [first]: readonly pg.QueryResult<Record<string, unknown>>[] = Array.isArray(results)
         ? results
         : []
@@ -165,19 +161,16 @@ function connectionOf(client: pg.ClientBase) {
   }
 }
 
-function toFault(error: unknown): never {
-  throw new DatabaseFault(error)
-}
-
-/** Returns a reader on the connections that `use` provides. */
-export function readerOn(
-  use: <T>(work: (connection: PostgresConnection) => Promise<T>) => Promise<T>,
-): Reader {
-  // The engine cannot know a statement's row type: the statement's own declaration is trusted, here only.
-  const all = async <Row>(query: Query<Row>) => (await use((connection) => connection.rows(query))) as Row[]
-  return {
-    all,
-    first: async (query) => (await all(query))[0],
-    values: (query): Promise<SqlValue[][]> => use((connection) => connection.arrays(query)),
+/** Runs reads in a transaction that `begin` starts, for its timeouts and its snapshot. */
+export async function inTransaction<T>(
+  connection: PostgresConnection,
+  begin: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  await connection.run(begin, undefined, READ_TIMEOUT_MS)
+  try {
+    return await work()
+  } finally {
+    await connection.run('COMMIT').catch(() => {})
   }
 }

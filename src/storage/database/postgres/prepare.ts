@@ -32,14 +32,14 @@ export function prepareServer(
   { schema, migrations, existing = false }: Pick<OpenOptions, 'schema' | 'migrations' | 'existing'> = {},
 ): Promise<number> {
   return retryUntilReady(startTimeoutMs, report, async () => {
-    // New pools for each attempt: the next may reach another server at the address.
-    await using reads = new ConnectionPool(url, 1, READ_TIMEOUT_MS, report)
-    await using steps = new ConnectionPool(url, 1, STEP_TIMEOUT_MS + SILENCE_MS, report)
-    await check(reads)
-    const version = await reads.use(schemaVersion)
+    // A new pool for each attempt: the next may reach another server at the address.
+    await using pool = new ConnectionPool(url, 1, report)
+    await pool.use(READ_TIMEOUT_MS, check)
+    const version = await pool.use(READ_TIMEOUT_MS, schemaVersion)
     if (existing) assertCurrentSchema(version, 'the PostgreSQL database', 'the PostgreSQL database is empty')
-    else await migrate(steps, schema, migrations)
-    await reportMissingSearch(reads, report)
+    else await migrate(pool, schema, migrations)
+    if (!(await pool.use(READ_TIMEOUT_MS, hasSearchIndex)))
+      report(new DatabaseFault(new Error('pg_trgm cannot be had here: every search visits every record')))
     return version ?? 0
   })
 }
@@ -68,13 +68,11 @@ async function retryUntilReady<T>(
 }
 
 /** Checks the server before anything is written. */
-async function check(pool: ConnectionPool): Promise<void> {
-  const [server] = await pool.use((connection) =>
-    connection.rows(sql`
-      SELECT CAST(current_setting('server_version_num') AS integer) AS version,
-        current_setting('server_version') AS release, current_setting('server_encoding') AS encoding,
-        current_setting('transaction_read_only') AS read_only`),
-  )
+async function check(connection: PostgresConnection): Promise<void> {
+  const [server] = await connection.all(sql`
+    SELECT CAST(current_setting('server_version_num') AS integer) AS version,
+      current_setting('server_version') AS release, current_setting('server_encoding') AS encoding,
+      current_setting('transaction_read_only') AS read_only`)
   if (Number(server?.['version']) < LEAST_VERSION) {
     throw new Error(`PostgreSQL ${String(server?.['release'])} is too old, it takes 13 or newer`)
   }
@@ -103,13 +101,11 @@ function explained(fault: DatabaseFault): Error {
   return remedy === undefined ? fault : new Error(`${fault.message}; ${remedy}`, { cause: fault })
 }
 
-async function reportMissingSearch(pool: ConnectionPool, report: Report): Promise<void> {
-  const [found] = await pool.use((connection) =>
-    connection.rows(sql`SELECT to_regclass('domains_name_trigrams') IS NOT NULL AS indexed`),
+async function hasSearchIndex(connection: PostgresConnection): Promise<boolean> {
+  const [found] = await connection.all(
+    sql`SELECT to_regclass('domains_name_trigrams') IS NOT NULL AS indexed`,
   )
-  if (found?.['indexed'] !== true) {
-    report(new DatabaseFault(new Error('pg_trgm cannot be had here: every search visits every record')))
-  }
+  return found?.['indexed'] === true
 }
 
 /** Advisory lock that lets one node at a time migrate. The number is arbitrary, but must not change. */
@@ -137,10 +133,10 @@ async function migrate(
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      const left = await pool.use((connection) =>
+      const isDone = await pool.use(STEP_TIMEOUT_MS + SILENCE_MS, (connection) =>
         withMigrationLock(connection, () => step(connection, target, steps)),
       )
-      if (left === 'done') return
+      if (isDone) return
       tries = 0
     } catch (error) {
       const isTaken = error instanceof DatabaseFault && error.code === LOCK_NOT_AVAILABLE
@@ -152,17 +148,18 @@ async function migrate(
 
 /** Returns the version of the schema; undefined if there is none. */
 async function schemaVersion(connection: PostgresConnection): Promise<number | undefined> {
-  const [known] = await connection.rows(sql`SELECT to_regclass('schema_version') IS NOT NULL AS there`)
+  const [known] = await connection.all(sql`SELECT to_regclass('schema_version') IS NOT NULL AS there`)
   if (known?.['there'] !== true) return undefined
-  const [row] = await connection.rows(sql`SELECT version FROM schema_version`)
+  const [row] = await connection.all(sql`SELECT version FROM schema_version`)
   return Number(row?.['version'])
 }
 
+/** @returns whether no further step is left */
 async function step(
   connection: PostgresConnection,
   target: number,
   steps: readonly Migration[],
-): Promise<'more' | 'done'> {
+): Promise<boolean> {
   const known = await schemaVersion(connection)
   // If the table exists, a role without the right to create tables is sufficient.
   if (known === undefined) {
@@ -175,11 +172,11 @@ async function step(
   const next = nextMigration(known ?? 0, target, steps)
   if (next === undefined) {
     await connection.run(SEARCH_INDEXES)
-    return 'done'
+    return true
   }
   await connection.run(next.postgres)
   await connection.run('UPDATE schema_version SET version = $1', [next.version])
-  return 'more'
+  return false
 }
 
 async function withMigrationLock<T>(connection: PostgresConnection, work: () => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { withRetries } from '../../../lib/retry.ts'
 import { TOPICS } from '../changes/change.ts'
 import type { Transaction } from '../database.ts'
 import { postgresBatch, postgresBatchLock } from '../batch.ts'
@@ -7,20 +7,17 @@ import {
   batchSilence,
   localLimits,
   READ_TIMEOUT_MS,
+  SILENCE_MS,
   STATEMENT_SILENCE_MS,
   WRITE_TIMEOUT_MS,
-  readerOn,
   type ConnectionPool,
   type PostgresConnection,
 } from './pool.ts'
-import { sqlValues } from '../sql.ts'
+import { readerOn, sqlValues } from '../sql.ts'
 import type { CommitWatch } from './commit-watch.ts'
 
-/** Attempts of one transaction in all, after conflicts or lost connections. */
-const MAX_ATTEMPTS = 8
-/** The pause before an attempt doubles up to the maximum. Its length is random, so that rivals diverge. */
-const FIRST_PAUSE_MS = 5
-const MAX_PAUSE_MS = 500
+/** After conflicts or lost connections. The pauses are random, so that rivals diverge. */
+const RETRIES = { attempts: 8, firstPauseMs: 10 }
 /** No further attempt begins after this time. */
 const MAX_TOTAL_MS = 15_000
 
@@ -53,22 +50,23 @@ export async function transact<T>(
   author: number | undefined,
 ): Promise<T> {
   const deadline = performance.now() + MAX_TOTAL_MS
-  for (let run = 1; ; run++) {
-    const attempt: Attempt = { committing: false }
-    try {
-      return await pool.use((connection) => once(connection, watch, work, author, attempt))
-    } catch (error) {
-      if (!(error instanceof DatabaseFault)) throw error
-      // After COMMIT was sent, only the caller can decide whether to retry, because the outcome is unknown.
-      const mayRepeat = error.kind === 'conflict' || (error.kind === 'lost' && !attempt.committing)
-      if (!mayRepeat || run === MAX_ATTEMPTS || performance.now() > deadline) throw error
-    }
-    await pause(Math.random() * Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** run))
+  const attempt: Attempt = { isCommitting: false }
+  const run = () => {
+    attempt.isCommitting = false
+    return pool.use(WRITE_TIMEOUT_MS + SILENCE_MS, (connection) =>
+      once(connection, watch, work, author, attempt),
+    )
   }
+  const isRetryable = (error: unknown) => {
+    if (!(error instanceof DatabaseFault) || performance.now() > deadline) return false
+    // After COMMIT was sent, only the caller can decide whether to retry, because the outcome is unknown.
+    return error.kind === 'conflict' || (error.kind === 'lost' && !attempt.isCommitting)
+  }
+  return withRetries(run, { ...RETRIES, isRetryable })
 }
 
 interface Attempt {
-  committing: boolean
+  isCommitting: boolean
 }
 
 async function once<T>(
@@ -82,7 +80,7 @@ async function once<T>(
   await connection.run(begin, undefined, READ_TIMEOUT_MS)
   let changed = 0
   const tx: Transaction = {
-    ...readerOn((use) => use(connection)),
+    ...readerOn((form, query) => connection[form](query)),
     async run(query) {
       const count = await connection.run(query.text, sqlValues(query), STATEMENT_SILENCE_MS)
       changed += count
@@ -101,7 +99,7 @@ async function once<T>(
   }
   try {
     const result = await work(tx)
-    attempt.committing = true
+    attempt.isCommitting = true
     if (changed === 0) {
       await connection.run('COMMIT', undefined, STATEMENT_SILENCE_MS)
       return result
