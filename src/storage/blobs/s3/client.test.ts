@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { tmpdir } from 'node:os'
 import { after, before, suite, test } from 'node:test'
 import { Staging } from '../staging.ts'
-import { S3Connection } from './client.ts'
+import { openClient, presign } from './client.ts'
 import { parseS3Location } from './location.ts'
 import { openS3Blobs } from './store.ts'
 
@@ -15,16 +15,16 @@ suite('presigned URLs', () => {
     region: 'sa-east-1',
     pathStyle: false,
   }
-  const connection = new S3Connection(location, { maxSockets: 1, maxAttempts: 1 })
+  const client = openClient(location, { maxSockets: 1, maxAttempts: 1 })
   const address = { Bucket: 'fotos', Key: 'a' }
   const start = Date.parse('2026-03-04T05:10:00Z')
-  const at = async (ms: number) => connection.presign(address, 'image/png', start + ms)
+  const at = async (ms: number) => presign(client, address, 'image/png', start + ms)
 
   before(() => {
     process.env['AWS_ACCESS_KEY_ID'] = 'id'
     process.env['AWS_SECRET_ACCESS_KEY'] = 'secret'
   })
-  after(() => connection.close())
+  after(() => client.destroy())
 
   test('repeat within a window, so that caches recognise them, and then change', async () => {
     const { url } = await at(0)

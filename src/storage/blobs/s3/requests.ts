@@ -4,13 +4,17 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
+  type $Command,
   type GetObjectCommandOutput,
   type HeadObjectCommandOutput,
+  type S3Client,
+  type S3ClientResolvedConfig,
   type ServiceInputTypes,
   type ServiceOutputTypes,
 } from '@aws-sdk/client-s3'
+import { HttpRequest } from '@smithy/core/protocols'
 import { BlobDamaged } from '../blob-store.ts'
-import { S3Connection, withDeadline, type S3Command, type SendOptions } from './client.ts'
+import { openClient, withDeadline } from './client.ts'
 import { isNamed, isTransient, translate } from './errors.ts'
 import type { S3Location } from './location.ts'
 import { FairSlots, groupBefore } from '../../../lib/fair-slots.ts'
@@ -91,7 +95,34 @@ export interface Operation {
   readonly signal: AbortSignal
 }
 
-export type Download = GetObjectCommandOutput & { readonly Body: Readable }
+interface SendOptions {
+  /**
+   * SHA-256 of the body in hexadecimal, to sign a put with. All stores that know version 4 signatures compare it with what
+   * arrives, while few know checksum headers; the SDK alone would not sign the content of a stream.
+   */
+  readonly sha256?: string
+  /** Opens the body for each attempt. The SDK does not retry a request whose body is a stream. */
+  readonly openBody?: () => Readable
+  readonly client?: S3Client
+  /** Attempts of the same download, whose body broke off. */
+  readonly previousAttempts?: number
+}
+
+type Command<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = $Command<
+  Input,
+  Output,
+  S3ClientResolvedConfig,
+  ServiceInputTypes,
+  ServiceOutputTypes
+>
+
+export type Download = GetObjectCommandOutput & { readonly Body: Readable; readonly ContentLength: number }
+
+interface DownloadOptions {
+  readonly size?: number | undefined
+  readonly isStream?: boolean
+  readonly range?: string | undefined
+}
 
 /** The requests of one store: names of objects, fair sharing, deadlines, repeated downloads, metrics. */
 export class S3Requests {
@@ -99,8 +130,8 @@ export class S3Requests {
   readonly #options: S3Options
   readonly #onFault: ObserveFaults
   readonly #onAttempt: ObserveAttempts
-  readonly #connection: S3Connection
-  readonly #streaming: S3Connection
+  readonly #client: S3Client
+  readonly #streaming: S3Client
   readonly #slots: FairSlots
 
   constructor(location: S3Location, options: S3Options, onFault: ObserveFaults, onAttempt: ObserveAttempts) {
@@ -109,8 +140,8 @@ export class S3Requests {
     this.#options = options
     this.#onFault = onFault
     this.#onAttempt = onAttempt
-    this.#connection = new S3Connection(location, { maxSockets: requests, maxAttempts, silenceMs })
-    this.#streaming = new S3Connection(location, { maxSockets: streams, maxAttempts, headMs: silenceMs })
+    this.#client = openClient(location, { maxSockets: requests, maxAttempts, silenceMs })
+    this.#streaming = openClient(location, { maxSockets: streams, maxAttempts, headMs: silenceMs })
     this.#slots = fairSlots(requests, options.requestsPerClient, options)
   }
 
@@ -141,22 +172,44 @@ export class S3Requests {
     work: (operation: Operation) => Promise<T>,
     client: string = SERVICE,
   ): Promise<T> {
-    const ms = this.#options.totalMs + (bytes / this.#options.minBytesPerSecond) * 1_000
+    const ms = this.#options.totalMs + Math.ceil((bytes / this.#options.minBytesPerSecond) * 1_000)
     return this.observed(name, () =>
       this.#slots.run(client, () => withDeadline(ms, (signal) => work({ name, signal }))),
     )
   }
 
+  /** Sends a command, with the retries of the SDK. */
   send<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
-    operation: Operation,
-    command: S3Command<Input, Output>,
-    body: Pick<SendOptions, 'sha256' | 'openBody'> = {},
+    { name, signal }: Operation,
+    command: Command<Input, Output>,
+    { sha256, openBody, client = this.#client, previousAttempts = 0 }: SendOptions = {},
   ): Promise<Output> {
-    return this.#connection.send(command, { ...this.#sendOptions(operation), ...body })
-  }
-
-  #sendOptions({ name, signal }: Operation, previousAttempts = 0): SendOptions {
-    return { signal, onAttempt: (attempt) => this.#onAttempt(name, previousAttempts + attempt) }
+    let attempt = previousAttempts
+    command.middlewareStack.add(
+      (next) => (args) => {
+        if (sha256 !== undefined && HttpRequest.isInstance(args.request))
+          args.request.headers['x-amz-content-sha256'] = sha256
+        return next(args)
+      },
+      { step: 'build', name: 'signDigest' },
+    )
+    command.middlewareStack.add(
+      (next) => async (args) => {
+        this.#onAttempt(name, ++attempt)
+        if (openBody === undefined || !HttpRequest.isInstance(args.request)) return next(args)
+        const request = HttpRequest.clone(args.request)
+        const body = openBody()
+        request.body = body
+        const broken = new Promise<never>((_, reject) => body.once('error', reject))
+        try {
+          return await Promise.race([next({ ...args, request }), broken])
+        } finally {
+          body.destroy()
+        }
+      },
+      { step: 'finalizeRequest', priority: 'low', name: 'onAttempt' },
+    )
+    return client.send(command, { abortSignal: signal })
   }
 
   /** Returns the headers of an object. Undefined if there is none. */
@@ -181,15 +234,16 @@ export class S3Requests {
   /**
    * Requests an object and hands its body to `use`, again if the body breaks off or is damaged: the SDK retries a request only
    * until its answer begins. Undefined if there is no such object.
-   * @param options `isStream`: the body is read slowly, at a client's pace. `range`: as in the header `Range`
+   * @param options `size`: the length that the body must have. `isStream`: it is read slowly, at a client's pace. `range`: as in
+   * the header `Range`
    */
   async download<T>(
     key: string,
     operation: Operation,
     use: (found: Download) => Promise<T>,
-    { isStream = false, range }: { readonly isStream?: boolean; readonly range?: string | undefined } = {},
+    { size, isStream = false, range }: DownloadOptions = {},
   ): Promise<T | undefined> {
-    const connection = isStream ? this.#streaming : this.#connection
+    const client = isStream ? this.#streaming : this.#client
     for (let attempt = 1; ; attempt++) {
       const command = new GetObjectCommand({
         ...this.objectOf(key),
@@ -197,18 +251,21 @@ export class S3Requests {
       })
       let found
       try {
-        found = await connection.send(command, this.#sendOptions(operation, attempt - 1))
+        found = await this.send(operation, command, { client, previousAttempts: attempt - 1 })
       } catch (error) {
         if (isNamed(error, 'NoSuchKey')) return undefined
         if (isNamed(error, 'InvalidRange')) throw new BlobDamaged(`${key} has no ${range}`)
         throw error
       }
-      const { Body } = found
-      if (!(Body instanceof Readable)) throw new Error('an answer without a body')
+      const { Body, ContentLength } = found
+      if (!(Body instanceof Readable) || ContentLength === undefined)
+        throw new Error('an answer without a body')
       // Without a listener, a body that breaks before `use` reads it would end the process.
       Body.on('error', () => {})
       try {
-        return await use({ ...found, Body })
+        if (size !== undefined && ContentLength !== size)
+          throw new BlobDamaged(`${key} has ${ContentLength} bytes, not ${size}`)
+        return await use({ ...found, Body, ContentLength })
       } catch (error) {
         Body.destroy()
         const isLast = attempt >= this.#options.maxAttempts || operation.signal.aborted
@@ -243,7 +300,7 @@ export class S3Requests {
   }
 
   close(): void {
-    this.#connection.close()
-    this.#streaming.close()
+    this.#client.destroy()
+    this.#streaming.destroy()
   }
 }

@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { BlobDamaged, type BlobStore } from '../blob-store.ts'
 import type { StagedFile, Staging } from '../staging.ts'
-import { S3Connection, withDeadline } from './client.ts'
+import { openClient, presign, withDeadline } from './client.ts'
 import { attemptsOf, isNamed, isTransient } from './errors.ts'
 import { localCopies } from './local-copies.ts'
 import type { S3Location } from './location.ts'
@@ -46,10 +46,7 @@ export function openS3Blobs(
   const { bucket, prefix, endpoint, publicEndpoint = endpoint } = location
   const requests = new S3Requests(location, options, onFault, onAttempt)
   // Only signs URLs, for clients that may reach the store at another address than this service.
-  const signer = new S3Connection(
-    { ...location, endpoint: publicEndpoint },
-    { maxSockets: 1, maxAttempts: 1 },
-  )
+  const signer = openClient({ ...location, endpoint: publicEndpoint }, { maxSockets: 1, maxAttempts: 1 })
   const streams = fairSlots(options.streams, options.streamsPerClient, options)
   const copies = fairSlots(options.copies, options.copiesPerClient, {
     ...options,
@@ -63,15 +60,13 @@ export function openS3Blobs(
     size: number | undefined,
     consume: (body: Readable) => Promise<string>,
   ): Promise<boolean> {
-    const isFound = await requests.download(key, operation, async ({ Body, ContentLength, Metadata }) => {
-      if (ContentLength === undefined || (size !== undefined && ContentLength !== size))
-        throw new BlobDamaged(`${key} is ${ContentLength} bytes long, not ${size}`)
+    const check = async ({ Body, Metadata }: Download) => {
       const digest = await consume(Body)
       const expected = Metadata?.[DIGEST]
       if (expected !== undefined && digest !== expected) throw new BlobDamaged(`${key} has other content`)
       return true
-    })
-    return isFound === true
+    }
+    return (await requests.download(key, operation, check, { size })) === true
   }
 
   async function read(key: string, size: number, operation: Operation): Promise<Buffer | undefined> {
@@ -83,32 +78,26 @@ export function openS3Blobs(
     return bytes
   }
 
-  /**
-   * Opens a body that a client reads at its own pace. It holds one of the streams until it is closed.
-   * @param lengthOf the length that the body must have; NaN if the answer does not match the request
-   */
+  /** Opens a body that a client reads at its own pace. It holds one of the streams until it is closed. */
   function openStream(
     key: string,
-    range: string | undefined,
-    lengthOf: (found: Download) => number,
+    part: { readonly range?: string; readonly size?: number } = {},
     client: string = SERVICE,
   ): Promise<{ readonly size: number; readonly body: Readable } | undefined> {
     return requests.observed('stream', async () => {
       const release = await streams.take(client)
       const open = async (found: Download) => {
-        const size = lengthOf(found)
-        if (found.ContentLength !== size) throw new BlobDamaged(`${key} has no ${range ?? 'known length'}`)
         const body = withTimeouts(found.Body, options.silenceMs, options.stallMs)
         // A fault before the first byte can still be retried or reported to the client.
         await once(body, 'readable')
         body.on('error', (error) => requests.report('stream', error))
         found.Body.once('close', release)
         if (found.Body.closed) release()
-        return { size, body }
+        return { size: found.ContentLength, body }
       }
       try {
         const opened = await withDeadline(options.totalMs, (signal) =>
-          requests.download(key, { name: 'stream', signal }, open, { isStream: true, range }),
+          requests.download(key, { name: 'stream', signal }, open, { isStream: true, ...part }),
         )
         if (opened === undefined) release()
         return opened
@@ -202,11 +191,10 @@ export function openS3Blobs(
           (await requests.operate('stream', 0, (operation) => requests.head(key, operation), client)) &&
           Readable.from([])
         )
-      const lengthOf = ({ ContentRange }: Download) =>
-        ContentRange?.startsWith(`bytes ${start}-${end}/`) === true ? end - start + 1 : NaN
-      return (await openStream(key, `bytes=${start}-${end}`, lengthOf, client))?.body
+      const part = { range: `bytes=${start}-${end}`, size: end - start + 1 }
+      return (await openStream(key, part, client))?.body
     },
-    openWhole: (key) => openStream(key, undefined, ({ ContentLength = NaN }) => ContentLength),
+    openWhole: (key) => openStream(key),
 
     withLocalFile: localCopies(copies, (key, client) =>
       // The size is unknown before the answer, so the deadline is generous; a silent store is noticed earlier.
@@ -246,14 +234,14 @@ export function openS3Blobs(
       requests.observed('ping', () =>
         withDeadline(options.pingMs, (signal) => ping({ name: 'ping', signal })),
       ),
-    locate: (key, mime) => requests.observed('locate', () => signer.presign(requests.objectOf(key), mime)),
+    locate: (key, mime) => requests.observed('locate', () => presign(signer, requests.objectOf(key), mime)),
   }
 
   return {
     store,
     close: () => {
       requests.close()
-      signer.close()
+      signer.destroy()
     },
   }
 }
