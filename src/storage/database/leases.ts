@@ -47,8 +47,7 @@ export class Leases {
     if (pending !== undefined && !(await pending())) return false
     const requestedAt = performance.now()
     if (!(await this.#write(takeLease(dialect, lease)))) return false
-    const hold = new HeldLease(this.#ttlMs, () => this.#write(renewLease(dialect, lease)))
-    hold.start(requestedAt)
+    const hold = holdLease(this.#ttlMs, requestedAt, () => this.#write(renewLease(dialect, lease)))
     let isDone = false
     try {
       const signal = AbortSignal.any([hold.lost, stop])
@@ -68,54 +67,37 @@ export class Leases {
   }
 }
 
-/** A lease that this process holds. It is renewed in time; `lost` aborts if that fails until it expires, and at the end. */
-class HeldLease {
-  readonly #ttlMs: number
-  readonly #renew: () => Promise<boolean>
-  readonly #losing = new AbortController()
-  #renewals: NodeJS.Timeout | undefined
-  #expiry: NodeJS.Timeout | undefined
-
-  constructor(ttlMs: number, renew: () => Promise<boolean>) {
-    this.#ttlMs = ttlMs
-    this.#renew = renew
+/**
+ * Renews a lease that this process holds. `lost` aborts if that fails until it expires, and at the end.
+ * @param requestedAt when the request for the lease was sent, which is before it was granted
+ */
+function holdLease(ttlMs: number, requestedAt: number, renew: () => Promise<boolean>) {
+  const losing = new AbortController()
+  const lose = () => losing.abort()
+  let expiry: NodeJS.Timeout | undefined
+  // Neither timer keeps the process alive.
+  const expireAfter = (since: number) => {
+    clearTimeout(expiry)
+    expiry = setTimeout(lose, since + ttlMs - performance.now()).unref()
   }
-
-  get lost(): AbortSignal {
-    return this.#losing.signal
+  const prolong = async () => {
+    const since = performance.now()
+    // If it fails, the next interval retries, until the lease expires.
+    const isRenewed = await renew().catch(() => undefined)
+    if (losing.signal.aborted) return
+    if (isRenewed === true) expireAfter(since)
+    else if (isRenewed === false) lose()
   }
-
-  /** @param requestedAt when the request for the lease was sent, which is before it was granted */
-  start(requestedAt: number): void {
-    this.#expireAfter(requestedAt)
-    // Neither timer keeps the process alive.
-    this.#renewals = setInterval(() => void this.#prolong(), this.#ttlMs / RENEWALS).unref()
-  }
-
-  end(): void {
-    clearInterval(this.#renewals)
-    clearTimeout(this.#expiry)
-    this.#renewals = undefined
-    // What a run that failed has left behind must not continue without the lease.
-    this.#losing.abort()
-  }
-
-  async #prolong(): Promise<void> {
-    const requestedAt = performance.now()
-    try {
-      const isRenewed = await this.#renew()
-      if (this.#renewals === undefined) return
-      if (isRenewed) this.#expireAfter(requestedAt)
-      else this.#losing.abort()
-    } catch {
-      // The next interval retries, until the lease expires.
-    }
-  }
-
-  #expireAfter(requestedAt: number): void {
-    clearTimeout(this.#expiry)
-    const left = requestedAt + this.#ttlMs - performance.now()
-    this.#expiry = setTimeout(() => this.#losing.abort(), left).unref()
+  expireAfter(requestedAt)
+  const renewals = setInterval(() => void prolong(), ttlMs / RENEWALS).unref()
+  return {
+    lost: losing.signal,
+    end: () => {
+      clearInterval(renewals)
+      clearTimeout(expiry)
+      // What a run that failed has left behind must not continue without the lease.
+      lose()
+    },
   }
 }
 

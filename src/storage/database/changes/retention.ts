@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { inBatches } from '../../../lib/background-jobs.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Database } from '../database.ts'
 import { limit, sql } from '../sql.ts'
@@ -18,35 +19,15 @@ export interface Retention {
  * @returns how many were removed
  */
 export async function sweepChanges(database: Database, clock: Clock, keep: Retention): Promise<number> {
-  let total = 0
-  for (;;) {
-    const { removed, more } = await database.transaction(async (tx) => {
-      const log = await tx.first(logState())
-      if (log === undefined) throw new Error('the table change_log is empty')
-      const { last, staying } = (await tx.first(oldest(log.floor, clock.now() - keep.maxAgeMs, BATCH))) ?? {
-        last: null,
-        staying: null,
-      }
-      const floor = Math.max(log.floor, floorOf(log, keep.maxCount, last, staying))
-      if (floor > log.floor) await tx.run(raiseFloor(floor))
-      const removed = await tx.run(removeChanges(Math.min(floor, log.newest - 1), BATCH))
-      return { removed, more: removed === BATCH || (floor > log.floor && floor === last) }
-    })
-    total += removed
-    if (!more) return total
-  }
+  const log = await database.first(logState())
+  if (log === undefined) throw new Error('the table change_log is empty')
+  const staying = await database.scanner.first(firstSince(log.floor, clock.now() - keep.maxAgeMs))
+  const tooOld = staying === undefined ? log.newest : staying.id - 1
+  const floor = Math.min(Math.max(log.floor, tooOld, log.newest - keep.maxCount), log.newest - 1)
+  // Before the changes are removed, so that a reader that misses them finds out.
+  if (floor > log.floor) await database.transaction((tx) => tx.run(raiseFloor(floor)))
+  return inBatches(BATCH, undefined, () => database.transaction((tx) => tx.run(removeChanges(floor, BATCH))))
 }
-
-/** Returns the id up to which followers may not need the changes any more. */
-function floorOf(log: { newest: number }, maxCount: number, last: number | null, staying: number | null) {
-  if (last === null) return 0
-  const tooOld = staying === null ? last : staying - 1
-  const tooMany = Math.min(last, log.newest - maxCount)
-  return Math.min(Math.max(tooOld, tooMany), log.newest - 1)
-}
-
-/** Changes removed in one transaction. */
-const CLEAR_BATCH = 10_000
 
 /**
  * Gives the changes of a copy a log of its own, before anyone follows it. Cursors of the source become invalid here,
@@ -58,18 +39,13 @@ export async function renewLog(database: Database): Promise<void> {
 
 /** Removes all changes, if they only record that rows were copied here. To be called before anyone follows them. */
 export async function clearChanges(database: Database): Promise<void> {
-  while ((await database.transaction((tx) => tx.run(removeAllChanges(CLEAR_BATCH)))) === CLEAR_BATCH);
+  await inBatches(BATCH, undefined, () => database.transaction((tx) => tx.run(removeAllChanges(BATCH))))
 }
 
-/** The last id of the oldest changes, and the first of them that is young enough to keep. */
-const oldest = (floor: number, bornAfter: number, count: number) => sql<{
-  last: number | null
-  staying: number | null
-}>`
-  SELECT max(id) AS last, min(CASE WHEN at >= ${bornAfter} THEN id END) AS staying
-  FROM (SELECT id, at FROM changes WHERE id > ${floor} ORDER BY id ${limit(count)}) AS oldest`
+/** The first change after an id that is young enough to keep. */
+const firstSince = (after: number, time: number) => sql<{ id: number }>`
+  SELECT id FROM changes WHERE id > ${after} AND at >= ${time} ORDER BY id ${limit(1)}`
 
-/** To be run before the changes are removed, so that a reader that misses them finds out. */
 const raiseFloor = (floor: number) => sql`UPDATE change_log SET floor = ${floor} WHERE floor < ${floor}`
 
 /**
