@@ -147,24 +147,19 @@ function upsertStatement(batch: BatchStatement): string {
   const own = Object.fromEntries(Object.keys(elements).map((name) => [name, `item.${name}`]))
   const inserted = batch.insert?.({ ...constants, ...own }) ?? {}
 
-  const gathered = new Set<string>()
+  const given = (name: string) => `(SELECT ${name} FROM given)`
   const at = { ...constants }
-  for (const [name, type] of Object.entries(elements)) {
-    Object.defineProperty(at, name, {
-      get() {
-        gathered.add(name)
-        return `((SELECT ${name} FROM given) ->> excluded.${key})::${TYPES[type]}`
-      },
-    })
-  }
+  for (const [name, type] of Object.entries(elements))
+    at[name] = `(${given(name)} ->> excluded.${key})::${TYPES[type]}`
   const set = setClause(batch.update(at))
   const when = batch.when?.(at)
-  const objects = [...gathered].map(
-    (name) => `jsonb_object_agg(${key}, ${name}) FILTER (WHERE ${name} IS NOT NULL) AS ${name}`,
-  )
-  const given = objects.length === 0 ? '' : `, given AS MATERIALIZED (SELECT ${objects.join(', ')} FROM item)`
+  const objects = Object.keys(elements)
+    .filter((name) => `${set} ${when}`.includes(given(name)))
+    .map((name) => `jsonb_object_agg(${key}, ${name}) FILTER (WHERE ${name} IS NOT NULL) AS ${name}`)
+  const collected =
+    objects.length === 0 ? '' : `, given AS MATERIALIZED (SELECT ${objects.join(', ')} FROM item)`
 
-  return `WITH ${items(batch)}${given}
+  return `WITH ${items(batch)}${collected}
     INSERT INTO ${table} (${Object.keys(inserted).join(', ')})
     SELECT ${Object.values(inserted).join(', ')} FROM item ORDER BY item.${key} COLLATE "C"
     ON CONFLICT (${key}) DO UPDATE SET ${set} ${when === undefined ? '' : `WHERE ${when}`}`

@@ -83,11 +83,9 @@ async function check(connection: PostgresConnection): Promise<void> {
   }
   // A standby may become the primary at any time.
   if (server['read_only'] === 'on')
-    throw new DatabaseFault(new ReadOnly('this server only reads: name the primary'))
-}
-
-class ReadOnly extends Error {
-  readonly code = '25006'
+    throw new DatabaseFault(
+      Object.assign(new Error('this server only reads: name the primary'), { code: '25006' }),
+    )
 }
 
 /** Advice for errors whose own message gives none. */
