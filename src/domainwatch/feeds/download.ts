@@ -29,7 +29,7 @@ export const DOWNLOAD_LIMITS: DownloadLimits = {
 }
 
 export interface DownloadOptions {
-  readonly staging: Pick<Staging, 'save'>
+  readonly staging: Pick<Staging, 'write'>
   readonly isAllowedAddress: IsAllowedAddress
   readonly userAgent: string
   readonly limits?: DownloadLimits
@@ -155,7 +155,7 @@ async function receive(
     }
     if (!response.complete) throw new Error('the response is incomplete')
   }
-  const file = await staging.save(pieces())
+  const file = await staging.write(pieces())
   // A body that ends with the connection may be incomplete: the next download must not get "not modified".
   const isDelimited = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
   const validator = (text: string | undefined) =>

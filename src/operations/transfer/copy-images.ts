@@ -103,7 +103,7 @@ async function copy(
       yield chunk
     }
   }
-  await using staged = await target.staging.save(tapped(body))
+  await using staged = await target.staging.write(tapped(body))
   if (hashOfDigest(digest.digest()) !== image.hash) return 'damaged'
   // Stores do not overwrite a key.
   if (state === 'damaged') await target.blobs.remove(image.key)

@@ -57,7 +57,7 @@ export async function writeTable(
       hashing(digest),
       () => {},
     )
-    await using staged = await staging.save(compressed)
+    await using staged = await staging.write(compressed)
     await tables.put(name, staged)
     files.push({ name, rows: count, bytes: staged.size, sha256: digest.digest('hex') })
   }

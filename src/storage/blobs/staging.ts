@@ -42,23 +42,12 @@ export class Staging {
   }
 
   /** Writes the bytes. Resolves when they can be read back, which is before they are durable. */
-  async write(bytes: Uint8Array): Promise<StagedFile> {
-    return this.#stage((handle) => handle.writeFile(bytes))
-  }
-
-  /** The same for bytes that arrive in chunks. */
-  async save(chunks: AsyncIterable<Uint8Array>): Promise<StagedFile> {
-    return this.#stage(async (handle) => {
-      for await (const chunk of chunks) await handle.writeFile(chunk)
-    })
-  }
-
-  async #stage(fill: (handle: FileHandle) => Promise<void>): Promise<StagedFile> {
+  async write(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<StagedFile> {
     const path = this.freshPath()
     const handle = await this.#reportingFaults(createFile(path))
     let size: number
     try {
-      await this.#reportingFaults(fill(handle))
+      await this.#reportingFaults(handle.writeFile(bytes))
       size = (await handle.stat()).size
     } catch (error) {
       await handle.close()
