@@ -90,23 +90,7 @@ export class Delivery {
     return cached
   }
 
-  /** The original, if it is in memory or the store can read it without waiting. */
-  originalSync(blob: BlobRow): Rendered | undefined {
-    const { key, size, mime } = blob
-    const cached = this.cached(key)
-    const { readSync } = this.#options.blobs
-    if (cached !== undefined || readSync === undefined) return cached
-    if (size > MAX_CACHED_ORIGINAL_BYTES || this.#locator(blob) !== undefined) return undefined
-    const bytes = Buffer.allocUnsafeSlow(size)
-    // `original` reports a mismatch.
-    if (!readSync(key, bytes) || !isHashOf(bytes, blob.hash)) return undefined
-    this.misses++
-    const image = { bytes, mime }
-    this.#cache.set(key, image)
-    return image
-  }
-
-  /** A derivative that was made before, likewise. */
+  /** A derivative, if it is in memory or in the folder of derivatives, which is read without waiting. */
   derivativeSync(blobKey: string, name: string, key: string): Rendered | undefined {
     const cached = this.cached(key)
     if (cached !== undefined) return cached

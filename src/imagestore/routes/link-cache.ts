@@ -89,9 +89,7 @@ export class LinkCache {
     if (matches(headers['if-none-match'], etag)) return { status: 304, headers: notModified, body: undefined }
     if (headers.range !== undefined) return undefined
     const image =
-      name === undefined
-        ? this.#delivery.originalSync(blob)
-        : this.#delivery.derivativeSync(blob.key, name, key)
+      name === undefined ? this.#delivery.cached(key) : this.#delivery.derivativeSync(blob.key, name, key)
     if (image === undefined) return undefined
     const { bytes, mime } = image
     // Another process may have made it again, and an encoder need not produce the same bytes twice.

@@ -17,12 +17,6 @@ export interface BlobStore {
    */
   read(key: string, size: number, client?: string): Promise<Buffer | undefined>
   /**
-   * Fills `target` with a whole blob, for stores that can read without waiting.
-   * @param target as long as the blob
-   * @returns false if the blob has to be requested with `read`
-   */
-  readonly readSync?: (key: string, target: Buffer) => boolean
-  /**
    * Opens the bytes from `start` to `end` (inclusive). Undefined if there is no such blob. A stream that ends without an
    * error has all bytes.
    * @throws BlobDamaged if the blob has no such bytes

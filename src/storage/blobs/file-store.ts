@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, constants, createReadStream, fstatSync, openSync, readFileSync, readvSync } from 'node:fs'
+import { constants, createReadStream, fstatSync, readFileSync } from 'node:fs'
 import { link, lstat, open, opendir, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { Readable } from 'node:stream'
@@ -19,8 +19,6 @@ import { isErrorCode } from '../../lib/errors.ts'
  * cost four times as much. `SyncReadBudget` stops this on a slow disk.
  */
 const SYNC_READ_BYTES = 256 * 1024
-/** Read after the expected bytes of a blob: a byte in it means that the file is longer. */
-const EXCESS = Buffer.alloc(1)
 
 /** Do not follow a link or wait for a pipe in the place of a blob. Windows has neither flag. */
 const READ_BLOB = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
@@ -64,15 +62,6 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
         throw new BlobDamaged(`${key} is ${bytes.byteLength} bytes long, not ${size}`)
       }
       return bytes
-    },
-
-    readSync(key, target) {
-      if (target.byteLength > SYNC_READ_BYTES || !budget.hasBudget) return false
-      try {
-        return budget.run(() => fill(target, pathOf(key)))
-      } catch {
-        return false
-      }
     },
 
     async stream(key, start, end) {
@@ -154,16 +143,6 @@ function durableFolders(root: string): (path: string) => Promise<void> {
       ready.catch(() => folders.delete(folder))
     }
     return ready
-  }
-}
-
-/** @returns false if the file has another size */
-function fill(target: Buffer, path: string): boolean {
-  const file = openSync(path, READ_BLOB)
-  try {
-    return readvSync(file, [target, EXCESS]) === target.byteLength
-  } finally {
-    closeSync(file)
   }
 }
 

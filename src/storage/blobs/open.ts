@@ -91,17 +91,8 @@ export function observed(
       observe(operation, (performance.now() - start) / 1000)
     }
   }
-  const { readSync } = store
   return {
     ...store,
-    ...(readSync !== undefined && {
-      readSync: (key: string, target: Buffer) => {
-        const start = performance.now()
-        const isRead = readSync(key, target)
-        if (isRead) observe('read', (performance.now() - start) / 1000)
-        return isRead
-      },
-    }),
     put: (key, staged, client) => timed('put', () => store.put(key, staged, client)),
     read: (key, size, client) => timed('read', () => store.read(key, size, client)),
     stream: (key, start, end, client) => timed('stream', () => store.stream(key, start, end, client)),
