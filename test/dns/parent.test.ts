@@ -4,6 +4,7 @@ import { test, type TestContext } from 'node:test'
 import type { ResolverOptions } from '../../src/lib/dns/index.ts'
 import { found, setUp } from './resolver-bench.ts'
 import { FLAG, ns, RCODE, soa, startScriptedDns, type Answer, type Handler } from './scripted.ts'
+import { eventually } from '../support/eventually.ts'
 
 const GIVEN = { zone: { kind: 'given' } } as const
 
@@ -57,11 +58,7 @@ test('after a lame answer, a copy or a refusal the next server is queried immedi
     { rcode: RCODE.REFUSED },
   ] satisfies Answer[]) {
     // They take turns: whichever is first.
-    const { resolver } = await setUpParent(t, [() => answer, delegate], {
-      ...GIVEN,
-      retryMs: 60_000,
-      deadlineMs: 10_000,
-    })
+    const { resolver } = await setUpParent(t, [() => answer, delegate])
     for (let i = 0; i < 4; i++)
       assert.deepEqual(await resolver.nameServers(i === 0 ? NAME : `n${i}.cl`), found)
   }
@@ -83,7 +80,10 @@ test('a truncated delegation is queried over TCP', async (t) => {
 })
 
 test('servers are rotated; a silent one is skipped', async (t) => {
-  const { resolver, servers } = await setUpParent(t, [delegate, () => 'silence', delegate])
+  const { resolver, servers } = await setUpParent(t, [delegate, () => 'silence', delegate], {
+    ...GIVEN,
+    retryMs: 1_000,
+  })
   for (let i = 0; i < 60; i++) assert.deepEqual(await resolver.nameServers(`n${i}.cl`), found)
   const [one = 0, silent = 0, three = 0] = servers.map(({ queries }) => queries.length)
   assert.ok(silent <= 2, `the silent one was asked ${silent} times`)
@@ -101,11 +101,17 @@ function directory(addresses: () => readonly string[], ttl = 300): Handler {
   }
 }
 
-async function foundBy(t: TestContext, handler: Handler, parent: Handler, now: () => number) {
+async function foundBy(
+  t: TestContext,
+  handler: Handler,
+  parent: Handler,
+  now: () => number,
+  options: Partial<ResolverOptions> = {},
+) {
   const zoneServer = await startScriptedDns(parent)
   t.after(() => zoneServer.stop())
   const zone = { kind: 'found', name: 'cl', port: zoneServer.port } as const
-  const { resolver, servers } = await setUpParent(t, [handler], { zone, now, failureTtl: 0 })
+  const { resolver, servers } = await setUpParent(t, [handler], { zone, now, failureTtl: 0, ...options })
   return { resolver, directory: servers[0], zoneServer }
 }
 
@@ -133,11 +139,11 @@ test('the servers of the zone are found, cached for their TTL, and refreshed', a
   addresses = ['127.0.0.9']
   time += 300_001
   await resolver.nameServers('cuatro.cl')
-  const deadline = Date.now() + 30_000
-  for (let i = 0; (await resolver.nameServers(`n${i}.cl`)).kind === 'found'; i++) {
-    assert.ok(Date.now() < deadline, 'the old servers are still asked')
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
+  let next = 0
+  await eventually(
+    async () => (await resolver.nameServers(`n${next++}.cl`)).kind !== 'found',
+    'the old servers are asked no more',
+  )
 })
 
 test('without servers of the zone a look-up fails, and they are searched for again shortly after', async (t) => {
@@ -163,9 +169,10 @@ test('an unanswered search for servers ends at the deadline', async (t) => {
     () => 'silence',
     delegate,
     () => performance.now(),
+    { deadlineMs: 1_000 },
   )
   const start = performance.now()
   const { kind } = await resolver.nameServers(NAME)
   assert.ok(kind === 'timeout' || kind === 'failed', kind)
-  assert.ok(performance.now() - start < 10_000)
+  assert.ok(performance.now() - start < 30_000)
 })

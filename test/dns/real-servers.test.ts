@@ -125,6 +125,6 @@ suite('against nsd and unbound', { skip: 'skipped' in servers ? servers.skipped 
     const start = performance.now()
     assert.deepEqual(await recursive.nameServers('mudo.cl'), { kind: 'timeout' })
     const took = performance.now() - start
-    assert.ok(took < 10_000, `${took} ms`)
+    assert.ok(took < 30_000, `${took} ms`)
   })
 })

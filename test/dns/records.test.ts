@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { find, found, LONG_TIMEOUTS, setUp } from './resolver-bench.ts'
+import { find, found, setUp } from './resolver-bench.ts'
 import { FLAG, RCODE, reply, soa, type Handler } from './scripted.ts'
 
 const mx = (name: string, preference: number, ttl = 300) => ({
@@ -32,7 +32,7 @@ test('answers are cached by name and type, each for its TTL', async (t) => {
   const { resolver, servers } = await setUp(
     t,
     [(asked) => (asked.question.type === 'MX' ? answerMx(asked.name, 60) : byType(asked))],
-    { ...LONG_TIMEOUTS, now: () => now },
+    { now: () => now },
   )
   const queries = () => servers[0]?.queries.map(({ question }) => question.type)
   assert.deepEqual(await resolver.records('registrado.cl', 'mx'), MAIL)
@@ -56,7 +56,7 @@ test('equal look-ups in flight share a query, and all types share the limit', as
     await gate
     return byType(asked)
   }
-  const { resolver, servers } = await setUp(t, [held], { ...LONG_TIMEOUTS, maxInFlight: 2 })
+  const { resolver, servers } = await setUp(t, [held], { maxInFlight: 2 })
   const pending = [resolver.records('a.cl', 'mx'), resolver.records('a.cl', 'mx')]
   const nameServers = resolver.nameServers('a.cl')
   assert.deepEqual(await resolver.records('a.cl', 'a'), { kind: 'overloaded' })
@@ -68,11 +68,9 @@ test('equal look-ups in flight share a query, and all types share the limit', as
 })
 
 test('a truncated response is fetched over TCP', async (t) => {
-  const { resolver, servers } = await setUp(
-    t,
-    [({ transport, name }) => (transport === 'udp' ? { flags: FLAG.RA | FLAG.TC } : answerMx(name))],
-    LONG_TIMEOUTS,
-  )
+  const { resolver, servers } = await setUp(t, [
+    ({ transport, name }) => (transport === 'udp' ? { flags: FLAG.RA | FLAG.TC } : answerMx(name)),
+  ])
   assert.deepEqual(await resolver.records('registrado.cl', 'mx'), MAIL)
   assert.deepEqual(
     servers[0]?.queries.map(({ transport }) => transport),
@@ -81,21 +79,17 @@ test('a truncated response is fetched over TCP', async (t) => {
 })
 
 test('a response to another type is ignored, and the right one is accepted', async (t) => {
-  const { resolver } = await setUp(
-    t,
-    [
-      (asked) => {
-        const forged = { ...asked, question: { ...asked.question, type: 'TXT' } }
-        return [reply(forged, answerMx(asked.name)), reply(asked, answerMx(asked.name))]
-      },
-    ],
-    LONG_TIMEOUTS,
-  )
+  const { resolver } = await setUp(t, [
+    (asked) => {
+      const forged = { ...asked, question: { ...asked.question, type: 'TXT' } }
+      return [reply(forged, answerMx(asked.name)), reply(asked, answerMx(asked.name))]
+    },
+  ])
   assert.deepEqual(await resolver.records('registrado.cl', 'mx'), MAIL)
 })
 
 test('close ends look-ups of every type', async (t) => {
-  const { resolver } = await setUp(t, [() => 'silence'], LONG_TIMEOUTS)
+  const { resolver } = await setUp(t, [() => 'silence'])
   const pending = resolver.records('mudo.cl', 'mx')
   await resolver.close()
   assert.deepEqual(await pending, { kind: 'failed' })

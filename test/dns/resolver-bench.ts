@@ -7,7 +7,10 @@ interface Bench {
   readonly servers: readonly ScriptedDns[]
 }
 
-/** A resolver with one scripted server for each handler; all of it ends with the test. */
+/**
+ * A resolver with one scripted server for each handler; all of it ends with the test. A machine that pauses for a moment causes no
+ * retry: tests of retries and deadlines set their own.
+ */
 export async function setUp(
   t: TestContext,
   handlers: readonly Handler[],
@@ -16,8 +19,8 @@ export async function setUp(
   const servers = await Promise.all(handlers.map((handler) => startScriptedDns(handler)))
   const resolver = createResolver({
     servers: servers.map(({ port }) => ({ address: '127.0.0.1', family: 4, port })),
-    deadlineMs: 2_000,
-    retryMs: 100,
+    deadlineMs: 60_000,
+    retryMs: 60_000,
     ...options,
   })
   t.after(async () => {
@@ -32,9 +35,6 @@ export const refuse: Handler = () => ({ rcode: RCODE.REFUSED })
 export const answerServfail: Handler = () => ({ rcode: RCODE.SERVFAIL })
 export const find: Handler = ({ name }) => ({ answers: [ns(name, 'ns1.hosting.cl')] })
 export const found = { kind: 'found', servers: ['ns1.hosting.cl'] }
-
-/** For tests that count queries: a machine that pauses for a moment must not cause a retry. */
-export const LONG_TIMEOUTS = { retryMs: 60_000, deadlineMs: 60_000 }
 
 export async function elapsed(work: Promise<unknown>): Promise<number> {
   const start = performance.now()

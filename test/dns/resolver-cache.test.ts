@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { find, found, LONG_TIMEOUTS, setUp } from './resolver-bench.ts'
+import { find, found, setUp } from './resolver-bench.ts'
 import { ns, RCODE, soa } from './scripted.ts'
 
 test('an answer is cached for its smallest TTL', async (t) => {
@@ -8,7 +8,7 @@ test('an answer is cached for its smallest TTL', async (t) => {
   const { resolver, servers } = await setUp(
     t,
     [({ name }) => ({ answers: [ns(name, 'ns1.hosting.cl', 60), ns(name, 'ns1.hosting.cl', 30)] })],
-    { ...LONG_TIMEOUTS, now: () => now },
+    { now: () => now },
   )
   await resolver.nameServers('registrado.cl')
   now = 29_999
@@ -29,7 +29,7 @@ test('a negative answer is cached for the lesser of SOA TTL and minimum, a failu
           ? { rcode: RCODE.SERVFAIL }
           : { rcode: RCODE.NXDOMAIN, authorities: [soa('cl', 100, 10)] },
     ],
-    { ...LONG_TIMEOUTS, now: () => now },
+    { now: () => now },
   )
   const asked = async (name: string, at: number): Promise<number | undefined> => {
     now = at
@@ -45,7 +45,7 @@ test('a negative answer is cached for the lesser of SOA TTL and minimum, a failu
 })
 
 test('equal look-ups in flight share one query', async (t) => {
-  const { resolver, servers } = await setUp(t, [find], LONG_TIMEOUTS)
+  const { resolver, servers } = await setUp(t, [find])
   const answers = await Promise.all(Array.from({ length: 50 }, () => resolver.nameServers('registrado.cl')))
   for (const answer of answers) assert.deepEqual(answer, found)
   assert.equal(servers[0]?.queries.length, 1)
