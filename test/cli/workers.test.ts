@@ -8,7 +8,8 @@ import { gradient, ImageClient, stamped } from '../support/images.ts'
 import { RawConnection } from '../support/raw.ts'
 import { eventually } from '../support/eventually.ts'
 
-const STOP_MS = 10_000
+/** Three times the ten seconds that the steps of a shutdown take at most, as in `serve.test.ts`. */
+const STOP_MS = 30_000
 const WORKERS = ['--workers', '2']
 
 /** Log lines so far; whatever is not one is left out. */

@@ -1,9 +1,11 @@
+import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { reportLogOf } from './failure-report.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
+const KILL_AFTER = new URL('./kill-after.ts', import.meta.url).href
 
 export interface CliResult {
   readonly code: number | null
@@ -18,6 +20,13 @@ export async function catalejo(args: readonly string[], environment: Environment
   const running = start(args, environment)
   await once(running.child, 'close')
   return { code: running.child.exitCode, stdout: running.stdout(), stderr: running.stderr() }
+}
+
+/** Runs the command until it has written `text` to standard error, and no further: `kill -9`. */
+export async function killedAfter(text: string, args: readonly string[]): Promise<void> {
+  const { child, stderr } = start(args, { NODE_OPTIONS: `--import=${KILL_AFTER}`, TEST_KILL_AFTER: text })
+  await once(child, 'close')
+  assert.equal(child.signalCode, 'SIGKILL', stderr())
 }
 
 const PROGRESS = /, \d+ %(?: {2}|$)|(?:: | {2})after \d+:\d\d$/

@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { catalejo } from '../support/cli.ts'
+import { catalejo, killedAfter } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { ImageClient } from '../support/images.ts'
 import { filesUnder, flip, folders, nameOf, succeeds } from './backups.ts'
 import { populate, imagesOf, portrait, startHere } from './portrait.ts'
-
-const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
 
 suite('damaged and interrupted backups', { timeout: 400_000 }, () => {
   test('a damaged or missing table file is reported, and nothing is restored', async () => {
@@ -86,17 +81,7 @@ suite('damaged and interrupted backups', { timeout: 400_000 }, () => {
     const keys = await populate(service)
     await succeeds(['backup', backups, '--data', service.data])
     const args = ['restore', backups, '--data', place]
-    const child = spawn(process.execPath, [COMMAND, ...args], {
-      env: {},
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
-    let told = ''
-    child.stderr.on('data', (chunk) => {
-      told += String(chunk)
-      if (told.includes('keys: ')) child.kill('SIGKILL')
-    })
-    await once(child, 'close')
-    assert.equal(child.signalCode, 'SIGKILL')
+    await killedAfter('keys: ', args)
     await assert.rejects(startHere({ data: place }), /an incomplete copy/)
     await succeeds(args)
     await using copy = await startHere({ data: place })

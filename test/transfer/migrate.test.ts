@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
-import { catalejo } from '../support/cli.ts'
+import { catalejo, killedAfter } from '../support/cli.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -15,26 +12,10 @@ import { startService } from '../support/service.ts'
 import { succeeds } from './backups.ts'
 import { populate, keepWriting, portrait, startHere } from './portrait.ts'
 
-const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
 const noPostgres = POSTGRES_URL === undefined && 'no server: run npm run test:postgres'
 
 /** Copies while a writer runs, until a copy runs out of passes. */
 const ATTEMPTS = 5
-
-/** Runs `catalejo migrate` and kills it once it has printed `part`. */
-async function killedAfter(part: string, args: readonly string[]): Promise<void> {
-  const child = spawn(process.execPath, [COMMAND, 'migrate', ...args], {
-    env: {},
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  let told = ''
-  child.stderr.on('data', (chunk) => {
-    told += String(chunk)
-    if (told.includes(part)) child.kill('SIGKILL')
-  })
-  await once(child, 'close')
-  assert.equal(child.signalCode, 'SIGKILL', told)
-}
 
 async function filesOf(data: string): Promise<string[]> {
   const entries = await readdir(join(data, 'blobs'), { recursive: true, withFileTypes: true })
@@ -98,7 +79,7 @@ suite('migrate', { timeout: 400_000 }, () => {
     const before = await portrait(service, keys)
     const args = ['--data', service.data, '--to-data', there.path]
     for (const part of ['keys: ', 'blob_trash: ']) {
-      await killedAfter(part, args)
+      await killedAfter(part, ['migrate', ...args])
       await assert.rejects(startHere({ data: there.path }), /an incomplete copy/)
     }
     const resumed = await catalejo(['migrate', ...args])
