@@ -75,7 +75,7 @@ describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, tim
     await slow.query(`BEGIN; ${write('lento', '')}`)
     const before = database.version('domain')
     await fast.query(write('rápido', ''))
-    while (database.version('domain') === before) await new Promise((resolve) => setTimeout(resolve, 5))
+    await eventually(() => database.version('domain') !== before, 'the commit is noticed')
     // It must not pass the one that is still to come.
     assert.deepEqual(await read(), [])
     await slow.query('COMMIT')
@@ -105,7 +105,7 @@ describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, tim
     await late.query(`BEGIN; ${write('dos', '')}`)
     const before = database.version('domain')
     await first.query(`${write('tres', '')}; COMMIT`)
-    while (database.version('domain') === before) await new Promise((resolve) => setTimeout(resolve, 5))
+    await eventually(() => database.version('domain') !== before, 'the commit is noticed')
     await read()
     await late.query('COMMIT')
     await eventually(async () => {

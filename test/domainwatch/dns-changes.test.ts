@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ns, RCODE, soa, startScriptedDns, type Answer } from '../dns/scripted.ts'
 import { DNS, EVENTS, record, stored, update } from '../support/domains.ts'
 import { EventReader } from '../support/event-reader.ts'
+import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 import { createWatch, removeWatch, watch, watchesOf } from '../support/watches.ts'
@@ -47,13 +48,15 @@ async function history(domain: string) {
 
 /** Waits until the history of a name has this many entries. */
 async function observed(domain: string, entries: { dns: number; mx: number }) {
-  const limit = performance.now() + 20_000
-  for (;;) {
-    const found = await history(domain)
-    if (found.dns.length === entries.dns && found.mx.length === entries.mx) return found
-    assert.ok(performance.now() < limit, JSON.stringify(found))
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  let found = await history(domain)
+  await eventually(
+    async () => {
+      found = await history(domain)
+      return found.dns.length === entries.dns && found.mx.length === entries.mx
+    },
+    () => JSON.stringify(found),
+  )
+  return found
 }
 
 const byText = (a: unknown, b: unknown) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)

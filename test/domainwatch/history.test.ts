@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { ns, RCODE, soa, startScriptedDns, type Handler } from '../dns/scripted.ts'
 import { DNS, record, stored, update } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
 import { call, send, type Fields } from '../support/http.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
@@ -203,13 +204,15 @@ const local = (ms: number) => new Date(ms - 3 * 3_600_000).toISOString().slice(0
 
 /** Name servers are written down a moment after they were seen. */
 async function seen(domain: string, count: number) {
-  const deadline = Date.now() + 30_000
-  for (;;) {
-    const { dns: entries } = await history(domain)
-    if (entries.length >= count) return entries
-    assert.ok(Date.now() < deadline, `${entries.length} of ${count} entries after 30 s`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  let { dns: entries } = await history(domain)
+  await eventually(
+    async () => {
+      ;({ dns: entries } = await history(domain))
+      return entries.length >= count
+    },
+    () => `${entries.length} of ${count} entries`,
+  )
+  return entries
 }
 
 test('bulk look-ups are recorded too, except for names not recorded and subdomains', async () => {

@@ -219,6 +219,7 @@ test('a shutdown aborts a slow download immediately', { skip: noNginx }, async (
   await eventually(async () => (await readdir(join(service.data, 'staging'))).length > 0, 'a download began')
   const begun = performance.now()
   await service.stop()
-  assert.ok(performance.now() - begun < 10_000)
+  // A download may be silent for 30 s, and take five minutes.
+  assert.ok(performance.now() - begun < 30_000)
   assert.deepEqual(await readdir(join(service.data, 'staging')), [])
 })

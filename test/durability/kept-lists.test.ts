@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import { LIST, record, stored, update } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
 
@@ -69,7 +70,7 @@ async function metric(service: TestService, name: string): Promise<number> {
 /** Starts on the data, and stops: what lists say from memory, and whether that came out of the file. */
 async function visit(data: string): Promise<{ restored: boolean; told: string; log: string }> {
   const service = await start(data)
-  while ((await metric(service, 'ready')) !== 1) await new Promise((resolve) => setTimeout(resolve, 5))
+  await eventually(async () => (await metric(service, 'ready')) === 1, 'the index')
   const told = await answers(service)
   const restored = (await metric(service, 'restored')) === 1
   await service.stop()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { ADD, LIST } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
 import { call, send } from '../support/http.ts'
 import { RawConnection } from '../support/raw.ts'
 import { startService } from '../support/service.ts'
@@ -53,8 +53,10 @@ test('a client that left before its answer is logged with its address', async ()
   await new Promise<void>((sent) => connection.socket.write(`${head}data`, () => sent()))
   connection.close()
   let left: unknown[] = []
-  for (const deadline = Date.now() + 30_000; left.length === 0 && Date.now() < deadline; await pause(10))
+  await eventually(async () => {
     left = (await requestLines()).filter(({ status }) => status === 499).map(({ route, ip }) => [route, ip])
+    return left.length > 0
+  }, 'a line about the client that left')
   assert.deepEqual(left, [[ADD, '127.0.0.1']])
 })
 

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
+import { eventually } from '../support/eventually.ts'
 import { expectedHash, gradient, ImageClient, stamped } from '../support/images.ts'
 import { startService } from '../support/service.ts'
 
 const png = await gradient(30, 20).png().toBuffer()
 const pictures = ['una', 'otra', 'tercera'].map((name) => stamped(png, name))
-const DEADLINE_MS = 30_000
 
 test('images without a ThumbHash get one later, and those that cannot be decoded do not block others', async () => {
   await using service = await startService()
@@ -29,11 +28,7 @@ test('images without a ThumbHash get one later, and those that cannot be decoded
   const found = async (hash: string) => (await later.get(hash)).body['thumbhash']
   for (const [hash, thumbhash] of expected) {
     if (hash === lost) continue
-    const deadline = Date.now() + DEADLINE_MS
-    while ((await found(hash)) !== thumbhash) {
-      assert.ok(Date.now() < deadline, `${hash} has none`)
-      await pause(20)
-    }
+    await eventually(async () => (await found(hash)) === thumbhash, `a ThumbHash of ${hash}`)
   }
   assert.equal(await found(lost), null)
 })

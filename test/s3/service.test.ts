@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { before, suite, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
+import { eventually } from '../support/eventually.ts'
 import { bytesOf, expectedHash, gradient, ImageClient, noise, plain, stamped } from '../support/images.ts'
 import { startService } from '../support/service.ts'
 import { ScriptedGateway } from './scripted-gateway.ts'
@@ -162,6 +162,6 @@ suite('the service with a failing object store', { timeout: 60_000, concurrency:
     await new Promise((resolve) => socket.once('readable', resolve))
     assert.equal(bench.gateway.openResponses, 1)
     socket.destroy()
-    while (bench.gateway.openResponses > 0) await pause(5)
+    await eventually(() => bench.gateway.openResponses === 0, 'the request to the store ended')
   })
 })

@@ -12,6 +12,7 @@ import { parseS3Location } from '../../src/storage/blobs/s3/location.ts'
 import { S3_DEFAULTS, type S3Options } from '../../src/storage/blobs/s3/requests.ts'
 import { openS3Blobs } from '../../src/storage/blobs/s3/store.ts'
 import { Staging } from '../../src/storage/blobs/staging.ts'
+import { eventually } from '../support/eventually.ts'
 import { ScriptedGateway, type Trouble } from './scripted-gateway.ts'
 
 /** Long enough for a healthy answer on a machine that has other things to do. */
@@ -257,7 +258,7 @@ suite('a failing object store', { timeout: 600_000, concurrency: 8 }, () => {
     assert.ok(stopped !== undefined)
     const failed = new Promise((resolve) => stopped.once('error', resolve))
     await inTime(() => failed)
-    while (bench.gateway.openResponses > 0) await pause(5)
+    await eventually(() => bench.gateway.openResponses === 0, 'the request to the store ended')
     // Its place is free again.
     const body = await bench.blobs.stream('large', 0, 9)
     assert.ok(Buffer.concat((await body?.toArray()) ?? []).equals(large.subarray(0, 10)))

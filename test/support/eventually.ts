@@ -5,14 +5,17 @@ import { setTimeout as pause } from 'node:timers/promises'
 const TIMEOUT_MS = 60_000
 const LOOK_MS = 5
 
-/** Looks again and again until something is so. */
+/**
+ * Looks again and again until something is so.
+ * @param what names it, or shows what is there instead
+ */
 export async function eventually(
   isSo: () => boolean | Promise<boolean>,
-  what = 'what was waited for',
+  what: string | (() => string) = 'what was waited for',
 ): Promise<void> {
   const late = performance.now() + TIMEOUT_MS
   while (!(await isSo())) {
-    assert.ok(performance.now() < late, `not in time: ${what}`)
+    assert.ok(performance.now() < late, `not in time: ${typeof what === 'string' ? what : what()}`)
     await pause(LOOK_MS)
   }
 }

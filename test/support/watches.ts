@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { EventReader } from './event-reader.ts'
+import { eventually } from './eventually.ts'
 import { call, send, type Fields, type Reply } from './http.ts'
 import type { TestService } from './service.ts'
 
@@ -56,14 +57,16 @@ export async function deliveriesUntil(
   id: string,
   isSo: (shown: readonly Record<string, unknown>[]) => boolean,
 ): Promise<Record<string, unknown>[]> {
-  const limit = performance.now() + 20_000
-  for (;;) {
-    const { body } = await deliveriesOf(service, { id, limit: 500 })
-    const { data } = Object(body)
-    if (isSo(data)) return data
-    assert.ok(performance.now() < limit, JSON.stringify(data))
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  let shown: Record<string, unknown>[] = []
+  await eventually(
+    async () => {
+      const { body } = await deliveriesOf(service, { id, limit: 500 })
+      shown = Object(body).data
+      return isSo(shown)
+    },
+    () => JSON.stringify(shown),
+  )
+  return shown
 }
 
 /** What is shown of a watch once it is as wanted. */
@@ -72,11 +75,14 @@ export async function watchUntil(
   id: string,
   isSo: (shown: Record<string, unknown>) => boolean,
 ) {
-  const limit = performance.now() + 20_000
-  for (;;) {
-    const shown = (await watchesOf(service)).find((one) => one['id'] === id)
-    if (shown !== undefined && isSo(shown)) return shown
-    assert.ok(performance.now() < limit, JSON.stringify(shown))
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  let shown: Record<string, unknown> | undefined
+  await eventually(
+    async () => {
+      shown = (await watchesOf(service)).find((one) => one['id'] === id)
+      return shown !== undefined && isSo(shown)
+    },
+    () => JSON.stringify(shown),
+  )
+  assert.ok(shown !== undefined)
+  return shown
 }

@@ -15,7 +15,7 @@ export interface Received {
 
 type Answer = (response: ServerResponse, received: Received) => void
 
-const LIMIT_MS = 30_000
+const LIMIT_MS = 60_000
 
 /** A receiver of webhooks on loopback. */
 export class WebhookReceiver {
