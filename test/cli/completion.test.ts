@@ -40,7 +40,7 @@ function run(shell: string, args: readonly string[], script: string, line: strin
   const { status, stdout, stderr } = spawnSync(shell, args, {
     cwd: folder,
     encoding: 'utf8',
-    timeout: 30_000,
+    timeout: 120_000,
     env: { PATH: process.env['PATH'], HOME: folder, TERM: 'dumb', SCRIPT: script, LINE: line },
   })
   assert.deepEqual([status, stderr], [0, ''])

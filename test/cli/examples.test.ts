@@ -42,7 +42,7 @@ test('the examples of all commands work when pasted after a first start', { time
       cwd: folder.path,
       env: environment,
       encoding: 'utf8',
-      timeout: 60_000,
+      timeout: 180_000,
     })
     assert.equal(status, 0, `${line}\n${stderr}`)
   }

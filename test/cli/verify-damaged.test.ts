@@ -28,7 +28,7 @@ async function prepared(): Promise<TestService & { orphan: string }> {
   return Object.assign(service, { orphan })
 }
 
-suite('catalejo verify on a damaged database', { timeout: 60_000 }, () => {
+suite('catalejo verify on a damaged database', { timeout: 300_000 }, () => {
   test('reports dangling references', async () => {
     await using service = await prepared()
     const database = new DatabaseSync(join(service.data, 'catalejo.db'), {

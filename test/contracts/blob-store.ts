@@ -23,7 +23,7 @@ async function collect(stream: Readable | undefined): Promise<Buffer | undefined
  * @param skip why it cannot be tested here
  */
 export function blobStoreContract(name: string, open: OpenBlobStore, skip: string | false = false): void {
-  suite(`blob store contract: ${name}`, { skip, timeout: 120_000 }, () => {
+  suite(`blob store contract: ${name}`, { skip, timeout: 300_000 }, () => {
     const bytes = Buffer.from(Uint8Array.from({ length: 300_000 }, (_, at) => (at * 7) % 251))
     let folder: string
     let store: BlobStore

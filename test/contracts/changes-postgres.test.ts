@@ -34,7 +34,7 @@ const steps = fc.array(
   { minLength: 5, maxLength: 40 },
 )
 
-describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, timeout: 120_000 }, () => {
+describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, timeout: 300_000 }, () => {
   async function open() {
     const made = await makeDatabase(POSTGRES_URL ?? '', `overlap_${randomBytes(6).toString('hex')}`)
     const database = await openPostgres(made.url)

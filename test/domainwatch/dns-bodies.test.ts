@@ -11,7 +11,7 @@ const SENDERS = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5']
 const service = await startService()
 after(() => service[Symbol.asyncDispose]())
 
-test('bodies without a key wait for a thread', { timeout: 120_000 }, async () => {
+test('bodies without a key wait for a thread', { timeout: 300_000 }, async () => {
   const body = `{"data":[${'[],'.repeat(340_000)}[]]}`
   let isSeen = false
   const send = async (from: string) => {

@@ -10,7 +10,7 @@ import { many, openBoth } from '../support/lists-both-ways.ts'
 const tasks = createTasks(1)
 after(() => tasks.close())
 
-test('an account with many searches delays another by few of them', { timeout: 60_000 }, async () => {
+test('an account with many searches delays another by few of them', { timeout: 300_000 }, async () => {
   await using opened = await openBoth(tasks)
   const { database, clock } = opened
   await opened.store(many(100))

@@ -10,7 +10,7 @@ import { BATCH_NOT_SAVED, waitForRecovery, IMAGE_NOT_SAVED, startSingleNode } fr
 
 const skip = process.getuid?.() !== 0 && 'only root may mount a small disk'
 
-suite('a full disk', { skip, timeout: 120_000 }, () => {
+suite('a full disk', { skip, timeout: 300_000 }, () => {
   test('rejects writes, continues to answer, loses nothing, and accepts writes again', async (context) => {
     await using disk = await smallDisk()
     if (disk === undefined) return context.skip('no disk may be mounted here')

@@ -27,7 +27,7 @@ async function failFlushes(pid: number): Promise<(() => Promise<void>) | undefin
 
 const skip = spawnSync('strace', ['-V'], { stdio: 'ignore' }).error !== undefined && 'not installed: strace'
 
-suite('a disk that cannot flush', { skip, timeout: 120_000 }, () => {
+suite('a disk that cannot flush', { skip, timeout: 300_000 }, () => {
   test('acknowledges only durable writes, serves reads, and accepts writes again', async (context) => {
     await using folder = await temporaryFolder()
     const png = await gradient(20, 10).png().toBuffer()

@@ -33,7 +33,7 @@ async function idle(url: string, count: number): Promise<Disposable> {
   }
 }
 
-suite('too many open files', { skip, timeout: 120_000 }, () => {
+suite('too many open files', { skip, timeout: 300_000 }, () => {
   test('idle connections leave enough for others; surplus ones get a 503', async () => {
     await using folder = await temporaryFolder()
     await using place = await start(folder.path)

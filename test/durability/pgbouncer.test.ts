@@ -16,7 +16,7 @@ const SKIP = POSTGRES_URL === undefined ? 'no PostgreSQL: run npm run test:postg
 /** Fewer than one node has, so that every one of them serves many. */
 const SERVER_CONNECTIONS = 6
 
-describe('through pgbouncer in transaction mode', { skip: SKIP, timeout: 120_000 }, () => {
+describe('through pgbouncer in transaction mode', { skip: SKIP, timeout: 300_000 }, () => {
   let pooler: Pgbouncer
   before(async () => {
     pooler = await startPgbouncer(SERVER, SERVER_CONNECTIONS)

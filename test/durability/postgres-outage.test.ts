@@ -13,7 +13,7 @@ import { eventually } from '../support/eventually.ts'
 
 const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
 
-describe('outages of PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => {
+describe('outages of PostgreSQL', { skip: NO_SERVER, timeout: 300_000 }, () => {
   async function start(flags: { password?: string } = {}) {
     const database = await makeDatabase(POSTGRES_URL ?? '', `outage_${randomBytes(6).toString('hex')}`)
     const url = new URL(database.url)

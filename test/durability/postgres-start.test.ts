@@ -16,7 +16,7 @@ const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test
 const SERVER = POSTGRES_URL ?? ''
 const PATIENCE_MS = 500
 
-describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => {
+describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 300_000 }, () => {
   const unique = (name: string) => `${name}_${randomBytes(6).toString('hex')}`
 
   /** A database and a role that owns nothing, both gone afterwards. */

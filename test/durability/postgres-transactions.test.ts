@@ -19,7 +19,7 @@ const rename = (from: string, to: string) => sql`UPDATE blob_trash SET key = ${t
 const keys = async (database: Database) =>
   (await database.values(sql`SELECT key FROM blob_trash ORDER BY key`)).flat()
 
-describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 120_000 }, () => {
+describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 300_000 }, () => {
   async function place() {
     const made = await makeDatabase(POSTGRES_URL ?? '', `broken_${randomBytes(6).toString('hex')}`)
     const database = await openPostgres(made.url)

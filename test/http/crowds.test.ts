@@ -23,7 +23,7 @@ const drawing = (number: number) =>
      <rect width="600" height="600" filter="url(#f)"/></svg>`,
   )
 
-suite('a crowd of addresses', { timeout: 120_000 }, () => {
+suite('a crowd of addresses', { timeout: 300_000 }, () => {
   let service: TestService
   before(async () => {
     const flags = { 'trusted-proxies': '127.0.0.1', 'image-workers': '1', 'image-queue': String(QUEUE) }

@@ -53,7 +53,7 @@ suite('a body in tiny chunks', () => {
   })
 })
 
-suite('a slow body', { timeout: 60_000 }, () => {
+suite('a slow body', { timeout: 300_000 }, () => {
   let service: TestService
   before(async () => {
     // The real limits are far lower, and over half a minute.
@@ -101,7 +101,7 @@ suite('a slow body', { timeout: 60_000 }, () => {
   })
 })
 
-suite('connections of one address', { timeout: 60_000 }, () => {
+suite('connections of one address', { timeout: 300_000 }, () => {
   async function connections(service: TestService, from: string, count: number) {
     const opened = Array.from({ length: count }, () =>
       stallBody(service.url, from, 'GET /healthz HTTP/1.1\r\n', 0),

@@ -65,7 +65,7 @@ const ATTACKS: readonly [string, Attack][] = [
   ['small bodies', { declared: 256 * 1024, sent: 200 * 1024 }],
 ]
 
-suite('200 bodies without a key from four addresses', { timeout: 120_000 }, () => {
+suite('200 bodies without a key from four addresses', { timeout: 300_000 }, () => {
   for (const [what, bodies] of ATTACKS) {
     test(`leave room for other clients: ${what}`, async () => {
       await using service = await startService()

@@ -15,7 +15,7 @@ const RECORDS = 1_024
 /** The longest note: a page of them has 3 MB, and sixty-four pages more than the service may hold. */
 const NOTE = '域'.repeat(1_000)
 
-suite('responses that are not read', { timeout: 120_000 }, () => {
+suite('responses that are not read', { timeout: 300_000 }, () => {
   let service: TestService
   const sockets: Socket[] = []
 

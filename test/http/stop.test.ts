@@ -6,7 +6,7 @@ import { RawConnection } from '../support/raw.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 /** Longer than any of these tests takes, and shorter than idle connections stay open. */
-const TIMEOUT = { timeout: 60_000 }
+const TIMEOUT = { timeout: 100_000 }
 
 /** Keeps connections that are still open after seven seconds, which may be too few on a busy machine. */
 function keepConnections(t: TestContext, { app }: TestService): void {

@@ -179,7 +179,7 @@ suite('heavy images of many clients', { skip: balanced, timeout: 240_000 }, () =
   })
 })
 
-test('a long wait ends with 503', { skip: balanced, timeout: 120_000 }, async () => {
+test('a long wait ends with 503', { skip: balanced, timeout: 300_000 }, async () => {
   await using service = await startService({
     flags: { ...FLAGS, 'image-wait': '1', 'image-timeout': '300' },
   })
@@ -206,7 +206,7 @@ test('a long wait ends with 503', { skip: balanced, timeout: 120_000 }, async ()
 
 test(
   'ordinary images do not wait while style sheets are read',
-  { skip: balanced, timeout: 120_000 },
+  { skip: balanced, timeout: 300_000 },
   async () => {
     await using service = await startService({ flags: { ...FLAGS, 'image-timeout': '300' } })
     const client = new ImageClient(service.url, service.imageKey)

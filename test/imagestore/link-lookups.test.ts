@@ -12,7 +12,7 @@ const LINKS = 60
 
 test(
   'other requests continue while links to unknown images wait for the database',
-  { skip: POSTGRES_URL === undefined, timeout: 60_000 },
+  { skip: POSTGRES_URL === undefined, timeout: 300_000 },
   async () => {
     const made = await makeDatabase(POSTGRES_URL ?? '', `links_${randomBytes(6).toString('hex')}`)
     await using cleanup = new AsyncDisposableStack()

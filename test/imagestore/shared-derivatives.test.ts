@@ -44,7 +44,7 @@ async function derivativesOf({ app }: TestService): Promise<string[]> {
   return names
 }
 
-suite('derivatives in the object store', { timeout: 60_000 }, () => {
+suite('derivatives in the object store', { timeout: 300_000 }, () => {
   before(() => {
     process.env['AWS_ACCESS_KEY_ID'] ??= 'id'
     process.env['AWS_SECRET_ACCESS_KEY'] ??= 'secret'

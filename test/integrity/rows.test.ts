@@ -12,7 +12,7 @@ import { expectedHash, gradient, ImageClient, stamped } from '../support/images.
 import { testBlobsUrl } from '../support/s3.ts'
 import { startService } from '../support/service.ts'
 
-suite('verify: rows of the database', { timeout: 60_000 }, () => {
+suite('verify: rows of the database', { timeout: 300_000 }, () => {
   test('reports each inconsistent row', async () => {
     await using service = await startService()
     const png = await gradient(20, 10).png().toBuffer()

@@ -15,7 +15,7 @@ const HISTORY = '/api/v1/domainwatch/history'
 
 test(
   'valid requests continue while wrong keys wait for the database',
-  { skip: POSTGRES_URL === undefined, timeout: 60_000 },
+  { skip: POSTGRES_URL === undefined, timeout: 300_000 },
   async () => {
     const made = await makeDatabase(POSTGRES_URL ?? '', `wrong_${randomBytes(6).toString('hex')}`)
     await using cleanup = new AsyncDisposableStack()

@@ -25,7 +25,7 @@ async function open() {
   }
 }
 
-suite('the service with a failing object store', { timeout: 60_000, concurrency: 2 }, () => {
+suite('the service with a failing object store', { timeout: 300_000, concurrency: 2 }, () => {
   before(() => {
     process.env['AWS_ACCESS_KEY_ID'] = 'id'
     process.env['AWS_SECRET_ACCESS_KEY'] = 'secret'

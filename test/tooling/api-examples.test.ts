@@ -44,7 +44,7 @@ interface Finished {
 function run(command: string, cwd: string, environment: Record<string, string>): Promise<Finished> {
   // The environment sets the variables.
   const script = `set -eo pipefail\n${command.replaceAll(/^[A-Z]=.*$/gm, '')}`
-  const options = { cwd, env: { PATH: process.env['PATH'] ?? '', ...environment }, timeout: 60_000 }
+  const options = { cwd, env: { PATH: process.env['PATH'] ?? '', ...environment }, timeout: 180_000 }
   return new Promise((resolve) => {
     const child = execFile('bash', ['--norc', '-c', script], options, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode, stdout, stderr }),

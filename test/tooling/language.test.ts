@@ -26,7 +26,7 @@ test('misspelt words and phrases to avoid fail, with their places', async () => 
   )
   const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, '--root', folder.path], {
     encoding: 'utf8',
-    timeout: 180_000,
+    timeout: 300_000,
   })
   const misspelt = stdout.trim().split('\n')
   assert.equal(misspelt.length, 2, stdout)

@@ -204,7 +204,7 @@ const ALLOWED: readonly Plant[] = [
 
 test(
   'each violation of the layer rules is reported, and nothing else',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (context) => {
     const folder = await mkdtemp(join(tmpdir(), 'catalejo-lint-'))
     context.after(() => rm(folder, { recursive: true, force: true }))

@@ -109,7 +109,7 @@ async function assertOverlap(old: OldNode, node: Database): Promise<void> {
   assert.notEqual(node.version('key'), keys)
 }
 
-describe('old nodes on the new schema', { timeout: 60_000 }, () => {
+describe('old nodes on the new schema', { timeout: 300_000 }, () => {
   for (const version of RELEASED) {
     test(`${version} on SQLite: its statements work, and its changes are followed`, async () => {
       await using folder = await temporaryFolder()

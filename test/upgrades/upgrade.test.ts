@@ -94,7 +94,7 @@ async function assertServes(data: string, databaseUrl: string): Promise<void> {
   }
 }
 
-describe('a released version’s database', { timeout: 180_000 }, () => {
+describe('a released version’s database', { timeout: 300_000 }, () => {
   for (const version of RELEASED) {
     test(`${version} on SQLite: the service starts and answers`, async () => {
       await using folder = await temporaryFolder()

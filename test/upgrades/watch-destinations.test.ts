@@ -49,7 +49,7 @@ async function assertContinues(data: string, databaseUrl: string, receiver: Webh
   }
 }
 
-describe('webhooks of version 0.1.0 are continued after the upgrade', { timeout: 60_000 }, () => {
+describe('webhooks of version 0.1.0 are continued after the upgrade', { timeout: 300_000 }, () => {
   test('on SQLite', async () => {
     await using folder = await temporaryFolder()
     using receiver = await WebhookReceiver.start()
