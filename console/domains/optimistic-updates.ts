@@ -72,6 +72,12 @@ export const nextUpdateId = (): number => ++lastUpdateId
 export const pendingFields = (name: string): ReadonlySet<string> =>
   new Set(overlays.get(name)?.pending.flatMap(({ marks }) => Object.keys(marks)))
 
+/** The records that pending operations are about to make seen, as every decision does. */
+export const namesBeingDecided = (): string[] =>
+  [...overlays]
+    .filter(([, { pending }]) => pending.findLast(({ marks }) => marks.seen !== undefined)?.marks.seen === 1)
+    .map(([name]) => name)
+
 /** Shows marks that an operation is about to store. */
 export function applyPending(
   id: number,

@@ -60,6 +60,11 @@ export class Decisions {
     this.#uncounted.delete(name)
   }
 
+  /** Adds names whose decisions were made elsewhere, cannot be undone here, and are not counted yet. */
+  addUncounted(names: Iterable<string>): void {
+    for (const name of names) this.#uncounted.add(name)
+  }
+
   /** Forgets that names may not be counted: the service has counted them now. */
   markCounted(names: Iterable<string>): void {
     for (const name of names) this.#uncounted.delete(name)

@@ -6,7 +6,7 @@ import { undo } from '../app/operations.ts'
 import { createStore } from '../app/store.ts'
 import type { Filters } from '../filters/filters.ts'
 import { decide } from '../domains/marks.ts'
-import { changedRecords, type Mark } from '../domains/optimistic-updates.ts'
+import { changedRecords, namesBeingDecided, type Mark } from '../domains/optimistic-updates.ts'
 import type { DomainRecord } from '../domains/records.ts'
 import { readRecord } from '../domains/read-record.ts'
 import { claim, CLAIM_MS, release } from './claims.ts'
@@ -89,6 +89,8 @@ export class TriageQueue {
     addEventListener('pageshow', come)
     addEventListener('pagehide', go)
     document.addEventListener('visibilitychange', come)
+    // Decided in the table, or here before the user went elsewhere: the service does not know it yet.
+    this.#decisions.addUncounted(namesBeingDecided())
     void this.#read()
     return () => {
       leave()

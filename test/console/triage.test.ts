@@ -166,6 +166,27 @@ test('on a slow connection the next name is shown immediately, and undo waits fo
   await context.close()
 })
 
+test('a name whose decision is not stored yet is not shown again when the user comes back', async () => {
+  const { page, context, complaints } = await open()
+  await card(page, nameAt(0)).waitFor()
+  const gate = await holdRequests(page, 'domainwatch/update')
+  await page.keyboard.press('d')
+  await card(page, nameAt(1)).waitFor()
+  await page.keyboard.press('r')
+  await card(page, nameAt(2)).waitFor()
+  await page.getByRole('link', { name: 'Estadísticas' }).click()
+  await page.getByRole('heading', { name: 'Estadísticas', level: 1 }).waitFor()
+  await page.goBack()
+  await page.locator('.triage-name').waitFor()
+  assert.equal(await shownName(page), nameAt(2))
+  await left(page, TOTAL - 2).waitFor()
+  await gate.open()
+  await toast(page, `1 dominio descartado: ${nameAt(0)}.cl`).waitFor()
+  await toast(page, `1 dominio en revisión: ${nameAt(1)}.cl`).waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
 test('a decision that could not be stored shows the reason, and its name returns after the current one', async () => {
   const { page, context } = await open()
   await card(page, nameAt(0)).waitFor()
