@@ -2,8 +2,8 @@ import { backup } from '../operations/transfer/backup.ts'
 import type { BackupLocation } from '../operations/transfer/backup-store.ts'
 import type { CopyResult } from '../operations/transfer/copy-images.ts'
 import type { InstanceLocation } from '../operations/transfer/instance.ts'
-import { migrate, type MigrationOutcome } from '../operations/transfer/migrate.ts'
-import { restore, type RestoreOutcome } from '../operations/transfer/restore.ts'
+import { migrate } from '../operations/transfer/migrate.ts'
+import { restore } from '../operations/transfer/restore.ts'
 import type { Config, Flags } from '../server/config/config.ts'
 import { settings } from '../server/config/settings.ts'
 import { isBlobKey } from '../storage/blobs/blob-store.ts'
@@ -22,37 +22,18 @@ export async function backupCommand({ config, own, positionals }: Options): Prom
   const keep = text === undefined ? undefined : Number(text)
   await withProgress(undefined, async (progress) => {
     const outcome = await backup(config, address, { open: openInstance, keep, progress })
-    switch (outcome.kind) {
-      case 'refused':
-        return fail(
-          outcome.reason === 'own-place'
-            ? 'backups cannot be stored with the data or images of the instance'
-            : 'it holds backups of another instance: use a separate place for each',
-        )
-      case 'busy': {
-        const until = new Date(outcome.until).toISOString()
-        return fail(`another backup is running, or was interrupted: try again, at the latest after ${until}`)
-      }
-      case 'written': {
-        const { images, manifest, pruned } = outcome
-        const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
-        console.log(`snapshot ${manifest.name}: ${rows} rows; ${imagesText(images)}`)
-        if (pruned !== undefined) {
-          console.log(`removed ${pruned.snapshots} snapshots, ${pruned.files} files, ${pruned.images} images`)
-        }
-        reportFaults(
-          images,
-          'These images are missing or damaged in the instance: see catalejo verify. Everything else is in the snapshot.',
-        )
-      }
+    if (outcome.kind === 'refused') return fail(outcome.reason)
+    const { images, manifest, pruned } = outcome
+    const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
+    console.log(`snapshot ${manifest.name}: ${rows} rows; ${imagesText(images)}`)
+    if (pruned !== undefined) {
+      console.log(`removed ${pruned.snapshots} snapshots, ${pruned.files} files, ${pruned.images} images`)
     }
+    reportFaults(
+      images,
+      'These images are missing or damaged in the instance: see catalejo verify. Everything else is in the snapshot.',
+    )
   })
-}
-
-const RESTORE_REFUSALS: Readonly<Record<Extract<RestoreOutcome, { kind: 'refused' }>['reason'], string>> = {
-  'own-place': 'the backups cannot be stored with the data or images of the instance',
-  'not-empty': 'the instance is not empty: give it an empty data folder and database',
-  'newer-database': 'the database has a newer schema than the snapshot: give an empty one',
 }
 
 /** `catalejo restore`. Exits with 0 if the whole snapshot was restored and verified, otherwise with 1. */
@@ -66,35 +47,22 @@ export async function restoreCommand({ config, own, positionals }: Options): Pro
       snapshot: own['snapshot'],
       progress,
     })
-    switch (outcome.kind) {
-      case 'refused':
-        return fail(RESTORE_REFUSALS[outcome.reason])
-      case 'unusable': {
-        const { others, reasons, snapshot = '' } = outcome
-        for (const reason of reasons) console.error(`snapshot ${snapshot}: ${reason}`)
-        fail('nothing was restored')
-        if (others.length > 0) console.error(`Other snapshots: ${others.join(' ')}`)
-        return
-      }
-      case 'restored': {
-        const { images, manifest, rows } = outcome
-        console.log(`snapshot ${manifest.name}: ${rows} rows written, all verified; ${imagesText(images)}`)
-        reportFaults(
-          images,
-          `${images.faultCount} of ${manifest.images.count} images could not be restored; the records of all, and the other images, are there`,
-        )
-      }
+    if (outcome.kind === 'refused') return fail(outcome.reason)
+    if (outcome.kind === 'unusable') {
+      const { others, reasons, snapshot = '' } = outcome
+      for (const reason of reasons) console.error(`snapshot ${snapshot}: ${reason}`)
+      fail('nothing was restored')
+      if (others.length > 0) console.error(`Other snapshots: ${others.join(' ')}`)
+      return
     }
+    const { images, manifest, rows } = outcome
+    console.log(`snapshot ${manifest.name}: ${rows} rows written, all verified; ${imagesText(images)}`)
+    reportFaults(
+      images,
+      `${images.faultCount} of ${manifest.images.count} images could not be restored; the records of all, and the other images, are there`,
+    )
   })
 }
-
-const MIGRATION_REFUSALS: Readonly<Record<Extract<MigrationOutcome, { kind: 'refused' }>['reason'], string>> =
-  {
-    'nothing-to-move': 'the target is the source: give --to-database-url, --to-blobs-url or --to-data',
-    'same-database': 'both addresses are of the same database',
-    'own-data': 'the target holds the data of another instance. --force replaces all of it',
-    'own-images': 'the target holds images that the source does not know. --force adds those of the source',
-  }
 
 /** `catalejo migrate`. Exits with 0 if the copy is equal and every image was read back, otherwise with 1. */
 export async function migrateCommand({ config, own, switches }: Options): Promise<void> {
@@ -102,32 +70,18 @@ export async function migrateCommand({ config, own, switches }: Options): Promis
   if (to === undefined) return
   const advice = 'The copy is not complete. Run the same command to resume.'
   await withProgress(advice, async (progress) => {
-    const outcome = await migrate({
-      open: openInstance,
-      from: config,
-      to,
-      force: switches.has('force'),
-      progress,
-    })
-    switch (outcome.kind) {
-      case 'refused':
-        return fail(MIGRATION_REFUSALS[outcome.reason])
-      case 'changing':
-        return fail(
-          'the source keeps changing. Stop the service and run it again: it copies only the changes.',
-        )
-      case 'equal': {
-        const { rows, images, passes } = outcome
-        const parts = [
-          ...(rows === undefined ? [] : [`${rows} rows written, all equal to the source`]),
-          ...(images === undefined ? [] : [imagesText(images)]),
-        ]
-        console.log(`${parts.join('; ')}; ${passes} passes`)
-        if (images !== undefined && images.faultCount > 0) {
-          reportFaults(images, 'These images are missing or damaged at the source: see catalejo verify.')
-        } else console.log('Done. Later changes of the source are not in the copy.')
-      }
-    }
+    const force = switches.has('force')
+    const outcome = await migrate({ open: openInstance, from: config, to, force, progress })
+    if (outcome.kind === 'refused') return fail(outcome.reason)
+    const { rows, images, passes } = outcome
+    const parts = [
+      ...(rows === undefined ? [] : [`${rows} rows written, all equal to the source`]),
+      ...(images === undefined ? [] : [imagesText(images)]),
+    ]
+    console.log(`${parts.join('; ')}; ${passes} passes`)
+    if (images !== undefined && images.faultCount > 0) {
+      reportFaults(images, 'These images are missing or damaged at the source: see catalejo verify.')
+    } else console.log('Done. Later changes of the source are not in the copy.')
   })
 }
 

@@ -20,7 +20,14 @@ import {
   type TableBackup,
 } from './backup-store.ts'
 import { copyImages, type CopyResult } from './copy-images.ts'
-import { ownerOf, type Instance, type InstanceLocation, type OpenInstance } from './instance.ts'
+import {
+  ownerOf,
+  refuse,
+  type Instance,
+  type InstanceLocation,
+  type OpenInstance,
+  type Refusal,
+} from './instance.ts'
 import { rowsIn } from './sync-tables.ts'
 import { FileFault, imagesOfBackup, writeTable } from './table-files.ts'
 
@@ -48,8 +55,7 @@ export type BackupOutcome =
       /** Undefined if nothing was to be removed, or images could not be copied: then older snapshots may still be needed. */
       readonly pruned: Pruned | undefined
     }
-  | { readonly kind: 'busy'; readonly until: number }
-  | { readonly kind: 'refused'; readonly reason: 'own-place' | 'other-instance' }
+  | Refusal
 
 /** Takes a snapshot of a running instance. */
 export async function backup(
@@ -57,18 +63,20 @@ export async function backup(
   to: BackupLocation,
   { open, keep, progress }: BackupOptions,
 ): Promise<BackupOutcome> {
-  if (await overlapsInstance(to, from)) return { kind: 'refused', reason: 'own-place' }
+  if (await overlapsInstance(to, from))
+    return refuse('backups cannot be stored with the data or images of the instance')
   await using instance = await open(from, { existing: true })
   using store = await openBackupStore(to, from.data)
   await store.staging.sweep(systemClock.now(), LEFTOVER_AGE_MS)
   const owner = await ownerOf(instance.database)
-  if (await isOfOtherInstance(store, owner)) return { kind: 'refused', reason: 'other-instance' }
-  const held = await withRemovalsHeld(instance.database, async () => {
+  if (await isOfOtherInstance(store, owner))
+    return refuse('it holds backups of another instance: use a separate place for each')
+  return await withRemovalsHeld(instance.database, async () => {
     const taken = await takeSnapshot(instance, store, owner, progress)
     const mayPrune = keep !== undefined && taken.images.faultCount === 0
-    return { ...taken, pruned: mayPrune ? await pruneSnapshots(store, keep) : undefined }
+    const pruned = mayPrune ? await pruneSnapshots(store, keep) : undefined
+    return { kind: 'written', ...taken, pruned }
   })
-  return held.kind === 'busy' ? held : { kind: 'written', ...held.value }
 }
 
 async function takeSnapshot(
@@ -130,22 +138,20 @@ async function isOfOtherInstance(store: BackupStore, owner: string): Promise<boo
   return outcome.kind === 'read' && outcome.manifest.owner !== '' && outcome.manifest.owner !== owner
 }
 
-type HeldOutcome<T> =
-  | { readonly kind: 'done'; readonly value: T }
-  /** Another backup of the same instance is running, or was killed: its hold ends then. Milliseconds since 1970. */
-  | { readonly kind: 'busy'; readonly until: number }
-
 /** Runs `work` while no node removes the bytes of images. */
-async function withRemovalsHeld<T>(database: Database, work: () => Promise<T>): Promise<HeldOutcome<T>> {
+async function withRemovalsHeld<T>(database: Database, work: () => Promise<T>): Promise<T | Refusal> {
   const until = await beginHold(database, systemClock.now(), systemClock.now() + HOLD_MS)
-  if (until !== undefined) return { kind: 'busy', until }
+  if (until !== undefined) {
+    const end = new Date(until).toISOString()
+    return refuse(`another backup is running, or was interrupted: try again, at the latest after ${end}`)
+  }
   // A failure is tolerated: the next renewal may succeed, and an image that is removed too early is reported missing.
   const timer = setInterval(
     () => void prolongHold(database, systemClock.now() + HOLD_MS).catch(() => {}),
     RENEW_HOLD_MS,
   )
   try {
-    return { kind: 'done', value: await work() }
+    return await work()
   } finally {
     clearInterval(timer)
     await endHold(database).catch(() => {})

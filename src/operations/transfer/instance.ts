@@ -33,6 +33,14 @@ export type OpenInstance = (
   options?: Pick<OpenOptions, 'schema' | 'existing'>,
 ) => Promise<Instance>
 
+/** Why a command copies nothing, in words for the operator. */
+export interface Refusal {
+  readonly kind: 'refused'
+  readonly reason: string
+}
+
+export const refuse = (reason: string): Refusal => ({ kind: 'refused', reason })
+
 /** Logs a fault of the image store that will be retried, so that an operator sees why a command is waiting. */
 export function reportFault(operation: string, error: Error): void {
   console.error(`the image store failed (${operation}): ${reasonOf(error)}`)

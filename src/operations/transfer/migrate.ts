@@ -6,7 +6,14 @@ import { copyState, isMarked, mark, setCopyState, unmark } from '../../storage/d
 import { copiedTables, tableNamed } from '../../storage/database/tables.ts'
 import type { Progress } from '../../lib/progress.ts'
 import { copyImages, imagesIn, isRecorded, type CopyResult } from './copy-images.ts'
-import { isEmpty, ownerOf, type InstanceLocation, type OpenInstance } from './instance.ts'
+import {
+  isEmpty,
+  ownerOf,
+  refuse,
+  type InstanceLocation,
+  type OpenInstance,
+  type Refusal,
+} from './instance.ts'
 import { rowsIn, syncTables } from './sync-tables.ts'
 
 /** Passes until one finds no difference. Later passes take seconds, so a source that still changes is in use. */
@@ -32,12 +39,7 @@ export type MigrationOutcome =
       /** Of all passes; undefined if the images do not move. */
       readonly images: CopyResult | undefined
     }
-  /** The source changed during every pass. */
-  | { readonly kind: 'changing' }
-  | {
-      readonly kind: 'refused'
-      readonly reason: 'nothing-to-move' | 'same-database' | 'own-data' | 'own-images'
-    }
+  | Refusal
 
 /** Moves an instance to another database, another blob store, or both. The source must not be in use at the end. */
 export async function migrate({ open, from, to, force, progress }: Migration): Promise<MigrationOutcome> {
@@ -45,15 +47,16 @@ export async function migrate({ open, from, to, force, progress }: Migration): P
     database: databaseName(from) !== databaseName(to),
     images: imagesName(from) !== imagesName(to),
   }
-  if (!moved.database && !moved.images) return { kind: 'refused', reason: 'nothing-to-move' }
+  if (!moved.database && !moved.images)
+    return refuse('the target is the source: give --to-database-url, --to-blobs-url or --to-data')
   await using source = await open(from, { existing: true })
   await using target = await open(to)
   if (moved.database) {
     const refusal = await claim(source.database, target.database, force)
-    if (refusal !== undefined) return { kind: 'refused', reason: refusal }
+    if (refusal !== undefined) return refusal
   }
   if (moved.images && !force && (await isForeign(source.database, target.blobs))) {
-    return { kind: 'refused', reason: 'own-images' }
+    return refuse('the target holds images that the source does not know. --force adds those of the source')
   }
   const outcome = await repeatUntilEqual(runPass)
   if (outcome.kind === 'equal' && moved.database) await setCopyState(target.database, 'finished')
@@ -102,24 +105,21 @@ async function repeatUntilEqual(
     const changes = (now.rows ?? 0) + (now.images?.copied ?? 0) + (now.images?.gone ?? 0)
     if (changes === 0) return { kind: 'equal', passes: pass, rows, images }
   }
-  return { kind: 'changing' }
+  return refuse('the source keeps changing. Stop the service and run it again: it copies only the changes.')
 }
 
 /** Checks that the target may be overwritten, and marks it so that no service uses it until it is complete. */
-async function claim(
-  source: Database,
-  target: Database,
-  force: boolean,
-): Promise<'same-database' | 'own-data' | undefined> {
+async function claim(source: Database, target: Database, force: boolean): Promise<Refusal | undefined> {
   const token = `probe ${randomBytes(9).toString('hex')}`
   await mark(target, token)
   const same = await isMarked(source, token)
   await unmark(target, token)
-  if (same) return 'same-database'
+  if (same) return refuse('both addresses are of the same database')
   if (!force && !(await isEmpty(target))) {
     const owner = await ownerOf(target)
     const isOurs = owner === '' || owner === (await ownerOf(source))
-    if (!isOurs || (await copyState(target)) === undefined) return 'own-data'
+    if (!isOurs || (await copyState(target)) === undefined)
+      return refuse('the target holds the data of another instance. --force replaces all of it')
   }
   await setCopyState(target, 'unfinished')
   return undefined

@@ -14,7 +14,14 @@ import {
   type Manifest,
 } from './backup-store.ts'
 import { copyImages, type CopyResult } from './copy-images.ts'
-import { isEmpty, ownerOf, type InstanceLocation, type OpenInstance } from './instance.ts'
+import {
+  isEmpty,
+  ownerOf,
+  refuse,
+  type InstanceLocation,
+  type OpenInstance,
+  type Refusal,
+} from './instance.ts'
 import { syncTables } from './sync-tables.ts'
 import { checkFile, checkKeys, imagesOfBackup, rowsOfBackup } from './table-files.ts'
 
@@ -32,7 +39,7 @@ export type RestoreOutcome =
       readonly rows: number
       readonly images: CopyResult
     }
-  | { readonly kind: 'refused'; readonly reason: 'own-place' | 'not-empty' | 'newer-database' }
+  | Refusal
   /** Nothing was written: the snapshot is missing, damaged, or of a later version. `others` are available. */
   | {
       readonly kind: 'unusable'
@@ -48,7 +55,8 @@ export async function restore(
   options: RestoreOptions,
 ): Promise<RestoreOutcome> {
   const { open, snapshot, progress } = options
-  if (await overlapsInstance(from, to)) return { kind: 'refused', reason: 'own-place' }
+  if (await overlapsInstance(from, to))
+    return refuse('the backups cannot be stored with the data or images of the instance')
   await assertBackupFolder(from)
   using store = await openBackupStore(from, to.data)
   const names = await snapshotsIn(store)
@@ -104,11 +112,13 @@ async function fill(
   // Restored with the schema of the snapshot, and migrated afterwards.
   await using instance = await open(to, { schema: manifest.schema })
   const { blobs, database, staging } = instance
-  if ((await schemaOf(database)) > manifest.schema) return { kind: 'refused', reason: 'newer-database' }
+  if ((await schemaOf(database)) > manifest.schema)
+    return refuse('the database has a newer schema than the snapshot: give an empty one')
   const owner = await ownerOf(database)
   const isInterrupted =
     (await copyState(database)) === 'unfinished' && (owner === '' || owner === manifest.owner)
-  if (!isInterrupted && !(await isEmpty(database))) return { kind: 'refused', reason: 'not-empty' }
+  if (!isInterrupted && !(await isEmpty(database)))
+    return refuse('the instance is not empty: give it an empty data folder and database')
   await setCopyState(database, 'unfinished')
 
   const source = rowsOfBackup(store.tables, manifest)
