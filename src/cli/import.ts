@@ -1,9 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { createAccounts } from '../accounts/index.ts'
-import type { Config } from '../server/config/config.ts'
 import { openDatabase } from '../server/open-database.ts'
 import { systemClock } from '../lib/clock.ts'
-import type { Progress } from '../lib/progress.ts'
 import type { Database } from '../storage/database/database.ts'
 import { IMPORT_FORMATS } from '../domainwatch/import/format.ts'
 import { importLines, type ImportOutcome } from '../domainwatch/import/importer.ts'
@@ -20,18 +18,7 @@ import { createProgress } from './progress.ts'
 import { asError } from '../lib/errors.ts'
 
 const STANDARD_INPUT = '-'
-
-interface Run {
-  readonly config: Config
-  readonly database: Database
-  readonly account: { readonly id: number; readonly name: string }
-  readonly format: (typeof IMPORT_FORMATS)[number] | undefined
-  readonly isDry: boolean
-  readonly restart: boolean
-  readonly progress: Progress
-  /** Splits a name into words. */
-  readonly split: (name: string) => readonly string[]
-}
+const UNKNOWN_FORMAT = 'neither a list of the registry nor an export (--format sets the format)'
 
 /** `catalejo import FILE…`: loads lists of domains. Works while the service runs. */
 export async function importFiles({ config, own, positionals, switches }: Options): Promise<void> {
@@ -48,22 +35,48 @@ export async function importFiles({ config, own, positionals, switches }: Option
   const isDry = switches.has('dry-run')
   // The import splits the names itself, so a new database needs no splitting later.
   if (!isDry) await splitFewNames(database, dictionary)
-  const run = {
-    config,
-    database,
-    account,
-    format,
-    isDry,
-    restart: switches.has('restart'),
-    progress,
-    split: dictionary.split,
-  }
+  const target = { database, clock: systemClock, timeZone: config.timeZone, account }
+
   for (const file of files) {
-    const outcome = await importFile(file, run).catch(failure)
+    const outcome = await importFile(file).catch(failure)
     progress.end()
     report(file, outcome)
     // The database cannot store the other files either.
     if (outcome.kind === 'failed') break
+  }
+
+  async function importFile(file: string): Promise<FileOutcome> {
+    const path = file === STANDARD_INPUT ? undefined : file
+    const size = path === undefined ? undefined : await sizeOf(path)
+    if (typeof size === 'string') return { kind: 'unreadable', reason: size }
+    const checkpoints = path === undefined || isDry ? undefined : await checkpointsOf(config.data, path)
+    if (switches.has('restart')) await checkpoints?.remove()
+    const after = await checkpoints?.read()
+    if (after !== undefined) console.error(`${file}: resuming after line ${after.line}`)
+    progress.begin(file, size, 0, 'bytes')
+    const trial = isDry ? dryRunRows(target) : undefined
+    let [readBytes, storedBytes] = [0, 0]
+    const source = {
+      read: () => readBytes,
+      stored(bytes: number) {
+        progress.add(bytes - storedBytes)
+        storedBytes = bytes
+      },
+    }
+    const bytes = bytesOf(path, (count) => void (readBytes += count))
+    const outcome = await importLines(readLines(bytes), {
+      format,
+      clock: systemClock,
+      timeZone: config.timeZone,
+      split: dictionary.split,
+      store: trial?.store ?? storeRows(target),
+      after,
+      source,
+      ...(checkpoints === undefined ? {} : { stored: (reached) => checkpoints.write(reached) }),
+    })
+    // A file that could not be read to its end is continued next time.
+    if (outcome.kind !== 'imported' || outcome.cutOff === undefined) await checkpoints?.remove()
+    return trial === undefined || outcome.kind !== 'imported' ? outcome : { ...outcome, added: trial.added() }
   }
 }
 
@@ -74,44 +87,8 @@ type FileOutcome =
 
 const failure = (error: unknown): FileOutcome => ({
   kind: 'failed',
-  reason: failureLine(error),
+  reason: `not all of it was stored, run the command again to continue: ${failureLine(error)}`,
 })
-
-async function importFile(file: string, run: Run): Promise<FileOutcome> {
-  const { config, database, account, format, isDry, restart, progress, split } = run
-  const path = file === STANDARD_INPUT ? undefined : file
-  const size = path === undefined ? undefined : await sizeOf(path)
-  if (typeof size === 'string') return { kind: 'unreadable', reason: size }
-  const checkpoints = path === undefined || isDry ? undefined : await checkpointsOf(config.data, path)
-  if (restart) await checkpoints?.remove()
-  const after = await checkpoints?.read()
-  if (after !== undefined) console.error(`${file}: resuming after line ${after.line}`)
-  progress.begin(file, size, 0, 'bytes')
-  const target = { database, clock: systemClock, timeZone: config.timeZone, account }
-  const trial = isDry ? dryRunRows(target) : undefined
-  let [readBytes, storedBytes] = [0, 0]
-  const source = {
-    read: () => readBytes,
-    stored(bytes: number) {
-      progress.add(bytes - storedBytes)
-      storedBytes = bytes
-    },
-  }
-  const bytes = bytesOf(path, (count) => void (readBytes += count))
-  const outcome = await importLines(readLines(bytes), {
-    format,
-    clock: systemClock,
-    timeZone: config.timeZone,
-    split,
-    store: trial?.store ?? storeRows(target),
-    after,
-    source,
-    ...(checkpoints === undefined ? {} : { stored: (reached) => checkpoints.write(reached) }),
-  })
-  // A file that could not be read to its end is continued next time.
-  if (outcome.kind !== 'imported' || outcome.cutOff === undefined) await checkpoints?.remove()
-  return trial === undefined || outcome.kind !== 'imported' ? outcome : { ...outcome, added: trial.added() }
-}
 
 /** The size in bytes, or a string that says why the file cannot be read. */
 async function sizeOf(path: string): Promise<number | string> {
@@ -125,7 +102,7 @@ async function sizeOf(path: string): Promise<number | string> {
 
 function report(file: string, outcome: FileOutcome): void {
   if (outcome.kind !== 'imported') {
-    console.error(`${file}: ${reasonOf(outcome)}`)
+    console.error(`${file}: ${outcome.kind === 'unknown-format' ? UNKNOWN_FORMAT : outcome.reason}`)
     process.exitCode = 1
     return
   }
@@ -141,17 +118,6 @@ function report(file: string, outcome: FileOutcome): void {
   if (refused > faults.length) console.error(`${file}: … and more`)
   if (cutOff !== undefined) console.error(`${file}: cannot be read to its end: ${cutOff.message}`)
   if (refused > 0 || cutOff !== undefined) process.exitCode = 1
-}
-
-function reasonOf(outcome: Exclude<FileOutcome, { kind: 'imported' }>): string {
-  switch (outcome.kind) {
-    case 'unreadable':
-      return outcome.reason
-    case 'failed':
-      return `not all of it was stored, run the command again to continue: ${outcome.reason}`
-    case 'unknown-format':
-      return 'neither a list of the registry nor an export (--format sets the format)'
-  }
 }
 
 /** The named account, or the only one. */
