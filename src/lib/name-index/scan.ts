@@ -2,6 +2,7 @@ import { highestBit, lowestBit, setBits, BLOCK, MAX_LENGTH, Plane, type Columns 
 import { Key, wordsOfKey, blocksWithin } from './block-index.ts'
 import { isBounded, type IndexQuery } from './query.ts'
 import type { Segment } from './segment.ts'
+import type { Span } from './timestamp.ts'
 
 /** Positions of a segment: the first inclusive, the second exclusive. */
 export type Range = readonly [from: number, to: number]
@@ -24,16 +25,7 @@ export class Scan {
   readonly #terms: readonly Term[]
   readonly #live: Uint32Array
   readonly #planes: Uint32Array
-  /** By number of an agent, 1 if its records match; undefined if all do. */
-  readonly #agents: Uint8Array | undefined
-  /** By number of a set of tags, 1 if its records match; undefined if all do. */
-  readonly #tagSets: Uint8Array | undefined
-  /** Whether records may have expired. */
-  readonly #mayBeExpired: boolean
-  /** Whether `date_reg`, by which the segment is not sorted, has to be compared. */
-  readonly #isDated: boolean
-  readonly #isModificationBounded: boolean
-  readonly #isDeletionBounded: boolean
+  readonly #conditions: readonly Condition[]
   readonly #isBounded: boolean
   /** The number of the current 32 blocks, and of the last ones in this direction. */
   #stripe: number
@@ -49,22 +41,15 @@ export class Scan {
     this.positions = range[1] - range[0]
     this.#query = query
     this.#newestFirst = newestFirst
-    const { keys, registered, planes } = segment.columns
     this.#live = segment.live
-    this.#planes = planes
-    this.#agents = query.agent === undefined ? undefined : chosenAgents(segment, query.agent)
-    this.#tagSets = query.tags.length === 0 ? undefined : chosenTagSets(segment, query.tags)
-    const isPossible =
-      range[0] < range[1] && this.#agents?.includes(1) !== false && this.#tagSets?.includes(1) !== false
-    const rows = isPossible ? rowsOf(query, segment.columns, range) : undefined
+    this.#planes = segment.columns.planes
+    const conditions = conditionsOf(segment, query)
+    const rows =
+      conditions !== undefined && range[0] < range[1] ? rowsOf(query, segment.columns, range) : undefined
+    this.#conditions = conditions ?? []
     this.#range = rows === undefined ? NOWHERE : range
     this.#rows = rows ?? []
     this.#terms = rows === undefined ? [] : termsOf(segment, query)
-    this.#mayBeExpired =
-      segment.firstDiscarded <= query.discardedUntil && !query.unset.includes(Plane.discarded)
-    this.#isDated = registered !== keys && isBounded(query.registered)
-    this.#isModificationBounded = isBounded(query.modified)
-    this.#isDeletionBounded = isBounded(query.deleted)
     this.#isBounded = query.minLength > 1 || query.maxLength < MAX_LENGTH
     const [from, to] = this.#range
     const [first, last] = [from >>> 10, to === 0 ? -1 : (to - 1) >>> 10]
@@ -151,41 +136,47 @@ export class Scan {
   }
 
   #matches(position: number): boolean {
-    const query = this.#query
-    const { segment } = this
-    const { columns } = segment
-    if (this.#mayBeExpired && segment.discardedAt(position) <= query.discardedUntil) return false
-    if (this.#isDated) {
-      const date = columns.registered[position] ?? 0
-      if (date < query.registered.from || date > query.registered.to) return false
-    }
-    if (this.#isModificationBounded) {
-      const date = columns.modified[position] ?? 0
-      if (date < query.modified.from || date > query.modified.to) return false
-    }
-    if (this.#isDeletionBounded) {
-      const date = segment.deletedAt(position)
-      if (date < query.deleted.from || date > query.deleted.to) return false
-    }
-    if (this.#tagSets !== undefined && this.#tagSets[segment.tagSetOf(position)] === 0) return false
-    if (this.#agents !== undefined && this.#agents[columns.agent[position] ?? 0] === 0) return false
-    for (const test of query.tests) if (!test.matches(segment, position)) return false
-    for (const word of query.words) if (!word.matches(segment, position)) return false
+    for (const condition of this.#conditions) if (!condition(position)) return false
     return true
   }
 }
 
 const NOWHERE: Range = [0, 0]
 
-/** Returns which agents contain the text. */
-function chosenAgents({ foldedAgents }: Segment, text: string): Uint8Array {
-  return Uint8Array.from(foldedAgents, (agent) => (agent.includes(text) ? 1 : 0))
+/** Whether the record at a position matches. */
+type Condition = (position: number) => boolean
+
+/** Returns what bits do not decide, the cheapest first; undefined if no record has a wanted agent or the wanted tags. */
+function conditionsOf(segment: Segment, query: IndexQuery): readonly Condition[] | undefined {
+  const { keys, registered, modified, agent, tags } = segment.columns
+  const { discardedUntil } = query
+  const conditions: Condition[] = []
+  if (segment.firstDiscarded <= discardedUntil && !query.unset.includes(Plane.discarded))
+    conditions.push((position) => !(segment.discardedAt(position) <= discardedUntil))
+  // A segment that is sorted by the date has a range of it.
+  if (registered !== keys && isBounded(query.registered))
+    conditions.push((position) => isWithin(query.registered, registered[position] ?? NaN))
+  if (isBounded(query.modified))
+    conditions.push((position) => isWithin(query.modified, modified[position] ?? NaN))
+  if (isBounded(query.deleted))
+    conditions.push((position) => isWithin(query.deleted, segment.deletedAt(position)))
+  if (query.tags.length > 0) {
+    const wanted = tags.sets.map((set) => query.tags.every((tag) => set.includes(tag)))
+    if (!wanted.includes(true)) return undefined
+    conditions.push((position) => wanted[segment.tagSetOf(position)] === true)
+  }
+  const { agent: text } = query
+  if (text !== undefined) {
+    const wanted = segment.foldedAgents.map((each) => each.includes(text))
+    if (!wanted.includes(true)) return undefined
+    conditions.push((position) => wanted[agent[position] ?? 0] === true)
+  }
+  for (const test of [...query.tests, ...query.words])
+    conditions.push((position) => test.matches(segment, position))
+  return conditions
 }
 
-/** Returns which sets have all of these tags. */
-function chosenTagSets({ columns }: Segment, tags: readonly string[]): Uint8Array {
-  return Uint8Array.from(columns.tags.sets, (set) => (tags.every((tag) => set.includes(tag)) ? 1 : 0))
-}
+const isWithin = ({ from, to }: Span, date: number): boolean => date >= from && date <= to
 
 /** A plane whose bit a match has, or (inverted by an exclusive or) does not have. */
 interface Term {
