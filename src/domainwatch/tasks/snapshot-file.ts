@@ -48,12 +48,9 @@ const MAGIC = Buffer.from('catalejo lists\n\n')
 const PREFIX = MAGIC.length + 8
 /** Larger than the header of any file of ours: names of agents are most of it. */
 const MAX_HEAD = 2 ** 28
-const ALIGNMENT = 8
-/** Bytes per call: some systems read and write no more than 2 GB. */
-const PIECE = 2 ** 26
 
 /** To be changed whenever the meaning of columns changes. */
-const layoutOf = (version: string): string => ['lists-4', version, endianness(), KEYS, PLANES].join(' ')
+const layoutOf = (version: string): string => ['lists-5', version, endianness(), KEYS, PLANES].join(' ')
 
 const ALLOCATE = {
   Uint8Array: shared.u8,
@@ -97,11 +94,7 @@ function writeSnapshot({ path, version }: IndexFile, { logPosition, parts }: Sna
   prefix.writeUInt32LE(crc32(head), MAGIC.length + 4)
   const file = createFileSync(path)
   try {
-    for (const part of [prefix, head, padding(PREFIX + head.length)]) writeAll(file, part)
-    for (const array of arrays.keys()) {
-      writeAll(file, bytesOf(array))
-      writeAll(file, padding(array.byteLength))
-    }
+    for (const part of [prefix, head, ...Array.from(arrays.keys(), bytesOf)]) writeAll(file, part)
     fsyncSync(file)
   } finally {
     closeSync(file)
@@ -117,7 +110,7 @@ function readSnapshot({ path, version }: IndexFile, memory: number): Snapshot | 
   try {
     const { size } = fstatSync(file)
     const head = size > memory + MAX_HEAD ? undefined : readHead(file, size, version)
-    const arrays = head && readArrays(file, aligned(head.end), size, head.arrays)
+    const arrays = head && readArrays(file, head.end, size, head.arrays)
     if (head === undefined || arrays === undefined) return undefined
     const parts: Snapshot['parts'] = JSON.parse(head.parts, (_, value: unknown) =>
       isReference(value) ? arrays[value.$] : value,
@@ -165,7 +158,7 @@ function readArrays(
   heads: readonly ArrayHead[],
 ): Numbers[] | undefined {
   const bytes = (head: ArrayHead) => head.length * ALLOCATE[head.type](0).BYTES_PER_ELEMENT
-  const end = heads.reduce((sum, head) => sum + aligned(bytes(head)), start)
+  const end = heads.reduce((sum, head) => sum + bytes(head), start)
   if (end !== size) return undefined
   let at = start
   const arrays: Numbers[] = []
@@ -174,7 +167,7 @@ function readArrays(
     readAll(file, bytesOf(array), at)
     if (crc32(bytesOf(array)) !== head.crc) return undefined
     arrays.push(array)
-    at += aligned(array.byteLength)
+    at += array.byteLength
   }
   return arrays
 }
@@ -190,17 +183,14 @@ function isReference(value: unknown): value is { readonly $: number } {
 const bytesOf = ({ buffer, byteOffset, byteLength }: Numbers): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength)
 
-const aligned = (length: number): number => Math.ceil(length / ALIGNMENT) * ALIGNMENT
-const padding = (length: number): Uint8Array => new Uint8Array(aligned(length) - length)
-
 function writeAll(file: number, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, Math.min(PIECE, bytes.length - at))
+  for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at)
 }
 
 /** @throws if the file ends too early */
 function readAll(file: number, bytes: Uint8Array, from: number): void {
   for (let at = 0; at < bytes.length;) {
-    const read = readSync(file, bytes, at, Math.min(PIECE, bytes.length - at), from + at)
+    const read = readSync(file, bytes, at, bytes.length - at, from + at)
     if (read === 0) throw new Error('the file ends too early')
     at += read
   }
