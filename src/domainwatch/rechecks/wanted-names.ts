@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { inBatches } from '../../lib/background-jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Vocabulary } from '../../lib/lookalikes/index.ts'
 import type { Database } from '../../storage/database/database.ts'
@@ -13,8 +13,6 @@ import { EVERYBODY, nextCheck, ruleOf, standingRules, type RecheckRule } from '.
 const PAGE = 1_000
 /** Records compared with the filters of a watch at a time. */
 const SCAN_PAGE = 5_000
-/** Pause between pages. */
-const PAUSE_MS = 20
 /** How often to look for watches that were created, edited or deleted. */
 const WATCHES_MS = 1_000
 /** How often to look for names of accounts without such watches: a check in progress may have stored one. */
@@ -112,16 +110,16 @@ export class WantedNames {
     )
     this.#counts.set(owner, counted?.count ?? 0)
     let last = ''
-    while (!signal.aborted && !this.#isFull(owner)) {
+    await inBatches(SCAN_PAGE, signal, async () => {
+      if (this.#isFull(owner)) return 0
       const page = await scanner.first(
         queries.matchingPage(database.dialect, filters, clock.now(), last, SCAN_PAGE),
       )
       const names = page?.names?.split(' ') ?? []
       await this.#add(names.filter(resembles), owner)
       last = page?.last ?? last
-      if ((page?.visited ?? 0) < SCAN_PAGE) return
-      await pause(PAUSE_MS, undefined, { ref: false })
-    }
+      return page?.visited ?? 0
+    })
   }
 
   /** Adds the names of changed records that are wanted. */
@@ -163,24 +161,23 @@ export class WantedNames {
       owner = (await database.first(queries.nextOwner(owner)))?.owner
       if (owner === null || owner === undefined) return
       const given = owner
-      while (!owners.has(given) && !signal.aborted) {
-        const changed = await database.transaction((tx) => tx.run(queries.disownChecks(given, PAGE)))
-        if (changed < PAGE) break
-        await pause(PAUSE_MS, undefined, { ref: false })
-      }
+      if (owners.has(given)) continue
+      await inBatches(PAGE, signal, () =>
+        database.transaction((tx) => tx.run(queries.disownChecks(given, PAGE))),
+      )
     }
   }
 
   /** Reschedules names that are due later than the interval allows, because it was longer before. */
   async #bringForward(owner: number, signal: AbortSignal): Promise<void> {
     const { clock, database, intervalMs } = this.#options
-    while (!signal.aborted) {
+    await inBatches(PAGE, signal, async () => {
       const now = clock.now()
       const late = await database.all(queries.lateChecks(owner, now + intervalMs, PAGE))
-      if (late.length === 0) return
       const rows = late.map(({ name, account_id }) => [name, account_id, nextCheck(name, now, intervalMs)])
-      await database.transaction((tx) => storeRows(tx, database.dialect, queries.CHECKS, rows))
-      await pause(PAUSE_MS, undefined, { ref: false })
-    }
+      if (rows.length > 0)
+        await database.transaction((tx) => storeRows(tx, database.dialect, queries.CHECKS, rows))
+      return rows.length
+    })
   }
 }
