@@ -33,6 +33,27 @@ export function startBackgroundJobs(
   }
 }
 
+/** Delay after a failure of `repeatUntilAborted`. */
+const RETRY_MS = 2_000
+
+/**
+ * Repeats `work`, which contains its own wait, until `signal` aborts. Never rejects: a failure is reported and delays the next run.
+ */
+export async function repeatUntilAborted(
+  work: () => Promise<void>,
+  signal: AbortSignal,
+  failed: (error: unknown) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await work()
+    } catch (error) {
+      if (!signal.aborted) failed(error)
+      await new InterruptibleSleep().sleep(RETRY_MS, signal)
+    }
+  }
+}
+
 /**
  * Repeats a transaction that changes at most `size` rows, so that other writers get their turn in between. Ends when one changes
  * fewer, or `signal` aborts.

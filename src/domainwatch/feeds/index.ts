@@ -1,3 +1,4 @@
+import { repeatUntilAborted } from '../../lib/background-jobs.ts'
 import { InterruptibleSleep } from '../../lib/clock.ts'
 import { ImportSlots } from './import-download.ts'
 import { feedStates, type FeedStateRow } from './queries.ts'
@@ -6,8 +7,6 @@ import { FIRST_BACKOFF_MS, updateFeed, type UpdateOptions } from './update-feed.
 
 /** How often to look for feeds that are due. */
 const IDLE_MS = 1_000
-/** Delay after a failure of the database. */
-const RETRY_MS = 2_000
 /** Feeds of one host that are fetched at the same time. All feeds of all hosts may be: a waiting socket costs little. */
 const MAX_PER_HOST = 4
 
@@ -76,25 +75,20 @@ export class Feeds {
   /** Runs until `signal` aborts. Downloads in progress are abandoned then, and their feeds fetched again. */
   async run(signal: AbortSignal): Promise<void> {
     const running = new Map<Feed, Promise<void>>()
-    while (!signal.aborted) {
-      try {
-        // Before the states are read: that of a feed whose update ends meanwhile may be older than its end.
-        const idle = this.#options.feeds.filter((feed) => !running.has(feed))
-        const rows = await this.#rows()
-        for (const feed of this.#due(idle, rows, running)) {
-          const ended = this.#update(feed, rows.get(feed.name), signal).finally(() => {
-            running.delete(feed)
-            this.#idle.wakeAll()
-          })
-          running.set(feed, ended)
-        }
-        await this.#idle.sleep(IDLE_MS, signal)
-      } catch (error) {
-        if (signal.aborted) break
-        this.#options.failed(error)
-        await new InterruptibleSleep().sleep(RETRY_MS, signal)
+    const startDue = async () => {
+      // Before the states are read: that of a feed whose update ends meanwhile may be older than its end.
+      const idle = this.#options.feeds.filter((feed) => !running.has(feed))
+      const rows = await this.#rows()
+      for (const feed of this.#due(idle, rows, running)) {
+        const ended = this.#update(feed, rows.get(feed.name), signal).finally(() => {
+          running.delete(feed)
+          this.#idle.wakeAll()
+        })
+        running.set(feed, ended)
       }
+      await this.#idle.sleep(IDLE_MS, signal)
     }
+    await repeatUntilAborted(startDue, signal, this.#options.failed)
     await Promise.all(running.values())
   }
 

@@ -1,3 +1,4 @@
+import { repeatUntilAborted } from '../../lib/background-jobs.ts'
 import { InterruptibleSleep } from '../../lib/clock.ts'
 import { abortable } from '../../lib/concurrency.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
@@ -22,8 +23,6 @@ const IDLE_MS = 1_000
 /** How often to count overdue names, and the limit of the count. */
 const COUNT_MS = 10_000
 const MAX_COUNTED = 1_000_000
-/** Delay after a failure of the database. */
-const RETRY_MS = 2_000
 
 export interface RechecksOptions extends WantedNamesOptions {
   readonly dns: Dns
@@ -71,24 +70,14 @@ export class Rechecks {
 
   /** Runs until `signal` aborts. Look-ups in progress are abandoned then; their names stay due. */
   async run(signal: AbortSignal): Promise<void> {
+    const { failed } = this.#options
     try {
       await Promise.all([
-        this.#repeat(() => this.#wanted.run(signal), signal),
-        this.#repeat(() => this.#checkDue(signal), signal),
+        repeatUntilAborted(() => this.#wanted.run(signal), signal, failed),
+        repeatUntilAborted(() => this.#checkDue(signal), signal, failed),
       ])
     } finally {
       this.#overdue = 0
-    }
-  }
-
-  async #repeat(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await work()
-      } catch (error) {
-        if (!signal.aborted) this.#options.failed(error)
-        await new InterruptibleSleep().sleep(RETRY_MS, signal)
-      }
     }
   }
 
@@ -150,7 +139,9 @@ export class Rechecks {
     const now = clock.now()
     await database.transaction(async (tx) => {
       for (const type of ['ns', 'mx'] as const) {
-        const observations = observationsOf(found, type, now)
+        const observations = new Map<string, Observation>()
+        for (const { name, [type]: servers } of found)
+          if (servers !== undefined) observations.set(name, { first: now, last: now, servers })
         if (observations.size > 0) await storeObservations(tx, database.dialect, type, observations)
       }
       // Watches may have been deleted in the meantime.
@@ -188,12 +179,4 @@ export class Rechecks {
     this.#overdue = overdue
     this.#countedAt = performance.now()
   }
-}
-
-function observationsOf(found: readonly Found[], type: ObservedType, now: number): Map<string, Observation> {
-  const observations = new Map<string, Observation>()
-  for (const { name, [type]: servers } of found) {
-    if (servers !== undefined) observations.set(name, { first: now, last: now, servers })
-  }
-  return observations
 }

@@ -1,3 +1,4 @@
+import { repeatUntilAborted } from '../../lib/background-jobs.ts'
 import { InterruptibleSleep } from '../../lib/clock.ts'
 import { notifyDestination, notifyReplays, type DestinationContext } from './destination-notifier.ts'
 import * as queries from './queries.ts'
@@ -13,8 +14,6 @@ import { hash, randomBytes } from 'node:crypto'
 const POLL_MS = 1_000
 /** Reads all watches at most this often, however often members edit theirs. */
 const MIN_POLL_MS = 50
-/** Delay after the watches could not be read. */
-const RETRY_MS = 2_000
 
 interface Work {
   /** Changes when the notifier has to restart, because a watch was edited. */
@@ -49,18 +48,13 @@ export class Notifiers {
   /** Runs until `signal` aborts, then waits for deliveries in progress, which have a deadline. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const running = new Map<string, RunningWork>()
-    while (!signal.aborted) {
-      try {
-        await this.#update(running, signal)
-      } catch (error) {
-        // What runs continues: started again next to it, a notifier would repeat a delivery in progress.
-        if (!signal.aborted) this.#context.failed(error)
-        await new InterruptibleSleep().sleep(RETRY_MS, signal)
-        continue
-      }
+    // After a failure, what runs continues: started again next to it, a notifier would repeat a delivery in progress.
+    const poll = async () => {
+      await this.#update(running, signal)
       await this.wakeup.sleep(POLL_MS - MIN_POLL_MS, signal)
       await new InterruptibleSleep().sleep(MIN_POLL_MS, signal)
     }
+    await repeatUntilAborted(poll, signal, this.#context.failed)
     await Promise.all([...running.values()].map(({ ended }) => ended))
   }
 
