@@ -51,34 +51,28 @@ export interface DryRun {
 /** Returns what stores rows and rolls back, so that a dry run counts exactly what a real one would. */
 export function dryRunRows(target: ImportTarget): DryRun {
   const { database, account } = target
+  /** Thrown in a transaction to roll it back. */
+  const rollBack = new Error('dry run')
   let added = 0
   return {
     async store(batch) {
       const { names } = batch
-      const result = new RolledBack()
-      let began = 0
-      try {
-        await database.transaction(async (tx) => {
-          began = performance.now()
-          await purgeBeforeWrite(tx, database.dialect, target.clock.now(), () => batch.json)
-          result.added = names.length - (await tx.all(namesRecorded(database.dialect, names))).length
-          result.changed = await storeIn(tx, target, batch)
-          throw result
-        }, account.id)
-      } catch (error) {
-        if (error !== result) throw error
+      let [began, recorded, changed] = [0, 0, 0]
+      const store = async (tx: Transaction) => {
+        began = performance.now()
+        await purgeBeforeWrite(tx, database.dialect, target.clock.now(), () => batch.json)
+        recorded = (await tx.all(namesRecorded(database.dialect, names))).length
+        changed = await storeIn(tx, target, batch)
+        throw rollBack
       }
-      added += result.added
-      return { changed: result.changed, heldMs: performance.now() - began }
+      await database.transaction(store, account.id).catch((error: unknown) => {
+        if (error !== rollBack) throw error
+      })
+      added += names.length - recorded
+      return { changed, heldMs: performance.now() - began }
     },
     added: () => added,
   }
-}
-
-/** Thrown in a transaction to roll it back. */
-class RolledBack extends Error {
-  added = 0
-  changed = 0
 }
 
 async function storeIn(
