@@ -88,19 +88,7 @@ export class Exchange {
       return () => undefined
     }
     this.#tcpConnections++
-    let open = true
-    const release = (): void => {
-      if (open) this.#tcpConnections--
-      open = false
-    }
-    const cancel = queryOverTcp(server.address, query, (reply) => {
-      release()
-      settle(reply)
-    })
-    return () => {
-      release()
-      cancel()
-    }
+    return queryOverTcp(server.address, query, settle, () => this.#tcpConnections--)
   }
 
   async close(): Promise<void> {

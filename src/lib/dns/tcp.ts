@@ -37,12 +37,14 @@ export class Frames {
 
 /**
  * Sends one query over a separate TCP connection, for an answer too large for UDP. `settle` is called at most once,
- * and not after the returned function cancels the query. Has no timeout: the look-up cancels at its deadline.
+ * and not after the returned function cancels the query; `closed` once, when the connection has ended. Has no timeout: the
+ * look-up cancels at its deadline.
  */
 export function queryOverTcp(
   server: ServerAddress,
   query: Query,
   settle: (reply: ServerReply) => void,
+  closed: () => void,
 ): () => void {
   const id = randomInt(0x1_0000)
   const frames = new Frames()
@@ -69,7 +71,10 @@ export function queryOverTcp(
   socket.on('connect', () => socket.write(framedQuery(query, id), 'latin1'))
   // Refused, reset or closed before the whole answer arrived. The server is up, because it sent a truncated answer.
   socket.on('error', () => finish({ kind: 'failed' }))
-  socket.on('close', () => finish({ kind: 'failed' }))
+  socket.on('close', () => {
+    closed()
+    finish({ kind: 'failed' })
+  })
   return () => {
     done = true
     socket.destroy()
