@@ -1,10 +1,9 @@
-import type { Clock } from '../../lib/clock.ts'
 import { tooManyRequests } from '../../lib/errors.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import { RateLimit } from '../../lib/rate-limit.ts'
-import type { Database } from '../../storage/database/database.ts'
-import { failure, type Channels, type Outcome } from './channels/channel.ts'
+import { failure, type Outcome } from './channels/channel.ts'
 import { unconfigured } from './destinations.ts'
+import type { DestinationContext } from './destination-notifier.ts'
 import { newDeliveryId } from './delivery-attempt.ts'
 import { writeOne } from './notification.ts'
 import { secretsAt } from './channels/webhook.ts'
@@ -19,20 +18,16 @@ const TIMEOUT_MS = 25_000
 const PER_ACCOUNT = { burst: 10, perSecond: 1 / 6, maxClients: 10_000 }
 const PER_HOST = { burst: 20, perSecond: 1 / 3, maxClients: 10_000 }
 
-export interface TestDeliveriesOptions {
-  readonly database: Database
-  readonly clock: Clock
-  readonly channels: Channels
-}
+type Options = Pick<DestinationContext, 'channels' | 'clock' | 'database'>
 
 /** Deliveries that members of an account ask for, to see whether messages arrive. */
 export class TestDeliveries {
-  readonly #options: TestDeliveriesOptions
+  readonly #options: Options
   readonly #slots = new FairSlots(SLOTS)
   readonly #perAccount = new RateLimit(PER_ACCOUNT)
   readonly #perHost = new RateLimit(PER_HOST)
 
-  constructor(options: TestDeliveriesOptions) {
+  constructor(options: Options) {
     this.#options = options
   }
 
