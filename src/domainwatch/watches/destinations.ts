@@ -60,17 +60,13 @@ export function showDestination({ channel, address }: Destination, channels: Cha
   return `${channel}:${channels.get(channel)?.showAddress(address) ?? '…'}`
 }
 
+/** @throws HttpError 400 */
 function parseDestination(entry: string, channels: Channels): Destination {
   const [, prefix = '', text = ''] = /^([a-z]+):(.+)$/s.exec(entry) ?? []
   const name = PREFIXES.find((one) => one === prefix)
   if (name === undefined) throw new HttpError(400, `El parámetro to ${TAKES_LIST}`)
-  return { channel: name, address: parseAddress(name, text, channels) }
-}
-
-/** @throws HttpError 400 */
-function parseAddress(name: ChannelName, text: string, channels: Channels): string {
   const parsed = channels.get(name)?.parseAddress(text) ?? { ok: 'unconfigured' }
   if (parsed.ok === 'unconfigured') throw unconfiguredChannel(name)
   if (!parsed.ok) throw new HttpError(400, `El parámetro to ${parsed.takes}`)
-  return parsed.address
+  return { channel: name, address: parsed.address }
 }
