@@ -75,39 +75,26 @@ export async function* joinLines(
   completeness: (text: string) => Completeness,
 ): AsyncGenerator<Line> {
   let held: Line[] = []
-  /** How many of the held lines are known to be open, so that each text is checked once. */
-  let open = 0
-  function* settled(isEnd: boolean): Generator<Line> {
-    while (held.length > 0) {
-      const [first] = held
-      const count = recordLength(held, open, completeness)
-      if (count === 'open') open = held.length
-      if (first === undefined || (count === 'open' && !isEnd && held.length < MAX_JOINED)) return
-      const taken = typeof count === 'number' ? count : 1
-      yield { number: first.number, text: joined(held, taken) }
-      held = held.slice(taken)
-      open = 0
-    }
-  }
-  for await (const line of lines) {
+  function* take(line: Line): Generator<Line> {
     held.push(line)
-    yield* settled(false)
-  }
-  yield* settled(true)
-}
-
-/** Returns how many of the lines make up the first record. */
-function recordLength(lines: readonly Line[], open: number, completeness: (text: string) => Completeness) {
-  for (let count = open + 1; count <= lines.length; count++) {
-    const text = joined(lines, count)
+    const text = joined(held)
     const state = text === undefined ? 'broken' : completeness(text)
-    if (state === 'complete') return count
-    if (state === 'broken') return 'broken'
+    if (state === 'complete') {
+      yield { number: held[0]?.number ?? line.number, text }
+      held = []
+    } else if (state === 'broken' || held.length === MAX_JOINED) yield* takeFirstAlone()
   }
-  return 'open'
+  function* takeFirstAlone(): Generator<Line> {
+    const [first, ...others] = held
+    held = []
+    if (first !== undefined) yield { number: first.number, text: joined([first]) }
+    for (const other of others) yield* take(other)
+  }
+  for await (const line of lines) yield* take(line)
+  while (held.length > 0) yield* takeFirstAlone()
 }
 
-function joined(lines: readonly Line[], count: number): string | undefined {
-  const texts = lines.slice(0, count).map(({ text }) => text)
+function joined(lines: readonly Line[]): string | undefined {
+  const texts = lines.map(({ text }) => text)
   return texts.includes(undefined) ? undefined : texts.join('\n').replace(/\r$/, '')
 }
