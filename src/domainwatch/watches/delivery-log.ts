@@ -14,20 +14,6 @@ export const MAX_KEPT_BODIES = 100
 /** Deliveries deleted per transaction, so that other writers get their turn. */
 const SWEEP_BATCH = 1_000
 
-/**
- * Numbers the next delivery of a watch. Numbers follow the order of commits, so that cursors are exact.
- * @returns undefined if the watch was edited or paused since it was at `version`, or nobody holds a valid key of its account
- */
-export async function nextNumber(
-  tx: Transaction,
-  watchId: string,
-  version: number,
-  now: number,
-): Promise<number | undefined> {
-  if ((await tx.run(queries.countDelivery(watchId, version, now))) === 0) return undefined
-  return (await tx.first(queries.lastNumber(watchId)))?.deliveries
-}
-
 /** Records a delivery before its first attempt, and drops what a watch may no longer keep. */
 export async function logDelivery(tx: Transaction, delivery: queries.LoggedDelivery): Promise<void> {
   const { watchId, number } = delivery

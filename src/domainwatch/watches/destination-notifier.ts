@@ -4,7 +4,7 @@ import type { Cursor } from '../../storage/database/changes/change.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import { attempt, delayAfter, newDeliveryId, type DeliverySlots } from './delivery-attempt.ts'
 import type { Channel, Channels, Notice, Outcome } from './channels/channel.ts'
-import { attemptOf, logDelivery, nextNumber } from './delivery-log.ts'
+import { attemptOf, logDelivery } from './delivery-log.ts'
 import {
   nextNotification,
   writeOne,
@@ -14,7 +14,7 @@ import {
 } from './notification.ts'
 import * as queries from './queries-destinations.ts'
 import type { DestinationState } from './queries-destinations.ts'
-import { eventsOf, logAttempt, logReplay, nextReplay } from './queries-deliveries.ts'
+import { countDelivery, logAttempt, logReplay, nextReplay } from './queries-deliveries.ts'
 import { notifiedWatch, watchPredicate } from './watch-filters.ts'
 
 /** How often to compare the time of the next attempt with the system clock, which may be set. */
@@ -59,7 +59,7 @@ export async function notifyDestination(
   const watch = notifiedWatch(row)
   const request = { account, isRelevant: watchPredicate(row, vocabulary), ...channel.batching }
   let { cursor } = row
-  let delivery = await pendingOf(database, channel, row)
+  let delivery = pendingOf(channel, row)
   if (delivery !== undefined) cursor = row.delivery_cursor ?? cursor
   let digestAt = delivery === undefined ? row.next_at : 0
   while (!signal.aborted) {
@@ -192,24 +192,28 @@ async function begin(
   const { id: destinationId, account_id: account, watch_id: watchId, channel, version } = row
   return database.transaction(async (tx) => {
     // First, because edits lock the watch before its destinations.
-    const number = await nextNumber(tx, watchId, version, now)
-    if (number === undefined) return false
+    const counted = await tx.first(countDelivery(watchId, version, now))
+    if (counted === undefined) return false
     if ((await tx.run(queries.beginDelivery(destinationId, delivery))) === 0) return false
     const { id, body } = delivery
-    await logDelivery(tx, { watchId, number, id, destinationId, channel, now, events, body })
+    await logDelivery(tx, {
+      watchId,
+      number: counted.deliveries,
+      id,
+      destinationId,
+      channel,
+      now,
+      events,
+      body,
+    })
     return true
   }, account)
 }
 
-async function pendingOf(
-  database: Database,
-  channel: Channel,
-  row: DestinationState,
-): Promise<PendingDelivery | undefined> {
-  const { delivery_id: id, delivery_body: body, attempts, next_at: nextAt } = row
+function pendingOf(channel: Channel, row: DestinationState): PendingDelivery | undefined {
+  const { delivery_id: id, delivery_body: body, delivery_events: events, attempts, next_at: nextAt } = row
   if (id === null || body === null) return undefined
-  const { events = 0 } = (await database.first(eventsOf(id))) ?? {}
-  return { id, body, attempts, nextAt, isPart: isPart(channel, row, events) }
+  return { id, body, attempts, nextAt, isPart: isPart(channel, row, events ?? 0) }
 }
 
 /** A channel whose messages leave nothing out splits a long digest into several. */

@@ -23,13 +23,14 @@ export interface DeliveryRow {
   readonly replay_at: number | null
 }
 
-/** Numbers the next delivery. Changes no row if the watch was edited or paused, or its account has no valid key. */
-export const countDelivery = (watchId: string, version: number, now: number) => sql`
+/**
+ * Numbers the next delivery of a watch, in the order of commits, so that cursors are exact. Changes no row if the watch was edited
+ * or paused since it was at `version`, or its account has no valid key.
+ */
+export const countDelivery = (watchId: string, version: number, now: number) => sql<{ deliveries: number }>`
   UPDATE watches SET deliveries = deliveries + 1
-  WHERE id = ${watchId} AND version = ${version} AND paused = 0 AND ${hasKey(now)}`
-
-export const lastNumber = (watchId: string) => sql<{ deliveries: number }>`
-  SELECT deliveries FROM watches WHERE id = ${watchId}`
+  WHERE id = ${watchId} AND version = ${version} AND paused = 0 AND ${hasKey(now)}
+  RETURNING deliveries`
 
 export interface LoggedDelivery {
   readonly watchId: string
@@ -99,9 +100,6 @@ export const deliveryOf = (watchId: string, id: string, since: number) => sql<St
 export const countReplays = (watchId: string) => sql<{ count: number }>`
   SELECT count(*) AS count FROM watch_destinations AS d CROSS JOIN watch_deliveries AS w
   WHERE d.watch_id = ${watchId} AND w.destination_id = d.id AND w.replay_at IS NOT NULL`
-
-export const eventsOf = (id: string) => sql<{ events: number }>`
-  SELECT events FROM watch_deliveries WHERE id = ${id}`
 
 export const requestReplay = (id: string, now: number) => sql`
   UPDATE watch_deliveries SET replay_at = ${now} WHERE id = ${id}`

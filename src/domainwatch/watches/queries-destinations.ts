@@ -28,6 +28,7 @@ export interface DestinationState extends WatchProperties, Secrets {
   readonly delivery_id: string | null
   readonly delivery_body: string | null
   readonly delivery_cursor: Cursor | null
+  readonly delivery_events: number | null
   readonly attempts: number
   readonly next_at: number
   readonly watch_id: string
@@ -38,7 +39,8 @@ export interface DestinationState extends WatchProperties, Secrets {
 
 const STATE = sql`d.id, d.channel, d.address, d.cursor, d.delivery_id, d.delivery_body, d.delivery_cursor, d.attempts,
     d.next_at, d.watch_id, watches.account_id, watches.name, watches.filters, watches.changes, watches.language, watches.digest, watches.version, watches.secret,
-    watches.previous_secret, watches.previous_secret_until
+    watches.previous_secret, watches.previous_secret_until,
+    (SELECT events FROM watch_deliveries AS w WHERE w.id = d.delivery_id) AS delivery_events
   FROM watch_destinations AS d JOIN watches ON watches.id = d.watch_id`
 
 export interface NewDestination {
