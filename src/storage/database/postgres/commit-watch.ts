@@ -19,20 +19,26 @@ const RETRY_MS = 500
 /**
  * Finds what was committed since the snapshot `$1`: by transactions that are visible in the new snapshot and not in the
  * old one. This misses nothing, whatever the order of ids and transactions.
- * `age` is the distance of the transaction counter from number 3, the first there is. The end of a snapshot cannot
- * replace it: it comes after the last transaction that ended, and later ones may be running.
+ * All transactions before `xmin` have ended. `next` is the number of the next one: its lower half is 3, the first number
+ * there is, plus `age`. The end of a snapshot cannot replace it: it comes after the last transaction that ended, and later
+ * ones may be running.
  */
 const POLL = `
-  SELECT pg_current_snapshot()::text AS snapshot, age('3'::xid) AS age,
+  SELECT snapshot::text AS snapshot, xmin,
+    xmax + mod(mod(age('3'::xid) + 3 - xmax, ${2 ** 32}) + ${2 ** 32}, ${2 ** 32}) AS next,
     COALESCE((SELECT max(id) FROM changes), 0) AS newest,
     ARRAY(
       SELECT DISTINCT topic FROM changes
       WHERE tx >= pg_snapshot_xmin($1::pg_snapshot) AND NOT pg_visible_in_snapshot(tx, $1::pg_snapshot)
-    ) AS topics`
+    ) AS topics
+  FROM pg_current_snapshot() AS snapshot, LATERAL (
+    SELECT pg_snapshot_xmin(snapshot)::text::bigint AS xmin, pg_snapshot_xmax(snapshot)::text::bigint AS xmax
+  ) AS horizons`
 
 interface Poll {
   readonly snapshot: string
-  readonly age: number
+  readonly xmin: number
+  readonly next: number
   readonly newest: number
   readonly topics: readonly string[]
 }
@@ -51,9 +57,9 @@ export class CommitWatch implements ChangeSource {
   #loop: Promise<void> | undefined
   #closed = false
 
-  /** When the last successful poll began, and its snapshot. */
+  /** When the last successful poll began, and its result. */
   #polledAt = -Infinity
-  #snapshot: string | undefined
+  #polled: Poll | undefined
   /** Whether something was committed since the last poll began. */
   #stale = true
   #unannounced = false
@@ -62,7 +68,7 @@ export class CommitWatch implements ChangeSource {
 
   #settled = 0
   /** Ids up to `newest` are settled when every transaction before `until` has ended. */
-  #settling: { readonly newest: number; readonly until: bigint } | undefined
+  #settling: { readonly newest: number; readonly until: number } | undefined
 
   constructor(url: string, report: Report) {
     this.#url = url
@@ -187,23 +193,21 @@ export class CommitWatch implements ChangeSource {
 
   async #poll(client: pg.Client, began: number): Promise<void> {
     this.#stale = false
-    const [poll] = (await client.query<Poll>(POLL, [this.#snapshot])).rows
+    const [poll] = (await client.query<Poll>(POLL, [this.#polled?.snapshot])).rows
     if (poll === undefined) throw new Error('the poll returned no row')
-    const { xmin, xmax } = horizonsOf(poll.snapshot)
-    const next = nextTransaction(poll.age, xmax)
-    // The counter of another server: the database was moved, so everything may have changed.
-    const isContinued = this.#snapshot !== undefined && horizonsOf(this.#snapshot).xmin <= xmin
+    // A counter that fell is that of another server: the database was moved, so everything may have changed.
+    const isContinued = this.#polled !== undefined && this.#polled.xmin <= poll.xmin
     this.#count(isContinued ? poll.topics : TOPICS)
-    this.#snapshot = poll.snapshot
+    this.#polled = poll
     this.#polledAt = began
-    this.#settle(poll.newest, xmin, next)
+    this.#settle(poll)
   }
 
   /**
    * An id below the newest visible one was drawn before this poll, by a transaction whose number is below the next one.
    * When all those have ended, no lower id can appear.
    */
-  #settle(newest: number, xmin: bigint, next: bigint): void {
+  #settle({ newest, xmin, next }: Poll): void {
     const before = this.#settled
     if (this.#settling !== undefined && this.#settling.until <= xmin) {
       this.#settled = Math.max(this.#settled, this.#settling.newest)
@@ -226,17 +230,4 @@ export class CommitWatch implements ChangeSource {
     if (client === this.#client) this.#client = undefined
     await client.end().catch(() => {})
   }
-}
-
-/** Parses `xmin:xmax:running`: all transactions before xmin have ended, none from xmax on had. */
-function horizonsOf(snapshot: string): { readonly xmin: bigint; readonly xmax: bigint } {
-  const [xmin = '0', xmax = '0'] = snapshot.split(':')
-  return { xmin: BigInt(xmin), xmax: BigInt(xmax) }
-}
-
-const NUMBERS = 2n ** 32n
-
-/** Returns the number of the next transaction from its lower half, which `age` counts: at least `xmax`. */
-function nextTransaction(age: number, xmax: bigint): bigint {
-  return xmax + ((((BigInt(age) + 3n - xmax) % NUMBERS) + NUMBERS) % NUMBERS)
 }
