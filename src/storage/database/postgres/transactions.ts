@@ -50,72 +50,52 @@ export async function transact<T>(
   author: number | undefined,
 ): Promise<T> {
   const deadline = performance.now() + MAX_TOTAL_MS
-  const attempt: Attempt = { isCommitting: false }
-  const run = () => {
-    attempt.isCommitting = false
-    return pool.use(WRITE_TIMEOUT_MS + SILENCE_MS, (connection) =>
-      once(connection, watch, work, author, attempt),
-    )
+  let isCommitting = false
+  const begin = author === undefined ? BEGIN : `${BEGIN}; SET LOCAL catalejo.account = ${author}`
+
+  async function attempt(connection: PostgresConnection): Promise<T> {
+    await connection.run(begin, undefined, READ_TIMEOUT_MS)
+    try {
+      const result = await work(transactionOn(connection))
+      isCommitting = true
+      // If it fails, it may have committed.
+      let touched: readonly string[] = TOPICS
+      try {
+        touched = (await connection.several(COMMIT, STATEMENT_SILENCE_MS)).map(({ topic }) => String(topic))
+      } finally {
+        watch.committed(touched)
+      }
+      return result
+    } catch (error) {
+      // If this fails too, the connection is discarded and the server rolls back.
+      if (!(error instanceof DatabaseFault && error.endsConnection))
+        await connection.run('ROLLBACK', undefined, READ_TIMEOUT_MS).catch(() => {})
+      throw error
+    }
   }
+
   const isRetryable = (error: unknown) => {
     if (!(error instanceof DatabaseFault) || performance.now() > deadline) return false
     // After COMMIT was sent, only the caller can decide whether to retry, because the outcome is unknown.
-    return error.kind === 'conflict' || (error.kind === 'lost' && !attempt.isCommitting)
+    return error.kind === 'conflict' || (error.kind === 'lost' && !isCommitting)
+  }
+  const run = () => {
+    isCommitting = false
+    return pool.use(WRITE_TIMEOUT_MS + SILENCE_MS, attempt)
   }
   return withRetries(run, { ...RETRIES, isRetryable })
 }
 
-interface Attempt {
-  isCommitting: boolean
-}
-
-async function once<T>(
-  connection: PostgresConnection,
-  watch: CommitWatch,
-  work: (tx: Transaction) => Promise<T>,
-  author: number | undefined,
-  attempt: Attempt,
-): Promise<T> {
-  const begin = author === undefined ? BEGIN : `${BEGIN}; SET LOCAL catalejo.account = ${author}`
-  await connection.run(begin, undefined, READ_TIMEOUT_MS)
-  let changed = 0
-  const tx: Transaction = {
-    ...readerOn((form, query) => connection[form](query)),
-    async run(query) {
-      const count = await connection.run(query.text, sqlValues(query), STATEMENT_SILENCE_MS)
-      changed += count
-      return count
-    },
-    async runMany(batch, constants, rows) {
-      // Sent unchanged, in the binary format of json, which is its text.
-      const json = Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength)
-      const silenceMs = batchSilence(json.byteLength)
-      if (batch.insert === undefined) await connection.run(postgresBatchLock(batch), [json], silenceMs)
-      const count = await connection.run(postgresBatch(batch), [json, ...constants], silenceMs)
-      changed += count
-      return count
-    },
-    newestChange: async () => undefined,
-  }
-  try {
-    const result = await work(tx)
-    attempt.isCommitting = true
-    if (changed === 0) {
-      await connection.run('COMMIT', undefined, STATEMENT_SILENCE_MS)
-      return result
-    }
-    let touched: readonly string[] = TOPICS
-    try {
-      touched = (await connection.several(COMMIT, STATEMENT_SILENCE_MS)).map(({ topic }) => String(topic))
-    } finally {
-      // All topics if it failed, because it may have committed.
-      watch.committed(touched)
-    }
-    return result
-  } catch (error) {
-    // If this fails too, the connection is discarded and the server rolls back.
-    if (!(error instanceof DatabaseFault && error.endsConnection))
-      await connection.run('ROLLBACK', undefined, READ_TIMEOUT_MS).catch(() => {})
-    throw error
-  }
-}
+/** Returns the operations of a transaction, between its begin and its end. */
+const transactionOn = (connection: PostgresConnection): Transaction => ({
+  ...readerOn((form, query) => connection[form](query)),
+  run: (query) => connection.run(query.text, sqlValues(query), STATEMENT_SILENCE_MS),
+  async runMany(batch, constants, rows) {
+    // Sent unchanged, in the binary format of json, which is its text.
+    const json = Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength)
+    const silenceMs = batchSilence(json.byteLength)
+    if (batch.insert === undefined) await connection.run(postgresBatchLock(batch), [json], silenceMs)
+    return connection.run(postgresBatch(batch), [json, ...constants], silenceMs)
+  },
+  newestChange: async () => undefined,
+})
