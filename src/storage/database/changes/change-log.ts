@@ -82,15 +82,22 @@ export class ChangeLog {
 
   /** Returns at most `count` changes after `cursor`. An empty page means that there are no more yet. */
   async since(cursor: string, count: number): Promise<ChangePage> {
+    const page = await this.#after(cursor, (id, upTo) => this.#reader.values(changesBetween(id, upTo, count)))
+    if (page === undefined) return { kind: 'gap' }
+    const { read, id, epoch } = page
+    const changes = read.map((row) => changeOf(row, epoch)).filter((change) => change !== undefined)
+    return { kind: 'page', changes, cursor: cursorAt(epoch, Number(read.at(-1)?.[0] ?? id)) }
+  }
+
+  /** Reads the settled changes after a cursor. Undefined if some of them were removed. */
+  async #after<T>(cursor: string, read: (id: number, upTo: number) => Promise<T>) {
     const place = partsOf(cursor)
-    if (place === undefined) return { kind: 'gap' }
-    const settled = await this.#source.settled()
-    const rows = await this.#reader.values(changesBetween(place.id, settled, count))
-    // Read after the rows: if some had been removed before, the floor would show it now.
+    if (place === undefined) return undefined
+    const found = await read(place.id, await this.#source.settled())
+    // Read after the changes: if some had been removed before, the floor would show it now.
     const { epoch, floor, newest } = await this.#log()
-    if (!isContinued(place, { epoch, floor, newest })) return { kind: 'gap' }
-    const changes = rows.map((row) => changeOf(row, epoch)).filter((change) => change !== undefined)
-    return { kind: 'page', changes, cursor: cursorAt(epoch, Number(rows.at(-1)?.[0] ?? place.id)) }
+    const isContinued = place.epoch === epoch && place.id >= floor && place.id <= Math.max(newest, floor)
+    return isContinued ? { read: found, id: place.id, epoch, newest } : undefined
   }
 
   /** Yields the newest changes, newest first. Not for followers: a running transaction may still add one. */
@@ -110,13 +117,12 @@ export class ChangeLog {
    * @param reader another reader, for many changes
    */
   async text(cursor: string, topic: Topic, count: number, reader = this.#reader): Promise<ChangeText> {
-    const place = partsOf(cursor)
-    if (place === undefined) return { kind: 'gap' }
-    const settled = await this.#source.settled()
-    const read = await reader.first(changesAsText(this.#dialect, topic, place.id, settled, count))
-    const { epoch, floor, newest } = await this.#log()
-    const last = read?.last ?? place.id
-    if (!isContinued(place, { epoch, floor, newest })) return { kind: 'gap' }
+    const page = await this.#after(cursor, (id, upTo) =>
+      reader.first(changesAsText(this.#dialect, topic, id, upTo, count)),
+    )
+    if (page === undefined) return { kind: 'gap' }
+    const { read, epoch, newest } = page
+    const last = read?.last ?? page.id
     return {
       kind: 'text',
       text: read?.text ?? '',
@@ -164,17 +170,6 @@ export class ChangeLog {
     if (log === undefined) throw new Error('the table change_log is empty')
     return log
   }
-}
-
-interface LogState {
-  readonly epoch: string
-  readonly floor: number
-  readonly newest: number
-}
-
-/** Returns whether all changes after a position still exist. */
-function isContinued(place: { readonly epoch: string; readonly id: number }, log: LogState): boolean {
-  return place.epoch === log.epoch && place.id >= log.floor && place.id <= Math.max(log.newest, log.floor)
 }
 
 /** The ids that the table spans. `newest` is 0 while it is empty. */
