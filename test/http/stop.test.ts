@@ -5,12 +5,14 @@ import { ImageClient, noise } from '../support/images.ts'
 import { RawConnection } from '../support/raw.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-/** Longer than any of these tests takes, and shorter than idle connections stay open. */
+/** Far longer than any of these tests takes. */
 const TIMEOUT = { timeout: 100_000 }
 
-/** Keeps connections that are still open after seven seconds, which may be too few on a busy machine. */
+/** Keeps connections that nothing closes, however long the machine takes: only the shutdown ends them. */
 function keepConnections(t: TestContext, { app }: TestService): void {
-  t.mock.method(app.server.server, 'closeAllConnections', () => {})
+  const { server } = app.server
+  server.keepAliveTimeout = 0
+  t.mock.method(server, 'closeAllConnections', () => {})
 }
 
 test('responses to a slow reader complete although the service stops', TIMEOUT, async (t) => {
