@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { record, stored } from '../support/domains.ts'
@@ -91,10 +92,14 @@ suite('watches on several nodes', () => {
     try {
       const other = { url: second.url, domainKey }
       const replay = () => onWatch(other, 'replay', { id, delivery: sent?.['id'] })
+      const held: ServerResponse[] = []
+      receiver.answer = (response) => void held.push(response)
       assert.deepEqual(
         (await Promise.all([replay(), replay(), replay()])).map(({ status }) => status),
         [200, 200, 200],
       )
+      receiver.answer = (response) => void response.writeHead(204).end()
+      for (const response of held) response.writeHead(204).end()
       await deliveriesUntil(other, id, ([newest]) => newest?.['attempts'] === 2 && newest['replaying'] === 0)
       assert.equal(receiver.received.length, 2)
       receiver.answer = () => {}
