@@ -327,7 +327,7 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
       'FROM blob_trash',
       'FROM watch_deliveries WHERE created_at <=',
       'ORDER BY replay_at, number',
-      'AS oldest',
+      'AND at >=',
     ]
     await eventually(async () => {
       const texts = (await recorded()).map(({ text }) => text)
