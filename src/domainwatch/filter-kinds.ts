@@ -1,6 +1,11 @@
 import { isCalendarDateTime } from '../lib/dates.ts'
 import { aLabelOf, foldSearch, hasIdnLetter, type SearchText } from '../lib/domain-names.ts'
-import type { DateColumn, IndexTerm } from '../lib/name-index/index.ts'
+import {
+  CHARACTER_MARKS,
+  type CharacterMark,
+  type DateColumn,
+  type IndexTerm,
+} from '../lib/name-index/index.ts'
 import { hasAtMostCharacters } from '../lib/text.ts'
 import { flag, text, type Parameter, integer } from '../http/parameters.ts'
 import type { Dialect, GlobPart } from '../storage/database/dialect.ts'
@@ -63,16 +68,9 @@ interface Trait {
   readonly sql: (value: number) => conditions.SqlCondition
 }
 
-/** What a record has or has not. */
+/** What a record has or has not, besides names with some characters. */
 const TRAITS = {
-  hyphen: {
-    has: ({ name }) => name.includes('-'),
-    sql: (value) => conditions.nameIs(value, (dialect, name) => dialect.contains(name, '-')),
-  },
-  digits: {
-    has: ({ name }) => /[0-9]/.test(name),
-    sql: (value) => conditions.nameIs(value, (dialect, name) => dialect.hasDigit(name)),
-  },
+  // The column of the A-label tells.
   idn: { has: ({ name }) => hasIdnLetter(name), sql: conditions.isIdn },
   status: { has: ({ status }) => status === 1, sql: (value) => conditions.bitIs('status', value) },
   reserved: { has: ({ reserved }) => reserved === 1, sql: (value) => conditions.bitIs('reserved', value) },
@@ -84,13 +82,27 @@ const TRAITS = {
   seen: { has: ({ seen_at }) => seen_at !== null, sql: (value) => conditions.isSet('seen_at', value) },
 } satisfies Readonly<Partial<Record<Extract<IndexTerm, { readonly kind: 'bit' }>['of'], Trait>>>
 
-type TraitName = keyof typeof TRAITS
+type TraitName = keyof typeof TRAITS | CharacterMark
 
-const traitIs = (of: TraitName, value: number): Condition => ({
-  matches: (record) => TRAITS[of].has(record) === (value === 1),
-  sql: TRAITS[of].sql(value),
-  index: { kind: 'bit', of, value },
-})
+const hasOwnTrait = (of: TraitName): of is keyof typeof TRAITS => Object.hasOwn(TRAITS, of)
+
+/** The trait of names that contain one of these characters. */
+function characterTrait(characters: string): Trait {
+  const pattern = new RegExp(`[${characters}]`)
+  return {
+    has: ({ name }) => pattern.test(name),
+    sql: (value) => conditions.nameIs(value, (dialect, name) => dialect.containsAny(name, characters)),
+  }
+}
+
+function traitIs(of: TraitName, value: number): Condition {
+  const trait = hasOwnTrait(of) ? TRAITS[of] : characterTrait(CHARACTER_MARKS[of].characters)
+  return {
+    matches: (record) => trait.has(record) === (value === 1),
+    sql: trait.sql(value),
+    index: { kind: 'bit', of, value },
+  }
+}
 
 /** Filters records that have the trait (1) or have it not (0). */
 export function traitFilter(of: TraitName, description: string): Filter<number, number> {

@@ -1,5 +1,15 @@
 import { NO_SYMBOL, SYMBOL_OF, PLANES } from './planes.ts'
-import { setBits, BLOCK, MAX_LENGTH, MAX_WORDS, Plane, shared, type Columns, type Order } from './columns.ts'
+import {
+  CHARACTER_MARKS,
+  setBits,
+  BLOCK,
+  MAX_LENGTH,
+  MAX_WORDS,
+  Plane,
+  shared,
+  type Columns,
+  type Order,
+} from './columns.ts'
 import { indexNames, zonesOf } from './block-index.ts'
 
 /** A value that columns cannot hold. The service itself never writes one. */
@@ -26,7 +36,14 @@ export interface IndexedRecord {
 }
 
 const HYPHEN = 0x2d
-const NINE = 0x39
+
+/** By Latin-1 code, the marks of names with this character. */
+const MARKS_OF = Uint32Array.from({ length: 256 }, (_, code) => {
+  let marks = 0
+  for (const { plane, characters } of Object.values(CHARACTER_MARKS))
+    if (characters.includes(String.fromCharCode(code))) marks |= 1 << plane
+  return marks
+})
 
 /** The A-label of a name with letters beyond ASCII. */
 export type ALabelOf = (name: string) => string
@@ -171,9 +188,7 @@ function writeName(names: Uint8Array, start: number, name: string): number {
     if (code > 0xff || SYMBOL_OF[code] === NO_SYMBOL)
       throw new UnsupportedValueError('a name with characters outside the alphabet')
     names[start + at] = code
-    if (code === HYPHEN) marks |= 1 << Plane.hyphen
-    else if (code <= NINE) marks |= 1 << Plane.digits
-    else if (code > 0x7f) marks |= 1 << Plane.idn
+    marks |= MARKS_OF[code] ?? 0
   }
   return marks
 }

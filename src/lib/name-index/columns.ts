@@ -9,6 +9,17 @@ export const shared = {
 export const ORDERS = ['registered', 'deleted'] as const
 export type Order = (typeof ORDERS)[number]
 
+/**
+ * The marks of names that contain one of some characters, and their planes. No character is special within the brackets of
+ * a pattern.
+ */
+export const CHARACTER_MARKS = {
+  hyphen: { plane: 5, characters: '-' },
+  digits: { plane: 6, characters: '0123456789' },
+  idn: { plane: 7, characters: 'áéíóúüñ' },
+} as const
+export type CharacterMark = keyof typeof CHARACTER_MARKS
+
 /** The marks of a record, one plane (a bit per record) each, so that 32 records are tested at a time. */
 export const Plane = {
   status: 0,
@@ -16,9 +27,9 @@ export const Plane = {
   revision: 2,
   discarded: 3,
   seen: 4,
-  hyphen: 5,
-  digits: 6,
-  idn: 7,
+  hyphen: CHARACTER_MARKS.hyphen.plane,
+  digits: CHARACTER_MARKS.digits.plane,
+  idn: CHARACTER_MARKS.idn.plane,
   tagged: 8,
   /** The number of words, in binary; `MAX_WORDS` stands for more as well. */
   words1: 9,

@@ -1,6 +1,15 @@
 export { columnsOf, UnsupportedValueError, type IndexedRecord } from './column-builder.ts'
 export { KEYS } from './block-index.ts'
-export { ORDERS, Plane, shared, sizeOf, type Columns, type Order } from './columns.ts'
+export {
+  CHARACTER_MARKS,
+  ORDERS,
+  Plane,
+  shared,
+  sizeOf,
+  type CharacterMark,
+  type Columns,
+  type Order,
+} from './columns.ts'
 export { compareNames, firstMatches } from './first-matches.ts'
 export { PLANES } from './planes.ts'
 export { compileQuery, type DateColumn, type IndexQuery, type IndexTerm } from './query.ts'

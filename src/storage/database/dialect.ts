@@ -14,8 +14,8 @@ export interface Dialect {
   jsonArray(values: readonly Sql[]): Sql
   /** The text as JSON, with quotes. No control character is left in it. */
   quoted(text: Sql): Sql
-  /** A condition: `column` contains an ASCII digit. */
-  hasDigit(column: Sql): Sql
+  /** A condition: `column` contains one of these characters, none of which is special within brackets. */
+  containsAny(column: Sql, characters: string): Sql
   /** Whether the engine has no statistics of its tables, so that the form of a statement has to select the index. */
   readonly plansAsWritten: boolean
   /** Ends a SELECT and locks its rows until the transaction ends. Decisions based on rows need it. */
@@ -66,7 +66,7 @@ export const sqliteDialect: Dialect = {
   glob: glob(raw('GLOB'), /[*?[]/g, '[$&]', { many: '*', one: '?' }),
   jsonArray: (values) => sql`json_array(${join(values)})`,
   quoted: (text) => sql`json_quote(${text})`,
-  hasDigit: (column) => sql`${column} GLOB '*[0-9]*'`,
+  containsAny: (column, characters) => sql`${column} GLOB ${`*[${characters}]*`}`,
   // Only ANALYZE creates `sqlite_stat1`, and it reads the whole table.
   plansAsWritten: true,
   // There is one writer.
@@ -91,7 +91,7 @@ export const postgresDialect: Dialect = {
   glob: like,
   jsonArray: (values) => sql`json_build_array(${join(values)})::text`,
   quoted: (text) => sql`to_json(${text})::text`,
-  hasDigit: (column) => sql`${column} ~ '[0-9]'`,
+  containsAny: (column, characters) => sql`${column} ~ ${`[${characters}]`}`,
   plansAsWritten: false,
   forUpdate: raw('FOR UPDATE'),
   exclusively: (lock) => sql`SELECT pg_advisory_xact_lock(${lock})`,
