@@ -278,6 +278,16 @@ suite('a failing object store', { timeout: 600_000, concurrency: 8 }, () => {
     assert.ok(Buffer.concat(parts).equals(large))
   })
 
+  test('a stream may be read for longer than it may take to open', async () => {
+    await using bench = await openBench({ stallMs: 60_000, totalMs: 2 * SILENCE_MS })
+    const large = randomBytes(20_000_000)
+    await put(bench, 'large', large)
+    const body = await bench.blobs.stream('large', 0, large.length - 1)
+    assert.ok(body !== undefined)
+    await pause(3 * SILENCE_MS)
+    assert.ok(Buffer.concat(await body.toArray()).equals(large))
+  })
+
   test('ping rejects if the store is unusable', async () => {
     await using bench = await openBench({ pingMs: SILENCE_MS })
     for (const trouble of [{ kind: 'hang' }, { kind: 'status', status: 403 }] as const) {

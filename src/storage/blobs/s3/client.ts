@@ -1,7 +1,6 @@
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { StandardRetryStrategy } from '@smithy/core/retry'
-import { abortable } from '../../../lib/concurrency.ts'
 import type { BlobAddress } from '../blob-store.ts'
 import { isRetryable, StoreTimeout } from './errors.ts'
 import type { S3Location } from './location.ts'
@@ -98,11 +97,20 @@ export async function presign(
  * waits for credentials.
  */
 export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const signal = AbortSignal.timeout(ms)
+  const controller = new AbortController()
+  const { signal } = controller
+  const expired = Promise.withResolvers<never>()
+  const timers = [
+    setTimeout(() => controller.abort(), ms),
+    setTimeout(() => expired.reject(new Error('the deadline has passed')), ms + CLEANUP_MS),
+  ]
   try {
-    return await abortable(work(signal), AbortSignal.timeout(ms + CLEANUP_MS))
+    return await Promise.race([work(signal), expired.promise])
   } catch (error) {
     // An abort shows in many different errors.
     throw signal.aborted ? new StoreTimeout(`no answer within ${ms} ms`) : error
+  } finally {
+    // The signal must not abort later: it would break a body that is still being read.
+    for (const timer of timers) clearTimeout(timer)
   }
 }

@@ -172,7 +172,7 @@ export class S3Requests {
     work: (operation: Operation) => Promise<T>,
     client: string = SERVICE,
   ): Promise<T> {
-    const ms = this.#options.totalMs + Math.ceil((bytes / this.#options.minBytesPerSecond) * 1_000)
+    const ms = this.#options.totalMs + (bytes / this.#options.minBytesPerSecond) * 1_000
     return this.observed(name, () =>
       this.#slots.run(client, () => withDeadline(ms, (signal) => work({ name, signal }))),
     )
