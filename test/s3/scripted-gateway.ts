@@ -21,6 +21,8 @@ export type Trouble =
   | { readonly kind: 'cut'; readonly bytes: number }
   /** Whole, with its first bit flipped. */
   | { readonly kind: 'rot' }
+  /** Without a length, and without the end of the body. */
+  | { readonly kind: 'no-length' }
 
 /**
  * A scripted object store, to test how its client handles faults. It proves nothing about real stores and checks no
@@ -81,6 +83,7 @@ export class ScriptedGateway {
       case 'hang-in-body':
       case 'cut':
       case 'rot':
+      case 'no-length':
       case undefined:
         if (method === 'HEAD' && /^\/[^/]+\/?$/.test(path)) return void response.end()
         if (method === 'GET' && url.includes('list-type=2')) return this.#list(url, response)
@@ -120,7 +123,7 @@ export class ScriptedGateway {
     request: IncomingMessage,
     response: ServerResponse,
     body: Buffer,
-    trouble: Extract<Trouble, { kind: 'hang-in-body' | 'cut' | 'rot' }> | undefined,
+    trouble: Extract<Trouble, { kind: 'hang-in-body' | 'cut' | 'rot' | 'no-length' }> | undefined,
   ): void {
     if (method === 'PUT') {
       if (this.#store(method, path, request, body)) response.end()
@@ -138,7 +141,7 @@ export class ScriptedGateway {
     const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '')
     const [start, end] = range === null ? [0, size - 1] : [Number(range[1]), Number(range[2])]
     response.writeHead(range === null ? 200 : 206, {
-      'content-length': end - start + 1,
+      ...(trouble?.kind === 'no-length' ? {} : { 'content-length': end - start + 1 }),
       'x-amz-meta-sha256': object.sha256,
       ...(range === null ? {} : { 'content-range': `bytes ${start}-${end}/${size}` }),
     })
@@ -146,6 +149,7 @@ export class ScriptedGateway {
     const part = Buffer.from(object.bytes.subarray(start, end + 1))
     if (trouble?.kind === 'rot') part[0] = (part[0] ?? 0) ^ 1
     if (trouble === undefined || trouble.kind === 'rot') return void response.end(part)
+    if (trouble.kind === 'no-length') return void response.write(part)
     response.flushHeaders()
     response.write(part.subarray(0, trouble.bytes), () => {
       if (trouble.kind === 'cut') response.destroy()

@@ -238,6 +238,17 @@ suite('a failing object store', { timeout: 600_000, concurrency: 8 }, () => {
     assert.ok(bench.gateway.requests.length <= 6)
   })
 
+  test('an answer without a length is retried, and its connection ends', async () => {
+    await using bench = await openBench({ silenceMs: IN_TIME_MS })
+    await put(bench, 'a', bytes)
+    for (const read of Object.values(reads)) {
+      bench.gateway.script = [{ kind: 'no-length' }]
+      assert.ok((await read(bench))?.equals(bytes))
+      await eventually(() => bench.gateway.openResponses === 0, 'the request to the store ended')
+    }
+    assert.deepEqual(bench.faults, [])
+  })
+
   test('concurrent copies of a blob are fetched once', async () => {
     await using bench = await openBench()
     await put(bench, 'a', bytes)

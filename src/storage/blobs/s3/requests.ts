@@ -258,11 +258,11 @@ export class S3Requests {
         throw error
       }
       const { Body, ContentLength } = found
-      if (!(Body instanceof Readable) || ContentLength === undefined)
-        throw new Error('an answer without a body')
+      if (!(Body instanceof Readable)) throw new Error('an answer without a body')
       // Without a listener, a body that breaks before `use` reads it would end the process.
       Body.on('error', () => {})
       try {
+        if (ContentLength === undefined) throw new BlobDamaged(`${key} has no known length`)
         if (size !== undefined && ContentLength !== size)
           throw new BlobDamaged(`${key} has ${ContentLength} bytes, not ${size}`)
         return await use({ ...found, Body, ContentLength })
