@@ -35,6 +35,18 @@ suite('forEachConcurrent', { timeout: 60_000 }, () => {
     await assert.rejects(work, fault)
     assert.ok(begun.length < 10)
   })
+
+  test('rejects when the calls in progress have ended', async () => {
+    const ended: number[] = []
+    const fault = new Error('on purpose')
+    const work = forEachConcurrent(count(10), 2, async (number) => {
+      await new Promise((resolve) => setTimeout(resolve, 10 * number))
+      if (number === 0) throw fault
+      ended.push(number)
+    })
+    await assert.rejects(work, fault)
+    assert.deepEqual(ended, [1])
+  })
 })
 
 test('yields results as they arrive, with limited concurrency', async () => {

@@ -29,8 +29,8 @@ export function perProcessShare(total: number, processes: number): number {
 }
 
 /**
- * Calls `work` for each item, at most `limit` at a time, and reads the next item only when a call ends. Rejects with the first
- * error, after which it reads no further item.
+ * Calls `work` for each item, at most `limit` at a time, and reads the next item only when a call ends. Reads no further item
+ * after an error, and rejects with the first one when all calls have ended.
  */
 export async function forEachConcurrent<T>(
   items: AsyncIterable<T>,
@@ -38,18 +38,17 @@ export async function forEachConcurrent<T>(
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const iterator = items[Symbol.asyncIterator]()
-  let failed = false
+  const errors: unknown[] = []
   async function takeItems(): Promise<void> {
     try {
-      for (let next = await iterator.next(); next.done !== true && !failed; next = await iterator.next()) {
-        await work(next.value)
-      }
+      let next = await iterator.next()
+      for (; next.done !== true && errors.length === 0; next = await iterator.next()) await work(next.value)
     } catch (error) {
-      failed = true
-      throw error
+      errors.push(error)
     }
   }
   await Promise.all(Array.from({ length: limit }, takeItems))
+  if (errors.length > 0) throw errors[0]
 }
 
 /**
