@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import pg from 'pg'
-import type { Change } from '../../src/storage/database/changes/change.ts'
+import { logState } from '../../src/storage/database/changes/change-log.ts'
+import { cursorAt, type Change } from '../../src/storage/database/changes/change.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { propertyRuns } from '../support/effort.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
@@ -59,6 +60,24 @@ describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, tim
   const write = (name: string, agent: string) =>
     `INSERT INTO domains (name, length, agent, agent_folded, status, reserved, date_reg, date_mod)
      VALUES ('${name}', 1, '${agent}', '', 1, 0, '', '') ON CONFLICT (name) DO UPDATE SET agent = excluded.agent`
+
+  test('changes are followed also after 2,147,483,647 transactions', async () => {
+    const made = await makeDatabase(POSTGRES_URL ?? '', `counter_${randomBytes(6).toString('hex')}`)
+    const client = new pg.Client({ connectionString: made.url })
+    await client.connect()
+    await client.query(`CREATE SCHEMA later; CREATE FUNCTION later.age(xid) RETURNS integer LANGUAGE sql
+      AS 'SELECT 2147483647'`)
+    await client.end()
+    const later = new URL(made.url)
+    later.searchParams.set('options', '-c search_path=later,public,pg_catalog')
+    {
+      await using database = await openPostgres(made.url, undefined, undefined, { listenUrl: String(later) })
+      const log = await database.first(logState())
+      assert.ok(log !== undefined)
+      assert.equal((await database.changes.since(cursorAt(log.epoch, 0), 100)).kind, 'page')
+    }
+    await made.drop()
+  })
 
   test('a change with a low number that is committed late is not skipped', async () => {
     await using place = await open()

@@ -25,7 +25,7 @@ const RETRY_MS = 500
  */
 const POLL = `
   SELECT snapshot::text AS snapshot, xmin,
-    xmax + mod(mod(age('3'::xid) + 3 - xmax, ${2 ** 32}) + ${2 ** 32}, ${2 ** 32}) AS next,
+    xmax + mod(mod(3 - xmax + age('3'::xid), ${2 ** 32}) + ${2 ** 32}, ${2 ** 32}) AS next,
     COALESCE((SELECT max(id) FROM changes), 0) AS newest,
     ARRAY(
       SELECT DISTINCT topic FROM changes
