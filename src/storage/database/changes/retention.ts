@@ -21,9 +21,11 @@ export interface Retention {
 export async function sweepChanges(database: Database, clock: Clock, keep: Retention): Promise<number> {
   const log = await database.first(logState())
   if (log === undefined) throw new Error('the table change_log is empty')
-  const staying = await database.scanner.first(firstSince(log.floor, clock.now() - keep.maxAgeMs))
+  const tooMany = Math.max(log.floor, log.newest - keep.maxCount)
+  // Reads no more than `maxCount` changes, however many there are.
+  const staying = await database.scanner.first(firstSince(tooMany, clock.now() - keep.maxAgeMs))
   const tooOld = staying === undefined ? log.newest : staying.id - 1
-  const floor = Math.min(Math.max(log.floor, tooOld, log.newest - keep.maxCount), log.newest - 1)
+  const floor = Math.min(Math.max(tooMany, tooOld), log.newest - 1)
   // Before the changes are removed, so that a reader that misses them finds out.
   if (floor > log.floor) await database.transaction((tx) => tx.run(raiseFloor(floor)))
   return inBatches(BATCH, undefined, () => database.transaction((tx) => tx.run(removeChanges(floor, BATCH))))
