@@ -168,9 +168,14 @@ export async function inTransaction<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   await connection.run(begin, undefined, READ_TIMEOUT_MS)
+  let isIntact = true
   try {
     return await work()
+  } catch (error) {
+    // COMMIT would wait behind a statement that the server does not answer, for as long again.
+    isIntact = !(error instanceof DatabaseFault && error.endsConnection)
+    throw error
   } finally {
-    await connection.run('COMMIT').catch(() => {})
+    if (isIntact) await connection.run('COMMIT').catch(() => {})
   }
 }
