@@ -230,6 +230,14 @@ test('close ends processes and jobs', async () => {
   assert.deepEqual(await engine.inspect(quick), { kind: 'aborted' })
 })
 
+test('a job that was just requested starts no process in a closed engine', async () => {
+  const engine = createImageEngine({ workers: 1 })
+  const job = engine.inspect(quick)
+  await engine.close()
+  assert.deepEqual(await job, { kind: 'aborted' })
+  assert.deepEqual(engine.stats().pids, [])
+})
+
 const script = (code: string, env: NodeJS.ProcessEnv = {}): ReturnType<typeof spawn> =>
   spawn(process.execPath, ['--input-type=module', '-e', code], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -122,12 +122,18 @@ export class DecoderPool {
         if (!this.#makeRoom(job)) return { kind: 'busy' }
         const slot = await this.#takeSlot(job)
         const run: Run = { job, slot, memory: undefined, interruption: undefined }
-        let ending = await this.#attempt(run)
-        if (ending.type === 'crash' && run.interruption === undefined && !isRetried && !signal.aborted) {
-          isRetried = true
+        let ending: Ending
+        try {
+          // The abort may have come while the slot was handed over: a closed pool must start no process.
+          if (signal.aborted) return { kind: 'aborted' }
           ending = await this.#attempt(run)
+          if (ending.type === 'crash' && run.interruption === undefined && !isRetried && !signal.aborted) {
+            isRetried = true
+            ending = await this.#attempt(run)
+          }
+        } finally {
+          release(run.slot)
         }
-        release(run.slot)
         // What an interrupted process reports says nothing about the image.
         if (run.interruption === 'expired') return { kind: 'busy' }
         if (run.interruption === undefined || signal.aborted) return outcomeOf(ending)
