@@ -88,6 +88,9 @@ suite('creating, listing and deleting watches', () => {
       status: 409,
       msg: 'La cuenta ya tiene 50 vigilancias',
     })
+    // Wrong input is reported first.
+    for (const wrong of [{ name: 'n' }, { name: 'n', to: 'fax:1' }, { name: 'n', to: 'telegram:1' }])
+      assert.equal((await createWatch(service, wrong)).status, 400)
     for (const { body } of made) await removeWatch(service, Object(body).id)
   })
 

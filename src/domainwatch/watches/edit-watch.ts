@@ -90,15 +90,16 @@ export async function applyEdit(
   head: Cursor,
 ): Promise<EditedWatch> {
   const { id } = watch
-  if (edit.isShared === true && watch.shared === 0) await lockSharing(tx, dialect)
   await editWebhook(tx, id, edit.webhook, head)
   if (edit.to !== undefined) await editDestinations(tx, id, edit.to, channels, head)
   const remaining = await tx.all(destinations.destinationsIn(id))
   assertFewDestinations(remaining)
-  await assertAccountLimit(tx, watch.account_id)
   const hasWebhook = remaining.some(({ channel }) => channel === 'webhook')
   const hasAtomFeed = edit.hasAtomFeed ?? watch.feed_digest !== null
   if (remaining.length === 0 && !hasAtomFeed) throw new HttpError(400, NO_RECEIVER)
+  // Limits are checked after the input.
+  await assertAccountLimit(tx, watch.account_id)
+  if (edit.isShared === true && watch.shared === 0) await lockSharing(tx, dialect)
   const secret = hasWebhook && watch.secret === null ? newSecret() : undefined
   const atomToken = hasAtomFeed && watch.feed_digest === null ? newAtomToken() : undefined
   const isPaused = edit.isPaused ?? watch.paused === 1
@@ -148,6 +149,8 @@ async function editDestinations(
     ({ channel }) => channel !== 'webhook',
   )
   const wanted = parseDestinations(to, channels, known)
+  // Before they are written: `to` can name thousands.
+  assertFewDestinations(wanted)
   const isSame = (a: Destination, b: Destination) => a.channel === b.channel && a.address === b.address
   for (const one of known)
     if (!wanted.some((other) => isSame(one, other))) await tx.run(destinations.deleteDestination(one.id))

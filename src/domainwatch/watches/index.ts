@@ -89,11 +89,13 @@ export class Watches {
     const made = await database.transaction(async (tx) => {
       // Serialises concurrent requests of an account, so that they cannot exceed the limit together.
       await tx.all(queries.lockAccount(accountId, dialect.forUpdate))
-      const { count = 0 } = (await tx.first(queries.countWatches(accountId))) ?? {}
-      if (count >= MAX_WATCHES) throw tooManyWatches()
       const watch = { ...NEW_WATCH, id, account_id: accountId }
       await tx.run(queries.insertWatch(watch, clock.now()))
-      return applyEdit(tx, { dialect, channels }, watch, request, head)
+      const edited = await applyEdit(tx, { dialect, channels }, watch, request, head)
+      // After the edit, which rejects wrong input.
+      const { count = 0 } = (await tx.first(queries.countWatches(accountId))) ?? {}
+      if (count > MAX_WATCHES) throw tooManyWatches()
+      return edited
     }, accountId)
     this.notifiers.wakeup.wakeAll()
     return { id, ...made }
