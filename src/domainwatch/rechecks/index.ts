@@ -102,7 +102,7 @@ export class Rechecks {
   async #takeDue(size: number): Promise<queries.Check[]> {
     const { clock, database } = this.#options
     const { owners } = this.#wanted
-    const first = this.#turn++ % owners.length
+    const first = this.#turn++ % Math.max(1, owners.length)
     const inTurn = [...owners.slice(first), ...owners.slice(0, first)]
     const due: queries.Check[] = []
     for (const [i, owner] of inTurn.entries()) {
@@ -172,8 +172,10 @@ export class Rechecks {
   async #countOverdue(): Promise<void> {
     if (performance.now() - this.#countedAt < COUNT_MS) return
     const { clock, database } = this.#options
+    const { owners } = this.#wanted
+    if (owners.length === 0) return
     let overdue = 0
-    for (const owner of this.#wanted.owners) {
+    for (const owner of owners) {
       overdue += (await database.first(queries.countChecks(owner, clock.now(), MAX_COUNTED)))?.count ?? 0
     }
     this.#overdue = overdue

@@ -36,7 +36,7 @@ export interface WantedNamesOptions {
  */
 export class WantedNames {
   readonly #options: WantedNamesOptions
-  /** By id and filters of the watch. */
+  /** By id and filters of the watch. Empty until they have been read. */
   #rules: ReadonlyMap<string, RecheckRule | undefined> = new Map()
   /** Names of each account, at least. */
   readonly #counts = new Map<number, number>()
@@ -46,8 +46,12 @@ export class WantedNames {
     this.#options = options
   }
 
-  /** On whose behalf names are looked up: everyone, and the accounts with such watches. */
+  /**
+   * On whose behalf names are looked up: everyone, and the accounts with such watches. Nobody until the rules have been read,
+   * because a name that no rule selects would be removed.
+   */
   get owners(): readonly number[] {
+    if (this.#rules.size === 0) return []
     const owners = [...this.#rules.values()].map((rule) => rule?.owner ?? EVERYBODY)
     return [...new Set([EVERYBODY, ...owners])]
   }
@@ -80,16 +84,17 @@ export class WantedNames {
   }
 
   async #addAll(signal: AbortSignal): Promise<void> {
-    this.#rules = new Map()
-    await this.#readRules(signal)
+    await this.#readRules(signal, new Map())
     for (const owner of this.owners) await this.#bringForward(owner, signal)
   }
 
-  /** Adds the names of new and edited watches, and releases those of accounts that have none any more. */
-  async #readRules(signal: AbortSignal): Promise<void> {
+  /**
+   * Adds the names of new and edited watches, and releases those of accounts that have none any more.
+   * @param known rules whose names were added before
+   */
+  async #readRules(signal: AbortSignal, known = this.#rules): Promise<void> {
     const { clock, database, tags, vocabulary } = this.#options
     const rows = [...standingRules(tags), ...(await database.all(queries.dnsWatches(clock.now())))]
-    const known = this.#rules
     this.#rules = new Map(
       rows.map((row) => {
         const key = `${row.id} ${row.filters}`

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { eventually } from '../../../test/support/eventually.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { openSqlite } from '../../storage/database/sqlite/open.ts'
+import { sql, type Query } from '../../storage/database/sql.ts'
+import { EventPages } from '../events/pages.ts'
+import { readVocabulary } from '../lookalikes/vocabulary.ts'
+import { addChecks } from './queries.ts'
+import { Rechecks } from './index.ts'
+
+test('names that were due before the start are looked up, however long the watches take to be read', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'catalejo-rechecks-'))
+  const opened = await openSqlite(join(folder, 'catalejo.db'))
+  await opened.transaction(async (tx) => {
+    await tx.run(sql`INSERT INTO domains (name, length, agent, agent_folded, status, reserved, revision, date_reg, date_mod)
+      VALUES ('pendiente', 9, 'a', 'a', 1, 0, 1, '2026-01-01 00:00:00', '2026-01-01 00:00:00')`)
+    await tx.run(addChecks(opened.dialect, [{ name: 'pendiente', account_id: 0, due_at: 1 }]))
+  })
+  const reading = Promise.withResolvers<void>()
+  const database = {
+    ...opened,
+    all: async <Row>(query: Query<Row>) => {
+      if (query.sql.includes('FROM watches')) await reading.promise
+      return opened.all(query)
+    },
+  }
+  const asked: string[] = []
+  const fail = (error: unknown) => assert.fail(String(error))
+  const rechecks = new Rechecks({
+    database,
+    clock: systemClock,
+    dns: {
+      nameServers: async (name) => (asked.push(name), { kind: 'failed' }),
+      records: async () => ({ kind: 'failed' }),
+    },
+    pages: new EventPages(opened.changes, { nameOf: async () => 'a', split: () => [] }, fail),
+    vocabulary: readVocabulary([]),
+    intervalMs: 24 * 60 * 60 * 1000,
+    lookupsPerMinute: 6_000,
+    tags: [],
+    split: () => [],
+    failed: fail,
+  })
+  const stop = new AbortController()
+  const running = rechecks.run(stop.signal)
+  // Long enough for several reads of what is due.
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  reading.resolve()
+  await eventually(() => asked.includes('pendiente.cl'), 'the name is looked up')
+  stop.abort()
+  await running
+  await opened.close()
+  await rm(folder, { recursive: true })
+})
