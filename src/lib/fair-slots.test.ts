@@ -312,3 +312,28 @@ test('room for a client is made at the expense of the longest queue only', async
   slots.tryTake('b')?.()
   assert.equal(slots.running, 0)
 })
+
+test('queues of a client in several places count together', async () => {
+  const [one, other] = [new FairSlots({ ...OPTIONS, slots: 1 }), new FairSlots({ ...OPTIONS, slots: 1 })]
+  const running = [await one.take('z'), await other.take('z')]
+  const waiting = [
+    ...times(3, 'a').map((client) => one.take(client)),
+    ...times(2, 'b').map((client) => other.take(client)),
+  ]
+  const ended = Promise.allSettled(waiting)
+  const left = () => [one.waitingOf('a'), other.waitingOf('b')]
+  // In one place b has more than a, but not altogether.
+  assert.ok(!one.displaceFor('a', other) && !other.displaceFor('a', one))
+  assert.deepEqual(left(), [3, 2])
+  assert.ok(other.displaceFor('c', one) && one.displaceFor('c', other))
+  assert.deepEqual(left(), [2, 1])
+  assert.ok(!one.displaceFor('b', other))
+  for (const release of running) release()
+  for (const taken of waiting)
+    void taken.then(
+      (release) => release(),
+      () => undefined,
+    )
+  const outcomes = (await ended).map(({ status }) => status)
+  assert.equal(outcomes.filter((status) => status === 'rejected').length, 2)
+})

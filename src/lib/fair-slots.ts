@@ -155,13 +155,25 @@ export class FairSlots {
 
   /**
    * Rejects the newest task of the client with the longest queue with OverloadError.
+   * @param others where clients wait too: their queues count together
    * @returns false if that queue is not longer than the one that `client` would have with one more task
    */
-  displaceFor(client: string): boolean {
+  displaceFor(client: string, ...others: readonly FairSlots[]): boolean {
     const state = this.#clientOf(client)
-    const isDisplaced = this.#displace(state)
+    const isDisplaced = this.#displace(state, others)
     this.#forget(state)
     return isDisplaced
+  }
+
+  /** Tasks of a client and of its group that wait here or in `others`. */
+  #queueLength({ group: { name: group }, name }: Client, others: readonly FairSlots[]): QueueLength {
+    let [ofClient, ofGroup] = [0, 0]
+    for (const pool of [this, ...others]) {
+      const known = pool.#groups.busy.get(group)
+      ofClient += known?.clients.busy.get(name)?.waiting ?? 0
+      ofGroup += known?.waiting ?? 0
+    }
+    return { ofClient, ofGroup }
   }
 
   #groupOf(client: string): string {
@@ -250,16 +262,26 @@ export class FairSlots {
   }
 
   /** Makes room for a task of `state`; false if no other client or group has a longer queue than it would have. */
-  #displace(state: Client): boolean {
-    let longest = state
-    // Among equals the one that came last.
-    for (const { clients } of this.#groups.busy.values())
-      for (const other of clients.busy.values()) if (!isLonger(longest, other)) longest = other
-    const newest = longest.queue.at(-1)
-    const isOwn = longest.group === state.group
-    const surplus = isOwn ? longest.waiting - state.waiting : longest.group.waiting - state.group.waiting
+  #displace(state: Client, others: readonly FairSlots[] = []): boolean {
+    const own = this.#queueLength(state, others)
+    let longest: { readonly client: Client; readonly pool: FairSlots } = { client: state, pool: this }
+    let most = own
+    for (const pool of [this, ...others]) {
+      for (const { clients } of pool.#groups.busy.values()) {
+        for (const client of clients.busy.values()) {
+          const length = client.waiting === 0 ? undefined : this.#queueLength(client, others)
+          // Among equals the one that came last.
+          if (length === undefined || isLonger(most, length)) continue
+          longest = { client, pool }
+          most = length
+        }
+      }
+    }
+    const newest = longest.client.queue.at(-1)
+    const isOwn = longest.client.group.name === state.group.name
+    const surplus = isOwn ? most.ofClient - own.ofClient : most.ofGroup - own.ofGroup
     if (newest === undefined || surplus <= 1) return false
-    this.#remove(newest)
+    longest.pool.#remove(newest)
     newest.refuse(new OverloadError())
     return true
   }
@@ -350,7 +372,10 @@ const order = (a: Usage, nextOfA: Client, b: Usage, nextOfB: Client): number =>
 
 const costOfNext = ({ queue }: Client): number => queue[0]?.cost ?? 0
 
-function isLonger(a: Client, b: Client): boolean {
-  if (a.group.waiting !== b.group.waiting) return a.group.waiting > b.group.waiting
-  return a.waiting > b.waiting
+interface QueueLength {
+  readonly ofClient: number
+  readonly ofGroup: number
 }
+
+const isLonger = (a: QueueLength, b: QueueLength): boolean =>
+  a.ofGroup === b.ofGroup ? a.ofClient > b.ofClient : a.ofGroup > b.ofGroup

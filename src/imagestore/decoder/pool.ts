@@ -154,7 +154,7 @@ export class DecoderPool {
     const fewest = Math.min(...clients.map((client) => light.waitingOf(client) + heavy.waitingOf(client)))
     if (fewest >= queuePerClient) return false
     if (this.#waiting < queue) return true
-    return [heavy, light].some((slots) => clients.some((client) => slots.displaceFor(client)))
+    return clients.some((client) => light.displaceFor(client, heavy))
   }
 
   /** Takes the first slot that any of the clients gets. */
