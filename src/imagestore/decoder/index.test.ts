@@ -9,7 +9,7 @@ import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import sharp from 'sharp'
 import { UNCHANGED } from '../../lib/modifiers/index.ts'
-import { createImageEngine, type EngineOptions, type ImageEngine } from './index.ts'
+import { createImageEngine, Requesters, type EngineOptions, type ImageEngine } from './index.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 
 const quick = fileURLToPath(new URL('../../../test/fixtures/dhash/rgb.png', import.meta.url))
@@ -116,6 +116,17 @@ test('a job that does not fit in the queue is busy', () =>
     stop.abort()
     for (const job of [first, ...waiting]) assert.deepEqual(await job, { kind: 'aborted' })
     assert.equal(engine.stats().waiting, 0)
+  }))
+
+test('a client that joins a job after it was rejected takes no slot', () =>
+  // Too short for the start of a process.
+  withEngine({ workers: 1, waitMs: 10 }, async (engine) => {
+    const first = engine.inspect(quick)
+    const requesters = new Requesters('a')
+    assert.deepEqual(await engine.inspect(quick, undefined, requesters), { kind: 'busy' })
+    assert.equal((await first).kind, 'image')
+    requesters.add('b')
+    assert.equal((await engine.inspect(quick)).kind, 'image')
   }))
 
 test('a job with an aborted signal starts nothing', () =>

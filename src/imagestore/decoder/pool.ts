@@ -160,23 +160,26 @@ export class DecoderPool {
   /** Takes the first slot that any of the clients gets. */
   #takeSlot({ jobClass, requesters, signal }: Job): Promise<Slot> {
     const { promise, resolve, reject } = Promise.withResolvers<Slot>()
-    const taken = new AbortController()
-    const end = AbortSignal.any([signal, taken.signal])
+    /** Aborts when one of them has got a slot, or none will. */
+    const ended = new AbortController()
+    const end = AbortSignal.any([signal, ended.signal])
     let waits = 0
     requesters.follow((client) => {
       if (end.aborted) return
       if (waits++ > 0) this.#furtherWaits++
       this.#slots[jobClass].take(client, end).then(
         (release) => {
-          if (taken.signal.aborted) return release()
+          if (ended.signal.aborted) return release()
           this.#furtherWaits -= waits - 1
-          taken.abort()
+          ended.abort()
           resolve({ client, release, startedAt: performance.now() })
         },
         (error: unknown) => {
-          if (taken.signal.aborted) return
-          if (--waits > 0) this.#furtherWaits--
-          else reject(asError(error))
+          if (ended.signal.aborted) return
+          if (--waits > 0) return void this.#furtherWaits--
+          // A client that joins from now on would take a slot that nobody releases.
+          ended.abort()
+          reject(asError(error))
         },
       )
     })
