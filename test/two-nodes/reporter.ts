@@ -16,15 +16,20 @@ export default async function* reporter(events: AsyncIterable<TestEvent>): Async
     if (data.details.type === 'suite') continue
     const isSkipped = data.skip !== undefined && data.skip !== false
     const error = type === 'test:fail' ? data.details.error : undefined
-    const cause =
-      error?.cause instanceof Error ? (error.cause.stack ?? error.cause.message) : String(error?.cause)
     const ended: Ended = {
       file: data.file ?? '',
       name: data.name,
       outcome: type === 'test:fail' ? 'failed' : isSkipped ? 'skipped' : 'passed',
       ms: Math.round(data.details.duration_ms),
-      reason: error === undefined ? '' : cause,
+      reason: error === undefined ? '' : reasonOf(error.cause),
     }
     yield `${JSON.stringify(ended)}\n`
   }
+}
+
+/** The innermost cause comes first: that of a property is an assertion, and its counterexample is long. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const own = error.stack ?? error.message
+  return error.cause === undefined ? own : `${reasonOf(error.cause)}\n${own}`
 }
