@@ -110,10 +110,10 @@ export class WantedNames {
   async #addMatches({ owner, filters, resembles }: RecheckRule, signal: AbortSignal): Promise<void> {
     const { clock, database } = this.#options
     const scanner = database.scannerOf(owner === EVERYBODY ? undefined : owner)
-    const counted = await database.first(
-      queries.countChecks(owner, Number.MAX_SAFE_INTEGER, MAX_NAMES_PER_ACCOUNT),
-    )
-    this.#counts.set(owner, counted?.count ?? 0)
+    if (owner !== EVERYBODY) {
+      const all = queries.countChecks(owner, Number.MAX_SAFE_INTEGER, MAX_NAMES_PER_ACCOUNT)
+      this.#counts.set(owner, (await database.first(all))?.count ?? 0)
+    }
     let last = ''
     await inBatches(SCAN_PAGE, signal, async () => {
       if (this.#isFull(owner)) return 0
