@@ -184,7 +184,6 @@ export class SimilarImages {
     const bytes = await this.#estimate(accountId)
     const idleSince = performance.now() - MIN_KEEP_MS
     const evictable = [...this.#entries]
-
       .filter(
         ([, { loaded, usedAt, hashes }]) =>
           loaded !== undefined && (usedAt < idleSince || hashes.bytes > bytes),

@@ -70,7 +70,7 @@ interface Tags {
   readonly sets: readonly string[]
 }
 
-/** Per block, the lowest and the highest timestamp (`zones.ts`). */
+/** Per block, the lowest and the highest timestamp (`zonesOf`). */
 export interface Zones {
   readonly modified: Float64Array
   readonly deleted: Float64Array
