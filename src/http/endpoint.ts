@@ -161,13 +161,7 @@ function register<P extends Parameters>(
     },
     handler: (request, reply) => {
       const answer = handle(request, reply)
-      if (answer instanceof Promise) return finish(request, reply, answer)
-      const isJson = Buffer.isBuffer(answer) && !reply.hasHeader('content-type')
-      if (!isJson || hasBody(request.headers)) return withHeaders(reply, answer)
-      const headers = [...JSON_HEADERS, String(answer.byteLength)]
-      for (const [name, value] of Object.entries(reply.getHeaders()))
-        if (value !== undefined) headers.push(name, String(value))
-      return sendBytes(reply, reply.statusCode, headers, answer)
+      return answer instanceof Promise ? finish(request, reply, answer) : send(request, reply, answer)
     },
   }
   for (const method of endpoint.methods) {
@@ -181,7 +175,7 @@ async function rememberIdentity(request: FastifyRequest, identity: Promise<Ident
 
 async function finish(request: FastifyRequest, reply: FastifyReply, answer: Promise<Answer>) {
   try {
-    return withHeaders(reply, await answer)
+    return send(request, reply, await answer)
   } finally {
     // Not in `onResponse`, which is not called if the client disconnects.
     request.bodyLease?.release()
@@ -193,6 +187,16 @@ const JSON_HEADERS = [
   ...Object.entries({ ...PRIVATE_HEADERS, 'content-type': JSON_TYPE }).flat(),
   'content-length',
 ]
+
+/** Sends JSON from memory directly; Fastify sends the rest. */
+function send(request: FastifyRequest, reply: FastifyReply, answer: Answer): Answer | FastifyReply {
+  const isJson = Buffer.isBuffer(answer) && !reply.hasHeader('content-type')
+  if (!isJson || hasBody(request.headers)) return withHeaders(reply, answer)
+  const headers = [...JSON_HEADERS, String(answer.byteLength)]
+  for (const [name, value] of Object.entries(reply.getHeaders()))
+    if (value !== undefined) headers.push(name, String(value))
+  return sendBytes(reply, reply.statusCode, headers, answer)
+}
 
 /** Sets the headers of every answer, and the type of text and bytes to JSON, unless the handler has set another one. */
 function withHeaders(reply: FastifyReply, answer: Answer): Answer {

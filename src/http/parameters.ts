@@ -79,7 +79,9 @@ export type ParseResult<P extends Parameters> =
 /** Parses the declared parameters. Unknown ones are ignored. */
 export function parseParameters<P extends Parameters>(parameters: P, given: Given): ParseResult<P> {
   const values: Record<string, unknown> = {}
-  for (const [name, parameter] of Object.entries(parameters)) {
+  for (const name in parameters) {
+    const parameter = parameters[name]
+    if (parameter === undefined) continue
     const text = given[name]
     if (text === undefined) {
       if (isFlag(parameter)) values[name] = false
