@@ -1,0 +1,107 @@
+// Measures pages of `list` in process, without the server: the search in the name index and the JSON of a page, at each
+// of `--sizes`. The floor passes over the bytes of all names once, which a search without an index cannot avoid.
+import { aLabelOf } from '../src/lib/domain-names.ts'
+import { columnsOf, mergeParts, parseTimestamp, partOf, Segment } from '../src/lib/name-index/index.ts'
+import { filterParameters, readFilters } from '../src/domainwatch/filters.ts'
+import { findPage } from '../src/domainwatch/list/index-page.ts'
+import { hitsToJson } from '../src/domainwatch/list/page-json.ts'
+import { parseParameters, parseQuery } from '../src/http/parameters.ts'
+import { readDictionary } from '../src/domainwatch/words/dictionary.ts'
+import type { DomainRecord } from './lib/domains.ts'
+import { streamOf } from './lib/names.ts'
+import { SIZES } from './lib/options.ts'
+
+const QUERIES = [
+  '',
+  'search=a',
+  'search=consultora',
+  'search=casa&length=9&digits=1&status=1',
+  'starts=li&ends=ma',
+  'pattern=*ca*lo*7',
+  'pattern=*-*-*',
+  'pattern=*a*b*a*b*a*',
+  'pattern=*-?????*',
+  'pattern=ca??lo*',
+  'pattern=*0*-*',
+  'pattern=?????-??????',
+]
+const REPEATS = 200
+const PAGE = 1_024
+/** As many as the service reads at a time. */
+const CHUNK = 65_536
+const NOTHING = Buffer.alloc(0)
+
+const { split } = readDictionary([])
+
+function segmentOf(records: readonly DomainRecord[]): Segment {
+  const indexed = records.map(({ domain, status, reserve, date_reg }) => ({
+    name: domain,
+    words: split(domain),
+    agent: 'NIC Chile',
+    status,
+    reserved: reserve,
+    revision: 0,
+    discardedAt: NaN,
+    registered: parseTimestamp(date_reg),
+    modified: parseTimestamp(date_reg),
+    deleted: status === 0 ? parseTimestamp(date_reg) : NaN,
+    seen: 0,
+    tags: '',
+  }))
+  return new Segment(columnsOf(indexed, 'registered', aLabelOf))
+}
+
+/** One segment of all records, as the service has once its merges are done. */
+function segmentOfAll(count: number): Segment {
+  const segments: Segment[] = []
+  let chunk: DomainRecord[] = []
+  for (const record of streamOf(count)) {
+    if (chunk.push(record) < CHUNK) continue
+    segments.push(segmentOf(chunk))
+    chunk = []
+  }
+  segments.push(segmentOf(chunk))
+  return new Segment(mergeParts(segments.map(partOf), 'registered', aLabelOf))
+}
+
+function answer(segment: Segment, query: string): Buffer {
+  const values = parseParameters(filterParameters, parseQuery(query))
+  if (!values.ok) throw new Error(`${query} is not a list`)
+  const found = findPage(
+    { registered: [segment], deleted: [] },
+    {
+      sources: [{ kind: 'all' }],
+      filters: readFilters(values.values),
+      order: 'registered',
+      ascending: false,
+      after: undefined,
+      stage: undefined,
+      limit: PAGE,
+      now: Date.now(),
+    },
+  )
+  if (found === undefined) throw new Error(`the index does not answer ${query}`)
+  return hitsToJson(found.items, NOTHING, NOTHING)
+}
+
+/** @returns median and p99 of the processor time, in milliseconds */
+function timesOf(run: () => unknown): string {
+  const taken = Array.from({ length: REPEATS }, () => {
+    const before = process.cpuUsage()
+    run()
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1_000
+  }).sort((one, other) => one - other)
+  const at = (share: number) => (taken[Math.floor((REPEATS - 1) * share)] ?? 0).toPrecision(2)
+  return `${at(0.5)} / ${at(0.99)}`
+}
+
+const segments = SIZES.map(segmentOfAll)
+console.log(`| Query | ${SIZES.join(' | ')} |`)
+console.log(`|---|${SIZES.map(() => '---|').join('')}`)
+for (const query of QUERIES) {
+  const times = segments.map((segment) => timesOf(() => answer(segment, query)))
+  console.log(`| ${query === '' ? 'newest' : `\`${query}\``} | ${times.join(' | ')} |`)
+}
+const floors = segments.map(({ columns: { names } }) => timesOf(() => names.indexOf(0)))
+console.log(`| floor: a pass over all names | ${floors.join(' | ')} |`)
