@@ -91,7 +91,7 @@ function plantedOf(brand: string) {
       !name.includes('-'),
   )
   const alone = permutations.filter((_, i) => i % STEP === 0)
-  const beside = (name: string) =>
+  const withWords = (name: string) =>
     WORDS.flatMap((word) => [`${name}-${word}`, `${word}-${name}`, `${name}${word}`, `${word}${name}`])
-  return { alone, whole: beside(brand), misspelt: alone.flatMap(beside) }
+  return { alone, whole: withWords(brand), misspelt: alone.flatMap(withWords) }
 }

@@ -28,7 +28,7 @@ export default function ImagesScreen() {
   const isLocked = !usePermissions()('changeImages')
   const search = query.get('search') ?? ''
   const open = query.get('imagen') || undefined
-  const beside = query.get('con') || undefined
+  const other = query.get('con') || undefined
   const isGrouped = query.has('agrupar')
   const gallery = useGallery(search, isGrouped)
   const { images, error, hasNextPage, isFetchingNextPage, fetchNextPage } = gallery
@@ -48,9 +48,9 @@ export default function ImagesScreen() {
   /** After a comparison, the remaining image is shown. */
   const afterDeleting = (gone: readonly ImageRecord[]) => {
     const isGone = (hash: string | undefined) => gone.some((image) => image.hash === hash)
-    if (beside !== undefined && isGone(open))
-      navigate('imagenes', withParameters(query, { imagen: beside, con: undefined }))
-    else if (isGone(beside)) navigate('imagenes', withParameters(query, { con: undefined }))
+    if (other !== undefined && isGone(open))
+      navigate('imagenes', withParameters(query, { imagen: other, con: undefined }))
+    else if (isGone(other)) navigate('imagenes', withParameters(query, { con: undefined }))
     else if (isGone(open)) close()
   }
   /** For operations that end later, possibly at another image. */
@@ -160,15 +160,15 @@ export default function ImagesScreen() {
           </button>
         </div>
       )}
-      {open !== undefined && beside !== undefined && (
+      {open !== undefined && other !== undefined && (
         <Compare
-          key={`${open} ${beside}`}
-          hashes={[open, beside]}
+          key={`${open} ${other}`}
+          hashes={[open, other]}
           onClose={close}
           onDelete={(image) => setDeleting([image])}
         />
       )}
-      {open !== undefined && beside === undefined && (
+      {open !== undefined && other === undefined && (
         <Detail
           key={open}
           hash={open}

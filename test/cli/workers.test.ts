@@ -118,7 +118,10 @@ test('a worker that exits is replaced while the others serve', async () => {
   flying.send(`${head}content-type: application/x-www-form-urlencoded\r\ncontent-length: 7\r\n\r\ndata`)
   await call(service, '/healthz')
   const stopped = service.stop()
-  await eventually(() => workersThat(service, 'stopping').size === 2, 'both workers are told to stop')
+  await eventually(
+    () => workersThat(service, 'stopping').size === 2,
+    'both workers receive the signal to stop',
+  )
   flying.send('=[]')
   assert.equal((await flying.reply())?.body, '{"status":200,"count":0}')
   const { code, ms } = await stopped

@@ -22,8 +22,8 @@ after(async () => {
 
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 
-/** As soon as the table tells until when a record can be taken back. */
-const told = (page: Page, name: string) =>
+/** Waits until the table shows how long a record can be restored. */
+const timeLeft = (page: Page, name: string) =>
   page
     .getByRole('row')
     .filter({ hasText: `${name}.cl` })
@@ -45,7 +45,7 @@ test('the time left is shown although the response fails, is cut or omits a reco
       return typeof trouble === 'string' ? route.abort(trouble) : route.fulfill(trouble)
     })
     await page.getByRole('link', { name: 'Dominios', exact: true }).click()
-    await told(page, 'primero')
+    await timeLeft(page, 'primero')
     assert.ok(asked > 1)
     assert.deepEqual(complaints, [])
     await context.close()
@@ -55,10 +55,10 @@ test('the time left is shown although the response fails, is cut or omits a reco
 test('names discarded by someone else show their time left, too', async () => {
   await update(service, [{ domain: 'primero', discarded: 1 }])
   const { page, context, complaints } = await open('dominios')
-  await told(page, 'primero')
+  await timeLeft(page, 'primero')
   await page.getByText('En vivo').waitFor()
   await update(service, [{ domain: 'segundo', discarded: 1 }])
-  await told(page, 'segundo')
+  await timeLeft(page, 'segundo')
   assert.deepEqual(complaints, [])
   await context.close()
 })
@@ -73,7 +73,7 @@ test('a response that never arrives times out and is requested again', async () 
   await page.getByRole('link', { name: 'Dominios', exact: true }).click()
   await silent
   await page.clock.fastForward('03:00')
-  await told(page, 'primero')
+  await timeLeft(page, 'primero')
   assert.deepEqual(complaints, [])
   await context.close()
 })

@@ -155,10 +155,10 @@ test('when a claim ends during a decision, the user sees who has the name now, a
   assert.deepEqual(names, ['n0', 'n1', 'n2'])
   // Back at the page, which was in the background.
   await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-  const told = page
+  const notice = page
     .getByRole('alert')
     .getByText(`Ana tiene ahora este nombre, hasta las ${until.slice(11, 16)}.`)
-  await told.waitFor()
+  await notice.waitFor()
   await card(page, 'n0').waitFor()
   // Ana is quicker. What is shown of that a moment before the key is pressed is not what it was meant for.
   await update(service, [{ domain: 'n0', revision: 1, seen: 1 }], { key: ana, encoding: 'json' })
@@ -171,7 +171,7 @@ test('when a claim ends during a decision, the user sees who has the name now, a
   assert.deepEqual(await decisionOn(service, 'n0'), [1, 0, 'Ana'])
   // What Ana holds comes to nobody else.
   await card(page, 'n3').waitFor()
-  assert.equal(await told.count(), 0)
+  assert.equal(await notice.count(), 0)
   assert.deepEqual(complaints, [])
 })
 

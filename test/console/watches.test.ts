@@ -195,7 +195,7 @@ test('a watch is edited, shared, paused and resumed; its secret is rotated and s
 
 test('deliveries are listed with their errors explained, and sent again, also on a phone', async () => {
   using receiver = await WebhookReceiver.start()
-  // Its clock stands still: the service does not try again on its own.
+  // Its clock does not advance: the service does not try again on its own.
   await using service = await startService({ flags, clock: new ManualClock('2026-01-05T13:20:30Z') })
   const { id } = await watch(service, { name: 'Avisos', starts: 'entrega', url: receiver.url })
   receiver.answer = (response) => void response.writeHead(503).end()

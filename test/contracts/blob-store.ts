@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream'
 import { BlobDamaged, type BlobStore } from '../../src/storage/blobs/blob-store.ts'
 import { Staging } from '../../src/storage/blobs/staging.ts'
 
-/** Opens the store that `folder` stands for, empty at first. Files staged for it are in another folder next to it. */
+/** Opens the store in `folder`, empty at first. Files staged for it are in another folder next to it. */
 export type OpenBlobStore = (folder: string, staging: Staging) => Promise<BlobStore>
 
 async function collect(stream: Readable | undefined): Promise<Buffer | undefined> {
@@ -74,12 +74,12 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
     }
 
     test('a missing blob is undefined, and removing it is not an error', async () => {
-      let lent = false
+      let isBorrowed = false
       assert.equal(await store.read('absent', 5), undefined)
       assert.equal(await store.read('absent', 5_000_000), undefined)
       assert.equal(await store.stream('absent', 0, 4), undefined)
-      assert.equal(await store.withLocalFile('absent', async () => (lent = true)), undefined)
-      assert.equal(lent, false)
+      assert.equal(await store.withLocalFile('absent', async () => (isBorrowed = true)), undefined)
+      assert.equal(isBorrowed, false)
       await store.remove('absent')
     })
 
@@ -152,9 +152,9 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
     })
 
     test('concurrent users share a local copy, which is removed afterwards', async () => {
-      await put('lent', bytes)
+      await put('borrowed', bytes)
       const contents = await Promise.all(
-        Array.from({ length: 20 }, () => store.withLocalFile('lent', (path) => readFile(path))),
+        Array.from({ length: 20 }, () => store.withLocalFile('borrowed', (path) => readFile(path))),
       )
       for (const content of contents) assert.deepEqual(content, bytes)
       assert.deepEqual(await readdir(join(folder, 'staging')), [])

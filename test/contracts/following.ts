@@ -114,10 +114,10 @@ export function followingContract(name: string, make: () => Promise<OpenDatabase
       for (const strange of ['', 'x', `${epoch}-${Number(id) + 1}`, `000000000000-${id}`]) {
         assert.deepEqual(await database.changes.since(strange, 5), { kind: 'gap' }, strange)
       }
-      const told = []
+      const received = []
       for await (const change of database.changes.follow(start, new AbortController().signal))
-        told.push(change)
-      assert.deepEqual(told, ['gap'])
+        received.push(change)
+      assert.deepEqual(received, ['gap'])
     })
   })
 }

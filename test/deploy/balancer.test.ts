@@ -73,7 +73,7 @@ function traffic({ balancer, key }: Site, requests: readonly ((n: number) => Sen
   const failures: string[] = []
   let answered = 0
   let isOver = false
-  let told = () => {}
+  let notify = () => {}
   const clients = Array.from({ length: CLIENTS }, async (_, client) => {
     for (let n = client; !isOver; n++) {
       const sent = requests[n % requests.length]?.(n * CLIENTS + client)
@@ -81,13 +81,13 @@ function traffic({ balancer, key }: Site, requests: readonly ((n: number) => Sen
       const outcome = await ask(agent, `${balancer.url}${sent.path}api=${key}`, sent.body).catch(String)
       if (outcome !== 200) failures.push(`${sent.body === undefined ? 'GET' : 'POST'} ${outcome}`)
       answered++
-      told()
+      notify()
     }
   })
   return {
     async more(count) {
       const goal = answered + count
-      while (answered < goal) await new Promise<void>((resolve) => (told = resolve))
+      while (answered < goal) await new Promise<void>((resolve) => (notify = resolve))
     },
     async end() {
       isOver = true

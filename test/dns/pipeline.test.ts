@@ -54,7 +54,7 @@ test('many queries share a connection and are answered in any order', async (t) 
     return find(asked)
   })
   await ask(3_000, 300)
-  // One; where the machine stands still for longer than a question waits, another is made.
+  // One; if the machine pauses for longer than the timeout of a query, another is made.
   assert.ok(connections.length >= 1 && connections.length <= 3, `${connections.length} connections`)
   assert.ok(over('tcp').length > 1_000, `${over('tcp').length} of 3,000`)
   assert.ok(new Set(over('tcp').map(({ id }) => id)).size > 900, 'ids vary')

@@ -56,7 +56,7 @@ for (const flags of [{}, { 'dns-tcp': 'bulk' }]) {
     const reply = await setting.many()
     assert.deepEqual(linesOf(reply.text), WANTED)
     assert.equal(setting.connections.length, 1)
-    // Until the service sees that it is connected, it asks by UDP: on a machine that stands still meanwhile, hundreds.
+    // Until the service sees that it is connected, it asks by UDP: if the machine pauses meanwhile, hundreds.
     assert.ok(setting.over('tcp') >= AT_A_TIME, `${setting.over('tcp')} of ${NAMES}`)
   })
 }

@@ -147,9 +147,9 @@ suite('events', () => {
     for (const id of [old?.id ?? '', 'abcdefabcdef-7', 'abcdefabcdef-999999999']) {
       const query = { api: service.domainKey, search: 'tarde' }
       await using late = await EventReader.open(other, query, { 'last-event-id': id })
-      const told = await late.next()
-      assert.deepEqual([told?.event, told?.data], ['gap', { msg: gap }])
-      assert.notEqual(told?.id, id)
+      const event = await late.next()
+      assert.deepEqual([event?.event, event?.data], ['gap', { msg: gap }])
+      assert.notEqual(event?.id, id)
       await stored(service, [record(`tarde-${id}`)])
       const next = await late.next()
       assert.equal(next?.event, 'added')
@@ -259,7 +259,7 @@ test('streams are limited in total and per account, and slots are released', asy
 
 test('a shutdown ends streams immediately and cleanly', async () => {
   await using service = await startService()
-  // Nodes are stopped together with what stands before them.
+  // Nodes are stopped together with their load balancer.
   assert.ok(service.app)
   const readers = await Promise.all(
     Array.from({ length: 20 }, () => EventReader.open(service, { api: service.domainKey })),

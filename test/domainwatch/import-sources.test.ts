@@ -181,19 +181,19 @@ test('an interrupted import resumes', async () => {
   })
   let rest = 0
   // The report counts what was stored, not what was read.
-  const told: number[] = []
+  const reports: number[] = []
   const outcome = await importLines(readLines(createReadStream(path)), {
     ...options,
     after: reached,
-    source: { read: () => 3_000, stored: (amount) => void told.push(amount, rest) },
+    source: { read: () => 3_000, stored: (amount) => void reports.push(amount, rest) },
     store: (batch) => {
       rest += batch.names.length
       return store(batch)
     },
   })
   assert.equal(rest, 15_000)
-  assert.deepEqual(told.slice(0, 2), [2_000, 10_000])
-  assert.deepEqual(told.slice(-2), [3_000, 15_000])
+  assert.deepEqual(reports.slice(0, 2), [2_000, 10_000])
+  assert.deepEqual(reports.slice(-2), [3_000, 15_000])
   assert.deepEqual(outcome, {
     kind: 'imported',
     counts: { read: 25_000, changed: 25_000, refused: 0 },
@@ -215,9 +215,9 @@ test('a closed pipe ends an export silently, a full disk is reported', async () 
     env: {},
     stdio: ['ignore', full.fd, 'pipe'],
   })
-  let told = ''
-  failing.stderr?.on('data', (chunk) => (told += String(chunk)))
+  let written = ''
+  failing.stderr?.on('data', (chunk) => (written += String(chunk)))
   const [failed] = await once(failing, 'close')
   assert.equal(failed, 1)
-  assert.match(told, /^catalejo: the export could not be written: ENOSPC[^\n]*\n$/)
+  assert.match(written, /^catalejo: the export could not be written: ENOSPC[^\n]*\n$/)
 })

@@ -29,7 +29,7 @@ interface Hold {
 /** What a member does in a round, while the others do the same or something else. */
 type Action =
   | { readonly kind: 'claim'; readonly limit: number }
-  /** Claims, and decides on so many of the records that it holds then. */
+  /** Claims, and decides on this number of the claimed records. */
   | { readonly kind: 'decide'; readonly limit: number; readonly count: number }
   | { readonly kind: 'release' }
   /** Asks for records and goes away without reading the answer. */

@@ -19,7 +19,7 @@ const linesOf = ({ received }: ChatReceiver) =>
   )
 
 /** Resolves once a webhook has received this many changes: then, also on PostgreSQL, a digest contains them. */
-const told = ({ received }: WebhookReceiver, count: number) =>
+const delivered = ({ received }: WebhookReceiver, count: number) =>
   eventually(
     async () => received.reduce((sum, { body }) => sum + Number(Object(body.data).count), 0) === count,
   )
@@ -42,7 +42,7 @@ test('a digest is one message per day at its hour, also at clock changes, and no
   const store = async (...records: Parameters<typeof stored>[1]) => {
     await stored(service, records)
     changes += records.length
-    await told(webhook, changes)
+    await delivered(webhook, changes)
   }
   await watch(service, { starts: 'dia', changes: 'all', url: webhook.url })
   const { id } = await watch(service, { starts: 'dia', changes: 'all', digest: '23:30', to: 'telegram:1' })
@@ -109,7 +109,7 @@ test('a digest at an hour skipped in spring is sent after it, and a restart lose
   await watchUntil(first, id, ({ next_digest }) => next_digest === '2026-09-06T04:30:00.000Z')
   await watch(first, { starts: 'salto', url: webhook.url })
   await stored(first, [record('salto1')])
-  await told(webhook, 1)
+  await delivered(webhook, 1)
   const { domainKey } = first
   await first.stop()
   const again = await startService({
@@ -119,7 +119,7 @@ test('a digest at an hour skipped in spring is sent after it, and a restart lose
   })
   try {
     await stored({ ...again, domainKey }, [record('salto2')])
-    await told(webhook, 2)
+    await delivered(webhook, 2)
     clock.advance(Date.parse('2026-09-06T04:29:59Z') - clock.now())
     assert.equal(telegram.received.length, 0)
     clock.advance(1_000)
@@ -143,7 +143,7 @@ test('a webhook leaves nothing out: a long digest comes in several, and the next
     service,
     Array.from({ length: 120 }, (_, i) => record(`parte${i}`)),
   )
-  await told(webhook, 120)
+  await delivered(webhook, 120)
   assert.equal(digest.received.length, 0)
   clock.advance(DAY)
   await digest.until(3)

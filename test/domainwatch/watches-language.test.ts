@@ -95,8 +95,8 @@ test('changes of records and of the DNS are reported in the language of the watc
   ])
     assert.ok(chats().includes(phrase), phrase)
 
-  const told = () => receiver.received.flatMap(({ body }) => Object(body.data).changes)
-  await eventually(() => told().length === 4, 'all changes in webhooks')
+  const changes = () => receiver.received.flatMap(({ body }) => Object(body.data).changes)
+  await eventually(() => changes().length === 4, 'all changes in webhooks')
   // The cursor of a destination is stored after its receiver has answered.
   const sent = receiver.received.length + slack.received.length
   const isLogged = (all: readonly Record<string, unknown>[]) =>

@@ -32,14 +32,14 @@ test('webhooks are sent only to servers with a certificate of a known authority'
     })
     const target = { url: node.url, domainKey: service.domainKey }
     try {
-      const told = []
+      const results = []
       for (const { url } of [signed, self, other]) {
         const { id } = await watch(target, { url })
         const query = { api: service.domainKey }
         const { body } = await send(target, `${WATCHES}/test`, { id }, { query })
-        told.push([Object(body).delivered, Object(body).error])
+        results.push([Object(body).delivered, Object(body).error])
       }
-      return told
+      return results
     } finally {
       await node.stop()
     }

@@ -68,13 +68,13 @@ async function metric(service: TestService, name: string): Promise<number> {
 }
 
 /** Starts on the data, and stops: what lists say from memory, and whether that came out of the file. */
-async function visit(data: string): Promise<{ restored: boolean; told: string; log: string }> {
+async function visit(data: string): Promise<{ restored: boolean; lists: string; log: string }> {
   const service = await start(data)
   await eventually(async () => (await metric(service, 'ready')) === 1, 'the index')
-  const told = await answers(service)
+  const lists = await answers(service)
   const restored = (await metric(service, 'restored')) === 1
   await service.stop()
-  return { restored, told, log: await service.log() }
+  return { restored, lists, log: await service.log() }
 }
 
 /** What the database says of the same. */
@@ -84,9 +84,9 @@ async function fromDatabase(
 ): Promise<string> {
   const service = await start(data, { 'search-memory': '0' })
   await write?.(service)
-  const told = await answers(service)
+  const lists = await answers(service)
   await service.stop()
-  return told
+  return lists
 }
 
 let data = ''
@@ -100,14 +100,14 @@ before(async () => {
     await stored(service, records(ENOUGH))
     await update(service, [{ domain: 'ca0', discarded: 1, revision: 1 }])
   })
-  const { restored, told } = await visit(data)
-  assert.deepEqual({ restored, told }, { restored: false, told: truth })
+  const { restored, lists } = await visit(data)
+  assert.deepEqual({ restored, lists }, { restored: false, lists: truth })
   kept = await readFile(file)
 })
 
 test('a start restores the index from its file', async () => {
-  const { restored, told, log } = await visit(data)
-  assert.deepEqual({ restored, told }, { restored: true, told: truth })
+  const { restored, lists, log } = await visit(data)
+  assert.deepEqual({ restored, lists }, { restored: true, lists: truth })
   assert.doesNotMatch(log, /lists/)
   // Nothing was written, so the file was not written again.
   assert.ok((await readFile(file)).equals(kept))
@@ -130,14 +130,14 @@ test('a restored index has later changes, and no expired records', async () => {
     await stored(service, records(60, 'nuevo'))
     for (const mark of marks) await update(service, [mark])
   })
-  assert.deepEqual(pick(await visit(data)), { restored: true, told: truth })
+  assert.deepEqual(pick(await visit(data)), { restored: true, lists: truth })
   clock.advance(8 * 24 * 3_600_000)
   truth = await fromDatabase(data)
-  assert.deepEqual(pick(await visit(data)), { restored: true, told: truth })
+  assert.deepEqual(pick(await visit(data)), { restored: true, lists: truth })
   kept = await readFile(file)
 })
 
-const pick = ({ restored, told }: { restored: boolean; told: string }) => ({ restored, told })
+const pick = ({ restored, lists }: { restored: boolean; lists: string }) => ({ restored, lists })
 
 /** Where the head begins, after its length and checksum. */
 const HEAD_AT = 24
@@ -193,9 +193,9 @@ for (const [name, damage] of DAMAGES) {
     const bytes = damage()
     assert.ok(!bytes.equals(kept))
     await writeFile(file, bytes)
-    assert.deepEqual(pick(await visit(data)), { restored: false, told: truth })
-    const anew = await readFile(file)
-    assert.ok(!anew.equals(bytes) && anew.length > ENOUGH * 50)
+    assert.deepEqual(pick(await visit(data)), { restored: false, lists: truth })
+    const rewritten = await readFile(file)
+    assert.ok(!rewritten.equals(bytes) && rewritten.length > ENOUGH * 50)
   })
 }
 
@@ -204,7 +204,7 @@ test('a database restored from an older state does not use the file', async () =
   await service.stop()
   await visit(data)
   await service.sql('UPDATE changes SET at = at - 1')
-  assert.deepEqual(pick(await visit(data)), { restored: false, told: truth })
+  assert.deepEqual(pick(await visit(data)), { restored: false, lists: truth })
 })
 
 test('a change log with missing changes does not use the file', async () => {
@@ -213,8 +213,8 @@ test('a change log with missing changes does not use the file', async () => {
   truth = await answers(service)
   await service.stop()
   await service.sql(`UPDATE change_log SET floor = (SELECT max(id) - 1 FROM changes)`)
-  assert.deepEqual(pick(await visit(data)), { restored: false, told: truth })
-  assert.deepEqual(pick(await visit(data)), { restored: true, told: truth })
+  assert.deepEqual(pick(await visit(data)), { restored: false, lists: truth })
+  assert.deepEqual(pick(await visit(data)), { restored: true, lists: truth })
 })
 
 test('incomplete files of dead processes are removed, those of live ones are kept', async () => {
@@ -235,8 +235,8 @@ test('incomplete files of dead processes are removed, those of live ones are kep
 test('if the file can be neither read nor written, lists still work, and the log says so', async () => {
   await rm(file)
   await mkdir(file)
-  const { restored, told, log } = await visit(data)
-  assert.deepEqual({ restored, told }, { restored: false, told: truth })
+  const { restored, lists, log } = await visit(data)
+  assert.deepEqual({ restored, lists }, { restored: false, lists: truth })
   assert.match(log, /the stored list index could not be read/)
   assert.match(log, /the list index could not be stored for the next start/)
   assert.equal(existsSync(`${file}.new`), false)

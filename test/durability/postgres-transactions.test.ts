@@ -43,7 +43,7 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
     const { database, url } = here
     for (const when of ['before', 'between'] as const) {
       let runs = 0
-      const told = await database.transaction(async (tx) => {
+      const outcome = await database.transaction(async (tx) => {
         const cut = async (at: typeof when) => void (at === when && runs === 1 && (await terminate(url, tx)))
         runs++
         await cut('before')
@@ -52,7 +52,7 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
         await tx.run(insert(`${when} 2`))
         return 'kept'
       })
-      assert.equal(told, 'kept')
+      assert.equal(outcome, 'kept')
       assert.equal(runs, 2)
     }
     assert.deepEqual(await keys(database), ['before 1', 'before 2', 'between 1', 'between 2'])

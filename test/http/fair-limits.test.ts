@@ -86,7 +86,7 @@ suite('a slow body', { timeout: 300_000 }, () => {
   })
 
   test('is accepted if it arrives steadily', async () => {
-    // Something has to arrive in each window, which is longer than a busy machine stands still.
+    // Something has to arrive in each window, which is longer than the pauses of a busy machine.
     await using patient = await startService({ flags: { 'body-min-rate': '1', 'body-rate-window': '2' } })
     const connection = await RawConnection.open(patient)
     const body = Buffer.alloc(MIB, ' ')

@@ -134,21 +134,21 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
       return body !== null && typeof body === 'object' && 'derivatives' in body ? body.derivatives : undefined
     }
     const use = (bytes: number) => ({ bytes, max_bytes: 100 * 1_024 * 1_024 })
-    const told = (from: ImageClient) => derivatives({ endpoint: from.endpoint.bind(from) })
-    assert.deepEqual(await told(client), use(0))
+    const usageOf = (from: ImageClient) => derivatives({ endpoint: from.endpoint.bind(from) })
+    assert.deepEqual(await usageOf(client), use(0))
     await client.upload(photo)
     await bytesOf(await client.link(LINK))
     // Two blocks of the disk: the file and its folder.
-    await eventually(async () => isDeepStrictEqual(await told(client), use(8_192)))
-    assert.deepEqual(await told(other), use(8_192))
+    await eventually(async () => isDeepStrictEqual(await usageOf(client), use(8_192)))
+    assert.deepEqual(await usageOf(other), use(8_192))
     await service.stop()
     // Each start begins with a sweep.
     const again = await open({ data: service.data, flags: { 'derivative-cache': '100' } })
-    await eventually(async () => isDeepStrictEqual(await told(again.client), use(8_192)))
+    await eventually(async () => isDeepStrictEqual(await usageOf(again.client), use(8_192)))
     await again.client.remove(hash)
     await again.service.stop()
     const last = await open({ data: service.data, flags: { 'derivative-cache': '100' } })
-    await eventually(async () => isDeepStrictEqual(await told(last.client), use(0)))
+    await eventually(async () => isDeepStrictEqual(await usageOf(last.client), use(0)))
     await last.service.stop()
   })
 

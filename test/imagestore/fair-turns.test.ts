@@ -9,7 +9,7 @@ import { startService, type TestService } from '../support/service.ts'
 const OVERLOAD = problem(503, 'El servicio está saturado, inténtelo de nuevo')
 /** Requests of one client that is in no hurry to leave room. */
 const MANY = 12
-/** Of these, at most so many may be served before a newcomer: those that run while it is on its way. */
+/** The maximum number of these served before a newcomer: those that run when it arrives. */
 const FEW = 4
 
 /** Heavy to draw, as anything with filters, and done within a fraction of a second; each in bytes of its own. */

@@ -228,15 +228,15 @@ suite('quotas and lifetimes of images', () => {
     assert.doesNotMatch(JSON.stringify([answers, await stats()]), /203\.0\.113/)
 
     // A concurrent sweep of the service is detected, and the test repeats the step.
-    let isUntold = false
-    for (let attempt = 0; attempt < 10 && !isUntold; attempt++) {
+    let isUnannounced = false
+    for (let attempt = 0; attempt < 10 && !isUnannounced; attempt++) {
       await client.upload(image(`otra ${attempt}`), { ip: '203.0.113.79' })
       clock.advance(90 * DAY_MS + 1_000)
       const head = database.version('image')
       await eraseAddresses(database, clock, 90)
-      isUntold = database.version('image') === head
+      isUnannounced = database.version('image') === head
     }
-    assert.ok(isUntold, 'nobody is told that addresses are erased')
+    assert.ok(isUnannounced, 'the erasure of addresses is not announced')
     assert.ok((await addresses()).every((ip) => ip === ''))
   })
 

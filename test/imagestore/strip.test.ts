@@ -55,17 +55,17 @@ function withThumbnail(tiff: Buffer): Buffer {
   const entries = Array.from({ length: (end - directory - 2) / 12 }, (_, i) =>
     tiff.subarray(directory + 2 + i * 12, directory + 14 + i * 12),
   )
-  const beside = directoryOf([
+  const thumbnail = directoryOf([
     entryOf(270, 2, text.length, tiff.length),
     entryOf(273, 4, 1, tiff.length + text.length),
     entryOf(279, 4, 1, text.length),
   ])
-  const besideAt = tiff.length + 2 * text.length
+  const thumbnailAt = tiff.length + 2 * text.length
   const main = directoryOf(
-    [...entries, entryOf(330, 4, 1, besideAt)].toSorted((a, b) => a.readUInt16LE(0) - b.readUInt16LE(0)),
+    [...entries, entryOf(330, 4, 1, thumbnailAt)].toSorted((a, b) => a.readUInt16LE(0) - b.readUInt16LE(0)),
   )
-  const out = Buffer.concat([tiff, text, text, beside, main])
-  out.writeUInt32LE(besideAt + beside.length, 4)
+  const out = Buffer.concat([tiff, text, text, thumbnail, main])
+  out.writeUInt32LE(thumbnailAt + thumbnail.length, 4)
   return out
 }
 

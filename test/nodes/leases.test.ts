@@ -82,7 +82,7 @@ suite('leased work', () => {
       return Promise.reject(failure)
     }
     await assert.rejects(leases.run(work('falla', fails, 3_600_000), never), failure)
-    assert.equal(left?.aborted, true, 'what it left behind is told to stop')
+    assert.equal(left?.aborted, true, 'its abandoned work is aborted')
     const stop = new AbortController()
     const stopped = leases.run(
       work('falla', (signal) => once(signal, 'abort'), 3_600_000),

@@ -24,7 +24,7 @@ test('addresses, changes and histories are kept for the configured days', async 
   // The newest change of all always stays.
   await stored(service, [record('otra')])
 
-  const told = async () => {
+  const reported = async () => {
     const query = { api: service.domainKey, domain: 'casa' }
     const { body } = await call(service, '/api/v1/domainwatch/history', { query })
     return Number(Object(body).count)
@@ -34,7 +34,11 @@ test('addresses, changes and histories are kept for the configured days', async 
       sql<{ addresses: number; floor: number }>`
         SELECT (SELECT count(*) FROM images WHERE ip <> '') AS addresses, floor FROM change_log`,
     )
-    return { addresses: Number(row?.addresses), followed: Number(row?.floor) === 0, told: await told() }
+    return {
+      addresses: Number(row?.addresses),
+      followed: Number(row?.floor) === 0,
+      reported: await reported(),
+    }
   }
   /** Triggers another sweep, and waits for its result. */
   async function come(wanted: Awaited<ReturnType<typeof kept>>): Promise<void> {
@@ -42,11 +46,11 @@ test('addresses, changes and histories are kept for the configured days', async 
     await eventually(async () => isDeepStrictEqual(await kept(), wanted), JSON.stringify(wanted))
   }
 
-  assert.deepEqual(await kept(), { addresses: 1, followed: true, told: 2 })
+  assert.deepEqual(await kept(), { addresses: 1, followed: true, reported: 2 })
   clock.advance(3 * DAY + HOUR)
-  await come({ addresses: 0, followed: false, told: 2 })
+  await come({ addresses: 0, followed: false, reported: 2 })
   clock.advance(DAY)
-  await come({ addresses: 0, followed: false, told: 0 })
+  await come({ addresses: 0, followed: false, reported: 0 })
 })
 
 test('only the configured number of changes can be followed; older ones are a gap', async () => {

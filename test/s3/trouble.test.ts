@@ -106,7 +106,7 @@ suite('a failing object store', { timeout: 600_000, concurrency: 8 }, () => {
 
   const whole = {
     read: (bench: Bench) => bench.blobs.read('a', SIZE),
-    lend: (bench: Bench) => bench.blobs.withLocalFile('a', (path) => readFile(path)),
+    copy: (bench: Bench) => bench.blobs.withLocalFile('a', (path) => readFile(path)),
   }
   const stream = async (bench: Bench) => {
     const body = await bench.blobs.stream('a', 0, SIZE - 1)
@@ -253,8 +253,8 @@ suite('a failing object store', { timeout: 600_000, concurrency: 8 }, () => {
     await using bench = await openBench()
     await put(bench, 'a', bytes)
     bench.gateway.requests.length = 0
-    const lent = await Promise.all(Array.from({ length: 10 }, () => whole.lend(bench)))
-    assert.ok(lent.every((content) => content?.equals(bytes) === true))
+    const copies = await Promise.all(Array.from({ length: 10 }, () => whole.copy(bench)))
+    assert.ok(copies.every((content) => content?.equals(bytes) === true))
     assert.equal(bench.gateway.requests.length, 1)
   })
 

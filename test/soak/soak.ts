@@ -62,7 +62,7 @@ export async function soak(place: TwoNodes, { seed, faults, forMs, say }: SoakOp
     asking.calmSince = performance.now()
     for (const [index, { node }] of place.seats.entries()) {
       if (node === undefined || node.child.exitCode !== null || node.child.signalCode !== null) {
-        asking.violation(`node ${index} ended by itself: ${node?.log().slice(-2_000)}`)
+        asking.violation(`node ${index} ended unexpectedly: ${node?.log().slice(-2_000)}`)
       }
     }
     if (asking.violations.length > 20) break

@@ -65,7 +65,7 @@ const MAY_SCAN: readonly (readonly [RegExp, string])[] = [
 
 export const mayScan = (text: string): boolean => MAY_SCAN.some(([pattern]) => pattern.test(text))
 
-/** Which large table a name in a plan stands for. */
+/** The large table of a name in a plan. */
 function tableOf(text: string, name: string): string | undefined {
   if (LARGE.includes(name)) return name
   const [, table] = new RegExp(`\\b(${LARGE.join('|')}) AS ${name}\\b`, 'i').exec(text) ?? []

@@ -52,7 +52,7 @@ export function referenceCost(name: string, other: string): number {
 }
 
 const CONNECTORS = 'al de del el en la las los mi su tu'.split(' ')
-const BESIDE_COSTS = [0, 4, 6, 10, 12]
+const ADJACENT_COSTS = [0, 4, 6, 10, 12]
 /**
  * What may be next to a brand with at least this many characters: written exactly, with homoglyphs, and with an
  * edit.
@@ -77,14 +77,14 @@ export function referenceInside(name: string, other: string, vocabulary: Vocabul
   for (let from = 0; from < other.length; from++) {
     for (let to = from + 1; to <= other.length; to++) {
       if (other[from] === '-' || other[to - 1] === '-') continue
-      const besides = [
+      const neighbours = [
         [before[from] ?? 0, from],
         [after[to] ?? 0, other.length - to],
       ] as const
-      const worst = Math.max(...besides.map(([beside]) => beside))
-      const costs = besides
-        .filter(([beside]) => beside > 0)
-        .map(([beside, length]) => besideCost(beside, length))
+      const worst = Math.max(...neighbours.map(([adjacent]) => adjacent))
+      const costs = neighbours
+        .filter(([adjacent]) => adjacent > 0)
+        .map(([adjacent, length]) => adjacentCost(adjacent, length))
       const words = costs.length === 0 ? 0 : Math.max(...costs) + (costs.length - 1)
       if (worst <= plain && other.slice(from, to) === name) least = Math.min(least, words)
       if (worst <= exact) least = Math.min(least, words + insideCost(name, other, from, to, 0))
@@ -94,11 +94,11 @@ export function referenceInside(name: string, other: string, vocabulary: Vocabul
   return least
 }
 
-function besideCost(beside: number, length: number): number {
-  return (BESIDE_COSTS[beside] ?? Infinity) + (beside >= 2 && length > 8 ? 1 : 0)
+function adjacentCost(adjacent: number, length: number): number {
+  return (ADJACENT_COSTS[adjacent] ?? Infinity) + (adjacent >= 2 && length > 8 ? 1 : 0)
 }
 
-/** The cost of the name in a range, with at most this many edits besides homoglyphs. */
+/** The cost of the name in a range, with at most this many edits neighbours homoglyphs. */
 function insideCost(name: string, other: string, from: number, to: number, most: number): number {
   const code = (text: string, at: number) => text.charCodeAt(at) || 0
   const known = new Map<string, number>()

@@ -4,7 +4,7 @@ import type { Flags } from '../../src/server/config/config.ts'
 import { InterruptibleSleep, type Clock } from '../../src/lib/clock.ts'
 import type { KeyLimits, Service } from '../../src/http/auth/key-limits.ts'
 
-/** A clock that stands still until it is moved. */
+/** A clock that only moves when a test moves it. */
 export class ManualClock implements Clock {
   readonly moved = new InterruptibleSleep()
   #now: number

@@ -27,7 +27,7 @@ export const EXCEPTIONS: readonly (readonly [string, string, string])[] = [
 /** Files that are not about the contract but about one machine, and are left out. */
 export const ONE_MACHINE: ReadonlyMap<string, string> = new Map([
   ['imagestore/derivative-cache.test.ts', 'counts what one machine made and keeps on its disk'],
-  ['imagestore/shared-derivatives.test.ts', 'starts the nodes that share by itself'],
+  ['imagestore/shared-derivatives.test.ts', 'starts the nodes that share itself'],
   ['imagestore/link-cached.test.ts', 'counts what one machine made, and reads its log'],
   ['imagestore/link-floods.test.ts', 'counts what one process makes, and who waits for it there'],
   ['imagestore/link-too-heavy.test.ts', 'counts what one machine made, and starts it again'],
@@ -47,9 +47,9 @@ export const ONE_MACHINE: ReadonlyMap<string, string> = new Map([
   ['http/documented-errors.test.ts', 'cuts requests off and asks for what the balancer refuses itself'],
   ['domainwatch/dns-tcp.test.ts', 'counts the connections of one process to a name server'],
   ['domainwatch/events-readers.test.ts', 'counts the open streams of one process'],
-  ['domainwatch/watches-tls.test.ts', 'starts the node that knows the authority by itself'],
+  ['domainwatch/watches-tls.test.ts', 'starts the node that knows the authority itself'],
   ['domainwatch/import-sources.test.ts', 'imports into the database of its own process'],
-  ['domainwatch/watches-email.test.ts', 'starts the node that knows the mail server by itself'],
+  ['domainwatch/watches-email.test.ts', 'starts the node that knows the mail server itself'],
   ['domainwatch/history-retention.test.ts', 'sweeps by hand, on the database of its own process'],
 ])
 

@@ -23,7 +23,8 @@ function isUnexpected({ outcome, file, name }: Ran): boolean {
 }
 
 /** In one line. */
-const told = ({ file, name, reason }: Ran) => `${file}: ${name}: ${JSON.stringify(reason.slice(0, REASON))}`
+const describeRun = ({ file, name, reason }: Ran) =>
+  `${file}: ${name}: ${JSON.stringify(reason.slice(0, REASON))}`
 
 test(
   'two nodes behind a balancer, over PostgreSQL and S3, keep the contract, except for the listed tests',
@@ -39,7 +40,8 @@ test(
     const place = { postgres, ceph, bucket: BUCKET }
     const first = await runSuite(place, only)
     const { ran, passedThen } = await runAgain(place, first, first.filter(isUnexpected))
-    for (const each of passedThen) context.diagnostic(`FAILED AT FIRST and passed by itself: ${told(each)}`)
+    for (const each of passedThen)
+      context.diagnostic(`FAILED AT FIRST and passed alone: ${describeRun(each)}`)
     const withOutcome = (outcome: string) => ran.filter((each) => each.outcome === outcome)
     const counts = ['passed', 'failed', 'skipped', 'in process only'].map(
       (outcome) => `${withOutcome(outcome).length} ${outcome}`,
@@ -48,7 +50,11 @@ test(
     for (const { file, name } of withOutcome('in process only'))
       context.diagnostic(`in process only: ${file}: ${name}`)
     const failed = withOutcome('failed')
-    assert.deepEqual(ran.filter(isUnexpected).map(told), [], 'failed behind two nodes, also by themselves')
+    assert.deepEqual(
+      ran.filter(isUnexpected).map(describeRun),
+      [],
+      'failed behind two nodes, also by themselves',
+    )
     if (only.length > 0) return
     assert.ok(withOutcome('passed').length > 1_000, 'the suite was run')
     assert.ok(withOutcome('in process only').length <= MOST_IN_PROCESS)

@@ -8,7 +8,7 @@ const STATEMENTS = `
   ALTER TABLE domains ADD COLUMN next_release INTEGER NOT NULL DEFAULT 7;
   INSERT INTO next_release VALUES (1);`
 
-/** The schema's steps and one more, which stands for the next release. @param end statements at its end */
+/** The schema's steps and one more, as in the next release. @param end statements at its end */
 export const withTestMigration = (end = ''): readonly Migration[] => [
   ...migrations,
   { version: NEXT, sqlite: STATEMENTS + end, postgres: STATEMENTS + end },

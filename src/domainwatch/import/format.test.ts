@@ -25,25 +25,25 @@ test('an unterminated quoted field is open, and a stray quote is not CSV', () =>
 const OWN = 'name,length,agent,status,reserved,revision,discarded,date_reg,date_mod,deleted_at,discarded_at'
 
 test('the first lines identify the layout', () => {
-  const told = (...sample: string[]) => {
+  const detected = (...sample: string[]) => {
     const layout = layoutOf(sample)
     return layout && [layout.format, layout.separator, layout.hasHeader, [...layout.columns.values()]]
   }
-  assert.deepEqual(told('Nombre Dominio,Fecha Inscripción'), ['registrations', ',', true, [0, 1]])
-  assert.deepEqual(told('"Fecha";"Dominio"'), ['registrations', ';', true, [1, 0]])
-  assert.deepEqual(told('nombre.cl,2025-12-31 10:00:00'), ['registrations', ',', false, [0, 1]])
-  assert.deepEqual(told('ejemplo.cl'), ['deletions', ',', false, []])
-  assert.deepEqual(told('{"name":"a"}'), ['ndjson', ',', false, []])
-  assert.equal(told(OWN)?.[0], 'csv')
-  assert.equal(told('uno,dos,tres'), undefined)
-  assert.deepEqual(told('Dominio\tFecha\tTitular\t'), ['registrations', '\t', true, [0, 1]])
-  assert.deepEqual(told('uno.cl\t'), ['deletions', ',', false, []])
-  assert.deepEqual(told('Nombre de dominio', 'uno.cl'), ['deletions', ',', true, []])
-  assert.deepEqual(told('dominio'), ['deletions', ',', false, []])
+  assert.deepEqual(detected('Nombre Dominio,Fecha Inscripción'), ['registrations', ',', true, [0, 1]])
+  assert.deepEqual(detected('"Fecha";"Dominio"'), ['registrations', ';', true, [1, 0]])
+  assert.deepEqual(detected('nombre.cl,2025-12-31 10:00:00'), ['registrations', ',', false, [0, 1]])
+  assert.deepEqual(detected('ejemplo.cl'), ['deletions', ',', false, []])
+  assert.deepEqual(detected('{"name":"a"}'), ['ndjson', ',', false, []])
+  assert.equal(detected(OWN)?.[0], 'csv')
+  assert.equal(detected('uno,dos,tres'), undefined)
+  assert.deepEqual(detected('Dominio\tFecha\tTitular\t'), ['registrations', '\t', true, [0, 1]])
+  assert.deepEqual(detected('uno.cl\t'), ['deletions', ',', false, []])
+  assert.deepEqual(detected('Nombre de dominio', 'uno.cl'), ['deletions', ',', true, []])
+  assert.deepEqual(detected('dominio'), ['deletions', ',', false, []])
   // Some invalid lines do not change the format.
-  assert.deepEqual(told('¿?', '-malo.cl', 'ma lo.cl', 'uno.com'), ['deletions', ',', false, []])
-  assert.equal(told('<html>', '<body>', 'uno', '</body>'), undefined)
-  assert.equal(told('Dominio,Fecha\runo.cl,2025-12-31'), undefined)
+  assert.deepEqual(detected('¿?', '-malo.cl', 'ma lo.cl', 'uno.com'), ['deletions', ',', false, []])
+  assert.equal(detected('<html>', '<body>', 'uno', '</body>'), undefined)
+  assert.equal(detected('Dominio,Fecha\runo.cl,2025-12-31'), undefined)
   assert.equal(layoutOf(['ejemplo.cl'], 'csv'), undefined)
   assert.equal(layoutOf(['ejemplo.cl'], 'registrations'), undefined)
 })

@@ -47,12 +47,12 @@ function keeper(t: TestContext, outcomes: (Output | Error)[]) {
   return { kept, attempts, inputs, reports, pass }
 }
 
-const FAILURES: readonly [name: string, outcome: Output | Error, told: RegExp][] = [
+const FAILURES: readonly [name: string, outcome: Output | Error, message: RegExp][] = [
   ['the disk is full', { kind: 'failed', reason: 'the disk has too little room left' }, /too little room/],
   ['no thread is free', new Error('busy'), /busy/],
 ]
 
-for (const [name, failure, told] of FAILURES) {
+for (const [name, failure, message] of FAILURES) {
   test(`where ${name}, the index is stored 10 minutes later, not before, and without another change`, async (t) => {
     const { kept, attempts, reports, pass } = keeper(t, [failure])
     kept.changed(RECORDS)
@@ -61,7 +61,7 @@ for (const [name, failure, told] of FAILURES) {
     await pass(SECOND)
     assert.deepEqual(attempts, [MINUTE])
     assert.equal(reports.length, 1)
-    assert.match(reports[0] ?? '', told)
+    assert.match(reports[0] ?? '', message)
     // Further reasons in between do not advance it.
     kept.changed(RECORDS)
     await pass(10 * MINUTE - SECOND)

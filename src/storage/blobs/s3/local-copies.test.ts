@@ -12,14 +12,14 @@ test('copies are shared fairly: no client waits in the queue of another, not eve
   const folder = await mkdtemp(join(tmpdir(), 'catalejo-lending-'))
   const order: string[] = []
   let copies = 0
-  const lend = localCopies(fairSlots(3, 2, QUEUE), async (key) => {
+  const copy = localCopies(fairSlots(3, 2, QUEUE), async (key) => {
     const path = join(folder, `${key}-${copies++}`)
     await writeFile(path, key)
     return path
   })
   const ends: (() => void)[] = []
   const hold = (key: string, client: string) =>
-    lend(
+    copy(
       key,
       () => {
         order.push(`${client} ${key}`)

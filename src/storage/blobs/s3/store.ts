@@ -199,7 +199,7 @@ export function openS3Blobs(
     withLocalFile: localCopies(copies, (key, client) =>
       // The size is unknown before the answer, so the deadline is generous; a silent store is noticed earlier.
       requests.operate(
-        'lend',
+        'copy',
         64 * options.minBytesPerSecond,
         async (operation) => {
           const path = staging.freshPath()
