@@ -298,42 +298,26 @@ test('a newcomer gets no more than the others while one runs a long task that is
   long()
 })
 
-test('room for a client is made at the expense of the longest queue only', async () => {
+test('a slot is taken without a wait only if nobody waits', async () => {
   const slots = new FairSlots({ ...OPTIONS, slots: 1 })
   const release = await slots.take('a')
   assert.equal(slots.tryTake('b'), undefined)
-  const kept = slots.take('a')
-  const displaced = assert.rejects(slots.take('a'), OverloadError)
-  assert.deepEqual([slots.waitingOf('a'), slots.waitingOf('b')], [2, 0])
-  assert.ok(!slots.displaceFor('a') && slots.displaceFor('b') && !slots.displaceFor('b'))
-  await displaced
   release()
-  ;(await kept)()
   slots.tryTake('b')?.()
   assert.equal(slots.running, 0)
 })
 
-test('queues of a client in several places count together', async () => {
-  const [one, other] = [new FairSlots({ ...OPTIONS, slots: 1 }), new FairSlots({ ...OPTIONS, slots: 1 })]
-  const running = [await one.take('z'), await other.take('z')]
-  const waiting = [
-    ...times(3, 'a').map((client) => one.take(client)),
-    ...times(2, 'b').map((client) => other.take(client)),
-  ]
-  const ended = Promise.allSettled(waiting)
-  const left = () => [one.waitingOf('a'), other.waitingOf('b')]
-  // In one place b has more than a, but not altogether.
-  assert.ok(!one.displaceFor('a', other) && !other.displaceFor('a', one))
-  assert.deepEqual(left(), [3, 2])
-  assert.ok(other.displaceFor('c', one) && one.displaceFor('c', other))
-  assert.deepEqual(left(), [2, 1])
-  assert.ok(!one.displaceFor('b', other))
-  for (const release of running) release()
-  for (const taken of waiting)
-    void taken.then(
-      (release) => release(),
-      () => undefined,
-    )
-  const outcomes = (await ended).map(({ status }) => status)
-  assert.equal(outcomes.filter((status) => status === 'rejected').length, 2)
+test('a full queue admits a client at the expense of its own group if another one is as long', async () => {
+  const slots = new FairSlots({ ...OPTIONS, slots: 1, maxWaiting: 6, groupOf: groupBefore })
+  const release = await slots.take('a 1')
+  const served: string[] = []
+  const run = (client: string) => slots.run(client, async () => void served.push(client))
+  const kept = ['a 1', 'a 1', 'b 1', 'b 1', 'b 1'].map(run)
+  const displaced = assert.rejects(run('a 1'), OverloadError)
+  kept.push(run('a 2'))
+  await displaced
+  await assert.rejects(run('a 2'), OverloadError)
+  release()
+  await Promise.all(kept)
+  assert.deepEqual(served.sort(), ['a 1', 'a 1', 'a 2', 'b 1', 'b 1', 'b 1'])
 })

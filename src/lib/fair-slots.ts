@@ -116,11 +116,6 @@ export class FairSlots {
     return this.#waiting
   }
 
-  /** Waiting tasks of one client. */
-  waitingOf(client: string): number {
-    return this.#groups.busy.get(this.#groupOf(client))?.clients.busy.get(client)?.waiting ?? 0
-  }
-
   /**
    * Runs a task when a slot is free.
    * @param cost in any unit
@@ -151,29 +146,6 @@ export class FairSlots {
     const state = this.#clientOf(client)
     this.#begin(state, 0)
     return this.#releaseOf(state)
-  }
-
-  /**
-   * Rejects the newest task of the client with the longest queue with OverloadError.
-   * @param others where clients wait too: their queues count together
-   * @returns false if that queue is not longer than the one that `client` would have with one more task
-   */
-  displaceFor(client: string, ...others: readonly FairSlots[]): boolean {
-    const state = this.#clientOf(client)
-    const isDisplaced = this.#displace(state, others)
-    this.#forget(state)
-    return isDisplaced
-  }
-
-  /** Tasks of a client and of its group that wait here or in `others`. */
-  #queueLength({ group: { name: group }, name }: Client, others: readonly FairSlots[]): QueueLength {
-    let [ofClient, ofGroup] = [0, 0]
-    for (const pool of [this, ...others]) {
-      const known = pool.#groups.busy.get(group)
-      ofClient += known?.clients.busy.get(name)?.waiting ?? 0
-      ofGroup += known?.waiting ?? 0
-    }
-    return { ofClient, ofGroup }
   }
 
   #groupOf(client: string): string {
@@ -262,26 +234,11 @@ export class FairSlots {
   }
 
   /** Makes room for a task of `state`; false if no other client or group has a longer queue than it would have. */
-  #displace(state: Client, others: readonly FairSlots[] = []): boolean {
-    const own = this.#queueLength(state, others)
-    let longest: { readonly client: Client; readonly pool: FairSlots } = { client: state, pool: this }
-    let most = own
-    for (const pool of [this, ...others]) {
-      for (const { clients } of pool.#groups.busy.values()) {
-        for (const client of clients.busy.values()) {
-          const length = client.waiting === 0 ? undefined : this.#queueLength(client, others)
-          // Among equals the one that came last.
-          if (length === undefined || isLonger(most, length)) continue
-          longest = { client, pool }
-          most = length
-        }
-      }
-    }
-    const newest = longest.client.queue.at(-1)
-    const isOwn = longest.client.group.name === state.group.name
-    const surplus = isOwn ? most.ofClient - own.ofClient : most.ofGroup - own.ofGroup
-    if (newest === undefined || surplus <= 1) return false
-    longest.pool.#remove(newest)
+  #displace(state: Client): boolean {
+    const others = [...this.#groups.busy.values()].flatMap(({ clients }) => [...clients.busy.values()])
+    const newest = findLongest(others, lengthOf, lengthOf(state))?.queue.at(-1)
+    if (newest === undefined) return false
+    this.#remove(newest)
     newest.refuse(new OverloadError())
     return true
   }
@@ -372,10 +329,38 @@ const order = (a: Usage, nextOfA: Client, b: Usage, nextOfB: Client): number =>
 
 const costOfNext = ({ queue }: Client): number => queue[0]?.cost ?? 0
 
-interface QueueLength {
-  readonly ofClient: number
+/** How many tasks of a client, and of its group, wait. */
+export interface QueueLength {
+  readonly group: string
   readonly ofGroup: number
+  readonly ofClient: number
 }
 
-const isLonger = (a: QueueLength, b: QueueLength): boolean =>
-  a.ofGroup === b.ofGroup ? a.ofClient > b.ofClient : a.ofGroup > b.ofGroup
+const lengthOf = ({ group, waiting }: Client): QueueLength => ({
+  group: group.name,
+  ofGroup: group.waiting,
+  ofClient: waiting,
+})
+
+/** Compares queues: those of groups first, then those of clients. */
+export const compareLengths = (a: QueueLength, b: QueueLength): number =>
+  a.ofGroup - b.ofGroup || a.ofClient - b.ofClient
+
+/**
+ * Returns the last candidate with the longest queue, of those at whose expense there is room for one more task.
+ * @param own the queue that the task would join. It must not become longer than the one that it displaces from
+ */
+export function findLongest<Candidate>(
+  candidates: Iterable<Candidate>,
+  lengthOf: (candidate: Candidate) => QueueLength,
+  own: QueueLength,
+): Candidate | undefined {
+  let longest: { readonly candidate: Candidate; readonly length: QueueLength } | undefined
+  for (const candidate of candidates) {
+    const length = lengthOf(candidate)
+    const surplus = length.group === own.group ? length.ofClient - own.ofClient : length.ofGroup - own.ofGroup
+    if (surplus <= 1) continue
+    if (longest === undefined || compareLengths(length, longest.length) >= 0) longest = { candidate, length }
+  }
+  return longest?.candidate
+}

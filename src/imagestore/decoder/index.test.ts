@@ -118,6 +118,76 @@ test('a job that does not fit in the queue is busy', () =>
     assert.equal(engine.stats().waiting, 0)
   }))
 
+/** Fills a queue of two jobs, each requested by several clients, and reports what happens to them when another one is added. */
+async function outcomesOf(queued: readonly (readonly string[])[], added: string): Promise<string[]> {
+  const kinds: string[] = []
+  await withEngine({ workers: 1, queue: 2 }, async (engine) => {
+    // Until its process has started, everything else waits.
+    const jobs = [['z'], ...queued, [added]].map((clients) =>
+      engine.inspect(quick, undefined, new Requesters(...clients)),
+    )
+    assert.equal(engine.stats().waiting, 2)
+    for (const job of jobs.slice(1)) kinds.push((await job).kind)
+  })
+  return kinds
+}
+
+test('a job of several clients is displaced as one of the client that has the fewest', async () => {
+  const each = ['a', 'b']
+  assert.deepEqual(await outcomesOf([each, each], 'c'), ['image', 'busy', 'image'])
+  assert.deepEqual(await outcomesOf([each, ['a', 'd']], 'c'), ['image', 'image', 'busy'])
+  // However many addresses request one, it is a single job of links.
+  const links = ['link 1', 'link 2', 'link 3']
+  assert.deepEqual(await outcomesOf([links, ['account 1']], 'account 1'), ['image', 'image', 'busy'])
+})
+
+test('a job does not count for a client that has left', () =>
+  withEngine({ workers: 1, queue: 2, queuePerClient: 1 }, async (engine) => {
+    const first = engine.inspect(quick)
+    const shared = new Requesters('a', 'a', 'b')
+    const ofBoth = engine.inspect(quick, undefined, shared)
+    const another = () => engine.inspect(quick, undefined, new Requesters('a'))
+    assert.deepEqual(await another(), { kind: 'busy' })
+    shared.remove('a')
+    assert.deepEqual(await another(), { kind: 'busy' })
+    shared.remove('a')
+    const own = another()
+    assert.equal(engine.stats().waiting, 2)
+    assert.deepEqual(await another(), { kind: 'busy' })
+    for (const job of [first, ofBoth, own]) assert.equal((await job).kind, 'image')
+  }))
+
+test('light and heavy jobs of a client count together', () =>
+  withEngine({ workers: 1, queue: 3, timeoutMs: 60_000 }, async (engine) => {
+    const stop = new AbortController()
+    const heavy = ['z', 'b'].map((client) => engine.inspect(slow, stop.signal, new Requesters(client)))
+    await eventually(() => engine.stats().running === 1 && engine.stats().waiting === 1, 'one waits')
+    await engine.inspect(quick)
+    const light = ['z', 'a', 'a', 'c'].map((client) =>
+      engine.inspect(quick, undefined, new Requesters(client)),
+    )
+    const kinds = (await Promise.all(light)).map(({ kind }) => kind)
+    assert.deepEqual(kinds, ['image', 'image', 'busy', 'image'])
+    assert.equal(engine.stats().waiting, 1)
+    stop.abort()
+    await Promise.all(heavy)
+  }))
+
+test('a job waits no longer because clients join it or because it is heavy', () =>
+  withEngine({ workers: 1, timeoutMs: 60_000, waitMs: 1_000 }, async (engine) => {
+    const stop = new AbortController()
+    const first = engine.inspect(slow, stop.signal)
+    await eventually(() => engine.stats().memory > 150e6, 'it runs')
+    const requesters = new Requesters('0')
+    let joined = 0
+    const joining = setInterval(() => joined < 50 && requesters.add(String(++joined)), 100)
+    assert.deepEqual(await engine.inspect(slow, undefined, requesters), { kind: 'busy' })
+    clearInterval(joining)
+    assert.ok(joined < 50, `${joined} clients joined`)
+    stop.abort()
+    await first
+  }))
+
 test('a client that joins a job after it was rejected takes no slot', () =>
   // Too short for the start of a process.
   withEngine({ workers: 1, waitMs: 10 }, async (engine) => {

@@ -1,8 +1,9 @@
 import { addAbortListener } from 'node:events'
-import { asError, OverloadError } from '../../lib/errors.ts'
-import { FairSlots, groupBefore, WaitAborted, type ReleaseSlot } from '../../lib/fair-slots.ts'
+import { OverloadError } from '../../lib/errors.ts'
+import { FairSlots, groupBefore, type ReleaseSlot } from '../../lib/fair-slots.ts'
 import { CpuTimer } from './process-limits.ts'
 import { DecoderProcess, type Ending } from './decoder-process.ts'
+import { JobQueue } from './job-queue.ts'
 import { MemoryBudget, type JobClass, type MemoryGrant } from './memory-budget.ts'
 import type { EngineOptions, EngineStats, PoolOutcome, Task } from './protocol.ts'
 import type { Requesters } from './requesters.ts'
@@ -19,6 +20,8 @@ interface Job {
   /** Aborts when nobody wants the result any more. */
   readonly signal: AbortSignal
   jobClass: JobClass
+  /** How long it may still wait. */
+  remainingWaitMs: number
 }
 
 /** The right to use a process. The client in whose turn it was taken is charged for the run time. */
@@ -47,14 +50,13 @@ export class DecoderPool {
   readonly #options: EngineOptions
   readonly #limits: Readonly<Record<JobClass, number>>
   readonly #slots: Readonly<Record<JobClass, FairSlots>>
+  readonly #queue: JobQueue
   readonly #budget: MemoryBudget
   readonly #processes = new Set<DecoderProcess>()
   readonly #idle: DecoderProcess[] = []
   readonly #closing = new AbortController()
   #idleTimer: NodeJS.Timeout | undefined
   #running = 0
-  /** Waits for slots besides the first one of each job. */
-  #furtherWaits = 0
   #restarts = 0
 
   constructor(options: EngineOptions) {
@@ -64,20 +66,22 @@ export class DecoderPool {
       new FairSlots({
         slots,
         slotsPerClient: slots,
-        // Limited by `#makeRoom`, for both classes together.
+        // Limited by `#queue`, for both classes together.
         maxWaiting: Infinity,
         maxWaitingPerClient: Infinity,
+        // A job that has waited before ends earlier.
         timeoutMs: options.waitMs,
         groupOf: groupBefore,
       })
     this.#slots = { light: slotsFor(this.#limits.light), heavy: slotsFor(this.#limits.heavy) }
+    this.#queue = new JobQueue(options.queue, options.queuePerClient)
     this.#budget = new MemoryBudget(options.memoryBudget)
   }
 
   stats(): EngineStats {
     return {
       running: this.#running,
-      waiting: this.#waiting,
+      waiting: this.#queue.length,
       restarts: this.#restarts,
       pids: [...this.#processes].flatMap((process) => process.pid ?? []),
       memory: this.#budget.used,
@@ -87,7 +91,7 @@ export class DecoderPool {
   /**
    * Resolves to `aborted` as soon as `signal` aborts. A light job that runs then is left to end, because killing its process
    * would cost more than it saves; a heavy one is killed.
-   * @param requesters more may join while the job waits
+   * @param requesters they may join and leave while the job waits
    */
   async run(
     path: string,
@@ -99,7 +103,8 @@ export class DecoderPool {
     if (end.aborted) return { kind: 'aborted' }
     const aborted = Promise.withResolvers<PoolOutcome>()
     using _listener = addAbortListener(end, () => aborted.resolve({ kind: 'aborted' }))
-    const job: Job = { path, task, requesters, signal: end, jobClass: 'light' }
+    const { waitMs } = this.#options
+    const job: Job = { path, task, requesters, signal: end, jobClass: 'light', remainingWaitMs: waitMs }
     return await Promise.race([this.#complete(job), aborted.promise])
   }
 
@@ -109,17 +114,11 @@ export class DecoderPool {
     await Promise.all([...this.#processes].map((process) => process.kill()))
   }
 
-  /** Jobs that wait for a process. */
-  get #waiting(): number {
-    return this.#slots.light.waiting + this.#slots.heavy.waiting - this.#furtherWaits
-  }
-
   async #complete(job: Job): Promise<PoolOutcome> {
     const { signal } = job
     let isRetried = false
     try {
       for (;;) {
-        if (!this.#makeRoom(job)) return { kind: 'busy' }
         const slot = await this.#takeSlot(job)
         const run: Run = { job, slot, memory: undefined, interruption: undefined }
         let ending: Ending
@@ -141,49 +140,50 @@ export class DecoderPool {
       }
     } catch (error) {
       if (error instanceof OverloadError) return { kind: 'busy' }
-      if (error instanceof WaitAborted) return { kind: 'aborted' }
       throw error
     }
   }
 
-  /** Makes room for one more job to wait. Returns false if no other one can fairly be rejected. */
-  #makeRoom({ jobClass, requesters: { clients } }: Job): boolean {
-    const { light, heavy } = this.#slots
-    const { queue, queuePerClient } = this.#options
-    if (this.#slots[jobClass].running < this.#limits[jobClass]) return true
-    const fewest = Math.min(...clients.map((client) => light.waitingOf(client) + heavy.waitingOf(client)))
-    if (fewest >= queuePerClient) return false
-    if (this.#waiting < queue) return true
-    return clients.some((client) => light.displaceFor(client, heavy))
-  }
-
-  /** Takes the first slot that any of the clients gets. */
-  #takeSlot({ jobClass, requesters, signal }: Job): Promise<Slot> {
+  /**
+   * Takes the first slot that any of the clients gets.
+   * @throws OverloadError if the queue is full, or the job has waited for too long or was displaced
+   */
+  async #takeSlot(job: Job): Promise<Slot> {
+    const { jobClass, requesters } = job
+    const slots = this.#slots[jobClass]
     const { promise, resolve, reject } = Promise.withResolvers<Slot>()
     /** Aborts when one of them has got a slot, or none will. */
     const ended = new AbortController()
-    const end = AbortSignal.any([signal, ended.signal])
-    let waits = 0
-    requesters.follow((client) => {
-      if (end.aborted) return
-      if (waits++ > 0) this.#furtherWaits++
-      this.#slots[jobClass].take(client, end).then(
+    const finish = () => {
+      ended.abort()
+      this.#queue.delete(queued)
+    }
+    const fail = () => {
+      finish()
+      reject(new OverloadError())
+    }
+    const queued = { requesters, reject: fail }
+    if (slots.running >= this.#limits[jobClass] && !this.#queue.add(queued)) throw new OverloadError()
+    const startedAt = performance.now()
+    const end = endOfWait(job)
+    end.addEventListener('abort', fail, { once: true })
+    requesters.follow((client, left) => {
+      slots.take(client, AbortSignal.any([ended.signal, left])).then(
         (release) => {
           if (ended.signal.aborted) return release()
-          this.#furtherWaits -= waits - 1
-          ended.abort()
+          finish()
           resolve({ client, release, startedAt: performance.now() })
         },
-        (error: unknown) => {
-          if (ended.signal.aborted) return
-          if (--waits > 0) return void this.#furtherWaits--
-          // A client that joins from now on would take a slot that nobody releases.
-          ended.abort()
-          reject(asError(error))
-        },
+        // It left, or another one got a slot.
+        () => {},
       )
     })
-    return promise
+    try {
+      return await promise
+    } finally {
+      end.removeEventListener('abort', fail)
+      job.remainingWaitMs -= performance.now() - startedAt
+    }
   }
 
   async #attempt(run: Run): Promise<Ending> {
@@ -231,15 +231,17 @@ export class DecoderPool {
   /** Waits for the memory of a job, and makes it heavy if it is. Resolves to false if its process has to give up. */
   async #admit(run: Run, bytes: number, isHeavy: boolean, ended: AbortSignal): Promise<boolean> {
     const { job } = run
-    const { largestJob, memoryBudget, waitMs } = this.#options
+    const { largestJob, memoryBudget } = this.#options
     releaseMemory(run)
     if (isHeavy && !this.#makeHeavy(run)) run.interruption = 'deferred'
     if (run.interruption !== undefined || bytes > largestJob || job.signal.aborted) return false
     const startedAt = performance.now()
-    const wait = AbortSignal.any([job.signal, ended, AbortSignal.timeout(waitMs)])
+    const wait = AbortSignal.any([ended, endOfWait(job)])
     const memory =
       bytes <= memoryBudget ? await this.#budget.take(job.jobClass, bytes, wait) : await this.#takeTurn(wait)
-    run.slot.startedAt += performance.now() - startedAt
+    const waited = performance.now() - startedAt
+    run.slot.startedAt += waited
+    job.remainingWaitMs -= waited
     if (!wait.aborted) run.memory = memory
     else {
       memory?.release()
@@ -300,6 +302,10 @@ export class DecoderPool {
     }, this.#options.idleMs).unref()
   }
 }
+
+/** Aborts when nobody wants the result of a job any more, or it has waited for too long. */
+const endOfWait = ({ signal, remainingWaitMs }: Job): AbortSignal =>
+  AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, Math.ceil(remainingWaitMs)))])
 
 const release = (slot: Slot): void => slot.release(performance.now() - slot.startedAt)
 

@@ -113,7 +113,7 @@ export interface EngineOptions {
   readonly queue: number
   /** Of these, jobs of one client. Default: all. */
   readonly queuePerClient: number
-  /** Limit on the wait for a process, and on the wait for memory. In milliseconds. Default: 30,000. */
+  /** Limit on all waits of a job together, for a process and for memory. In milliseconds. Default: 30,000. */
   readonly waitMs: number
   /** Idle time after which all processes end. In milliseconds. Default: 300,000. */
   readonly idleMs: number

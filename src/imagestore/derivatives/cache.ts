@@ -17,7 +17,7 @@ const BATCH = 200
 /**
  * Renders a derivative; undefined if the original was deleted.
  * @param signal aborts when nobody waits for it any more
- * @param requesters the clients that requested it; more may join
+ * @param requesters the clients that request it, which may join and leave
  */
 export type Render = (signal: AbortSignal, requesters: Requesters) => Promise<Derivation | undefined>
 
@@ -34,8 +34,6 @@ interface Flight {
   readonly result: Promise<Derivation | undefined>
   readonly abandoned: AbortController
   readonly requesters: Requesters
-  /** Requests that wait. */
-  waiting: number
 }
 
 interface Id {
@@ -90,17 +88,22 @@ export class DerivativeCache {
     const key = keyOf({ blobKey, name })
     if (this.#slow.has(key)) return Promise.resolve({ kind: 'too-slow' })
     const flight = this.#flights.get(key) ?? this.#start({ blobKey, name }, client, render)
-    flight.requesters.add(client)
-    flight.waiting++
+    const { requesters } = flight
+    requesters.add(client)
+    const left = Promise.withResolvers<Derivation>()
     const leave = () => {
-      if (--flight.waiting > 0) return
+      requesters.remove(client)
+      // The last one stays until the work has ended, so that its client does not start more of it than it may.
+      if (requesters.clients.length > 0) return left.resolve({ kind: 'aborted' })
       // The next request starts again, because this computation has no result any more.
       if (this.#flights.get(key) === flight) this.#flights.delete(key)
       flight.abandoned.abort()
     }
     if (signal.aborted) leave()
     else signal.addEventListener('abort', leave, { once: true })
-    return flight.result.finally(() => signal.removeEventListener('abort', leave))
+    return Promise.race([flight.result, left.promise]).finally(() =>
+      signal.removeEventListener('abort', leave),
+    )
   }
 
   /** Reads from this machine's disk on the event loop, if that is quick. */
@@ -118,7 +121,7 @@ export class DerivativeCache {
       if (this.#flights.get(key) === flight) this.#flights.delete(key)
     }
     const result = this.#find(id, client, () => render(abandoned.signal, requesters), onEnd)
-    const flight: Flight = { result, abandoned, requesters, waiting: 0 }
+    const flight: Flight = { result, abandoned, requesters }
     this.#flights.set(key, flight)
     return flight
   }
