@@ -321,3 +321,16 @@ test('a full queue admits a client at the expense of its own group if another on
   await Promise.all(kept)
   assert.deepEqual(served.sort(), ['a 1', 'a 1', 'a 2', 'b 1', 'b 1', 'b 1'])
 })
+
+test('a client that has as many waiting tasks as it may displaces none', async () => {
+  const limits = { slots: 1, maxWaiting: 4, maxWaitingPerClient: 1 }
+  const slots = new FairSlots({ ...OPTIONS, ...limits, groupOf: groupBefore })
+  const release = await slots.take('a 1')
+  const served: string[] = []
+  const run = (client: string) => slots.run(client, async () => void served.push(client))
+  const kept = ['a 1', 'b 1', 'b 2', 'b 3'].map(run)
+  await assert.rejects(run('a 1'), OverloadError)
+  release()
+  await Promise.all(kept)
+  assert.deepEqual(served.sort(), ['a 1', 'b 1', 'b 2', 'b 3'])
+})

@@ -198,8 +198,10 @@ export class FairSlots {
 
   #wait(state: Client, signal: AbortSignal | undefined, cost: number): Promise<void> {
     const { maxWaiting, maxWaitingPerClient, timeoutMs } = this.#options
-    const isFull = this.#waiting >= maxWaiting && !this.#displace(state)
-    if (isFull || state.waiting >= maxWaitingPerClient) {
+    // Its own limit first: a client that is rejected displaces nobody.
+    const hasRoom =
+      state.waiting < maxWaitingPerClient && (this.#waiting < maxWaiting || this.#displace(state))
+    if (!hasRoom) {
       this.#forget(state)
       return Promise.reject(new OverloadError())
     }
