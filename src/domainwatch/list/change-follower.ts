@@ -5,11 +5,11 @@ import type { Database, Transaction } from '../../storage/database/database.ts'
 /** Changes of the first read, on the connection for small reads; further ones use the connection for scans. */
 const FIRST_PAGE = 300
 const PAGE = 20_000
+/** Changes applied at a time, which limits memory. A batch has fewer: lists do not wait for the rest of one. */
+const PORTION = 100_000
 /** Beyond this share of the records, reloading all is faster, unless there are fewer changes than the minimum. */
 const MAX_PART_BEHIND = 1 / 4
 const MIN_MAX_BEHIND = 300_000
-/** The texts of more changes take a quarter of a gigabyte. */
-const MAX_BEHIND = 1_000_000
 /** A write waits for the index only if lists were read this recently. */
 const RECENT_MS = 5_000
 /** How long a list waits for changes to be applied before the database answers it. */
@@ -19,7 +19,9 @@ const CATCH_UP_MS = 1_000
 export type CatchUpResult = 'current' | 'behind' | 'lost'
 
 interface ChangeFollowerOptions {
-  readonly database: Database
+  readonly database: Pick<Database, 'scanner' | 'version'> & {
+    readonly changes: Pick<Database['changes'], 'head' | 'text'>
+  }
   readonly writes: ReadYourWrites
   /**
    * Applies changes synchronously and calls `applied`.
@@ -29,6 +31,8 @@ interface ChangeFollowerOptions {
   readonly apply: (texts: readonly string[], count: number, overlapping: boolean) => Promise<unknown>
   /** The number of records in the index. */
   readonly records: () => number
+  /** Ends a long pass. */
+  readonly signal: AbortSignal
   readonly report: (error: unknown) => void
 }
 
@@ -116,25 +120,28 @@ export class ChangeFollower {
   }
 
   async #follow(): Promise<CatchUpResult> {
-    const version = this.#options.database.version('domain')
+    const { apply, database, report, signal } = this.#options
+    const version = database.version('domain')
     try {
-      const result = await this.#readChanges()
-      if (result === 'lost') return result
-      this.#nextVersion = result === 'current' ? version : undefined
-      // The texts are kept until they are applied: a failed attempt is repeated by the next call.
-      if (this.#texts.length > 0) await this.#options.apply(this.#texts, this.#count, this.#overlapping)
-      else if (result === 'current') this.applied()
-      return result
+      while (!signal.aborted) {
+        const result = await this.#readPortion()
+        if (result === 'lost') return result
+        this.#nextVersion = result === 'current' ? version : undefined
+        // The texts are kept until they are applied: a failed attempt is repeated by the next call.
+        if (this.#texts.length > 0) await apply(this.#texts, this.#count, this.#overlapping)
+        else if (result === 'current') this.applied()
+        if (result !== 'full') return result
+      }
     } catch (error) {
-      this.#options.report(error)
-      return 'behind'
+      report(error)
     }
+    return 'behind'
   }
 
-  /** Reads changes up to a point at which no committed change is missing. */
-  async #readChanges(): Promise<CatchUpResult> {
+  /** Reads changes up to a point at which no committed change is missing, or until there are enough to apply. */
+  async #readPortion(): Promise<CatchUpResult | 'full'> {
     const { changes, scanner } = this.#options.database
-    for (let limit = FIRST_PAGE; ; limit = PAGE) {
+    for (let limit = FIRST_PAGE; this.#count < PORTION; limit = PAGE) {
       if (this.#cursor === undefined) return 'lost'
       const reader = limit === FIRST_PAGE ? undefined : scanner
       const page = await changes.text(this.#cursor, 'domain', limit, reader)
@@ -142,17 +149,18 @@ export class ChangeFollower {
       this.#cursor = page.cursor
       this.#count += page.count
       if (page.text !== '') this.#texts.push(page.text)
-      if (page.isWhole) return 'current'
-      if (this.#count > maxChangesBehind(this.#options.records())) return 'lost'
+      if (page.left === 0) return 'current'
       // An open transaction has earlier changes than some committed ones.
       if (page.count < limit) return 'behind'
+      if (page.left > maxChangesBehind(this.#options.records())) return 'lost'
     }
+    return 'full'
   }
 }
 
 /** Returns the maximum number of changes to follow, by the number of records. */
 export function maxChangesBehind(records: number): number {
-  return Math.min(MAX_BEHIND, Math.max(MIN_MAX_BEHIND, records * MAX_PART_BEHIND))
+  return Math.max(MIN_MAX_BEHIND, records * MAX_PART_BEHIND)
 }
 
 /** The ids of the changes of one transaction of this process: after the first, up to the last. */

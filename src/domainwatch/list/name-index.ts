@@ -88,6 +88,7 @@ export class NameIndex {
       writes: this.#writes,
       apply: (texts, count, overlapping) => this.#apply(texts, count, overlapping),
       records: () => this.#sets.registered.liveCount,
+      signal: this.#stopping.signal,
       report: (error) => this.#failed(error),
     })
     const { file } = options

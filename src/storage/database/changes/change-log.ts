@@ -10,10 +10,7 @@ export type ChangePage =
   | { readonly kind: 'page'; readonly changes: readonly Change[]; readonly cursor: Cursor }
   | { readonly kind: 'gap' }
 
-/**
- * Changes of one topic as one text. `isWhole`: no committed change is left out, so a follower that has read up to here
- * knows a state that the database was in.
- */
+/** Changes of one topic as one text. */
 export type ChangeText =
   | {
       readonly kind: 'text'
@@ -22,7 +19,8 @@ export type ChangeText =
       /** Changes read, of all topics. */
       readonly count: number
       readonly cursor: Cursor
-      readonly isWhole: boolean
+      /** At most this many committed changes, of all topics, come after the cursor. */
+      readonly left: number
     }
   | { readonly kind: 'gap' }
 
@@ -128,7 +126,7 @@ export class ChangeLog {
       text: read?.text ?? '',
       count: read?.count ?? 0,
       cursor: cursorAt(epoch, last),
-      isWhole: last >= newest,
+      left: Math.max(0, newest - last),
     }
   }
 
