@@ -139,6 +139,19 @@ test('names that match a watch with dns=1 are looked up from its creation until 
   await until(left, () => 'the name is still scheduled')
 })
 
+test('names of changes that were deleted unread are looked up as well', async () => {
+  await service.app.context.database.transaction(async (tx) => {
+    await tx.run(sql`INSERT INTO domains (name, length, agent, agent_folded, status, reserved, revision, date_reg, date_mod)
+      VALUES ('perdido', 7, 'grupo', 'grupo', 1, 0, 1, '2026-03-01 12:00:00', '2026-03-01 12:00:00')`)
+    await tx.run(sql`UPDATE change_log SET epoch = 'abcdefabcdef'`)
+  })
+  await nextDay(['perdido.cl'])
+  // Changes are followed again.
+  await stored(service, [record('siguiente')])
+  await update(service, [{ domain: 'siguiente', revision: 1 }])
+  await nextDay(['siguiente.cl'])
+})
+
 test('each name has its own time of day, also after a restart', async (t) => {
   const names = Array.from({ length: 30 }, (_, i) => `repartido${i}`)
   const own = new ManualClock('2026-03-01T12:00:00Z')

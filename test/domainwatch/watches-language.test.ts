@@ -120,7 +120,15 @@ test('changes of records and of the DNS are reported in the language of the watc
   ])
   await eventually(() => /More words: changes may be missing/.test(chats()), 'the gap in the chat')
 
-  await onWatch(service, 'test', { id })
+  // Changes after it are reported again.
+  await stored(service, [record('crosswords')])
   await receiver.until(before + 2)
-  assert.equal(Object(receiver.received[before + 1]?.body.data).msg, 'Test of the notification')
+  const [next] = Object(receiver.received[before + 1]?.body.data).changes
+  assert.equal(next.record.name, 'crosswords')
+  await eventually(async () => (await feedOf(atom)).includes('crosswords.cl'), 'the change in the feed')
+  await eventually(() => chats().includes('crosswords.cl'), 'the change in the chat')
+
+  await onWatch(service, 'test', { id })
+  await receiver.until(before + 3)
+  assert.equal(Object(receiver.received[before + 2]?.body.data).msg, 'Test of the notification')
 })

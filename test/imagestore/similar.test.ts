@@ -117,7 +117,7 @@ suite('similar images', () => {
     }
   })
 
-  test('images stored by another process are found by the next search', async () => {
+  test('images stored by another process are found by the next search, also if their changes were deleted unread', async () => {
     const flags = { data: service.data, 'database-url': service.app.context.config.databaseUrl }
     const result = readConfig(flags, {})
     assert.ok(result.ok)
@@ -125,15 +125,24 @@ suite('similar images', () => {
     try {
       const { hash, dhash } = stored[0] ?? { hash: '', dhash: '' }
       assert.equal(dataOf(await similar({ dhash: '0123456789abcdef', distance: '0' })).length, 0)
-      const far = '0123456789abcdef'
-      await other.transaction(async (tx) => {
-        await tx.run(moveBlob(hash, far))
-        await tx.run(touchImages(hash))
-      })
-      assert.deepEqual(
-        dataOf(await similar({ dhash: far, distance: '0' })).map((row) => row['hash']),
-        [hash],
-      )
+      const far = ['0123456789abcdef', 'fedcba9876543210']
+      for (const [i, place] of far.entries()) {
+        await other.transaction(async (tx) => {
+          await tx.run(moveBlob(hash, place))
+          await tx.run(touchImages(hash))
+          if (i === 0) return
+          // Ids continue from the newest change.
+          await tx.run(
+            sql`INSERT INTO accounts (name, service, created_at) VALUES ('último', 'imagestore', 0)`,
+          )
+          await tx.run(sql`UPDATE change_log SET floor = (SELECT max(id) FROM changes)`)
+          await tx.run(sql`DELETE FROM changes WHERE topic = 'image'`)
+        })
+        assert.deepEqual(
+          dataOf(await similar({ dhash: place, distance: '0' })).map((row) => row['hash']),
+          [hash],
+        )
+      }
       await other.transaction((tx) => tx.run(moveBlob(hash, dhash)))
     } finally {
       await other.close()
