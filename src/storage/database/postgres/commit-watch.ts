@@ -10,7 +10,7 @@ const CHANNEL = 'catalejo_changes'
 
 /** How often a node polls without announcements: a node may have died between commit and announcement. */
 const POLL_MS = 1_000
-/** Minimum time between two polls, and between two announcements. */
+/** Time between two polls, and between two announcements, unless a commit, an announcement or a reader comes meanwhile. */
 const MIN_INTERVAL_MS = 25
 /** How long a commit on another node may go unnoticed if the server does not answer; usually milliseconds. */
 const MAX_SILENCE_MS = 3_000
