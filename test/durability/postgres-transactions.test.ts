@@ -6,11 +6,13 @@ import { OverloadError } from '../../src/lib/errors.ts'
 import type { Database, Transaction } from '../../src/storage/database/database.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { sql } from '../../src/storage/database/sql.ts'
+import { settledHead } from '../contracts/heard.ts'
 import { ADD, add, LIST, names, record } from '../support/domains.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { call, send } from '../support/http.ts'
 import { runStatement, databaseAt, startPostgres } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
+import { eventually } from '../support/eventually.ts'
 
 const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:postgres'
 
@@ -37,6 +39,37 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
     const own = await tx.first<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`)
     await runStatement(url, `SELECT pg_terminate_backend(${own?.pid}, 5000)`)
   }
+
+  test('what was committed before a node started is not new to it, although a transaction is running', async () => {
+    await using here = await place()
+    const { database, url } = here
+    const create = (name: string) =>
+      database.transaction((tx) =>
+        tx.run(sql`INSERT INTO accounts (name, service, created_at) VALUES (${name}, 'domainwatch', 0)`),
+      )
+    await create('uno')
+    const running = new pg.Client({ connectionString: url })
+    await running.connect()
+    try {
+      await running.query('BEGIN')
+      await running.query('SELECT pg_current_xact_id()')
+      const other = await openPostgres(url)
+      try {
+        const head = other.changes.head()
+        const version = () => other.version('account')
+        await eventually(() => version() === version(), 'it follows commits')
+        const before = version()
+        await create('dos')
+        await eventually(() => version() !== before, 'it has read the log again')
+        await running.query('COMMIT')
+        assert.equal(await head, await settledHead(database))
+      } finally {
+        await other.close()
+      }
+    } finally {
+      await running.end()
+    }
+  })
 
   test('a connection lost during a transaction: it is retried, and nothing is stored twice', async () => {
     await using here = await place()

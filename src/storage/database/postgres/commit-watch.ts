@@ -15,6 +15,8 @@ const MIN_INTERVAL_MS = 25
 /** How long a commit on another node may go unnoticed if the server does not answer; usually milliseconds. */
 const MAX_SILENCE_MS = 3_000
 const RETRY_MS = 500
+/** How long a new node waits for the transactions that were running on the server when it started. */
+const FIRST_SETTLING_MS = 5_000
 
 /**
  * Finds what was committed since the snapshot `$1`: by transactions that are visible in the new snapshot and not in the
@@ -66,7 +68,8 @@ export class CommitWatch implements ChangeSource {
   #waiting: PromiseWithResolvers<void>[] = []
   #wakeup = Promise.withResolvers<void>()
 
-  #settled = 0
+  /** Undefined until the transactions that were running at the first poll have ended. */
+  #settled: number | undefined
   /** Ids up to `newest` are settled when every transaction before `until` has ended. */
   #settling: { readonly newest: number; readonly until: number } | undefined
 
@@ -94,13 +97,17 @@ export class CommitWatch implements ChangeSource {
   }
 
   async settled(): Promise<number> {
-    if (this.#stale || performance.now() - this.#polledAt > POLL_MS) {
-      const polled = Promise.withResolvers<void>()
-      this.#waiting.push(polled)
-      this.#wake()
-      await polled.promise
-    }
-    return this.#settled
+    if (this.#stale || performance.now() - this.#polledAt > POLL_MS) await this.#nextPoll()
+    const end = performance.now() + FIRST_SETTLING_MS
+    while (this.#settled === undefined && performance.now() < end) await this.#nextPoll()
+    return this.#settled ?? 0
+  }
+
+  #nextPoll(): Promise<void> {
+    const polled = Promise.withResolvers<void>()
+    this.#waiting.push(polled)
+    this.#wake()
+    return polled.promise
   }
 
   watch(callback: () => void): () => void {
@@ -208,14 +215,17 @@ export class CommitWatch implements ChangeSource {
    * When all those have ended, no lower id can appear.
    */
   #settle({ newest, xmin, next }: Poll): void {
-    const before = this.#settled
+    const before = this.#settled ?? -1
+    let settled = before
     if (this.#settling !== undefined && this.#settling.until <= xmin) {
-      this.#settled = Math.max(this.#settled, this.#settling.newest)
+      settled = Math.max(settled, this.#settling.newest)
       this.#settling = undefined
     }
-    if (next <= xmin) this.#settled = Math.max(this.#settled, newest)
-    else if (newest > this.#settled) this.#settling ??= { newest, until: next }
-    if (this.#settled > before) for (const callback of this.#watchers) callback()
+    if (next <= xmin) settled = Math.max(settled, newest)
+    else if (newest > settled) this.#settling ??= { newest, until: next }
+    if (settled === before) return
+    this.#settled = settled
+    for (const callback of this.#watchers) callback()
   }
 
   /** @returns whether any is known */
