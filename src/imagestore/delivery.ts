@@ -1,16 +1,10 @@
 import type { Readable } from 'node:stream'
 import type { Clock } from '../lib/clock.ts'
 import type { ResolvedTransformation } from '../lib/modifiers/index.ts'
+import type { Requesters } from '../lib/requesters.ts'
 import type { BlobAddress, BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Database } from '../storage/database/database.ts'
-import type {
-  Derivation,
-  DerivedImage,
-  ImageEngine,
-  Rendered,
-  Requesters,
-  WatermarkFile,
-} from './decoder/index.ts'
+import type { Derivation, DerivedImage, ImageEngine, Rendered, WatermarkFile } from './decoder/index.ts'
 import type { Caller, DerivativeCache } from './derivatives/cache.ts'
 import { isHashOf } from './image-hash.ts'
 import { ImageCache } from './image-cache.ts'

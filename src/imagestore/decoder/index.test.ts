@@ -9,7 +9,8 @@ import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import sharp from 'sharp'
 import { UNCHANGED } from '../../lib/modifiers/index.ts'
-import { createImageEngine, Requesters, type EngineOptions, type ImageEngine } from './index.ts'
+import { Requesters } from '../../lib/requesters.ts'
+import { createImageEngine, type EngineOptions, type ImageEngine } from './index.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 
 const quick = fileURLToPath(new URL('../../../test/fixtures/dhash/rgb.png', import.meta.url))

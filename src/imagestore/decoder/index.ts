@@ -1,9 +1,8 @@
 import { availableParallelism } from 'node:os'
+import { Requesters, SERVICE_CLIENT } from '../../lib/requesters.ts'
 import { DecoderPool } from './pool.ts'
 import type { EngineOptions, ImageEngine } from './protocol.ts'
-import { Requesters, SERVICE_CLIENT } from './requesters.ts'
 
-export { Requesters, SERVICE_CLIENT } from './requesters.ts'
 export { machineLock } from './machine-lock.ts'
 export type * from './protocol.ts'
 

@@ -1,12 +1,12 @@
 import { addAbortListener } from 'node:events'
 import { OverloadError } from '../../lib/errors.ts'
-import { FairSlots, groupBefore, type ReleaseSlot } from '../../lib/fair-slots.ts'
+import type { FairSlots } from '../../lib/fair-slots.ts'
+import { JobQueue, queuedSlots, type TakenSlot } from '../../lib/job-queue.ts'
+import type { Requesters } from '../../lib/requesters.ts'
 import { CpuTimer } from './process-limits.ts'
 import { DecoderProcess, type Ending } from './decoder-process.ts'
-import { JobQueue } from './job-queue.ts'
 import { MemoryBudget, type JobClass, type MemoryGrant } from './memory-budget.ts'
 import type { EngineOptions, EngineStats, PoolOutcome, Task } from './protocol.ts'
-import type { Requesters } from './requesters.ts'
 
 /** Granted to a light job in advance: images of a few megapixels then start without asking. */
 const ADVANCE_GRANT = 96 * 1024 * 1024
@@ -24,10 +24,8 @@ interface Job {
   remainingWaitMs: number
 }
 
-/** The right to use a process. The client in whose turn it was taken is charged for the run time. */
-interface Slot {
-  readonly client: string
-  readonly release: ReleaseSlot
+/** The right to use a process. Its client is charged for the run time. */
+interface Slot extends TakenSlot {
   /** By `performance.now()`, moved by the length of each wait for a process or for memory. */
   startedAt: number
 }
@@ -48,7 +46,6 @@ interface Run {
  */
 export class DecoderPool {
   readonly #options: EngineOptions
-  readonly #limits: Readonly<Record<JobClass, number>>
   readonly #slots: Readonly<Record<JobClass, FairSlots>>
   readonly #queue: JobQueue
   readonly #budget: MemoryBudget
@@ -61,19 +58,13 @@ export class DecoderPool {
 
   constructor(options: EngineOptions) {
     this.#options = options
-    this.#limits = { light: options.workers, heavy: Math.max(1, Math.floor(options.workers / 2)) }
-    const slotsFor = (slots: number) =>
-      new FairSlots({
-        slots,
-        slotsPerClient: slots,
-        // Limited by `#queue`, for both classes together.
-        maxWaiting: Infinity,
-        maxWaitingPerClient: Infinity,
-        // A job that has waited before ends earlier.
-        timeoutMs: options.waitMs,
-        groupOf: groupBefore,
-      })
-    this.#slots = { light: slotsFor(this.#limits.light), heavy: slotsFor(this.#limits.heavy) }
+    // A job that has waited before ends earlier.
+    const slotsFor = (slots: number) => queuedSlots(slots, slots, options.waitMs)
+    this.#slots = {
+      light: slotsFor(options.workers),
+      heavy: slotsFor(Math.max(1, Math.floor(options.workers / 2))),
+    }
+    // For both classes together.
     this.#queue = new JobQueue(options.queue, options.queuePerClient)
     this.#budget = new MemoryBudget(options.memoryBudget)
   }
@@ -144,44 +135,13 @@ export class DecoderPool {
     }
   }
 
-  /**
-   * Takes the first slot that any of the clients gets.
-   * @throws OverloadError if the queue is full, or the job has waited for too long or was displaced
-   */
+  /** @throws OverloadError if the queue is full, or the job has waited for too long or was displaced */
   async #takeSlot(job: Job): Promise<Slot> {
-    const { jobClass, requesters } = job
-    const slots = this.#slots[jobClass]
-    const { promise, resolve, reject } = Promise.withResolvers<Slot>()
-    /** Aborts when one of them has got a slot, or none will. */
-    const ended = new AbortController()
-    const finish = () => {
-      ended.abort()
-      this.#queue.delete(queued)
-    }
-    const fail = () => {
-      finish()
-      reject(new OverloadError())
-    }
-    const queued = { requesters, reject: fail }
-    if (slots.running >= this.#limits[jobClass] && !this.#queue.add(queued)) throw new OverloadError()
     const startedAt = performance.now()
-    const end = endOfWait(job)
-    end.addEventListener('abort', fail, { once: true })
-    requesters.follow((client, left) => {
-      slots.take(client, AbortSignal.any([ended.signal, left])).then(
-        (release) => {
-          if (ended.signal.aborted) return release()
-          finish()
-          resolve({ client, release, startedAt: performance.now() })
-        },
-        // It left, or another one got a slot.
-        () => {},
-      )
-    })
     try {
-      return await promise
+      const taken = await this.#queue.take(this.#slots[job.jobClass], job.requesters, endOfWait(job))
+      return { ...taken, startedAt: performance.now() }
     } finally {
-      end.removeEventListener('abort', fail)
       job.remainingWaitMs -= performance.now() - startedAt
     }
   }

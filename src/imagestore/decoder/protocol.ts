@@ -1,10 +1,10 @@
 /** The messages between the pool and its processes. */
 import type { ResolvedTransformation } from '../../lib/modifiers/index.ts'
 import type { ImageFormat } from '../../lib/image-metadata/index.ts'
+import type { Requesters } from '../../lib/requesters.ts'
 import type { BlobRow } from '../image-fields.ts'
 import type { WatermarkPlacement } from '../image-settings.ts'
 import type { AcquireMachineLock } from './machine-lock.ts'
-import type { Requesters } from './requesters.ts'
 
 /** `reason` is for the log, never for a client. */
 interface Damaged {

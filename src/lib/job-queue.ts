@@ -1,12 +1,38 @@
-import { compareLengths, findLongest, groupBefore, type QueueLength } from '../../lib/fair-slots.ts'
+import { addAbortListener } from 'node:events'
+import { OverloadError } from './errors.ts'
+import {
+  compareLengths,
+  FairSlots,
+  findLongest,
+  groupBefore,
+  type QueueLength,
+  type ReleaseSlot,
+} from './fair-slots.ts'
 import type { Requesters } from './requesters.ts'
 
 /** A job that waits. */
-export interface QueuedJob {
+interface QueuedJob {
   readonly requesters: Requesters
   /** Ends its wait, and removes it from the queue. */
   readonly reject: () => void
 }
+
+/** A slot, and the client in whose turn it was taken. */
+export interface TakenSlot {
+  readonly client: string
+  readonly release: ReleaseSlot
+}
+
+/** Slots that jobs take through a `JobQueue`, which limits how many wait. */
+export const queuedSlots = (slots: number, slotsPerClient: number, timeoutMs: number): FairSlots =>
+  new FairSlots({
+    slots,
+    slotsPerClient,
+    maxWaiting: Infinity,
+    maxWaitingPerClient: Infinity,
+    timeoutMs,
+    groupOf: groupBefore,
+  })
 
 /** The queue of a job that nobody wants any more. */
 const UNWANTED: QueueLength = { group: '', ofGroup: Infinity, ofClient: Infinity }
@@ -30,8 +56,46 @@ export class JobQueue {
     return this.#jobs.size
   }
 
+  /**
+   * Takes the first slot that any of the clients of a job gets.
+   * @param slots from `queuedSlots`
+   * @param requesters they may join and leave while the job waits
+   * @param end aborts when the job must not wait any longer
+   * @throws OverloadError if the queue is full, the job was displaced, or `end` aborts
+   */
+  async take(slots: FairSlots, requesters: Requesters, end: AbortSignal): Promise<TakenSlot> {
+    const { promise, resolve, reject } = Promise.withResolvers<TakenSlot>()
+    /** Aborts when one of them has got a slot, or none will. */
+    const ended = new AbortController()
+    const finish = () => {
+      ended.abort()
+      this.#jobs.delete(job)
+    }
+    const fail = () => {
+      finish()
+      reject(new OverloadError())
+    }
+    const job = { requesters, reject: fail }
+    using _listener = addAbortListener(end, fail)
+    const { running } = slots
+    requesters.follow((client, left) => {
+      slots.take(client, AbortSignal.any([ended.signal, left])).then(
+        (release) => {
+          if (ended.signal.aborted) return release()
+          finish()
+          resolve({ client, release })
+        },
+        // It left, or another one got a slot.
+        () => {},
+      )
+    })
+    // Otherwise one of them has got a slot without waiting.
+    if (slots.running === running && !this.#add(job)) fail()
+    return await promise
+  }
+
   /** Returns false if there is no room. */
-  add(job: QueuedJob): boolean {
+  #add(job: QueuedJob): boolean {
     const { clients } = job.requesters
     if (clients.every((client) => this.#lengthOf(client) >= this.#maxPerClient)) return false
     if (this.#jobs.size >= this.#max) {
@@ -41,10 +105,6 @@ export class JobQueue {
     }
     this.#jobs.add(job)
     return true
-  }
-
-  delete(job: QueuedJob): void {
-    this.#jobs.delete(job)
   }
 
   #lengthOf(client: string): number {
