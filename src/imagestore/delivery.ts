@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Clock } from '../lib/clock.ts'
 import type { ResolvedTransformation } from '../lib/modifiers/index.ts'
-import type { Requesters } from '../lib/requesters.ts'
+import { Requesters } from '../lib/requesters.ts'
 import type { BlobAddress, BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { Derivation, DerivedImage, ImageEngine, Rendered, WatermarkFile } from './decoder/index.ts'
@@ -148,7 +148,8 @@ export class Delivery {
       return blobs.withLocalFile(
         blob.key,
         (path) => engine.derive(path, transformation, abandoned, options),
-        client,
+        abandoned,
+        requesters,
       )
     }
     const derived = await derivatives.get(
@@ -159,7 +160,7 @@ export class Delivery {
         const withMark = (path: string) =>
           make(abandoned, requesters, { path, place: mark.place, hash: mark.blob.hash })
         // Watermarks are few, so they are copied first: a task that holds a copy of an image never waits for a second one.
-        return blobs.withLocalFile(mark.blob.key, withMark, WATERMARKS)
+        return blobs.withLocalFile(mark.blob.key, withMark, abandoned, new Requesters(WATERMARKS))
       },
       caller,
     )

@@ -34,7 +34,7 @@ export async function fillThumbhashes(
       const startedAt = performance.now()
       // If the store fails or bytes are lost, the next run tries again.
       const inspection = await blobs
-        .withLocalFile(key, (path) => engine.inspect(path, signal))
+        .withLocalFile(key, (path) => engine.inspect(path, signal), signal)
         .catch(() => undefined)
       if (inspection?.kind === 'image') {
         filled += await database.transaction(async (tx) => {

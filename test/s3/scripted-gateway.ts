@@ -39,8 +39,8 @@ export class ScriptedGateway {
   script: (Trouble | undefined)[] = []
   /** Applies to every request once the script is over. */
   always: Trouble | undefined
-  /** Where `always` applies: to paths with this in them. */
-  where = ''
+  /** Where `always` applies: to paths that match this. */
+  where = /^/
   openResponses = 0
 
   static async start(): Promise<ScriptedGateway> {
@@ -67,7 +67,7 @@ export class ScriptedGateway {
     const path = url.split('?', 1)[0] ?? ''
     this.requests.push(`${method} ${path}`)
     const trouble =
-      this.script.length > 0 ? this.script.shift() : path.includes(this.where) ? this.always : undefined
+      this.script.length > 0 ? this.script.shift() : this.where.test(path) ? this.always : undefined
     this.openResponses++
     response.once('close', () => this.openResponses--)
     const body = Buffer.concat(await request.toArray())

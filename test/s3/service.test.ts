@@ -2,17 +2,21 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { before, suite, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import type { Flags } from '../../src/server/config/config.ts'
+import { S3_DEFAULTS } from '../../src/storage/blobs/s3/requests.ts'
 import { eventually } from '../support/eventually.ts'
 import { bytesOf, expectedHash, gradient, ImageClient, noise, plain, stamped } from '../support/images.ts'
 import { startService } from '../support/service.ts'
 import { ScriptedGateway } from './scripted-gateway.ts'
 
+const COPIES_PER_CLIENT = S3_DEFAULTS.copiesPerClient
 const OVERLOAD = { status: 503, body: { status: 503, msg: 'El servicio está saturado, inténtelo de nuevo' } }
 
-async function open() {
+async function open(flags: Flags = {}) {
   const gateway = await ScriptedGateway.start()
   const service = await startService({
-    flags: { 'blobs-url': `s3://bucket/images?endpoint=${gateway.endpoint}` },
+    flags: { 'blobs-url': `s3://bucket/images?endpoint=${gateway.endpoint}`, ...flags },
   })
   return {
     gateway,
@@ -95,6 +99,49 @@ suite('the service with a failing object store', { timeout: 300_000, concurrency
       assert.equal(link.status, 503)
       await link.arrayBuffer()
     }
+  })
+
+  test('a copy of an original is made in the turn of any visitor who still waits', async () => {
+    // One visitor may have eleven derivatives in progress.
+    await using bench = await open({ 'trusted-proxies': '127.0.0.1', 'image-queue': '22' })
+    const { gateway, client } = bench
+    const png = await gradient(20, 10).png().toBuffer()
+    const pictures = Array.from({ length: COPIES_PER_CLIENT + 3 }, (_, i) => stamped(png, String(i)))
+    for (const bytes of pictures) assert.equal((await client.upload(bytes)).status, 200)
+    const hashes = pictures.map(expectedHash)
+    const [shared = '', other = '', unwanted = ''] = hashes.splice(COPIES_PER_CLIENT)
+    const copies = (hash: string) =>
+      gateway.requests.filter((line) => line.startsWith(`GET /bucket/images/${hash}.`)).length
+    const ask = async (visitor: number, path: string, signal?: AbortSignal) => {
+      const headers = { 'x-forwarded-for': `203.0.113.${visitor}` }
+      return (await client.link(path, { headers, signal: signal ?? null })).status
+    }
+
+    gateway.always = { kind: 'hang' }
+    gateway.where = new RegExp(hashes.join('|'))
+    let ended = 0
+    const hanging = hashes.map((hash) => ask(1, `${hash}&m=w_9`).finally(() => ended++))
+    await eventually(() => hashes.every((hash) => copies(hash) > 0), 'all copies of a visitor are in use')
+    const waiting = ['w_9', 'w_8'].map((modifiers) => ask(1, `${shared}&m=${modifiers}`))
+    const leave = new AbortController()
+    const left = ask(1, `${unwanted}&m=w_9`, leave.signal).catch(() => undefined)
+    let width = 10
+    const both = () => {
+      const path = `${other}&m=w_${width++}`
+      return Promise.all([ask(1, path), ask(2, path)])
+    }
+    await eventually(async () => isDeepStrictEqual(await both(), [429, 200]), 'no more than these')
+    leave.abort()
+    await eventually(async () => isDeepStrictEqual(await both(), [200, 200]), 'one less')
+    await left
+    assert.equal(copies(shared), 0)
+    assert.equal(await ask(2, `${shared}&m=w_9`), 200)
+    assert.deepEqual(await Promise.all(waiting), [200, 200])
+    assert.deepEqual([copies(shared), ended], [1, 0])
+
+    gateway.always = undefined
+    for (const status of await Promise.all(hanging)) assert.equal(status, 200)
+    assert.equal(copies(unwanted), 0)
   })
 
   test('a deletion is answered immediately while it hangs', async () => {

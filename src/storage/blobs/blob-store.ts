@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { Requesters } from '../../lib/requesters.ts'
 import type { StagedFile } from './staging.ts'
 
 /**
@@ -24,8 +25,17 @@ export interface BlobStore {
   stream(key: string, start: number, end: number, client?: string): Promise<Readable | undefined>
   /** Opens a whole blob, whatever its size, for checks. Undefined if there is none. */
   openWhole(key: string): Promise<{ readonly size: number; readonly body: Readable } | undefined>
-  /** Runs `use` with a local file of the blob's content, valid only until it settles. Undefined if there is no such blob. */
-  withLocalFile<T>(key: string, use: (path: string) => Promise<T>, client?: string): Promise<T | undefined>
+  /**
+   * Runs `use` with a local file of the blob's content, valid only until it settles. Undefined if there is no such blob.
+   * @param signal ends the wait for the turn of a copy
+   * @param requesters who wait for it. They may join and leave
+   */
+  withLocalFile<T>(
+    key: string,
+    use: (path: string) => Promise<T>,
+    signal?: AbortSignal,
+    requesters?: Requesters,
+  ): Promise<T | undefined>
   /** Removes a blob if there is one. */
   remove(key: string): Promise<void>
   /** Moves a blob, if there is one, to where only a person looks for it. */

@@ -57,8 +57,8 @@ function withValidKeys(store: BlobStore): BlobStore {
     stream: async (key, start, end, client) =>
       isBlobKey(key) ? store.stream(key, start, end, client) : undefined,
     openWhole: async (key) => (isBlobKey(key) ? store.openWhole(key) : undefined),
-    withLocalFile: async (key, use, client) =>
-      isBlobKey(key) ? store.withLocalFile(key, use, client) : undefined,
+    withLocalFile: async (key, use, signal, requesters) =>
+      isBlobKey(key) ? store.withLocalFile(key, use, signal, requesters) : undefined,
     async remove(key) {
       if (isBlobKey(key)) await store.remove(key)
     },

@@ -18,6 +18,7 @@ import { openClient, withDeadline } from './client.ts'
 import { isNamed, isTransient, translate } from './errors.ts'
 import type { S3Location } from './location.ts'
 import { FairSlots, groupBefore } from '../../../lib/fair-slots.ts'
+import { SERVICE_CLIENT } from '../../../lib/requesters.ts'
 
 /** Limits of an S3 store. Times in milliseconds. */
 export interface S3Options {
@@ -71,9 +72,6 @@ export const S3_DEFAULTS: S3Options = {
   pingMs: 1_500,
   pageSize: 1_000,
 }
-
-/** The client of requests that the service makes for itself. */
-export const SERVICE = 'service'
 
 /** A pool that clients share fairly, with the queue that the options allow. */
 export const fairSlots = (
@@ -170,7 +168,7 @@ export class S3Requests {
     name: string,
     bytes: number,
     work: (operation: Operation) => Promise<T>,
-    client: string = SERVICE,
+    client: string = SERVICE_CLIENT,
   ): Promise<T> {
     const ms = this.#options.totalMs + (bytes / this.#options.minBytesPerSecond) * 1_000
     return this.observed(name, () =>

@@ -8,6 +8,7 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
+import { SERVICE_CLIENT } from '../../../lib/requesters.ts'
 import { BlobDamaged, type BlobStore } from '../blob-store.ts'
 import type { StagedFile, Staging } from '../staging.ts'
 import { openClient, presign, withDeadline } from './client.ts'
@@ -17,7 +18,6 @@ import type { S3Location } from './location.ts'
 import {
   fairSlots,
   S3_DEFAULTS,
-  SERVICE,
   type S3Options,
   S3Requests,
   type Download,
@@ -48,10 +48,6 @@ export function openS3Blobs(
   // Only signs URLs, for clients that may reach the store at another address than this service.
   const signer = openClient({ ...location, endpoint: publicEndpoint }, { maxSockets: 1, maxAttempts: 1 })
   const streams = fairSlots(options.streams, options.streamsPerClient, options)
-  const copies = fairSlots(options.copies, options.copiesPerClient, {
-    ...options,
-    waitMs: options.copyWaitMs,
-  })
 
   /** Downloads a whole blob through `consume`, which returns its digest. False if there is none. @param size undefined for any size */
   async function downloadWhole(
@@ -82,7 +78,7 @@ export function openS3Blobs(
   function openStream(
     key: string,
     part: { readonly range?: string; readonly size?: number } = {},
-    client: string = SERVICE,
+    client: string = SERVICE_CLIENT,
   ): Promise<{ readonly size: number; readonly body: Readable } | undefined> {
     return requests.observed('stream', async () => {
       const release = await streams.take(client)
@@ -196,7 +192,7 @@ export function openS3Blobs(
     },
     openWhole: (key) => openStream(key),
 
-    withLocalFile: localCopies(copies, (key, client) =>
+    withLocalFile: localCopies(options, (key, client) =>
       // The size is unknown before the answer, so the deadline is generous; a silent store is noticed earlier.
       requests.operate(
         'copy',
