@@ -17,7 +17,9 @@ export type Trouble =
   | { readonly kind: 'break'; readonly done: boolean }
   /** The head and `bytes` of the body come, then nothing more. */
   | { readonly kind: 'hang-in-body'; readonly bytes: number }
-  /** The same, and then the connection ends. */
+  /** A byte each second, and the rest when this trouble is over. */
+  | { readonly kind: 'drip' }
+  /** The head and `bytes` of the body come, and then the connection ends. */
   | { readonly kind: 'cut'; readonly bytes: number }
   /** Whole, with its first bit flipped. */
   | { readonly kind: 'rot' }
@@ -84,6 +86,7 @@ export class ScriptedGateway {
       case 'cut':
       case 'rot':
       case 'no-length':
+      case 'drip':
       case undefined:
         if (method === 'HEAD' && /^\/[^/]+\/?$/.test(path)) return void response.end()
         if (method === 'GET' && url.includes('list-type=2')) return this.#list(url, response)
@@ -123,7 +126,7 @@ export class ScriptedGateway {
     request: IncomingMessage,
     response: ServerResponse,
     body: Buffer,
-    trouble: Extract<Trouble, { kind: 'hang-in-body' | 'cut' | 'rot' | 'no-length' }> | undefined,
+    trouble: Extract<Trouble, { kind: 'hang-in-body' | 'cut' | 'rot' | 'no-length' | 'drip' }> | undefined,
   ): void {
     if (method === 'PUT') {
       if (this.#store(method, path, request, body)) response.end()
@@ -147,6 +150,15 @@ export class ScriptedGateway {
     })
     if (method === 'HEAD') return void response.end()
     const part = Buffer.from(object.bytes.subarray(start, end + 1))
+    if (trouble?.kind === 'drip') {
+      let sent = 0
+      const drip = setInterval(() => {
+        if (this.always === trouble) response.write(part.subarray(sent, ++sent))
+        else response.end(part.subarray(sent))
+      }, 1_000)
+      response.once('close', () => clearInterval(drip))
+      return
+    }
     if (trouble?.kind === 'rot') part[0] = (part[0] ?? 0) ^ 1
     if (trouble === undefined || trouble.kind === 'rot') return void response.end(part)
     if (trouble.kind === 'no-length') return void response.write(part)

@@ -117,7 +117,7 @@ suite('the service with a failing object store', { timeout: 300_000, concurrency
       return (await client.link(path, { headers, signal: signal ?? null })).status
     }
 
-    gateway.always = { kind: 'hang' }
+    gateway.always = { kind: 'drip' }
     gateway.where = new RegExp(hashes.join('|'))
     let ended = 0
     const hanging = hashes.map((hash) => ask(1, `${hash}&m=w_9`).finally(() => ended++))
