@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { readConfig } from '../../src/server/config/config.ts'
 import { call } from '../support/http.ts'
 import { startNode } from '../support/node-process.ts'
+import { RawConnection } from '../support/raw.ts'
 import { startService } from '../support/service.ts'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -28,6 +29,21 @@ test('other origins cannot read the metrics', async () => {
   })
   assert.deepEqual(preflight.body, { status: 405, msg: 'El método debe ser GET, HEAD' })
   assert.equal(preflight.headers.get('access-control-allow-origin'), null)
+})
+
+test('requests that arrive together share one reading', async () => {
+  await using service = await startService()
+  const connections = await Promise.all(Array.from({ length: 30 }, () => RawConnection.open(service)))
+  const ask = async (path: string) => {
+    for (const connection of connections) connection.send(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`)
+    return Promise.all(connections.map((connection) => connection.reply()))
+  }
+  // Now the service has accepted all connections.
+  await ask('/healthz')
+  const texts = (await ask('/metrics')).map((reply) => reply?.body)
+  for (const connection of connections) connection.close()
+  assert.equal(new Set(texts).size, 1)
+  assert.match(texts[0] ?? '', /^catalejo_tasks_waiting 0$/m)
 })
 
 test('a separate address serves the metrics exclusively', async () => {

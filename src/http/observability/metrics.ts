@@ -1,6 +1,7 @@
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { httpErrorOf } from '../errors.ts'
 import { httpUrl } from '../../lib/text.ts'
 
@@ -107,13 +108,15 @@ export class Metrics {
 
   /**
    * Returns the metrics of all processes as text: sums, unless a gauge has another aggregator. Concurrent calls share one result,
-   * because anybody may ask.
+   * because anybody may ask. Reading takes milliseconds, often without any wait, so it starts after the requests that arrived
+   * together were read: each connection would get its own text otherwise.
    */
   text(): Promise<string> {
     return (this.#text ??= this.#readText().finally(() => (this.#text = undefined)))
   }
 
   async #readText(): Promise<string> {
+    await nextTurn()
     if (this.#gather === undefined) return this.registry.metrics()
     return AggregatorRegistry.aggregate([...(await this.#gather())]).metrics()
   }
