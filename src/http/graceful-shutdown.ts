@@ -46,11 +46,11 @@ export class GracefulShutdown {
 
   /**
    * Registers a request. Must be called before the headers of its response are written.
-   * @returns how many responses are unfinished on its connection, this one included
+   * @returns the unfinished responses of its connection, oldest first, this one included
    */
-  track({ socket }: IncomingMessage, response: ServerResponse): number {
+  track({ socket }: IncomingMessage, response: ServerResponse): readonly ServerResponse[] {
     const responses = this.#connections.get(socket)
-    if (responses === undefined) return 1
+    if (responses === undefined) return [response]
     // Responses to requests that were rejected before they were observed are not released.
     while (responses[0]?.closed === true) responses.shift()
     responses.push(response)
@@ -58,7 +58,17 @@ export class GracefulShutdown {
       this.#follow(socket, responses, response)
       this.#announceClose(responses)
     }
-    return responses.length
+    return responses
+  }
+
+  /**
+   * Removes Fastify's `Connection: close`, which all responses have while the server closes, if the client has pipelined another
+   * request. Must be called after Fastify has set it.
+   */
+  keepForPipelined(socket: Socket, response: ServerResponse): void {
+    if (!this.#isStopping) return
+    const newest = this.#connections.get(socket)?.at(-1)
+    if (newest !== undefined && newest !== response) response.removeHeader('connection')
   }
 
   /** Forgets a closed response, which would otherwise stay in memory until the next request of its connection. */

@@ -99,8 +99,17 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     serverFactory: (handle) => {
       const onRequest = (request: IncomingMessage, response: ServerResponse) => {
         request.url = originForm(request.url)
-        if (shutdown.track(request, response) > MAX_PIPELINED) request.socket.destroy()
-        else handle(request, response)
+        const unfinished = shutdown.track(request, response)
+        const previous = unfinished.at(-2)
+        if (unfinished.length > MAX_PIPELINED) request.socket.destroy()
+        else if (previous === undefined) handle(request, response)
+        // At most one per connection in each turn of the event loop, so that pipelining does not delay other clients.
+        else
+          previous.once('close', () =>
+            setImmediate(() => {
+              if (!request.socket.destroyed) handle(request, response)
+            }),
+          )
       }
       const server = createHttpServer(HTTP_OPTIONS, onRequest)
       // Unknown expectations may be ignored (RFC 9110, section 10.1.1). Node's 417 is not our JSON.
@@ -159,6 +168,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     (request, reply, done) => {
       const { raw } = request
       observe(request, reply, route)
+      shutdown.keepForPipelined(raw.socket, reply.raw)
       if (isSurplus(raw.socket)) send(reply.header('connection', 'close'), new OverloadError())
       else if ((raw.url?.length ?? 0) > MAX_URL_BYTES) send(reply, httpErrorOf(414))
       else if (request.query === UNREADABLE_QUERY || !hasValidHost(raw)) send(reply, httpErrorOf(400))

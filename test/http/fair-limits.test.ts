@@ -167,6 +167,27 @@ test('pipelined requests are answered up to a limit, beyond which the connection
   assert.equal((await call(service, '/healthz')).status, 200)
 })
 
+test('pipelined requests take turns with those of other connections', async () => {
+  await using service = await startService()
+  const [greedy, modest] = [await RawConnection.open(service), await RawConnection.open(service)]
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
+  // Now the service has accepted both.
+  for (const connection of [greedy, modest]) {
+    connection.send(get('/readyz'))
+    await connection.reply()
+  }
+  greedy.send(get('/healthz').repeat(16))
+  modest.send(get('/openapi.json'))
+  await modest.reply()
+  for (let i = 0; i < 16; i++) assert.equal((await greedy.reply())?.status, 200)
+  for (const connection of [greedy, modest]) connection.close()
+  const routes = [...(await service.log()).matchAll(/"route":"(\/healthz|\/openapi.json)"/g)]
+  assert.deepEqual(
+    routes.map(([, route]) => route),
+    ['/healthz', '/openapi.json', ...Array.from({ length: 15 }, () => '/healthz')],
+  )
+})
+
 test('log lines of one address are limited, without affecting other addresses', async () => {
   await using service = await startService({
     flags: { 'client-log-lines': '5', 'trusted-proxies': '127.0.0.1' },
