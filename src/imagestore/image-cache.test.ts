@@ -42,3 +42,13 @@ test('a client that walks through all images leaves half of the memory to the ot
   for (let round = 0; round < 20; round++) for (const key of own) request(cache, key, 'crawler')
   assert.equal(cachedOf(cache, others), 50)
 })
+
+test('a client that has filled the memory replaces its own least recently used images', () => {
+  const cache = cacheOf100()
+  const [own, others] = [keys.slice(0, 150), keys.slice(200, 240)]
+  for (const key of own) request(cache, key, 'proxy')
+  assert.equal(cachedOf(cache, own.slice(-100)), 100)
+  for (const key of others) request(cache, key, 'other')
+  for (const key of own) request(cache, key, 'proxy')
+  assert.deepEqual([cachedOf(cache, others), cachedOf(cache, own.slice(-60))], [40, 60])
+})

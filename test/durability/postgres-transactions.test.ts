@@ -48,6 +48,7 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
         tx.run(sql`INSERT INTO accounts (name, service, created_at) VALUES (${name}, 'domainwatch', 0)`),
       )
     await create('uno')
+    const first = await settledHead(database)
     const running = new pg.Client({ connectionString: url })
     await running.connect()
     try {
@@ -62,7 +63,8 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
         await create('dos')
         await eventually(() => version() !== before, 'it has read the log again')
         await running.query('COMMIT')
-        assert.equal(await head, await settledHead(database))
+        // Transactions of other databases on the server may still be older than the second one.
+        assert.ok([first, await settledHead(database)].includes(await head))
       } finally {
         await other.close()
       }

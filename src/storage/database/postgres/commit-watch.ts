@@ -70,6 +70,8 @@ export class CommitWatch implements ChangeSource {
 
   /** Undefined until the transactions that were running at the first poll have ended. */
   #settled: number | undefined
+  /** Until when readers wait for that; set by the first one. */
+  #firstSettlingEnd: number | undefined
   /** Ids up to `newest` are settled when every transaction before `until` has ended. */
   #settling: { readonly newest: number; readonly until: number } | undefined
 
@@ -98,8 +100,8 @@ export class CommitWatch implements ChangeSource {
 
   async settled(): Promise<number> {
     if (this.#stale || performance.now() - this.#polledAt > POLL_MS) await this.#nextPoll()
-    const end = performance.now() + FIRST_SETTLING_MS
-    while (this.#settled === undefined && performance.now() < end) await this.#nextPoll()
+    this.#firstSettlingEnd ??= performance.now() + FIRST_SETTLING_MS
+    while (this.#settled === undefined && performance.now() < this.#firstSettlingEnd) await this.#nextPoll()
     return this.#settled ?? 0
   }
 
