@@ -1,15 +1,19 @@
+import { addAbortListener } from 'node:events'
 import { rm } from 'node:fs/promises'
+import { OverloadError } from '../../../lib/errors.ts'
 import type { ReleaseSlot } from '../../../lib/fair-slots.ts'
 import { JobQueue, queuedSlots } from '../../../lib/job-queue.ts'
 import { Requesters, SERVICE_CLIENT } from '../../../lib/requesters.ts'
 import type { S3Options } from './requests.ts'
 
 interface Copy {
+  /** The clients of all users that wait for its slot. */
+  readonly requesters: Requesters
   users: number
-  /** Aborts when a user has got a slot for it. */
-  readonly started: AbortController
+  /** Aborts when nobody uses it any more. */
+  readonly abandoned: AbortController
   releaseSlot?: ReleaseSlot
-  /** Set once it has its slot. Resolves to undefined if there is no such blob. */
+  /** Resolves to undefined if there is no such blob. */
   path?: Promise<string | undefined>
 }
 
@@ -26,12 +30,11 @@ export function localCopies(
   const queue = new JobQueue(maxWaiting, maxWaitingPerClient)
   const copies = new Map<string, Copy>()
 
-  async function start(key: string, copy: Copy, requesters: Requesters, end: AbortSignal): Promise<void> {
-    const { client, release } = await queue.take(slots, requesters, end)
-    if (copy.path !== undefined) return release()
+  async function start(key: string, copy: Copy): Promise<string | undefined> {
+    const end = AbortSignal.any([copy.abandoned.signal, AbortSignal.timeout(copyWaitMs)])
+    const { client, release } = await queue.take(slots, copy.requesters, end)
     copy.releaseSlot = release
-    copy.path = download(key, client)
-    copy.started.abort()
+    return download(key, client)
   }
 
   return async function withLocalCopy<T>(
@@ -40,28 +43,57 @@ export function localCopies(
     signal?: AbortSignal,
     requesters: Requesters = new Requesters(SERVICE_CLIENT),
   ): Promise<T | undefined> {
-    const copy: Copy = copies.get(key) ?? { users: 0, started: new AbortController() }
+    const copy: Copy = copies.get(key) ?? {
+      requesters: new Requesters(),
+      users: 0,
+      abandoned: new AbortController(),
+    }
     copies.set(key, copy)
     copy.users++
     try {
-      if (copy.path === undefined) {
-        const ends = [copy.started.signal, AbortSignal.timeout(copyWaitMs)]
-        if (signal !== undefined) ends.push(signal)
-        await start(key, copy, requesters, AbortSignal.any(ends)).catch((error: unknown) => {
-          // No error if another user has started it.
-          if (copy.path === undefined) throw error
-        })
+      const leave = joinWith(copy.requesters, requesters)
+      let path: string | undefined
+      try {
+        copy.path ??= start(key, copy)
+        path = await unlessAborted(copy.path, signal)
+      } finally {
+        leave()
       }
-      const path = await copy.path
       return path === undefined ? undefined : await use(path)
     } finally {
       copy.users--
       if (copy.users === 0) {
         copies.delete(key)
+        copy.abandoned.abort()
         const path = await copy.path?.catch(() => undefined)
         if (path !== undefined) await rm(path, { force: true })
         copy.releaseSlot?.()
       }
     }
   }
+}
+
+/** Adds the clients of one set of requesters to another, and removes those who leave. Returns a function that removes all. */
+function joinWith(all: Requesters, requesters: Requesters): () => void {
+  const joined = new Set<string>()
+  let isOver = false
+  const remove = (client: string) => void (joined.delete(client) && all.remove(client))
+  requesters.follow((client, left) => {
+    if (isOver) return
+    joined.add(client)
+    all.add(client)
+    left.addEventListener('abort', () => remove(client), { once: true })
+  })
+  return () => {
+    isOver = true
+    joined.forEach(remove)
+  }
+}
+
+/** @throws OverloadError if the signal aborts first */
+async function unlessAborted<T>(result: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return result
+  const aborted = Promise.withResolvers<never>()
+  using _listener = addAbortListener(signal, () => aborted.reject(new OverloadError()))
+  return await Promise.race([result, aborted.promise])
 }
