@@ -21,11 +21,14 @@ const pressed = (text: string) => `new Promise((resolve, reject) => {
   const start = performance.now()
   const { port1, port2 } = new MessageChannel()
   port1.onmessage = () => resolve(performance.now() - start)
+  // A match across the words of a name is marked in parts.
+  const matched = () =>
+    [...(document.querySelector('.table-row')?.querySelectorAll('mark') ?? [])].map((mark) => mark.textContent).join('')
   const look = () => {
     const table = document.querySelector('[role=grid]')
     const isAnswered = !table.classList.contains('stale') && (
       document.querySelector('.notice') !== null && document.querySelector('.table-row') === null ||
-      document.querySelector('.table-row mark')?.textContent === ${JSON.stringify(text)})
+      matched() === ${JSON.stringify(text)})
     // Runs just before the frame is painted; the message arrives after that.
     if (isAnswered) port2.postMessage(0)
     else if (performance.now() - start > 10000) reject(new Error('no result'))
