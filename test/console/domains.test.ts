@@ -248,7 +248,7 @@ test('a lost connection is shown and restored', async () => {
   await page.getByText('Sin conexión con el servicio').first().waitFor()
   await context.setOffline(false)
   await domainRow(page, 'catalejo').waitFor()
-  await page.getByText('Sin conexión con el servicio').waitFor({ state: 'detached' })
+  await page.getByText('Sin conexión con el servicio').first().waitFor({ state: 'detached' })
   await context.close()
 })
 

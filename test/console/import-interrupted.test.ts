@@ -234,7 +234,7 @@ test('an import waits during an outage, retries on overload, and can be resumed 
   await pick(page, listOf('vuelve', 2_500))
   await store(page)
   await page.getByText('El servicio no responde. La importación continuará cuando vuelva.').waitFor()
-  await page.getByText('Sin conexión con el servicio').waitFor()
+  await page.getByText('Sin conexión con el servicio').first().waitFor()
   isAway = false
   await page.getByText('Se detuvo: La clave de API no permite esta operación.').waitFor()
   assert.equal(sent, 3)
