@@ -52,3 +52,17 @@ test('a client that has filled the memory replaces its own least recently used i
   for (const key of own) request(cache, key, 'proxy')
   assert.deepEqual([cachedOf(cache, others), cachedOf(cache, own.slice(-60))], [40, 60])
 })
+
+test('a client replaces its own images also if many of others are older, the requested ones last', () => {
+  const cache = new ImageCache(1_000 * (BYTES + 512))
+  const many = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => String(from + i))
+  for (const key of many(0, 400)) request(cache, key, 'other')
+  for (const key of many(400, 1_000)) request(cache, key, 'proxy')
+  for (const key of many(400, 450)) request(cache, key, 'proxy')
+  for (const key of many(1_000, 1_100)) request(cache, key, 'proxy')
+  const left = [many(0, 400), many(400, 450), many(450, 550), many(1_000, 1_100)]
+  assert.deepEqual(
+    left.map((some) => cachedOf(cache, some)),
+    [400, 50, 0, 100],
+  )
+})

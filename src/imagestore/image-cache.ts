@@ -5,16 +5,25 @@ import type { Rendered } from './decoder/index.ts'
 const ENTRY_OVERHEAD_BYTES = 512
 /** Part of the memory beyond which a client does not evict the images of others. */
 const MAX_CLIENT_SHARE = 1 / 2
-/** The least recently used images among which a client finds its own, so that a crowd of others costs no time. */
-const MAX_VISITED = 256
 
 interface Entry {
   readonly image: Rendered
   /** Who requested it when it was added; undefined if unknown. */
   readonly client: string | undefined
+  /** Whether it was requested since it was added, or since its client last looked for one to replace. */
+  isUsed: boolean
+}
+
+/** What a client added. */
+interface Owned {
+  bytes: number
+  /** In the order in which they are replaced. */
+  readonly keys: Set<string>
 }
 
 const sizeOfEntry = ({ image }: Entry): number => image.bytes.byteLength + ENTRY_OVERHEAD_BYTES
+
+const NOTHING_OWNED: Owned = { bytes: 0, keys: new Set() }
 
 /**
  * Keeps the most recently used images in memory, up to a number of bytes. A client that walks through all images fills half
@@ -22,7 +31,7 @@ const sizeOfEntry = ({ image }: Entry): number => image.bytes.byteLength + ENTRY
  */
 export class ImageCache {
   readonly #images: LRUCache<string, Entry>
-  readonly #bytesOfClient = new Map<string, number>()
+  readonly #ownedBy = new Map<string, Owned>()
   readonly #maxBytes: number
 
   /** @param maxBytes 0 keeps nothing */
@@ -31,7 +40,7 @@ export class ImageCache {
     this.#images = new LRUCache({
       maxSize: this.#maxBytes,
       sizeCalculation: sizeOfEntry,
-      dispose: (entry) => this.#charge(entry, -sizeOfEntry(entry)),
+      dispose: (entry, key) => this.#discharge(entry, key),
     })
   }
 
@@ -40,42 +49,57 @@ export class ImageCache {
   }
 
   get(key: string): Rendered | undefined {
-    return this.#images.get(key)?.image
+    const entry = this.#images.get(key)
+    if (entry === undefined) return undefined
+    entry.isUsed = true
+    return entry.image
   }
 
   /** Adds an image, unless it is too large. In a full cache, a client that has its share replaces its own images. */
   set(key: string, image: Rendered, client?: string): void {
-    const entry = { image, client }
+    const entry = { image, client, isUsed: false }
     const size = sizeOfEntry(entry)
-    const isFull = this.#images.calculatedSize + size > this.#maxBytes
-    const share = client === undefined ? 0 : (this.#bytesOfClient.get(client) ?? 0) + size
     if (size > this.#maxBytes) return
-    if (isFull && share > this.#maxBytes * MAX_CLIENT_SHARE && !this.#evictOwn(client, size)) return
+    const missing = this.#images.calculatedSize + size - this.#maxBytes
+    if (missing > 0 && client !== undefined) {
+      const owned = this.#ownedBy.get(client) ?? NOTHING_OWNED
+      const hasShare = owned.bytes + size > this.#maxBytes * MAX_CLIENT_SHARE
+      if (hasShare && !this.#evictOwn(owned, missing)) return
+    }
     this.#images.set(key, entry)
-    this.#charge(entry, size)
+    this.#charge(entry, key)
   }
 
-  /** Makes room at the expense of the least recently used images of a client. Returns false if it finds too few. */
-  #evictOwn(client: string | undefined, size: number): boolean {
-    const own: string[] = []
-    let missing = this.#images.calculatedSize + size - this.#maxBytes
-    let visited = 0
-    for (const key of this.#images.rkeys()) {
-      if (missing <= 0 || ++visited > MAX_VISITED) break
+  /** Removes images of a client, those not requested lately first. Returns false if it has too few. */
+  #evictOwn(owned: Owned, bytes: number): boolean {
+    if (owned.bytes < bytes) return false
+    const end = owned.bytes - bytes
+    for (const key of owned.keys) {
+      if (owned.bytes <= end) break
       const entry = this.#images.peek(key)
-      if (entry === undefined || entry.client !== client) continue
-      own.push(key)
-      missing -= sizeOfEntry(entry)
+      if (entry?.isUsed === true) {
+        // Its second chance (the clock algorithm).
+        entry.isUsed = false
+        owned.keys.delete(key)
+        owned.keys.add(key)
+      } else this.#images.delete(key)
     }
-    if (missing > 0) return false
-    for (const key of own) this.#images.delete(key)
     return true
   }
 
-  #charge({ client }: Entry, bytes: number): void {
-    if (client === undefined) return
-    const sum = (this.#bytesOfClient.get(client) ?? 0) + bytes
-    if (sum > 0) this.#bytesOfClient.set(client, sum)
-    else this.#bytesOfClient.delete(client)
+  #charge(entry: Entry, key: string): void {
+    if (entry.client === undefined) return
+    const owned = this.#ownedBy.get(entry.client) ?? { bytes: 0, keys: new Set() }
+    this.#ownedBy.set(entry.client, owned)
+    owned.bytes += sizeOfEntry(entry)
+    owned.keys.add(key)
+  }
+
+  #discharge(entry: Entry, key: string): void {
+    const owned = entry.client === undefined ? undefined : this.#ownedBy.get(entry.client)
+    if (entry.client === undefined || owned === undefined) return
+    owned.bytes -= sizeOfEntry(entry)
+    owned.keys.delete(key)
+    if (owned.keys.size === 0) this.#ownedBy.delete(entry.client)
   }
 }
