@@ -84,14 +84,12 @@ export class Delivery {
     return cached
   }
 
-  /** A derivative, if it is in memory or in the folder of derivatives, which is read without waiting. */
-  derivativeSync(blobKey: string, name: string, key: string): Rendered | undefined {
-    const cached = this.cached(key)
-    if (cached !== undefined) return cached
+  /** Returns a derivative that is not in memory, if the folder of derivatives has it and is read without waiting. */
+  derivativeSync(blobKey: string, name: string, client: string): Rendered | undefined {
     const read = this.#options.derivatives.readSync(blobKey, name)
     if (read === undefined) return undefined
     this.misses++
-    this.#cache.set(key, read)
+    this.#cache.set(cacheKey(blobKey, name), read, client)
     return read
   }
 

@@ -9,7 +9,7 @@ const keys = Array.from({ length: 500 }, (_, i) => String(i))
 /** Room for 100 of the images. */
 const cacheOf100 = () => new ImageCache(100 * (BYTES + 512))
 
-function request(cache: ImageCache, key: string, client?: string): void {
+function request(cache: ImageCache, key: string, client = 'client'): void {
   if (cache.get(key) === undefined) cache.set(key, image, client)
 }
 
@@ -25,10 +25,10 @@ test('the most recently used images are cached, within the limit', () => {
 
 test('images that are too large are not cached, nor any without memory', () => {
   const cache = cacheOf100()
-  cache.set('large', { ...image, bytes: new Uint8Array(1_000_000) })
+  cache.set('large', { ...image, bytes: new Uint8Array(1_000_000) }, 'client')
   assert.equal(cache.get('large'), undefined)
   const none = new ImageCache(0)
-  none.set('a', image)
+  none.set('a', image, 'client')
   assert.equal(none.get('a'), undefined)
 })
 

@@ -8,8 +8,8 @@ const MAX_CLIENT_SHARE = 1 / 2
 
 interface Entry {
   readonly image: Rendered
-  /** Who requested it when it was added; undefined if unknown. */
-  readonly client: string | undefined
+  /** Who requested it when it was added. */
+  readonly client: string
   /** Whether it was requested since it was added, or since its client last looked for one to replace. */
   isUsed: boolean
 }
@@ -56,12 +56,12 @@ export class ImageCache {
   }
 
   /** Adds an image, unless it is too large. In a full cache, a client that has its share replaces its own images. */
-  set(key: string, image: Rendered, client?: string): void {
+  set(key: string, image: Rendered, client: string): void {
     const entry = { image, client, isUsed: false }
     const size = sizeOfEntry(entry)
     if (size > this.#maxBytes) return
     const missing = this.#images.calculatedSize + size - this.#maxBytes
-    if (missing > 0 && client !== undefined) {
+    if (missing > 0) {
       const owned = this.#ownedBy.get(client) ?? NOTHING_OWNED
       const hasShare = owned.bytes + size > this.#maxBytes * MAX_CLIENT_SHARE
       if (hasShare && !this.#evictOwn(owned, missing)) return
@@ -88,7 +88,6 @@ export class ImageCache {
   }
 
   #charge(entry: Entry, key: string): void {
-    if (entry.client === undefined) return
     const owned = this.#ownedBy.get(entry.client) ?? { bytes: 0, keys: new Set() }
     this.#ownedBy.set(entry.client, owned)
     owned.bytes += sizeOfEntry(entry)
@@ -96,8 +95,8 @@ export class ImageCache {
   }
 
   #discharge(entry: Entry, key: string): void {
-    const owned = entry.client === undefined ? undefined : this.#ownedBy.get(entry.client)
-    if (entry.client === undefined || owned === undefined) return
+    const owned = this.#ownedBy.get(entry.client)
+    if (owned === undefined) return
     owned.bytes -= sizeOfEntry(entry)
     owned.keys.delete(key)
     if (owned.keys.size === 0) this.#ownedBy.delete(entry.client)

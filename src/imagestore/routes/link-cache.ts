@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { clientGroup } from '../../http/client.ts'
 import { matches } from '../../http/headers.ts'
 import { lruCache } from '../../lib/lru-cache.ts'
 import { cacheKey, type Delivery } from '../delivery.ts'
@@ -9,6 +10,9 @@ import { contentHeaders, notModifiedHeaders } from './link-responses.ts'
 /** Cached links, less than a kilobyte each. */
 const MAX_LINKS = 20_000
 const MAX_KEY_LENGTH = 512
+
+/** The name of a client in fair queues, where links take turns with the uploads of applications, and in the cache of images. */
+export const clientOf = (ip: string): string => `link ${clientGroup(ip)}`
 
 /** What a link resolves to. */
 export interface CacheableLink {
@@ -41,6 +45,12 @@ interface Entry extends CacheableLink {
   /** Headers of a 200 with `length` bytes. */
   headers: readonly string[]
   length: number
+}
+
+/** The parts of a request that a cached link needs. `ip` is computed when it is read. */
+interface LinkRequest {
+  readonly ip: string
+  readonly raw: { readonly headers: IncomingHttpHeaders }
 }
 
 /** The link resolves differently depending on these request headers. */
@@ -80,7 +90,8 @@ export class LinkCache {
   }
 
   /** The response, if it needs no wait; undefined for range requests, too. */
-  find(link: string, headers: IncomingHttpHeaders): CachedResponse | undefined {
+  find(link: string, request: LinkRequest): CachedResponse | undefined {
+    const { headers } = request.raw
     const known = this.#entries.get(link)
     const entry =
       known?.kind === 'negotiated' ? this.#entries.get(variantKey(link, known.headers, headers)) : known
@@ -89,7 +100,8 @@ export class LinkCache {
     if (matches(headers['if-none-match'], etag)) return { status: 304, headers: notModified, body: undefined }
     if (headers.range !== undefined) return undefined
     const image =
-      name === undefined ? this.#delivery.cached(key) : this.#delivery.derivativeSync(blob.key, name, key)
+      this.#delivery.cached(key) ??
+      (name === undefined ? undefined : this.#delivery.derivativeSync(blob.key, name, clientOf(request.ip)))
     if (image === undefined) return undefined
     const { bytes, mime } = image
     // Another process may have made it again, and an encoder need not produce the same bytes twice.

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { HttpServer, HttpReply, HttpRequest } from '../../http/server.ts'
 import { HttpError, OverloadError, tooManyRequests } from '../../lib/errors.ts'
 import type { FairSlots } from '../../lib/fair-slots.ts'
-import { clientAbort, clientGroup } from '../../http/client.ts'
+import { clientAbort } from '../../http/client.ts'
 import { matches, readRange, type Range, sendBytes } from '../../http/headers.ts'
 import { hasBody } from '../../http/body/content-headers.ts'
 import { BlobDamaged, type BlobAddress } from '../../storage/blobs/blob-store.ts'
@@ -14,7 +14,7 @@ import type { KnownImage } from '../known-images.ts'
 import { readLink, type LinkTarget } from '../links/read-link.ts'
 import type { ResolvedLink, ResolveLink } from '../links/resolve-link.ts'
 import { noImage } from './image.ts'
-import { LinkCache } from './link-cache.ts'
+import { clientOf, LinkCache } from './link-cache.ts'
 import {
   cacheScope,
   contentHeaders,
@@ -36,9 +36,6 @@ export interface LinkOptions {
   /** Whether shared caches may keep responses that depend on request headers. */
   readonly sharesVariants: boolean
 }
-
-/** The name of a client in fair queues, where links take turns with the uploads of applications. */
-const clientOf = (ip: string): string => `link ${clientGroup(ip)}`
 
 /** How often a link is resolved again because its image changed in the meantime. */
 const MAX_ATTEMPTS = 3
@@ -73,7 +70,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
   const handler = (request: HttpRequest, reply: HttpReply) => {
     const { url = '', headers } = request.raw
     const path = url.slice(prefixLength)
-    const cached = hasBody(headers) ? undefined : cache.find(path, headers)
+    const cached = hasBody(headers) ? undefined : cache.find(path, request)
     if (cached === undefined) return answerUncached(path, request, reply)
     return sendBytes(reply, cached.status, cached.headers, cached.body)
   }
