@@ -59,10 +59,10 @@ export function createAccounts(database: Database, clock: Clock) {
     /**
      * Returns who holds a key. Undefined if it is unknown or revoked: any change of a key clears the cache, so a revocation
      * takes effect with its commit.
-     * @param client whose turn a read from the database uses
+     * @param client whose turn a read from the database uses, and whose share of the cache
      */
     identify: async (key: string, client: string): Promise<Identity | undefined> => {
-      const identity = await cache.get(key, async () => {
+      const identity = await cache.get(key, client, async () => {
         const row = await database
           .readerOf(client)
           .first(queries.holderOf([digestOf(key), limitedDigestOf(key)]))

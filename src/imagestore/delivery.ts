@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream'
 import type { Clock } from '../lib/clock.ts'
 import type { ResolvedTransformation } from '../lib/modifiers/index.ts'
+import { FairCache } from '../lib/fair-cache.ts'
 import { Requesters } from '../lib/requesters.ts'
 import type { BlobAddress, BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { Derivation, DerivedImage, ImageEngine, Rendered, WatermarkFile } from './decoder/index.ts'
 import type { Caller, DerivativeCache } from './derivatives/cache.ts'
 import { isHashOf } from './image-hash.ts'
-import { ImageCache } from './image-cache.ts'
 import type { BlobRow } from './image-fields.ts'
 import type { WatermarkPlacement } from './image-settings.ts'
 import { damagedBlob, verifyStream, VerifiedBlobs } from './verified-blobs.ts'
@@ -16,6 +16,10 @@ import { heldKeys } from './queries.ts'
 
 /** Larger originals are streamed from the store, not cached in memory. */
 const MAX_CACHED_ORIGINAL_BYTES = 1024 * 1024
+
+/** Memory of a cached image besides its bytes. */
+const CACHED_OVERHEAD_BYTES = 512
+const sizeInMemory = ({ bytes }: Rendered): number => bytes.byteLength + CACHED_OVERHEAD_BYTES
 
 /** The client name of watermarks, which belong to no client, in fair queues. */
 const WATERMARKS = 'watermarks'
@@ -55,13 +59,13 @@ export interface DeliveryOptions {
 export class Delivery {
   readonly #options: DeliveryOptions
   readonly images: KnownImages
-  readonly #cache: ImageCache
+  readonly #cache: FairCache<Rendered>
   readonly #verified = new VerifiedBlobs()
 
   constructor(options: DeliveryOptions) {
     this.#options = options
     this.images = new KnownImages(options.database, options.clock)
-    this.#cache = new ImageCache(options.cacheBytes)
+    this.#cache = new FairCache(options.cacheBytes, sizeInMemory)
   }
 
   /** Requests for images in memory, and for others. */
@@ -69,7 +73,7 @@ export class Delivery {
   misses = 0
 
   get cachedBytes(): number {
-    return this.#cache.bytes
+    return this.#cache.size
   }
 
   /** Whether a blob is current: then its bytes should be in the store. */

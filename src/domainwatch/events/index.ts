@@ -123,8 +123,9 @@ export class Events {
     const cacheKey = `${limit} ${key}`
     const known = this.#atomFeeds.peek(cacheKey)
     if (known !== undefined) return known
-    return this.#atomFeedSlots.run(clientOf(account), () =>
-      this.#atomFeeds.get(cacheKey, async () => {
+    const client = clientOf(account)
+    return this.#atomFeedSlots.run(client, () =>
+      this.#atomFeeds.get(cacheKey, client, async () => {
         const events = await this.#newest(changes, filters, limit)
         const entries = events.map((event) => entryOf(event, 'es'))
         return atomFeed(`eventos ${key}`, 'cambios', entries, sheetUrl, 'es')

@@ -81,16 +81,18 @@ export class LookalikeSearch {
    */
   async find(name: string, limit: number, account?: number): Promise<Lookalikes> {
     const matcher = new Matcher(name, this.#vocabulary)
-    const cached = await this.#rankings.get(`${limit} ${name}`, () => this.#rank(matcher, limit, account))
-    const reader = this.#database.readerOf(clientOf(account))
+    const client = clientOf(account)
+    const rank = () => this.#rank(matcher, limit, client)
+    const cached = await this.#rankings.get(`${limit} ${name}`, client, rank)
+    const reader = this.#database.readerOf(client)
     const found = await this.#read(reader, matcher, name, cached)
     // Records that expired since the ranking was made leave room for others.
     const isShort = cached.isCut && found.count < limit
-    return isShort ? this.#read(reader, matcher, name, await this.#rank(matcher, limit, account)) : found
+    return isShort ? this.#read(reader, matcher, name, await rank()) : found
   }
 
-  #rank(matcher: Matcher, limit: number, account?: number): Promise<Ranking> {
-    return this.#slots.run(clientOf(account), async () => {
+  #rank(matcher: Matcher, limit: number, client: string): Promise<Ranking> {
+    return this.#slots.run(client, async () => {
       const best = new BestMatches(limit)
       let since = performance.now()
       const shouldPause = () => performance.now() - since > STRETCH_MS

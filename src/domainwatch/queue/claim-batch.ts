@@ -150,6 +150,7 @@ async function readState(
   accounts: readonly number[],
   now: number,
 ): Promise<State> {
+  const [account = 0] = accounts
   let known = counts.get(filters)
   const indexed = nameIndex.latest()?.changeId
   const read = [known?.changeId, indexed, firstMatches?.changeId].filter((id) => id !== undefined)
@@ -170,11 +171,11 @@ async function readState(
     matches = advanced(known, filters, changes, Infinity).matches
     // Of later changes, some may not be visible yet.
     const final = indexed ?? (await tx.newestChange())
-    if (final !== undefined) counts.set(filters, advanced(known, filters, changes, final))
+    if (final !== undefined) counts.set(filters, account, advanced(known, filters, changes, final))
   } else {
     matches = (await tx.first(countMatching(dialect, filters, BEFORE_EXPIRY)))?.count ?? 0
     const newest = await tx.newestChange()
-    if (newest !== undefined) counts.set(filters, { matches, changeId: newest })
+    if (newest !== undefined) counts.set(filters, account, { matches, changeId: newest })
   }
   const held = pairs(row.held).map(([name, account]) => [name, Number(account)] as const)
   const totals = pairs(row.totals).map(([account, total]) => [Number(account), Number(total)] as const)

@@ -6,7 +6,6 @@ import { newestChange } from '../../storage/database/changes/change-log.ts'
 import { clientOf } from '../../storage/database/connection-slots.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import type { NameIndex } from '../list/name-index.ts'
-import type { Filters } from '../filters.ts'
 import type { NameSplits } from '../words/split-names.ts'
 import type { SplitName } from '../words/dictionary.ts'
 import type { DatabaseLists } from '../list/database-lists.ts'
@@ -143,7 +142,7 @@ export class ClaimQueue {
       const wanted = groups.flat().reduce((sum, { limit }) => sum + limit, 0)
       for (const [first] of groups) {
         if (first === undefined) continue
-        const matches = await this.#read(first.view, wanted + SPARE * 4 ** retries)
+        const matches = await this.#read(first, wanted + SPARE * 4 ** retries)
         if (matches !== undefined) read.set(first.view, matches)
       }
       try {
@@ -162,16 +161,16 @@ export class ClaimQueue {
 
   async #catchUp(groups: readonly (readonly Waiting[])[]): Promise<void> {
     await this.#options.nameIndex.catchUp()
-    for (const [first] of groups) if (first !== undefined) await this.#countInIndex(first.view.filters)
+    for (const [first] of groups) if (first !== undefined) await this.#countInIndex(first)
   }
 
   /** Returns whether the index is ready. */
-  async #countInIndex(filters: Filters): Promise<boolean> {
+  async #countInIndex({ view: { filters }, accountId: account }: Waiting): Promise<boolean> {
     const latest = this.#options.nameIndex.latest()
     if (latest === undefined) return false
     const { segments, changeId } = latest
     const count = async () => ({ matches: await countMatches(segments, filters, BEFORE_EXPIRY), changeId })
-    await this.#counts.refresh(filters, changeId, count)
+    await this.#counts.refresh({ filters, account, changeId, count })
     return true
   }
 
@@ -179,18 +178,20 @@ export class ClaimQueue {
    * Counts and searches before the transaction, which others wait for. An engine with several writers does it in the transaction
    * if the index is not ready: it cannot tell which changes a read takes into account, and only other claims wait.
    */
-  async #read(view: QueueView, spare: number): Promise<FirstMatches | undefined> {
+  async #read(call: Waiting, spare: number): Promise<FirstMatches | undefined> {
     const { database, clock, lists } = this.#options
     const { dialect } = database
+    const { view, accountId: account } = call
     const { filters } = view
-    if (await this.#countInIndex(filters)) return undefined
+    if (await this.#countInIndex(call)) return undefined
     if (queries.claimsLock(dialect) !== undefined) return undefined
     const changeId = (await database.first(newestChange()))?.id ?? 0
-    await this.#counts.refresh(filters, changeId, async () => {
+    const count = async () => {
       const counted = await database.scanner.first(queries.matchesNow(dialect, filters))
       if (counted === undefined) throw new Error('a count has no row')
       return counted
-    })
+    }
+    await this.#counts.refresh({ filters, account, changeId, count })
     const now = clock.now()
     const claims = (await database.first(queries.claimCount(now)))?.count ?? 0
     // At worst, the first ones are held.

@@ -1,5 +1,4 @@
-import type { LRUCache } from 'lru-cache'
-import { lruCache } from '../../lib/lru-cache.ts'
+import { FairCache } from '../../lib/fair-cache.ts'
 import { scanInSlices } from '../../lib/name-index/index.ts'
 import { namedFields } from '../../storage/database/changes/change.ts'
 import { recordOf } from '../events/event.ts'
@@ -57,16 +56,25 @@ export function advanced(
   return { matches: sum, changeId: Math.max(count.changeId, changeId) }
 }
 
+interface Refresh {
+  readonly filters: Filters
+  readonly account: number
+  /** A recent change. */
+  readonly changeId: number
+  readonly count: () => Promise<MatchCount>
+}
+
 /** Counts of matches that follow the log of changes, so that no call has to count all records. */
 export class MatchCounts {
-  readonly #counts: LRUCache<string, MatchCount> = lruCache(MAX_FILTERS)
+  readonly #counts = new FairCache<MatchCount>(MAX_FILTERS)
 
   get(filters: Filters): MatchCount | undefined {
     return this.#counts.get(JSON.stringify(filters))
   }
 
-  set(filters: Filters, count: MatchCount): void {
-    this.#counts.set(JSON.stringify(filters), count)
+  /** @param account whose share of the cache the count uses */
+  set(filters: Filters, account: number, count: MatchCount): void {
+    this.#counts.set(JSON.stringify(filters), count, String(account))
   }
 
   /** To be called if changes after the count were removed. */
@@ -74,11 +82,11 @@ export class MatchCounts {
     this.#counts.delete(JSON.stringify(filters))
   }
 
-  /** Counts again, unless the count is recent. @param changeId a recent change */
-  async refresh(filters: Filters, changeId: number, count: () => Promise<MatchCount>): Promise<void> {
+  /** Counts again, unless the count is recent. */
+  async refresh({ filters, account, changeId, count }: Refresh): Promise<void> {
     const known = this.get(filters)
     if (known !== undefined && changeId - known.changeId <= MAX_CHANGES_BEHIND) return
-    this.set(filters, await count())
+    this.set(filters, account, await count())
   }
 }
 

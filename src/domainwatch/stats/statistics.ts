@@ -84,10 +84,15 @@ export class Statistics {
     const { clock } = this.#options
     const known = this.#cache.peek(key)
     if (known !== undefined && clock.now() < known.validBefore) return known.counts
-    return this.#slots.run(clientOf(account), async () => {
+    const client = clientOf(account)
+    return this.#slots.run(client, async () => {
       let fresh: CachedCounts | undefined
       // A request that waited before may have computed the same.
-      const cached = await this.#cache.get(key, async () => (fresh = await this.#read(request, account)))
+      const cached = await this.#cache.get(
+        key,
+        client,
+        async () => (fresh = await this.#read(request, account)),
+      )
       if (cached === fresh || clock.now() < cached.validBefore) return cached.counts
       return (await this.#read(request, account)).counts
     })

@@ -41,9 +41,10 @@ export function getRoute(app: HttpServer, shared: EndpointShared, database: Data
     `${identity.accountId} ${hash} ${uploaderOf(identity) ?? ''}`
 
   async function load(key: string, identity: Identity, hash: ImageHash): Promise<Buffer> {
-    const kept = await answers.get(key, async () => {
+    const client = clientOf(identity.accountId)
+    const kept = await answers.get(key, client, async () => {
       const image = await database
-        .readerOf(clientOf(identity.accountId))
+        .readerOf(client)
         .first(imageOf(identity.accountId, hash, uploaderOf(identity)))
       if (image === undefined) return undefined
       const answer = Buffer.from(JSON.stringify({ status: 200, ...answerOf('get', image) }))

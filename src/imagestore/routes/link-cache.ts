@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { clientGroup } from '../../http/client.ts'
 import { matches } from '../../http/headers.ts'
-import { lruCache } from '../../lib/lru-cache.ts'
+import { FairCache } from '../../lib/fair-cache.ts'
 import { cacheKey, type Delivery } from '../delivery.ts'
 import type { ImageHash } from '../image-hash.ts'
 import type { BlobRow } from '../image-fields.ts'
@@ -64,7 +64,7 @@ interface Negotiated {
  * state, which is compared at each use.
  */
 export class LinkCache {
-  readonly #entries = lruCache<Entry | Negotiated>(MAX_LINKS)
+  readonly #entries = new FairCache<Entry | Negotiated>(MAX_LINKS)
   readonly #delivery: Delivery
 
   constructor(delivery: Delivery) {
@@ -72,13 +72,15 @@ export class LinkCache {
   }
 
   /** @param varies names of the request headers that had a say, in lower case */
-  set(link: string, varies: readonly string[], headers: IncomingHttpHeaders, resolved: CacheableLink): void {
+  set(link: string, varies: readonly string[], request: LinkRequest, resolved: CacheableLink): void {
+    const { headers } = request.raw
+    const client = clientOf(request.ip)
     const key = varies.length === 0 ? link : variantKey(link, varies, headers)
     if (key.length > MAX_KEY_LENGTH) return
-    if (varies.length > 0) this.#entries.set(link, { kind: 'negotiated', headers: varies })
+    if (varies.length > 0) this.#entries.set(link, { kind: 'negotiated', headers: varies }, client)
     const known = this.#entries.get(key)
     if (known?.kind === 'link' && known.state === resolved.state) return
-    this.#entries.set(key, {
+    const entry: Entry = {
       kind: 'link',
       ...resolved,
       key: cacheKey(resolved.blob.key, resolved.name),
@@ -86,7 +88,8 @@ export class LinkCache {
       notModified: Object.entries(notModifiedHeaders(resolved.common, resolved.etag)).flat(),
       headers: [],
       length: -1,
-    })
+    }
+    this.#entries.set(key, entry, client)
   }
 
   /** The response, if it needs no wait; undefined for range requests, too. */

@@ -112,14 +112,14 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     return { target, image, link, etag, expires: expires === Infinity ? undefined : expires }
   }
 
-  function addToCache(path: string, { headers }: HttpRequest, found: Found): void {
+  function addToCache(path: string, request: HttpRequest, found: Found): void {
     const { target, image, link, etag, expires } = found
     // A link that expires, or depends on a second image, is resolved each time.
     if (expires !== undefined || link.recipe?.mark !== undefined) return
     const common = linkHeaders(link, now(), sharesVariants)
     const { state, blob } = image
     const cacheable = { hash: target.hash, state, blob, name: link.recipe?.name, etag, common }
-    cache.set(path, link.varies, headers, cacheable)
+    cache.set(path, link.varies, request, cacheable)
   }
 
   /** Does everything for a response that may take time. */

@@ -1,5 +1,4 @@
-import type { LRUCache } from 'lru-cache'
-import { lruCache } from '../../lib/lru-cache.ts'
+import { FairCache } from '../../lib/fair-cache.ts'
 import type { Topic } from './changes/change.ts'
 import type { Database } from './database.ts'
 
@@ -10,17 +9,17 @@ import type { Database } from './database.ts'
 export class VersionedCache<V extends {}> {
   readonly #database: Database
   readonly #topics: readonly Topic[]
-  readonly #entries: LRUCache<string, V>
+  readonly #entries: FairCache<V>
   #version: number
 
   /**
    * @param topics everything that the values are read from must belong to one of them
-   * @param max entries kept; the least recently used is evicted
+   * @param max entries kept, of which one client that fills the cache leaves half to others
    */
   constructor(database: Database, topics: Topic | readonly Topic[], max: number) {
     this.#database = database
     this.#topics = [topics].flat()
-    this.#entries = lruCache(max)
+    this.#entries = new FairCache(max)
     this.#version = this.version
   }
 
@@ -36,8 +35,11 @@ export class VersionedCache<V extends {}> {
     return this.version === this.#version ? this.#entries.get(key) : undefined
   }
 
-  /** Returns the cached value, or reads it with `read`. Undefined is not cached. */
-  async get<R extends V | undefined>(key: string, read: () => Promise<R>): Promise<V | R> {
+  /**
+   * Returns the cached value, or reads it with `read`. Undefined is not cached.
+   * @param client whose share of the cache a new entry counts towards
+   */
+  async get<R extends V | undefined>(key: string, client: string, read: () => Promise<R>): Promise<V | R> {
     const { version } = this
     if (version !== this.#version) {
       this.#entries.clear()
@@ -47,7 +49,7 @@ export class VersionedCache<V extends {}> {
     if (known !== undefined) return known
     const value = await read()
     // A commit during the read may have made it stale.
-    if (value !== undefined && this.version === version) this.#entries.set(key, value)
+    if (value !== undefined && this.version === version) this.#entries.set(key, value, client)
     return value
   }
 }
