@@ -8,18 +8,32 @@ import { runStatement } from '../support/postgres.ts'
 const FOLDER = fileURLToPath(new URL('../fixtures/schemas/', import.meta.url))
 
 /**
- * The released versions of the schema, each frozen with data as that version's own code stored it. Dumps are never made
- * again: each release adds its newest version.
+ * The versions of the schema that are upgraded: that of the last commit with earlier migrations, and that of each release. Each is
+ * frozen with data as its own code stored it. Dumps are never made again.
  */
-export const RELEASED = ['013'] as const
+export const RELEASED = ['013', '022'] as const
 
 /** A version from before the first release. */
 export const UNRELEASED = '001'
 
 type Engine = 'sqlite' | 'postgres'
 
-/** Statements that a version runs, as text for each engine. */
-export type Statements = Readonly<Record<string, Readonly<Record<Engine | 'lock', string>>>>
+type Value = string | number | null
+
+/** A statement that a version runs, as text for each engine, and values for it. */
+export type Statement = Readonly<Record<Engine, string>> &
+  (
+    | { readonly values: readonly Value[] }
+    | {
+        /** Runs on PostgreSQL before a batch. */
+        readonly lock?: string
+        readonly constants: readonly Value[]
+        readonly rows: readonly (readonly Value[])[]
+      }
+  )
+
+/** In the order in which they run. */
+export type Statements = Readonly<Record<string, Statement>>
 
 export async function statementsOf(version: string): Promise<Statements> {
   const statements: Statements = JSON.parse(

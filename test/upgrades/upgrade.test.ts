@@ -18,6 +18,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { call } from '../support/http.ts'
 import { runStatement } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
+import { watchesOf } from '../support/watches.ts'
 import { oldPostgres, oldSqlite, RELEASED, UNRELEASED } from './released.ts'
 import { NEXT, withTestMigration } from './test-migration.ts'
 import { eventually } from '../support/eventually.ts'
@@ -35,10 +36,11 @@ const freshName = () => `upgrade_${randomBytes(6).toString('hex')}`
 const oldDatabase = (version: string) => oldPostgres(version, POSTGRES_URL ?? '', freshName())
 
 /** The service on an old database: checks its data, and that everything still works. */
-async function assertServes(data: string, databaseUrl: string): Promise<void> {
+async function assertServes(version: string, data: string, databaseUrl: string): Promise<void> {
   const service = await startService({ data, flags: { 'database-url': databaseUrl, 'blobs-url': '' } })
   try {
     const old = { ...service, domainKey: 'clave-del-grupo' }
+    const hasDecisions = version !== '013'
     assert.deepEqual(
       (await records(old)).map(({ name, agent, status, reserved, revision, discarded, date_mod }) =>
         [name, agent, status, reserved, revision, discarded, date_mod].join(' '),
@@ -50,7 +52,19 @@ async function assertServes(data: string, databaseUrl: string): Promise<void> {
         'revisado Ana 1 0 1 0 2026-01-01 10:00:00',
         'descartado grupo 1 0 0 1 2026-01-01 10:00:00',
         'soltado grupo 0 0 0 0 2026-01-01 10:00:00',
+        ...(hasDecisions ? ['anotado grupo 0 0 1 0 2020-01-03 09:00:00'] : []),
       ],
+    )
+    const { body } = await call(service, LIST, {
+      query: { api: old.domainKey, search: 'anotado', fields: 'seen_by,note,tags' },
+    })
+    assert.deepEqual(
+      Object(body).data[0].map((one: object) => Object.values(one).slice(-3)),
+      hasDecisions ? [['grupo', 'Llamar al dueño', ['casa', 'venta']]] : [],
+    )
+    assert.deepEqual(
+      (await watchesOf(old)).map(({ name }) => name),
+      hasDecisions ? ['casas'] : [],
     )
     assert.deepEqual(await names(old, { last_deleted: 1 }), ['soltado'])
     assert.deepEqual(await names(old, { search: 'xn--and-6ma2c' }), ['ñandú'])
@@ -80,13 +94,16 @@ async function assertServes(data: string, databaseUrl: string): Promise<void> {
     const page = await database.changes.since(await database.changes.start(), 1_000)
     assert.ok(page.kind === 'page')
     assert.ok(page.changes.some(({ key, kind }) => key === 'casa' && kind === 'changed'))
-    // Neither records nor changes from before say that anyone has seen them.
+    // Neither other records nor changes from before say that anyone has seen them.
     const decision = [null, null, null, null]
-    assert.deepEqual(await database.values(sql`SELECT DISTINCT seen_at, seen_by, note, tags FROM domains`), [
-      decision,
-    ])
-    for (const { after } of page.changes.filter(({ topic }) => topic === 'domain')) {
-      if (after !== null)
+    assert.deepEqual(
+      await database.values(
+        sql`SELECT DISTINCT seen_at, seen_by, note, tags FROM domains WHERE name <> 'anotado'`,
+      ),
+      [decision],
+    )
+    for (const { key, after, topic } of page.changes) {
+      if (topic === 'domain' && key !== 'anotado' && after !== null)
         assert.deepEqual([after['seen_at'], after['seen_by'], after['note'], after['tags']], decision)
     }
   } finally {
@@ -99,14 +116,14 @@ describe('a released version’s database', { timeout: 300_000 }, () => {
     test(`${version} on SQLite: the service starts and answers`, async () => {
       await using folder = await temporaryFolder()
       await oldSqlite(version, folder.path)
-      await assertServes(folder.path, '')
+      await assertServes(version, folder.path, '')
     })
 
     test(`${version} on PostgreSQL: the service starts and answers`, { skip: NO_SERVER }, async () => {
       await using folder = await temporaryFolder()
       const database = await oldDatabase(version)
       try {
-        await assertServes(folder.path, database.url)
+        await assertServes(version, folder.path, database.url)
       } finally {
         await database.drop()
       }

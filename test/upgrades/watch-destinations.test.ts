@@ -14,7 +14,7 @@ import { oldPostgres, oldSqlite } from './released.ts'
 const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
-/** A watch of version 0.1.0, as its own statement stored it, with a delivery that has failed once. */
+/** A watch of schema 13, as its own statement stored it, with a delivery that has failed once. */
 const insert = (id: string, url: string) => `
   INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, url, secret, cursor, delivery_id,
     delivery_body, delivery_cursor, attempts, next_at, delivered_at, last_error, last_error_at)
@@ -49,7 +49,7 @@ async function assertContinues(data: string, databaseUrl: string, receiver: Webh
   }
 }
 
-describe('webhooks of version 0.1.0 are continued after the upgrade', { timeout: 300_000 }, () => {
+describe('webhooks of schema 13 are continued after the upgrade', { timeout: 300_000 }, () => {
   test('on SQLite', async () => {
     await using folder = await temporaryFolder()
     using receiver = await WebhookReceiver.start()

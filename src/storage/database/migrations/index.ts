@@ -17,7 +17,7 @@ export interface Migration {
   readonly postgres: string
 }
 
-/** The schema of release 0.1.0. Versions 1 to 12 were never released. */
+/** The oldest schema that is upgraded. Versions 1 to 12 were never released. */
 const FIRST_VERSION = 13
 /** The last commit that upgrades databases of the versions before. */
 export const UPGRADING_COMMIT = 'fdb3bef'
