@@ -106,14 +106,14 @@ export function simpleEndpoint<P extends Parameters>(
     const body = await receive(request, SMALL_BODY_BYTES, shared.bodies)
     if (body.bytes.byteLength > 0) {
       const fields = textFields(body, endpoint.parameters)
-      request.identity ??= await authenticator.identify(fields?.given['api'], endpoint, request.ip)
+      request.identity ??= await authenticator.identify(fields?.given['api'], endpoint, request)
       if (bodyKind(body.contentType) === undefined) throw httpErrorOf(415)
       if (fields === undefined) throw new HttpError(400, UNREADABLE_BODY)
       const typeError = fields.typeErrors.find(({ name }) => given[name] === undefined)
       if (typeError !== undefined) throw new HttpError(400, typeError.message)
       given = { ...fields.given, ...given }
     }
-    const identity = request.identity ?? (await authenticator.identify(undefined, endpoint, request.ip))
+    const identity = request.identity ?? (await authenticator.identify(undefined, endpoint, request))
     return run(identity, given, request, reply)
   }
 }
@@ -129,7 +129,7 @@ export function bulkEndpoint<P extends Parameters>(
     // Read now, because the handler transfers the bytes to another thread.
     const isUnsupported = body.bytes.byteLength > 0 && bodyKind(body.contentType) === undefined
     const identify = async (keyInBody: string | undefined) => {
-      request.identity ??= await shared.authenticator.identify(keyInBody, endpoint, request.ip)
+      request.identity ??= await shared.authenticator.identify(keyInBody, endpoint, request)
       request.bodyLease?.assignTo(request.identity.accountId)
       if (isUnsupported) throw httpErrorOf(415)
       return request.identity
@@ -149,11 +149,12 @@ function register<P extends Parameters>(
 ): void {
   const route: Omit<RouteOptions, 'method' | 'schema'> = {
     url: endpoint.path,
+    config: { checksKey: true },
     // Before the body is received, so that only authenticated clients can send one.
     onRequest: (request, _reply, done) => {
       const key = queryOf(request)['api']
       if (key === undefined && mayCarryKey(request)) return done()
-      const identity = shared.authenticator.identify(key, endpoint, request.ip)
+      const identity = shared.authenticator.identify(key, endpoint, request)
       // A hook either calls `done` or returns a promise. Most keys are cached.
       if (identity instanceof Promise) return rememberIdentity(request, identity)
       request.identity = identity

@@ -7,6 +7,7 @@ import {
 import swagger from '@fastify/swagger'
 import compileSerializer from 'fast-json-stringify'
 import fastify, {
+  type FastifyContextConfig,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
@@ -27,6 +28,7 @@ import { API_DESCRIPTION, finishDocument } from './openapi/document.ts'
 import { parseQuery, UNREADABLE_QUERY } from './parameters.ts'
 import { drainBody } from './body/receive.ts'
 import { LogQuota, requestObserver } from './observability/request-log.ts'
+import type { RequestTurns } from './request-turns.ts'
 import { UnsentResponses } from './unsent-responses.ts'
 
 /** The framework as the rest of the service knows it: nothing else outside `http` and `server` imports it. */
@@ -68,11 +70,17 @@ export interface ServerOptions {
   readonly version: string
   /** Used to drain bodies that no endpoint has read. */
   readonly bodies: BodyBudget
+  /** For requests to routes that check no key. */
+  readonly turns: RequestTurns
   /** The share of the memory for unsent responses that this process may use, up to 1. */
   readonly part: number
 }
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The endpoint authenticates its requests, and lets those take turns whose key is not known. */
+    checksKey?: boolean
+  }
   interface FastifyInstance {
     readonly shutdown: GracefulShutdown
     /** Fastify's own loggers are disabled. */
@@ -164,21 +172,34 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const handleCors = allowOrigins(app, corsOrigins)
   const answerUnknown = answerErrors(app)
   const check =
-    (route: string | undefined, hasCors: boolean | undefined): onRequestHookHandler =>
+    (route: string | undefined, config: FastifyContextConfig = {}): onRequestHookHandler =>
     (request, reply, done) => {
       const { raw } = request
       observe(request, reply, route)
       shutdown.keepForPipelined(raw.socket, reply.raw)
-      if (isSurplus(raw.socket)) send(reply.header('connection', 'close'), new OverloadError())
-      else if ((raw.url?.length ?? 0) > MAX_URL_BYTES) send(reply, httpErrorOf(414))
-      else if (request.query === UNREADABLE_QUERY || !hasValidHost(raw)) send(reply, httpErrorOf(400))
-      else if (!handleCors(request, reply, hasCors)) done()
+      const turn = config.checksKey === true ? undefined : options.turns.take(request)
+      if (turn === undefined) return begin(request, reply, config, done)
+      void turn.then(() => {
+        if (!raw.socket.destroyed) begin(request, reply, config, done)
+      })
     }
+  function begin(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { hasCors }: FastifyContextConfig,
+    done: () => void,
+  ): void {
+    const { raw } = request
+    if (isSurplus(raw.socket)) send(reply.header('connection', 'close'), new OverloadError())
+    else if ((raw.url?.length ?? 0) > MAX_URL_BYTES) send(reply, httpErrorOf(414))
+    else if (request.query === UNREADABLE_QUERY || !hasValidHost(raw)) send(reply, httpErrorOf(400))
+    else if (!handleCors(request, reply, hasCors)) done()
+  }
   // A hook of each route: of the server, it would have to read `request.routeOptions`, which makes an object each time.
   app.addHook('onRoute', (route) => {
-    route.onRequest = [check(route.url, route.config?.hasCors), route.onRequest ?? []].flat()
+    route.onRequest = [check(route.url, route.config), route.onRequest ?? []].flat()
   })
-  const checkUnknown = check(undefined, undefined)
+  const checkUnknown = check(undefined)
   // Before Fastify rejects the type of a body that is not going to be read.
   app.addHook('onRequest', function (request, reply, done) {
     if (request.is404) checkUnknown.call(this, request, reply, () => answerUnknown(request, reply))

@@ -30,6 +30,7 @@ import { BodyBudget } from '../http/body/budget.ts'
 import { serveMetrics } from '../http/observability/metrics.ts'
 import { AuthRateLimit } from '../http/auth/auth-rate-limit.ts'
 import { claimFromDatabase, KeyRateLimit } from '../http/auth/key-rate-limit.ts'
+import { RequestTurns } from '../http/request-turns.ts'
 import { createServer } from '../http/server.ts'
 import type { ShutdownOptions } from '../http/graceful-shutdown.ts'
 import { serviceRoutes } from '../http/service-routes.ts'
@@ -143,6 +144,7 @@ export async function createRoutes(
     largestBody: Math.max(maxBodyBytes(config.maxImageBytes), BATCH_BODY_BYTES),
     part: 1 / config.workers,
   })
+  const turns = new RequestTurns()
   const server = await createServer({
     log,
     metrics,
@@ -153,6 +155,7 @@ export async function createRoutes(
     clientLogLines: config.clientLogLines && perProcessShare(config.clientLogLines, config.workers),
     version: VERSION,
     bodies,
+    turns,
     part: 1 / config.workers,
   })
   const authRateLimit = new AuthRateLimit(database, clock, config.failedKeys)
@@ -172,7 +175,7 @@ export async function createRoutes(
     () => observations.ns.lost + observations.mx.lost,
   )
   const shared = {
-    authenticator: new Authenticator({ identities: accounts, authRateLimit, keyRateLimit, clock }),
+    authenticator: new Authenticator({ identities: accounts, authRateLimit, keyRateLimit, turns, clock }),
     bodies,
   }
   const prefix = config.baseUrl === '' ? '' : new URL(config.baseUrl).pathname.replace(/\/$/, '')

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { taskModule } from '../../src/lib/tasks.ts'
-import { ADD, record } from '../support/domains.ts'
+import { ADD, LIST, record } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
 import { expectedHash, ImageClient } from '../support/images.ts'
+import { RawConnection } from '../support/raw.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const QUEUE = 16
@@ -56,6 +57,40 @@ suite('a crowd of addresses', { timeout: 300_000 }, () => {
     ending.abort()
     await left
   })
+
+  for (const [what, path, status] of [
+    ['links', '/i/nada', 404],
+    ['lists without a key', LIST, 401],
+    ['lists with a wrong key', `${LIST}?api=nada`, 401],
+    ['unknown paths', '/nada', 404],
+    ['the state of the service', '/healthz', 200],
+  ] as const) {
+    test(`that requests ${what} all together does not delay one with a key`, async () => {
+      const getOf = (target: string, ip: string) =>
+        `GET ${target} HTTP/1.1\r\nhost: x\r\nx-forwarded-for: ${ip}\r\n\r\n`
+      const own = await RawConnection.open(service)
+      const list = getOf(`${LIST}?api=${service.domainKey}`, addressOf(0))
+      own.send(list)
+      assert.equal((await own.reply())?.status, 200)
+      const crowd = await Promise.all(Array.from({ length: 300 }, () => RawConnection.open(service)))
+      const statuses: unknown[] = []
+      const ask = async (connection: RawConnection, i: number) => {
+        connection.send(getOf(path, addressOf(i + 1)))
+        statuses.push((await connection.reply())?.status)
+      }
+      // All are accepted.
+      await Promise.all(crowd.map(ask))
+      statuses.length = 0
+      const replies = crowd.map(ask)
+      own.send(list)
+      assert.equal((await own.reply())?.status, 200)
+      assert.ok(statuses.length < 150, `after ${statuses.length} of the crowd`)
+      await Promise.all(replies)
+      for (const connection of crowd) connection.close()
+      assert.deepEqual(statuses, Array(300).fill(status))
+      own.close()
+    })
+  }
 
   test('that sends bodies does not delay those with a key', async () => {
     const { tasks } = service.app.context

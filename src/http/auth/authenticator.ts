@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { tooManyRequests, HttpError } from '../../lib/errors.ts'
 import { clientGroup } from '../client.ts'
+import type { RequestTurns } from '../request-turns.ts'
 import type { AuthRateLimit } from './auth-rate-limit.ts'
 import type { KeyLimits, LimitedScope, Service } from './key-limits.ts'
 import type { KeyRateLimit } from './key-rate-limit.ts'
@@ -33,7 +34,13 @@ export interface AuthenticatorOptions {
   readonly identities: Identities
   readonly authRateLimit: AuthRateLimit
   readonly keyRateLimit: KeyRateLimit
+  /** For requests without a cached key. */
+  readonly turns: RequestTurns
   readonly clock: Clock
+}
+
+interface Sender {
+  readonly ip: string
 }
 
 /** Authenticates and authorises requests: checks the key, limits failures per address, enforces the rates of keys. */
@@ -41,12 +48,14 @@ export class Authenticator {
   readonly #identities: Identities
   readonly #authRateLimit: AuthRateLimit
   readonly #keyRateLimit: KeyRateLimit
+  readonly #turns: RequestTurns
   readonly #clock: Clock
 
-  constructor({ identities, authRateLimit, keyRateLimit, clock }: AuthenticatorOptions) {
+  constructor({ identities, authRateLimit, keyRateLimit, turns, clock }: AuthenticatorOptions) {
     this.#identities = identities
     this.#authRateLimit = authRateLimit
     this.#keyRateLimit = keyRateLimit
+    this.#turns = turns
     this.#clock = clock
   }
 
@@ -58,16 +67,17 @@ export class Authenticator {
    * others behind the same address, and keys of 160 random bits cannot be guessed. An expired key is not a guess,
    * so it is not counted.
    */
-  identify(key: string | undefined, access: Access, address: string): Identity | Promise<Identity> {
-    if (key === undefined || key === '') throw missingKey()
+  identify(key = '', access: Access, sender: Sender): Identity | Promise<Identity> {
     const cached = this.#identities.identifyCached(key)
-    return cached === undefined ? this.#lookUp(key, access, address) : this.#authorize(cached, access)
+    return cached === undefined ? this.#lookUp(key, access, sender) : this.#authorize(cached, access)
   }
 
-  async #lookUp(key: string, access: Access, address: string): Promise<Identity> {
-    const identity = await this.#identities.identify(key, `address ${clientGroup(address)}`)
+  async #lookUp(key: string, access: Access, sender: Sender): Promise<Identity> {
+    await this.#turns.take(sender)
+    if (key === '') throw missingKey()
+    const identity = await this.#identities.identify(key, `address ${clientGroup(sender.ip)}`)
     if (identity === undefined) {
-      this.#countFailure(address)
+      this.#countFailure(sender.ip)
       throw unknownKey()
     }
     return this.#authorize(identity, access)

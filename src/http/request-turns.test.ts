@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { OverloadError } from '../lib/errors.ts'
+import { RequestTurns } from './request-turns.ts'
+
+/** Begins requests of clients, and returns what has begun, in order. */
+function begin(turns: RequestTurns, clients: readonly string[]): string[] {
+  const begun: string[] = []
+  for (const ip of clients) {
+    const turn = turns.take({ ip })
+    if (turn === undefined) begun.push(ip)
+    else void turn.then(() => begun.push(ip))
+  }
+  return begun
+}
+
+const crowd = (count: number) => Array.from({ length: count }, (_, i) => `203.0.113.${i}`)
+
+test('32 requests begin in a turn of the event loop, and others in the next ones', async () => {
+  const turns = new RequestTurns()
+  const begun = begin(turns, crowd(100))
+  assert.equal(begun.length, 32)
+  const counts: number[] = []
+  for (let i = 0; i < 4; i++) {
+    await nextTurn()
+    counts.push(begun.length)
+  }
+  assert.deepEqual(counts, [64, 96, 100, 100])
+  assert.deepEqual(begun, crowd(100))
+  assert.equal(begin(turns, crowd(32)).length, 32)
+})
+
+test('clients take turns, and a request of nobody who waits begins after those that do', async () => {
+  const turns = new RequestTurns()
+  const begun = begin(turns, [...Array<string>(132).fill('greedy'), 'other', 'third'])
+  await nextTurn()
+  assert.deepEqual(begun.slice(32, 36), ['greedy', 'other', 'third', 'greedy'])
+  assert.deepEqual(begin(turns, ['late']), [])
+})
+
+test('a client whose requests fill its queue is refused, and others are not', async () => {
+  const turns = new RequestTurns()
+  begin(turns, Array<string>(1_032).fill('greedy'))
+  assert.throws(() => turns.take({ ip: 'greedy' }), OverloadError)
+  assert.ok(turns.take({ ip: 'other' }) instanceof Promise)
+})
