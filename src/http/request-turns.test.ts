@@ -5,20 +5,20 @@ import { OverloadError } from '../lib/errors.ts'
 import { RequestTurns } from './request-turns.ts'
 
 /** Begins requests of clients, and returns what has begun, in order. */
-function begin(turns: RequestTurns, clients: readonly string[]): string[] {
+function begin(turns: RequestTurns<string>, clients: readonly string[]): string[] {
   const begun: string[] = []
-  for (const ip of clients) {
-    const turn = turns.take({ ip })
-    if (turn === undefined) begun.push(ip)
-    else void turn.then(() => begun.push(ip))
+  for (const client of clients) {
+    const turn = turns.take(client)
+    if (turn === undefined) begun.push(client)
+    else void turn.then(() => begun.push(client))
   }
   return begun
 }
 
-const crowd = (count: number) => Array.from({ length: count }, (_, i) => `203.0.113.${i}`)
+const crowd = (count: number) => Array.from({ length: count }, (_, i) => `client ${i}`)
 
 test('32 requests begin in a turn of the event loop, and others in the next ones', async () => {
-  const turns = new RequestTurns()
+  const turns = new RequestTurns<string>((client) => client)
   const begun = begin(turns, crowd(100))
   assert.equal(begun.length, 32)
   const counts: number[] = []
@@ -32,7 +32,7 @@ test('32 requests begin in a turn of the event loop, and others in the next ones
 })
 
 test('clients take turns, and a request of nobody who waits begins after those that do', async () => {
-  const turns = new RequestTurns()
+  const turns = new RequestTurns<string>((client) => client)
   const begun = begin(turns, [...Array<string>(132).fill('greedy'), 'other', 'third'])
   await nextTurn()
   assert.deepEqual(begun.slice(32, 36), ['greedy', 'other', 'third', 'greedy'])
@@ -40,8 +40,8 @@ test('clients take turns, and a request of nobody who waits begins after those t
 })
 
 test('a client whose requests fill its queue is refused, and others are not', async () => {
-  const turns = new RequestTurns()
-  begin(turns, Array<string>(1_032).fill('greedy'))
-  assert.throws(() => turns.take({ ip: 'greedy' }), OverloadError)
-  assert.ok(turns.take({ ip: 'other' }) instanceof Promise)
+  const turns = new RequestTurns<string>((client) => client)
+  begin(turns, Array<string>(12_532).fill('greedy'))
+  assert.throws(() => turns.take('greedy'), OverloadError)
+  assert.ok(turns.take('other') instanceof Promise)
 })

@@ -1,36 +1,39 @@
 import { OverloadError } from '../lib/errors.ts'
-import { clientGroup } from './client.ts'
 
-/** Requests begun in one turn of the event loop: about a millisecond of work. */
+/** Requests that begin in one turn: about a millisecond of work, unless they are long lists. */
 const PER_TURN = 32
-/** Requests that may wait: more than there are connections, each of which has one at a time. */
+/** Requests that may wait: more than there are connections, each of which has one at a time. One client has half of the places. */
 const MAX_WAITING = 25_000
-const MAX_WAITING_PER_CLIENT = 1_000
 
 /**
- * Limits the requests that begin in one turn of the event loop, of those without a key that is known to be right. A crowd of
- * strangers then delays each step of other requests by a millisecond, however many connections it has.
+ * Limits the requests that begin in one turn of the event loop. Each connection gives it one request per turn, so without a limit a
+ * client with hundreds of connections would delay every step of the requests of all others by hundreds of its own.
  */
-export class RequestTurns {
+export class RequestTurns<Request> {
+  readonly #clientOf: (request: Request) => string | number
   /** Of each client, its oldest request first. The next one is that of the first client, who goes to the end. */
-  readonly #queues = new Map<string, (() => void)[]>()
+  readonly #queues = new Map<string | number, (() => void)[]>()
   #waiting = 0
   /** How many more requests may begin in this turn. */
   #left = PER_TURN
+
+  constructor(clientOf: (request: Request) => string | number) {
+    this.#clientOf = clientOf
+  }
 
   /**
    * Returns undefined if the request can begin now, which is usual; else a promise that resolves in its turn. Clients take turns.
    * The wait is short, because each turn is.
    * @throws OverloadError if too many requests wait
    */
-  take(request: { readonly ip: string }): Promise<void> | undefined {
+  take(request: Request): Promise<void> | undefined {
     if (this.#left > 0 && this.#waiting === 0) {
       this.#count()
       return undefined
     }
-    const client = clientGroup(request.ip)
+    const client = this.#clientOf(request)
     const queue = this.#queues.get(client) ?? []
-    if (this.#waiting === MAX_WAITING || queue.length === MAX_WAITING_PER_CLIENT) throw new OverloadError()
+    if (this.#waiting === MAX_WAITING || queue.length === MAX_WAITING / 2) throw new OverloadError()
     const { promise, resolve } = Promise.withResolvers<void>()
     queue.push(resolve)
     this.#queues.set(client, queue)
@@ -46,10 +49,11 @@ export class RequestTurns {
   #beginTurn(): void {
     this.#left = PER_TURN
     // A client that goes to the end is visited again.
-    for (const [client, [begin, ...others]] of this.#queues) {
+    for (const [client, queue] of this.#queues) {
       if (this.#left === 0) break
+      const begin = queue.shift()
       this.#queues.delete(client)
-      if (others.length > 0) this.#queues.set(client, others)
+      if (queue.length > 0) this.#queues.set(client, queue)
       this.#waiting--
       this.#count()
       begin?.()

@@ -15,6 +15,7 @@ import fastify, {
 } from 'fastify'
 import type { Logger } from 'pino'
 import { OverloadError } from '../lib/errors.ts'
+import type { Sender } from './auth/authenticator.ts'
 import type { BodyBudget } from './body/budget.ts'
 import { clientGroup, networkMatcher } from './client.ts'
 import { maxConnectionsFor, isSurplus, limitConnections, openFilesLimit } from './connection-limits.ts'
@@ -70,8 +71,8 @@ export interface ServerOptions {
   readonly version: string
   /** Used to drain bodies that no endpoint has read. */
   readonly bodies: BodyBudget
-  /** For requests to routes that check no key. */
-  readonly turns: RequestTurns
+  /** The turns of requests without a key. */
+  readonly strangers: RequestTurns<Sender>
   /** The share of the memory for unsent responses that this process may use, up to 1. */
   readonly part: number
 }
@@ -177,7 +178,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       const { raw } = request
       observe(request, reply, route)
       shutdown.keepForPipelined(raw.socket, reply.raw)
-      const turn = config.checksKey === true ? undefined : options.turns.take(request)
+      const turn = config.checksKey === true ? undefined : options.strangers.take(request)
       if (turn === undefined) return begin(request, reply, config, done)
       void turn.then(() => {
         if (!raw.socket.destroyed) begin(request, reply, config, done)

@@ -25,8 +25,9 @@ import {
   type FeedStatus,
   type Subscriptions,
 } from '../domainwatch/index.ts'
-import { Authenticator } from '../http/auth/authenticator.ts'
+import { Authenticator, type Sender } from '../http/auth/authenticator.ts'
 import { BodyBudget } from '../http/body/budget.ts'
+import { clientGroup } from '../http/client.ts'
 import { serveMetrics } from '../http/observability/metrics.ts'
 import { AuthRateLimit } from '../http/auth/auth-rate-limit.ts'
 import { claimFromDatabase, KeyRateLimit } from '../http/auth/key-rate-limit.ts'
@@ -144,7 +145,7 @@ export async function createRoutes(
     largestBody: Math.max(maxBodyBytes(config.maxImageBytes), BATCH_BODY_BYTES),
     part: 1 / config.workers,
   })
-  const turns = new RequestTurns()
+  const strangers = new RequestTurns<Sender>(({ ip }) => clientGroup(ip))
   const server = await createServer({
     log,
     metrics,
@@ -155,7 +156,7 @@ export async function createRoutes(
     clientLogLines: config.clientLogLines && perProcessShare(config.clientLogLines, config.workers),
     version: VERSION,
     bodies,
-    turns,
+    strangers,
     part: 1 / config.workers,
   })
   const authRateLimit = new AuthRateLimit(database, clock, config.failedKeys)
@@ -175,7 +176,7 @@ export async function createRoutes(
     () => observations.ns.lost + observations.mx.lost,
   )
   const shared = {
-    authenticator: new Authenticator({ identities: accounts, authRateLimit, keyRateLimit, turns, clock }),
+    authenticator: new Authenticator({ identities: accounts, authRateLimit, keyRateLimit, strangers, clock }),
     bodies,
   }
   const prefix = config.baseUrl === '' ? '' : new URL(config.baseUrl).pathname.replace(/\/$/, '')

@@ -59,13 +59,18 @@ suite('a crowd of addresses', { timeout: 300_000 }, () => {
   })
 
   for (const [what, path, status] of [
-    ['links', '/i/nada', 404],
-    ['lists without a key', LIST, 401],
-    ['lists with a wrong key', `${LIST}?api=nada`, 401],
-    ['unknown paths', '/nada', 404],
-    ['the state of the service', '/healthz', 200],
+    ['links', () => '/i/nada', 404],
+    ['lists without a key', () => LIST, 401],
+    ['lists with a wrong key', () => `${LIST}?api=nada`, 401],
+    [
+      'images with the key of an application',
+      () => `/api/v1/imagestore/get?hash=nada&api=${service.imageKey}`,
+      404,
+    ],
+    ['unknown paths', () => '/nada', 404],
+    ['the state of the service', () => '/healthz', 200],
   ] as const) {
-    test(`that requests ${what} all together does not delay one with a key`, async () => {
+    test(`that requests ${what} all together does not delay another one with a key`, async () => {
       const getOf = (target: string, ip: string) =>
         `GET ${target} HTTP/1.1\r\nhost: x\r\nx-forwarded-for: ${ip}\r\n\r\n`
       const own = await RawConnection.open(service)
@@ -75,7 +80,7 @@ suite('a crowd of addresses', { timeout: 300_000 }, () => {
       const crowd = await Promise.all(Array.from({ length: 300 }, () => RawConnection.open(service)))
       const statuses: unknown[] = []
       const ask = async (connection: RawConnection, i: number) => {
-        connection.send(getOf(path, addressOf(i + 1)))
+        connection.send(getOf(path(), addressOf(i + 1)))
         statuses.push((await connection.reply())?.status)
       }
       // All are accepted.

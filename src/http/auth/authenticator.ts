@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { tooManyRequests, HttpError } from '../../lib/errors.ts'
 import { clientGroup } from '../client.ts'
-import type { RequestTurns } from '../request-turns.ts'
+import { RequestTurns } from '../request-turns.ts'
 import type { AuthRateLimit } from './auth-rate-limit.ts'
 import type { KeyLimits, LimitedScope, Service } from './key-limits.ts'
 import type { KeyRateLimit } from './key-rate-limit.ts'
@@ -34,12 +34,13 @@ export interface AuthenticatorOptions {
   readonly identities: Identities
   readonly authRateLimit: AuthRateLimit
   readonly keyRateLimit: KeyRateLimit
-  /** For requests without a cached key. */
-  readonly turns: RequestTurns
+  /** The turns of requests without a cached key. */
+  readonly strangers: RequestTurns<Sender>
   readonly clock: Clock
 }
 
-interface Sender {
+/** Who sent a request. */
+export interface Sender {
   readonly ip: string
 }
 
@@ -48,14 +49,15 @@ export class Authenticator {
   readonly #identities: Identities
   readonly #authRateLimit: AuthRateLimit
   readonly #keyRateLimit: KeyRateLimit
-  readonly #turns: RequestTurns
+  readonly #strangers: RequestTurns<Sender>
+  readonly #accounts = new RequestTurns<Identity>(({ accountId }) => accountId)
   readonly #clock: Clock
 
-  constructor({ identities, authRateLimit, keyRateLimit, turns, clock }: AuthenticatorOptions) {
+  constructor({ identities, authRateLimit, keyRateLimit, strangers, clock }: AuthenticatorOptions) {
     this.#identities = identities
     this.#authRateLimit = authRateLimit
     this.#keyRateLimit = keyRateLimit
-    this.#turns = turns
+    this.#strangers = strangers
     this.#clock = clock
   }
 
@@ -69,11 +71,15 @@ export class Authenticator {
    */
   identify(key = '', access: Access, sender: Sender): Identity | Promise<Identity> {
     const cached = this.#identities.identifyCached(key)
-    return cached === undefined ? this.#lookUp(key, access, sender) : this.#authorize(cached, access)
+    if (cached === undefined) return this.#lookUp(key, access, sender)
+    const turn = this.#accounts.take(cached)
+    return turn === undefined
+      ? this.#authorize(cached, access)
+      : turn.then(() => this.#authorize(cached, access))
   }
 
   async #lookUp(key: string, access: Access, sender: Sender): Promise<Identity> {
-    await this.#turns.take(sender)
+    await this.#strangers.take(sender)
     if (key === '') throw missingKey()
     const identity = await this.#identities.identify(key, `address ${clientGroup(sender.ip)}`)
     if (identity === undefined) {
