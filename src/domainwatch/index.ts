@@ -29,7 +29,7 @@ import { watchDeliveryRoutes } from './routes/watch-deliveries.ts'
 import { watchEditRoutes } from './routes/watch-edits.ts'
 import { watchAtomRoute, watchesRoutes } from './routes/watches.ts'
 import { ClaimQueue } from './queue/claim-queue.ts'
-import { recordedNames, LookalikeSearch } from './lookalikes/search.ts'
+import { recordedNames, LookalikeSearch, type ReadNames } from './lookalikes/search.ts'
 import { Statistics } from './stats/statistics.ts'
 import { NameIndex, type NameIndexStats } from './list/name-index.ts'
 import type { IndexFile } from './tasks/snapshot-file.ts'
@@ -109,7 +109,7 @@ export function domainwatchRoutes(
   const { split } = dictionary
   const queue = new ClaimQueue({ database, clock, nameIndex, lists: stored, split, splits })
   queueRoute(app, shared, { queue, records, tasks, timeZone })
-  const names = () => recordedNames(database, clock, nameIndex)
+  const names: ReadNames = (account, signal) => recordedNames(database, clock, nameIndex, account, signal)
   similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary))
   statsRoute(app, shared, new Statistics({ database, clock, timeZone, nameIndex, splits }))
   historyRoute(app, shared, { database, timeZone, baseUrl })

@@ -125,14 +125,21 @@ export class RecordFields {
    * Returns the records with these names, in the order of the names. Records that no longer exist are omitted.
    * @param names a page of them
    * @param account its id: accounts take turns, between which other requests are answered
+   * @param signal ends the wait
    * @throws OverloadError if too many pages wait
    */
-  page(names: readonly string[], fields: readonly FieldName[], account: number): Promise<RecordWithFields[]> {
+  page(
+    names: readonly string[],
+    fields: readonly FieldName[],
+    account: number,
+    signal?: AbortSignal,
+  ): Promise<RecordWithFields[]> {
     const client = clientOf(account)
-    return this.#pages.run(client, async () => {
+    const read = async () => {
       await nextTurn()
       return this.withFields(names, fields, this.#database.readerOf(client))
-    })
+    }
+    return this.#pages.run(client, read, signal)
   }
 
   /** The same without waiting. @param reader a transaction, to read what it wrote */
@@ -150,8 +157,9 @@ export class RecordFields {
     names: readonly string[],
     fields: readonly FieldName[],
     account?: number,
+    signal?: AbortSignal,
   ): Promise<ReadonlyMap<string, FurtherFields>> {
-    const rows = await this.#rows(names, this.#database.scannerOf(account))
+    const rows = await this.#rows(names, this.#database.scannerOf(account, signal))
     return new Map(rows.map((row) => [row.name, furtherFieldsOf(row, fields, this.#context)]))
   }
 

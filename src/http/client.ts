@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import ipaddr from 'ipaddr.js'
+import { OverloadError } from '../lib/errors.ts'
 
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\]):\d+$/
 
@@ -43,11 +44,14 @@ export function clientGroup(given: string): string {
   return `${network.join(':')}::/64`
 }
 
-/** Returns a signal that aborts if the client disconnects before the response was sent. */
+/**
+ * Returns a signal that aborts if the client disconnects before the response was sent. Its reason is an expected error: what it
+ * interrupts is not logged.
+ */
 export function clientAbort(response: ServerResponse): AbortSignal {
   const abort = new AbortController()
   const onClose = () => {
-    if (!response.writableFinished) abort.abort()
+    if (!response.writableFinished) abort.abort(new OverloadError())
   }
   if (response.closed) onClose()
   else response.on('close', onClose)

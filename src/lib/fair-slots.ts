@@ -82,9 +82,6 @@ interface Client extends Usage {
 /** Releases a slot. Calling it again has no effect. @param cost charged to its client, besides that given before */
 export type ReleaseSlot = (cost?: number) => void
 
-/** The task was aborted while it waited for a slot. */
-export class WaitAborted extends Error {}
-
 /** Clients, and groups, without tasks whose costs are remembered. */
 const MAX_IDLE = 10_000
 
@@ -120,7 +117,7 @@ export class FairSlots {
    * Runs a task when a slot is free.
    * @param cost in any unit
    * @throws OverloadError if the queue is full or the wait times out
-   * @throws WaitAborted if `signal` aborts during the wait
+   * @throws the reason of `signal` if it aborts during the wait
    */
   async run<T>(client: string, task: () => Promise<T>, signal?: AbortSignal, cost = 0): Promise<T> {
     const release = await this.take(client, signal, cost)
@@ -133,7 +130,7 @@ export class FairSlots {
 
   /** Takes a slot that outlives the call. */
   async take(client: string, signal?: AbortSignal, cost = 0): Promise<ReleaseSlot> {
-    if (signal?.aborted === true) throw new WaitAborted()
+    signal?.throwIfAborted()
     const state = this.#clientOf(client)
     if (this.#running < this.#options.slots && this.#mayRunMore(state)) this.#begin(state, cost)
     else await this.#wait(state, signal, cost)
@@ -206,11 +203,11 @@ export class FairSlots {
       return Promise.reject(new OverloadError())
     }
     return new Promise((resolve, reject) => {
-      const leave = (error: Error) => {
+      const leave = (error: unknown) => {
         this.#remove(waiter)
         waiter.refuse(error)
       }
-      const onAbort = () => leave(new WaitAborted())
+      const onAbort = () => leave(signal?.reason)
       const timer = setTimeout(() => leave(new OverloadError()), timeoutMs)
       const cleanUp = () => {
         clearTimeout(timer)

@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Piscina, move, transferableSymbol, valueSymbol } from 'piscina'
 import { OverloadError } from './errors.ts'
-import { FairSlots, WaitAborted, groupBefore } from './fair-slots.ts'
+import { FairSlots, groupBefore } from './fair-slots.ts'
 
 /** Tasks waiting for a thread. The memory of their inputs is limited elsewhere. */
 const MAX_WAITING = 1_024
@@ -116,8 +116,7 @@ function isCapacityError(error: Error): boolean {
   const isThreadMissing = 'code' in error && error.code === 'ERR_WORKER_INIT_FAILED'
   return (
     isThreadMissing ||
-    error instanceof WaitAborted ||
-    error.name === 'AbortError' ||
+    ['AbortError', 'TimeoutError'].includes(error.name) ||
     error.message === 'Task queue is at limit'
   )
 }

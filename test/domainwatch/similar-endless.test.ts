@@ -19,9 +19,9 @@ test('an account with many searches delays another by few of them', { timeout: 3
   async function* names() {
     // With turns by account the second one needs no more than these; without them the test would wait forever.
     if (++sweeps > 6) await second.promise
-    for await (const block of databaseNames(database, clock)) yield block
+    for await (const block of databaseNames(database.scanner, clock)) yield block
     // Several queries: by then the second account has asked for the version, and is waiting for its turn.
-    for (let i = 0; i < 5; i++) for await (const _ of databaseNames(database, clock));
+    for (let i = 0; i < 5; i++) for await (const _ of databaseNames(database.scanner, clock));
   }
   const search = new LookalikeSearch(database, clock, names, readVocabulary())
   const flooding = Array.from({ length: 12 }, (_, i) => search.find(`casa${i}`, 10, 1))
@@ -41,7 +41,7 @@ test('a lookalike search that takes too long is aborted', async () => {
   await opened.store(many(100))
   async function* endless() {
     for (;;) {
-      yield* databaseNames(database, clock)
+      yield* databaseNames(database.scanner, clock)
       await breathe()
     }
   }

@@ -138,7 +138,7 @@ test('new records are found immediately, and expired ones not', async () => {
 test('names are read from the database in pages', async () => {
   const { database } = service.app.context
   const pages: string[][] = []
-  for await (const { names, starts, count } of databaseNames(database, clock, 4)) {
+  for await (const { names, starts, count } of databaseNames(database.scanner, clock, 4)) {
     const text = Buffer.from(names).toString('latin1')
     pages.push(Array.from({ length: count }, (_, i) => text.slice(starts[i], starts[i + 1])))
   }

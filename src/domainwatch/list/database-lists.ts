@@ -36,9 +36,9 @@ export class DatabaseLists {
   }
 
   /** Returns the rows (`COLUMNS`) of a page. */
-  async page(listing: Listing, account?: number): Promise<ListPage<SqlValue[]>> {
+  async page(listing: Listing, account?: number, signal?: AbortSignal): Promise<ListPage<SqlValue[]>> {
     await this.#splits?.assertDone(listing.filters)
-    const reader = this.#reader(listing, account)
+    const reader = this.#reader(listing, account, signal)
     const sources = await this.#withRanges(reader, listing)
     const pages = new PageBuilder<SqlValue[]>(listing.limit, sources, positionOfRow)
     for (const stage of stagesFrom(listing, sources)) {
@@ -49,9 +49,9 @@ export class DatabaseLists {
   }
 
   /** The rows (`COLUMNS`) of every match, in parts; see `rowsOfStage`. */
-  async *rows(listing: Listing, account?: number): AsyncGenerator<SqlValue[][]> {
+  async *rows(listing: Listing, account?: number, signal?: AbortSignal): AsyncGenerator<SqlValue[][]> {
     await this.#splits?.assertDone(listing.filters)
-    const reader = this.#database.scannerOf(account)
+    const reader = this.#database.scannerOf(account, signal)
     const sources = await this.#withRanges(reader, listing)
     for (const stage of stagesFrom(listing, sources)) {
       yield* rowsOfStage(this.#database, this.#clock, reader, { ...listing, ...stage })
@@ -92,7 +92,7 @@ export class DatabaseLists {
   }
 
   /** A list that visits many records must not hold the event loop. */
-  #reader(listing: Listing, account: number | undefined): Reader {
+  #reader(listing: Listing, account: number | undefined, signal: AbortSignal | undefined): Reader {
     const { filters, sources } = listing
     const stages = stagesFrom(listing, sources)
     const hasIndex = stages.every(({ sortKey }) => queries.hasIndex(sortKey))
@@ -102,7 +102,7 @@ export class DatabaseLists {
     // A forged cursor may have a range that spans everything.
     const hasRange = sources.some((source) => source.kind !== 'all' && source.range !== undefined)
     const visitsMany = !hasIndex || hasRange || visitsManyRecords(filters, hasStatus, isByDate)
-    return visitsMany ? this.#database.scannerOf(account) : this.#database.readerOf(clientOf(account))
+    return visitsMany ? this.#database.scannerOf(account, signal) : this.#database.readerOf(clientOf(account))
   }
 }
 

@@ -120,43 +120,54 @@ export class DomainLists {
     this.#stored = new DatabaseLists(database, clock, splits)
   }
 
-  /** @param account accounts share the database and long searches fairly */
-  async page(request: ListRequest, frame = NO_FRAME, account?: number): Promise<Page> {
+  /**
+   * @param account accounts share the database and long searches fairly
+   * @param left returns a signal that ends the search. Most searches never need one
+   */
+  async page(
+    request: ListRequest,
+    frame = NO_FRAME,
+    account?: number,
+    left?: () => AbortSignal,
+  ): Promise<Page> {
     const listing = this.#listing(request)
-    const found = await this.#find(listing, account)
+    const found = await this.#find(listing, account, left)
     if (found !== undefined) {
       const { items: hits, next } = found
       const { before, after } = frame(hits.length)
       return { json: hitsToJson(hits, before, after), count: hits.length, next: next && encodeCursor(next) }
     }
-    const { items: rows, next } = await this.#stored.page(listing, account)
+    const { items: rows, next } = await this.#stored.page(listing, account, left?.())
     const { before, after } = frame(rows.length)
     const json = Buffer.concat([before, Buffer.from(rowsToJson(rows)), after])
     return { json, count: rows.length, next: next && encodeCursor(next) }
   }
 
   /** Returns the names of a page instead of its JSON, for answers with more than the index knows. */
-  async pageNames(request: ListRequest, account?: number): Promise<PageNames> {
+  async pageNames(request: ListRequest, account?: number, left?: () => AbortSignal): Promise<PageNames> {
     const listing = this.#listing(request)
-    const found = await this.#find(listing, account)
+    const found = await this.#find(listing, account, left)
     if (found !== undefined)
       return { names: found.items.map(nameOfHit), next: found.next && encodeCursor(found.next) }
-    const { items: rows, next } = await this.#stored.page(listing, account)
+    const { items: rows, next } = await this.#stored.page(listing, account, left?.())
     return { names: rows.map(([name]) => String(name)), next: next && encodeCursor(next) }
   }
 
   /** The rows of every match, from the database; see `DatabaseLists.rows`. */
-  rows(request: ListRequest, account?: number): AsyncGenerator<SqlValue[][]> {
-    return this.#stored.rows(this.#listing(request), account)
+  rows(request: ListRequest, account?: number, signal?: AbortSignal): AsyncGenerator<SqlValue[][]> {
+    return this.#stored.rows(this.#listing(request), account, signal)
   }
 
   /** Undefined if the index is not up to date, or the database answers sooner. */
-  async #find(listing: Listing, account: number | undefined): Promise<FoundPage | undefined> {
+  async #find(
+    listing: Listing,
+    account: number | undefined,
+    left: (() => AbortSignal) | undefined,
+  ): Promise<FoundPage | undefined> {
     const segments = await this.#nameIndex?.current()
     if (segments === undefined || !isLongSearch(listing)) return segments && findPage(segments, listing)
-    return this.#searches.run(clientOf(account), async () =>
-      findSorted((await this.#nameIndex?.current()) ?? segments, listing),
-    )
+    const search = async () => findSorted((await this.#nameIndex?.current()) ?? segments, listing)
+    return this.#searches.run(clientOf(account), search, left?.())
   }
 
   #listing(request: ListRequest): Listing {

@@ -46,27 +46,25 @@ interface Ranking {
   readonly isCut: boolean
 }
 
+/**
+ * Reads all recorded names that have not expired.
+ * @param account whose search it is
+ * @param signal ends the reading
+ */
+export type ReadNames = (account?: number, signal?: AbortSignal) => AsyncIterable<NameBlock>
+
 /** Finds recorded names that resemble a given one. */
 export class LookalikeSearch {
   readonly #database: Database
   readonly #clock: Clock
-  readonly #names: () => AsyncIterable<NameBlock>
+  readonly #names: ReadNames
   readonly #vocabulary: Vocabulary
   readonly #maxMs: number
   readonly #slots = new FairSlots(SEARCHES)
   readonly #rankings: VersionedCache<Ranking>
 
-  /**
-   * @param names reads all recorded names that have not expired
-   * @param maxMs maximum duration of a search
-   */
-  constructor(
-    database: Database,
-    clock: Clock,
-    names: () => AsyncIterable<NameBlock>,
-    vocabulary: Vocabulary,
-    maxMs = MAX_MS,
-  ) {
+  /** @param maxMs maximum duration of a search */
+  constructor(database: Database, clock: Clock, names: ReadNames, vocabulary: Vocabulary, maxMs = MAX_MS) {
     this.#database = database
     this.#clock = clock
     this.#names = names
@@ -77,12 +75,13 @@ export class LookalikeSearch {
 
   /**
    * Returns the names that resemble this one most, best first, ties by name.
+   * @param signal ends the search
    * @throws OverloadError if too many searches wait, or this one takes too long
    */
-  async find(name: string, limit: number, account?: number): Promise<Lookalikes> {
+  async find(name: string, limit: number, account?: number, signal?: AbortSignal): Promise<Lookalikes> {
     const matcher = new Matcher(name, this.#vocabulary)
     const client = clientOf(account)
-    const rank = () => this.#rank(matcher, limit, client)
+    const rank = () => this.#rank(matcher, limit, account, signal)
     const cached = await this.#rankings.get(`${limit} ${name}`, client, rank)
     const reader = this.#database.readerOf(client)
     const found = await this.#read(reader, matcher, name, cached)
@@ -91,23 +90,30 @@ export class LookalikeSearch {
     return isShort ? this.#read(reader, matcher, name, await rank()) : found
   }
 
-  #rank(matcher: Matcher, limit: number, client: string): Promise<Ranking> {
-    return this.#slots.run(client, async () => {
+  #rank(
+    matcher: Matcher,
+    limit: number,
+    account: number | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<Ranking> {
+    const work = async () => {
       const best = new BestMatches(limit)
       let since = performance.now()
       const shouldPause = () => performance.now() - since > STRETCH_MS
       const deadline = since + this.#maxMs
-      for await (const block of this.#names()) {
+      for await (const block of this.#names(account, signal)) {
         if (performance.now() > deadline) throw new OverloadError()
         for (let at: number | undefined = 0; at !== undefined;) {
           at = matcher.scan(block, at, best.add, shouldPause)
           if (!shouldPause()) continue
           await nextTurn()
+          signal?.throwIfAborted()
           since = performance.now()
         }
       }
       return best.result()
-    })
+    }
+    return this.#slots.run(clientOf(account), work, signal)
   }
 
   async #read(reader: Reader, matcher: Matcher, name: string, { matches }: Ranking): Promise<Lookalikes> {
@@ -147,9 +153,11 @@ export async function* recordedNames(
   database: Database,
   clock: Clock,
   nameIndex: Pick<NameIndex, 'current'>,
+  account?: number,
+  signal?: AbortSignal,
 ): AsyncGenerator<NameBlock> {
   const segments = await nameIndex.current()
-  if (segments === undefined) yield* databaseNames(database, clock)
+  if (segments === undefined) yield* databaseNames(database.scannerOf(account, signal), clock)
   else yield* indexedNames(segments.registered, clock.now())
 }
 
@@ -168,14 +176,14 @@ function* indexedNames(segments: readonly Segment[], now: number): Generator<Nam
 
 /** All names in the database, one page in memory. A name that is there from start to end is read once, whatever others write. */
 export async function* databaseNames(
-  database: Database,
+  scanner: Reader,
   clock: Clock,
   pageSize = PAGE,
 ): AsyncGenerator<NameBlock> {
   let after = ''
   for (;;) {
     const query = namesAfter(after, pageSize, clock.now())
-    const page = await database.scanner.first(query)
+    const page = await scanner.first(query)
     if (page === undefined || page.last === null) return
     yield blockOf(page.names ?? '', page.visited)
     if (page.visited < pageSize) return

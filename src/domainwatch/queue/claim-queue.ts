@@ -79,17 +79,19 @@ export class ClaimQueue {
 
   /**
    * Claims the next records of a view, after those that the account holds.
+   * @param signal ends the wait
    * @throws HttpError 409 if the account holds as many as it may, none of which matches
    * @throws OverloadError if too many calls wait, or the view needs words that names are not split into yet
    */
-  async claim(view: QueueView, request: ClaimRequest): Promise<Claimed> {
+  async claim(view: QueueView, request: ClaimRequest, signal: AbortSignal): Promise<Claimed> {
     await this.#options.splits.assertDone(view.filters)
-    return this.#slots.run(clientOf(request.accountId), () => {
+    const claim = () => {
       const answer = Promise.withResolvers<Claimed>()
       this.#waiting.push({ ...request, view, answer })
       if (!this.#isRunning) void this.#run()
       return answer.promise
-    })
+    }
+    return this.#slots.run(clientOf(request.accountId), claim, signal)
   }
 
   /** Releases records that the account holds, all or those with these names. Returns their number. */

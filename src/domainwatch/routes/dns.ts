@@ -127,12 +127,14 @@ export function dnsRoute(app: HttpServer, shared: EndpointShared, dns: Dns, inFl
       },
     },
 
-    async handle({ values: { domain, types }, identity }) {
+    async handle({ values: { domain, types }, identity, reply }) {
       const parsed = domain === undefined ? undefined : parseDomain(domain)
       if (domain === undefined || parsed?.ok !== true)
         throw new HttpError(400, `El parámetro domain ${TAKES_DOMAIN}`)
       const account = String(identity.accountId)
-      const outcome = await lookUp(dns, parsed.ascii, types, (lookup) => slots.run(account, lookup))
+      const left = clientAbort(reply.raw)
+      const run: RunLookup = (lookup) => slots.run(account, lookup, left)
+      const outcome = await lookUp(dns, parsed.ascii, types, run)
       const { status, msg, ...found } = outcome
       if (status === 503) throw new OverloadError()
       if (msg !== undefined) throw new HttpError(status, msg, { fields: { domain, ...found } })

@@ -1,4 +1,5 @@
 import type { HttpServer } from '../../http/server.ts'
+import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { choice } from '../../http/parameters.ts'
 import { StreamLimiter } from '../events/stream-limiter.ts'
@@ -55,12 +56,13 @@ export function exportRoute(
         .type(exportFormats[format].type)
         .header('content-disposition', `attachment; filename="dominios.${format}"`)
       const { accountId } = identity
+      const left = clientAbort(reply.raw)
       const further: FurtherExport | undefined = fields && {
         fields,
-        read: (names, wanted) => records.byName(names, wanted, accountId),
+        read: (names, wanted) => records.byName(names, wanted, accountId, left),
       }
       // Reads one part ahead of the client.
-      const text = exportText(lists.rows(selection, accountId), format, further)
+      const text = exportText(lists.rows(selection, accountId, left), format, further)
       return Readable.from(text, { highWaterMark: 1 })
     },
   })

@@ -1,4 +1,5 @@
 import type { HttpServer } from '../../http/server.ts'
+import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { invalidCursor, nextLink } from '../../http/headers.ts'
 import { integer as integerParameter, text } from '../../http/parameters.ts'
@@ -78,13 +79,15 @@ export function listRoute(
       const link = (next: string | undefined) => {
         if (next !== undefined) reply.header('link', nextLink(baseUrl, request.raw.url ?? '', next))
       }
+      const { accountId } = identity
+      const left = () => clientAbort(reply.raw)
       if (values.fields === undefined) {
-        const page = await lists.page(pageRequest, frame, identity.accountId)
+        const page = await lists.page(pageRequest, frame, accountId, left)
         link(page.next)
         return page.json
       }
-      const page = await lists.pageNames(pageRequest, identity.accountId)
-      const found = await records.page(page.names, values.fields, identity.accountId)
+      const page = await lists.pageNames(pageRequest, accountId, left)
+      const found = await records.page(page.names, values.fields, accountId, left())
       link(page.next)
       const { before, after } = frame(found.length)
       return Buffer.concat([before, Buffer.from(JSON.stringify(found)), after])

@@ -1,6 +1,7 @@
 import type { HttpServer } from '../../http/server.ts'
 import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { answer, problem, array, integer, object, string } from '../../http/openapi/json-schema.ts'
+import { clientAbort } from '../../http/client.ts'
 import { choice, integer as integerParameter, text, type Values } from '../../http/parameters.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
@@ -102,14 +103,16 @@ export function queueRoute(
       },
     },
 
-    async handle({ values, identity }) {
+    async handle({ values, identity, reply }) {
       const { limit = DEFAULT_QUEUE_RECORDS, order = 'deleted', sort } = values
       const view = { filters: readFilters(withDefaults(values)), order, ascending: sort === 'asc' }
-      const { rows, remaining, until } = await queue.claim(view, { accountId: identity.accountId, limit })
+      const { accountId } = identity
+      const left = clientAbort(reply.raw)
+      const { rows, remaining, until } = await queue.claim(view, { accountId, limit }, left)
       const end = localDateTime(until, timeZone)
       const { fields } = values
       const names = rows.map(([name]) => String(name))
-      const found = fields === undefined ? rows : await records.page(names, fields, identity.accountId)
+      const found = fields === undefined ? rows : await records.page(names, fields, accountId, left)
       const data = found === rows ? rowsToJson(rows) : JSON.stringify(found)
       return (
         `{"status":200,"count":${found.length},"remaining":${remaining},"until":"${end}",` +

@@ -1,4 +1,5 @@
 import type { HttpServer } from '../../http/server.ts'
+import { clientAbort } from '../../http/client.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { parseLabelOrDomain } from '../../lib/domain-names.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
@@ -58,7 +59,7 @@ export function similarRoute(app: HttpServer, shared: EndpointShared, lookalikes
       answers: { 200: similarAnswer },
     },
 
-    async handle({ values: { domain, limit }, identity }) {
+    async handle({ values: { domain, limit }, identity, reply }) {
       const label = parseLabelOrDomain(domain ?? '')
       if (!label.ok) {
         throw new HttpError(
@@ -66,7 +67,9 @@ export function similarRoute(app: HttpServer, shared: EndpointShared, lookalikes
           'El parámetro domain debe ser un nombre de dominio .cl válido, con o sin el sufijo',
         )
       }
-      const { json, count } = await lookalikes.find(label.name, limit ?? DEFAULT_LIMIT, identity.accountId)
+      const left = clientAbort(reply.raw)
+      const found = await lookalikes.find(label.name, limit ?? DEFAULT_LIMIT, identity.accountId, left)
+      const { json, count } = found
       return `{"status":200,"count":${count},"query":"${label.name}","data":[${json}]}`
     },
   })

@@ -1,4 +1,5 @@
 import type { HttpServer } from '../../http/server.ts'
+import { clientAbort } from '../../http/client.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { integer as integerParameter } from '../../http/parameters.ts'
@@ -108,13 +109,13 @@ export function statsRoute(app: HttpServer, shared: EndpointShared, statistics: 
       answers: { 200: statsAnswer },
     },
 
-    async handle({ values, identity }) {
+    async handle({ values, identity, reply }) {
       const today = statistics.today()
       const span = spanOf(values, today)
       const { agents = DEFAULT_AGENTS, rising = 0, tags = 0 } = values
       const weeks = rising > 0 ? wordWeeks(today) : undefined
       const request = { filters: readFilters(values), span, agents, rising, weeks, tags }
-      const counts = await statistics.counts(request, identity.accountId)
+      const counts = await statistics.counts(request, identity.accountId, clientAbort(reply.raw))
       const days = { from: dayOf(span.from), to: dayOf(span.to) }
       return { status: 200, ...days, ...counts, feeds: await statistics.lastAdds() }
     },

@@ -22,11 +22,15 @@ import {
 /** Status, reserved, revision and discarded, as `marksOf` has them. */
 const MARKS = 4
 
-/** Counts in memory, as of the call: later changes have no effect. */
+/**
+ * Counts in memory, as of the call: later changes have no effect.
+ * @param signal ends the counting
+ */
 export async function countInIndex(
   segments: IndexSegments,
   request: CountRequest,
   now: number,
+  signal?: AbortSignal,
 ): Promise<Counted> {
   const { filters, span, weeks } = request
   const registered = segments.registered.map((segment) => segment.snapshot())
@@ -37,8 +41,10 @@ export async function countInIndex(
     query: IndexQuery,
     see: (segment: Segment, position: number) => void,
   ) => {
-    for await (const scan of scanInSlices(visited, query, slice))
+    for await (const scan of scanInSlices(visited, query, slice)) {
+      signal?.throwIfAborted()
       while (scan.next()) see(scan.segment, scan.position)
+    }
   }
   const ofAnyDate = seriesFilters(request)
   /** A record that was first recorded as deleted has the time of its deletion as its date, and no registration. */

@@ -78,24 +78,28 @@ export class Statistics {
     return dayOf(localDateTime(clock.now(), timeZone))
   }
 
-  /** @throws OverloadError if too many requests wait */
-  async counts(request: StatsRequest, account?: number): Promise<Counts> {
+  /**
+   * @param signal ends the counting
+   * @throws OverloadError if too many requests wait
+   */
+  async counts(request: StatsRequest, account?: number, signal?: AbortSignal): Promise<Counts> {
     const key = JSON.stringify(request)
     const { clock } = this.#options
     const known = this.#cache.peek(key)
     if (known !== undefined && clock.now() < known.validBefore) return known.counts
     const client = clientOf(account)
-    return this.#slots.run(client, async () => {
+    const count = async () => {
       let fresh: CachedCounts | undefined
       // A request that waited before may have computed the same.
       const cached = await this.#cache.get(
         key,
         client,
-        async () => (fresh = await this.#read(request, account)),
+        async () => (fresh = await this.#read(request, account, signal)),
       )
       if (cached === fresh || clock.now() < cached.validBefore) return cached.counts
-      return (await this.#read(request, account)).counts
-    })
+      return (await this.#read(request, account, signal)).counts
+    }
+    return this.#slots.run(client, count, signal)
   }
 
   /** Returns when each account last added domains, to the second; null if it never did. */
@@ -108,7 +112,11 @@ export class Statistics {
     }
   }
 
-  async #read(request: StatsRequest, account: number | undefined): Promise<CachedCounts> {
+  async #read(
+    request: StatsRequest,
+    account: number | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<CachedCounts> {
     const { clock, database, nameIndex, splits } = this.#options
     const now = clock.now()
     // Without a write, the counts only change when a discarded record expires.
@@ -118,8 +126,8 @@ export class Statistics {
     const { dialect } = database
     const { days, totals, rising, tags } =
       segments === undefined
-        ? await countInDatabase({ dialect, scanner: database.scannerOf(account) }, request, now)
-        : await countInIndex(segments, request, now)
+        ? await countInDatabase({ dialect, scanner: database.scannerOf(account, signal) }, request, now)
+        : await countInIndex(segments, request, now, signal)
     const most = tags.top(request.tags)
     const counts = {
       days,

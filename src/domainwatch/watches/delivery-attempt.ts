@@ -105,7 +105,7 @@ export class DeliverySlots {
   /**
    * @param host of the receiver, with its port
    * @param hasFailed whether the last attempt failed
-   * @throws WaitAborted or an AbortError if `signal` aborts during the wait
+   * @throws the reason of `signal`, or an AbortError, if it aborts during the wait
    */
   async run<T>(
     { destination, account, host }: Readonly<Record<'destination' | 'account' | 'host', string>>,

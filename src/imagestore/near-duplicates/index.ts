@@ -85,15 +85,24 @@ export class SimilarImages {
 
   /**
    * Finds an application's images whose hashes differ from `dhash` in at most `distance` bits: nearest first, then by hash.
+   * @param signal ends the search
    * @throws OverloadError if its hashes cannot be loaded in time
    */
-  async find(accountId: number, dhash: string, distance: number, limit: number): Promise<NearImage[]> {
+  async find(
+    accountId: number,
+    dhash: string,
+    distance: number,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<NearImage[]> {
     const query = parseHash64(dhash)
-    const found = await this.#searches.run(String(accountId), () => this.#search(accountId, query, distance))
+    const search = () => this.#search(accountId, query, distance, signal)
+    const found = await this.#searches.run(String(accountId), search, signal)
     const now = secondsOf(this.#clock)
     const images: NearImage[] = []
     for (const { distance: bits, hashes } of found.byDistance()) {
       for (let at = 0; at < hashes.length && images.length < limit; at += BATCH) {
+        signal.throwIfAborted()
         const batch = hashes.slice(at, at + BATCH)
         const left = limit - images.length
         const rows = await this.#database.all(
@@ -150,13 +159,13 @@ export class SimilarImages {
     this.#entries.clear()
   }
 
-  async #search(accountId: number, query: Hash64, distance: number): Promise<Matches> {
+  async #search(accountId: number, query: Hash64, distance: number, signal: AbortSignal): Promise<Matches> {
     const hashes = await this.#loaded(accountId, SEARCH_WAIT_MS)
     if (hashes !== undefined) return hashes.find(query, distance)
     // Still being loaded.
     if (this.#entries.has(accountId)) throw new OverloadError()
     const matches = new Matches(query, distance)
-    for await (const page of this.#pages(accountId)) await scan(page, page.length / 2, matches)
+    for await (const page of this.#pages(accountId, signal)) await scan(page, page.length / 2, matches)
     return matches
   }
 
@@ -230,8 +239,8 @@ export class SimilarImages {
     }
   }
 
-  async *#pages(accountId: number): AsyncGenerator<Uint32Array> {
-    const scanner = this.#database.scannerOf(accountId)
+  async *#pages(accountId: number, signal?: AbortSignal): AsyncGenerator<Uint32Array> {
+    const scanner = this.#database.scannerOf(accountId, signal)
     for (let after = ''; ;) {
       const page = await scanner.first(queries.hashesAfter(accountId, after, PAGE))
       if (page === undefined || page.packed === null || page.last === null || this.#isClosed) return

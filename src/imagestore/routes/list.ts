@@ -2,6 +2,7 @@ import type { HttpServer } from '../../http/server.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { clientOf } from '../../storage/database/connection-slots.ts'
 import type { Database } from '../../storage/database/database.ts'
+import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { invalidCursor, nextLink } from '../../http/headers.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
@@ -73,7 +74,9 @@ export function imageListRoute(
       })
       const { accountId } = identity
       const isSmall = search === '' && !group
-      const reader = isSmall ? database.readerOf(clientOf(accountId)) : database.scannerOf(accountId)
+      const reader = isSmall
+        ? database.readerOf(clientOf(accountId))
+        : database.scannerOf(accountId, clientAbort(reply.raw))
       const rows = await reader.all(query)
       const data = rows.slice(0, limit)
       const last = data.at(-1)

@@ -1,4 +1,5 @@
 import type { HttpServer } from '../../http/server.ts'
+import { clientAbort } from '../../http/client.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { clientOf } from '../../storage/database/connection-slots.ts'
@@ -87,13 +88,13 @@ export function similarRoute(
       },
     },
 
-    async handle({ identity: { accountId }, values }) {
+    async handle({ identity: { accountId }, values, reply }) {
       const { distance = DEFAULT_DISTANCE, limit = DEFAULT_IMAGES } = values
       if ((values.hash === undefined) === (values.dhash === undefined)) {
         throw new HttpError(400, 'La solicitud debe llevar el parámetro hash o el parámetro dhash')
       }
       const wanted = values.dhash ?? (await dhashOf(accountId, values.hash ?? ''))
-      const data = await similar.find(accountId, wanted, distance, limit)
+      const data = await similar.find(accountId, wanted, distance, limit, clientAbort(reply.raw))
       return { status: 200, count: data.length, dhash: wanted, data }
     },
   })

@@ -1,4 +1,5 @@
 import type { HttpServer } from '../../http/server.ts'
+import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
 import { integer } from '../../http/parameters.ts'
@@ -82,11 +83,12 @@ export function statsRoute(
       answers: { 200: statsAnswer },
     },
 
-    async handle({ identity: { accountId }, values: { days = DEFAULT_DAYS } }) {
+    async handle({ identity: { accountId }, values: { days = DEFAULT_DAYS }, reply }) {
       const { max_images = null, max_bytes = null } =
         (await database.readerOf(clientOf(accountId)).first(limitsOf(accountId))) ?? {}
       // One row for each day and kind: some thousand after years, however many images there are.
-      const usage = await database.scannerOf(accountId).all(usageAt(accountId, secondsOf(clock)))
+      const scanner = database.scannerOf(accountId, clientAbort(reply.raw))
+      const usage = await scanner.all(usageAt(accountId, secondsOf(clock)))
       const kinds = sumBy(usage, ({ mime }) => mime)
       const byDay = sumBy(usage, ({ day }) => new Date(day * DAY_MS).toISOString().slice(0, 10))
       return {

@@ -12,8 +12,11 @@ export interface Database extends Reader, AsyncDisposable {
   readonly dialect: Dialect
   /** For reads of the service itself that may visit many rows: they do not delay other requests. */
   readonly scanner: Reader
-  /** The same on behalf of an account: accounts and the service share the scanning connections fairly. */
-  scannerOf(account: number | undefined): Reader
+  /**
+   * The same on behalf of an account: accounts and the service share the scanning connections fairly.
+   * @param signal after it aborts no further read starts; reads that have not started reject with its reason
+   */
+  scannerOf(account: number | undefined, signal?: AbortSignal): Reader
   /**
    * For small reads on behalf of a client, `<group> <name>`: groups, and within each its clients, share the reading
    * connections fairly. Other small reads are those of the service itself.

@@ -78,12 +78,12 @@ export async function openPostgres(
 
   watch.start()
 
-  const scannerFor = (account?: number) =>
+  const scannerFor = (account?: number, signal?: AbortSignal) =>
     readerOn((form, query) => {
       const read = (connection: PostgresConnection) =>
         inTransaction(connection, BEGIN_SCAN, () => connection[form](query))
       return timed('scan', () =>
-        scanSlots.run(clientOf(account), () => pool.use(SCAN_TIMEOUT_MS + SILENCE_MS, read)),
+        scanSlots.run(clientOf(account), () => pool.use(SCAN_TIMEOUT_MS + SILENCE_MS, read), signal),
       )
     })
   const readerFor = (client: string) =>

@@ -33,9 +33,9 @@ export async function openSqlite(
   // SQLite has one writer.
   const writes = connectionSlots('write', 1)
   const scans = connectionSlots('scan', 1)
-  const scannerFor = (account?: number) =>
+  const scannerFor = (account?: number, signal?: AbortSignal) =>
     readerOn((form, query) =>
-      timed('scan', () => scans.run(clientOf(account), () => scanner.read(form, query))),
+      timed('scan', () => scans.run(clientOf(account), () => scanner.read(form, query), signal)),
     )
   const here = readerOn((form, query) =>
     timed('read', async () => onStorage(path, () => reader[form](query.sql, sqlValues(query)))),

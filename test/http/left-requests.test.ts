@@ -1,0 +1,92 @@
+/** Requests whose clients left before the answer: they read nothing more. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Database, Reader } from '../../src/storage/database/database.ts'
+import { LIST, record, stored } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
+import { call } from '../support/http.ts'
+import { gradient, ImageClient } from '../support/images.ts'
+import { startService } from '../support/service.ts'
+
+const LEAVING = 3
+const service = await startService({ flags: { 'search-memory': '0' } })
+after(() => service[Symbol.asyncDispose]())
+
+before(async () => {
+  await stored(service, [record('banco'), record('banc0')])
+  const image = await gradient(16, 16).png().toBuffer()
+  assert.equal((await new ImageClient(service.url, service.imageKey).upload(image)).status, 200)
+})
+
+/** Delays the reads of scans until they are released, and counts those that were made. */
+function holdScans(database: Database) {
+  const scannerOf = database.scannerOf.bind(database)
+  const released = Promise.withResolvers<void>()
+  const reads = { started: 0, made: 0 }
+  async function made<T>(read: () => Promise<T>): Promise<T> {
+    reads.started++
+    await released.promise
+    const result = await read()
+    reads.made++
+    return result
+  }
+  database.scannerOf = (...given) => {
+    const reader = scannerOf(...given)
+    const held: Reader = {
+      all: (query) => made(() => reader.all(query)),
+      first: (query) => made(() => reader.first(query)),
+      values: (query) => made(() => reader.values(query)),
+    }
+    return held
+  }
+  return {
+    reads,
+    release: () => released.resolve(),
+    [Symbol.dispose]() {
+      database.scannerOf = scannerOf
+    },
+  }
+}
+
+const leftRequests = async () => (await service.log()).split('"status":499').length - 1
+
+const REQUESTS: Readonly<Record<string, (i: number) => string>> = {
+  'domainwatch/similar': (i) => `/api/v1/domainwatch/similar?domain=banco${i}`,
+  'domainwatch/stats': (i) => `/api/v1/domainwatch/stats?tags=5&rising=5&agents=${i + 1}`,
+  'domainwatch/list': () => `${LIST}?length=5`,
+  'domainwatch/export': () => '/api/v1/domainwatch/export?fields=note',
+  'imagestore/list': () => '/api/v1/imagestore/list?search=foto',
+  'imagestore/stats': () => '/api/v1/imagestore/stats?days=5',
+}
+
+for (const [name, request] of Object.entries(REQUESTS)) {
+  test(`${name} reads nothing more for clients that have left`, async () => {
+    const key = name.startsWith('image') ? service.imageKey : service.domainKey
+    const pathOf = (i: number) => `${request(i)}&api=${key}`
+    const { database } = service.app.context
+    const readsAlone = async (i: number) => {
+      using scans = holdScans(database)
+      scans.release()
+      assert.equal((await call(service, pathOf(i))).status, 200)
+      return scans.reads.made
+    }
+    const expected = await readsAlone(0)
+    assert.ok(expected > 0)
+    const leftBefore = await leftRequests()
+    using scans = holdScans(database)
+    const leaving = new AbortController()
+    const left = Array.from({ length: LEAVING }, (_, i) =>
+      fetch(`${service.url}${pathOf(i + 1)}`, { signal: leaving.signal }).then((response) => response.text()),
+    )
+    await eventually(() => scans.reads.started > 0)
+    // The others have arrived by then.
+    for (let i = 0; i < LEAVING; i++) assert.equal((await call(service, '/healthz')).status, 200)
+    leaving.abort()
+    await Promise.allSettled(left)
+    await eventually(async () => (await leftRequests()) === leftBefore + LEAVING)
+    scans.release()
+    assert.equal((await call(service, pathOf(LEAVING + 1))).status, 200)
+    assert.equal(scans.reads.made, expected)
+    assert.ok(!(await service.log()).includes('unexpected error'))
+  })
+}
