@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import pg from 'pg'
 import { logState } from '../../src/storage/database/changes/change-log.ts'
 import { cursorAt, type Change } from '../../src/storage/database/changes/change.ts'
+import { DatabaseFault } from '../../src/storage/database/postgres/faults.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { propertyRuns } from '../support/effort.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
@@ -77,6 +78,13 @@ describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, tim
       assert.equal((await database.changes.since(cursorAt(log.epoch, 0), 100)).kind, 'page')
     }
     await made.drop()
+  })
+
+  test('a closed database does not wait for changes', async () => {
+    await using place = await open()
+    const { database } = place
+    await database.close()
+    await assert.rejects(database.changes.head(), DatabaseFault)
   })
 
   test('a change with a low number that is committed late is not skipped', async () => {

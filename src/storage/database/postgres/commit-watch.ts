@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { TOPICS, type Topic } from '../changes/change.ts'
 import type { ChangeSource } from '../changes/change-log.ts'
-import { DatabaseFault } from './faults.ts'
+import { closedFault, DatabaseFault } from './faults.ts'
 import { connectionSettings, type Report } from './pool.ts'
 
 /** Announcements follow commits and carry the node's name. */
@@ -106,6 +106,7 @@ export class CommitWatch implements ChangeSource {
   }
 
   #nextPoll(): Promise<void> {
+    if (this.#closed) return Promise.reject(closedFault())
     const polled = Promise.withResolvers<void>()
     this.#waiting.push(polled)
     this.#wake()
@@ -152,8 +153,7 @@ export class CommitWatch implements ChangeSource {
       this.#wakeup = Promise.withResolvers()
       await this.#pause(MIN_INTERVAL_MS - (performance.now() - began))
     }
-    for (const one of this.#waiting)
-      one.reject(new DatabaseFault(new Error('the database was closed'), 'fault'))
+    for (const one of this.#waiting) one.reject(closedFault())
     // For short commands: the other nodes would find out a second later.
     if (this.#client !== undefined) await this.#announce(this.#client).catch(() => {})
     await this.#drop()

@@ -39,6 +39,10 @@ export class DatabaseFault extends Error {
   }
 }
 
+/** The fault of whatever is asked of a closed database. */
+export const closedFault = (): DatabaseFault =>
+  new DatabaseFault(new Error('the database was closed'), 'fault')
+
 const CONFLICTS = new Set([
   '40001', // serialization failure
   '40P01', // deadlock

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { sqlValues, type Query, type SqlValue } from '../sql.ts'
-import { DatabaseFault } from './faults.ts'
+import { closedFault, DatabaseFault } from './faults.ts'
 
 /** Default number of connections of one process, without the listening one. */
 const DEFAULT_CONNECTIONS = 12
@@ -99,7 +99,7 @@ export class ConnectionPool {
    * @param silenceMs how long the server may leave a statement unanswered, unless the statement says otherwise
    */
   async use<T>(silenceMs: number, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
-    if (this.#pool.ending) throw new DatabaseFault(new Error('the database was closed'), 'fault')
+    if (this.#pool.ending) throw closedFault()
     const client = await this.#pool.connect().catch((error: unknown) => {
       // The cause is never the request itself.
       throw new DatabaseFault(error, 'lost')
