@@ -34,8 +34,8 @@ export interface FairSlotsOptions {
   readonly maxWaiting: number
   /** Waiting tasks of one client. */
   readonly maxWaitingPerClient: number
-  /** Longest wait for a slot, in milliseconds. */
-  readonly timeoutMs: number
+  /** Longest wait for a slot, in milliseconds; by default only the signal ends it. */
+  readonly timeoutMs?: number
   /** Returns the group of a client. Groups share the slots first, then the clients of a group. By default each is alone. */
   readonly groupOf?: (client: string) => string
 }
@@ -208,7 +208,8 @@ export class FairSlots {
         waiter.refuse(error)
       }
       const onAbort = () => leave(signal?.reason)
-      const timer = setTimeout(() => leave(new OverloadError()), timeoutMs)
+      const timer =
+        timeoutMs === undefined ? undefined : setTimeout(() => leave(new OverloadError()), timeoutMs)
       const cleanUp = () => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', onAbort)

@@ -23,14 +23,13 @@ export interface TakenSlot {
   readonly release: ReleaseSlot
 }
 
-/** Slots that jobs take through a `JobQueue`, which limits how many wait. */
-export const queuedSlots = (slots: number, slotsPerClient: number, timeoutMs: number): FairSlots =>
+/** Slots that jobs take through a `JobQueue`, which limits how many wait and for how long. */
+export const queuedSlots = (slots: number, slotsPerClient: number): FairSlots =>
   new FairSlots({
     slots,
     slotsPerClient,
     maxWaiting: Infinity,
     maxWaitingPerClient: Infinity,
-    timeoutMs,
     groupOf: groupBefore,
   })
 

@@ -58,8 +58,7 @@ export class DecoderPool {
 
   constructor(options: EngineOptions) {
     this.#options = options
-    // A job that has waited before ends earlier.
-    const slotsFor = (slots: number) => queuedSlots(slots, slots, options.waitMs)
+    const slotsFor = (slots: number) => queuedSlots(slots, slots)
     this.#slots = {
       light: slotsFor(options.workers),
       heavy: slotsFor(Math.max(1, Math.floor(options.workers / 2))),

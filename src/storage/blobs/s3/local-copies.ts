@@ -26,7 +26,7 @@ export function localCopies(
   { copies: limit, copiesPerClient, copyWaitMs, maxWaiting, maxWaitingPerClient }: S3Options,
   download: (key: string, client: string) => Promise<string | undefined>,
 ) {
-  const slots = queuedSlots(limit, copiesPerClient, copyWaitMs)
+  const slots = queuedSlots(limit, copiesPerClient)
   const queue = new JobQueue(maxWaiting, maxWaitingPerClient)
   const copies = new Map<string, Copy>()
 
