@@ -13,8 +13,7 @@ import type { Requesters } from './requesters.ts'
 /** A job that waits. */
 interface QueuedJob {
   readonly requesters: Requesters
-  /** Ends its wait, and removes it from the queue. */
-  readonly reject: () => void
+  readonly displaced: AbortController
 }
 
 /** A slot, and the client in whose turn it was taken. */
@@ -32,6 +31,44 @@ export const queuedSlots = (slots: number, slotsPerClient: number): FairSlots =>
     maxWaitingPerClient: Infinity,
     groupOf: groupBefore,
   })
+
+/**
+ * Takes the first slot that any of the clients of a job gets.
+ * @param requesters they may join and leave during the wait
+ * @param end aborts when the job must not wait any longer
+ * @throws OverloadError if none of them may wait, or `end` aborts
+ */
+export async function takeFirst(
+  slots: FairSlots,
+  requesters: Requesters,
+  end: AbortSignal,
+): Promise<TakenSlot> {
+  const { promise, resolve, reject } = Promise.withResolvers<TakenSlot>()
+  /** Aborts when one of them has got a slot, or none will. */
+  const ended = new AbortController()
+  const fail = () => {
+    ended.abort()
+    reject(new OverloadError())
+  }
+  using _listener = addAbortListener(end, fail)
+  let waiting = 0
+  requesters.follow((client, left) => {
+    waiting++
+    slots.take(client, AbortSignal.any([ended.signal, left])).then(
+      (release) => {
+        if (ended.signal.aborted) return release()
+        ended.abort()
+        resolve({ client, release })
+      },
+      () => {
+        waiting--
+        // Those that have not left were refused.
+        if (waiting === 0 && requesters.clients.length > 0) fail()
+      },
+    )
+  })
+  return await promise
+}
 
 /** The queue of a job that nobody wants any more. */
 const UNWANTED: QueueLength = { group: '', ofGroup: Infinity, ofClient: Infinity }
@@ -63,34 +100,16 @@ export class JobQueue {
    * @throws OverloadError if the queue is full, the job was displaced, or `end` aborts
    */
   async take(slots: FairSlots, requesters: Requesters, end: AbortSignal): Promise<TakenSlot> {
-    const { promise, resolve, reject } = Promise.withResolvers<TakenSlot>()
-    /** Aborts when one of them has got a slot, or none will. */
-    const ended = new AbortController()
-    const finish = () => {
-      ended.abort()
+    const job = { requesters, displaced: new AbortController() }
+    const { running } = slots
+    const taken = takeFirst(slots, requesters, AbortSignal.any([end, job.displaced.signal]))
+    // Otherwise one of them has got a slot without waiting.
+    if (slots.running === running && !this.#add(job)) job.displaced.abort()
+    try {
+      return await taken
+    } finally {
       this.#jobs.delete(job)
     }
-    const fail = () => {
-      finish()
-      reject(new OverloadError())
-    }
-    const job = { requesters, reject: fail }
-    using _listener = addAbortListener(end, fail)
-    const { running } = slots
-    requesters.follow((client, left) => {
-      slots.take(client, AbortSignal.any([ended.signal, left])).then(
-        (release) => {
-          if (ended.signal.aborted) return release()
-          finish()
-          resolve({ client, release })
-        },
-        // It left, or another one got a slot.
-        () => {},
-      )
-    })
-    // Otherwise one of them has got a slot without waiting.
-    if (slots.running === running && !this.#add(job)) fail()
-    return await promise
   }
 
   /** Returns false if there is no room. */
@@ -100,7 +119,8 @@ export class JobQueue {
     if (this.#jobs.size >= this.#max) {
       const displaced = this.#longest(job)
       if (displaced === undefined) return false
-      displaced.reject()
+      this.#jobs.delete(displaced)
+      displaced.displaced.abort()
     }
     this.#jobs.add(job)
     return true

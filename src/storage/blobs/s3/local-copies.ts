@@ -7,7 +7,7 @@ import { Requesters, SERVICE_CLIENT } from '../../../lib/requesters.ts'
 import type { S3Options } from './requests.ts'
 
 interface Copy {
-  /** The clients of all users that wait for its slot. */
+  /** The clients of all users that wait for it. */
   readonly requesters: Requesters
   users: number
   /** Aborts when nobody uses it any more. */
@@ -20,11 +20,12 @@ interface Copy {
 /**
  * Returns a function that runs `use` with a local copy of a blob. Concurrent users of the same blob share one copy, which is
  * made in the turn of any of their clients. The last user removes it.
- * @param download writes a blob into a new file and returns its path; undefined if there is none
+ * @param download writes a blob into a new file in the turn of any of `requesters`, and returns its path; undefined if there is
+ * none. Its wait ends with `abandoned`
  */
 export function localCopies(
   { copies: limit, copiesPerClient, copyWaitMs, maxWaiting, maxWaitingPerClient }: S3Options,
-  download: (key: string, client: string) => Promise<string | undefined>,
+  download: (key: string, requesters: Requesters, abandoned: AbortSignal) => Promise<string | undefined>,
 ) {
   const slots = queuedSlots(limit, copiesPerClient)
   const queue = new JobQueue(maxWaiting, maxWaitingPerClient)
@@ -32,9 +33,8 @@ export function localCopies(
 
   async function start(key: string, copy: Copy): Promise<string | undefined> {
     const end = AbortSignal.any([copy.abandoned.signal, AbortSignal.timeout(copyWaitMs)])
-    const { client, release } = await queue.take(slots, copy.requesters, end)
-    copy.releaseSlot = release
-    return download(key, client)
+    copy.releaseSlot = (await queue.take(slots, copy.requesters, end)).release
+    return download(key, copy.requesters, copy.abandoned.signal)
   }
 
   return async function withLocalCopy<T>(

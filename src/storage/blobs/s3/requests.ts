@@ -17,8 +17,9 @@ import { BlobDamaged } from '../blob-store.ts'
 import { openClient, withDeadline } from './client.ts'
 import { isNamed, isTransient, translate } from './errors.ts'
 import type { S3Location } from './location.ts'
-import { FairSlots, groupBefore } from '../../../lib/fair-slots.ts'
-import { SERVICE_CLIENT } from '../../../lib/requesters.ts'
+import { FairSlots, groupBefore, type ReleaseSlot } from '../../../lib/fair-slots.ts'
+import { takeFirst } from '../../../lib/job-queue.ts'
+import { type Requesters, SERVICE_CLIENT } from '../../../lib/requesters.ts'
 
 /** Limits of an S3 store. Times in milliseconds. */
 export interface S3Options {
@@ -86,6 +87,9 @@ export type ObserveFaults = (operation: string, error: Error) => void
 
 /** Called before each request; `attempt` counts from 1. */
 export type ObserveAttempts = (operation: string, attempt: number) => void
+
+/** In whose turn an operation runs: a client's, or that of any client that requests it until it is abandoned. */
+type Turn = string | { readonly requesters: Requesters; readonly abandoned: AbortSignal }
 
 /** One operation: its name for the metrics, and the signal of its deadline. */
 export interface Operation {
@@ -163,17 +167,28 @@ export class S3Requests {
     return fault
   }
 
-  /** Runs an operation when it is its client's turn. @param bytes that it moves, which extend the deadline */
-  operate<T>(
+  /**
+   * Runs an operation when it is its client's turn.
+   * @param bytes that it moves, which extend the deadline
+   */
+  async operate<T>(
     name: string,
     bytes: number,
     work: (operation: Operation) => Promise<T>,
-    client: string = SERVICE_CLIENT,
+    turn: Turn = SERVICE_CLIENT,
   ): Promise<T> {
     const ms = this.#options.totalMs + (bytes / this.#options.minBytesPerSecond) * 1_000
-    return this.observed(name, () =>
-      this.#slots.run(client, () => withDeadline(ms, (signal) => work({ name, signal }))),
-    )
+    const release = await this.#takeSlot(turn)
+    try {
+      return await this.observed(name, () => withDeadline(ms, (signal) => work({ name, signal })))
+    } finally {
+      release()
+    }
+  }
+
+  async #takeSlot(turn: Turn): Promise<ReleaseSlot> {
+    if (typeof turn === 'string') return this.#slots.take(turn)
+    return (await takeFirst(this.#slots, turn.requesters, turn.abandoned)).release
   }
 
   /** Sends a command, with the retries of the SDK. */

@@ -192,7 +192,7 @@ export function openS3Blobs(
     },
     openWhole: (key) => openStream(key),
 
-    withLocalFile: localCopies(options, (key, client) =>
+    withLocalFile: localCopies(options, (key, requesters, abandoned) =>
       // The size is unknown before the answer, so the deadline is generous; a silent store is noticed earlier.
       requests.operate(
         'copy',
@@ -211,7 +211,7 @@ export function openS3Blobs(
             throw error
           }
         },
-        client,
+        { requesters, abandoned },
       ),
     ),
 
