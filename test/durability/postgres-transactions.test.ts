@@ -40,6 +40,29 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
     await runStatement(url, `SELECT pg_terminate_backend(${own?.pid}, 5000)`)
   }
 
+  test('transactions that were rolled back do not make the list index load all records again', async () => {
+    await using service = await startService()
+    await eventually(async () => (await call(service, '/metrics')).text.includes('catalejo_search_ready 1\n'))
+    assert.deepEqual(await names(service), [])
+    const insert = (from: number, to: number) =>
+      service.sql(
+        `INSERT INTO domains (name, length, agent, agent_folded, status, reserved, date_reg, date_mod)
+         SELECT 'n' || i, length('n' || i), 'grupo', 'grupo', 1, 0, '2026-01-05 10:20:30', '2026-01-05 10:20:30'
+         FROM generate_series(${from}, ${to}) AS i`,
+      )
+    // More than one page of changes, and as many ids as large batches leave unused.
+    await insert(1, 301)
+    await service.sql(
+      `SELECT count(nextval(pg_get_serial_sequence('changes', 'id'))) FROM generate_series(1, 300001)`,
+    )
+    await insert(302, 302)
+    await eventually(async () => {
+      assert.equal((await names(service)).length, 302)
+      return (await call(service, '/metrics')).text.includes('catalejo_search_names 302\n')
+    })
+    assert.doesNotMatch(await service.log(), /reloading the list index/)
+  })
+
   test('what was committed before a node started is not new to it, although a transaction is running', async () => {
     await using here = await place()
     const { database, url } = here

@@ -23,6 +23,7 @@ function followerOf(newest: number, records: number) {
           const last = id + count
           return { kind: 'text', text: 'x', count, cursor: cursorAt(EPOCH, last), left: newest - last }
         },
+        hasMoreThan: async (count, cursor) => newest - (partsOf(cursor)?.id ?? 0) > count,
       },
       scanner: { first: async () => undefined, all: async () => [], values: async () => [] },
       version: () => newest,

@@ -20,7 +20,7 @@ export type CatchUpResult = 'current' | 'behind' | 'lost'
 
 interface ChangeFollowerOptions {
   readonly database: Pick<Database, 'scanner' | 'version'> & {
-    readonly changes: Pick<Database['changes'], 'head' | 'text'>
+    readonly changes: Pick<Database['changes'], 'head' | 'text' | 'hasMoreThan'>
   }
   readonly writes: ReadYourWrites
   /**
@@ -152,7 +152,8 @@ export class ChangeFollower {
       if (page.left === 0) return 'current'
       // An open transaction has earlier changes than some committed ones.
       if (page.count < limit) return 'behind'
-      if (page.left > maxChangesBehind(this.#options.records())) return 'lost'
+      const max = maxChangesBehind(this.#options.records())
+      if (page.left > max && (await changes.hasMoreThan(max, page.cursor, scanner))) return 'lost'
     }
     return 'full'
   }

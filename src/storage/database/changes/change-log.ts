@@ -19,7 +19,7 @@ export type ChangeText =
       /** Changes read, of all topics. */
       readonly count: number
       readonly cursor: Cursor
-      /** At most this many committed changes, of all topics, come after the cursor. */
+      /** At most this many committed changes, of all topics, come after the cursor: ids of rolled back ones count, too. */
       readonly left: number
     }
   | { readonly kind: 'gap' }
@@ -130,6 +130,12 @@ export class ChangeLog {
     }
   }
 
+  /** Whether more than `count` committed changes come after a cursor. Visits that many entries of an index. */
+  async hasMoreThan(count: number, cursor: Cursor, reader: Reader): Promise<boolean> {
+    const id = partsOf(cursor)?.id ?? 0
+    return (await reader.first(changeBehind(id, count))) !== undefined
+  }
+
   /**
    * Yields every change after `cursor`, then new ones, until `signal` aborts. Reads at most one page ahead. Ends with
    * `gap` if the follower falls behind the retained changes.
@@ -178,6 +184,10 @@ export const logState = () => sql<{ epoch: string; floor: number; newest: number
 const changesBetween = (after: number, upTo: number, count: number) => sql`
   SELECT id, at, topic, kind, key, account_id, before, after FROM changes
   WHERE id > ${after} AND id <= ${upTo} ORDER BY id ${limit(count)}`
+
+/** The change that this many others precede after an id. */
+const changeBehind = (after: number, count: number) => sql`
+  SELECT id FROM changes WHERE id > ${after} ORDER BY id ${limit(1)} OFFSET CAST(${count} AS INTEGER)`
 
 /** Changes from one id downwards, the newest first. */
 const changesBefore = (floor: number, upTo: number, count: number) => sql`
