@@ -59,34 +59,65 @@ const REQUESTS: Readonly<Record<string, (i: number) => string>> = {
   'imagestore/stats': () => '/api/v1/imagestore/stats?days=5',
 }
 
+/** Sends requests and leaves them once they have arrived. @param hasBegun whether the first of them is held */
+async function leave(paths: readonly string[], hasBegun: () => boolean): Promise<void> {
+  const leftBefore = await leftRequests()
+  const leaving = new AbortController()
+  const left = paths.map((path) =>
+    fetch(`${service.url}${path}`, { signal: leaving.signal }).then((response) => response.text()),
+  )
+  await eventually(hasBegun)
+  // The others have arrived by then.
+  for (const _ of paths) assert.equal((await call(service, '/healthz')).status, 200)
+  leaving.abort()
+  await Promise.allSettled(left)
+  await eventually(async () => (await leftRequests()) === leftBefore + paths.length)
+}
+
 for (const [name, request] of Object.entries(REQUESTS)) {
   test(`${name} reads nothing more for clients that have left`, async () => {
     const key = name.startsWith('image') ? service.imageKey : service.domainKey
     const pathOf = (i: number) => `${request(i)}&api=${key}`
     const { database } = service.app.context
-    const readsAlone = async (i: number) => {
+    const readsAlone = async () => {
       using scans = holdScans(database)
       scans.release()
-      assert.equal((await call(service, pathOf(i))).status, 200)
+      assert.equal((await call(service, pathOf(LEAVING))).status, 200)
       return scans.reads.made
     }
-    const expected = await readsAlone(0)
+    const expected = await readsAlone()
     assert.ok(expected > 0)
-    const leftBefore = await leftRequests()
     using scans = holdScans(database)
-    const leaving = new AbortController()
-    const left = Array.from({ length: LEAVING }, (_, i) =>
-      fetch(`${service.url}${pathOf(i + 1)}`, { signal: leaving.signal }).then((response) => response.text()),
+    await leave(
+      Array.from({ length: LEAVING }, (_, i) => pathOf(i)),
+      () => scans.reads.started > 0,
     )
-    await eventually(() => scans.reads.started > 0)
-    // The others have arrived by then.
-    for (let i = 0; i < LEAVING; i++) assert.equal((await call(service, '/healthz')).status, 200)
-    leaving.abort()
-    await Promise.allSettled(left)
-    await eventually(async () => (await leftRequests()) === leftBefore + LEAVING)
     scans.release()
     assert.equal((await call(service, pathOf(LEAVING + 1))).status, 200)
     assert.equal(scans.reads.made, expected)
     assert.ok(!(await service.log()).includes('unexpected error'))
   })
 }
+
+test('no Atom feed is made for clients that have left', async () => {
+  const { changes } = service.app.context.database
+  const newest = changes.newest.bind(changes)
+  const released = Promise.withResolvers<void>()
+  let searches = 0
+  changes.newest = async function* (count) {
+    searches++
+    await released.promise
+    yield* newest(count)
+  }
+  const pathOf = (i: number) =>
+    `/api/v1/domainwatch/events?format=atom&search=banco${i}&api=${service.domainKey}`
+  await leave(
+    Array.from({ length: LEAVING }, (_, i) => pathOf(i)),
+    () => searches > 0,
+  )
+  released.resolve()
+  assert.equal((await call(service, pathOf(LEAVING))).status, 200)
+  // The first, which had begun, and the last.
+  assert.equal(searches, 2)
+  changes.newest = newest
+})

@@ -108,6 +108,7 @@ export class Events {
 
   /**
    * Returns an Atom feed of the newest events that concern the filters.
+   * @param signal ends the search for them
    * @throws OverloadError if too many Atom feeds wait
    */
   async atomFeed(
@@ -116,6 +117,7 @@ export class Events {
     limit: number,
     sheetUrl: (name: string) => string,
     account: number,
+    signal: AbortSignal,
   ): Promise<AtomFeed> {
     // The id of a feed must not change, and is derived from the former names of these filters.
     const filterKey = JSON.stringify(filters).replace(/"(min|max)_length":/g, '"$1Length":')
@@ -124,19 +126,24 @@ export class Events {
     const known = this.#atomFeeds.peek(cacheKey)
     if (known !== undefined) return known
     const client = clientOf(account)
-    return this.#atomFeedSlots.run(client, () =>
-      this.#atomFeeds.get(cacheKey, client, async () => {
-        const events = await this.#newest(changes, filters, limit)
-        const entries = events.map((event) => entryOf(event, 'es'))
-        return atomFeed(`eventos ${key}`, 'cambios', entries, sheetUrl, 'es')
-      }),
-    )
+    const make = async () => {
+      const events = await this.#newest(changes, filters, limit, signal)
+      const entries = events.map((event) => entryOf(event, 'es'))
+      return atomFeed(`eventos ${key}`, 'cambios', entries, sheetUrl, 'es')
+    }
+    return this.#atomFeedSlots.run(client, () => this.#atomFeeds.get(cacheKey, client, make), signal)
   }
 
   /** Returns the newest events that concern the filters, newest first. */
-  async #newest(changes: Changes, filters: Filters, limit: number): Promise<DomainEvent[]> {
+  async #newest(
+    changes: Changes,
+    filters: Filters,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<DomainEvent[]> {
     const found: DomainEvent[] = []
     for await (const page of this.#database.changes.newest(MAX_SEARCHED_CHANGES)) {
+      signal.throwIfAborted()
       for (const change of page) {
         const event = await eventOf(change, this.#reading)
         if (event === undefined || !concerns(changes, filters, event)) continue

@@ -3,6 +3,7 @@ import type { HttpServer, HttpRequest } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
 import { publicUrl } from '../../http/headers.ts'
+import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { choice, integer, text } from '../../http/parameters.ts'
 import type { Events } from '../events/index.ts'
@@ -62,7 +63,8 @@ export function eventsRoute(app: HttpServer, shared: EndpointShared, events: Eve
       const after = lastEventId(request, values.last_event_id)
       if (values.format === 'atom') {
         const limit = values.limit ?? DEFAULT_ENTRIES
-        const feed = await events.atomFeed(changes, filters, limit, pages.sheet, identity.accountId)
+        const left = clientAbort(reply.raw)
+        const feed = await events.atomFeed(changes, filters, limit, pages.sheet, identity.accountId, left)
         const self = publicUrl(baseUrl, request.raw.url ?? '')
         return sendAtomFeed(request, reply, feed, { self, alternate: pages.view(values) })
       }
