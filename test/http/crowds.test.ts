@@ -102,8 +102,8 @@ suite('a crowd of addresses', { timeout: 300_000 }, () => {
     const gate = new Int32Array(new SharedArrayBuffer(8))
     const held = Array.from({ length: THREADS }, (_, i) => tasks.run(HOLD, gate, { client: `held ${i}` }))
     const free = tasks.waiting
-    // Some milliseconds of parsing each.
-    const data = JSON.stringify(Array.from({ length: 1_000 }, (_, i) => record(`nombre-${i}`)))
+    // A dozen milliseconds of parsing each, in which the event loop gets a turn even on a busy machine.
+    const data = JSON.stringify(Array.from({ length: 4_000 }, (_, i) => record(`nombre-${i}`)))
     const body = new URLSearchParams({ api: 'x', data }).toString()
     const type = { 'content-type': 'application/x-www-form-urlencoded' }
     let answered = 0
