@@ -5,8 +5,8 @@ import { after, before, suite, test } from 'node:test'
 import { record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http.ts'
-import { startService, type TestService } from '../support/service.ts'
-import { removeWatch, watch, WATCHES, watchesOf } from '../support/watches.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { removeWatch, watch, WATCHES, watchesOf, watchUntil } from '../support/watches.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
 /** Accepts webhooks on every loopback address and answers none until it is released. */
@@ -14,9 +14,11 @@ async function startSilentReceiver() {
   const held: ServerResponse[] = []
   let ended = 0
   let isReleased = false
+  let code = 0
   const server = createServer((request, response) => {
     request.resume()
     if (isReleased) return void response.writeHead(204).end()
+    if (code !== 0) return void response.writeHead(code).end()
     held.push(response)
     response.on('close', () => ended++)
   }).listen(0, '0.0.0.0')
@@ -28,6 +30,8 @@ async function startSilentReceiver() {
     url: (host: number) => `http://127.0.0.${host}:${port}/`,
     held,
     ended: () => ended,
+    /** Answers with this status; 0: not at all. */
+    answerWith: (status: number) => (code = status),
     release: () => {
       isReleased = true
       for (const response of held) response.writeHead(204).end()
@@ -154,4 +158,32 @@ suite('watches of several accounts', () => {
     assert.deepEqual(new Set(statuses), new Set([200, 503]))
     assert.equal(statuses.filter((status) => status === 503).length >= 3, true, 'four may wait')
   })
+})
+
+test('a slow receiver of 32 accounts delays no delivery to another slow one', async () => {
+  using silent = await startSilentReceiver()
+  using receiver = await WebhookReceiver.start()
+  const clock = new ManualClock('2026-06-01T15:00:00Z')
+  await using service = await startService({ clock, flags: { 'webhook-networks': '127.0.0.0/8' } })
+  const hasFailed = ({ attempts }: Record<string, unknown>) => attempts === 1
+  silent.answerWith(500)
+  receiver.answer = (response) => void response.writeHead(500).end()
+  const keys: string[] = []
+  for (let account = 0; account < 32; account++) {
+    const { key } = await service.newKey(`lenta-${account}`, 'domainwatch')
+    keys.push(key)
+    for (let i = 0; i < 4; i++) await watch(service, { search: 'lento', url: silent.url(2) }, key)
+  }
+  await stored(service, [record('lento')])
+  for (const key of keys) await eventually(async () => (await watchesOf(service, key)).every(hasFailed))
+  const { id } = await watch(service, { search: 'otro', url: receiver.url })
+  silent.answerWith(0)
+  clock.advance(10_000)
+  await eventually(async () => silent.held.length >= 8)
+  await stored(service, [record('otro')])
+  await watchUntil(service, id, hasFailed)
+  receiver.answer = (response) => void response.writeHead(204).end()
+  clock.advance(10_000)
+  await receiver.until(2)
+  assert.deepEqual([receiver.received.length, silent.held.length, silent.ended()], [2, 8, 0])
 })

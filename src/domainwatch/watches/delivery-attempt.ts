@@ -5,7 +5,7 @@ import type { Channel, Delivery } from './channels/channel.ts'
 import type { DestinationState } from './queries-destinations.ts'
 import { secretsAt, type Secrets } from './channels/webhook.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { FairSlots } from '../../lib/fair-slots.ts'
+import { FairSlots, groupBefore } from '../../lib/fair-slots.ts'
 import { RateLimit } from '../../lib/rate-limit.ts'
 
 const SECOND = 1000
@@ -76,12 +76,12 @@ export async function attempt(
   return measured.outcome.kind === 'failed' && signal.aborted ? undefined : measured
 }
 
-/** Concurrent deliveries, in total and per account. An idle socket costs little. */
-const QUICK = { slots: 256, slotsPerClient: 16 }
+/** Concurrent deliveries, in total, per account, and to one receiver (host and port). An idle socket costs little. */
+const QUICK = { slots: 256, slotsPerAccount: 16, slotsPerHost: 8 }
 /** The same for receivers whose last delivery was slow or failed. */
-const SLOW = { slots: 128, slotsPerClient: 8 }
-/** Limits per receiver (host and port), in total and per account. */
-const PER_HOST = { slots: 16, slotsPerClient: 4 }
+const SLOW = { slots: 128, slotsPerAccount: 8, slotsPerHost: 8 }
+/** Deliveries of one account to one receiver. */
+const PER_ACCOUNT_AND_HOST = 4
 /** Each destination has at most one delivery, so a queue is no longer than the number of destinations. */
 const QUEUE = { maxWaiting: 1_000_000, maxWaitingPerClient: 1_000, timeoutMs: 60 * 60 * 1000 }
 /** Requests from one account to one host. Changes that arrive during the wait are delivered together. */
@@ -89,16 +89,34 @@ const PACE = { burst: 20, perSecond: 10, maxClients: 10_000 }
 /** A delivery that takes longer marks its destination as slow for the next one. */
 const SLOW_MS = 2_000
 
+/** Slots that every client has for itself. */
+const sharesOf = (slotsPerClient: number) => new FairSlots({ ...QUEUE, slots: Infinity, slotsPerClient })
+
+/** Slots of quick or of slow receivers. */
+class Pool {
+  readonly #accounts: FairSlots
+  readonly #hosts: FairSlots
+
+  constructor({ slots, slotsPerAccount, slotsPerHost }: typeof QUICK) {
+    const limits = { slots, slotsPerClient: PER_ACCOUNT_AND_HOST, slotsPerGroup: slotsPerHost }
+    this.#accounts = sharesOf(slotsPerAccount)
+    this.#hosts = new FairSlots({ ...QUEUE, ...limits, groupOf: groupBefore })
+  }
+
+  run<T>(host: string, account: string, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    // Slots that others need come last, because what waits for the next kind holds those before.
+    return this.#accounts.run(account, () => this.#hosts.run(`${host} ${account}`, task, signal), signal)
+  }
+}
+
 /**
- * Limits concurrent deliveries so that no account and no receiver delays the deliveries of another: each account has
- * its own slots, accounts take turns at each host, and slow receivers use a separate pool.
+ * Limits concurrent deliveries so that no account and no receiver delays the deliveries of another: each account and each
+ * host has a share of the slots, accounts take turns at each host, and slow receivers use a separate pool.
  */
 export class DeliverySlots {
-  readonly #quick = new FairSlots({ ...QUICK, ...QUEUE })
-  readonly #slow = new FairSlots({ ...SLOW, ...QUEUE })
-  /** The shares of accounts at hosts, which nobody else uses. */
-  readonly #shares = new FairSlots({ ...PER_HOST, ...QUEUE, slots: Infinity })
-  readonly #hosts = new Map<string, FairSlots>()
+  readonly #quick = new Pool(QUICK)
+  readonly #slow = new Pool(SLOW)
+  readonly #shares = sharesOf(PER_ACCOUNT_AND_HOST)
   readonly #pace = new RateLimit(PACE)
   readonly #slowDestinations = new Set<string>()
 
@@ -113,12 +131,11 @@ export class DeliverySlots {
     signal: AbortSignal,
     deliver: () => Promise<T>,
   ): Promise<T> {
-    await this.#paced(`${account} ${host}`, signal)
-    const slots = hasFailed || this.#slowDestinations.has(destination) ? this.#slow : this.#quick
-    // Slots that others need come last, because what waits for the next kind holds those before.
+    const client = `${account} ${host}`
+    await this.#paced(client, signal)
+    const pool = hasFailed || this.#slowDestinations.has(destination) ? this.#slow : this.#quick
     const send = () => this.#timed(destination, deliver)
-    const sendAtHost = () => this.#atHost(host, account, signal, send)
-    return this.#shares.run(`${account} ${host}`, () => slots.run(account, sendAtHost, signal), signal)
+    return this.#shares.run(client, () => pool.run(host, account, signal, send), signal)
   }
 
   /** Drops what is known about a destination. */
@@ -131,16 +148,6 @@ export class DeliverySlots {
       await sleep(wait, undefined, { signal })
     }
     this.#pace.count(client)
-  }
-
-  async #atHost<T>(host: string, account: string, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
-    const slots = this.#hosts.get(host) ?? new FairSlots({ ...PER_HOST, ...QUEUE })
-    this.#hosts.set(host, slots)
-    try {
-      return await slots.run(account, task, signal)
-    } finally {
-      if (slots.running === 0 && slots.waiting === 0) this.#hosts.delete(host)
-    }
   }
 
   async #timed<T>(destination: string, deliver: () => Promise<T>): Promise<T> {
