@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { ChatReceiver, checkTelegram } from '../support/chat-receiver.ts'
 import { record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { ManualClock, startService } from '../support/service.ts'
 import { onWatch, watch, watchesOf, watchUntil } from '../support/watches.ts'
-import { WebhookReceiver } from '../support/webhook-receiver.ts'
+import { WebhookReceiver, type Received } from '../support/webhook-receiver.ts'
 
 const TOKEN = '1:x'
 const DAY = 24 * 60 * 60 * 1000
@@ -175,4 +176,42 @@ test('the hour of a digest that passes during a pause is not made up for', async
   assert.deepEqual([shown?.['paused'], shown?.['next_digest']], [0, null])
   await service.newKey('otra', 'domainwatch')
   await watchUntil(service, id, ({ next_digest }) => next_digest === '2026-06-02T13:00:00.000Z')
+})
+
+test('changes removed while a digest is read are reported after it, and later ones in the next digest', async () => {
+  using digest = await WebhookReceiver.start()
+  using webhook = await WebhookReceiver.start()
+  const clock = new ManualClock('2026-06-01T15:00:00Z')
+  await using service = await startService({ clock, flags: { 'webhook-networks': '127.0.0.0/8' } })
+  const { id } = await watch(service, { starts: 'corte', digest: '09:00', url: digest.url })
+  const scheduled = (at: string) => watchUntil(service, id, ({ next_digest }) => next_digest === at)
+  await scheduled('2026-06-02T13:00:00.000Z')
+  await watch(service, { starts: 'corte', url: webhook.url })
+  await stored(service, [record('corte1')])
+  await delivered(webhook, 1)
+  const held = Promise.withResolvers<ServerResponse>()
+  digest.answer = (response) => held.resolve(response)
+  clock.advance(DAY)
+  const response = await held.promise
+  // Raised before the change, so that no reader has it in memory.
+  await service.sql('UPDATE change_log SET floor = (SELECT max(id) FROM changes) + 1')
+  await stored(service, [record('corte2')])
+  digest.answer = (next) => void next.writeHead(204).end()
+  response.writeHead(204).end()
+  await digest.until(2)
+  await scheduled('2026-06-03T13:00:00.000Z')
+  await stored(service, [record('corte3')])
+  const names = ({ body }: Received) =>
+    [Object(body.data).changes ?? []].flat().map((change: { record: { name: string } }) => change.record.name)
+  await eventually(async () => webhook.received.some((one) => names(one).includes('corte3')))
+  clock.advance(DAY)
+  await digest.until(3)
+  assert.deepEqual(
+    digest.received.map((one) => [one.body.type, names(one).at(-1)]),
+    [
+      ['domains.changed', 'corte1'],
+      ['domains.gap', undefined],
+      ['domains.changed', 'corte3'],
+    ],
+  )
 })

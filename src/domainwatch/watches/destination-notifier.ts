@@ -122,6 +122,9 @@ async function nextOf(
   signal: AbortSignal,
 ): Promise<Notification | undefined> {
   if (digest === null) return nextNotification(pages, cursor, request, signal)
+  // Reports changes that were removed while the last digest was read, instead of a day later with all that follow.
+  if (digestAt === 0 && (await pages.next(cursor, signal, 0, request.account)).kind === 'gap')
+    return { events: [], omitted: 0, isGap: true, cursor: await pages.head() }
   const dueAt = digestAt === 0 ? nextLocalTime(clock.now(), digest, timeZone) : digestAt
   if (digestAt === 0 && !(await writeOne(database, queries.scheduleDigest(id, dueAt), request.account)))
     return undefined
