@@ -1,4 +1,4 @@
-import { serverNow, TIME_ZONE } from '../api/server.ts'
+import { localNow } from '../api/server.ts'
 import type { FilterCounts } from './filter-counts.ts'
 import { language, t, tn } from '../i18n/index.ts'
 import { FILTER_FIELDS, filterField, fold, tokensOf, type Token } from './filters.ts'
@@ -82,9 +82,10 @@ const DAYS_BACK = [0, 1, 7, 30] as const
 
 /** The most common days, in the service's time zone. */
 function recentDays(): { day: string; hint: string }[] {
-  const format = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeZone: TIME_ZONE })
+  // In UTC from here on, because days with a change of the clocks have 23 or 25 hours.
+  const today = Date.parse(localNow().slice(0, 10))
   return DAYS_BACK.map((days) => ({
-    day: format.format(serverNow() - days * DAY_MS),
+    day: new Date(today - days * DAY_MS).toISOString().slice(0, 10),
     hint: days === 0 ? t('query.today') : days === 1 ? t('query.yesterday') : t('query.daysAgo', { n: days }),
   }))
 }

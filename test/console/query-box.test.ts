@@ -57,6 +57,27 @@ test('filters and their values are completed by keys and by the pointer, while t
   await context.close()
 })
 
+test('the days offered are those of the calendar, also when the clocks change', async () => {
+  const { page, context } = await open('dominios')
+  await page.route('**/api/**', async (route) => {
+    if (route.request().url().includes('/events?')) return route.abort()
+    const response = await route.fetch()
+    // The second 23:30 of 4 April, a day of 25 hours.
+    const headers = { ...response.headers(), date: 'Sun, 05 Apr 2026 03:30:00 GMT' }
+    await route.fulfill({ response, headers })
+  })
+  await page.reload()
+  await domainRow(page, 'sol').waitFor()
+  await box(page).fill('desde:')
+  assert.deepEqual(await offers(page).allTextContents(), [
+    'desde:2026-04-04hoy',
+    'desde:2026-04-03ayer',
+    'desde:2026-03-28hace 7 días',
+    'desde:2026-03-05hace 30 días',
+  ])
+  await context.close()
+})
+
 test('an unknown word is underlined, with an explanation below', async () => {
   const { page, context } = await open('dominios')
   await domainRow(page, 'sol').waitFor()
