@@ -13,7 +13,7 @@ import { corpus } from '../support/corpus.ts'
 import { eventually } from '../support/eventually.ts'
 import { ImageClient, noise, stamped } from '../support/images.ts'
 import { call } from '../support/http.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
 import sharp from 'sharp'
 
 const logo = readFileSync(new URL('../../assets/catalejo.png', import.meta.url))
@@ -287,6 +287,8 @@ test('duplicates are grouped, and counted on the one shown', async () => {
 })
 
 test('usage shows limits, formats and uploads per day', async () => {
+  // Its day does not change between the uploads.
+  await using service = await startService({ clock: new ManualClock(new Date().toISOString()) })
   const client = new ImageClient(service.url, (await service.newKey('medida', 'imagestore')).key)
   await client.upload(await sharp(logo).resize(50).png().toBuffer())
   await client.upload(await sharp(logo).resize(50).webp().toBuffer())
