@@ -26,10 +26,8 @@ export default function DayHistogram({ filters, onChange }: Props) {
   const around = useStats({ ...anyDay, ...span }, span !== undefined)
   const { data, isPlaceholderData } = span === undefined ? recent : around
   const buckets = useMemo(() => (data === undefined ? [] : bucketsOf(data.days)), [data])
-  const isEmpty = buckets.every((one) => one.registered === 0 && one.deleted === 0)
+  // Drawn without bars if no day has any: hiding it would move the rows under the pointer.
   if (data === undefined) return null
-  // Takes no place, unlike days that are not counted yet.
-  if (isEmpty && span === undefined) return <span hidden />
   return <Strip buckets={buckets} isStale={isPlaceholderData} filters={filters} onChange={onChange} />
 }
 
