@@ -1,4 +1,4 @@
-import { useQueryClient, type QueryClient } from '@tanstack/react-query'
+import { useQueryClient, type QueryClient, type QueryKey } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { RECORD_EVENTS } from '../api/constants.ts'
 import { apiUrl, callApi } from '../api/client.ts'
@@ -43,6 +43,7 @@ export function useLiveUpdates(filters: Filters): LiveUpdates {
   useEffect(() => {
     names.current.clear()
     setWaiting(0)
+    storeChanges(queries)
     changedRecords.set(new Map())
     let leave: (() => void) | undefined
     if (filterError(filters) !== undefined) return
@@ -163,6 +164,29 @@ function loadedRecords(queries: QueryClient): ReadonlyMap<string, DomainRecord> 
   const pages = queries.getQueriesData<Page>({ queryKey: ['domains', 'list'] })
   const records = pages.flatMap(([, page]) => page?.data.data[0] ?? [])
   return new Map(records.map((record) => [record.name, record]))
+}
+
+/** Puts the changes that were received into the loaded rows and records, which are shown again when the user comes back. */
+function storeChanges(queries: QueryClient): void {
+  const changed = changedRecords.get()
+  if (changed.size === 0) return
+  const current = (record: DomainRecord): DomainRecord => {
+    const change = changed.get(record.name)
+    // It may have been read after the change.
+    return change === undefined || change.date_mod < record.date_mod ? record : { ...record, ...change }
+  }
+  const replace = <T>(key: QueryKey, data: T) =>
+    queries.setQueryData<T>(key, () => data, { updatedAt: queries.getQueryState(key)?.dataUpdatedAt ?? 0 })
+  for (const [key, page] of queries.getQueriesData<Page>({ queryKey: ['domains', 'list'] })) {
+    if (page === undefined) continue
+    const records = page.data.data[0] ?? []
+    if (!records.some(({ name }) => changed.has(name))) continue
+    replace<Page>(key, { ...page, data: { ...page.data, data: [records.map(current)] } })
+  }
+  for (const [key, record] of queries.getQueriesData<DomainRecord | null>({
+    queryKey: ['domains', 'record'],
+  }))
+    if (record && changed.has(record.name)) replace(key, current(record))
 }
 
 /** Whether a loaded record was changed since. */

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startBrowser, type TestBrowser, domainRow, domainGrid } from '../support/browser.ts'
-import { add, record, records, stored } from '../support/domains.ts'
+import { add, record, records, stored, update } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
+import { call } from '../support/http.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
 
 const COUNT = 1_300
@@ -164,6 +166,25 @@ test('single keys mark records and undo marks; discarded records show the time l
   assert.equal((await stateOf('casa-blanca'))?.discarded, 0)
   assert.deepEqual(complaints, [])
   await context.close()
+})
+
+test('what a colleague changed is shown immediately when the user comes back to a view', async () => {
+  const { page, context, complaints } = await open('dominios')
+  await domainRow(page, 'mi-banco').waitFor()
+  await eventually(async () =>
+    (await call(service, '/metrics')).text.includes('\ncatalejo_event_streams 1\n'),
+  )
+  // What was missed is read again with the next view, but late.
+  await page.route('**/domainwatch/list?*order=modified*', () => {})
+  await update(service, [{ domain: 'mi-banco', revision: 1 }])
+  await domainRow(page, 'mi-banco').getByText('Revisión').waitFor()
+  await page.getByRole('searchbox').fill('catalejo')
+  await domainRow(page, 'mi-banco').waitFor({ state: 'detached' })
+  await page.getByRole('searchbox').fill('')
+  await domainRow(page, 'mi-banco').getByText('Revisión').waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+  await update(service, [{ domain: 'mi-banco', revision: 0 }])
 })
 
 test('marks many names together', async () => {
