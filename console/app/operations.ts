@@ -58,8 +58,6 @@ const MAX_PENDING = 200
 const MAX_RUNNING = 3
 /** Requests that take longer than this are shown while they run. */
 const SLOW_MS = 400
-/** Failures stay visible longer than other messages. */
-const FAILURE_SHOWN_MS = 30_000
 
 interface Entry {
   operation: Operation
@@ -139,7 +137,7 @@ async function execute(id: number): Promise<OperationState> {
     gesture.onFailed?.()
     // A key that was revoked meanwhile leaves the user who is waiting for it.
     const isSilent = entry.isForeign && rejectedService.get() === undefined
-    if (!isSilent) showToast(text, { key: keyOf(id), isError: true, shownMs: FAILURE_SHOWN_MS })
+    if (!isSilent) showToast(text, { key: keyOf(id), isError: true })
     return 'failed'
   }
 }
@@ -178,7 +176,6 @@ export function undo(id: number): OperationHandle | undefined {
       showToast(failure.operation.text, {
         key: keyOf(handle.id),
         isError: true,
-        shownMs: FAILURE_SHOWN_MS,
         ...undoOf(id),
       })
   })

@@ -282,3 +282,40 @@ test('a change that waits for others uses the key of the person who made it', as
   assert.deepEqual(complaints, [])
   await context.close()
 })
+
+test('failures stay until they were shown for 30 seconds, also behind three others, in a hidden tab and under the pointer', async () => {
+  const names = ['fallo-a', 'fallo-b', 'fallo-c', 'fallo-d']
+  await stored(
+    service,
+    names.map((name) => record(name)),
+  )
+  const { page, context } = await browser.open(service, 'dominios?starts=fallo', {
+    domainwatch: service.domainKey,
+  })
+  await page.clock.install()
+  await page.route('**/domainwatch/update?*', (route) =>
+    route.fulfill({ status: 400, json: { status: 400, msg: 'No se puede' } }),
+  )
+  const shown = page.locator('.toast.fault')
+  for (const [i, name] of names.entries()) {
+    await domainRow(page, name).click({ modifiers: ['ControlOrMeta'] })
+    await page.keyboard.press('r')
+    await shown.nth(i).waitFor()
+    await page.keyboard.press('Escape')
+  }
+  const show = (isHidden: boolean) =>
+    page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: ${isHidden} })
+      document.dispatchEvent(new Event('visibilitychange'))`)
+  await show(true)
+  await page.clock.runFor(60_000)
+  await show(false)
+  await page.clock.runFor(29_000)
+  assert.equal(await shown.count(), 4)
+  await shown.first().hover()
+  await page.clock.runFor(10_000)
+  assert.equal(await shown.count(), 4)
+  await page.mouse.move(0, 0)
+  await page.clock.runFor(30_000)
+  assert.equal(await shown.count(), 0)
+  await context.close()
+})
