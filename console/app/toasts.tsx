@@ -43,7 +43,7 @@ export function showToast(text: string, options: ToastOptions = {}): void {
   const shown = toasts.get()
   const isKnown = shown.some((one) => one.key === key)
   toasts.set(fitted(isKnown ? shown.map((one) => (one.key === key ? toast : one)) : [...shown, toast]))
-  if (isPending) keep(key)
+  if (isPending) cancelExpiry(key)
   else expire(key, isError ? FAILURE_SHOWN_MS : SHOWN_MS)
 }
 
@@ -60,7 +60,7 @@ function expire(key: string, shownMs: number): void {
   expiries.set(key, { timer: setTimeout(end, shownMs), shownMs })
 }
 
-function keep(key: string): void {
+function cancelExpiry(key: string): void {
   clearTimeout(expiries.get(key)?.timer)
   expiries.delete(key)
 }
@@ -80,7 +80,7 @@ function fitted(all: readonly Toast[]): readonly Toast[] {
 }
 
 export function dismissToast(key: string): void {
-  keep(key)
+  cancelExpiry(key)
   toasts.set(toasts.get().filter((toast) => toast.key !== key))
 }
 

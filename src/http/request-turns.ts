@@ -6,8 +6,8 @@ const PER_TURN = 32
 const MAX_WAITING = 25_000
 
 /**
- * Limits the requests that begin in one turn of the event loop. Each connection gives it one request per turn, so without a limit a
- * client with hundreds of connections would delay every step of the requests of all others by hundreds of its own.
+ * Limits the requests that begin in one turn of the event loop. A turn handles a request of each connection, and every step of an
+ * upload takes a turn, so without a limit a client with hundreds of connections would make the uploads of others very slow.
  */
 export class RequestTurns<Request> {
   readonly #clientOf: (request: Request) => string | number

@@ -307,7 +307,7 @@ test('a slot is taken without a wait only if nobody waits', async () => {
   assert.equal(slots.running, 0)
 })
 
-test('a client displaces a task of its own group if the queue of another group is equally long', async () => {
+test('a client displaces a task within its group if the queue of another group is equally long', async () => {
   const slots = new FairSlots({ ...OPTIONS, slots: 1, maxWaiting: 6, groupOf: groupBefore })
   const release = await slots.take('a 1')
   const served: string[] = []

@@ -51,6 +51,8 @@ export interface ClaimOptions {
   readonly database: Pick<Database, 'dialect'>
   readonly nameIndex: Pick<NameIndex, 'latest'>
   readonly counts: MatchCounts
+  /** Whose share of the cached counts the view uses. */
+  readonly account: number
   /** Returns the words of a name. */
   readonly split: SplitName
   /** Read from the database before the transaction, if it has one writer and the index is not ready. */
@@ -145,12 +147,11 @@ function countBy(accounts: Iterable<number>): Map<number, number> {
 
 async function readState(
   tx: Transaction,
-  { database: { dialect }, nameIndex, counts, split, firstMatches, mayRetry }: ClaimOptions,
+  { database: { dialect }, nameIndex, counts, account, split, firstMatches, mayRetry }: ClaimOptions,
   { filters }: QueueView,
   accounts: readonly number[],
   now: number,
 ): Promise<State> {
-  const [account = 0] = accounts
   let known = counts.get(filters)
   const indexed = nameIndex.latest()?.changeId
   const read = [known?.changeId, indexed, firstMatches?.changeId].filter((id) => id !== undefined)

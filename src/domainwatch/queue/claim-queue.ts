@@ -216,7 +216,8 @@ export class ClaimQueue {
       const [first] = group
       if (first === undefined) continue
       const firstMatches = read.get(first.view)
-      const options = { ...this.#options, counts: this.#counts, firstMatches, mayRetry }
+      const { accountId: account } = first
+      const options = { ...this.#options, counts: this.#counts, account, firstMatches, mayRetry }
       const claimed = await claimBatch(tx, options, first.view, group, now)
       for (const [i, waiting] of group.entries()) {
         const answer = claimed[i]
