@@ -59,8 +59,17 @@ function printSome(title: string, lines: readonly string[]): void {
 
 export const titleOf = ({ file, name }: Ended) => `${file}: ${name}`
 
+interface Total {
+  readonly passed: number
+  readonly failed: number
+  /** A test and the reason, one each. */
+  readonly failures: readonly string[]
+  readonly flaky: readonly string[]
+  readonly skippedEverywhere: readonly string[]
+}
+
 /** The sum of the tiers that ran since results were last forgotten. */
-export function total(): { passed: number; failed: number; flaky: string[]; skippedEverywhere: string[] } {
+export function total(): Total {
   const tiers = readdirSync(FOLDER).map((name): Kept => JSON.parse(readFileSync(`${FOLDER}${name}`, 'utf8')))
   const ended = tiers.flatMap((tier) => tier.ended)
   const passed = new Set(ended.filter(({ outcome }) => outcome === 'passed').map(titleOf))
@@ -68,6 +77,9 @@ export function total(): { passed: number; failed: number; flaky: string[]; skip
   return {
     passed: count({ ended }, 'passed'),
     failed: count({ ended }, 'failed'),
+    failures: ended
+      .filter(({ outcome }) => outcome === 'failed')
+      .map((each) => `${titleOf(each)}\n${each.reason ?? ''}`),
     flaky: tiers.flatMap((tier) => tier.flaky),
     skippedEverywhere: [...new Set(skipped.map(titleOf).filter((title) => !passed.has(title)))],
   }

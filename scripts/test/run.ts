@@ -3,10 +3,13 @@ import { finished } from 'node:stream/promises'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
 import { processesFor } from './processes.ts'
 import type { Pass } from './tiers.ts'
 
 const TIMEOUT_MS = 600_000
+/** Characters of the reason of a failure that are kept for the end of a run. */
+const MAX_REASON = 3_000
 const END_OF_FILE = new URL('./end-of-file.ts', import.meta.url).href
 /** Hundreds of processes load the same sources: compiled once, each starts in half the time. */
 const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
@@ -18,6 +21,8 @@ export interface Ended {
   readonly name: string
   readonly outcome: 'passed' | 'failed' | 'skipped'
   readonly isSuite: boolean
+  /** Why it failed, shortened. */
+  readonly reason?: string
 }
 
 export interface Results {
@@ -81,6 +86,7 @@ export async function runPass(pass: Pass, options: RunOptions): Promise<Results>
       name: data.name,
       outcome: isSkipped ? 'skipped' : outcome,
       isSuite,
+      ...(outcome === 'failed' && !isSkipped ? { reason: reasonOf(data) } : {}),
     })
   }
   events.on('test:pass', (data) => note('passed', data))
@@ -109,6 +115,11 @@ interface TestData {
     readonly type?: string | undefined
     readonly error?: unknown
   }
+}
+
+function reasonOf({ details: { error } }: TestData): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error
+  return inspect(cause).slice(0, MAX_REASON)
 }
 
 function isOfSubtests({ details: { error } }: TestData): boolean {
