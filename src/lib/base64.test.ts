@@ -46,7 +46,7 @@ test('accepts white space anywhere and a data: prefix', () => {
 })
 
 test('joins long texts decoded in pieces', () => {
-  // A piece has 65,536 characters, which are 49,152 octets.
+  // A piece has 65,536 characters, which are 49,152 bytes.
   for (const length of [49_151, 49_152, 49_153, 98_304, 300_001]) {
     const bytes = randomBytes(length)
     const text = bytes.toString('base64')
@@ -74,14 +74,14 @@ test('rejects everything else', () => {
 test('detects one invalid character anywhere', () => {
   const foreign = fc
     .integer({ min: 0, max: 255 })
-    .filter((octet) => !/[\w+/=\-\s]/.test(String.fromCharCode(octet)))
+    .filter((byte) => !/[\w+/=\-\s]/.test(String.fromCharCode(byte)))
   fc.assert(
-    fc.property(content, foreign, fc.nat(), fc.boolean(), (bytes, octet, place, replace) => {
+    fc.property(content, foreign, fc.nat(), fc.boolean(), (bytes, byte, place, replace) => {
       const text = Buffer.from(bytes.toString('base64'))
       const at = place % text.length
       const spoilt = Buffer.concat([
         text.subarray(0, at),
-        Buffer.from([octet]),
+        Buffer.from([byte]),
         text.subarray(replace ? at + 1 : at),
       ])
       assert.equal(decodeBase64(spoilt), undefined)
@@ -90,11 +90,11 @@ test('detects one invalid character anywhere', () => {
   )
 })
 
-test('accepts exactly the octets that the grammar allows', () => {
+test('accepts exactly the bytes that the grammar allows', () => {
   const soup = fc.array(fc.constantFrom(...Buffer.from('AQz09+/-_== \n!\u00f1')), { maxLength: 12 })
   fc.assert(
-    fc.property(soup, (octets) => {
-      const bytes = Buffer.from(octets)
+    fc.property(soup, (given) => {
+      const bytes = Buffer.from(given)
       const text = bytes.toString('latin1').replace(/[ \n]/g, '')
       const match = /^([A-Za-z0-9+/_-]+)(={0,2})$/.exec(text)
       const symbols = match?.[1]?.length ?? 0

@@ -1,11 +1,11 @@
-import { pieceOctets, replaceOctets } from './text.ts'
+import { PIECE_BYTES, replaceBytes } from './text.ts'
 
-const equals = 0x3d
-const comma = 0x2c
-const maxDataPrefix = 1024
+const EQUALS = 0x3d
+const COMMA = 0x2c
+const MAX_DATA_PREFIX = 1024
 
-function isWhiteSpace(octet: number | undefined): boolean {
-  return octet === 0x20 || octet === 0x0a || octet === 0x0d || octet === 0x09 || octet === 0x0c
+function isWhiteSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09 || byte === 0x0c
 }
 
 function trim(bytes: Buffer): Buffer {
@@ -19,31 +19,31 @@ function trim(bytes: Buffer): Buffer {
 /** The length of a `data:…;base64,` prefix (RFC 2397); 0 if there is none. */
 export function dataPrefixLength(bytes: Buffer): number {
   if (bytes.toString('latin1', 0, 5).toLowerCase() !== 'data:') return 0
-  const end = bytes.subarray(0, maxDataPrefix).indexOf(comma)
+  const end = bytes.subarray(0, MAX_DATA_PREFIX).indexOf(COMMA)
   return end !== -1 && bytes.toString('latin1', 0, end).toLowerCase().endsWith(';base64') ? end + 1 : 0
 }
 
 // Node decodes both alphabets under both names, but the one it expects three times as fast.
 function alphabetOf(bytes: Buffer): 'base64' | 'base64url' {
-  const start = bytes.subarray(0, pieceOctets)
+  const start = bytes.subarray(0, PIECE_BYTES)
   return start.includes('-') || start.includes('_') ? 'base64url' : 'base64'
 }
 
 /**
  * Decodes base64 (RFC 4648, standard or URL alphabet, padded or not) without white space. Undefined if it is invalid or empty.
  *
- * Node's decoder skips unknown octets. Each costs at least one octet of the result, so a result of full length proves that
+ * Node's decoder skips unknown bytes. Each costs at least one byte of the result, so a result of full length proves that
  * there was none.
  */
 export function decodeCompactBase64(bytes: Buffer): Buffer | undefined {
   let end = bytes.length
-  if (bytes[end - 1] === equals) end -= bytes[end - 2] === equals ? 2 : 1
+  if (bytes[end - 1] === EQUALS) end -= bytes[end - 2] === EQUALS ? 2 : 1
   if (end <= 0 || end % 4 === 1 || (end !== bytes.length && bytes.length % 4 !== 0)) return undefined
   const alphabet = alphabetOf(bytes)
   const decoded = Buffer.allocUnsafeSlow(Math.floor((end * 3) / 4))
   let length = 0
-  for (let start = 0; start < end; start += pieceOctets) {
-    const stop = Math.min(start + pieceOctets, end)
+  for (let start = 0; start < end; start += PIECE_BYTES) {
+    const stop = Math.min(start + PIECE_BYTES, end)
     const expected = Math.floor(((stop - start) * 3) / 4)
     if (decoded.write(bytes.toString('latin1', start, stop), length, alphabet) !== expected) return undefined
     length += expected
@@ -61,5 +61,5 @@ export function decodeBase64(text: Buffer | string): Buffer | undefined {
   const bytes = typeof text === 'string' ? Buffer.from(text, 'utf8') : text
   const trimmed = trim(bytes)
   const body = trim(trimmed.subarray(dataPrefixLength(trimmed)))
-  return decodeCompactBase64(body) ?? decodeCompactBase64(replaceOctets(body, /[ \t\n\f\r]+/g, ''))
+  return decodeCompactBase64(body) ?? decodeCompactBase64(replaceBytes(body, /[ \t\n\f\r]+/g, ''))
 }

@@ -25,10 +25,14 @@ export function isTimeZone(text: string): boolean {
   }
 }
 
-type ZoneClock = { format: Intl.DateTimeFormat; second: number; text: string }
+interface ZoneClock {
+  readonly format: Intl.DateTimeFormat
+  second: number
+  text: string
+}
 
 // A service runs in one zone; only tests use more.
-const maxZones = 16
+const MAX_ZONES = 16
 const clocks = new Map<string, ZoneClock>()
 
 function openClock(timeZone: string): ZoneClock {
@@ -44,7 +48,7 @@ function openClock(timeZone: string): ZoneClock {
     minute: '2-digit',
     second: '2-digit',
   })
-  if (clocks.size >= maxZones) clocks.clear()
+  if (clocks.size >= MAX_ZONES) clocks.clear()
   const clock = { format, second: Number.NaN, text: '' }
   clocks.set(timeZone, clock)
   return clock
@@ -67,7 +71,7 @@ export function localDateTime(epochMs: number, timeZone: string): string {
   return clock.text
 }
 
-const dayMs = 86_400_000
+const DAY_MS = 86_400_000
 
 /** What the clocks of a zone show at `epochMs`, taken for a time in UTC. */
 function shownAt(epochMs: number, timeZone: string): number {
@@ -83,7 +87,7 @@ function shownAt(epochMs: number, timeZone: string): number {
 export function epochOf(text: string, timeZone: string): number {
   const shown = Date.parse(`${text.replace(' ', 'T')}Z`)
   // The offsets of the days before and after, between which there is at most one change of the clocks.
-  const [before, after] = [shown - dayMs, shown + dayMs].map((at) => shown - (shownAt(at, timeZone) - at))
+  const [before, after] = [shown - DAY_MS, shown + DAY_MS].map((at) => shown - (shownAt(at, timeZone) - at))
   if (before === undefined || after === undefined) return shown
   return shownAt(before, timeZone) !== shown && shownAt(after, timeZone) === shown ? after : before
 }
@@ -94,7 +98,7 @@ export function epochOf(text: string, timeZone: string): number {
  */
 export function nextLocalTime(epochMs: number, time: string, timeZone: string): number {
   const today = Date.parse(`${localDateTime(epochMs, timeZone).slice(0, 10)}T00:00:00Z`)
-  for (let day = today; ; day += dayMs) {
+  for (let day = today; ; day += DAY_MS) {
     const found = epochOf(`${new Date(day).toISOString().slice(0, 10)} ${time}:00`, timeZone)
     if (found > epochMs) return found
   }

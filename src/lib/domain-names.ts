@@ -5,21 +5,32 @@ declare const canonical: unique symbol
 /** A .cl label without the suffix, in its canonical Unicode form: lower-case, NFC, in the alphabet of .cl. */
 export type DomainName = string & { readonly [canonical]: true }
 
-export type Label = { ok: true; name: DomainName; /** The A-label, as in the DNS. */ ascii: string } | Invalid
-export type Domain =
+export type Label =
   | {
-      ok: true
-      /** A-labels, lower-case, no trailing dot. */ ascii: string
-      /** The same in Unicode. */ unicode: string
+      readonly ok: true
+      readonly name: DomainName
+      /** The A-label, as in the DNS. */
+      readonly ascii: string
     }
   | Invalid
-type Invalid = { readonly ok: false }
+export type Domain =
+  | {
+      readonly ok: true
+      /** A-labels, lower-case, no trailing dot. */
+      readonly ascii: string
+      /** The same in Unicode. */
+      readonly unicode: string
+    }
+  | Invalid
+interface Invalid {
+  readonly ok: false
+}
 
-export type SearchText = {
+export interface SearchText {
   /** Searched in the Unicode name. */
-  text: string
+  readonly text: string
   /** Also searched in the A-label: set if the text was in `xn--` form. */
-  ascii?: string
+  readonly ascii?: string
 }
 
 const A_LABEL_PREFIX = 'xn--'

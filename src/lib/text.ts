@@ -30,19 +30,19 @@ export const escapeHtml = (text: string, special = /[&<>"]/g): string =>
  * Large texts are converted in pieces of this size: pieces that fit the processor's cache are three times as fast as a string
  * of megabytes. A multiple of 4, for base64.
  */
-export const pieceOctets = 65_536
+export const PIECE_BYTES = 65_536
 
 /**
  * Returns a copy of `bytes` with each match of `pattern` replaced. The bytes are processed in pieces.
- * @param pattern global, of Latin-1 characters. Its matches must be one octet long, start with `lead`, or allow being split.
+ * @param pattern global, of Latin-1 characters. Its matches must be one byte long, start with `lead`, or allow being split.
  * @param replacement not longer than a match
- * @param lead an octet at which pieces are not split
+ * @param lead a byte at which pieces are not split
  */
-export function replaceOctets(bytes: Buffer, pattern: RegExp, replacement: string, lead?: number): Buffer {
+export function replaceBytes(bytes: Buffer, pattern: RegExp, replacement: string, lead?: number): Buffer {
   const result = Buffer.allocUnsafeSlow(bytes.length)
   let length = 0
   for (let start = 0; start < bytes.length;) {
-    let end = Math.min(start + pieceOctets, bytes.length)
+    let end = Math.min(start + PIECE_BYTES, bytes.length)
     if (end < bytes.length && bytes[end - 1] === lead) end--
     length += result.write(
       bytes.toString('latin1', start, end).replace(pattern, replacement),

@@ -3,30 +3,32 @@
  * the body: treat it as read-only, and copy it before transferring it to another thread.
  */
 export type BodyField =
-  | { kind: 'text'; value: string }
+  | { readonly kind: 'text'; readonly value: string }
   /** A number, boolean, null, array or object of a JSON body. */
-  | { kind: 'json'; value: unknown }
+  | { readonly kind: 'json'; readonly value: unknown }
   | {
-      kind: 'bytes'
-      bytes: Buffer
+      readonly kind: 'bytes'
+      readonly bytes: Buffer
       /** Of a file part, as the client sent it. */
-      filename?: string
-      mime?: string
+      readonly filename?: string
+      readonly mime?: string
     }
   /** A field named in `BodyOptions.base64` whose text is not base64. */
-  | { kind: 'not-base64' }
+  | { readonly kind: 'not-base64' }
 
 /** By name. Of a repeated field the last value counts. */
 export type BodyFields = Map<string, BodyField>
 
-export type ParsedBody = { ok: true; fields: BodyFields } | { ok: false; fault: 'unparsable' | 'unsupported' }
+export type ParsedBody =
+  | { readonly ok: true; readonly fields: BodyFields }
+  | { readonly ok: false; readonly fault: 'unparsable' | 'unsupported' }
 
-export type BodyOptions = {
+export interface BodyOptions {
   /** Names of fields whose base64 text is decoded to bytes. */
-  base64?: readonly string[]
+  readonly base64?: readonly string[]
 }
 
-export const unparsable = { ok: false, fault: 'unparsable' } as const satisfies ParsedBody
+export const UNPARSABLE = { ok: false, fault: 'unparsable' } as const satisfies ParsedBody
 
 export function bytesOrNot(bytes: Buffer | undefined): BodyField {
   return bytes === undefined ? { kind: 'not-base64' } : { kind: 'bytes', bytes }

@@ -126,9 +126,9 @@ test('equals JSON.parse on any object, valid or not', () => {
       body,
       fc.nat(),
       fc.constantFrom(...Buffer.from('"\\{}[]:, \n\u0000x')),
-      (bytes, place, octet) => {
+      (bytes, place, byte) => {
         equalsPlain(bytes)
-        bytes[place % bytes.length] = octet
+        bytes[place % bytes.length] = byte
         equalsPlain(bytes)
         equalsPlain(bytes.subarray(0, place % bytes.length))
       },
@@ -172,7 +172,7 @@ test('parses untrusted JSON text', () => {
     assert.equal(parseJsonText(text), undefined)
 })
 
-test('invalid UTF-8 is unparsable, also in a base64 field', () => {
+test('invalid UTF-8 is UNPARSABLE, also in a base64 field', () => {
   assert.equal(fields(Buffer.from('{"a":"ñ"}', 'latin1')), undefined)
   assert.equal(fields(Buffer.from('{"image":"QUJDñ"}', 'latin1')), undefined)
 })

@@ -1,31 +1,35 @@
 import { isUtf8 } from 'node:buffer'
 import { dataPrefixLength, decodeBase64, decodeCompactBase64 } from '../../lib/base64.ts'
 import { isObject, parseJson } from '../../lib/json.ts'
-import { replaceOctets } from '../../lib/text.ts'
-import { bytesOrNot, unparsable } from './fields.ts'
+import { replaceBytes } from '../../lib/text.ts'
+import { bytesOrNot, UNPARSABLE } from './fields.ts'
 import type { BodyField, BodyFields, BodyOptions, ParsedBody } from './fields.ts'
 
 /**
  * Deepest nesting accepted. V8 parses any depth, but needs 50 bytes of memory per byte of `[[[[…` (1.3 GB for a body of 27 MB), and
  * recursive code that later visits such a value overflows the stack.
  */
-const maxDepth = 512
+const MAX_DEPTH = 512
 
-const quote = 0x22
-const comma = 0x2c
-const colon = 0x3a
-const openBracket = 0x5b
-const backslash = 0x5c
-const closeBracket = 0x5d
-const openBrace = 0x7b
-const closeBrace = 0x7d
-const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_BRACKET = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_BRACKET = 0x5d
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** Bytes compared one by one before the native search, which costs about 100 ns per call. */
-const nearOctets = 64
+const NEAR_BYTES = 64
 
 /** The position of a string's contents, without its quotes. */
-type StringSlice = { start: number; end: number; escapes: boolean }
+interface StringSlice {
+  readonly start: number
+  readonly end: number
+  readonly escapes: boolean
+}
 
 /**
  * Decodes a base64 string directly from the body. Returns undefined unless its text is base64 and nothing else: then it has no
@@ -34,9 +38,9 @@ type StringSlice = { start: number; end: number; escapes: boolean }
  */
 function decodeSlice(bytes: Buffer, { start, end, escapes }: StringSlice): Buffer | undefined {
   const content = bytes.subarray(start, end)
-  const text = escapes ? replaceOctets(content, /\\\//g, '/', backslash) : content
+  const text = escapes ? replaceBytes(content, /\\\//g, '/', BACKSLASH) : content
   const prefix = dataPrefixLength(text)
-  for (const octet of text.subarray(0, prefix)) if (octet < 0x20 || octet === backslash) return undefined
+  for (const byte of text.subarray(0, prefix)) if (byte < 0x20 || byte === BACKSLASH) return undefined
   return decodeCompactBase64(text.subarray(prefix))
 }
 
@@ -52,7 +56,7 @@ function withEmptyStrings(bytes: Buffer, cuts: StringSlice[]): string {
 
 /** Parses untrusted JSON. Returns undefined if the text is not JSON, or nested deeper than 512. */
 export function parseJsonText(text: string): unknown {
-  return scanJson(Buffer.from(text), [], maxDepth) === undefined ? undefined : parseJson(text)
+  return scanJson(Buffer.from(text), []) === undefined ? undefined : parseJson(text)
 }
 
 /**
@@ -60,11 +64,11 @@ export function parseJsonText(text: string): unknown {
  * than an object has no fields. The result is that of `JSON.parse`, but large base64 strings bypass it.
  */
 export function parseJsonBody(body: Buffer, options: BodyOptions): ParsedBody {
-  const bytes = body.subarray(0, 3).equals(byteOrderMark) ? body.subarray(3) : body
-  if (!isUtf8(bytes)) return unparsable
+  const bytes = body.subarray(0, 3).equals(BYTE_ORDER_MARK) ? body.subarray(3) : body
+  if (!isUtf8(bytes)) return UNPARSABLE
   const wanted = options.base64 ?? []
-  const slices = scanJson(bytes, wanted, maxDepth)
-  if (slices === undefined) return unparsable
+  const slices = scanJson(bytes, wanted)
+  if (slices === undefined) return UNPARSABLE
 
   const decoded = new Map<string, Buffer>()
   const cuts: StringSlice[] = []
@@ -75,7 +79,7 @@ export function parseJsonBody(body: Buffer, options: BodyOptions): ParsedBody {
     cuts.push(slice)
   }
   const parsed = parseJson(withEmptyStrings(bytes, cuts))
-  if (parsed === undefined) return unparsable
+  if (parsed === undefined) return UNPARSABLE
 
   const fields: BodyFields = new Map()
   if (!isObject(parsed)) return { ok: true, fields }
@@ -100,24 +104,24 @@ function toField(value: unknown, isBase64: boolean): BodyField {
  */
 function stringEnd(bytes: Buffer, start: number): number {
   let escapes = false
-  let reach = nearOctets
+  let reach = NEAR_BYTES
   // Invariant: `at` is never between a backslash and what it escapes.
   for (let at = start; at < bytes.length;) {
     const near = Math.min(at + reach, bytes.length)
     while (at < near) {
-      const octet = bytes[at]
-      if (octet === quote) return escapes ? -1 - at : at
-      if (octet === backslash) {
+      const byte = bytes[at]
+      if (byte === QUOTE) return escapes ? -1 - at : at
+      if (byte === BACKSLASH) {
         escapes = true
         at++
       }
       at++
     }
-    const end = bytes.indexOf(quote, at)
+    const end = bytes.indexOf(QUOTE, at)
     if (end === -1) break
     let run = end
-    while (run > at && bytes[run - 1] === backslash) run--
-    if ((end - run) % 2 === 0) return escapes || bytes.subarray(at, end).includes(backslash) ? -1 - end : end
+    while (run > at && bytes[run - 1] === BACKSLASH) run--
+    if ((end - run) % 2 === 0) return escapes || bytes.subarray(at, end).includes(BACKSLASH) ? -1 - end : end
     // JSON within JSON has an escaped quote every few bytes, where the native search is slower.
     escapes = true
     reach *= 4
@@ -129,21 +133,17 @@ function stringEnd(bytes: Buffer, start: number): number {
 /**
  * Finds the last value of each member of the top-level object that is named in `wanted`, if that value is a string. Strings are
  * delimited exactly as a parser does; the rest is not validated, which is left to `JSON.parse`. Returns undefined if a string is
- * not terminated, or the text is nested deeper than `maxDepth`.
+ * not terminated, or the text is nested deeper than `MAX_DEPTH`.
  */
-function scanJson(
-  bytes: Buffer,
-  wanted: readonly string[],
-  maxDepth: number,
-): Map<string, StringSlice> | undefined {
+function scanJson(bytes: Buffer, wanted: readonly string[]): Map<string, StringSlice> | undefined {
   const slices = new Map<string, StringSlice>()
   let depth = 0
   let name: string | undefined
   let isValue = false
   let escapedNames = false
   for (let at = 0; at < bytes.length; at++) {
-    const octet = bytes[at]
-    if (octet === quote) {
+    const byte = bytes[at]
+    if (byte === QUOTE) {
       const start = at + 1
       const found = stringEnd(bytes, start)
       const escapes = found < 0
@@ -161,11 +161,11 @@ function scanJson(
       // A repeated name replaces its earlier value, whatever type the new one has.
       if (name !== undefined) slices.delete(name)
       escapedNames ||= escapes
-    } else if (octet === openBrace || octet === openBracket) {
-      if (++depth > maxDepth) return undefined
-    } else if (octet === closeBrace || octet === closeBracket) depth--
-    else if (depth === 1 && octet === colon) isValue = true
-    else if (depth === 1 && octet === comma) isValue = false
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      if (++depth > MAX_DEPTH) return undefined
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--
+    else if (depth === 1 && byte === COLON) isValue = true
+    else if (depth === 1 && byte === COMMA) isValue = false
   }
   // A name with escapes may be another spelling of a wanted one, so it is unknown which value is the last.
   return escapedNames ? new Map() : slices

@@ -1,17 +1,20 @@
 import { decodeBase64 } from '../../lib/base64.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
-import { bytesOrNot, unparsable } from './fields.ts'
+import { bytesOrNot, UNPARSABLE } from './fields.ts'
 import type { BodyField, BodyFields, BodyOptions, ParsedBody } from './fields.ts'
 import { headerParameters, mediaType } from './content-headers.ts'
 
 // No endpoint accepts more than a few parts.
-const maxParts = 32
-const maxHeaderOctets = 8192
-const maxNameCharacters = 256
+const MAX_PARTS = 32
+const MAX_HEADER_BYTES = 8192
+const MAX_NAME_CHARACTERS = 256
 // RFC 2046 allows 70; some clients exceed that.
-const maxBoundaryCharacters = 200
+const MAX_BOUNDARY_CHARACTERS = 200
 
-type Part = { name: string; field: BodyField }
+interface Part {
+  name: string
+  field: BodyField
+}
 type Headers = Map<string, string>
 
 function parseHeaders(block: string): Headers | undefined {
@@ -42,7 +45,7 @@ function fileField(bytes: Buffer, filename: string | undefined, mime: string | u
 }
 
 function parsePart(bytes: Buffer, options: BodyOptions): Part | undefined {
-  const headerEnd = bytes.subarray(0, maxHeaderOctets + 4).indexOf('\r\n\r\n')
+  const headerEnd = bytes.subarray(0, MAX_HEADER_BYTES + 4).indexOf('\r\n\r\n')
   const block = headerEnd === -1 ? undefined : decodeUtf8(bytes.subarray(0, headerEnd))
   const headers = block === undefined ? undefined : parseHeaders(block)
   const disposition = headers?.get('content-disposition')
@@ -50,7 +53,7 @@ function parsePart(bytes: Buffer, options: BodyOptions): Part | undefined {
     return undefined
   const parameters = headerParameters(disposition)
   const name = parameters?.get('name')
-  if (name === undefined || name.length > maxNameCharacters) return undefined
+  if (name === undefined || name.length > MAX_NAME_CHARACTERS) return undefined
 
   const content = bytes.subarray(headerEnd + 4)
   const filename = parameters?.get('filename')
@@ -70,7 +73,11 @@ function parsePart(bytes: Buffer, options: BodyOptions): Part | undefined {
   return value === undefined ? undefined : { name, field: { kind: 'text', value } }
 }
 
-type Delimiter = { start: number; end: number; isLast: boolean }
+interface Delimiter {
+  readonly start: number
+  readonly end: number
+  readonly isLast: boolean
+}
 
 /** Returns the delimiter at `start`, whose dashes and boundary end at `end`; undefined if other text follows on the line. */
 function delimiterAt(body: Buffer, start: number, end: number): Delimiter | undefined {
@@ -103,7 +110,7 @@ function firstDelimiter(body: Buffer, marker: Buffer): Delimiter | undefined {
 
 function boundaryOf(contentType: string): string | undefined {
   const boundary = headerParameters(contentType)?.get('boundary')
-  if (boundary === undefined || boundary.length > maxBoundaryCharacters) return undefined
+  if (boundary === undefined || boundary.length > MAX_BOUNDARY_CHARACTERS) return undefined
   return /^[\x20-\x7e]*[\x21-\x7e]$/.test(boundary) ? boundary : undefined
 }
 
@@ -113,20 +120,20 @@ function boundaryOf(contentType: string): string | undefined {
  */
 export function parseMultipart(contentType: string, body: Buffer, options: BodyOptions): ParsedBody {
   const boundary = boundaryOf(contentType)
-  if (boundary === undefined) return unparsable
+  if (boundary === undefined) return UNPARSABLE
   const fields: BodyFields = new Map()
   const marker = Buffer.from(`\r\n--${boundary}`, 'latin1')
   let parts = 0
   for (let delimiter = firstDelimiter(body, marker); delimiter !== undefined;) {
     if (delimiter.isLast) return { ok: true, fields }
-    if (++parts > maxParts) return unparsable
+    if (++parts > MAX_PARTS) return UNPARSABLE
     // The line break after a delimiter may start the next one: an empty part, rejected because it has no headers.
     const next = nextDelimiter(body, marker, delimiter.end - 2)
-    if (next === undefined) return unparsable
+    if (next === undefined) return UNPARSABLE
     const part = parsePart(body.subarray(delimiter.end, next.start), options)
-    if (part === undefined) return unparsable
+    if (part === undefined) return UNPARSABLE
     fields.set(part.name, part.field)
     delimiter = next
   }
-  return unparsable
+  return UNPARSABLE
 }

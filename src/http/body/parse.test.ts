@@ -6,7 +6,10 @@ import { corpus, inCorpus } from '../../../test/support/corpus.ts'
 import type { BodyField, BodyOptions } from './fields.ts'
 import { bodyKind, parseBody } from './parse.ts'
 
-type Encoded = { type: string; body: Buffer }
+interface Encoded {
+  type: string
+  body: Buffer
+}
 type Pairs = readonly (readonly [string, string])[]
 
 const urlencoded = 'application/x-www-form-urlencoded'
@@ -38,7 +41,7 @@ const encodings = [asUrlencoded, asJson, asMultipart]
 
 function fieldsOf({ type, body }: Encoded, options?: BodyOptions): [string, BodyField][] {
   const parsed = parseBody(type, body, options)
-  assert.ok(parsed.ok, `unparsable ${type}: ${body.toString('latin1', 0, 300)}`)
+  assert.ok(parsed.ok, `UNPARSABLE ${type}: ${body.toString('latin1', 0, 300)}`)
   return [...parsed.fields].toSorted(([a], [b]) => (a < b ? -1 : 1))
 }
 
@@ -144,9 +147,9 @@ test('random bytes and damaged bodies never throw', () => {
       fc.constantFrom(...encodings),
       fc.nat(),
       fc.nat(255),
-      (pairs, encode, place, octet) => {
+      (pairs, encode, place, byte) => {
         const { type, body } = encode(pairs)
-        if (body.length > 0) body[place % body.length] = octet
+        if (body.length > 0) body[place % body.length] = byte
         assert.equal(typeof parseBody(type, body, { base64: ['image'] }).ok, 'boolean')
         assert.equal(typeof parseBody(type, body.subarray(0, place % (body.length + 1))).ok, 'boolean')
       },

@@ -80,18 +80,18 @@ test('returns the input if there is nothing to decode', () => {
 })
 
 test('percent-decoding equals decoding byte by byte', () => {
-  const octet = fc.oneof(fc.constantFrom(...Buffer.from('%%%+aF09g')), fc.nat(255))
+  const byte = fc.oneof(fc.constantFrom(...Buffer.from('%%%+aF09g')), fc.nat(255))
   fc.assert(
     fc.property(
-      fc.array(octet, { maxLength: 60 }),
+      fc.array(byte, { maxLength: 60 }),
       fc.constantFrom(0x20, 0x2b),
       fc.nat(3),
-      (octets, plusAs, offset) => {
-        const latin1 = Buffer.from(octets).toString('latin1')
+      (given, plusAs, offset) => {
+        const latin1 = Buffer.from(given).toString('latin1')
         const expected = latin1.replace(/%[0-9a-f]{2}|\+/gi, (match) =>
           String.fromCharCode(match === '+' ? plusAs : Number.parseInt(match.slice(1), 16)),
         )
-        const bytes = Buffer.from([...Array<number>(offset).fill(0), ...octets]).subarray(offset)
+        const bytes = Buffer.from([...Array<number>(offset).fill(0), ...given]).subarray(offset)
         assert.equal(percentDecode(bytes, plusAs).toString('latin1'), expected)
       },
     ),

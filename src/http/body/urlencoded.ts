@@ -1,26 +1,26 @@
 import { decodeBase64 } from '../../lib/base64.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
-import { bytesOrNot, unparsable } from './fields.ts'
+import { bytesOrNot, UNPARSABLE } from './fields.ts'
 import type { BodyField, BodyFields, BodyOptions, ParsedBody } from './fields.ts'
 
 // No endpoint accepts more than a few; a million tiny pairs of an attacker would take seconds.
-const maxPairs = 256
+const MAX_PAIRS = 256
 
-const ampersand = 0x26
-const equals = 0x3d
-const percent = 0x25
-const plus = 0x2b
-const space = 0x20
+const AMPERSAND = 0x26
+const EQUALS = 0x3d
+const PERCENT = 0x25
+const PLUS = 0x2b
+const SPACE = 0x20
 
 /** Values of hex digits; -1 for any other byte, which remains negative when shifted and combined with another. */
-const hexDigits = new Int8Array(256).fill(-1)
+const HEX_DIGITS = new Int8Array(256).fill(-1)
 for (const [value, digit] of Array.from('0123456789abcdef').entries()) {
-  hexDigits[digit.charCodeAt(0)] = value
-  hexDigits[digit.toUpperCase().charCodeAt(0)] = value
+  HEX_DIGITS[digit.charCodeAt(0)] = value
+  HEX_DIGITS[digit.toUpperCase().charCodeAt(0)] = value
 }
 
-function hexDigit(octet = 0): number {
-  return hexDigits[octet] ?? -1
+function hexDigit(byte = 0): number {
+  return HEX_DIGITS[byte] ?? -1
 }
 
 /** Returns non-zero if one of four bytes is a percent or a plus sign (zero-byte test, Hacker's Delight 6-1). */
@@ -30,7 +30,7 @@ function needsDecoding(four: number): number {
   return (((percents - 0x01010101) & ~percents) | ((pluses - 0x01010101) & ~pluses)) & 0x80808080
 }
 
-const wordOctets = 4
+const WORD_BYTES = 4
 
 /**
  * Percent-decodes bytes, and replaces an unescaped `+` by `plusAs`. A percent sign without two hex digits is kept (WHATWG URL,
@@ -39,30 +39,30 @@ const wordOctets = 4
  * Copies four bytes at a time where nothing is escaped: twice as fast on base64 as single bytes or `decodeURIComponent`.
  */
 export function percentDecode(bytes: Buffer, plusAs: number): Buffer {
-  if (!bytes.includes(percent) && (plusAs === plus || !bytes.includes(plus))) return bytes
+  if (!bytes.includes(PERCENT) && (plusAs === PLUS || !bytes.includes(PLUS))) return bytes
   const decoded = Buffer.allocUnsafeSlow(bytes.length)
   const from = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const to = new DataView(decoded.buffer, decoded.byteOffset, bytes.length)
   let length = 0
   for (let at = 0; at < bytes.length;) {
-    while (at + wordOctets <= bytes.length) {
+    while (at + WORD_BYTES <= bytes.length) {
       const four = from.getInt32(at)
       if (needsDecoding(four) !== 0) break
       to.setInt32(length, four)
-      at += wordOctets
-      length += wordOctets
+      at += WORD_BYTES
+      length += WORD_BYTES
     }
-    const stop = Math.min(at + wordOctets, bytes.length)
+    const stop = Math.min(at + WORD_BYTES, bytes.length)
     for (; at < stop; at++) {
-      let octet = bytes[at] ?? 0
-      if (octet === percent) {
+      let byte = bytes[at] ?? 0
+      if (byte === PERCENT) {
         const value = (hexDigit(bytes[at + 1]) << 4) | hexDigit(bytes[at + 2])
         if (value >= 0) {
-          octet = value
+          byte = value
           at += 2
         }
-      } else if (octet === plus) octet = plusAs
-      decoded[length] = octet
+      } else if (byte === PLUS) byte = plusAs
+      decoded[length] = byte
       length++
     }
   }
@@ -80,7 +80,7 @@ function decodeText(raw: Buffer): string | undefined {
   } catch {
     // Falls back to the tolerant decoder below.
   }
-  return decodeUtf8(percentDecode(raw, space))
+  return decodeUtf8(percentDecode(raw, SPACE))
 }
 
 /** Returns whether a plus sign is written as `%2B`: such a client escapes all of them. */
@@ -94,11 +94,11 @@ function escapesPlus(value: Buffer): boolean {
  * valid base64 then; otherwise it is a space.
  */
 function base64Field(value: Buffer): BodyField {
-  if (value.includes(plus) && !escapesPlus(value)) {
-    const bytes = decodeBase64(percentDecode(value, plus))
+  if (value.includes(PLUS) && !escapesPlus(value)) {
+    const bytes = decodeBase64(percentDecode(value, PLUS))
     if (bytes !== undefined) return { kind: 'bytes', bytes }
   }
-  return bytesOrNot(decodeBase64(percentDecode(value, space)))
+  return bytesOrNot(decodeBase64(percentDecode(value, SPACE)))
 }
 
 /** Parses `application/x-www-form-urlencoded` (WHATWG URL) with at most 256 pairs. Skips empty pairs (`&&`). */
@@ -107,14 +107,14 @@ export function parseUrlencoded(body: Buffer, options: BodyOptions): ParsedBody 
   const last = new Map<string, Buffer>()
   let pairs = 0
   for (let start = 0; start < body.length;) {
-    const ampersandAt = body.indexOf(ampersand, start)
+    const ampersandAt = body.indexOf(AMPERSAND, start)
     const end = ampersandAt === -1 ? body.length : ampersandAt
     if (end > start) {
-      if (++pairs > maxPairs) return unparsable
-      const equalsAt = body.subarray(start, end).indexOf(equals)
+      if (++pairs > MAX_PAIRS) return UNPARSABLE
+      const equalsAt = body.subarray(start, end).indexOf(EQUALS)
       const nameEnd = equalsAt === -1 ? end : start + equalsAt
       const name = decodeText(body.subarray(start, nameEnd))
-      if (name === undefined) return unparsable
+      if (name === undefined) return UNPARSABLE
       last.set(name, body.subarray(Math.min(nameEnd + 1, end), end))
     }
     start = end + 1
@@ -125,7 +125,7 @@ export function parseUrlencoded(body: Buffer, options: BodyOptions): ParsedBody 
       continue
     }
     const value = decodeText(raw)
-    if (value === undefined) return unparsable
+    if (value === undefined) return UNPARSABLE
     fields.set(name, { kind: 'text', value })
   }
   return { ok: true, fields }
