@@ -44,9 +44,13 @@ export function allowAddresses(networks: readonly string[]): IsAllowedAddress {
     // Unwraps IPv4-mapped addresses.
     const address = ipaddr.process(text)
     if (address.range() !== 'unicast' || address.toString() === PLATFORM) return false
-    return address.kind() === 'ipv4' || address.match(GLOBAL)
+    return !(address instanceof ipaddr.IPv6) || (address.match(GLOBAL) && !isIsatap(address))
   }
 }
+
+/** Returns true for an address that embeds an IPv4 address, which may be private, below any prefix (RFC 5214, section 6.1). */
+const isIsatap = ({ parts: [, , , , high = 0, low] }: ipaddr.IPv6): boolean =>
+  (high & ~0x0200) === 0 && low === 0x5efe
 
 /** Validates the URL of a receiver. Its host name is resolved and checked at each delivery, because the answer may change. */
 export function readTarget(text: string, isAllowedAddress: IsAllowedAddress): Target {
