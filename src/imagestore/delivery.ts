@@ -2,11 +2,11 @@ import type { Readable } from 'node:stream'
 import type { Clock } from '../lib/clock.ts'
 import type { ResolvedTransformation } from '../lib/modifiers/index.ts'
 import { FairCache } from '../lib/fair-cache.ts'
-import { Requesters } from '../lib/requesters.ts'
+import { Requesters, type Caller } from '../lib/requesters.ts'
 import type { BlobAddress, BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { Derivation, DerivedImage, ImageEngine, Rendered, WatermarkFile } from './decoder/index.ts'
-import type { Caller, DerivativeCache } from './derivatives/cache.ts'
+import type { DerivativeCache } from './derivatives/cache.ts'
 import { isHashOf } from './image-hash.ts'
 import type { BlobRow } from './image-fields.ts'
 import type { WatermarkPlacement } from './image-settings.ts'
@@ -102,28 +102,28 @@ export class Delivery {
    * @param isPermanent whether the image never expires
    * @throws BlobDamaged if the store holds other bytes
    */
-  async original(blob: BlobRow, isPermanent: boolean, client: string): Promise<Content | undefined> {
+  async original(blob: BlobRow, isPermanent: boolean, caller: Caller): Promise<Content | undefined> {
     const { key, mime, size, hash } = blob
     // An address of the store has an expiry of its own, which may be after that of the image.
     const locate = isPermanent ? this.#locator(blob) : undefined
     if (size > MAX_CACHED_ORIGINAL_BYTES || locate !== undefined)
-      return { kind: 'stream', mime, open: (start, end) => this.#open(blob, start, end, client), locate }
+      return { kind: 'stream', mime, open: (start, end) => this.#open(blob, start, end, caller), locate }
     const cached = this.cached(key)
     if (cached !== undefined) return { kind: 'image', ...cached }
     this.misses++
-    const bytes = await this.#options.blobs.read(key, size, client)
+    const bytes = await this.#options.blobs.read(key, size, caller)
     if (bytes === undefined) return undefined
     if (!isHashOf(bytes, hash)) throw damagedBlob(blob)
-    this.#cache.set(key, { bytes, mime }, client)
+    this.#cache.set(key, { bytes, mime }, caller.client)
     return { kind: 'image', bytes, mime }
   }
 
-  async #open(blob: BlobRow, start: number, end: number, client: string): Promise<Readable | undefined> {
+  async #open(blob: BlobRow, start: number, end: number, caller: Caller): Promise<Readable | undefined> {
     const { blobs } = this.#options
     const { key, size } = blob
     const isWhole = start === 0 && end === size - 1
-    if (!isWhole) await this.#verified.verify(blob, () => blobs.stream(key, 0, size - 1, client))
-    const stream = await blobs.stream(key, start, end, client)
+    if (!isWhole) await this.#verified.verify(blob, (one) => blobs.stream(key, 0, size - 1, one), caller)
+    const stream = await blobs.stream(key, start, end, caller)
     return stream && isWhole ? verifyStream(stream, blob) : stream
   }
 

@@ -1,12 +1,21 @@
 import { createHash } from 'node:crypto'
-import { pipeline, Transform, type Readable } from 'node:stream'
+import { addAbortSignal, pipeline, Transform, type Readable } from 'node:stream'
+import { abortable } from '../lib/concurrency.ts'
+import type { Caller } from '../lib/requesters.ts'
 import { lruCache } from '../lib/lru-cache.ts'
 import { BlobDamaged, type BlobStore } from '../storage/blobs/blob-store.ts'
 import { hashOfDigest } from './image-hash.ts'
 import type { BlobRow } from './image-fields.ts'
 
 type Stored = Pick<BlobRow, 'key' | 'hash'>
-type OpenWhole = () => Promise<Readable | undefined>
+type OpenWhole = (caller: Caller) => Promise<Readable | undefined>
+
+/** A read of a whole blob. */
+interface Reading {
+  readonly end: Promise<void>
+  readonly abandoned: AbortController
+  callers: number
+}
 
 /** How long ranges of a blob are served after a verification, without another one. */
 const VERIFIED_TTL_MS = 60_000
@@ -68,24 +77,36 @@ export async function verifyBlob(
 /** Remembers which blobs were verified recently, because a range alone cannot be verified. */
 export class VerifiedBlobs {
   readonly #verified = lruCache<true>(MAX_VERIFIED_BLOBS, { ttl: VERIFIED_TTL_MS })
-  readonly #reading = new Map<string, Promise<void>>()
+  readonly #reading = new Map<string, Reading>()
 
-  /** Reads the whole blob unless it was verified lately. Concurrent calls share one read. @throws BlobDamaged */
-  async verify(blob: Stored, open: OpenWhole): Promise<void> {
-    if (this.#verified.has(blob.key)) return
-    let reading = this.#reading.get(blob.key)
-    if (reading === undefined) {
-      reading = this.#read(blob, open).finally(() => this.#reading.delete(blob.key))
-      this.#reading.set(blob.key, reading)
+  /** Reads the whole blob unless it was verified lately. Concurrent calls share one read, until all have left. @throws BlobDamaged */
+  async verify(blob: Stored, open: OpenWhole, { client, signal }: Caller): Promise<void> {
+    const { key } = blob
+    if (this.#verified.has(key)) return
+    const reading = this.#reading.get(key) ?? this.#start(blob, open, client)
+    reading.callers++
+    try {
+      await abortable(reading.end, signal)
+    } finally {
+      if (--reading.callers === 0) {
+        this.#reading.delete(key)
+        reading.abandoned.abort()
+      }
     }
-    await reading
   }
 
-  async #read(blob: Stored, open: OpenWhole): Promise<void> {
-    const chunks = await open()
-    // The caller finds it missing when it reads the range.
-    if (chunks === undefined) return
-    for await (const _ of verifyStream(chunks, blob));
-    this.#verified.set(blob.key, true)
+  #start(blob: Stored, open: OpenWhole, client: string): Reading {
+    const abandoned = new AbortController()
+    const { signal } = abandoned
+    const read = async () => {
+      const chunks = await open({ client, signal })
+      // The caller finds it missing when it reads the range.
+      if (chunks === undefined) return
+      for await (const _ of addAbortSignal(signal, verifyStream(chunks, blob)));
+      this.#verified.set(blob.key, true)
+    }
+    const reading = { end: read(), abandoned, callers: 0 }
+    this.#reading.set(blob.key, reading)
+    return reading
   }
 }

@@ -1,6 +1,16 @@
 /** The client of work that no client requested, such as a background job. */
 export const SERVICE_CLIENT = 'service'
 
+/** Who waits for a result. */
+export interface Caller {
+  readonly client: string
+  /** Aborts when the caller has left. */
+  readonly signal: AbortSignal
+}
+
+/** The service itself, which never leaves. */
+export const SERVICE: Caller = { client: SERVICE_CLIENT, signal: new AbortController().signal }
+
 /** Called with each client. `left` aborts when its last request has ended. */
 type OnJoin = (client: string, left: AbortSignal) => void
 

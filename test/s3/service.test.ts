@@ -198,6 +198,29 @@ suite('the service with a failing object store', { timeout: 300_000, concurrency
     })
   }
 
+  test('reads of originals end when the visitor who requested them has left', async () => {
+    await using bench = await open()
+    const { gateway, client } = bench
+    const png = await gradient(20, 10).png().toBuffer()
+    const places = S3_DEFAULTS.requestsPerClient
+    const small = Array.from({ length: places - 1 }, (_, i) => stamped(png, String(i)))
+    const large = await noise(700, 700).png().toBuffer()
+    for (const bytes of [png, ...small, large]) assert.equal((await client.upload(bytes)).status, 200)
+    gateway.always = { kind: 'drip' }
+    gateway.where = new RegExp([...small, large].map(expectedHash).join('|'))
+    const leave = new AbortController()
+    const headers = { range: 'bytes=0-9' }
+    const paths = [...small.map(expectedHash), expectedHash(large), `${expectedHash(large)}&m=w_9`]
+    const left = paths.map((path) => client.link(path, { headers, signal: leave.signal }))
+    await eventually(() => gateway.openResponses === places + 1, 'all places of a visitor are taken')
+    leave.abort()
+    for (const { status } of await Promise.allSettled(left)) assert.equal(status, 'rejected')
+    assert.equal((await client.link(expectedHash(png))).status, 200)
+    await eventually(() => gateway.openResponses === 0, 'the requests to the store ended')
+    const metrics = await (await fetch(`${bench.service.url}/metrics`)).text()
+    assert.doesNotMatch(metrics, /^catalejo_s3_faults_total\{/m)
+  })
+
   test('a client that disconnects aborts the request to the store', async () => {
     await using bench = await open()
     const large = await noise(2_500, 2_500).png({ compressionLevel: 0 }).toBuffer()

@@ -1,6 +1,6 @@
 import { batchesOf } from '../../lib/concurrency.ts'
 import { lruCache } from '../../lib/lru-cache.ts'
-import { Requesters, SERVICE_CLIENT } from '../../lib/requesters.ts'
+import { Requesters, SERVICE, type Caller } from '../../lib/requesters.ts'
 import { isBlobKey } from '../../storage/blobs/blob-store.ts'
 import type { Derivation, Rendered } from '../decoder/index.ts'
 import { cacheAdmission, type Admission, type Admit } from './cache-admission.ts'
@@ -21,14 +21,6 @@ const BATCH = 200
  * @param requesters the clients that request it, which may join and leave
  */
 export type Render = (signal: AbortSignal, requesters: Requesters) => Promise<Derivation | undefined>
-
-export interface Caller {
-  readonly client: string
-  /** Aborts when the caller has left. */
-  readonly signal: AbortSignal
-}
-
-const SERVICE: Caller = { client: SERVICE_CLIENT, signal: new AbortController().signal }
 
 /** A computation that several requests may wait for. */
 interface Flight {

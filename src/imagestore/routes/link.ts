@@ -3,6 +3,7 @@ import type { HttpServer, HttpReply, HttpRequest } from '../../http/server.ts'
 import { HttpError, OverloadError, tooManyRequests } from '../../lib/errors.ts'
 import type { FairSlots } from '../../lib/fair-slots.ts'
 import { clientAbort } from '../../http/client.ts'
+import type { Caller } from '../../lib/requesters.ts'
 import { matches, readRange, type Range, sendBytes } from '../../http/headers.ts'
 import { hasBody } from '../../http/body/content-headers.ts'
 import { BlobDamaged, type BlobAddress } from '../../storage/blobs/blob-store.ts'
@@ -130,8 +131,8 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     if (isLost(blob.key)) throw lostImage()
     const content =
       link.recipe === undefined
-        ? await delivery.original(blob, expires === undefined, clientOf(request.ip))
-        : await derivative(request, reply, blob, link.recipe)
+        ? await delivery.original(blob, expires === undefined, callerOf(request, reply))
+        : await derivative(callerOf(request, reply), blob, link.recipe)
     if (content === undefined) throw await absence(blob)
     const mayRedirect = request.method === 'GET' && expires === undefined
     if (content.kind === 'stream' && content.locate !== undefined && mayRedirect)
@@ -166,20 +167,14 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     return noImage()
   }
 
-  async function derivative(
-    request: HttpRequest,
-    reply: HttpReply,
-    blob: BlobRow,
-    recipe: Recipe,
-  ): Promise<Content | undefined> {
+  async function derivative(caller: Caller, blob: BlobRow, recipe: Recipe): Promise<Content | undefined> {
     const cached = delivery.cached(cacheKey(blob.key, recipe.name))
     if (cached !== undefined) return { kind: 'image', ...cached }
-    const client = clientOf(request.ip)
-    const release = await rendering.take(client).catch(() => {
+    const release = await rendering.take(caller.client).catch(() => {
       throw tooManyRequests()
     })
     try {
-      const made = await delivery.derivative(blob, recipe, { client, signal: clientAbort(reply.raw) })
+      const made = await delivery.derivative(blob, recipe, caller)
       switch (made?.kind) {
         case undefined:
         case 'image':
@@ -219,6 +214,11 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     }
   }
 }
+
+const callerOf = ({ ip }: HttpRequest, { raw }: HttpReply): Caller => ({
+  client: clientOf(ip),
+  signal: clientAbort(raw),
+})
 
 function discard(prepared: Prepared): void {
   if (prepared.kind === 'content' && prepared.body instanceof Readable) prepared.body.destroy()

@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream'
-import type { Requesters } from '../../lib/requesters.ts'
+import type { Caller, Requesters } from '../../lib/requesters.ts'
 import type { StagedFile } from './staging.ts'
 
 /**
  * Immutable byte strings under keys. A key is written once and never rewritten: storing the same content again takes a new
  * key, so that a removal cannot race a new upload of the same bytes.
  *
- * `client` is who waits for an operation, so that clients share the requests to a remote store fairly; the service itself
- * by default.
+ * `client` or `caller` is who waits for an operation, so that clients share the requests to a remote store fairly; the service
+ * itself by default. A read ends when its caller has left.
  */
 export interface BlobStore {
   /** Stores a staged file under a new key. When this resolves the bytes survive power loss. */
@@ -16,13 +16,13 @@ export interface BlobStore {
    * Reads a whole blob of a known size into memory. Undefined if there is none.
    * @throws BlobDamaged if it has another size
    */
-  read(key: string, size: number, client?: string): Promise<Buffer | undefined>
+  read(key: string, size: number, caller?: Caller): Promise<Buffer | undefined>
   /**
    * Opens the bytes from `start` to `end` (inclusive). Undefined if there is no such blob. A stream that ends without an
    * error has all bytes.
    * @throws BlobDamaged if the blob has no such bytes
    */
-  stream(key: string, start: number, end: number, client?: string): Promise<Readable | undefined>
+  stream(key: string, start: number, end: number, caller?: Caller): Promise<Readable | undefined>
   /** Opens a whole blob, whatever its size, for checks. Undefined if there is none. */
   openWhole(key: string): Promise<{ readonly size: number; readonly body: Readable } | undefined>
   /**

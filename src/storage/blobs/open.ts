@@ -53,9 +53,9 @@ function withValidKeys(store: BlobStore): BlobStore {
       locate: async (key: string, mime: string) => locate(blobKey(key), mime),
     }),
     put: async (key, staged, client) => store.put(blobKey(key), staged, client),
-    read: async (key, size, client) => (isBlobKey(key) ? store.read(key, size, client) : undefined),
-    stream: async (key, start, end, client) =>
-      isBlobKey(key) ? store.stream(key, start, end, client) : undefined,
+    read: async (key, size, caller) => (isBlobKey(key) ? store.read(key, size, caller) : undefined),
+    stream: async (key, start, end, caller) =>
+      isBlobKey(key) ? store.stream(key, start, end, caller) : undefined,
     openWhole: async (key) => (isBlobKey(key) ? store.openWhole(key) : undefined),
     withLocalFile: async (key, use, signal, requesters) =>
       isBlobKey(key) ? store.withLocalFile(key, use, signal, requesters) : undefined,
@@ -94,8 +94,8 @@ export function observed(
   return {
     ...store,
     put: (key, staged, client) => timed('put', () => store.put(key, staged, client)),
-    read: (key, size, client) => timed('read', () => store.read(key, size, client)),
-    stream: (key, start, end, client) => timed('stream', () => store.stream(key, start, end, client)),
+    read: (key, size, caller) => timed('read', () => store.read(key, size, caller)),
+    stream: (key, start, end, caller) => timed('stream', () => store.stream(key, start, end, caller)),
     remove: (key) => timed('remove', () => store.remove(key)),
   }
 }

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { StandardRetryStrategy } from '@smithy/core/retry'
@@ -93,17 +94,24 @@ export async function presign(
 }
 
 /**
- * Runs `work` with a signal that aborts after `ms`. Rejects shortly after that even if `work` does not react, as while the SDK
- * waits for credentials.
+ * Runs `work` with a signal that aborts after `ms`, or when `left` does. Rejects shortly after that even if `work` does not react,
+ * as while the SDK waits for credentials.
  */
-export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withDeadline<T>(
+  ms: number,
+  work: (signal: AbortSignal) => Promise<T>,
+  left?: AbortSignal,
+): Promise<T> {
   const controller = new AbortController()
   const { signal } = controller
   const expired = Promise.withResolvers<never>()
-  const timers = [
-    setTimeout(() => controller.abort(), ms),
-    setTimeout(() => expired.reject(new Error('the deadline has passed')), ms + CLEANUP_MS),
-  ]
+  const end = () => {
+    clearTimeout(timer)
+    controller.abort()
+    timer = setTimeout(() => expired.reject(new Error('the deadline has passed')), CLEANUP_MS)
+  }
+  let timer = setTimeout(end, ms)
+  using _listener = left && addAbortListener(left, end)
   try {
     return await Promise.race([work(signal), expired.promise])
   } catch (error) {
@@ -111,6 +119,6 @@ export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) =>
     throw signal.aborted ? new StoreTimeout(`no answer within ${ms} ms`) : error
   } finally {
     // The signal must not abort later: it would break a body that is still being read.
-    for (const timer of timers) clearTimeout(timer)
+    clearTimeout(timer)
   }
 }

@@ -19,7 +19,7 @@ import { isNamed, isTransient, translate } from './errors.ts'
 import type { S3Location } from './location.ts'
 import { FairSlots, groupBefore, type ReleaseSlot } from '../../../lib/fair-slots.ts'
 import { takeFirst } from '../../../lib/job-queue.ts'
-import { type Requesters, SERVICE_CLIENT } from '../../../lib/requesters.ts'
+import { SERVICE, type Caller, type Requesters } from '../../../lib/requesters.ts'
 
 /** Limits of an S3 store. Times in milliseconds. */
 export interface S3Options {
@@ -88,10 +88,10 @@ export type ObserveFaults = (operation: string, error: Error) => void
 /** Called before each request; `attempt` counts from 1. */
 export type ObserveAttempts = (operation: string, attempt: number) => void
 
-/** In whose turn an operation runs: a client's, or that of any client that requests it until it is abandoned. */
-type Turn = string | { readonly requesters: Requesters; readonly abandoned: AbortSignal }
+/** In whose turn an operation runs: its caller's, or that of any client that requests it. It ends when the signal aborts. */
+type Turn = Caller | { readonly requesters: Requesters; readonly signal: AbortSignal }
 
-/** One operation: its name for the metrics, and the signal of its deadline. */
+/** One operation: its name for the metrics, and the signal that ends it. */
 export interface Operation {
   readonly name: string
   readonly signal: AbortSignal
@@ -152,11 +152,15 @@ export class S3Requests {
     return { Bucket: this.location.bucket, Key: this.location.prefix + name }
   }
 
-  /** Reports the failure of an operation, and turns its error into one that a caller may see. */
-  async observed<T>(name: string, work: () => Promise<T>): Promise<T> {
+  /**
+   * Reports the failure of an operation, and turns its error into one that a caller may see.
+   * @param left aborts when nobody waits for it, so that its failure is none of the store
+   */
+  async observed<T>(name: string, work: () => Promise<T>, left?: AbortSignal): Promise<T> {
     try {
       return await work()
     } catch (error) {
+      left?.throwIfAborted()
       throw this.report(name, error)
     }
   }
@@ -175,20 +179,21 @@ export class S3Requests {
     name: string,
     bytes: number,
     work: (operation: Operation) => Promise<T>,
-    turn: Turn = SERVICE_CLIENT,
+    turn: Turn = SERVICE,
   ): Promise<T> {
     const ms = this.#options.totalMs + (bytes / this.#options.minBytesPerSecond) * 1_000
     const release = await this.#takeSlot(turn)
     try {
-      return await this.observed(name, () => withDeadline(ms, (signal) => work({ name, signal })))
+      const run = () => withDeadline(ms, (signal) => work({ name, signal }), turn.signal)
+      return await this.observed(name, run, turn.signal)
     } finally {
       release()
     }
   }
 
   async #takeSlot(turn: Turn): Promise<ReleaseSlot> {
-    if (typeof turn === 'string') return this.#slots.take(turn)
-    return (await takeFirst(this.#slots, turn.requesters, turn.abandoned)).release
+    if ('client' in turn) return this.#slots.take(turn.client, turn.signal)
+    return (await takeFirst(this.#slots, turn.requesters, turn.signal)).release
   }
 
   /** Sends a command, with the retries of the SDK. */

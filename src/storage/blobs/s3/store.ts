@@ -8,7 +8,7 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
-import { SERVICE_CLIENT } from '../../../lib/requesters.ts'
+import { SERVICE, SERVICE_CLIENT, type Caller } from '../../../lib/requesters.ts'
 import { BlobDamaged, type BlobStore } from '../blob-store.ts'
 import type { StagedFile, Staging } from '../staging.ts'
 import { openClient, presign, withDeadline } from './client.ts'
@@ -78,10 +78,10 @@ export function openS3Blobs(
   function openStream(
     key: string,
     part: { readonly range?: string; readonly size?: number } = {},
-    client: string = SERVICE_CLIENT,
+    caller: Caller = SERVICE,
   ): Promise<{ readonly size: number; readonly body: Readable } | undefined> {
-    return requests.observed('stream', async () => {
-      const release = await streams.take(client)
+    const observe = async () => {
+      const release = await streams.take(caller.client, caller.signal)
       const open = async (found: Download) => {
         const body = withTimeouts(found.Body, options.silenceMs, options.stallMs)
         // A fault before the first byte can still be retried or reported to the client.
@@ -92,16 +92,17 @@ export function openS3Blobs(
         return { size: found.ContentLength, body }
       }
       try {
-        const opened = await withDeadline(options.totalMs, (signal) =>
-          requests.download(key, { name: 'stream', signal }, open, { isStream: true, ...part }),
-        )
+        const download = (signal: AbortSignal) =>
+          requests.download(key, { name: 'stream', signal }, open, { isStream: true, ...part })
+        const opened = await withDeadline(options.totalMs, download, caller.signal)
         if (opened === undefined) release()
         return opened
       } catch (error) {
         release()
         throw error
       }
-    })
+    }
+    return requests.observed('stream', observe, caller.signal)
   }
 
   async function put(key: string, staged: StagedFile, operation: Operation): Promise<void> {
@@ -175,24 +176,27 @@ export function openS3Blobs(
   }
 
   const store: BlobStore = {
-    put: (key, staged, client) =>
-      requests.operate('put', staged.size, (operation) => put(key, staged, operation), client),
-    read: (key, size, client) =>
-      requests.operate('read', size, (operation) => read(key, size, operation), client),
+    put: (key, staged, client = SERVICE_CLIENT) =>
+      requests.operate('put', staged.size, (operation) => put(key, staged, operation), {
+        ...SERVICE,
+        client,
+      }),
+    read: (key, size, caller) =>
+      requests.operate('read', size, (operation) => read(key, size, operation), caller),
 
-    async stream(key, start, end, client) {
+    async stream(key, start, end, caller) {
       // No `Range` can request zero bytes.
       if (end < start)
         return (
-          (await requests.operate('stream', 0, (operation) => requests.head(key, operation), client)) &&
+          (await requests.operate('stream', 0, (operation) => requests.head(key, operation), caller)) &&
           Readable.from([])
         )
       const part = { range: `bytes=${start}-${end}`, size: end - start + 1 }
-      return (await openStream(key, part, client))?.body
+      return (await openStream(key, part, caller))?.body
     },
     openWhole: (key) => openStream(key),
 
-    withLocalFile: localCopies(options, (key, requesters, abandoned) =>
+    withLocalFile: localCopies(options, (key, requesters, signal) =>
       // The size is unknown before the answer, so the deadline is generous; a silent store is noticed earlier.
       requests.operate(
         'copy',
@@ -211,7 +215,7 @@ export function openS3Blobs(
             throw error
           }
         },
-        { requesters, abandoned },
+        { requesters, signal },
       ),
     ),
 

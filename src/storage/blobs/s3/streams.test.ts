@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { suite, test } from 'node:test'
+import { SERVICE, type Caller } from '../../../lib/requesters.ts'
 import type { BlobStore } from '../blob-store.ts'
 import { withResumedStreams } from './streams.ts'
 
@@ -11,12 +12,12 @@ const RESET = Object.assign(new Error('aborted'), { code: 'ECONNRESET' })
 /** A store of one blob. Each stream breaks after the next number of bytes in `breaks`; those after the last do not break. */
 function breaking(breaks: readonly number[], fault: Error = RESET) {
   const asked: string[] = []
-  const clients: (string | undefined)[] = []
+  const callers: (Caller | undefined)[] = []
   const bodies: Readable[] = []
-  const stream = async (_key: string, start: number, end: number, client?: string) => {
+  const stream = async (_key: string, start: number, end: number, caller?: Caller) => {
     const passed = breaks[asked.length]
     asked.push(`${start}-${end}`)
-    clients.push(client)
+    callers.push(caller)
     async function* bytes() {
       const part = BYTES.subarray(start, end + 1)
       if (passed !== 0) yield part.subarray(0, passed)
@@ -40,16 +41,16 @@ function breaking(breaks: readonly number[], fault: Error = RESET) {
     clearOwner: unused,
     async *keys() {},
   }
-  return { store: withResumedStreams(store), asked, clients, bodies }
+  return { store: withResumedStreams(store), asked, callers, bodies }
 }
 
 const all = async (body: Readable | undefined) => String(Buffer.concat((await body?.toArray()) ?? []))
 
 suite('a stream that breaks', () => {
-  test('resumes where it broke, for the same client', async () => {
-    const { store, asked, clients } = breaking([3, 0, 4])
-    assert.equal(await all(await store.stream('a', 1, 9, 'one')), '123456789')
-    assert.deepEqual(clients, Array(4).fill('one'))
+  test('resumes where it broke, for the same caller', async () => {
+    const { store, asked, callers } = breaking([3, 0, 4])
+    assert.equal(await all(await store.stream('a', 1, 9, SERVICE)), '123456789')
+    assert.deepEqual(callers, Array(4).fill(SERVICE))
     assert.deepEqual(asked, ['1-9', '4-9', '4-9', '8-9'])
   })
 

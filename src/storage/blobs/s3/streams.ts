@@ -44,11 +44,11 @@ export function withTimeouts(body: Readable, silenceMs: number, stallMs: number)
 export function withResumedStreams(store: BlobStore): BlobStore {
   return {
     ...store,
-    async stream(key, start, end, client) {
-      const body = await store.stream(key, start, end, client)
+    async stream(key, start, end, caller) {
+      const body = await store.stream(key, start, end, caller)
       return body === undefined || end < start
         ? body
-        : resumed(body, start, end, (from) => store.stream(key, from, end, client))
+        : resumed(body, start, end, (from) => store.stream(key, from, end, caller))
     },
   }
 }
