@@ -35,7 +35,8 @@ function createLookUp(): LookUp {
     servers: [{ address: '127.0.0.1', family: 4, port: Number(port) }],
     maxInFlight: 10_000,
     pipelines: who === 'ours',
-    // Repeated names must not be cached. Delegated names all differ, so their cache stays at its defaults.
+    cache: new Map(),
+    // Repeated names must not be cached. Delegated names all differ.
     ...(what === 'delegated' ? { zone: { kind: 'given' } } : { maxTtl: 0 }),
   })
   return (name) => resolver.nameServers(name)

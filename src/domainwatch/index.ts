@@ -115,13 +115,13 @@ export function domainwatchRoutes(
   historyRoute(app, shared, { database, timeZone, baseUrl })
   feedsRoute(app, shared, options)
   const observed: Dns = {
-    async nameServers(name) {
-      const answer = await dns.nameServers(name)
+    async nameServers(name, client) {
+      const answer = await dns.nameServers(name, client)
       observations.ns.add(name, answer)
       return answer
     },
-    async records(name, type) {
-      const answer = await dns.records(name, type)
+    async records(name, type, client) {
+      const answer = await dns.records(name, type, client)
       if (type === 'mx') observations.mx.add(name, answer)
       return answer
     },

@@ -14,7 +14,14 @@ import { isOpenToOthers, makeFolder } from '../lib/private-files.ts'
 import { perProcessShare } from '../lib/concurrency.ts'
 import { createTasks, type Tasks } from '../lib/tasks.ts'
 import type { Database } from '../storage/database/database.ts'
-import { createResolver, systemServers, type Resolver, type ResolverStats } from '../lib/dns/index.ts'
+import { FairCache } from '../lib/fair-cache.ts'
+import {
+  createResolver,
+  systemServers,
+  type CachedAnswer,
+  type Resolver,
+  type ResolverStats,
+} from '../lib/dns/index.ts'
 import { createHealth, type Health } from './health.ts'
 import { openDatabase } from './open-database.ts'
 import { Metrics } from '../http/observability/metrics.ts'
@@ -31,6 +38,7 @@ export interface Overrides {
 const TAKE_RIGHTS = 'remove their permissions with chmod -R go='
 /** The zone that contains all names. */
 const ZONE = 'cl'
+const DNS_CACHE_BYTES = 32 * 2 ** 20
 const TASK_THREADS = Math.min(4, Math.max(2, availableParallelism()))
 
 /** @param existing only opens an existing database of this version */
@@ -63,6 +71,7 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
   const resolverLimits = {
     maxInFlight: perProcessShare(config.dnsInFlight, config.workers),
     pipelines: config.dnsTcp === 'bulk',
+    cache: new FairCache<CachedAnswer>(DNS_CACHE_BYTES, ({ bytes }) => bytes),
   }
   const resolver = createResolver({
     ...resolverLimits,
@@ -97,8 +106,8 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
   const accounts = createAccounts(database, clock)
   const dictionary = readDictionary(config.words)
   const dns: Pick<Resolver, 'nameServers' | 'records'> = {
-    nameServers: (name) => resolver.nameServers(name),
-    records: (name, type) => recordResolver.records(name, type),
+    nameServers: (name, client) => resolver.nameServers(name, client),
+    records: (name, type, client) => recordResolver.records(name, type, client),
   }
   const opened = opening.move()
 

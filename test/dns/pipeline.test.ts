@@ -21,6 +21,7 @@ async function setUp(
   })
   const resolver = createResolver({
     servers: [{ address: '127.0.0.1', family: 4, port: server.port }],
+    cache: new Map(),
     deadlineMs: 10_000,
     ...options,
   })

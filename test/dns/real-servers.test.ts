@@ -16,7 +16,7 @@ const servers = await startDnsServers()
 function resolverAt(address: string, options: Pick<ResolverOptions, 'zone'> = {}): Resolver {
   const parsed = parseServers(address)
   assert.equal(parsed.kind, 'servers')
-  return createResolver({ servers: parsed.servers, ...options })
+  return createResolver({ servers: parsed.servers, cache: new Map(), ...options })
 }
 
 suite('against nsd and unbound', { skip: 'skipped' in servers ? servers.skipped : false }, () => {

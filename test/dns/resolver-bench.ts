@@ -19,6 +19,7 @@ export async function setUp(
   const servers = await Promise.all(handlers.map((handler) => startScriptedDns(handler)))
   const resolver = createResolver({
     servers: servers.map(({ port }) => ({ address: '127.0.0.1', family: 4, port })),
+    cache: new Map(),
     deadlineMs: 60_000,
     retryMs: 60_000,
     ...options,

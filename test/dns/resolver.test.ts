@@ -89,7 +89,10 @@ for (const [what, handlers, kind] of [
 
 test('the default deadline is three seconds', async (t) => {
   const server = await startScriptedDns(silence)
-  const resolver = createResolver({ servers: [{ address: '127.0.0.1', family: 4, port: server.port }] })
+  const resolver = createResolver({
+    servers: [{ address: '127.0.0.1', family: 4, port: server.port }],
+    cache: new Map(),
+  })
   t.after(() => Promise.all([resolver.close(), server.stop()]))
   const took = await elapsed(resolver.nameServers('mudo.cl'))
   assert.ok(took > 2_900 && took < TEST_TIMEOUT_MS, `${took} ms`)
@@ -135,6 +138,7 @@ test('a closed port is detected immediately, and the next server queried', async
   const alive = await startScriptedDns(find)
   const resolver = createResolver({
     servers: [gone.port, alive.port].map((port) => ({ address: '127.0.0.1', family: 4, port })),
+    cache: new Map(),
     retryMs: 60_000,
     deadlineMs: 10_000,
   })
@@ -147,6 +151,7 @@ test('only closed ports: failed, without waiting for the deadline', async (t) =>
   await gone.stop()
   const resolver = createResolver({
     servers: [{ address: '127.0.0.1', family: 4, port: gone.port }],
+    cache: new Map(),
     deadlineMs: 60_000,
     retryMs: 60_000,
   })

@@ -5,6 +5,13 @@ import { DNS } from '../support/domains.ts'
 import { call, send } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 
+/** Of these answers, 32 MiB of cache hold 530. */
+const TEXT = Array.from({ length: 240 }, () => 'x'.repeat(250))
+const text = (name: string) => ({ name, type: 'TXT', class: 'IN', ttl: 300, data: TEXT })
+/** A fifth of the cache, and more than all of it. */
+const NEIGHBOURS = 100
+const CRAWLED = 600
+
 const FOUND: ReturnType<Handler> = { answers: [ns('propio.cl', 'ns1.hosting.cl')] }
 const dns = await startScriptedDns(({ name }) => (name.startsWith('propio') ? FOUND : 'silence'))
 const service = await startService({ flags: { 'dns-servers': dns.address, 'dns-in-flight': '16' } })
@@ -62,4 +69,28 @@ test('single look-ups of one account leave capacity for the others', async () =>
   const statuses = (await Promise.all(silent)).map(({ status }) => status)
   assert.ok(statuses.every((status) => status === 504 || status === 503))
   assert.ok(statuses.includes(503), 'the wait for a slot has an end')
+})
+
+test('one account does not evict the cached answers of another', async (t) => {
+  const answerOf: Handler = ({ name, question: { type } }) =>
+    type === 'NS' ? { answers: [ns(name, 'ns1.hosting.cl')] } : { answers: [text(name)] }
+  const zone = await startScriptedDns(answerOf)
+  t.after(() => zone.stop())
+  await using own = await startService({ flags: { 'dns-servers': zone.address } })
+  const { key } = await own.newKey('otra', 'domainwatch')
+  const all = (prefix: string, count: number, api: string) =>
+    send(
+      own,
+      DNS,
+      { types: 'txt', data: Array.from({ length: count }, (_, i) => `${prefix}${i}.cl`) },
+      { query: { api } },
+    )
+  const queriesFor = (prefix: string) => zone.queries.filter(({ name }) => name.startsWith(prefix)).length
+  await all('propio', NEIGHBOURS, key)
+  const before = queriesFor('propio')
+  const crawl = await all('ajeno', CRAWLED, own.domainKey)
+  assert.equal(crawl.text.split('"status":200').length - 1, CRAWLED)
+  const again = await all('propio', NEIGHBOURS, key)
+  assert.equal(again.text.split('"status":200').length - 1, NEIGHBOURS)
+  assert.equal(queriesFor('propio'), before)
 })

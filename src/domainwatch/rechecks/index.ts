@@ -2,6 +2,7 @@ import { repeatUntilAborted } from '../../lib/background-jobs.ts'
 import { InterruptibleSleep } from '../../lib/clock.ts'
 import { abortable } from '../../lib/concurrency.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
+import { SERVICE_CLIENT } from '../../lib/requesters.ts'
 import { removeRows, storeRows, type Row } from '../../storage/database/rows.ts'
 import type { Dns } from '../dns-lookups.ts'
 import { answerText } from '../history/dns-observations.ts'
@@ -165,7 +166,10 @@ export class Rechecks {
     // Names that the service did not write itself may be invalid.
     if (!label.ok) return { name, ns: undefined, mx: undefined }
     const domain = `${label.ascii}.cl`
-    const [nameServers, mail] = await Promise.all([dns.nameServers(domain), dns.records(domain, 'mx')])
+    const [nameServers, mail] = await Promise.all([
+      dns.nameServers(domain, SERVICE_CLIENT),
+      dns.records(domain, 'mx', SERVICE_CLIENT),
+    ])
     return { name, ns: answerText(nameServers), mx: answerText(mail) }
   }
 

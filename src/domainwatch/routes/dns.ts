@@ -133,7 +133,7 @@ export function dnsRoute(app: HttpServer, shared: EndpointShared, dns: Dns, inFl
         throw new HttpError(400, `El parámetro domain ${TAKES_DOMAIN}`)
       const account = String(identity.accountId)
       const left = clientAbort(reply.raw)
-      const run: RunLookup = (lookup) => slots.run(account, lookup, left)
+      const run: RunLookup = (lookup) => slots.run(account, () => lookup(account), left)
       const outcome = await lookUp(dns, parsed.ascii, types, run)
       const { status, msg, ...found } = outcome
       if (status === 503) throw new OverloadError()
@@ -192,7 +192,7 @@ export function bulkDnsRoute(
       if (reply.raw.closed) release()
       else reply.raw.once('close', release)
       const left = clientAbort(reply.raw)
-      const run: RunLookup = (lookup) => lookups.run(account, lookup, left)
+      const run: RunLookup = (lookup) => lookups.run(account, () => lookup(account), left)
       const concurrency = Math.floor(CONCURRENCY / lookupsPerName(types))
       return Readable.from(answerLines(data.items, concurrency, (name) => lookUp(dns, name, types, run)))
     },

@@ -4,13 +4,14 @@ import { type QueryType, type RecordType, textLength } from './record-data.ts'
 import type { ServerAddress } from './servers.ts'
 import { fixedUpstream, zoneUpstream, type Upstream, type Upstreams } from './upstreams.ts'
 import { createQuery, type Query } from './wire.ts'
-import { LRUCache } from 'lru-cache'
 
 export interface ResolverOptions extends Partial<CacheLimits> {
   /** Resolvers in order of preference; with `zone`, its authoritative servers, used in turn. At least one. */
   readonly servers: readonly ServerAddress[]
   /** Query the authoritative servers of the parent zone, and read the delegation. */
   readonly zone?: ZoneMode
+  /** May be shared with resolvers of other types. */
+  readonly cache: AnswerStore
   /** Maximum duration of a look-up, in milliseconds. */
   readonly deadlineMs?: number
   /** Silence after which the next server is queried as well, in milliseconds. */
@@ -36,7 +37,6 @@ export interface ResolverStats {
   readonly coalesced: number
   readonly overloaded: number
   readonly inFlight: number
-  readonly cached: number
 }
 
 export const createResolver = (options: ResolverOptions): Resolver => new Resolver(options)
@@ -57,7 +57,7 @@ export class Resolver {
 
   constructor(options: ResolverOptions) {
     const { servers, zone, deadlineMs = 3_000, socketsPerServer = 16, pipelines = true } = options
-    const { maxBytes = 32 * 2 ** 20, maxTtl = 3_600, maxNegativeTtl = 300, failureTtl = 2 } = options
+    const { maxTtl = 3_600, maxNegativeTtl = 300, failureTtl = 2 } = options
     this.#options = options
     this.#deadlineMs = deadlineMs
     this.#now = options.now ?? (() => performance.now())
@@ -72,24 +72,28 @@ export class Resolver {
             deadlineMs,
           })
         : fixedUpstream(servers, upstreamOptions)
-    this.#cache = new AnswerCache({ maxBytes, maxTtl, maxNegativeTtl, failureTtl }, this.#now)
+    this.#cache = new AnswerCache(options.cache, { maxTtl, maxNegativeTtl, failureTtl }, this.#now)
   }
 
-  /** Looks up name servers. `name`: lower case, A-label form, no trailing dot. Settles within the deadline and never rejects. */
-  async nameServers(name: string): Promise<NameServerAnswer> {
-    const answer = await this.#get(name, 'ns')
+  /**
+   * Looks up name servers. Settles within the deadline and never rejects.
+   * @param name lower case, A-label form, no trailing dot
+   * @param client the answer counts for it in the cache
+   */
+  async nameServers(name: string, client = ''): Promise<NameServerAnswer> {
+    const answer = await this.#get(name, 'ns', client)
     // The query type determines the kind of answer, so here and below the other kind never occurs.
     return answer.kind === 'records' ? FAILED : answer
   }
 
   /** Looks up the RRset of another type. Needs resolvers: with `zone`, servers only know delegations, and it fails. */
-  async records(name: string, type: RecordType): Promise<RecordAnswer> {
-    const answer = await this.#get(name, type)
+  async records(name: string, type: RecordType, client = ''): Promise<RecordAnswer> {
+    const answer = await this.#get(name, type, client)
     return answer.kind === 'found' ? FAILED : answer
   }
 
   stats(): ResolverStats {
-    return { ...this.#counts, inFlight: this.#answers.size, cached: this.#cache.size }
+    return { ...this.#counts, inFlight: this.#answers.size }
   }
 
   /** Ends look-ups in flight, and later ones, as `failed`. Afterwards no socket and no timer is open. */
@@ -98,7 +102,7 @@ export class Resolver {
     return this.#closing
   }
 
-  #get(name: string, type: QueryType): Answer | Promise<Answer> {
+  #get(name: string, type: QueryType, client: string): Answer | Promise<Answer> {
     const { maxInFlight = 4_096, zone } = this.#options
     if (this.#closing !== undefined) return FAILED
     const key = `${type} ${name}`
@@ -119,18 +123,18 @@ export class Resolver {
       this.#counts.overloaded++
       return { kind: 'overloaded' }
     }
-    const answer = this.#lookUp(key, query)
+    const answer = this.#lookUp(key, query, client)
     this.#answers.set(key, answer)
     return answer
   }
 
-  async #lookUp(key: string, query: Query): Promise<Answer> {
+  async #lookUp(key: string, query: Query, client: string): Promise<Answer> {
     const upstream = this.#upstreams.current()
     const { answer, ttl } = await (upstream instanceof Promise
       ? this.#queryOnceFound(query, upstream)
       : this.#query(query, upstream, this.#deadlineMs))
     this.#answers.delete(key)
-    if (this.#closing === undefined) this.#cache.set(key, answer, ttl)
+    if (this.#closing === undefined) this.#cache.set(key, answer, ttl, client)
     return answer
   }
 
@@ -157,14 +161,27 @@ export class Resolver {
 
   async #shutDown(): Promise<void> {
     for (const lookup of this.#lookups) lookup.abort()
-    this.#cache.clear()
+    this.#options.cache.clear()
     await this.#upstreams.close()
   }
 }
 
+/** Keeps answers. It decides which to evict, and how much of it a client may fill. */
+export interface AnswerStore {
+  get(key: string): CachedAnswer | undefined
+  set(key: string, cached: CachedAnswer, client: string): void
+  clear(): void
+}
+
+export interface CachedAnswer {
+  readonly answer: Answer
+  /** Estimated from the characters of the entry plus a fixed part. */
+  readonly bytes: number
+  /** In milliseconds of the clock of the resolver. */
+  readonly expires: number
+}
+
 export interface CacheLimits {
-  /** Maximum size of the cache, estimated from the characters of its entries plus a fixed part for each. */
-  readonly maxBytes: number
   /** Maximum TTL of positive answers, in seconds. */
   readonly maxTtl: number
   /** Maximum TTL of negative answers, in seconds. */
@@ -178,40 +195,33 @@ const ENTRY_BYTES = 200
 /** Estimated size of a value without its text. */
 const VALUE_BYTES = 40
 
-/** A cache of answers by key, with TTLs. Evicts the least recently used ones. */
+/** A cache of answers by key, with TTLs. */
 export class AnswerCache {
+  readonly #store: AnswerStore
   readonly #limits: CacheLimits
-  readonly #answers: LRUCache<string, Answer>
+  readonly #now: () => number
 
   /** @param now a monotonic clock in milliseconds */
-  constructor(limits: CacheLimits, now: () => number) {
+  constructor(store: AnswerStore, limits: CacheLimits, now: () => number) {
+    this.#store = store
     this.#limits = limits
-    this.#answers = new LRUCache({
-      maxSize: limits.maxBytes,
-      sizeCalculation: (answer, key) => sizeOf(key, answer),
-      ttlResolution: 0,
-      // lru-cache takes a start of 0 for no TTL.
-      perf: { now: () => now() + 1 },
-    })
-  }
-
-  get size(): number {
-    return this.#answers.size
+    this.#now = now
   }
 
   get(key: string): Answer | undefined {
-    return this.#answers.get(key)
+    const cached = this.#store.get(key)
+    return cached !== undefined && this.#now() < cached.expires ? cached.answer : undefined
   }
 
   /** @param ttl seconds, uncapped; undefined for a failure */
-  set(key: string, answer: Answer, ttl: number | undefined): void {
+  set(key: string, answer: Answer, ttl: number | undefined, client: string): void {
     const seconds = this.#lifetime(answer, ttl ?? 0)
-    // lru-cache still returns an entry whose age is its TTL.
-    if (seconds > 0) this.#answers.set(key, answer, { ttl: seconds * 1_000 - 1 })
-  }
-
-  clear(): void {
-    this.#answers.clear()
+    if (seconds === 0) return
+    this.#store.set(
+      key,
+      { answer, bytes: bytesOf(key, answer), expires: this.#now() + seconds * 1_000 },
+      client,
+    )
   }
 
   #lifetime(answer: Answer, ttl: number): number {
@@ -232,7 +242,7 @@ export class AnswerCache {
   }
 }
 
-function sizeOf(key: string, answer: Answer): number {
+function bytesOf(key: string, answer: Answer): number {
   let bytes = ENTRY_BYTES + key.length
   if (answer.kind === 'found') for (const server of answer.servers) bytes += VALUE_BYTES + server.length
   if (answer.kind === 'records') for (const value of answer.records) bytes += VALUE_BYTES + textLength(value)
