@@ -187,3 +187,33 @@ test('a slow receiver of 32 accounts delays no delivery to another slow one', as
   await receiver.until(2)
   assert.deepEqual([receiver.received.length, silent.held.length, silent.ended()], [2, 8, 0])
 })
+
+test('a receiver with many host names delays others by no more than its accounts do', async () => {
+  using silent = await startSilentReceiver()
+  await using service = await startService({ flags: { 'webhook-networks': '127.0.0.0/8' } })
+  const OWN = 200
+  const arrived = (host: number) =>
+    silent.held.filter(({ req }) => req.headers.host?.startsWith(`127.0.0.${host}:`)).length
+  const fill = async (account: number, search: string, firstHost: number) => {
+    const { key } = await service.newKey(`comodin-${account}`, 'domainwatch')
+    const hosts = Array.from({ length: 16 }, (_, i) => firstHost + i)
+    await Promise.all(hosts.map((host) => watch(service, { search, url: silent.url(host) }, key)))
+    return key
+  }
+  for (let account = 0; account < 16; account++) await fill(account, 'mudo', 2 + 16 * (account % 8))
+  const later = [await fill(16, 'tarde', 130), await fill(17, 'tarde', 146), service.domainKey]
+  for (const search of ['primero', 'tarde']) await watch(service, { search, url: silent.url(OWN) })
+
+  await stored(service, [record('primero')])
+  await eventually(() => arrived(OWN) === 1)
+  await stored(service, [record('mudo')])
+  await eventually(() => silent.held.length === 256, 'all slots are taken')
+  await stored(service, [record('tarde')])
+  for (const key of later)
+    await eventually(async () => (await watchesOf(service, key)).every(({ pending }) => pending === 1))
+  for (let freed = 1; freed <= later.length; freed++) {
+    silent.held.at(freed)?.writeHead(204).end()
+    await eventually(() => silent.held.length === 256 + freed)
+  }
+  assert.deepEqual([arrived(OWN), silent.ended()], [2, later.length])
+})

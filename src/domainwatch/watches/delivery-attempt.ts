@@ -96,16 +96,20 @@ const sharesOf = (slotsPerClient: number) => new FairSlots({ ...QUEUE, slots: In
 class Pool {
   readonly #accounts: FairSlots
   readonly #hosts: FairSlots
+  readonly #all: FairSlots
 
   constructor({ slots, slotsPerAccount, slotsPerHost }: typeof QUICK) {
-    const limits = { slots, slotsPerClient: PER_ACCOUNT_AND_HOST, slotsPerGroup: slotsPerHost }
+    const ofHost = { slotsPerClient: PER_ACCOUNT_AND_HOST, slotsPerGroup: slotsPerHost }
     this.#accounts = sharesOf(slotsPerAccount)
-    this.#hosts = new FairSlots({ ...QUEUE, ...limits, groupOf: groupBefore })
+    this.#hosts = new FairSlots({ ...QUEUE, ...ofHost, slots: Infinity, groupOf: groupBefore })
+    this.#all = new FairSlots({ ...QUEUE, slots, slotsPerClient: slotsPerAccount })
   }
 
   run<T>(host: string, account: string, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
-    // Slots that others need come last, because what waits for the next kind holds those before.
-    return this.#accounts.run(account, () => this.#hosts.run(`${host} ${account}`, task, signal), signal)
+    // Slots that others need come last, because what waits for the next kind holds those before. The last ones are shared by
+    // accounts, because a receiver can have any number of host names.
+    const run = () => this.#all.run(account, task, signal)
+    return this.#accounts.run(account, () => this.#hosts.run(`${host} ${account}`, run, signal), signal)
   }
 }
 
