@@ -29,7 +29,7 @@ export class ApiError extends Error {
   }
 }
 
-/** There was no response. */
+/** There was no response of the service. */
 export class ConnectionError extends Error {}
 
 /** Longer than any timeout of the service. */
@@ -137,7 +137,7 @@ async function send(url: URL, init: RequestInit): Promise<Response> {
       credentials: 'omit',
       referrerPolicy: 'no-referrer',
     })
-    markConnected()
+    markConnected(response.status)
     updateClockSkew(response.headers.get('date'))
     return response
   } catch (error) {
@@ -163,32 +163,40 @@ async function readAnswer(response: Response, signal: AbortSignal): Promise<unkn
   }
 }
 
-/** The error of a response. If it says that the key of the session is no longer valid, the session loses that key. */
+/**
+ * The error of a response. If it says that the key of the session is no longer valid, the session loses that key. One of a
+ * proxy that did not get an answer from the service is a lost connection: a change may have been stored.
+ */
 export function failureOf(
   path: string,
   key: QueryValues[string],
   status: number,
   answer: unknown,
   retryAfter: string | null,
-): ApiError {
+): ApiError | ConnectionError {
   const service = serviceOf(path)
-  if (status === 401 && keyFor(service) === key && isKeyFault(answer)) removeKey(service)
+  if (status >= 502 && status <= 504 && messageOf(answer) === undefined) {
+    markDisconnected()
+    return new ConnectionError()
+  }
+  if (status === 401 && keyFor(service) === key && messageOf(answer)?.includes('clave de API') === true)
+    removeKey(service)
   return apiErrorOf(status, answer, retryAfter)
 }
 
 export function apiErrorOf(status: number, answer: unknown, retryAfter: string | null = null): ApiError {
-  const said = isObject(answer) ? answer : {}
-  const message = typeof said['msg'] === 'string' ? said['msg'] : `HTTP ${status}`
-  const errors = Array.isArray(said['errors']) ? said['errors'].filter(isRecordError) : []
+  const message = messageOf(answer) ?? `HTTP ${status}`
+  const errors =
+    isObject(answer) && Array.isArray(answer['errors']) ? answer['errors'].filter(isRecordError) : []
   const seconds = Number.parseInt(retryAfter ?? '', 10)
   return Number.isNaN(seconds)
     ? new ApiError(status, message, errors)
     : new ApiError(status, message, errors, seconds)
 }
 
-function isKeyFault(answer: unknown): boolean {
-  return isObject(answer) && typeof answer['msg'] === 'string' && answer['msg'].includes('clave de API')
-}
+/** The message of the service; undefined if the answer is not from it. */
+const messageOf = (answer: unknown): string | undefined =>
+  isObject(answer) && typeof answer['msg'] === 'string' ? answer['msg'] : undefined
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null

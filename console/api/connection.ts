@@ -9,8 +9,9 @@ const PROBE_TIMEOUT_MS = 5_000
 /** Whether the service responds. */
 export const connection = createStore<'reached' | 'lost'>('reached')
 
-export function markConnected(): void {
-  connection.set('reached')
+/** @param status of a response; 502 to 504 are those of a proxy that does not reach the service, or may be */
+export function markConnected(status: number): void {
+  if (status < 502) connection.set('reached')
 }
 
 /** Probes the service until it responds. */
@@ -29,6 +30,6 @@ function probe(): void {
   fetch(url, { cache: 'no-store', signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })
     .then(({ ok }) => ok)
     .catch(() => false)
-    .then((isThere) => (isThere ? markConnected() : void setTimeout(probe, RETRY_MS)))
+    .then((isThere) => (isThere ? connection.set('reached') : void setTimeout(probe, RETRY_MS)))
     .catch(() => undefined)
 }

@@ -169,7 +169,7 @@ function send(file: File, key: string | undefined, tell: (state: UploadState) =>
       reject(isTooSlow ? new Error(t('images.tooSlow')) : new ConnectionError())
     }
     request.onload = () => {
-      markConnected()
+      markConnected(request.status)
       const answer = readJson(request.responseText)
       if (request.status === 200 && answer !== undefined) {
         const { hash, similar } = answer

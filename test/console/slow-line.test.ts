@@ -1,7 +1,7 @@
 /** A member on a slow line that breaks, and a colleague on a fast one, on the same records. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { startBrowser, type TestBrowser, domainRow } from '../support/browser.ts'
 import { LIST, record, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
@@ -130,6 +130,34 @@ test("a change whose response was lost is not repeated, and does not overwrite a
   await domainRow(page, 'fila2').getByText('Descartado').first().waitFor({ state: 'detached' })
   assert.deepEqual(await marksOf('fila2'), { revision: 1, discarded: 0, note: '' })
   assert.equal(await changesOf('fila2'), 2)
+  await context.close()
+})
+
+test('changes whose answers a proxy replaced, as during a restart, are kept until the service is back, and stored once', async () => {
+  const { page, context, complaints } = await open('dominios?starts=fila')
+  await domainRow(page, 'fila7').waitFor()
+  const away = (route: Route) =>
+    route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>502 Bad Gateway</h1>' })
+  await page.route('**/domainwatch/update?*', async (route) => {
+    await route.fetch()
+    await page.route('**/*', away)
+    await away(route)
+  })
+  await domainRow(page, 'fila7').locator('.pick').click()
+  await page.keyboard.press('d')
+  await toast(page, 'Sin conexión: se guardará cuando vuelva.').waitFor()
+  await page.keyboard.press('Escape')
+  await domainRow(page, 'fila8').locator('.pick').click()
+  await page.keyboard.press('r')
+  await lost(page).filter({ hasText: '2 cambios por guardar' }).waitFor()
+  assert.deepEqual(await marksOf('fila7'), { revision: 0, discarded: 1, note: '' })
+  await page.unrouteAll()
+  await lost(page).waitFor({ state: 'detached' })
+  await toast(page, '1 dominio descartado: fila7.cl').waitFor()
+  await toast(page, '1 dominio en revisión: fila8.cl').waitFor()
+  assert.deepEqual(await marksOf('fila8'), { revision: 1, discarded: 0, note: '' })
+  assert.deepEqual([await changesOf('fila7'), await changesOf('fila8')], [1, 1])
+  assert.deepEqual(complaints, [])
   await context.close()
 })
 
