@@ -44,7 +44,8 @@ export function signOut(): void {
   session.set({})
 }
 
-// A sign-out ends the session of every tab that uses the remembered keys.
+// A sign-out, which removes the item, ends the session of every tab that uses the remembered keys; a rejection leaves an item
+// without the key.
 onOtherTab((name, before, now) => {
   if (name !== STORAGE_KEY) return
   const [old, left, own] = [keysIn(before), keysIn(now), stored(tabStorage)]
@@ -55,7 +56,9 @@ onOtherTab((name, before, now) => {
       left[service] === undefined &&
       own[service] === undefined,
   )
-  if (gone.length > 0) session.set(gone.reduce(without, session.get()))
+  if (gone.length === 0) return
+  if (now !== null) rejectedService.set(gone[0])
+  session.set(gone.reduce(without, session.get()))
 })
 
 /** Calls a listener when the user signs out: what they entered must not be shown to the next user. */
@@ -103,11 +106,8 @@ function stored(storage: BrowserStorage): Keys {
   return keysIn(storage.read(STORAGE_KEY))
 }
 
-function storeKeys(storage: BrowserStorage, keys: Keys): boolean {
-  if (Object.keys(keys).length > 0) return storage.write(STORAGE_KEY, JSON.stringify(keys))
-  storage.remove(STORAGE_KEY)
-  return true
-}
+const storeKeys = (storage: BrowserStorage, keys: Keys): boolean =>
+  storage.write(STORAGE_KEY, JSON.stringify(keys))
 
 function keysIn(text: string | null): Keys {
   try {

@@ -100,7 +100,7 @@ test('a remembered key replaces that of the tab, and a sign-out ends the session
   await domainRow(page, 'casa').waitFor()
   assert.deepEqual(
     await page.evaluate('[localStorage, sessionStorage].map((one) => one.getItem("catalejo.keys"))'),
-    [JSON.stringify({ domainwatch: newer }), null],
+    [JSON.stringify({ domainwatch: newer }), '{}'],
   )
   const other = await context.newPage()
   await other.goto(`${service.url}/console/dominios`)

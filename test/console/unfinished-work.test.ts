@@ -293,6 +293,27 @@ test('an account that is learned while a note is typed is that of the note', asy
   await context.close()
 })
 
+test('what was entered in other tabs is kept there when a remembered key is rejected in one', async () => {
+  const [one, two] = [
+    await service.newKey('Fina', 'domainwatch'),
+    await service.newKey('Fina', 'domainwatch'),
+  ]
+  const { page, context } = await browser.open(service, 'agregar', {})
+  await signIn(page, one.key, true)
+  const names = page.getByRole('textbox', { name: 'Nombres' })
+  await names.fill('nuevo3 nuevo4')
+  await page.getByText('2 nuevos', { exact: true }).waitFor()
+  const other = await context.newPage()
+  await service.revokeKey(one.id)
+  await other.goto(`${service.url}/console/dominios`)
+  const rejected = 'La clave de dominios ya no es válida. Pegue una nueva.'
+  await other.getByText(rejected).waitFor()
+  await page.getByText(rejected).waitFor()
+  await signIn(page, two.key)
+  assert.equal(await names.inputValue(), 'nuevo3 nuevo4')
+  await context.close()
+})
+
 test('a note that is being typed when another tab signs out is stored for its author', async () => {
   const { page, context } = await browser.open(service, 'dominios', {})
   await signIn(page, ana, true)
