@@ -128,19 +128,21 @@ async function execute(id: number): Promise<OperationState> {
   try {
     const { text, isError = false } = await gesture.run((now) => report(id, now))
     change(id, { state: 'done', text })
-    if (entry.operation.undoneBy === undefined && !entry.isForeign)
+    if (entry.operation.undoneBy === undefined && !isSilent(entry, isError))
       showToast(text, { key: keyOf(id), isError, ...undoOf(id) })
     return 'done'
   } catch (error) {
     const text = gesture.failed(changeErrorMessage(error))
     change(id, { state: 'failed', text })
     gesture.onFailed?.()
-    // A key that was revoked meanwhile leaves the user who is waiting for it.
-    const isSilent = entry.isForeign && rejectedService.get() === undefined
-    if (!isSilent) showToast(text, { key: keyOf(id), isError: true })
+    if (!isSilent(entry, true)) showToast(text, { key: keyOf(id), isError: true })
     return 'failed'
   }
 }
+
+/** Failures are shown also after the key was rejected: its user is still there and waits. */
+const isSilent = ({ isForeign }: Entry, isError: boolean): boolean =>
+  isForeign && !(isError && rejectedService.get() !== undefined)
 
 export const stateOf = (id: number): OperationState | undefined => entries.get(id)?.operation.state
 
@@ -235,5 +237,6 @@ export function usePendingSubjects(): ReadonlySet<string> {
 const keyOf = (id: number): string => `operation-${id}`
 
 function undoOf(id: number): { undo?: () => void } {
-  return entries.get(id)?.gesture.undo === undefined ? {} : { undo: () => void undo(id) }
+  const entry = entries.get(id)
+  return entry?.gesture.undo === undefined || entry.isForeign ? {} : { undo: () => void undo(id) }
 }

@@ -90,6 +90,34 @@ test('stopping keeps the rest unchanged, and what was changed can be undone', as
   await context.close()
 })
 
+test('what was done before the key was rejected is reported', async () => {
+  const { key, id } = await service.newKey('Berta', 'domainwatch')
+  const { page, context } = await browser.open(service, 'dominios?starts=vista', { domainwatch: key })
+  await selectView(page)
+  const gate = await holdRequests(page, 'domainwatch/update')
+  await bar(page).getByRole('button', { name: 'Marcar para revisión' }).click()
+  const held = [await gate.next(), await gate.next()]
+  await held[0]?.pass()
+  const next = await gate.next()
+  await service.revokeKey(id)
+  await held[1]?.pass()
+  await page.getByLabel('Clave de API').waitFor()
+  await next.pass()
+  await toast(
+    page,
+    '250 dominios en revisión. Quedaron 573 sin cambiar. La clave de API no es válida',
+  ).waitFor()
+  assert.equal(await toast(page, '250 dominios').getByRole('button', { name: 'Deshacer' }).count(), 0)
+  const changed = await records(service, { ...VIEW, rev: '', limit: 1_024 })
+  assert.equal(changed.length, 250)
+  await update(
+    service,
+    changed.map(({ name }) => ({ domain: name, revision: 0 })),
+    { encoding: 'json' },
+  )
+  await context.close()
+})
+
 test('after a lost response, the state of the service counts', async () => {
   const { page, context } = await open('dominios?starts=vista')
   await selectView(page)
