@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { DELIVERY_MODES } from '../api/constants.ts'
 import { callApi } from '../api/client.ts'
@@ -32,7 +31,6 @@ const useFields = unsentForms<Fields>('admin')
 
 /** Edits the limits and the delivery mode of an application. */
 export function LimitsDialog({ account, onClose }: { account: Account; onClose: () => void }) {
-  const queries = useQueryClient()
   const [shown] = useState(() => fieldsOf(account))
   const { fields, isChanged, set, forget } = useFields(account.account, shown)
   const { images, megabytes, mode } = fields
@@ -49,7 +47,6 @@ export function LimitsDialog({ account, onClose }: { account: Account; onClose: 
     }
     await callApi('POST /api/v1/admin/limits', { query })
     showToast(t('admin.settled', { account: account.account }))
-    void queries.invalidateQueries({ queryKey: ['admin'] })
   }
 
   return (
@@ -57,6 +54,7 @@ export function LimitsDialog({ account, onClose }: { account: Account; onClose: 
       title={t('admin.settleTitle', { account: account.account })}
       action={t('admin.save')}
       hasInput={isChanged}
+      shownBy="admin"
       onSend={save}
       onDone={forget}
       onClose={onClose}

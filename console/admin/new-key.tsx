@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { MAX_ACCOUNT_CHARACTERS, MAX_RATE, RATE_PERIODS, SCOPES } from '../api/constants.ts'
 import { apiUrl, callApi } from '../api/client.ts'
 import type { Scope } from '../api/scope.ts'
@@ -41,7 +40,6 @@ const useFields = unsentForms<Fields>('admin')
 
 /** Asks for an account and a service, then shows the key, once. */
 export function NewKey({ onClose }: { onClose: () => void }) {
-  const queries = useQueryClient()
   const { fields, isChanged, set, forget } = useFields('new', INITIAL)
   const { account, service, scope, expires, most, period } = fields
 
@@ -56,7 +54,6 @@ export function NewKey({ onClose }: { onClose: () => void }) {
           ...(most === '' ? {} : { rate: `${most}/${period}` }),
         },
       })
-      void queries.invalidateQueries({ queryKey: ['admin'] })
       return (close) => <Shown made={data} onClose={close} />
     })
 
@@ -65,6 +62,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
       title={t('admin.newKey')}
       action={t('admin.make')}
       hasInput={isChanged}
+      shownBy="admin"
       isDisabled={account.trim() === ''}
       onSend={make}
       onDone={forget}

@@ -1,4 +1,5 @@
 import { useState, type FormEvent, type ReactNode } from 'react'
+import { queryClient } from '../api/query-client.ts'
 import { changeErrorMessage } from '../app/error-message.ts'
 import { useIsMounted } from '../app/is-mounted.ts'
 import { showToast } from '../app/toasts.tsx'
@@ -12,6 +13,8 @@ interface FormDialogProps {
   /** A click outside does not close it, because that would lose what was typed. */
   readonly hasInput?: boolean
   readonly isDisabled?: boolean
+  /** The queries that show what it changes. */
+  readonly shownBy: 'watches' | 'admin'
   /** Rejects with the error to show. */
   readonly onSend: () => Promise<void>
   /** Called when it was sent or cancelled; not when it is only closed. */
@@ -22,7 +25,7 @@ interface FormDialogProps {
 
 /** A form in a dialog, which closes once it is sent. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, hasInput = false, onSend, onDone, onClose } = props
+  const { title, hasInput = false, shownBy, onSend, onDone, onClose } = props
   const [fault, setFault] = useState<string>()
   const [isBusy, setBusy] = useState(false)
   const isOpen = useIsMounted()
@@ -41,6 +44,9 @@ export function FormDialog(props: FormDialogProps) {
       if (!isOpen.current) showToast(`${title}. ${changeErrorMessage(error)}`, { isError: true })
       setFault(changeErrorMessage(error))
       setBusy(false)
+    } finally {
+      // Also after a failure: if the response was lost, only the lists show whether it was done.
+      void queryClient.invalidateQueries({ queryKey: [shownBy] })
     }
   }
 
@@ -61,6 +67,7 @@ export function FormDialog(props: FormDialogProps) {
             {t('app.cancel')}
           </button>
           <button type="submit" className="button primary" disabled={isBusy || props.isDisabled === true}>
+            {isBusy && <span className="spinner" />}
             {props.action}
           </button>
         </div>

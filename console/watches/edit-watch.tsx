@@ -1,10 +1,10 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { callApi } from '../api/client.ts'
 import { showOnce } from '../app/one-time-results.tsx'
 import { useStore } from '../app/store.ts'
 import { showToast } from '../app/toasts.tsx'
 import { formatWords } from '../filters/filters.ts'
-import { language, t } from '../i18n/index.ts'
+import { language, t, type Language } from '../i18n/index.ts'
 import { filtersIn } from './new-watch.tsx'
 import { ShownOnce } from './shown-once.tsx'
 import { destinationsIn, toParameter, WatchForm, type WatchFields } from './watch-form.tsx'
@@ -13,27 +13,20 @@ import type { Watch } from './watch-item.tsx'
 /** Edits a watch, then shows a secret or feed address that the edit created. */
 export function EditWatch({ watch, onClose }: { watch: Watch; onClose: () => void }) {
   const spoken = useStore(language)
-  const queries = useQueryClient()
-  const initial: WatchFields = {
-    words: formatWords(watch.filters, spoken),
-    similar: watch.filters['similar'] ?? '',
-    name: watch.name,
-    url: watch.url ?? '',
-    to: (watch.to ?? '').replaceAll(',', '\n'),
-    digest: watch.digest ?? '',
-    language: watch.language,
-    hasFeed: watch.atom === 1,
-    changes: watch.changes,
-    isRechecked: watch.filters['dns'] === '1',
-    isShared: watch.shared === 1,
-  }
+  const [initial, setInitial] = useState(() => fieldsOf(watch, spoken))
 
   async function save(fields: WatchFields) {
+    const watches = await callApi('GET /api/v1/domainwatch/watches')
+    const now = watches.data.data.find(({ id }) => id === watch.id)
+    const present = now === undefined ? initial : fieldsOf(now, spoken)
+    if (hasConflict(initial, present, fields)) {
+      setInitial(present)
+      throw new Error(t('watch.changedMeanwhile'))
+    }
     await showOnce('domainwatch', async () => {
       const { data } = await callApi('POST /api/v1/domainwatch/watches/update', {
         query: { id: watch.id, ...changesIn(initial, fields) },
       })
-      void queries.invalidateQueries({ queryKey: ['watches'] })
       showToast(t('watch.saved', { name: fields.name }))
       return data.secret === null && data.atom === null
         ? undefined
@@ -51,6 +44,39 @@ export function EditWatch({ watch, onClose }: { watch: Watch; onClose: () => voi
       onClose={onClose}
     />
   )
+}
+
+function fieldsOf(watch: Watch, spoken: Language): WatchFields {
+  return {
+    words: formatWords(watch.filters, spoken),
+    similar: watch.filters['similar'] ?? '',
+    name: watch.name,
+    url: watch.url ?? '',
+    to: (watch.to ?? '').replaceAll(',', '\n'),
+    digest: watch.digest ?? '',
+    language: watch.language,
+    hasFeed: watch.atom === 1,
+    changes: watch.changes,
+    isRechecked: watch.filters['dns'] === '1',
+    isShared: watch.shared === 1,
+  }
+}
+
+/** Whether someone else has changed a property that the user changes to another value. */
+function hasConflict(initial: WatchFields, present: WatchFields, fields: WatchFields): boolean {
+  const [theirs, mine, left] = [
+    differences(initial, present),
+    differences(initial, fields),
+    differences(present, fields),
+  ]
+  return theirs.some((name) => mine.includes(name) && left.includes(name))
+}
+
+function differences(one: WatchFields, other: WatchFields): readonly string[] {
+  const values = new Map<string, unknown>(Object.entries(one))
+  const names = Object.entries(other).flatMap(([name, value]) => (values.get(name) === value ? [] : [name]))
+  // Filters are replaced together.
+  return names.map((name) => (name === 'similar' ? 'words' : name))
 }
 
 /** Sends only the changed properties, so that changes of others and unknown filters are kept. */

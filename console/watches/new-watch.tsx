@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { callApi } from '../api/client.ts'
 import { MAX_WATCH_NAME_CHARACTERS } from '../api/constants.ts'
 import { showOnce } from '../app/one-time-results.tsx'
@@ -20,7 +19,6 @@ interface Props {
 /** Asks for the filters and destinations, then shows the secrets, once. */
 export function NewWatch({ filters, similar, onClose }: Props) {
   const spoken = useStore(language)
-  const queries = useQueryClient()
   const words = formatWords(recordFilters(filters), spoken)
 
   async function make(fields: WatchFields) {
@@ -41,7 +39,6 @@ export function NewWatch({ filters, similar, onClose }: Props) {
     }
     await showOnce('domainwatch', async () => {
       const { data } = await callApi('POST /api/v1/domainwatch/watches', { query })
-      void queries.invalidateQueries({ queryKey: ['watches'] })
       if (data.secret !== null || data.atom !== null)
         return (close) => <ShownOnce title={t('watch.isMade')} shown={data} onClose={close} />
       showToast(t('watch.isMade'))

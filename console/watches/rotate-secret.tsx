@@ -24,6 +24,7 @@ export function RotateSecret({ watch, onClose }: { watch: Watch; onClose: () => 
     <FormDialog
       title={t('watch.rotateTitle', { name: watch.name })}
       action={t('watch.rotate')}
+      shownBy="watches"
       onSend={rotate}
       onClose={onClose}
     >

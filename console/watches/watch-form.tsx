@@ -64,6 +64,7 @@ export function WatchForm({ subject, title, action, initial, onSend, onClose }: 
       title={title}
       action={action}
       hasInput={isChanged}
+      shownBy="watches"
       onSend={() => onSend(fields)}
       onDone={forget}
       onClose={onClose}

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { callApi } from '../api/client.ts'
+import { untilAnswered } from '../api/retry.ts'
 import { useAccounts, usePermissions } from '../api/scope.ts'
 import { keyFor } from '../api/session.ts'
 import type { Operations } from '../api/schema.ts'
@@ -178,17 +179,22 @@ function usePause({ id, name, paused }: Watch): () => void {
   const isPaused = paused === 1
   return () => {
     const key = keyFor('domainwatch')
+    const pending = t(isPaused ? 'watch.resuming' : 'watch.pausing', { name })
     runOperation({
       service: 'domainwatch',
       subjects: [`watch:${id}`],
-      pending: t(isPaused ? 'watch.resuming' : 'watch.pausing', { name }),
+      pending,
       failed: (reason) => t('watch.pauseFailed', { name, reason }),
-      async run() {
+      async run(tell) {
         const query = { id, paused: isPaused ? 0 : 1 }
-        await callApi('POST /api/v1/domainwatch/watches/update', {
-          query,
-          ...(key === undefined ? {} : { key }),
-        })
+        await untilAnswered(
+          () =>
+            callApi('POST /api/v1/domainwatch/watches/update', {
+              query,
+              ...(key === undefined ? {} : { key }),
+            }),
+          () => tell(t('operation.held', { text: pending })),
+        )
         await queries.invalidateQueries({ queryKey: ['watches'] })
         return { text: t(isPaused ? 'watch.resumed' : 'watch.pausedNow', { name }) }
       },

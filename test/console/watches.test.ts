@@ -8,9 +8,10 @@ import {
   type TestBrowser,
 } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
-import { call } from '../support/http.ts'
+import { holdRequests } from '../support/gate.ts'
+import { call, send } from '../support/http.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
-import { removeWatch, watch, watchesOf, watchUntil } from '../support/watches.ts'
+import { removeWatch, watch, WATCHES, watchesOf, watchUntil } from '../support/watches.ts'
 import { verify, WebhookReceiver } from '../support/webhook-receiver.ts'
 
 const flags = { 'webhook-networks': '127.0.0.0/8', 'dns-servers': '127.0.0.1:9' }
@@ -191,6 +192,72 @@ test('a watch is edited, shared, paused and resumed; its secret is rotated and s
   assert.deepEqual(complaints, [])
   await context.close()
   await removeWatch(service, made.id)
+})
+
+test('an edit does not overwrite the edit of a colleague unless the user saves again', async () => {
+  const ana = (await service.newKey('Ana', 'domainwatch')).key
+  const { id } = await watch(service, { name: 'Grupo', search: 'casa', atom: '', shared: 1 })
+  const shown = async () => (await watchesOf(service)).find((one) => one['id'] === id)
+  const { page, context, complaints } = await open('vigilancias')
+  const form = page.getByRole('dialog', { name: /^Editar/ })
+  const edit = (name: string) =>
+    page
+      .getByRole('listitem', { name, exact: true })
+      .getByRole('button', { name: /^Editar/ })
+      .click()
+  const save = () => form.getByRole('button', { name: 'Guardar' }).click()
+  const asAna = { api: ana, id }
+  await edit('Grupo')
+  await form.getByLabel('Nombre de la alerta').fill('La mía')
+  await send(service, `${WATCHES}/update`, { name: 'De Ana', search: 'faro' }, { query: asAna })
+  await save()
+  await form.getByText(/^Otra persona cambió lo mismo mientras tanto/).waitFor()
+  assert.equal(await form.getByLabel('Nombre de la alerta').inputValue(), 'La mía')
+  assert.equal((await shown())?.['name'], 'De Ana')
+  await save()
+  await form.waitFor({ state: 'detached' })
+  const saved = await shown()
+  assert.deepEqual([saved?.['name'], saved?.['filters']], ['La mía', { search: 'faro' }])
+  await edit('La mía')
+  await form.getByLabel('Parecidos a este nombre').fill('faro')
+  await send(service, `${WATCHES}/update`, { length: '4' }, { query: asAna })
+  await save()
+  await form.getByText(/^Otra persona cambió lo mismo mientras tanto/).waitFor()
+  assert.deepEqual((await shown())?.['filters'], { length: '4' })
+  assert.deepEqual(complaints, [])
+  await context.close()
+  await removeWatch(service, id)
+})
+
+test('after a lost response the list shows whether a watch was made', async () => {
+  const { page, context } = await open('vigilancias')
+  await page.getByRole('button', { name: 'Nueva alerta' }).click()
+  const form = page.getByRole('dialog', { name: 'Nueva alerta' })
+  await form.getByLabel('Nombre de la alerta').fill('Playas')
+  await form.getByLabel('Crear también un canal Atom').check()
+  const gate = await holdRequests(page, 'domainwatch/watches')
+  await form.getByRole('button', { name: 'Crear' }).click()
+  await (await gate.next()).loseAnswer()
+  await gate.open()
+  await form.getByText('Revise si quedó hecho antes de repetir.').waitFor()
+  await page.getByRole('listitem', { name: 'Playas', includeHidden: true }).waitFor()
+  await context.close()
+  const made = (await watchesOf(service)).find(({ name }) => name === 'Playas')
+  await removeWatch(service, String(made?.['id']))
+})
+
+test('pausing a watch without a connection is done when it is back', async () => {
+  const { id } = await watch(service, { name: 'Pausada', search: 'casa', atom: '' })
+  const { page, context } = await open('vigilancias')
+  const item = page.getByRole('listitem', { name: 'Pausada', exact: true })
+  await item.getByRole('button', { name: /^Más/ }).click()
+  await context.setOffline(true)
+  await item.getByRole('button', { name: 'Pausar' }).click()
+  await page.locator('.toast').filter({ hasText: 'Sin conexión: se guardará cuando vuelva.' }).waitFor()
+  await context.setOffline(false)
+  await item.getByText('En pausa').waitFor()
+  await context.close()
+  await removeWatch(service, id)
 })
 
 test('deliveries are listed with their errors explained, and sent again, also on a phone', async () => {

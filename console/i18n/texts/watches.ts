@@ -82,6 +82,8 @@ export const watches = inBoth(
     'watch.editTitle': 'Editar «{name}»',
     'watch.save': 'Guardar',
     'watch.saved': 'Alerta «{name}» guardada',
+    'watch.changedMeanwhile':
+      'Otra persona cambió lo mismo mientras tanto. Guarde otra vez para reemplazarlo por lo suyo, o cancele.',
     'watch.isChanged': 'Alerta guardada',
     'watch.isPaused': 'En pausa',
     'watch.isShared': 'Compartida con el grupo',
@@ -191,6 +193,8 @@ export const watches = inBoth(
     'watch.editTitle': 'Edit “{name}”',
     'watch.save': 'Save',
     'watch.saved': 'Alert “{name}” saved',
+    'watch.changedMeanwhile':
+      'Someone else changed the same in the meantime. Save again to replace it by yours, or cancel.',
     'watch.isChanged': 'Alert saved',
     'watch.isPaused': 'Paused',
     'watch.isShared': 'Shared with the group',
