@@ -109,6 +109,30 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
       ])
     })
 
+    test('changes as text are without long notes', async () => {
+      const note = 'Ñandú "1" '.repeat(100)
+      const noted = (name: string, text: string) => [
+        name,
+        ...Array.from({ length: 7 }, () => null),
+        text,
+        ' casa ',
+      ]
+      await record([row('corta'), row('larga')])
+      const cursor = await settledHead(database)
+      await mark([noted('corta', 'Ñ'), noted('larga', note)], 7)
+      await mark([noted('larga', '')], 7)
+      await settledHead(database)
+      const page = await database.changes.domainsAsText(cursor, 1_000)
+      assert.ok(page.kind === 'text')
+      const state = (noteThen: string | null, tags: string | null) =>
+        Object.values(fields({ note: noteThen, tags }))
+      assert.deepEqual(JSON.parse(`[${page.text}]`), [
+        ['corta', state(null, null), state('Ñ', ' casa ')],
+        ['larga', state(null, null), state(null, ' casa ')],
+        ['larga', state(null, ' casa '), state(null, ' casa ')],
+      ])
+    })
+
     test('images, keys and accounts', async () => {
       const clock = new ManualClock(`${NOW}Z`)
       const accounts = createAccounts(database, clock)

@@ -17,7 +17,7 @@ function followerOf(newest: number, records: number) {
     database: {
       changes: {
         head: async () => cursorAt(EPOCH, newest),
-        async text(cursor, _topic, limit) {
+        async domainsAsText(cursor, limit) {
           const id = partsOf(cursor)?.id ?? 0
           const count = Math.min(limit, newest - id)
           const last = id + count

@@ -20,7 +20,7 @@ export type CatchUpResult = 'current' | 'behind' | 'lost'
 
 interface ChangeFollowerOptions {
   readonly database: Pick<Database, 'scanner' | 'version'> & {
-    readonly changes: Pick<Database['changes'], 'head' | 'text' | 'hasMoreThan'>
+    readonly changes: Pick<Database['changes'], 'head' | 'domainsAsText' | 'hasMoreThan'>
   }
   readonly writes: ReadYourWrites
   /**
@@ -144,7 +144,7 @@ export class ChangeFollower {
     for (let limit = FIRST_PAGE; this.#count < PORTION; limit = PAGE) {
       if (this.#cursor === undefined) return 'lost'
       const reader = limit === FIRST_PAGE ? undefined : scanner
-      const page = await changes.text(this.#cursor, 'domain', limit, reader)
+      const page = await changes.domainsAsText(this.#cursor, limit, reader)
       if (page.kind === 'gap') return 'lost'
       this.#cursor = page.cursor
       this.#count += page.count

@@ -14,6 +14,8 @@ export interface Dialect {
   jsonArray(values: readonly Sql[]): Sql
   /** The text as JSON, with quotes. No control character is left in it. */
   quoted(text: Sql): Sql
+  /** The JSON array with null in place of an element, if it has that many. */
+  withoutElement(json: Sql, index: number): Sql
   /** A condition: `column` contains one of these characters, none of which is special within brackets. */
   containsAny(column: Sql, characters: string): Sql
   /** Whether the engine has no statistics of its tables, so that the form of a statement has to select the index. */
@@ -66,6 +68,7 @@ export const sqliteDialect: Dialect = {
   glob: glob(raw('GLOB'), /[*?[]/g, '[$&]', { many: '*', one: '?' }),
   jsonArray: (values) => sql`json_array(${join(values)})`,
   quoted: (text) => sql`json_quote(${text})`,
+  withoutElement: (json, index) => sql`json_replace(${json}, ${`$[${index}]`}, NULL)`,
   containsAny: (column, characters) => sql`${column} GLOB ${`*[${characters}]*`}`,
   // Only ANALYZE creates `sqlite_stat1`, and it reads the whole table.
   plansAsWritten: true,
@@ -91,6 +94,7 @@ export const postgresDialect: Dialect = {
   glob: like,
   jsonArray: (values) => sql`json_build_array(${join(values)})::text`,
   quoted: (text) => sql`to_json(${text})::text`,
+  withoutElement: (json, index) => sql`jsonb_set(${json}::jsonb, ${`{${index}}`}, 'null', false)::text`,
   containsAny: (column, characters) => sql`${column} ~ ${`[${characters}]`}`,
   plansAsWritten: false,
   forUpdate: raw('FOR UPDATE'),

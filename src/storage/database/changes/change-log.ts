@@ -1,6 +1,6 @@
 import type { Dialect } from '../dialect.ts'
-import { type Reader, limit, sql } from '../sql.ts'
-import { changeOf, cursorAt, partsOf, type Change, type Cursor, type Topic } from './change.ts'
+import { type Reader, type Sql, limit, raw, sql } from '../sql.ts'
+import { changeOf, cursorAt, DOMAIN_FIELDS, partsOf, type Change, type Cursor } from './change.ts'
 
 /** Changes per page: the most that one follower holds in memory. */
 const PAGE = 500
@@ -10,11 +10,14 @@ export type ChangePage =
   | { readonly kind: 'page'; readonly changes: readonly Change[]; readonly cursor: Cursor }
   | { readonly kind: 'gap' }
 
-/** Changes of one topic as one text. */
+/** Changes of domains as one text. */
 export type ChangeText =
   | {
       readonly kind: 'text'
-      /** JSON: `[key, before, after]` of each change, commas between them; before and after as the triggers write them. */
+      /**
+       * JSON: `[key, before, after]` of each change, commas between them; before and after as the triggers write them, but long
+       * ones without the note.
+       */
       readonly text: string
       /** Changes read, of all topics. */
       readonly count: number
@@ -111,12 +114,12 @@ export class ChangeLog {
   }
 
   /**
-   * Returns the changes of a topic among the next `count` changes after `cursor`.
+   * Returns the changes of domains among the next `count` changes after `cursor`.
    * @param reader another reader, for many changes
    */
-  async text(cursor: string, topic: Topic, count: number, reader = this.#reader): Promise<ChangeText> {
+  async domainsAsText(cursor: string, count: number, reader = this.#reader): Promise<ChangeText> {
     const page = await this.#after(cursor, (id, upTo) =>
-      reader.first(changesAsText(this.#dialect, topic, id, upTo, count)),
+      reader.first(changesAsText(this.#dialect, id, upTo, count)),
     )
     if (page === undefined) return { kind: 'gap' }
     const { read, epoch, newest } = page
@@ -198,18 +201,26 @@ const changesBefore = (floor: number, upTo: number, count: number) => sql`
 const changeUpTo = (id: number) => sql`
   SELECT id, at, topic, kind, key, before, after FROM changes WHERE id <= ${id} ORDER BY id DESC LIMIT 1`
 
+/** Bytes of a state without a note, and most of those with a short one. */
+const LONG_STATE_BYTES = 256
+const NOTE = DOMAIN_FIELDS.indexOf('note')
+
+/** Removing a note costs the engine less than it costs all that follow to read it: it may have 1,000 characters. */
+const withoutNote = (dialect: Dialect, state: Sql) =>
+  sql`CASE WHEN octet_length(${state}) > ${LONG_STATE_BYTES} THEN ${dialect.withoutElement(state, NOTE)} ELSE ${state} END`
+
 /**
- * Changes of one topic as one text, which costs a tenth of reading rows: key, before and after as JSON, separated by
+ * Changes of domains as one text, which costs a tenth of reading rows: key, before and after as JSON, separated by
  * commas. `last` and `count` refer to all topics.
  */
-const changesAsText = (dialect: Dialect, topic: Topic, after: number, upTo: number, count: number) => sql<{
+const changesAsText = (dialect: Dialect, after: number, upTo: number, count: number) => sql<{
   last: number | null
   count: number
   text: string | null
 }>`
-  SELECT max(id) AS last, count(*) AS count, string_agg(CASE WHEN topic = ${topic} THEN
-    '[' || ${dialect.quoted(sql`key`)} || ',' || COALESCE(before, 'null') || ',' || COALESCE(after, 'null') || ']' END,
-    ',' ORDER BY id) AS text
+  SELECT max(id) AS last, count(*) AS count, string_agg(CASE WHEN topic = 'domain' THEN
+    '[' || ${dialect.quoted(sql`key`)} || ',' || COALESCE(${withoutNote(dialect, raw('before'))}, 'null') ||
+    ',' || COALESCE(${withoutNote(dialect, raw('after'))}, 'null') || ']' END, ',' ORDER BY id) AS text
   FROM (
     SELECT id, topic, key, before, after FROM changes WHERE id > ${after} AND id <= ${upTo} ORDER BY id ${limit(count)}
   ) AS page`
