@@ -7,7 +7,7 @@ import type { Database, Transaction } from '../../src/storage/database/database.
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { sql } from '../../src/storage/database/sql.ts'
 import { settledHead } from '../contracts/heard.ts'
-import { ADD, add, LIST, names, record } from '../support/domains.ts'
+import { ADD, add, LIST, names, record, stored, update } from '../support/domains.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { call, send } from '../support/http.ts'
 import { runStatement, databaseAt, startPostgres } from '../support/postgres.ts'
@@ -192,6 +192,51 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
       await blocker.query('COMMIT')
       assert.deepEqual(await names(service), ['uno'])
       await add(service, [record('dos')])
+    } finally {
+      await blocker.end()
+      await service[Symbol.asyncDispose]()
+      await made.drop()
+    }
+  })
+
+  /** Statements that wait for a lock. */
+  const waitingForLocks = async (url: string) =>
+    (
+      await runStatement(
+        url,
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      )
+    ).length
+
+  test('small transactions do not wait for large batches', async () => {
+    const made = await makeDatabase(POSTGRES_URL ?? '', `large_${randomBytes(6).toString('hex')}`)
+    // Two of the connections are for writes.
+    const service = await startService({ flags: { 'database-url': made.url, 'database-connections': '6' } })
+    const { database } = service.app.context
+    const blocker = new pg.Client({ connectionString: made.url })
+    try {
+      const data = Array.from({ length: 1_001 }, (_, i) => record(`fila${i}`))
+      await stored(service, data, { encoding: 'json' })
+      const keysOfOthers = await Promise.all(
+        ['una', 'otra'].map(async (account) => (await service.newKey(account, 'domainwatch')).key),
+      )
+      await blocker.connect()
+      await blocker.query(`BEGIN; SELECT FROM domains WHERE name = 'fila0' FOR UPDATE`)
+      let answered = 0
+      const marks = data.map(({ domain }) => ({ domain, note: 'sí' }))
+      const large = keysOfOthers.map(async (key) => {
+        const { status } = await update(service, marks, { key, encoding: 'json' })
+        answered++
+        return status
+      })
+      await eventually(
+        async () => (await waitingForLocks(made.url)) + database.stats().waitingWrites === large.length,
+        'both batches',
+      )
+      await stored(service, [record('chica')])
+      assert.equal(answered, 0)
+      await blocker.query('COMMIT')
+      assert.deepEqual(await Promise.all(large), [200, 200])
     } finally {
       await blocker.end()
       await service[Symbol.asyncDispose]()

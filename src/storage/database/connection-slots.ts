@@ -12,20 +12,36 @@ export const clientOf = (account: number | undefined): string =>
 
 /** What a commit costs, in rows that are stored in the same time. */
 const ROWS_OF_A_COMMIT = 100
+/** Rows that are stored in some 50 ms. Transactions of more leave a connection to others. */
+const MAX_SMALL_ROWS = 1_000
 
 /**
- * Runs a transaction in its turn. Accounts get equal shares of the time, and so do small and large transactions of one account:
- * a small one waits for one large one at most, however many there are.
+ * Shares the connections of an engine for transactions. Accounts get equal shares of the time, and so do small and large transactions
+ * of one account: a small one waits for one large one at most, however many there are, and for none if there are several connections.
  */
-export function runWrite<T>(
-  slots: FairSlots,
-  author: number | undefined,
-  rows: number,
-  work: () => Promise<T>,
-) {
-  const cost = ROWS_OF_A_COMMIT + rows
-  const size = Math.floor(Math.log2(cost))
-  return slots.run(`${author ?? SERVICE} ${size}`, work, undefined, cost)
+export class WriteSlots {
+  readonly #all: FairSlots
+  /** Undefined if there is one connection. */
+  readonly #large: FairSlots | undefined
+
+  constructor(connections: number) {
+    this.#all = connectionSlots('write', connections)
+    if (connections > 1) this.#large = connectionSlots('write', connections - 1)
+  }
+
+  get waiting(): number {
+    return this.#all.waiting + (this.#large?.waiting ?? 0)
+  }
+
+  /** Runs a transaction in its turn. */
+  run<T>(author: number | undefined, rows: number, work: () => Promise<T>): Promise<T> {
+    const cost = ROWS_OF_A_COMMIT + rows
+    const client = `${author ?? SERVICE} ${Math.floor(Math.log2(cost))}`
+    const run = () => this.#all.run(client, work, undefined, cost)
+    return this.#large === undefined || rows <= MAX_SMALL_ROWS
+      ? run()
+      : this.#large.run(client, run, undefined, cost)
+  }
 }
 
 /**

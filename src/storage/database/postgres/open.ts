@@ -1,6 +1,6 @@
 import { withRetries } from '../../../lib/retry.ts'
 import { ChangeLog } from '../changes/change-log.ts'
-import { clientOf, connectionSlots, runWrite } from '../connection-slots.ts'
+import { clientOf, connectionSlots, WriteSlots } from '../connection-slots.ts'
 import type { Database, ObserveDatabase, OpenOptions, Reader } from '../database.ts'
 import { StorageFault } from '../faults.ts'
 import { migrations, newest } from '../migrations/index.ts'
@@ -52,7 +52,7 @@ export async function openPostgres(
   const share = connectionShares(connections)
   const pool = new ConnectionPool(url, share.reads + share.writes + share.scans, report)
   const readSlots = connectionSlots('read', share.reads)
-  const writeSlots = connectionSlots('write', share.writes)
+  const writeSlots = new WriteSlots(share.writes)
   const scanSlots = connectionSlots('scan', share.scans)
   const watch = new CommitWatch(listenUrl, report)
 
@@ -100,7 +100,7 @@ export async function openPostgres(
     scannerOf: scannerFor,
     transaction: (work, author, { rows = 0 } = {}) => {
       const run = () => transact(pool, watch, work, author)
-      return timed('write', () => runWrite(writeSlots, author, rows, run))
+      return timed('write', () => writeSlots.run(author, rows, run))
     },
     snapshot: (work) => timed('scan', () => readSnapshot(url, report, work)),
     version: (topic) => watch.version(topic),

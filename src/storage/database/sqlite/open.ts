@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { ownsBuffer } from '../../../lib/release-buffer.ts'
 import { sqliteBatch } from '../batch.ts'
 import { ChangeLog, newestChange } from '../changes/change-log.ts'
-import { clientOf, connectionSlots, runWrite } from '../connection-slots.ts'
+import { clientOf, connectionSlots, WriteSlots } from '../connection-slots.ts'
 import type { Database, ObserveDatabase, OpenOptions, Reader, Transaction } from '../database.ts'
 import { StorageFault, onStorage } from '../faults.ts'
 import { newest, migrations as released } from '../migrations/index.ts'
@@ -31,7 +31,7 @@ export async function openSqlite(
   if (writer.version !== 0 && writer.version < schema) onMigrated?.(writer.version, schema)
   const watch = new CommitWatch(reader)
   // SQLite has one writer.
-  const writes = connectionSlots('write', 1)
+  const writes = new WriteSlots(1)
   const scans = connectionSlots('scan', 1)
   const scannerFor = (account?: number, signal?: AbortSignal) =>
     readerOn((form, query) =>
@@ -68,7 +68,7 @@ export async function openSqlite(
           throw error
         }
       }
-      return timed('write', () => runWrite(writes, author, rows, () => withRoom(purpose, transact)))
+      return timed('write', () => writes.run(author, rows, () => withRoom(purpose, transact)))
     },
 
     // Until it ends, the log of later writes only grows.
@@ -123,7 +123,7 @@ export async function openSqlite(
     await reserving
     watch.close()
     await separate.close()
-    await writes.run(clientOf(undefined), async () => {
+    await writes.run(undefined, 0, async () => {
       reader.close()
       await scanner[Symbol.asyncDispose]()
       // Last, because the last connection to close moves the log into the file.
