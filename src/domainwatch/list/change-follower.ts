@@ -161,7 +161,7 @@ export class ChangeFollower {
 
 /** Returns the maximum number of changes to follow, by the number of records. */
 export function maxChangesBehind(records: number): number {
-  return Math.max(MIN_MAX_BEHIND, records * MAX_PART_BEHIND)
+  return Math.max(MIN_MAX_BEHIND, Math.floor(records * MAX_PART_BEHIND))
 }
 
 /** The ids of the changes of one transaction of this process: after the first, up to the last. */
