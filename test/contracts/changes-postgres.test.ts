@@ -3,10 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import pg from 'pg'
+import { OverloadError } from '../../src/lib/errors.ts'
 import { logState } from '../../src/storage/database/changes/change-log.ts'
 import { cursorAt, type Change } from '../../src/storage/database/changes/change.ts'
 import { DatabaseFault } from '../../src/storage/database/postgres/faults.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
+import { sql } from '../../src/storage/database/sql.ts'
 import { propertyRuns } from '../support/effort.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
@@ -85,6 +87,33 @@ describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, tim
     const { database } = place
     await database.close()
     await assert.rejects(database.changes.head(), DatabaseFault)
+  })
+
+  test('a follower that is behind reads on while it is not known what was committed last', async () => {
+    await using place = await open()
+    const { database, clients } = place
+    const [client] = clients
+    assert.ok(client !== undefined)
+    const cursor = await settledHead(database)
+    for (const name of NAMES) await client.query(write(name, ''))
+    await settledHead(database)
+    const listening = `SELECT pid FROM pg_stat_activity
+      WHERE datname = current_database() AND query LIKE '%pg_current_snapshot()%' AND pid <> pg_backend_pid()`
+    const [listener] = (await client.query<{ pid: number }>(listening)).rows
+    assert.ok(listener !== undefined)
+    process.kill(listener.pid, 'SIGSTOP')
+    try {
+      await database.transaction((tx) => tx.run(sql`UPDATE domains SET note = 'x' WHERE name = 'a'`))
+      const page = await database.changes.since(cursor, 2)
+      assert.ok(page.kind === 'page')
+      assert.deepEqual(
+        page.changes.map(({ key }) => key),
+        ['a', 'b'],
+      )
+      await assert.rejects(database.changes.since(cursor, 10), OverloadError)
+    } finally {
+      process.kill(listener.pid, 'SIGCONT')
+    }
   })
 
   test('a change with a low number that is committed late is not skipped', async () => {

@@ -32,8 +32,9 @@ export interface ChangeSource {
   /**
    * Returns an id up to which all changes can be read that will ever exist: no running transaction can still commit one
    * with a lower id. It never falls.
+   * @param enough if the last one known is as high, it is returned without asking for a newer one
    */
-  settled(): Promise<number>
+  settled(enough?: number): Promise<number>
   /** Calls back whenever `settled` may have risen. Returns a function that ends it. */
   watch(callback: () => void): () => void
 }
@@ -83,18 +84,33 @@ export class ChangeLog {
 
   /** Returns at most `count` changes after `cursor`. An empty page means that there are no more yet. */
   async since(cursor: string, count: number): Promise<ChangePage> {
-    const page = await this.#after(cursor, (id, upTo) => this.#reader.values(changesBetween(id, upTo, count)))
+    const page = await this.#after(
+      cursor,
+      count,
+      (id, upTo) => this.#reader.values(changesBetween(id, upTo, count)),
+      (rows) => rows.length,
+    )
     if (page === undefined) return { kind: 'gap' }
     const { read, id, epoch } = page
     const changes = read.map((row) => changeOf(row, epoch)).filter((change) => change !== undefined)
     return { kind: 'page', changes, cursor: cursorAt(epoch, Number(read.at(-1)?.[0] ?? id)) }
   }
 
-  /** Reads the settled changes after a cursor. Undefined if some of them were removed. */
-  async #after<T>(cursor: string, read: (id: number, upTo: number) => Promise<T>) {
+  /** Reads at most `count` settled changes after a cursor. Undefined if some of them were removed. */
+  async #after<T>(
+    cursor: string,
+    count: number,
+    read: (id: number, upTo: number) => Promise<T>,
+    countOf: (found: T) => number,
+  ) {
     const place = partsOf(cursor)
     if (place === undefined) return undefined
-    const found = await read(place.id, await this.#source.settled())
+    // A follower that is behind does not wait for the newest changes before it reads the next ones.
+    const enough = place.id + count
+    const upTo = await this.#source.settled(enough)
+    let found = await read(place.id, upTo)
+    // Transactions that were rolled back have left ids without changes.
+    if (upTo >= enough && countOf(found) < count) found = await read(place.id, await this.#source.settled())
     // Read after the changes: if some had been removed before, the floor would show it now.
     const { epoch, floor, newest } = await this.#log()
     const isContinued = place.epoch === epoch && place.id >= floor && place.id <= Math.max(newest, floor)
@@ -118,8 +134,11 @@ export class ChangeLog {
    * @param reader another reader, for many changes
    */
   async domainsAsText(cursor: string, count: number, reader = this.#reader): Promise<ChangeText> {
-    const page = await this.#after(cursor, (id, upTo) =>
-      reader.first(changesAsText(this.#dialect, id, upTo, count)),
+    const page = await this.#after(
+      cursor,
+      count,
+      (id, upTo) => reader.first(changesAsText(this.#dialect, id, upTo, count)),
+      (found) => found?.count ?? 0,
     )
     if (page === undefined) return { kind: 'gap' }
     const { read, epoch, newest } = page

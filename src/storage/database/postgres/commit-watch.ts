@@ -98,7 +98,8 @@ export class CommitWatch implements ChangeSource {
     this.#wake()
   }
 
-  async settled(): Promise<number> {
+  async settled(enough = Infinity): Promise<number> {
+    if (this.#settled !== undefined && this.#settled >= enough) return this.#settled
     if (this.#stale || performance.now() - this.#polledAt > POLL_MS) await this.#nextPoll()
     this.#firstSettlingEnd ??= performance.now() + FIRST_SETTLING_MS
     while (this.#settled === undefined && performance.now() < this.#firstSettlingEnd) await this.#nextPoll()
