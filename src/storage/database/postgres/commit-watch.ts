@@ -15,6 +15,8 @@ const MIN_INTERVAL_MS = 25
 /** How long a commit on another node may go unnoticed if the server does not answer; usually milliseconds. */
 const MAX_SILENCE_MS = 3_000
 const RETRY_MS = 500
+/** Points in the log that wait to be settled. Later ones wait for one of these. */
+const MAX_SETTLING = 1_000
 /** How long a new node waits for the transactions that were running on the server when it started. */
 const FIRST_SETTLING_MS = 5_000
 
@@ -72,8 +74,8 @@ export class CommitWatch implements ChangeSource {
   #settled: number | undefined
   /** Until when readers wait for that; set by the first one. */
   #firstSettlingEnd: number | undefined
-  /** Ids up to `newest` are settled when every transaction before `until` has ended. */
-  #settling: { readonly newest: number; readonly until: number } | undefined
+  /** Ids up to `newest` are settled when every transaction before `until` has ended. Both grow. */
+  readonly #settling: { readonly newest: number; readonly until: number }[] = []
 
   constructor(url: string, report: Report) {
     this.#url = url
@@ -142,7 +144,7 @@ export class CommitWatch implements ChangeSource {
         await this.#announce(client)
         await this.#poll(client, began)
         for (const one of waiting) one.resolve()
-        if (this.#settling !== undefined && this.#watchers.size > 0) next = MIN_INTERVAL_MS
+        if (this.#settling.length > 0 && this.#watchers.size > 0) next = MIN_INTERVAL_MS
       } catch (error) {
         const fault = error instanceof DatabaseFault ? error : new DatabaseFault(error, 'lost')
         if (!this.#closed) this.#report(fault)
@@ -220,12 +222,11 @@ export class CommitWatch implements ChangeSource {
   #settle({ newest, xmin, next }: Poll): void {
     const before = this.#settled ?? -1
     let settled = before
-    if (this.#settling !== undefined && this.#settling.until <= xmin) {
-      settled = Math.max(settled, this.#settling.newest)
-      this.#settling = undefined
-    }
+    while (this.#settling[0] !== undefined && this.#settling[0].until <= xmin)
+      settled = Math.max(settled, this.#settling.shift()?.newest ?? settled)
     if (next <= xmin) settled = Math.max(settled, newest)
-    else if (newest > settled) this.#settling ??= { newest, until: next }
+    else if (newest > (this.#settling.at(-1)?.newest ?? settled) && this.#settling.length < MAX_SETTLING)
+      this.#settling.push({ newest, until: next })
     if (settled === before) return
     this.#settled = settled
     for (const callback of this.#watchers) callback()
