@@ -7,10 +7,11 @@ import { InterruptibleSleep } from '../../lib/clock.ts'
 import type { Filters } from '../filters.ts'
 import { concerns, eventOf, toJson, type ChangeReading, type Changes, type DomainEvent } from './event.ts'
 
-/** Changes per page. A slow client makes the process hold a few pages. */
-const PAGE_SIZE = 100
-/** Pages cached for readers that lag a little. */
+/** Changes per page, some 3 ms of work. A slow client makes the process hold a few pages. */
+const PAGE_SIZE = 300
+/** Pages, and events in them, cached for readers that lag a little. */
 const MAX_CACHED_PAGES = 32
+const MAX_CACHED_EVENTS = 3_000
 /** Distinct filters per page whose serialised text is cached. A text may be as large as its page. */
 const MAX_CACHED_TEXTS = 16
 /** Reads of the database, by account. The queue is no longer than the number of readers. */
@@ -174,9 +175,17 @@ export class EventPages {
     }
     const touchesKeys = found.changes.some(({ topic }) => topic === 'key')
     const page = pageOf(cursor, found.cursor, events, touchesKeys)
-    if (found.cursor !== cursor) this.#cached = [...this.#cached, page].slice(-MAX_CACHED_PAGES)
+    if (found.cursor !== cursor) this.#cache(page)
     this.#isFailing = false
     return page
+  }
+
+  #cache(page: EventPage): void {
+    const pages = [...this.#cached, page].slice(-MAX_CACHED_PAGES)
+    let count = 0
+    for (const { events } of pages) count += events.length
+    for (; count > MAX_CACHED_EVENTS; pages.shift()) count -= pages[0]?.events.length ?? count
+    this.#cached = pages
   }
 }
 
