@@ -208,6 +208,23 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
       )
     ).length
 
+  test('the server ends statements of clients that gave up waiting', async () => {
+    const made = await makeDatabase(POSTGRES_URL ?? '', `left_${randomBytes(6).toString('hex')}`)
+    const database = await openPostgres(made.url)
+    const blocker = new pg.Client({ connectionString: made.url })
+    try {
+      await blocker.connect()
+      await blocker.query('BEGIN; LOCK TABLE blob_trash IN ACCESS EXCLUSIVE MODE')
+      // A read has no time limit at the server.
+      await assert.rejects(keys(database), OverloadError)
+      await eventually(async () => (await waitingForLocks(made.url)) === 0, 'it waits no longer')
+    } finally {
+      await blocker.end()
+      await database.close()
+      await made.drop()
+    }
+  })
+
   test('small transactions do not wait for large batches', async () => {
     const made = await makeDatabase(POSTGRES_URL ?? '', `large_${randomBytes(6).toString('hex')}`)
     // Two of the connections are for writes.

@@ -59,6 +59,14 @@ export function connectionSettings(url: string): pg.ClientConfig {
   }
 }
 
+/**
+ * Makes the server end a statement within this time after its client is gone; else it runs it to its end and keeps its locks.
+ * The only setting of a session: behind a pooler another client may get the session, and it does that one no harm. Version 13
+ * does not know it.
+ */
+const CHECK_CLIENT = `SELECT set_config(name, '2s', false) FROM (VALUES ('client_connection_check_interval')) AS setting (name)
+  WHERE current_setting(name, true) IS NOT NULL`
+
 /** Returns the statements that set a transaction's timeouts, for that transaction only. Times in milliseconds. */
 export function localLimits(statementMs: number): string {
   return (
@@ -87,6 +95,12 @@ export class ConnectionPool {
       max,
       idleTimeoutMillis: IDLE_MS,
       maxLifetimeSeconds: MAX_LIFETIME_S,
+      query_timeout: CONNECT_TIMEOUT_MS,
+      // Called for new connections. A server whose system cannot tell that a client is gone rejects the setting.
+      verify: (client, done) =>
+        client.query(CHECK_CLIENT, (error) =>
+          done(new DatabaseFault(error).endsConnection ? error : undefined),
+        ),
     })
     // Without a listener, an idle connection that the server closes would end the process.
     this.#pool.on('error', (error: unknown) => report(new DatabaseFault(error)))
