@@ -1,6 +1,6 @@
 /** The main module of a decoder process. It runs one job at a time and may be killed at any moment. */
 import { flushCompileCache } from 'node:module'
-import { setPriority } from 'node:os'
+import { constants, getPriority, setPriority } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import sharp from 'sharp'
 import { decodeCost, deriveCost } from './cost.ts'
@@ -30,10 +30,10 @@ const HEAVY_SECONDS = 1
 const HEAVY_OUTPUT_PIXELS = 4_000_000
 /** Jobs expected to take more than this share of their time limit are rejected: a busy machine takes longer than expected. */
 const MAX_TIME_SHARE = 0.6
-/** Below the parent's priority: answers to clients come before pixels when cores are short. */
+/** How far below the parent's priority: answers to clients come before pixels when cores are short. */
 const NICENESS = 5
 
-setPriority(NICENESS)
+setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + NICENESS))
 sharp.concurrency(1)
 sharp.cache(false)
 sharp.block({ operation: ['VipsForeignLoad'] })

@@ -342,6 +342,20 @@ test('processes end when their parent is killed during a job', async () => {
   await eventually(() => !alive(pid), 'the orphan ends')
 })
 
+test('a process runs below the priority of its parent, whatever that is', async () => {
+  const parent = script(`
+    import { getPriority, setPriority } from 'node:os'
+    import { createImageEngine } from ${moduleUrl('./index.ts')}
+    setPriority(Math.max(10, getPriority()))
+    const engine = createImageEngine({ workers: 1 })
+    await engine.inspect(${JSON.stringify(quick)})
+    console.log(getPriority(), getPriority(engine.stats().pids[0]))`)
+  assert.ok(parent.stdout !== null)
+  const [line] = await once(parent.stdout, 'data')
+  const [own, ofProcess] = String(line).split(' ').map(Number)
+  assert.equal(ofProcess, Math.min(19, Number(own) + 5))
+})
+
 test('an idle engine lets the process end', async () => {
   const parent = script(`
     import { createImageEngine } from ${moduleUrl('./index.ts')}
