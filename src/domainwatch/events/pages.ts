@@ -48,14 +48,14 @@ export interface EventPage {
 export type Step =
   { readonly kind: 'page'; readonly page: EventPage } | { readonly kind: 'gap' | 'quiet' | 'ended' }
 
-interface PendingRead {
+interface Reading {
+  readonly page: EventPage | 'gap' | 'failed'
   /** Value of the wakeup counter when the read started. */
   readonly wakeups: number
-  readonly result: Promise<EventPage | 'gap' | 'failed'>
 }
 
 /**
- * The changes of all writers, for any number of readers in this process. Readers of an account at the same cursor share one
+ * The changes of all writers, for any number of readers in this process. Readers at the same cursor share one
  * query, and all readers share the pages. A page ends at the newest change or is full, so readers that are up to date have
  * the same cursor.
  */
@@ -65,7 +65,10 @@ export class EventPages {
   readonly #failed: (error: unknown) => void
   readonly #slots = new FairSlots(READS)
   readonly #turns = new FairSlots(TURNS)
-  readonly #reads = new Map<string, PendingRead>()
+  /** By account and cursor: queued reads of one account must not delay those of another. */
+  readonly #reads = new Map<string, Promise<Reading>>()
+  /** Those that have a slot, by cursor. */
+  readonly #running = new Map<Cursor, Promise<Reading>>()
   readonly #wakeup = new InterruptibleSleep()
   #cached: readonly EventPage[] = []
   #wakeups = 0
@@ -97,12 +100,11 @@ export class EventPages {
       if (signal.aborted || this.#closed) return { kind: 'ended' }
       const cached = this.#find(cursor)
       if (cached !== undefined) return this.#inTurn(cached, account)
-      const read = this.#read(cursor, account)
-      const page = await read.result
+      const { page, wakeups } = await this.#read(cursor, account)
       if (page === 'gap') return { kind: 'gap' }
       if (page === 'failed') await this.#sleep(RETRY_MS, signal)
       else if (page.cursor !== cursor) return this.#inTurn(page, account)
-      else if (read.wakeups === this.#wakeups) await this.#sleep(end - performance.now(), signal)
+      else if (wakeups === this.#wakeups) await this.#sleep(end - performance.now(), signal)
       if (performance.now() >= end) return { kind: 'quiet' }
     }
   }
@@ -142,25 +144,32 @@ export class EventPages {
     return pageOf(cursor, page.cursor, events, page.touchesKeys)
   }
 
-  #read(cursor: Cursor, account: number | undefined): PendingRead {
-    // Keyed by account too: an account's queued reads must not delay those of another.
+  #read(cursor: Cursor, account: number | undefined): Promise<Reading> {
     const client = clientOf(account)
     const key = `${client} ${cursor}`
     const pending = this.#reads.get(key)
     if (pending !== undefined) return pending
-    const read: PendingRead = {
-      wakeups: this.#wakeups,
-      result: this.#slots
-        .run(client, async () => this.#find(cursor) ?? this.#readPage(cursor))
-        .catch((error: unknown) => {
-          if (!this.#isFailing && !this.#closed) this.#failed(error)
-          this.#isFailing = true
-          return 'failed' as const
-        })
-        .finally(() => this.#reads.delete(key)),
-    }
-    this.#reads.set(key, read)
-    return read
+    const reading = this.#slots
+      .run(client, () => this.#runOnce(cursor))
+      .catch((error: unknown): Reading => {
+        if (!this.#isFailing && !this.#closed) this.#failed(error)
+        this.#isFailing = true
+        return { page: 'failed', wakeups: this.#wakeups }
+      })
+      .finally(() => this.#reads.delete(key))
+    this.#reads.set(key, reading)
+    return reading
+  }
+
+  /** Accounts that read at the same cursor get the page together, so that none has had all its turns before another. */
+  #runOnce(cursor: Cursor): Promise<Reading> {
+    const running = this.#running.get(cursor)
+    if (running !== undefined) return running
+    const wakeups = this.#wakeups
+    const read = async () => ({ page: this.#find(cursor) ?? (await this.#readPage(cursor)), wakeups })
+    const reading = read().finally(() => this.#running.delete(cursor))
+    this.#running.set(cursor, reading)
+    return reading
   }
 
   async #readPage(cursor: Cursor): Promise<EventPage | 'gap'> {
