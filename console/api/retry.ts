@@ -17,17 +17,21 @@ export async function withRetries<T>(
   signal: AbortSignal,
   maxBusyRetries = MAX_BUSY_RETRIES,
 ): Promise<T> {
+  let busyRetries = maxBusyRetries
   for (let failures = 0; ; failures++) {
     try {
       return await work()
     } catch (error) {
+      const isLost = error instanceof ConnectionError
       const isFull = error instanceof ApiError && (error.status === 503 || error.status === 429)
-      if (signal.aborted || !(error instanceof ConnectionError || (isFull && failures < maxBusyRetries))) {
-        throw error
-      }
+      if (signal.aborted || !(isLost || (isFull && busyRetries-- > 0))) throw error
       onWait()
-      if (error instanceof ConnectionError) await untilConnected(signal)
-      else await sleep(Math.min(MAX_WAIT_S, error.retryAfter ?? 2 ** failures) * 1_000, signal)
+      if (isFull) await sleep(Math.min(MAX_WAIT_S, error.retryAfter ?? 2 ** failures) * 1_000, signal)
+      else {
+        // Whether it was done is unknown until an attempt is answered.
+        busyRetries = MAX_BUSY_RETRIES
+        await untilConnected(signal)
+      }
     }
   }
 }
@@ -36,7 +40,7 @@ const NEVER = new AbortController().signal
 
 /**
  * Repeats `work`, which must be safe to repeat, until the connection lasts for it. For gestures of the user, who
- * is informed immediately if the service is overloaded.
+ * is informed immediately if the service is overloaded and no response was lost.
  */
 export const untilAnswered = <T>(work: () => Promise<T>, onWait: () => void): Promise<T> =>
   withRetries(work, onWait, NEVER, 0)

@@ -5,6 +5,7 @@ import type { Page, Route } from 'playwright-core'
 import { startBrowser, type TestBrowser, domainRow } from '../support/browser.ts'
 import { LIST, record, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
+import { holdRequests } from '../support/gate.ts'
 import { call, type Fields } from '../support/http.ts'
 import { claim } from '../support/queue.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -130,6 +131,20 @@ test("a change whose response was lost is not repeated, and does not overwrite a
   await domainRow(page, 'fila2').getByText('Descartado').first().waitFor({ state: 'detached' })
   assert.deepEqual(await marksOf('fila2'), { revision: 1, discarded: 0, note: '' })
   assert.equal(await changesOf('fila2'), 2)
+  await context.close()
+})
+
+test('a change whose response was lost counts as stored although the service is busy when it is repeated', async () => {
+  const { page, context } = await open('dominios?starts=fila')
+  await domainRow(page, 'fila9').locator('.pick').click()
+  const gate = await holdRequests(page, 'domainwatch/update')
+  await page.keyboard.press('d')
+  await (await gate.next()).loseAnswer()
+  await (await gate.next()).answer(503, 'El servicio está ocupado')
+  await gate.open()
+  await toast(page, '1 dominio descartado: fila9.cl').waitFor()
+  assert.deepEqual(await marksOf('fila9'), { revision: 0, discarded: 1, note: '' })
+  assert.equal(await changesOf('fila9'), 1)
   await context.close()
 })
 
