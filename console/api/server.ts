@@ -1,3 +1,5 @@
+import { browserStorage } from '../app/browser-storage.ts'
+
 /** The base URL of the page, with a trailing slash: `…/console/`. */
 export const CONSOLE_URL = new URL(document.baseURI)
 /** The base URL of the API. */
@@ -16,13 +18,17 @@ export const CHANNELS: readonly string[] = (
   .split(' ')
   .filter((name) => name !== '')
 
-let skewMs = 0
+const STORAGE_KEY = 'catalejo.clock-skew'
+/** Kept for the next page, which needs the time before its first response. */
+let skewMs = Number(browserStorage.read(STORAGE_KEY) ?? 0) || 0
 
 /** Updates the offset between the clocks of this machine and the service from a response. */
 export function updateClockSkew(date: string | null): void {
   const time = Date.parse(date ?? '')
   // The header has whole seconds.
-  if (!Number.isNaN(time) && Math.abs(time - Date.now() - skewMs) > 1_500) skewMs = time - Date.now()
+  if (Number.isNaN(time) || Math.abs(time - Date.now() - skewMs) <= 1_500) return
+  skewMs = time - Date.now()
+  browserStorage.write(STORAGE_KEY, String(skewMs))
 }
 
 /** Milliseconds since 1970 by the service's clock. */

@@ -98,6 +98,21 @@ test('a name that a colleague added meanwhile stays as it is, also behind many n
   await context.close()
 })
 
+test('the date of new names is the time of the service before it has answered, although the clock is an hour fast', async () => {
+  const { page, context } = await open()
+  await page.clock.install({ time: Date.now() + 3_600_000 })
+  await page.reload()
+  await page.getByRole('button', { name: 'Mi sesión: grupo' }).waitFor()
+  await holdRequests(page, 'domainwatch/key')
+  await page.reload()
+  const date = page.getByLabel('Fecha de inscripción')
+  await date.waitFor()
+  const now = new Date().toLocaleString('sv-SE', { timeZone: 'America/Santiago' })
+  const late = Date.parse(await date.inputValue()) - Date.parse(now.replace(' ', 'T'))
+  assert.ok(Math.abs(late) < 1_800_000, `by ${late} ms`)
+  await context.close()
+})
+
 test('undo removes only names that were new', async () => {
   const ana = (await service.newKey('Ana', 'domainwatch')).key
   const { page, context, complaints } = await open()
