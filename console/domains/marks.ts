@@ -231,8 +231,11 @@ function remember(record: DomainRecord): void {
 
 export function showCurrent(record: DomainRecord | undefined): void {
   if (record === undefined) return
-  updateStored(record)
-  changedRecords.set(new Map([...changedRecords.get(), [record.name, record]]))
+  const known = changedRecords.get().get(record.name)
+  // The response may come after the events of later changes.
+  const latest = known !== undefined && known.date_mod >= record.date_mod ? known : record
+  updateStored(latest)
+  changedRecords.set(new Map([...changedRecords.get(), [latest.name, latest]]))
 }
 
 onKeyRemoved('domainwatch', () => lastStored.clear())

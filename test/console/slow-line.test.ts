@@ -148,6 +148,28 @@ test('a change whose response was lost counts as stored although the service is 
   await context.close()
 })
 
+test('a rejection that arrives late does not hide what a colleague changed after it', async () => {
+  const { page, context } = await open('dominios?starts=fila')
+  await page.locator('.live').waitFor()
+  const row = domainRow(page, 'fila10')
+  await page.route('**/domainwatch/update?*', async (route) => {
+    await asAna([{ domain: 'fila10', revision: 1 }])
+    await row.getByText('Revisión').waitFor()
+    const response = await route.fetch()
+    await asAna([{ domain: 'fila10', revision: 0 }])
+    await row.getByText('Revisión').waitFor({ state: 'detached' })
+    await route.fulfill({ response })
+  })
+  await row.locator('.pick').click()
+  await page.keyboard.press('d')
+  await toast(page, /No se pudo descartar fila10\.cl/).waitFor()
+  assert.deepEqual(
+    [await row.getByText('Revisión').count(), await row.getByText('Descartado').count()],
+    [0, 0],
+  )
+  await context.close()
+})
+
 test('changes whose answers a proxy replaced, as during a restart, are kept until the service is back, and stored once', async () => {
   const { page, context, complaints } = await open('dominios?starts=fila')
   await domainRow(page, 'fila7').waitFor()
