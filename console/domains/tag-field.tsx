@@ -32,10 +32,15 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
       setWrong(true)
       return
     }
-    setText('')
-    if (tags.includes(tag)) return
+    if (tags.includes(tag)) {
+      setText('')
+      return
+    }
     const handle = setTags(record, author.current ?? keyFor('domainwatch'), [...tags, tag])
-    void handle?.settled.then((state) => {
+    // Too many changes are pending.
+    if (handle === undefined) return
+    setText('')
+    void handle.settled.then((state) => {
       // To be added again, unless the user types another one by now.
       if (state === 'failed') setText((now) => (now === '' ? text : now))
     })

@@ -220,6 +220,22 @@ test('a tag that could not be saved is in its field again', async () => {
   await context.close()
 })
 
+test('a tag that is refused because 200 changes are waiting stays in its field', async () => {
+  const { page, context } = await browser.open(service, 'dominios?ficha=casa', {
+    domainwatch: service.domainKey,
+  })
+  const field = page.getByRole('combobox', { name: 'Etiquetas' })
+  await field.waitFor()
+  await holdRequests(page, 'domainwatch/update')
+  await page.getByRole('heading', { name: 'casa.cl' }).focus()
+  for (let i = 0; i < 200; i++) await page.keyboard.press('r')
+  await field.fill('playa')
+  await field.press('Enter')
+  await toast(page, 'Hay demasiadas acciones en curso').waitFor()
+  assert.equal(await field.inputValue(), 'playa')
+  await context.close()
+})
+
 test('leaving a screen while its answer arrives does not count as a lost connection', async () => {
   endless.listen(0, '127.0.0.1')
   await once(endless, 'listening')
