@@ -209,9 +209,14 @@ async function store(
 ): Promise<ReadonlyMap<string, Rejection>> {
   const values = new Map(changes.map(({ domain, set }) => [domain, set]))
   recordSent(updateId, values)
-  const refused = await storeWithRetries(changes, key, (work) => untilAnswered(work, onWait))
+  let isRepeated = false
+  const wait = () => {
+    isRepeated = true
+    onWait()
+  }
+  const refused = await storeWithRetries(changes, key, (work) => untilAnswered(work, wait))
   const done = changes.filter(({ domain }) => !refused.has(domain))
-  recordStored(updateId, new Map(done.map(({ domain, set }) => [domain, set])))
+  recordStored(updateId, new Map(done.map(({ domain, set }) => [domain, set])), !isRepeated)
   for (const { domain, set, expect } of done) {
     const record = records.find(({ name }) => name === domain)
     if (record !== undefined) remember({ ...record, ...expect, ...set })

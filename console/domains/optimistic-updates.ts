@@ -124,15 +124,20 @@ export function recordSent(id: number, values: ReadonlyMap<string, Marks>): void
   }
 }
 
-/** Records a stored change. */
-export function recordStored(id: number, values: ReadonlyMap<string, Marks>): void {
+/**
+ * Records a stored change.
+ * @param hasEvent false if it may have no event to come, because someone else may have stored the same
+ */
+export function recordStored(id: number, values: ReadonlyMap<string, Marks>, hasEvent = true): void {
   for (const [name, marks] of values) {
     const overlay = overlays.get(name)
     if (overlay === undefined) continue
     overlay.pending = overlay.pending.filter((update) => update.id !== id)
     overlay.stored = { ...overlay.stored, ...marks }
     overlay.at = Date.now()
-    overlay.sent = overlay.sent.map((sent) => (sent.id === id ? { ...sent, at: Date.now() } : sent))
+    overlay.sent = overlay.sent
+      .filter((sent) => hasEvent || sent.id !== id)
+      .map((sent) => (sent.id === id ? { ...sent, at: Date.now() } : sent))
     if (marks.discarded === 1) overlay.discardedAt = serverNow()
   }
   publish([...values.keys()])

@@ -170,6 +170,24 @@ test('a rejection that arrives late does not hide what a colleague changed after
   await context.close()
 })
 
+test('a mark that a colleague set during an outage, and then removed, is shown as removed', async () => {
+  const { page, context } = await open('dominios?starts=fila')
+  await page.locator('.live').waitFor()
+  const mark = domainRow(page, 'fila11').getByText('Descartado').first()
+  const gate = await holdRequests(page, 'domainwatch/update')
+  await domainRow(page, 'fila11').locator('.pick').click()
+  await page.keyboard.press('d')
+  await (await gate.next()).lose()
+  const again = await gate.next()
+  await asAna([{ domain: 'fila11', discarded: 1, seen: 1 }])
+  await again.pass()
+  await toast(page, '1 dominio descartado: fila11.cl').waitFor()
+  await mark.waitFor()
+  await asAna([{ domain: 'fila11', discarded: 0 }])
+  await mark.waitFor({ state: 'detached' })
+  await context.close()
+})
+
 test('changes whose answers a proxy replaced, as during a restart, are kept until the service is back, and stored once', async () => {
   const { page, context, complaints } = await open('dominios?starts=fila')
   await domainRow(page, 'fila7').waitFor()
