@@ -11,8 +11,10 @@ export function DropZone({ children }: { children: ReactNode }) {
   const isLocked = !usePermissions()('changeImages')
   useEffect(() => {
     if (isLocked) return undefined
+    // Text can be dropped into fields.
+    const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') === true
     const over = (event: DragEvent) => {
-      if (event.dataTransfer?.types.includes('Files') !== true) return
+      if (!hasFiles(event)) return
       event.preventDefault()
       setOver(true)
     }
@@ -20,6 +22,7 @@ export function DropZone({ children }: { children: ReactNode }) {
       if (event.relatedTarget === null) setOver(false)
     }
     const drop = (event: DragEvent) => {
+      if (!hasFiles(event)) return
       event.preventDefault()
       setOver(false)
       addUploads(event.dataTransfer?.files ?? [])

@@ -27,6 +27,12 @@ export interface Upload {
   readonly state: UploadState
 }
 
+interface QueuedUpload {
+  readonly id: number
+  readonly file: File
+  readonly key: string | undefined
+}
+
 /** Concurrent uploads: the service decodes one per core, and more would only wait there. */
 const AT_ONCE = 3
 /** The service waits 120 s for a whole upload. */
@@ -40,11 +46,11 @@ const NO_ADDRESS = '0.0.0.0'
 const PATH = '/api/v1/imagestore/upload'
 
 export const uploads = createStore<readonly Upload[]>([])
-const queue: { id: number; file: File; key: string | undefined }[] = []
+const queue: QueuedUpload[] = []
+const running = new Set<QueuedUpload>()
 /** Files that were not stored, for a retry. */
 const failed = new Map<number, File>()
 const TASK = 'uploads'
-let running = 0
 /** Uploads of this page take long. */
 let isSlow = false
 /** Ends the repetition of uploads. */
@@ -52,7 +58,7 @@ let stop = new AbortController()
 let lastId = 0
 let whenDone: () => void = () => undefined
 
-/** Called with each stored image. */
+/** Called when nothing more is to be uploaded: images must not move in the gallery with each one that is stored. */
 export function onUploaded(listener: () => void): void {
   whenDone = listener
 }
@@ -84,36 +90,45 @@ export function retryUploads(): void {
   startNext()
 }
 
+/** Ends the uploads that are not stored yet. They can be retried. */
+function stopUploads(): void {
+  stop.abort()
+  stop = new AbortController()
+  for (const { id, file } of [...running, ...queue.splice(0)]) {
+    failed.set(id, file)
+    show(id, { kind: 'failed', message: t('images.stopped') })
+  }
+}
+
 export function clearUploads(): void {
   failed.clear()
   uploads.set(uploads.get().filter(({ state }) => state.kind !== 'done' && state.kind !== 'failed'))
 }
 
 function startNext(): void {
-  while (running < (isSlow ? 1 : AT_ONCE)) {
+  while (running.size < (isSlow ? 1 : AT_ONCE)) {
     const next = queue.shift()
     if (next === undefined) return
-    running++
+    running.add(next)
     const { signal } = stop
     // The same bytes are stored once, so an upload whose response was lost is repeated.
     withRetries(
-      () => send(next.file, next.key, (state) => show(next.id, state)),
+      () => send(next.file, next.key, (state) => show(next.id, state), signal),
       () => show(next.id, { kind: 'held' }),
       signal,
     )
       .then((stored) => {
         show(next.id, { kind: 'done', ...stored })
-        whenDone()
       })
       .catch((error: unknown) => {
-        // Nothing is left behind for the next user.
         if (signal.aborted) return
         failed.set(next.id, next.file)
         show(next.id, { kind: 'failed', message: errorMessage(error) })
       })
       .finally(() => {
-        running--
+        running.delete(next)
         startNext()
+        if (running.size === 0) whenDone()
       })
       .catch(() => undefined)
   }
@@ -123,10 +138,9 @@ function show(id: number, state: UploadState): void {
   uploads.set(uploads.get().map((one) => (one.id === id ? { ...one, state } : one)))
 }
 
+// Nothing is left behind for the next user.
 onNextUser('imagestore', () => {
-  queue.length = 0
-  stop.abort()
-  stop = new AbortController()
+  stopUploads()
   failed.clear()
   uploads.set([])
 })
@@ -138,7 +152,8 @@ uploads.subscribe(() => {
   if (open === 0) removeTask(TASK)
   else {
     const progress = 1 - open / all.length
-    updateTask({ id: TASK, label: tn('images.uploading', open), progress, state: 'running', to: 'imagenes' })
+    const label = tn('images.uploading', open)
+    updateTask({ id: TASK, label, progress, state: 'running', to: 'imagenes', stop: stopUploads })
   }
 })
 
@@ -148,7 +163,22 @@ interface Stored {
 }
 
 /** Not with `fetch`, which does not report upload progress. */
-function send(file: File, key: string | undefined, tell: (state: UploadState) => void): Promise<Stored> {
+async function send(
+  file: File,
+  key: string | undefined,
+  tell: (state: UploadState) => void,
+  signal: AbortSignal,
+): Promise<Stored> {
+  // Browsers report a folder, or a file that was changed or deleted, as they report a lost connection.
+  const isReadable = await file
+    .slice(0, 1)
+    .arrayBuffer()
+    .then(
+      ({ byteLength }) => byteLength > 0,
+      () => false,
+    )
+  if (!isReadable) throw new Error(t('images.unreadable'))
+  signal.throwIfAborted()
   const body = new FormData()
   const mime = file.type === '' ? 'application/octet-stream' : file.type
   body.append('info', JSON.stringify({ name: file.name === '' ? 'imagen' : file.name, mime, ip: NO_ADDRESS }))
@@ -157,6 +187,8 @@ function send(file: File, key: string | undefined, tell: (state: UploadState) =>
     const request = new XMLHttpRequest()
     request.open('POST', apiUrl(PATH, { api: key ?? '' }))
     request.timeout = TIMEOUT_MS
+    request.onabort = () => reject(new Error(t('images.stopped')))
+    signal.addEventListener('abort', () => request.abort())
     const begun = performance.now()
     request.upload.onprogress = ({ loaded, total }) => {
       if (performance.now() - begun > SLOW_MS) isSlow = true

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { gradient, ImageClient } from '../support/images.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -97,6 +98,79 @@ test('uploads that are refused for their number wait as long as the service says
   const list = page.getByRole('region', { name: 'Subidas' })
   await list.getByText('2 imágenes subidas').waitFor()
   assert.equal(await list.getByText('no se', { exact: false }).count(), 0)
+  await context.close()
+})
+
+test('a dropped folder fails with the reason, and is not taken for a lost connection', async () => {
+  const { page, context, complaints } = await open()
+  await page.getByRole('heading', { name: 'Imágenes', level: 1 }).waitFor()
+  await using folder = await temporaryFolder()
+  const hand = await context.newCDPSession(page)
+  const data = { items: [], files: [folder.path], dragOperationsMask: 1 }
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+    await hand.send('Input.dispatchDragEvent', { type, x: 700, y: 500, data })
+  const list = page.getByRole('region', { name: 'Subidas' })
+  await list.getByText('No se pudo leer el archivo. Si es una carpeta, suelte lo que contiene.').waitFor()
+  assert.equal(await page.locator('.lost').textContent(), '')
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a text that is dropped is left to the field where it falls', async () => {
+  const { page, context } = await open()
+  await page.getByRole('heading', { name: 'Imágenes', level: 1 }).waitFor()
+  const isLeft = await page.evaluate(`{
+    const dataTransfer = new DataTransfer()
+    dataTransfer.setData('text/plain', 'faro')
+    document.querySelector('input[type=search]').dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
+  }`)
+  assert.equal(isLeft, true)
+  await context.close()
+})
+
+test('uploads are stopped from the bar, and sent again on request', async () => {
+  const { page, context, complaints } = await open()
+  let sent = 0
+  // The first three hang.
+  await page.route(UPLOAD, (route) => (++sent > 3 ? route.continue() : undefined))
+  await page.locator('input[type=file]').setInputFiles(await pictures('detenida', 80, 5))
+  await page.getByRole('button', { name: 'Detener: Subiendo 5 imágenes' }).click()
+  const list = page.getByRole('region', { name: 'Subidas' })
+  await list.getByText('5 no se pudieron subir').waitFor()
+  assert.equal(await list.getByText('Detenida', { exact: true }).count(), 5)
+  assert.equal(await page.getByRole('link', { name: /^Subiendo/ }).count(), 0)
+  await list.getByRole('button', { name: 'Reintentar' }).click()
+  await list.getByText('5 imágenes subidas').waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('the gallery stays as it is until the last upload has ended', async () => {
+  const { page, context } = await open()
+  await page
+    .getByRole('status')
+    .filter({ hasText: /imágenes$/ })
+    .first()
+    .waitFor()
+  let lists = 0
+  page.on('request', (request) => {
+    if (request.url().includes('/imagestore/list?')) lists++
+  })
+  const gate = Promise.withResolvers<void>()
+  let sent = 0
+  await page.route(UPLOAD, async (route) => {
+    if (++sent === 3) await gate.promise
+    await route.continue()
+  })
+  await page.locator('input[type=file]').setInputFiles(await pictures('quieta', 90, 3))
+  const list = page.getByRole('region', { name: 'Subidas' })
+  await list.getByText('2 imágenes subidas').waitFor()
+  gate.resolve()
+  await page
+    .getByRole('img', { name: /^quieta-\d.png$/ })
+    .nth(2)
+    .waitFor()
+  assert.equal(lists, 1)
   await context.close()
 })
 

@@ -23,6 +23,8 @@ export const images = inBoth(
     'images.held': 'Sin conexión: sigue cuando vuelva',
     'images.tooSlow':
       'La conexión es demasiado lenta para esta imagen. Inténtelo de nuevo, o suba una más liviana.',
+    'images.unreadable': 'No se pudo leer el archivo. Si es una carpeta, suelte lo que contiene.',
+    'images.stopped': 'Detenida',
     'images.checking': 'El servicio la está comprobando…',
     'images.uploaded': 'Subida',
     'images.clear': 'Limpiar la lista',
@@ -110,6 +112,8 @@ export const images = inBoth(
     'images.waiting': 'Waiting',
     'images.held': 'No connection: it continues with the connection',
     'images.tooSlow': 'The connection is too slow for this image. Try again, or upload a smaller one.',
+    'images.unreadable': 'The file could not be read. If it is a folder, drop what it contains.',
+    'images.stopped': 'Stopped',
     'images.checking': 'The service is checking it…',
     'images.uploaded': 'Uploaded',
     'images.clear': 'Clear the list',
