@@ -97,7 +97,12 @@ export function useRows(
 const pageQuery = (filters: Filters, id: string, walk: KnownCursors, page: number) => ({
   // Keyed by cursor: if names are added or removed before, this page starts at another row.
   queryKey: ['domains', 'list', id, page, walk.cursors[page]],
-  queryFn: ({ signal }: { signal: AbortSignal }) => fetchPage(filters, walk.cursors[page], signal),
+  queryFn: async ({ signal }: { signal: AbortSignal }) => {
+    const fetched = await fetchPage(filters, walk.cursors[page], signal)
+    // Before the page is rendered, which asks for the next one if visible rows are further on.
+    noteCursor(walk, page, fetched)
+    return fetched
+  },
   gcTime: FRESH_MS,
   staleTime: FRESH_MS,
 })

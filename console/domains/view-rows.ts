@@ -48,10 +48,13 @@ export function useViewRows(
   const isGoingToEnd = wanted === identity
   const count = isFromEnd ? ended.count : 0
   const mirror = (index: number) => count - 1 - index
+  // From the nearer end, unless the rows are only the last ones of the view.
+  const isAll = start === undefined && count < SECTION_ROWS
+  const isMirrored = isFromEnd && !(isAll && seen.first < mirror(seen.last))
   const rows = useRows(
-    isFromEnd ? reversed(filters) : filters,
-    isFromEnd ? undefined : start,
-    isFromEnd ? { first: Math.max(0, mirror(seen.last)), last: mirror(seen.first) + PAGE_ROWS / 2 } : seen,
+    isMirrored ? reversed(filters) : filters,
+    isMirrored ? undefined : start,
+    isMirrored ? { first: Math.max(0, mirror(seen.last)), last: mirror(seen.first) + PAGE_ROWS / 2 } : seen,
   )
   const known = rows.total
   useEffect(() => {
@@ -72,9 +75,9 @@ export function useViewRows(
       setEnded({ identity, count: Math.min(known, SECTION_ROWS) })
   }, [isFromEnd, known, rows.isStale, count, identity])
   const pagingOrder: PagingOrder = {
-    filters: isFromEnd ? reversed(filters) : filters,
-    start: isFromEnd ? undefined : start,
-    positionOf: (place) => (isFromEnd ? { ...place, index: mirror(place.index) } : place),
+    filters: isMirrored ? reversed(filters) : filters,
+    start: isMirrored ? undefined : start,
+    positionOf: (place) => (isMirrored ? { ...place, index: mirror(place.index) } : place),
   }
   const shared = {
     pagingOrder,
@@ -93,7 +96,7 @@ export function useViewRows(
     total: count,
     nextSection: undefined,
     // The rows shown before are in the other order.
-    at: (index) => (rows.isStale ? undefined : rows.at(mirror(index))),
+    at: (index) => (rows.isStale ? undefined : rows.at(isMirrored ? mirror(index) : index)),
     isStale: false,
   }
 }

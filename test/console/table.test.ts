@@ -10,7 +10,7 @@ import {
   domainGrid,
 } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
-import { REAL_SIZE, storeRealSize } from '../support/real-size.ts'
+import { REAL_SIZE, realNames, storeRealSize } from '../support/real-size.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
 
 let service: TestService
@@ -61,6 +61,23 @@ test('End scrolls to the last of a hundred thousand rows, Home to the first, and
   await page.keyboard.press('Home')
   await rowAt(page, 0).waitFor()
   assert.equal(await rowAt(page, 0).textContent(), `${first?.name}.cl`)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('rows load wherever the scroll bar is dragged to from the end', async () => {
+  const { page, context, complaints } = await open('dominios')
+  await rowAt(page, 0).waitFor()
+  await domainGrid(page).focus()
+  await page.keyboard.press('End')
+  await rowAt(page, REAL_SIZE - 1).waitFor()
+  const newest = realNames().reverse()
+  // Near the end, near the start, and the start.
+  for (const index of [REAL_SIZE - 3_000, 3_000, 0]) {
+    await page.evaluate(`document.querySelector('[role=grid]').scrollTo(0, ${index} * 36)`)
+    await rowAt(page, index).waitFor()
+    assert.equal(await rowAt(page, index).textContent(), `${newest[index]?.name}.cl`)
+  }
   assert.deepEqual(complaints, [])
   await context.close()
 })
