@@ -244,12 +244,15 @@ export class TriageQueue {
     const settledBefore = [...uncounted].filter((name) => !isPending(name))
     const shown = this.#current
     const pending = uncounted.size - settledBefore.length
-    const limit = Math.min(MAX_QUEUE_RECORDS, pending + triageTabs.busyCount() + AHEAD + 1)
+    const before = this.#ahead
+    const ahead = Math.max(AHEAD, before.length)
+    const limit = Math.min(MAX_QUEUE_RECORDS, pending + triageTabs.busyCount() + ahead + 1)
     const askedAt = Date.now()
     try {
       const { records, remaining } = await claim(this.#filters, limit, signal)
       if (signal.aborted) return
-      this.#take(records, limit, shown)
+      // After an undo in the meantime another response follows, which has its record.
+      if (this.#ahead.every((one) => before.includes(one))) this.#take(records, limit, shown)
       this.#noteClaimed(askedAt)
       this.#remaining = remaining
       this.#error = undefined
@@ -271,7 +274,10 @@ export class TriageQueue {
   #take(records: readonly DomainRecord[], limit: number, shown: DomainRecord | undefined): void {
     const isNew = ({ name }: DomainRecord) =>
       !this.#decisions.uncounted.has(name) && name !== this.#current?.name
-    this.#ahead = records.filter(isNew)
+    // The service has those first that were held before: undone ones would come after them.
+    const names = this.#ahead.map(({ name }) => name)
+    const placeOf = ({ name }: DomainRecord) => (names.includes(name) ? names.indexOf(name) : names.length)
+    this.#ahead = records.filter(isNew).toSorted((one, other) => placeOf(one) - placeOf(other))
     this.#isEnd = records.length < limit
     if (shown === undefined || shown !== this.#current) return
     if (this.#isElsewhere()) {

@@ -166,6 +166,39 @@ test('on a slow connection the next name is shown immediately, and undo waits fo
   await context.close()
 })
 
+test('many decisions are undone in a row, and their names come again in the same order', async () => {
+  const { page, context, complaints } = await open()
+  const many = 25
+  await card(page, nameAt(0)).waitFor()
+  for (let i = 0; i < many; i++) {
+    await page.keyboard.press('d')
+    await card(page, nameAt(i + 1)).waitFor()
+  }
+  const areDiscarded = (discarded: number) =>
+    eventually(async () => {
+      const states = await Promise.all(names.slice(0, many).map(stateOf))
+      return states.every((one) => one.discarded === discarded)
+    }, 'the decisions')
+  await areDiscarded(1)
+  const gate = await holdRequests(page, 'domainwatch/queue')
+  for (let i = many; i > 0; i--) {
+    await page.keyboard.press('z')
+    await card(page, nameAt(i - 1)).waitFor()
+  }
+  await areDiscarded(0)
+  const answered = page.waitForResponse(/domainwatch\/queue\?/)
+  await gate.open()
+  await (await answered).finished()
+  await left(page, TOTAL).waitFor()
+  for (let i = 0; i < many; i++) {
+    await page.keyboard.press('Space')
+    await card(page, nameAt(i + 1)).waitFor()
+    assert.equal(await page.getByRole('alert').count(), 0)
+  }
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
 test('a name whose decision is not stored yet is not shown again when the user comes back', async () => {
   const { page, context, complaints } = await open()
   await card(page, nameAt(0)).waitFor()
