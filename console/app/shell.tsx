@@ -45,6 +45,7 @@ export function Shell() {
   }, [path, hasHome])
   useEffect(() => {
     setMenuOpen(false)
+    setDialog(undefined)
     // Hidden where there is no other screen.
     if (release.get() === 'newer') reloadIfIdle()
   }, [path])

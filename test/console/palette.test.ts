@@ -64,6 +64,12 @@ test('Ctrl K opens it on every screen, also in text fields, and it opens screens
   await field(page).waitFor()
   await page.keyboard.press('Control+k')
   await field(page).waitFor({ state: 'detached' })
+  // It belongs to the screen where it was opened.
+  await page.keyboard.press('Control+k')
+  await field(page).waitFor()
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Dominios', level: 1 }).waitFor()
+  await field(page).waitFor({ state: 'detached' })
   assert.deepEqual(complaints, [])
   await context.close()
 })
