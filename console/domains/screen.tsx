@@ -234,7 +234,7 @@ export default function DomainsScreen() {
               ? tn('domains.rows', known)
               : total.count === undefined
                 ? t('app.loading')
-                : t('domains.rowsMore', { n: count(total.count) })}
+                : total.count > 0 && t('domains.rowsMore', { n: count(total.count) })}
           </p>
           {common.length > 0 && <p>{t('columns.common', { values: common.join(' · ') })}</p>}
           {live.isOn && <p className="live">{t('domains.live')}</p>}

@@ -86,6 +86,11 @@ test('an unknown word is underlined, with an explanation below', async () => {
   await reason.getByText('«largo:muy» no es válido: debe ser un número entre 1 y 63.').waitFor()
   assert.equal(await page.locator('.query-mirror .wrong').textContent(), 'largo:muy')
   assert.equal(await box(page).getAttribute('aria-invalid'), 'true')
+  // It is not known how many records there are.
+  await page
+    .locator('.domains-foot')
+    .getByText(/dominio/)
+    .waitFor({ state: 'detached' })
   await box(page).fill('estado:quizás')
   await reason.getByText('«estado:quizás» no es válido: debe ser libre o comprado.').waitFor()
   await box(page).fill('color:rojo')
