@@ -64,7 +64,7 @@ function Row({ account, onSettle }: { account: Account; onSettle: () => void }) 
   const { delivery, max_bytes, max_images } = account
   return (
     <tr>
-      <th scope="row" className="named">
+      <th scope="row" className="named account">
         {account.account}
       </th>
       <td data-label={t('admin.service')}>{t(`service.${account.service}`)}</td>

@@ -79,7 +79,9 @@ function Keys({ onRevoke }: { onRevoke: (key: Key) => void }) {
                       <th scope="row" className="mono named">
                         {key.id}
                       </th>
-                      <td data-label={t('admin.account')}>{key.account}</td>
+                      <td className="account" data-label={t('admin.account')}>
+                        {key.account}
+                      </td>
                       <td data-label={t('admin.service')}>{t(`service.${key.service}`)}</td>
                       <td data-label={t('admin.scope')}>{t(`scope.name.${key.scope}`)}</td>
                       <td data-label={t('admin.expires')}>

@@ -92,6 +92,18 @@ test('a view is watched: its secret and feed are shown once, its webhook is test
   await context.close()
 })
 
+test('a name of one long word stays within the dialog', async () => {
+  const name = 'w'.repeat(80)
+  const { id } = await watch(service, { name, atom: '' })
+  const { page, context } = await open('vigilancias')
+  const item = page.getByRole('listitem', { name, exact: true })
+  await item.getByRole('button', { name: /^Editar/ }).click()
+  const dialog = page.getByRole('dialog', { name: `Editar «${name}»` })
+  assert.equal(await dialog.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth), 0)
+  await removeWatch(service, id)
+  await context.close()
+})
+
 test('lookalikes of a name are watched from its details', async () => {
   const { page, context, complaints } = await open(`dominios?ficha=${encodeURIComponent('ñandú')}`)
   await page.getByRole('complementary').getByRole('link', { name: 'Crear alerta de parecidos' }).click()
