@@ -24,7 +24,7 @@ after(async () => {
 })
 
 /** Phones, windows of 1440 and 1280 pixels at 200 %, and at their size. */
-for (const width of [360, 390, 640, 720, 1_024, 1_280, 1_440]) {
+for (const width of [360, 390, 640, 720, 1_024, 1_280, 1_366, 1_440]) {
   test(`no button of the keys is off-screen at ${width} pixels`, async () => {
     const { page, context, complaints } = await browser.open(service, 'claves', { admin }, { width })
     await page
