@@ -170,7 +170,7 @@ function* indexedNames(segments: readonly Segment[], now: number): Generator<Nam
     const isLive = (position: number) =>
       ((live[position >>> 5] ?? 0) & (1 << (position & 31))) !== 0 &&
       !(segment.discardedAt(position) <= cutoff)
-    yield { names, starts, count, isLive }
+    yield { names, starts, count, isLive, namesWith: (letter) => segment.letterPlane(letter) }
   }
 }
 

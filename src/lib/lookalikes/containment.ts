@@ -1,4 +1,5 @@
-import { Distance, TOO_MUCH } from './distance.ts'
+import type { Automaton } from './automaton.ts'
+import { type Distance, TOO_MUCH } from './distance.ts'
 import { HYPHEN } from './letters.ts'
 import { Adjacent, type Vocabulary } from './vocabulary.ts'
 
@@ -45,23 +46,30 @@ export interface Place {
 
 const NOWHERE: Place = { cost: TOO_MUCH, from: 0, to: 0 }
 
+const allowedNextTo = (length: number) => ALLOWED.findLast((allowed) => allowed.length <= length)
+
+/** Returns how many edits a brand inside another name may have, homoglyphs not counted; undefined if it is too short. */
+export function editsInside(length: number): 0 | 1 | undefined {
+  const allowed = allowedNextTo(length)
+  return allowed && (allowed.edited === undefined ? 0 : 1)
+}
+
 /**
  * Looks for a brand inside other names: written with homoglyphs and other hyphens, and with at most one further edit, with
  * words next to it.
  */
 export class Containment {
-  /** Edits that the brand may have, homoglyphs not counted; undefined if it is too short to be looked for. */
-  readonly edits: 0 | 1 | undefined
+  readonly #automaton: Automaton
   readonly #distance: Distance
   readonly #vocabulary: Vocabulary
   readonly #plain: Adjacent | -1
   readonly #exact: Adjacent | -1
   readonly #edited: Adjacent | -1
 
-  constructor(own: Uint8Array, vocabulary: Vocabulary) {
-    const allowed = ALLOWED.findLast(({ length }) => length <= own.length)
-    this.edits = allowed && (allowed.edited === undefined ? 0 : 1)
-    this.#distance = new Distance(own)
+  constructor(own: Uint8Array, distance: Distance, automaton: Automaton, vocabulary: Vocabulary) {
+    const allowed = allowedNextTo(own.length)
+    this.#automaton = automaton
+    this.#distance = distance
     this.#vocabulary = vocabulary
     this.#exact = allowed?.exact ?? -1
     this.#plain = allowed?.plain ?? this.#exact
@@ -70,7 +78,7 @@ export class Containment {
 
   /** Returns the cheapest match, the first of several. */
   find(others: Uint8Array, start: number, end: number): Place {
-    if (this.edits === undefined) return NOWHERE
+    if (this.#exact < 0) return NOWHERE
     const other = others.subarray(start, end)
     const name = Buffer.from(others.buffer, others.byteOffset + start, end - start).toString('latin1')
     const before = this.#vocabulary.before(name)
@@ -81,6 +89,7 @@ export class Containment {
       const left = before[from] ?? 0
       const edits = left > this.#edited ? 0 : 1
       if (other[from] === HYPHEN || left > most) continue
+      if (!this.#automaton.isBeginning(other, from, other.length, edits)) continue
       this.#distance.beginInside()
       for (let size = 1, dead = 0; from + size <= other.length && dead < MAX_DEAD_ROWS; size++) {
         dead = this.#distance.extendInside(other, from, size, edits) ? 0 : dead + 1

@@ -78,6 +78,8 @@ export interface AlignedStep {
  */
 export class Distance {
   readonly length: number
+  /** Rows filled so far, to measure work. */
+  rows = 0
   readonly #own: Uint8Array
   readonly #omissionCosts: Uint8Array
   /** At `j * WIDTH + i`: the least cost of making j letters of the other name from i of ours. */
@@ -177,6 +179,7 @@ export class Distance {
    * @returns the least cost in it
    */
   #fillRow(other: Uint8Array, from: number, end: number, j: number): number {
+    this.rows++
     const isWhole = this.#isWhole
     const costs = this.#costs
     const last = this.length

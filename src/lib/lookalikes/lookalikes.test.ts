@@ -169,6 +169,7 @@ test('a scan finds exactly the names that the definition accepts', () => {
         const matcher = new Matcher(name, vocabulary)
         const wanted = names.filter((other) => costOf(matcher, other) !== TOO_MUCH)
         assert.deepEqual(scan(matcher, block), wanted)
+        assert.deepEqual(scan(matcher, { ...block, namesWith: undefined }), wanted)
       }
     }),
     { numRuns: 150 },
@@ -181,6 +182,25 @@ test('a letter pair is matched up to its second letter', () => {
     ['hlwdd', 'hllbwcld'],
     ['lrkmokew', 'lrmoekvv'],
     ['llonncvnrhravkkokhmdvhmcdcvb', 'llonncvrnhroavkkokhrndvhmcdcvb'],
+  ] as const
+  for (const [name, other] of pairs) {
+    assert.deepEqual(scan(new Matcher(name, vocabulary), blockOf([other])), [other])
+  }
+})
+
+test('the filters count letters as edits, homoglyphs and pairs change them', () => {
+  const pairs = [
+    // An edit of one letter to two, and of two to one.
+    ['maker', 'malcez'],
+    ['palco', 'peko'],
+    // Homoglyphs of one letter and two, besides edits.
+    ['wed', 'vvecl'],
+    ['arnes', 'amex'],
+    ['mado', 'rnaclx'],
+    ['clarnes', 'dame'],
+    // The second half begins with a letter of a pair.
+    ['bodegarnuble', 'bxdegamublelogin'],
+    ['casa-24', 'a-24'],
   ] as const
   for (const [name, other] of pairs) {
     assert.deepEqual(scan(new Matcher(name, vocabulary), blockOf([other])), [other])
@@ -223,6 +243,26 @@ test('a scan continues where it paused and skips names that are not live', () =>
   assert.deepEqual(
     found,
     names.filter((_, at) => at % 2 === 0),
+  )
+})
+
+test('a scan can pause after every name that takes long to compare', () => {
+  const names = Array.from({ length: 10 }, (_, i) => 'a'.repeat(54 + i))
+  const block = blockOf(names)
+  const matcher = new Matcher(`${'a'.repeat(50)}b`, vocabulary)
+  const pauses: number[] = []
+  for (let at: number | undefined = 0; at !== undefined;) {
+    at = matcher.scan(
+      block,
+      at,
+      () => {},
+      () => true,
+    )
+    if (at !== undefined) pauses.push(at)
+  }
+  assert.deepEqual(
+    pauses,
+    names.map((_, i) => i + 1),
   )
 })
 
@@ -269,5 +309,12 @@ function blockOf(names: readonly string[]): NameBlock {
   const starts = new Uint32Array(names.length + 1)
   for (const [i, name] of names.entries()) starts[i + 1] = (starts[i] ?? 0) + name.length
   const octets = octetsOf(names.join(''))
-  return { names: octets, starts, count: names.length }
+  return { names: octets, starts, count: names.length, namesWith: (letter) => planeOf(names, letter) }
+}
+
+function planeOf(names: readonly string[], letter: number): Uint32Array {
+  const plane = new Uint32Array(Math.ceil(names.length / 32))
+  for (const [i, name] of names.entries())
+    if (octetsOf(name).includes(letter)) plane[i >>> 5] = (plane[i >>> 5] ?? 0) | (1 << (i & 31))
+  return plane
 }

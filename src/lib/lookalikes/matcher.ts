@@ -1,7 +1,14 @@
-import { Automaton, LetterFilter, Possible } from './candidate-filters.ts'
-import { Containment, MIN_WORD_COST } from './containment.ts'
+import { Automaton } from './automaton.ts'
+import { Containment, editsInside, MIN_WORD_COST } from './containment.ts'
 import { Distance, TOO_MUCH } from './distance.ts'
 import { HYPHEN, MIN_EDIT_COST, octetsOf, pairKey, pairLetters } from './letters.ts'
+import {
+  ALL_CANDIDATES,
+  LetterFilter,
+  MIN_PARENT_LENGTH,
+  type Candidates,
+  type NamesWith,
+} from './letter-filter.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /** Many names in one array. */
@@ -12,10 +19,15 @@ export interface NameBlock {
   readonly starts: Uint32Array
   /** Whether name `i` counts; by default all do. */
   readonly isLive?: (i: number) => boolean
+  /** Bit `i % 32` of word `i / 32` is name `i`. Without this, no name is excluded by its letters. */
+  readonly namesWith?: NamesWith | undefined
 }
 
 /** Called with a name that resembles ours: it is at `start` to `end` of `names`. */
 export type OnMatch = (names: Uint8Array, start: number, end: number, cost: number) => void
+
+/** Names tested together: as many as a word has bits. */
+const WORD = 32
 
 /** Maximum total cost of edits, by the length of the name: the last entry that is not longer applies. */
 const MAX_COSTS: readonly (readonly [length: number, maxCost: number])[] = [
@@ -29,11 +41,14 @@ const SHORT_LENGTH = 3
 /** Ours may be a subdomain of another name: `banco` may serve `mi.banco`. */
 const SUBDOMAIN_COST = 12
 const SUBDOMAIN_LETTER_COST = 2
-const MIN_PARENT_LENGTH = 3
 
-/** How often a scan calls `shouldPause`: after this many names, or names that pass the first filter. */
+/**
+ * How often a scan calls `shouldPause`: after this many names, names that may resemble ours by their letters, or rows of the
+ * distance, of which one name can take thousands.
+ */
 const NAMES_PER_CHECK = 8_192
 const CANDIDATES_PER_CHECK = 128
+const ROWS_PER_CHECK = 1_000
 
 /** Decides which names resemble one, and what each costs. */
 export class Matcher {
@@ -49,11 +64,11 @@ export class Matcher {
     const own = octetsOf(name)
     this.#own = own
     this.distance = new Distance(own)
-    this.containment = new Containment(own, vocabulary)
+    this.#automaton = new Automaton(own, editsInside(own.length) ?? 0)
+    this.containment = new Containment(own, this.distance, this.#automaton, vocabulary)
     this.maxCost = MAX_COSTS.findLast(([length]) => length <= own.length)?.[1] ?? 0
     this.#edits = Math.floor(this.maxCost / MIN_EDIT_COST)
-    this.#filter = new LetterFilter(own, this.#edits, this.containment.edits)
-    this.#automaton = new Automaton(own)
+    this.#filter = new LetterFilter(name, this.#edits, editsInside(own.length))
   }
 
   /**
@@ -62,21 +77,33 @@ export class Matcher {
    * @returns the index to continue at; undefined at the end of the block
    */
   scan(block: NameBlock, from: number, onMatch: OnMatch, shouldPause: () => boolean): number | undefined {
-    const { count, names, starts, isLive } = block
-    let candidates = 0
-    for (let i = from, checked = from; i < count; i++) {
-      const start = starts[i] ?? 0
-      const end = starts[i + 1] ?? 0
-      const possible = this.#filter.test(names, start, end)
-      if (possible !== 0) {
-        candidates++
-        const cost = this.#costOf(names, start, end, possible)
+    const { count, names, starts, isLive, namesWith } = block
+    const planes = namesWith && this.#filter.planesOf(namesWith)
+    const minLength = this.#automaton.minLength - this.#edits
+    let tested = 0
+    let { rows } = this.distance
+    let checked = from
+    for (let first = from - (from % WORD); first < count; first += WORD) {
+      const candidates = planes === undefined ? ALL_CANDIDATES : this.#filter.test(planes, first / WORD)
+      let bits = candidates.edited | candidates.inside | candidates.parents
+      if (first < from) bits &= -1 << (from - first)
+      for (; bits !== 0; bits &= bits - 1) {
+        const bit = bits & -bits
+        const i = first + 31 - Math.clz32(bit)
+        if (i >= count) break
+        const start = starts[i] ?? 0
+        const end = starts[i + 1] ?? 0
+        if (end - start < minLength && (candidates.parents & bit) === 0) continue
+        const cost = this.#costOf(names, start, end, candidates, bit)
         if (cost < TOO_MUCH && isLive?.(i) !== false) onMatch(names, start, end, cost)
+        if (++tested < CANDIDATES_PER_CHECK && this.distance.rows - rows < ROWS_PER_CHECK) continue
+        tested = 0
+        rows = this.distance.rows
+        if (shouldPause()) return i + 1
       }
-      if (candidates < CANDIDATES_PER_CHECK && i - checked < NAMES_PER_CHECK) continue
-      candidates = 0
-      checked = i
-      if (shouldPause()) return i + 1 < count ? i + 1 : undefined
+      if (first - checked < NAMES_PER_CHECK) continue
+      checked = first
+      if (shouldPause()) return first + WORD
     }
     return undefined
   }
@@ -84,8 +111,7 @@ export class Matcher {
   /** Returns whether `other` resembles our name. The name itself does not. */
   resembles(other: string): boolean {
     const octets = octetsOf(other)
-    const possible = this.#filter.test(octets, 0, octets.length)
-    return possible !== 0 && this.#costOf(octets, 0, octets.length, possible) < TOO_MUCH
+    return this.#costOf(octets, 0, octets.length, ALL_CANDIDATES, 1) < TOO_MUCH
   }
 
   /** Returns the cost by the definition, without filters; `TOO_MUCH` if the name does not resemble ours. */
@@ -96,24 +122,21 @@ export class Matcher {
     return Math.min(edited, cost, this.parentCost(octets, start, end))
   }
 
-  #costOf(octets: Uint8Array, start: number, end: number, possible: number): number {
+  #costOf(octets: Uint8Array, start: number, end: number, candidates: Candidates, bit: number): number {
     let cost = TOO_MUCH
-    if (
-      (possible & Possible.edited) !== 0 &&
-      this.#automaton.accepts(octets, start, end, this.#edits, false)
-    ) {
+    if ((candidates.edited & bit) !== 0 && this.#automaton.isEdited(octets, start, end, this.#edits)) {
       cost = this.editedCost(octets, start, end)
       // The name itself does not resemble itself.
       if (cost === 0) return TOO_MUCH
     }
     if (
-      (possible & Possible.inside) !== 0 &&
+      (candidates.inside & bit) !== 0 &&
       cost > MIN_WORD_COST &&
-      this.#automaton.accepts(octets, start, end, this.containment.edits ?? 0, true)
+      this.#automaton.isInside(octets, start, end)
     ) {
       cost = Math.min(cost, this.containment.find(octets, start, end).cost)
     }
-    return (possible & Possible.parent) === 0 ? cost : Math.min(cost, this.parentCost(octets, start, end))
+    return (candidates.parents & bit) === 0 ? cost : Math.min(cost, this.parentCost(octets, start, end))
   }
 
   /** Returns the cost of the edits that make this name from ours; `TOO_MUCH` if they are too many. */

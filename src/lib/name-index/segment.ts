@@ -1,4 +1,5 @@
 import { countBits, BLOCK, Plane, sizeOf, type Columns } from './columns.ts'
+import { NO_SYMBOL, SYMBOL_OF, symbolPlane } from './planes.ts'
 
 /** A position in the order of a list: a timestamp, and the Latin-1 bytes of a name. */
 export interface EntryKey {
@@ -88,6 +89,12 @@ export class Segment {
   has(plane: number, position: number): boolean {
     const word = this.columns.planes[plane * this.words + (position >>> 5)] ?? 0
     return (word & (1 << (position & 31))) !== 0
+  }
+
+  /** Which records have a letter in their names: a bit per record. */
+  letterPlane(letter: number): Uint32Array {
+    const from = symbolPlane(SYMBOL_OF[letter] ?? NO_SYMBOL) * this.words
+    return this.columns.planes.subarray(from, from + this.words)
   }
 
   /** Status, reserved, revision and discarded, from the lowest bit on. */
