@@ -204,9 +204,20 @@ function recordOf(domain: string, i: number): DomainRecord {
   return { domain, length: domain.length, reserve: 0, status: i % 5 === 0 ? 0 : 1, date_reg }
 }
 
+/** As the index has them: with the names of each letter. */
 function blockOf(all: readonly string[]): NameBlock {
   const starts = new Uint32Array(all.length + 1)
-  for (const [i, name] of all.entries()) starts[i + 1] = (starts[i] ?? 0) + name.length
   const octets = Buffer.from(all.join(''), 'latin1')
-  return { names: octets, starts, count: all.length }
+  const words = Math.ceil(all.length / 32)
+  const planes = Array.from({ length: 256 }, () => new Uint32Array(words))
+  for (const [i, name] of all.entries()) {
+    const end = (starts[i] ?? 0) + name.length
+    starts[i + 1] = end
+    for (const letter of octets.subarray(starts[i], end)) {
+      const plane = planes[letter]
+      if (plane !== undefined) plane[i >>> 5] = (plane[i >>> 5] ?? 0) | (1 << (i & 31))
+    }
+  }
+  const namesWith = (letter: number) => planes[letter] ?? new Uint32Array(words)
+  return { names: octets, starts, count: all.length, namesWith }
 }
