@@ -8,6 +8,7 @@ import {
   type Locator,
   type Page,
 } from 'playwright-core'
+import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'
 
 /** Far longer than anything takes, for machines that do other things as well. */
@@ -158,22 +159,14 @@ export async function waitForExpression(page: Page, expression: string): Promise
   })`)
 }
 
-/** Clicks a button that copies and returns the copied text. Waits until the button says so, which it does for 1.6 seconds. */
+/** Clicks a button that copies and returns the copied text. */
 export async function copyWith(button: Locator): Promise<string> {
-  const element = await button.elementHandle()
-  assert.ok(element !== null)
-  const said = element.evaluate(`(button) => new Promise((resolve, reject) => {
-    const late = performance.now() + ${TIMEOUT_MS}
-    const look = () => {
-      if (button.textContent === 'Copiado') resolve()
-      else if (performance.now() > late) reject(new Error('it never said that it copied'))
-      else requestAnimationFrame(look)
-    }
-    look()
-  })`)
-  await element.click()
-  await said
-  return String(await button.page().evaluate('navigator.clipboard.readText()'))
+  const page = button.page()
+  const copied = async () => String(await page.evaluate('navigator.clipboard.readText()'))
+  await page.evaluate("navigator.clipboard.writeText('')")
+  await button.click()
+  await eventually(async () => (await copied()) !== '', 'the copied text')
+  return copied()
 }
 
 /** The table of domains. */
