@@ -209,10 +209,21 @@ function change(id: number, changes: Partial<Operation>): void {
   publish()
 }
 
+/** Whether nothing is left to undo. An undo that fails can be repeated. */
+function isSpent({ gesture, operation: { undoneBy } }: Entry): boolean {
+  if (gesture.undo === undefined) return true
+  if (undoneBy === undefined) return false
+  const undo = entries.get(undoneBy)?.operation
+  return undo === undefined || (!isPending(undo) && undo.state !== 'failed')
+}
+
 function publish(): void {
-  for (const [id, { operation }] of entries) {
-    if (entries.size <= MAX_LOGGED) break
-    if (!isPending(operation)) entries.delete(id)
+  // Undoing must not push out what can still be undone.
+  for (const mayGo of [isSpent, () => true]) {
+    for (const [id, entry] of entries) {
+      if (entries.size <= MAX_LOGGED) break
+      if (!isPending(entry.operation) && mayGo(entry)) entries.delete(id)
+    }
   }
   operations.set([...entries.values()].map(({ operation }) => operation))
 }

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startBrowser, type TestBrowser, domainRow, domainGrid } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
 import { holdRequests, slowDown } from '../support/gate.ts'
 import { storeManyDomains } from '../support/many-domains.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -255,6 +256,26 @@ test('marks and undos in quick succession are applied in order on a slow service
   await domainRow(page, name).getByText('Revisión').waitFor()
   assert.deepEqual(await marksOf(name), { revision: 1, discarded: 0 })
   await unmark(name)
+  await context.close()
+})
+
+test('each of many marks can be undone', async () => {
+  const many = 110
+  const { page, context } = await open()
+  await moveTo(page, 60)
+  const view = names.slice(60, 60 + many)
+  const areMarked = (revision: number) =>
+    eventually(async () => {
+      const marked = new Set((await records(service, { revision: 1, limit: many })).map(({ name }) => name))
+      return view.every((name) => marked.has(name) === (revision === 1))
+    }, `marks ${revision}`)
+  for (let i = 0; i < many; i++) {
+    await page.keyboard.press('r')
+    await page.keyboard.press('ArrowDown')
+  }
+  await areMarked(1)
+  for (let i = 0; i < many; i++) await page.keyboard.press('z')
+  await areMarked(0)
   await context.close()
 })
 
