@@ -172,7 +172,7 @@ test('parses untrusted JSON text', () => {
     assert.equal(parseJsonText(text), undefined)
 })
 
-test('invalid UTF-8 is UNPARSABLE, also in a base64 field', () => {
+test('invalid UTF-8 is unparsable, also in a base64 field', () => {
   assert.equal(fields(Buffer.from('{"a":"ñ"}', 'latin1')), undefined)
   assert.equal(fields(Buffer.from('{"image":"QUJDñ"}', 'latin1')), undefined)
 })

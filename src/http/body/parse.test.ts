@@ -41,7 +41,7 @@ const encodings = [asUrlencoded, asJson, asMultipart]
 
 function fieldsOf({ type, body }: Encoded, options?: BodyOptions): [string, BodyField][] {
   const parsed = parseBody(type, body, options)
-  assert.ok(parsed.ok, `UNPARSABLE ${type}: ${body.toString('latin1', 0, 300)}`)
+  assert.ok(parsed.ok, `unparsable ${type}: ${body.toString('latin1', 0, 300)}`)
   return [...parsed.fields].toSorted(([a], [b]) => (a < b ? -1 : 1))
 }
 

@@ -22,7 +22,7 @@ export function bodyKind(contentType: string | undefined): BodyKind | undefined 
 
 /**
  * Parses the fields of a request body. Never throws. Text is UTF-8 in every format, whatever `charset` says; a body with invalid
- * UTF-8 is UNPARSABLE, because a guess could store something else than what was sent.
+ * UTF-8 is unparsable, because a guess could store something else than what was sent.
  */
 export function parseBody(
   contentType: string | undefined,
