@@ -1,77 +1,58 @@
 /**
- * Builds the console into assets/console, whose files are committed: a fresh clone serves them without a build.
- * Texts are stored compressed. `--check` builds elsewhere, compares the contents and exits 1 when they differ.
+ * Builds the console: generates what it knows of the API (`console/api/schema.ts` and `constants.ts`), and bundles it into
+ * assets/console, with texts stored compressed. None of these files is in git.
  */
-import { mkdtemp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
+import { promisify } from 'node:util'
+import { brotliCompress, constants } from 'node:zlib'
 import { build } from 'vite'
+import { consoleConstants } from './console-constants.ts'
+import { consoleTypes } from './console-types.ts'
 
-const TARGET = fileURLToPath(new URL('../assets/console/', import.meta.url))
-const CONFIG = fileURLToPath(new URL('../console/vite.config.ts', import.meta.url))
-/** What is compressed already. */
-const AS_IT_IS = /\.(woff2|png|webp|avif)$/
+const pathOf = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
+const TARGET = pathOf('assets/console')
+const compress = promisify(brotliCompress)
+/** These formats are compressed already. */
+const COMPRESSED = /\.(woff2|png|webp|avif)$/
 
-type Files = ReadonlyMap<string, Buffer>
+await writeFile(
+  pathOf('console/api/schema.ts'),
+  consoleTypes(JSON.parse(await readFile(pathOf('openapi.json'), 'utf8'))),
+)
+await writeFile(pathOf('console/api/constants.ts'), consoleConstants())
 
-async function readFolder(folder: string): Promise<Files> {
-  const files = new Map<string, Buffer>()
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
-  for (const entry of entries.filter((one) => one.isFile())) {
-    const path = join(entry.parentPath, entry.name)
-    files.set(relative(folder, path).replaceAll('\\', '/'), await readFile(path))
-  }
-  return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-async function makeFiles(): Promise<Files> {
-  const folder = await mkdtemp(join(tmpdir(), 'catalejo-console-'))
-  try {
-    await build({ configFile: CONFIG, logLevel: 'warn', build: { outDir: folder, emptyOutDir: true } })
-    return await readFolder(folder)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-function compressed(bytes: Buffer): Buffer {
-  return brotliCompressSync(bytes, {
-    params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength },
+const built = await mkdtemp(pathOf('assets/.console-'))
+try {
+  await build({
+    configFile: pathOf('console/vite.config.ts'),
+    logLevel: 'warn',
+    build: { outDir: join(built, 'plain'), emptyOutDir: true },
   })
-}
-
-async function store(files: Files): Promise<void> {
+  await Promise.all((await filesIn(join(built, 'plain'))).map(store))
+  // A service that starts meanwhile finds the old files or the new ones.
   await rm(TARGET, { recursive: true, force: true })
-  for (const [name, bytes] of files) {
-    const isCompressed = !AS_IT_IS.test(name)
-    const path = join(TARGET, isCompressed ? `${name}.br` : name)
-    await mkdir(dirname(path), { recursive: true })
-    await writeFile(path, isCompressed ? compressed(bytes) : bytes)
-  }
+  await rename(join(built, 'stored'), TARGET)
+} finally {
+  await rm(built, { recursive: true, force: true })
 }
 
-/** The contents count, not their compression: that differs between versions of Node. */
-async function readStored(): Promise<Files> {
-  const stored = [...(await readFolder(TARGET))]
-  return new Map(
-    stored.map(([name, bytes]) =>
-      name.endsWith('.br') ? [name.slice(0, -3), brotliDecompressSync(bytes)] : [name, bytes],
-    ),
-  )
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
 }
 
-const made = await makeFiles()
-if (!process.argv.includes('--check')) {
-  await store(made)
-} else {
-  const stored = await readStored()
-  const differing = [...new Set([...made.keys(), ...stored.keys()])].filter(
-    (name) => made.get(name)?.equals(stored.get(name) ?? Buffer.alloc(0)) !== true,
-  )
-  if (differing.length > 0) {
-    console.error(`assets/console is not what console/ says: run npm run console\n${differing.join('\n')}`)
-    process.exitCode = 1
+async function store(name: string): Promise<void> {
+  const bytes = await readFile(join(built, 'plain', name))
+  const target = join(built, 'stored', name)
+  await mkdir(dirname(target), { recursive: true })
+  if (COMPRESSED.test(name)) return writeFile(target, bytes)
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength,
   }
+  await writeFile(`${target}.br`, await compress(bytes, { params }))
 }

@@ -99,6 +99,7 @@ async function useService(command: string, key: string, imageKey: string): Promi
     const url = await addressOf(createInterface(service.stdout))
     await useDomainwatch(url, key)
     await useImagestore(url, imageKey)
+    await useConsole(url)
     service.kill('SIGTERM')
     const [code] = await within(STOP_MS, ended)
     assert.equal(code, 0)
@@ -139,6 +140,16 @@ async function useImagestore(url: string, api: string): Promise<void> {
   const resized = await bytes(`${link}.webp&m=w_300`, 'image/webp')
   assert.equal(resized.toString('latin1', 8, 12), 'WEBP')
   step('imagestore, with a resized link')
+}
+
+/** The page, and everything that it loads. */
+async function useConsole(url: string): Promise<void> {
+  const page = await fetch(`${url}/console/`)
+  assert.equal(page.status, 200)
+  const files = [...(await page.text()).matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map(([, path]) => path)
+  assert.ok(files.length >= 2, `the console's page loads ${files.join(', ')}`)
+  for (const file of files) assert.equal((await fetch(`${url}/console/${file}`)).status, 200, file)
+  step('the console')
 }
 
 async function answer(response: Promise<Response>): Promise<Record<string, unknown>> {

@@ -50,7 +50,7 @@ const CONSTANTS = {
 
 /** The module of the console that holds them. */
 export const consoleConstants = (): string =>
-  `// Generated from the constants of src/ by npm run openapi (scripts/console-constants.ts). Do not edit.\n\n${Object.entries(
+  `// Generated from the constants of src/ by npm run console (scripts/console-constants.ts). Do not edit.\n\n${Object.entries(
     CONSTANTS,
   )
     .map(([name, value]) =>

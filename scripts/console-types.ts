@@ -25,7 +25,7 @@ export interface ApiDocument {
   readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> }
 }
 
-const HEAD = `// Generated from openapi.json by npm run openapi. Do not edit.
+const HEAD = `// Generated from openapi.json by npm run console. Do not edit.
 `
 
 /** A module with one interface: what each operation takes and answers, by method and path. */

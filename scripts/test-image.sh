@@ -88,7 +88,8 @@ answers '"width":960' "$api/imagestore/upload" -F "api=$images" -F "info=$info" 
 hash=42j4wpd3wjumvg7ovuzuh4g5ev565hwq
 answers '"name":"catalejo.png"' "$api/imagestore/get?api=$images&hash=$hash"
 answers '200 image/webp' -o /dev/null -w '%{http_code} %{content_type}' "$url/i/$hash.webp&m=w_300"
-said "a request of each API"
+answers '200 text/html; charset=utf-8' -o /dev/null -w '%{http_code} %{content_type}' "$url/console/"
+said "a request of each API, and the console"
 
 healthcheck=$(sed -nE 's/^HEALTHCHECK .* CMD //p' deploy/Dockerfile)
 readarray -t words < <(node -e 'for (const word of JSON.parse(process.argv[1])) console.log(word)' "$healthcheck")

@@ -56,6 +56,7 @@ try {
 if (done.length > 1) printTotal(done)
 
 async function runTier(tier: Tier, ofTier: readonly Pass[]): Promise<void> {
+  if (tier === 'browser') await import('./build-console.ts')
   const options: RunOptions = { postgresUrl: postgres?.url, name: values.name, watch: values.watch }
   const all: Results[] = []
   for (const pass of ofTier) {

@@ -39,7 +39,7 @@ export interface ConsoleFile {
   encoded(acceptEncoding: string): Encoded
 }
 
-/** Loads all files, by their path under `/console/`. Texts are stored compressed by Brotli (`.br`). */
+/** Loads all files, by their path under `/console/`. Texts are stored compressed by Brotli (`.br`). Empty if the console was not built. */
 export function loadFiles(settings: ConsoleSettings): ReadonlyMap<string, ConsoleFile> {
   const files = new Map<string, ConsoleFile>()
   if (!existsSync(FOLDER)) return files

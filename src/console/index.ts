@@ -28,6 +28,16 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
   vary: 'Accept-Encoding',
 }
+/** Answered in a checkout whose console was not built: `npm ci` builds it unless it leaves out scripts or development packages. */
+const NOT_BUILT = `<!doctype html>
+<html lang="es">
+<meta charset="utf-8">
+<title>Catalejo</title>
+<h1>Falta construir la consola</h1>
+<p>En la carpeta del programa, ejecute esta orden y vuelva a iniciar el servicio:</p>
+<pre>npm ci --include=dev &amp;&amp; npm run console</pre>
+</html>
+`
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
 /** Serves the web console at `/console`: files from memory, and the page for every other path under it. */
@@ -42,7 +52,10 @@ export function consoleRoutes(app: HttpServer, settings: ConsoleSettings): void 
     if (file !== undefined && file !== page) return send(request, reply, file, IMMUTABLE)
     // The page routes all other paths itself. A missing asset is an error, because a page of an older release must not get
     // a document instead of a script.
-    if (page === undefined || name.startsWith('assets/')) throw httpErrorOf(404)
+    if (name.startsWith('assets/')) throw httpErrorOf(404)
+    if (page === undefined) {
+      return reply.code(503).headers(HEADERS).type('text/html; charset=utf-8').send(NOT_BUILT)
+    }
     return send(request, reply, page, 'no-cache')
   }
   const schema = { hide: true }

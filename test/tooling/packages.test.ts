@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from '../support/folder.ts'
 
 interface Locked {
   readonly version?: string
@@ -54,17 +55,49 @@ test('the lock file names no registry', () => {
   )
 })
 
-const LINK_NODE = fileURLToPath(new URL('../../scripts/link-node.js', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 
 for (const prefix of ['node', 'node-bin']) {
-  test(`after an installation, scripts find the Node of ${prefix}-…, which npm 10 does not link`, async (context) => {
-    const folder = await mkdtemp(join(tmpdir(), 'catalejo-link-'))
-    context.after(() => rm(folder, { recursive: true, force: true }))
+  test(`after an installation, scripts find the Node of ${prefix}-…, which npm 10 does not link`, async () => {
+    await using folder = await temporaryFolder()
     const name = `${prefix}-${process.platform}-${process.arch}`
-    await mkdir(join(folder, 'node_modules', name, 'bin'), { recursive: true })
-    await writeFile(join(folder, 'node_modules', name, 'bin/node'), '')
+    await mkdir(join(folder.path, 'node_modules', name, 'bin'), { recursive: true })
+    await writeFile(join(folder.path, 'node_modules', name, 'bin/node'), '')
+    const prepare = () =>
+      execFileSync(process.execPath, [join(root, 'scripts/prepare.js')], { cwd: folder.path })
     // A second installation finds the link there.
-    for (let round = 1; round <= 2; round++) execFileSync(process.execPath, [LINK_NODE], { cwd: folder })
-    assert.equal(await readlink(join(folder, 'node_modules/.bin/node')), `../${name}/bin/node`)
+    for (let round = 1; round <= 2; round++) prepare()
+    assert.equal(await readlink(join(folder.path, 'node_modules/.bin/node')), `../${name}/bin/node`)
+    // Without Vite, which `npm ci --omit=dev` leaves out, no console is built.
+    await mkdir(join(folder.path, 'console'))
+    prepare()
   })
 }
+
+test('a checkout whose console was not built answers /console with the command that builds it', async () => {
+  await using checkout = await temporaryFolder()
+  for (const part of ['bin', 'src', 'package.json', 'openapi.json', 'assets/words', 'assets/catalejo.png'])
+    await cp(join(root, part), join(checkout.path, part), { recursive: true })
+  await symlink(join(root, 'node_modules'), join(checkout.path, 'node_modules'))
+  const data = join(checkout.path, 'data')
+  const service = spawn(
+    process.execPath,
+    [join(checkout.path, 'bin/catalejo.js'), 'serve', '--port', '0', '--data', data],
+    { env: {}, stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  try {
+    let output = ''
+    let url: string | undefined
+    while (url === undefined) {
+      output += String((await once(service.stdout, 'data'))[0])
+      url = /"address":"([^"]+)"[^\n]*"listening"/.exec(output)?.[1]
+    }
+    const page = await fetch(`${url}/console`)
+    assert.equal(page.status, 503)
+    assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
+    assert.match(await page.text(), /<pre>npm ci --include=dev &amp;&amp; npm run console<\/pre>/)
+    assert.equal((await fetch(`${url}/console/assets/index.js`)).status, 404)
+  } finally {
+    service.kill('SIGKILL')
+  }
+})
