@@ -4,6 +4,8 @@ import { createAccounts } from '../../src/accounts/index.ts'
 import { createTasks } from '../../src/lib/tasks.ts'
 import { sql } from '../../src/storage/database/sql.ts'
 import { purgeExpired } from '../../src/domainwatch/index.ts'
+import { MAX_PAGE_RECORDS } from '../../src/domainwatch/limits.ts'
+import { expectedList, listed, storedRecords } from '../support/expected-lists.ts'
 import { DATE, many, openBoth, requestOf, type OpenedBoth } from '../support/lists-both-ways.ts'
 
 const HOUR = 3_600_000
@@ -54,17 +56,20 @@ const REQUESTS: readonly Record<string, string>[] = [
 
 async function compareAll(opened: OpenedBoth, limits: readonly (number | undefined)[]): Promise<void> {
   let compared = 0
+  const records = await storedRecords(opened.database)
   for (const given of REQUESTS) {
     for (const sort of ['asc', 'desc']) {
       for (const limit of limits) {
         const asked = { ...requestOf({ ...given, sort }), limit }
-        const one = await opened.fromIndex.page(asked)
-        const other = await opened.fromDatabase.page(asked)
+        const { json, count, next } = await opened.fromIndex.page(asked)
+        const wanted = expectedList(records, asked, opened.clock.now())
+        const isWhole = given['last_register'] !== undefined || given['last_deleted'] !== undefined
+        const page = wanted.slice(0, limit ?? (isWhole ? wanted.length : MAX_PAGE_RECORDS))
         const asWhat = JSON.stringify({ ...given, sort, limit })
-        // Not as texts: the difference of two pages of 200 KB would not help.
-        assert.ok(one.json.equals(other.json), asWhat)
-        compared += one.count
-        assert.equal(one.next, other.next)
+        // Not by `deepEqual`: the difference of two pages of 200 KB would not help.
+        assert.ok(json.toString() === JSON.stringify(page.map(listed)), asWhat)
+        assert.equal(next !== undefined, page.length < wanted.length, asWhat)
+        compared += count
       }
     }
   }
@@ -113,9 +118,8 @@ test('the prefix of an A-label is also found inside names', async () => {
     ['xn--zapatos', 0],
   ] as const) {
     const asked = requestOf({ search })
-    const [one, other] = [await opened.fromIndex.page(asked), await opened.fromDatabase.page(asked)]
-    assert.equal(one.json.toString(), other.json.toString())
-    assert.equal(one.count, wanted, search)
+    assert.equal((await opened.fromIndex.page(asked)).count, wanted, search)
+    assert.equal((await opened.expected(asked)).length, wanted, search)
   }
 })
 

@@ -10,7 +10,6 @@ import {
   listRequest,
   type ListRequest,
 } from '../../src/domainwatch/list/domain-lists.ts'
-import { decodeCursor } from '../../src/domainwatch/list/cursor.ts'
 import { countMatches } from '../../src/domainwatch/queue/match-counts.ts'
 import type { Filters } from '../../src/domainwatch/filters.ts'
 import { countMatching } from '../../src/domainwatch/queries-filters.ts'
@@ -20,6 +19,7 @@ import { parseMarks, parseNewRecord } from '../../src/domainwatch/parse-record.t
 import { NameIndex } from '../../src/domainwatch/list/name-index.ts'
 import { parseParameters } from '../../src/http/parameters.ts'
 import { databaseFor } from './engine.ts'
+import { expectedList, storedRecords } from './expected-lists.ts'
 import { dictionary, type Mark } from './random-lists.ts'
 import { ManualClock } from './service.ts'
 
@@ -74,6 +74,9 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
     said,
     store,
     update,
+    /** What a list contains by its definition. */
+    expected: async (request: ListRequest) =>
+      expectedList(await storedRecords(database), request, clock.now()),
     /** From memory only: waits where the database would be asked meanwhile. */
     fromIndex: {
       ...ofLists(new DomainLists(database, clock, { current })),
@@ -111,21 +114,10 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
   }
 }
 
-/** Pages and rows of lists, and a walk of their names. */
+/** Pages and rows of lists. */
 const ofLists = (lists: DomainLists) => ({
   page: (request: ListRequest) => lists.page(request),
   rows: (request: ListRequest) => lists.rows(request),
-  /** The names of the first `count` matches, in order, except those to skip, however many pages that takes. */
-  async firstNames(request: ListRequest, count: number, skipped: ReadonlySet<string>): Promise<string[]> {
-    const names: string[] = []
-    let cursor: ListRequest['cursor']
-    do {
-      const page = await lists.pageNames({ ...request, limit: count, cursor })
-      names.push(...page.names.filter((name) => !skipped.has(name)))
-      cursor = page.next === undefined ? undefined : decodeCursor(page.next)
-    } while (names.length < count && cursor !== undefined)
-    return names.slice(0, count)
-  },
 })
 
 export type OpenedBoth = Awaited<ReturnType<typeof openBoth>>

@@ -1,0 +1,75 @@
+import { matches, type FilteredRecord } from '../../src/domainwatch/filters.ts'
+import type { ListRequest } from '../../src/domainwatch/list/domain-lists.ts'
+import type { ListOrder } from '../../src/domainwatch/list/order.ts'
+import { toColumn } from '../../src/domainwatch/tags.ts'
+import type { Database } from '../../src/storage/database/database.ts'
+import { sql } from '../../src/storage/database/sql.ts'
+import { dictionary } from './random-lists.ts'
+
+type Key = (record: FilteredRecord) => string | number
+
+const registered: Key = ({ date_reg }) => date_reg
+const deleted: Key = ({ deleted_at }) => deleted_at ?? ''
+
+/** What each order sorts by. Bought records follow in the order by deletion, and are sorted by registration. */
+const KEYS: Readonly<Record<ListOrder, Key>> = {
+  registered,
+  deleted: (record) => record.deleted_at ?? record.date_reg,
+  modified: ({ date_mod }) => date_mod,
+  name: () => 0,
+  length: ({ name }) => name.length,
+}
+
+const compare = (one: string | number, other: string | number) => (one < other ? -1 : one > other ? 1 : 0)
+
+function sorted(records: readonly FilteredRecord[], key: Key, ascending: boolean, last: Key = () => 0) {
+  const sign = ascending ? 1 : -1
+  return records.toSorted(
+    (a, b) => compare(last(a), last(b)) || sign * (compare(key(a), key(b)) || compare(a.name, b.name)),
+  )
+}
+
+/** All records of the table. */
+export async function storedRecords(database: Pick<Database, 'all'>): Promise<FilteredRecord[]> {
+  const rows = await database.all<Omit<FilteredRecord, 'words'>>(sql`
+    SELECT name, agent, status, reserved, revision, discarded_at, date_reg, date_mod, deleted_at, seen_at, tags
+    FROM domains`)
+  return rows.map((row) => ({ ...row, words: toColumn(dictionary.split(row.name)) }))
+}
+
+/**
+ * What a list contains by its definition, on all its pages: the records that match, sorted. Only the predicates of the filters
+ * are those of the service.
+ */
+export function expectedList(
+  records: readonly FilteredRecord[],
+  { filters, lastRegister, lastDeleted, order, ascending }: ListRequest,
+  now: number,
+): FilteredRecord[] {
+  const matching = records.filter((record) => matches(filters, record, now))
+  const newest = (status: number, key: Key, count = 0) =>
+    sorted(
+      matching.filter((record) => record.status === status),
+      key,
+      false,
+    ).slice(0, count)
+  const isOfAll = lastRegister === undefined && lastDeleted === undefined
+  const listed = isOfAll
+    ? matching
+    : [...newest(1, registered, lastRegister), ...newest(0, deleted, lastDeleted)]
+  const isDeletedAlone = lastRegister === undefined && lastDeleted !== undefined
+  const sortedBy = order ?? (isDeletedAlone ? 'deleted' : 'registered')
+  return sorted(
+    listed,
+    KEYS[sortedBy],
+    ascending,
+    sortedBy === 'deleted' ? ({ status }) => status : undefined,
+  )
+}
+
+/** A record as `list` returns it. */
+export function listed({ name, agent, status, reserved, revision, discarded_at, ...dates }: FilteredRecord) {
+  const { date_reg, date_mod } = dates
+  const discarded = discarded_at === null ? 0 : 1
+  return { name, length: name.length, agent, status, reserved, revision, discarded, date_reg, date_mod }
+}
