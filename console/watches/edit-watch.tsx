@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { callApi } from '../api/client.ts'
+import { useAccounts } from '../api/scope.ts'
 import { showOnce } from '../app/one-time-results.tsx'
 import { useStore } from '../app/store.ts'
 import { showToast } from '../app/toasts.tsx'
@@ -13,6 +14,7 @@ import type { Watch } from './watch-item.tsx'
 /** Edits a watch, then shows a secret or feed address that the edit created. */
 export function EditWatch({ watch, onClose }: { watch: Watch; onClose: () => void }) {
   const spoken = useStore(language)
+  const isOwner = watch.owner === useAccounts()('domainwatch')
   const [initial, setInitial] = useState(() => fieldsOf(watch, spoken))
 
   async function save(fields: WatchFields) {
@@ -40,6 +42,7 @@ export function EditWatch({ watch, onClose }: { watch: Watch; onClose: () => voi
       title={t('watch.editTitle', { name: watch.name })}
       action={t('watch.save')}
       initial={initial}
+      isOwner={isOwner}
       onSend={save}
       onClose={onClose}
     />

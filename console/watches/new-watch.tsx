@@ -64,6 +64,7 @@ export function NewWatch({ filters, similar, onClose }: Props) {
         isRechecked: false,
         isShared: false,
       }}
+      isOwner
       onSend={make}
       onClose={onClose}
     />

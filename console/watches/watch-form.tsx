@@ -51,13 +51,15 @@ interface Props {
   readonly title: string
   readonly action: string
   readonly initial: WatchFields
+  /** Whether the account may change destinations, and who sees the watch. */
+  readonly isOwner: boolean
   /** Resolves when the form is done; rejects with the error that it shows. */
   readonly onSend: (fields: WatchFields) => Promise<void>
   readonly onClose: () => void
 }
 
 /** The form of a new or existing watch. */
-export function WatchForm({ subject, title, action, initial, onSend, onClose }: Props) {
+export function WatchForm({ subject, title, action, initial, isOwner, onSend, onClose }: Props) {
   const { fields, isChanged, set, forget } = useFields(subject, initial)
   return (
     <FormDialog
@@ -84,15 +86,23 @@ export function WatchForm({ subject, title, action, initial, onSend, onClose }: 
         isMono
       />
       <Field label={t('watch.name')} value={fields.name} onChange={(name) => set({ name })} isRequired />
-      <Field
-        label={t('watch.url')}
-        hint={t('watch.urlHint')}
-        value={fields.url}
-        onChange={(url) => set({ url })}
-        isMono
-      />
-      {(FOR_PEOPLE.length > 0 || initial.to !== '') && <Destinations fields={fields} onChange={set} />}
-      <Check label={t('watch.wantsFeed')} value={fields.hasFeed} onChange={(hasFeed) => set({ hasFeed })} />
+      {isOwner && (
+        <>
+          <Field
+            label={t('watch.url')}
+            hint={t('watch.urlHint')}
+            value={fields.url}
+            onChange={(url) => set({ url })}
+            isMono
+          />
+          {(FOR_PEOPLE.length > 0 || initial.to !== '') && <Destinations fields={fields} onChange={set} />}
+          <Check
+            label={t('watch.wantsFeed')}
+            value={fields.hasFeed}
+            onChange={(hasFeed) => set({ hasFeed })}
+          />
+        </>
+      )}
       <label className="field">
         <span>{t('watch.wants')}</span>
         <select
@@ -114,11 +124,13 @@ export function WatchForm({ subject, title, action, initial, onSend, onClose }: 
         value={fields.isRechecked}
         onChange={(isRechecked) => set({ isRechecked })}
       />
-      <Check
-        label={t('watch.wantsShared')}
-        value={fields.isShared}
-        onChange={(isShared) => set({ isShared })}
-      />
+      {isOwner && (
+        <Check
+          label={t('watch.wantsShared')}
+          value={fields.isShared}
+          onChange={(isShared) => set({ isShared })}
+        />
+      )}
     </FormDialog>
   )
 }

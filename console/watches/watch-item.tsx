@@ -28,7 +28,7 @@ export interface WatchActions {
 /** A watch: its filters, destinations and the state of deliveries. */
 export function WatchItem({ watch, ...actions }: { watch: Watch } & WatchActions) {
   const spoken = useStore(language)
-  const own = useAccounts()('domainwatch')
+  const isOwner = watch.owner === useAccounts()('domainwatch')
   const words = formatWords(watch.filters, spoken)
   const { similar } = watch.filters
   return (
@@ -44,10 +44,10 @@ export function WatchItem({ watch, ...actions }: { watch: Watch } & WatchActions
         {watch.shared === 1 && (
           <span className="tag">
             <Icon name="person" />
-            {watch.owner === own ? t('watch.isShared') : t('watch.sharedBy', { account: watch.owner })}
+            {isOwner ? t('watch.isShared') : t('watch.sharedBy', { account: watch.owner })}
           </span>
         )}
-        <Actions watch={watch} {...actions} />
+        <Actions watch={watch} isOwner={isOwner} {...actions} />
       </div>
       <dl className="facts">
         <dt>{t('watch.looksFor')}</dt>
@@ -136,7 +136,8 @@ function Trouble({ watch }: { watch: Watch }) {
   )
 }
 
-function Actions({ watch, onEdit, onDeliveries, onRotate, onRemove }: { watch: Watch } & WatchActions) {
+function Actions(props: { watch: Watch; isOwner: boolean } & WatchActions) {
+  const { watch, isOwner, onEdit, onDeliveries, onRotate, onRemove } = props
   const isLocked = !usePermissions()('writeDomains')
   const pause = usePause(watch)
   const named = <span className="visually-hidden"> {watch.name}</span>
@@ -157,16 +158,18 @@ function Actions({ watch, onEdit, onDeliveries, onRotate, onRemove }: { watch: W
             <Icon name="clock" />
             {t(watch.paused === 1 ? 'watch.resume' : 'watch.pause')}
           </button>
-          {watch.url !== null && (
+          {isOwner && watch.url !== null && (
             <button type="button" data-closes onClick={onRotate}>
               <Icon name="key" />
               {t('watch.rotate')}
             </button>
           )}
-          <button type="button" data-closes onClick={onRemove}>
-            <Icon name="trash" />
-            {t('watch.remove')}
-          </button>
+          {isOwner && (
+            <button type="button" data-closes onClick={onRemove}>
+              <Icon name="trash" />
+              {t('watch.remove')}
+            </button>
+          )}
         </Menu>
       )}
     </div>

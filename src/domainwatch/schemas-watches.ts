@@ -74,11 +74,15 @@ export const watchesAnswer = answer(
         },
         changes: string({ enum: WATCH_CHOICES }),
         owner: string('Account that created it'),
-        shared: bit('Whether the whole group sees and edits it'),
+        shared: bit('Whether the whole group sees it and edits its filters'),
         paused: bit('Whether it is paused'),
         created: string(),
-        url: nullable(string('Where webhooks are sent')),
-        to: nullable(string('Where messages are sent, without the secret parts of addresses')),
+        url: nullable(string('Webhook address; `…` for accounts that do not own the watch')),
+        to: nullable(
+          string(
+            'Message destinations, without secret parts; for accounts that do not own the watch, without addresses',
+          ),
+        ),
         language: string({ enum: LANGUAGES }),
         digest: nullable(string('Time of day of the one message of a day; null for messages as it comes')),
         next_digest: nullable(string('When the next one is due; null while it is not scheduled')),
@@ -87,7 +91,7 @@ export const watchesAnswer = answer(
         destinations: array(
           object({
             channel: string({ enum: CHANNEL_NAMES }),
-            to: string('As in `to`, without secrets; of a webhook, its address'),
+            to: string('Destination as in `to`; a webhook shows its address'),
             ...deliveryState,
           }),
           'The state of each; above, the worst or latest of all',

@@ -310,9 +310,10 @@ test('deliveries are listed with their errors explained, and sent again, also on
   await context.close()
 })
 
-test('another member sees shared watches with their owner, in English, and no others', async () => {
+test('another member sees shared watches with their owner, in English, without what belongs to the owner, and no others', async () => {
   const { key } = await service.newKey('vecina', 'domainwatch')
-  const common = await watch(service, { name: 'Común', atom: '', shared: 1 })
+  const url = 'http://127.0.0.1:9/avisos'
+  const common = await watch(service, { name: 'Común', url, shared: 1 })
   const own = await watch(service, { name: 'Propia', atom: '' })
   const { page, context, complaints } = await browser.open(
     service,
@@ -320,7 +321,25 @@ test('another member sees shared watches with their owner, in English, and no ot
     { domainwatch: key },
     { language: 'en' },
   )
-  await page.getByRole('listitem', { name: 'Común' }).getByText('Shared by grupo').waitFor()
+  const item = (name: string) => page.getByRole('listitem', { name, exact: true })
+  await item('Común').getByText('Shared by grupo').waitFor()
+  assert.equal(await page.getByText('avisos').count(), 0)
+  await item('Común').getByRole('button', { name: /^More/ }).click()
+  const menu = item('Común').getByRole('button', { name: 'Pause' })
+  await menu.waitFor()
+  for (const name of ['Rotate the secret', 'Delete'])
+    assert.equal(await item('Común').getByRole('button', { name }).count(), 0, name)
+  await page.keyboard.press('Escape')
+  await item('Común').getByRole('button', { name: /^Edit/ }).click()
+  const form = page.getByRole('dialog', { name: 'Edit “Común”' })
+  for (const name of ['Webhook', 'Other destinations', 'Also create an Atom feed', 'Share with the group'])
+    assert.equal(await form.getByLabel(name).count(), 0, name)
+  await form.getByLabel('Alert name').fill('De todos')
+  await form.getByLabel('Filters').fill('faro')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.waitFor({ state: 'detached' })
+  await item('De todos').waitFor()
+  assert.equal((await watchesOf(service)).find(({ id }) => id === common.id)?.['url'], url)
   await page.getByRole('button', { name: /^Deliveries/ }).click()
   await page.getByText('It has sent nothing in the last 30 days.').waitFor()
   assert.equal(await page.getByRole('listitem', { name: 'Propia' }).count(), 0)

@@ -18,6 +18,7 @@ import {
 import { verify, WebhookReceiver, type Received } from '../support/webhook-receiver.ts'
 
 const GONE = { status: 404, msg: 'La vigilancia no existe' }
+const ONLY_OWNER = { status: 403, msg: 'Solo la cuenta dueña puede cambiar el destino' }
 const HOUR = 3_600_000
 
 const namesIn = ({ body }: Received): string[] =>
@@ -215,7 +216,7 @@ suite('watches that are shared', () => {
   })
   after(() => service[Symbol.asyncDispose]())
 
-  test('the whole group sees and edits shared watches only', async () => {
+  test('the group sees shared watches only, without addresses, and edits all but what belongs to the owner', async () => {
     using receiver = await WebhookReceiver.start()
     const own = await watch(service, { search: 'secreto', url: receiver.url })
     const common = await watch(service, { search: 'comun', url: receiver.url, shared: '1' })
@@ -224,7 +225,9 @@ suite('watches that are shared', () => {
     const mine = await watchUntil(service, own.id, ({ last_delivery }) => last_delivery !== null)
     const shared = await watchUntil(service, common.id, ({ last_delivery }) => last_delivery !== null)
     assert.deepEqual([mine['shared'], shared['shared']], [0, 1])
-    assert.deepEqual(await watchesOf(service, other), [shared])
+    const [destination] = Object(shared['destinations'])
+    const masked = { ...shared, url: '…', destinations: [{ ...destination, to: 'webhook:…' }] }
+    assert.deepEqual(await watchesOf(service, other), [masked])
 
     const { data } = Object((await deliveriesOf(service, { id: own.id })).body)
     const unseen = { id: own.id, name: 'robado', delivery: data[0].id }
@@ -244,17 +247,41 @@ suite('watches that are shared', () => {
     const [delivery] = listed.data
     assert.equal((await onWatch(service, 'replay', { id, delivery: delivery.id }, other)).status, 200)
     await receiver.until(3)
-    const rotated = await onWatch(service, 'rotate', { id }, other)
-    assert.equal((await onWatch(service, 'test', { id }, other)).status, 200)
+    const tested = await onWatch(service, 'test', { id }, other)
+    assert.deepEqual(Object(tested.body).data, [
+      { channel: 'webhook', to: 'webhook:…', delivered: 1, code: 204, error: null },
+    ])
+    for (const taken of [
+      { url: 'http://10.0.0.1/' },
+      { url: '' },
+      { to: 'discord:https://discord.com/api/webhooks/1/a' },
+      { to: '' },
+      { atom: '' },
+      { atom: '0' },
+      { shared: 0 },
+      { shared: 1 },
+    ])
+      assert.deepEqual(
+        (await onWatch(service, 'update', { id, name: 'Mía', ...taken }, other)).body,
+        ONLY_OWNER,
+      )
+    assert.deepEqual((await onWatch(service, 'rotate', { id }, other)).body, ONLY_OWNER)
+    assert.deepEqual((await removeWatch(service, id, other)).body, ONLY_OWNER)
+    const edit = { id, search: 'ajena', to: '2026-12-31', paused: 1 }
+    assert.equal((await onWatch(service, 'update', edit, other)).status, 200)
+    const edited = await watchUntil(service, id, ({ paused }) => paused === 1)
+    assert.deepEqual(
+      [edited['name'], edited['filters'], edited['url'], edited['shared']],
+      ['De todos', { search: 'ajena', to: '2026-12-31 23:59:59' }, receiver.url, 1],
+    )
+    await onWatch(service, 'test', { id })
     const [test] = receiver.received.slice(-1)
     assert.ok(test !== undefined)
-    verify([Object(rotated.body).secret, common.secret], test)
-    assert.equal((await onWatch(service, 'update', { id, shared: 0 }, other)).status, 200)
+    verify(common.secret, test)
+    await onWatch(service, 'update', { id, shared: 0 })
     assert.deepEqual(await watchesOf(service, other), [])
-    assert.deepEqual((await onWatch(service, 'update', { id, shared: 1 }, other)).body, GONE)
-    await onWatch(service, 'update', { id, shared: 1 })
-    assert.equal((await removeWatch(service, id, other)).status, 200)
-    await removeWatch(service, own.id)
+    assert.deepEqual((await onWatch(service, 'update', { id, name: 'x' }, other)).body, GONE)
+    for (const one of [own, common]) await removeWatch(service, one.id)
   })
 
   test('a shared watch counts for the account that made it; the group shares at most 200', async () => {
@@ -272,7 +299,7 @@ suite('watches that are shared', () => {
     assert.deepEqual((await createWatch(service, { name: 'n', atom: '', shared: 1 }, last)).body, full)
     assert.equal((await watchesOf(service, last)).length, 200)
     // An edit by another account does not change whose limit it counts for.
-    assert.equal((await onWatch(service, 'update', { id: mine.id, shared: 1, name: 'x' }, last)).status, 200)
+    assert.equal((await onWatch(service, 'update', { id: mine.id, name: 'x' }, last)).status, 200)
     const { id } = await watch(service, { atom: '' }, last)
     assert.deepEqual((await onWatch(service, 'update', { id, shared: 1 }, last)).body, full)
     const { body } = await createWatch(service, { name: 'n', atom: '' })

@@ -7,7 +7,7 @@ import { readFilters } from '../filters.ts'
 import { MAX_ADDRESS_CHARACTERS } from '../outgoing/connect.ts'
 import { secretRotated, watchEdited } from '../schemas-watches.ts'
 import type { Subscriptions } from '../subscriptions.ts'
-import { tooManyShared } from '../watches/edit-watch.ts'
+import { onlyOwner, tooManyShared } from '../watches/edit-watch.ts'
 import { noWebhook, SECRETS_OVERLAP_HOURS } from '../watches/index.ts'
 import { serializeFilters, type watchFilters, type SavedFilters } from '../watches/watch-filters.ts'
 import {
@@ -18,7 +18,6 @@ import {
   watchId,
   watchParameters,
   WATCHES_PATH,
-  webhookAddress,
   which,
   shownOnce,
 } from './watch-parameters.ts'
@@ -35,7 +34,7 @@ const parameters = {
 export function watchEditRoutes(
   app: HttpServer,
   shared: EndpointShared,
-  { channels, watches }: Subscriptions,
+  { watches }: Subscriptions,
   { baseUrl, timeZone }: { readonly baseUrl: () => string; readonly timeZone: string },
 ) {
   simpleEndpoint(app, shared, {
@@ -48,9 +47,11 @@ export function watchEditRoutes(
       summary: 'Edit, pause or share a watch',
       description:
         'Changes the given properties. The filters are one property: any of them replaces all, and an empty `search` alone ' +
-        'removes all. A secret or the address of a feed that this creates is shown this once.',
+        'removes all. Only the account that created the watch may change `url`, `to`, `atom` and `shared`. A secret or the ' +
+        'address of an Atom feed that this edit creates is returned only in this response.',
       answers: {
         200: watchEdited,
+        403: problem('Another account shares the watch', onlyOwner()),
         404: watchGone,
         409: problem('The group has the maximum of shared watches', tooManyShared()),
       },
@@ -77,7 +78,7 @@ export function watchEditRoutes(
         filters: newFilters(filters),
         dns,
         changes,
-        webhook: url === undefined ? undefined : url === '' ? null : webhookAddress(url, channels),
+        webhook: url === '' ? null : url,
         hasAtomFeed: atom === false ? undefined : atom === true,
         isShared: isShared === undefined ? undefined : isShared === 1,
         isPaused: paused === undefined ? undefined : paused === 1,
@@ -98,9 +99,10 @@ export function watchEditRoutes(
     parameters: which,
     document: {
       summary: 'Replace the secret of a watch',
-      description: `The new secret is shown this once. For ${SECRETS_OVERLAP_HOURS} hours webhooks carry a signature by each secret, the new one first.`,
+      description: `The new secret is returned only in this response. For ${SECRETS_OVERLAP_HOURS} hours webhooks carry a signature by each secret, the new one first.`,
       answers: {
         200: secretRotated,
+        403: problem('Another account shares the watch', onlyOwner()),
         404: watchGone,
         409: problem('It has no webhook', noWebhook()),
       },

@@ -7,7 +7,6 @@ import { WATCH_CHOICES } from '../events/event.ts'
 import { LANGUAGES } from '../texts.ts'
 import { MAX_ADDRESS_CHARACTERS } from '../outgoing/connect.ts'
 import type { EditedWatch } from '../watches/edit-watch.ts'
-import type { Channels } from '../watches/channels/channel.ts'
 import { watchFilters } from '../watches/watch-filters.ts'
 import { MAX_DESTINATIONS, MAX_TO_CHARACTERS } from '../watches/destinations.ts'
 
@@ -51,7 +50,11 @@ export const watchParameters = {
   language: choice('Language of messages and feed', LANGUAGES),
   digest: digestHour('A time of day: one message per day then, instead of immediate messages', false),
   atom: flag('Create an Atom feed'),
-  shared: integer('Whether the whole group sees and edits the watch (1) or only its account (0)', 0, 1),
+  shared: integer(
+    'Whether the whole group sees the watch and edits its filters (1), or only its account (0)',
+    0,
+    1,
+  ),
 }
 
 /** What clients give as `to`: the filter by date of registration of before, and destinations. */
@@ -95,13 +98,6 @@ export const watchGone = problem('The account has access to no such watch', noWa
 export function watchId(id = ''): string {
   if (!isStorable(id)) throw noWatch()
   return id
-}
-
-/** @throws HttpError 400 for an address to which no webhook may be sent */
-export function webhookAddress(url: string, channels: Channels): string {
-  const parsed = channels.get('webhook')?.parseAddress(url)
-  if (parsed?.ok === true) return parsed.address
-  throw new HttpError(400, `El parámetro url ${parsed?.ok === false ? parsed.takes : 'no se puede usar'}`)
 }
 
 /** The answer with what is shown once: the secret of a new webhook, and the address of a new feed. */

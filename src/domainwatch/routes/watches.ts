@@ -6,6 +6,7 @@ import { readFilters } from '../filters.ts'
 import type { Subscriptions } from '../subscriptions.ts'
 import { testAnswer, watchesAnswer, watchAnswer, watchMade } from '../schemas-watches.ts'
 import { serializeFilters } from '../watches/watch-filters.ts'
+import { onlyOwner } from '../watches/edit-watch.ts'
 import { tooManyWatches, type Watches } from '../watches/index.ts'
 import { unconfiguredChannel } from '../watches/destinations.ts'
 import {
@@ -15,7 +16,6 @@ import {
   watchId,
   watchParameters,
   WATCHES_PATH,
-  webhookAddress,
   which,
   shownOnce,
 } from './watch-parameters.ts'
@@ -32,7 +32,7 @@ const parameters = {
 export function watchesRoutes(
   app: HttpServer,
   shared: EndpointShared,
-  { channels, watches }: Subscriptions,
+  { watches }: Subscriptions,
   baseUrl: () => string,
 ) {
   const base = { service: 'domainwatch', path: WATCHES_PATH } as const
@@ -64,7 +64,7 @@ export function watchesRoutes(
         filters: serializeFilters(filters),
         dns,
         changes,
-        webhook: url === undefined ? undefined : webhookAddress(url, channels),
+        webhook: url,
         hasAtomFeed: atom,
         isShared: isShared === 1,
         isPaused: false,
@@ -99,7 +99,11 @@ export function watchesRoutes(
     document: {
       summary: 'Delete a watch',
       description: 'Its webhooks stop and its feed is removed.',
-      answers: { 200: watchAnswer, 404: watchGone },
+      answers: {
+        200: watchAnswer,
+        403: problem('Another account shares the watch', onlyOwner()),
+        404: watchGone,
+      },
     },
     async handle({ values, identity }) {
       const id = watchId(values.id)

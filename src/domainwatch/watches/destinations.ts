@@ -31,7 +31,7 @@ export function parseDestinations(
   const found = new Map<string, Destination>()
   for (const entry of to.split(',').map((part) => part.trim())) {
     if (entry === '' && to.trim() === '') continue
-    const at = left.findIndex((one) => showDestination(one, channels) === entry)
+    const at = left.findIndex((one) => showDestination(one, channels, true) === entry)
     const destination = at < 0 ? parseDestination(entry, channels) : left.splice(at, 1)[0]
     if (destination !== undefined) found.set(`${destination.channel}:${destination.address}`, destination)
   }
@@ -54,10 +54,25 @@ export async function assertAccountLimit(tx: Transaction, accountId: number): Pr
     throw new HttpError(409, `La cuenta puede tener como máximo ${MAX_OF_ACCOUNT} destinos`)
 }
 
-/** Returns a destination as `to` has it, without what is secret. */
-export function showDestination({ channel, address }: Destination, channels: Channels): string {
+/** Replaces an address that its reader may not see. */
+export const HIDDEN_ADDRESS = '…'
+
+/** Returns a destination as `to` has it: without what is secret for its owner, and without the address for others. */
+export function showDestination(
+  { channel, address }: Destination,
+  channels: Channels,
+  isOwner: boolean,
+): string {
   // An operator may have removed a channel from the settings.
-  return `${channel}:${channels.get(channel)?.showAddress(address) ?? '…'}`
+  const shown = isOwner ? channels.get(channel)?.showAddress(address) : undefined
+  return `${channel}:${shown ?? HIDDEN_ADDRESS}`
+}
+
+/** @throws HttpError 400 for an address to which no webhook may be sent */
+export function parseWebhookAddress(url: string, channels: Channels): string {
+  const parsed = channels.get('webhook')?.parseAddress(url)
+  if (parsed?.ok === true) return parsed.address
+  throw new HttpError(400, `El parámetro url ${parsed?.ok === false ? parsed.takes : 'no se puede usar'}`)
 }
 
 /** @throws HttpError 400 */

@@ -5,7 +5,12 @@ import type { Database, Transaction } from '../../storage/database/database.ts'
 import type { Language } from '../texts.ts'
 import type { Channels, Destination } from './channels/channel.ts'
 import { newSecret } from './channels/webhook.ts'
-import { assertAccountLimit, assertFewDestinations, parseDestinations } from './destinations.ts'
+import {
+  assertAccountLimit,
+  assertFewDestinations,
+  parseDestinations,
+  parseWebhookAddress,
+} from './destinations.ts'
 import { digestOf, newAtomToken } from './notifiers.ts'
 import * as queries from './queries.ts'
 import * as destinations from './queries-destinations.ts'
@@ -28,6 +33,19 @@ async function lockSharing(tx: Transaction, dialect: Dialect): Promise<void> {
   if (count >= MAX_SHARED) throw tooManyShared()
 }
 
+export const onlyOwner = () => new HttpError(403, 'Solo la cuenta dueña puede cambiar el destino')
+
+/**
+ * Where a watch sends, who sees it and its secret belong to the account that created it.
+ * @throws HttpError 403 for another account
+ */
+export function assertOwner(watch: Pick<queries.EditableWatch, 'account_id'>, accountId: number): void {
+  if (watch.account_id !== accountId) throw onlyOwner()
+}
+
+const concernsOwner = ({ webhook, to, hasAtomFeed, isShared }: WatchEdit): boolean =>
+  [webhook, to, hasAtomFeed, isShared].some((property) => property !== undefined)
+
 /** What to change. Undefined leaves a property as it is, or as a new watch has it. */
 export interface WatchEdit {
   readonly name: string | undefined
@@ -36,7 +54,7 @@ export interface WatchEdit {
   /** Whether names are looked up again regularly: 0 or 1. */
   readonly dns: number | undefined
   readonly changes: Changes | undefined
-  /** Address of the webhook; null removes it. */
+  /** Address of the webhook, as the client writes it; null removes it. */
   readonly webhook: string | null | undefined
   readonly hasAtomFeed: boolean | undefined
   readonly isShared: boolean | undefined
@@ -61,7 +79,7 @@ const NO_RECEIVER = 'Falta el parámetro url o el parámetro atom'
  * Destinations that stay keep their pending delivery.
  * @param head the newest change, from which new destinations and a resumed watch start
  * @returns undefined if the account has no access to such a watch
- * @throws HttpError 400 if nothing would be notified; 409 above a limit
+ * @throws HttpError 400 if nothing would be notified; 403 if only the owner may make this edit; 409 above a limit
  */
 export async function editWatch(
   { database, channels }: { readonly database: Database; readonly channels: Channels },
@@ -74,6 +92,7 @@ export async function editWatch(
   return database.transaction(async (tx) => {
     const known = await tx.first(queries.accessibleWatch(accountId, id))
     if (known === undefined) return undefined
+    if (concernsOwner(edit)) assertOwner(known, accountId)
     // In the order in which a creation locks them.
     await tx.all(queries.lockAccount(known.account_id, dialect.forUpdate))
     const watch = await tx.first(queries.accessibleWatch(accountId, id, dialect.forUpdate))
@@ -90,7 +109,10 @@ export async function applyEdit(
   head: Cursor,
 ): Promise<EditedWatch> {
   const { id } = watch
-  await editWebhook(tx, id, edit.webhook, head)
+  if (edit.webhook === null) await tx.run(destinations.deleteWebhook(id))
+  else if (edit.webhook !== undefined) {
+    await editWebhook(tx, id, parseWebhookAddress(edit.webhook, channels), head)
+  }
   if (edit.to !== undefined) await editDestinations(tx, id, edit.to, channels, head)
   const remaining = await tx.all(destinations.destinationsIn(id))
   assertFewDestinations(remaining)
@@ -166,14 +188,7 @@ async function editDestinations(
 }
 
 /** A webhook whose address changes keeps its position and pending delivery, and is retried immediately. */
-async function editWebhook(
-  tx: Transaction,
-  watchId: string,
-  address: string | null | undefined,
-  head: Cursor,
-): Promise<void> {
-  if (address === undefined) return
-  if (address === null) return void (await tx.run(destinations.deleteWebhook(watchId)))
+async function editWebhook(tx: Transaction, watchId: string, address: string, head: Cursor): Promise<void> {
   if ((await tx.run(destinations.moveWebhook(watchId, address))) > 0) return
   const id = randomBytes(9).toString('base64url')
   await tx.run(

@@ -12,9 +12,15 @@ import { newSecret } from './channels/webhook.ts'
 import { KEEP_MS } from './delivery-log.ts'
 import { showDestination } from './destinations.ts'
 import { DeliverySlots } from './delivery-attempt.ts'
-import { applyEdit, editWatch, type EditedWatch, type WatchEdit, MAX_SHARED } from './edit-watch.ts'
+import {
+  applyEdit,
+  assertOwner,
+  editWatch,
+  type EditedWatch,
+  type WatchEdit,
+  MAX_SHARED,
+} from './edit-watch.ts'
 import { entriesOf, digestOf, Notifiers } from './notifiers.ts'
-import { writeOne } from './notification.ts'
 import * as queries from './queries.ts'
 import * as log from './queries-deliveries.ts'
 import { destinationsFor } from './queries-destinations.ts'
@@ -108,7 +114,9 @@ export class Watches {
     const rows = await reader.all(queries.watchesFor(accountId, MAX_WATCHES + MAX_SHARED))
     const destinations = await reader.all(destinationsFor(accountId, MAX_LISTED_DESTINATIONS))
     const byWatch = Map.groupBy(destinations, ({ watch_id }) => watch_id)
-    return rows.map((row) => watchJson(row, byWatch.get(row.id) ?? [], channels))
+    return rows.map((row) =>
+      watchJson(row, byWatch.get(row.id) ?? [], channels, row.account_id === accountId),
+    )
   }
 
   /** @see editWatch */
@@ -122,7 +130,7 @@ export class Watches {
   /**
    * Replaces the secret of a watch. Of two rotations within a day, the secret before the first one stops signing immediately.
    * @returns the new secret, and when the previous one stops signing; undefined if the account has no access to such a watch
-   * @throws HttpError 409 if the watch has no webhook
+   * @throws HttpError 403 if another account shares the watch; 409 if it has no webhook
    */
   async rotate(accountId: number, id: string) {
     const { clock, database } = this.#options
@@ -130,6 +138,7 @@ export class Watches {
     const isRotated = await database.transaction(async (tx) => {
       const watch = await tx.first(queries.accessibleWatch(accountId, id, database.dialect.forUpdate))
       if (watch === undefined) return false
+      assertOwner(watch, accountId)
       if (watch.secret === null) throw noWebhook()
       await tx.run(queries.replaceSecret(id, rotated.secret, rotated.until))
       return true
@@ -180,8 +189,18 @@ export class Watches {
     return isAccepted
   }
 
+  /**
+   * @returns false if the account has no access to such a watch
+   * @throws HttpError 403 if another account shares it
+   */
   async remove(accountId: number, id: string): Promise<boolean> {
-    const isRemoved = await writeOne(this.#options.database, queries.deleteWatch(accountId, id), accountId)
+    const { database } = this.#options
+    const isRemoved = await database.transaction(async (tx) => {
+      const watch = await tx.first(queries.accessibleWatch(accountId, id, database.dialect.forUpdate))
+      if (watch === undefined) return false
+      assertOwner(watch, accountId)
+      return (await tx.run(queries.deleteWatch(id))) > 0
+    }, accountId)
     this.notifiers.wakeup.wakeAll()
     return isRemoved
   }
@@ -197,7 +216,7 @@ export class Watches {
     return outcomes.map(({ destination, outcome }) => ({
       ...outcomeJson(outcome),
       channel: destination.channel,
-      to: showDestination(destination, this.#options.channels),
+      to: showDestination(destination, this.#options.channels, destination.account_id === accountId),
     }))
   }
 

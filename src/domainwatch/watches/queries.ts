@@ -14,6 +14,7 @@ export interface WatchProperties {
 /** A watch as members see it. */
 export interface WatchRow extends WatchProperties {
   readonly id: string
+  readonly account_id: number
   /** Name of the account that created it. */
   readonly owner: string
   readonly created_at: number
@@ -51,7 +52,7 @@ export const insertWatch = (
   INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, language)
   VALUES (${id}, ${account_id}, ${name}, ${filters}, ${changes}, ${now}, 'active', ${language})`
 
-const SHOWN = sql`watches.id AS id, accounts.name AS owner, watches.name AS name, filters, changes,
+const SHOWN = sql`watches.id AS id, account_id, accounts.name AS owner, watches.name AS name, filters, changes,
     watches.created_at AS created_at, feed_digest, shared, paused, language, digest
   FROM watches JOIN accounts ON accounts.id = account_id`
 
@@ -106,8 +107,7 @@ export const removeAtomFeed = (id: string) => sql`
 export const skipAtomFeedTo = (id: string, cursor: string) => sql`
   UPDATE watches SET feed_cursor = ${cursor} WHERE id = ${id} AND feed_digest IS NOT NULL`
 
-export const deleteWatch = (accountId: number, id: string) => sql`
-  DELETE FROM watches WHERE id = ${id} AND ${isAccessible(accountId)}`
+export const deleteWatch = (id: string) => sql`DELETE FROM watches WHERE id = ${id}`
 
 export const atomFeedById = (id: string) => sql<AtomFeedState>`
   SELECT id, account_id, version, filters, changes, language, feed_cursor, feed FROM watches WHERE id = ${id}`

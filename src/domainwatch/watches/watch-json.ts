@@ -1,14 +1,23 @@
 import type { Channels, Outcome } from './channels/channel.ts'
-import { showDestination } from './destinations.ts'
+import { HIDDEN_ADDRESS, showDestination } from './destinations.ts'
 import type { DestinationRow } from './queries-destinations.ts'
 import type { WatchRow } from './queries.ts'
 import { parseSavedFilters } from './watch-filters.ts'
 
-/** Returns a watch as members see it. What is said of deliveries is the worst or the latest of all destinations. */
-export function watchJson(row: WatchRow, destinations: readonly DestinationRow[], channels: Channels) {
+/**
+ * Returns a watch as an account sees it. What is said of deliveries is the worst or the latest of all destinations.
+ * @param isOwner whether the account may see its addresses
+ */
+export function watchJson(
+  row: WatchRow,
+  destinations: readonly DestinationRow[],
+  channels: Channels,
+  isOwner: boolean,
+) {
+  const webhook = destinations.find(({ channel }) => channel === 'webhook')
   const retries = destinations.filter(isRetried)
   const people = destinations.filter(({ channel }) => channel !== 'webhook')
-  const to = people.map((one) => showDestination(one, channels))
+  const to = people.map((one) => showDestination(one, channels, isOwner))
   const latestError = latest(destinations, ({ last_error_at }) => last_error_at)
   return {
     id: row.id,
@@ -19,7 +28,7 @@ export function watchJson(row: WatchRow, destinations: readonly DestinationRow[]
     shared: row.shared,
     paused: row.paused,
     created: iso(row.created_at),
-    url: destinations.find(({ channel }) => channel === 'webhook')?.address ?? null,
+    url: webhook === undefined ? null : isOwner ? webhook.address : HIDDEN_ADDRESS,
     to: to.length === 0 ? null : to.join(','),
     language: row.language,
     digest: row.digest,
@@ -32,14 +41,14 @@ export function watchJson(row: WatchRow, destinations: readonly DestinationRow[]
     last_delivery: isoOrNull(latest(destinations, ({ delivered_at }) => delivered_at)?.delivered_at),
     last_error: latestError?.last_error ?? null,
     last_error_at: isoOrNull(latestError?.last_error_at),
-    destinations: destinations.map((one) => destinationJson(one, channels)),
+    destinations: destinations.map((one) => destinationJson(one, channels, isOwner)),
   }
 }
 
-function destinationJson(row: DestinationRow, channels: Channels) {
+function destinationJson(row: DestinationRow, channels: Channels, isOwner: boolean) {
   return {
     channel: row.channel,
-    to: showDestination(row, channels),
+    to: showDestination(row, channels, isOwner),
     state: row.state,
     pending: row.delivery_id === null ? 0 : 1,
     attempts: row.attempts,
