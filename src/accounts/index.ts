@@ -1,3 +1,4 @@
+import type { Client } from '../lib/client.ts'
 import { lruCache } from '../lib/lru-cache.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isDisplayName } from '../lib/free-text.ts'
@@ -61,7 +62,7 @@ export function createAccounts(database: Database, clock: Clock) {
      * takes effect with its commit.
      * @param client whose turn a read from the database uses, and whose share of the cache
      */
-    identify: async (key: string, client: string): Promise<Identity | undefined> => {
+    identify: async (key: string, client: Client): Promise<Identity | undefined> => {
       const identity = await cache.get(key, client, async () => {
         const row = await database
           .readerOf(client)

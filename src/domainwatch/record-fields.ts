@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../lib/clock.ts'
 import { localDateTime } from '../lib/dates.ts'
-import { FairSlots } from '../lib/fair-slots.ts'
+import { Gate } from '../lib/gate.ts'
 import { array, optional, string, type JsonSchema, nullable } from '../http/openapi/json-schema.ts'
 import type { Parameter } from '../http/parameters.ts'
-import { clientOf } from '../storage/database/connection-slots.ts'
+import { accountClient } from '../lib/client.ts'
 import type { Database, Reader } from '../storage/database/database.ts'
 import type { FilteredRecord } from './filters.ts'
 import { recordsNamed, type RecordRow } from './queries-records.ts'
@@ -106,14 +106,14 @@ export function listedFields(record: Omit<FilteredRecord, 'words'>) {
 export type RecordWithFields = Readonly<Record<string, FieldValue>> & { readonly name: string }
 
 /** Reads of pages: a large one, with long notes, takes the event loop some 60 ms. */
-const PAGES = { slots: 2, slotsPerClient: 1, maxWaiting: 256, maxWaitingPerClient: 128, timeoutMs: 10_000 }
+const PAGES = { running: 2, perClient: 1, waiting: 256, waitMs: 10_000 }
 
 /** Reads the fields of records that the index in memory does not have. */
 export class RecordFields {
   readonly #database: Database
   readonly #clock: Clock
   readonly #context: FieldContext
-  readonly #pages = new FairSlots(PAGES)
+  readonly #pages = new Gate(PAGES)
 
   constructor(database: Database, clock: Clock, context: FieldContext) {
     this.#database = database
@@ -134,7 +134,7 @@ export class RecordFields {
     account: number,
     signal?: AbortSignal,
   ): Promise<RecordWithFields[]> {
-    const client = clientOf(account)
+    const client = accountClient(account)
     const read = async () => {
       await nextTurn()
       return this.withFields(names, fields, this.#database.readerOf(client))

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import ipaddr from 'ipaddr.js'
+import type { Client } from '../lib/client.ts'
 import { OverloadError } from '../lib/errors.ts'
 
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\]):\d+$/
@@ -43,6 +44,9 @@ export function clientGroup(given: string): string {
   const network = parsed.parts.slice(0, 4).map((part) => part.toString(16))
   return `${network.join(':')}::/64`
 }
+
+/** Returns the client of a request without a key. @param ip its address */
+export const addressClient = (ip: string): Client => `address ${clientGroup(ip)}`
 
 /**
  * Returns a signal that aborts if the client disconnects before the response was sent. Its reason is an expected error: what it

@@ -11,7 +11,7 @@ import type { EndpointShared } from '../http/endpoint.ts'
 import { Delivery } from './delivery.ts'
 import { openDerivatives, type DerivativesContext } from './derivatives/index.ts'
 import type { DerivativeCache } from './derivatives/cache.ts'
-import { FairSlots } from '../lib/fair-slots.ts'
+import { Gate } from '../lib/gate.ts'
 import { createImageEngine, machineLock } from './decoder/index.ts'
 import type { ImageSettings } from './image-settings.ts'
 import { linkResolver } from './links/resolve-link.ts'
@@ -169,12 +169,10 @@ export function imagestoreRoutes(
   linkRoute(app, {
     delivery,
     resolve: linkResolver(config.imageSettings, delivery.images, now),
-    rendering: new FairSlots({
-      slots: Infinity,
-      slotsPerClient: queueShare(perProcessShare(config.imageQueue, config.workers)),
-      maxWaiting: 0,
-      maxWaitingPerClient: 0,
-      timeoutMs: 0,
+    rendering: new Gate({
+      running: Infinity,
+      perClient: queueShare(perProcessShare(config.imageQueue, config.workers)),
+      waiting: 0,
     }),
     now,
     sharesVariants: config.autoFormatCache === 'shared',

@@ -1,3 +1,4 @@
+import type { Client } from '../lib/client.ts'
 import { secondsOf, type Clock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
 import { VersionedCache } from '../storage/database/versioned-cache.ts'
@@ -39,7 +40,7 @@ export class KnownImages {
    * @param client whose turn a read from the database uses, and whose share of the cache; unknown images are not cached
    * @throws OverloadError if too many reads wait
    */
-  async find(hash: ImageHash, client: string): Promise<KnownImage | undefined> {
+  async find(hash: ImageHash, client: Client): Promise<KnownImage | undefined> {
     const rows = await this.#rows.get(hash, client, async () => {
       const found = await this.#database.readerOf(client).all(blobWithHolders(hash))
       return found.length === 0 ? undefined : found

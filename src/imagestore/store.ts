@@ -3,7 +3,7 @@ import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import type { StagedFile, Staging } from '../storage/blobs/staging.ts'
 import { secondsOf, type Clock } from '../lib/clock.ts'
 import { Requesters } from '../lib/requesters.ts'
-import { clientOf } from '../storage/database/connection-slots.ts'
+import { accountClient } from '../lib/client.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
 import { StorageFault } from '../storage/database/faults.ts'
 import { heldUntil } from '../storage/database/transfer-marks.ts'
@@ -82,7 +82,7 @@ export class ImageStore {
     // Bytes that an application holds were decoded before. If they are removed in the meantime, the upload stores
     // them again.
     const known = await this.#database
-      .readerOf(clientOf(upload.accountId))
+      .readerOf(accountClient(upload.accountId))
       .first(queries.blobByHash(upload.hash))
     const held = known === undefined || isLost(known.key) ? undefined : await this.#record(upload, undefined)
     if (held !== undefined) return held
@@ -90,7 +90,7 @@ export class ImageStore {
     if (exceeded !== undefined) return exceeded
     await this.#ownership.assertOwn()
     await using staged = await this.#staging.write(upload.bytes)
-    const requesters = new Requesters(clientOf(upload.accountId))
+    const requesters = new Requesters(accountClient(upload.accountId))
     const inspection = await this.#engine.inspect(staged.path, signal, requesters)
     return inspection.kind === 'image' ? await this.#store(upload, staged, inspection) : inspection
   }
@@ -98,7 +98,7 @@ export class ImageStore {
   /** Checks the quota before decoding. Passes if images have expired: these are removed when it matters. */
   async #precheckQuota(upload: Upload): Promise<QuotaExceeded | undefined> {
     const { accountId, hash, bytes } = upload
-    const reader = this.#database.readerOf(clientOf(upload.accountId))
+    const reader = this.#database.readerOf(accountClient(upload.accountId))
     const exceeded = await checkQuota(reader, { accountId, hash, size: bytes.byteLength })
     if (exceeded === undefined) return undefined
     const expired = await reader.first(queries.expiredImagesOf(accountId, secondsOf(this.#clock), 1))
@@ -108,7 +108,7 @@ export class ImageStore {
   async #store(upload: Upload, staged: StagedFile, inspection: InspectedUpload): Promise<UploadOutcome> {
     const { kind: _, ...inspected } = inspection
     const key = `${upload.hash}.${randomBytes(6).toString('hex')}`
-    await this.#blobs.put(key, staged, clientOf(upload.accountId))
+    await this.#blobs.put(key, staged, accountClient(upload.accountId))
     const blob = { hash: upload.hash, key, size: staged.size, ...inspected }
     const outcome = await this.#record(upload, blob).catch((error: unknown) => {
       // Other failures may have come after the commit: the sweep of orphans finds out later.

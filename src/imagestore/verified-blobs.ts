@@ -95,7 +95,7 @@ export class VerifiedBlobs {
     }
   }
 
-  #start(blob: Stored, open: OpenWhole, client: string): Reading {
+  #start(blob: Stored, open: OpenWhole, client: Caller['client']): Reading {
     const abandoned = new AbortController()
     const { signal } = abandoned
     const read = async () => {

@@ -1,9 +1,11 @@
+import type { Client } from './client.ts'
+
 /** The client of work that no client requested, such as a background job. */
-export const SERVICE_CLIENT = 'service'
+export const SERVICE_CLIENT: Client = 'service'
 
 /** Who waits for a result. */
 export interface Caller {
-  readonly client: string
+  readonly client: Client
   /** Aborts when the caller has left. */
   readonly signal: AbortSignal
 }

@@ -1,8 +1,10 @@
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Piscina, move, transferableSymbol, valueSymbol } from 'piscina'
+import type { Client } from './client.ts'
 import { OverloadError } from './errors.ts'
-import { FairSlots, groupBefore } from './fair-slots.ts'
+import { Gate } from './gate.ts'
+import { SharedGate } from './shared-gate.ts'
 
 /** Tasks waiting for a thread. The memory of their inputs is limited elsewhere. */
 const MAX_WAITING = 1_024
@@ -27,8 +29,8 @@ export interface TaskOptions {
   readonly transfer?: ArrayBuffer[]
   /** Limit on the whole task, including the wait for a thread. */
   readonly timeoutMs?: number
-  /** The client whose request this serves, as `<group> <member>`: groups take turns. Undefined for the service's own work. */
-  readonly client?: string
+  /** Whose request this serves; undefined for the service's own work. */
+  readonly client?: Client
 }
 
 /** Runs work that would block the event loop in a bounded pool of threads. */
@@ -51,8 +53,9 @@ export interface Tasks {
 export function createTasks(threads: number, failed: (error: unknown) => void = () => {}): Tasks {
   let started: Piscina | undefined
   let isClosing = false
-  const requests = slotsFor(threads, TASK_TIMEOUT_MS)
-  const own = slotsFor(threads, BACKGROUND_TASK_TIMEOUT_MS)
+  // One client may use all threads while no other one waits.
+  const requests = new SharedGate({ running: threads, waiting: MAX_WAITING })
+  const own = new Gate({ running: threads, waiting: MAX_WAITING })
 
   async function run<Input, Output>(
     module: string,
@@ -62,7 +65,9 @@ export function createTasks(threads: number, failed: (error: unknown) => void = 
     const signal = AbortSignal.timeout(timeoutMs)
     try {
       const work = () => pool().run(input, { filename: module, transferList: transfer, signal })
-      return await (client === undefined ? own.run('', work, signal) : requests.run(client, work, signal))
+      return await (client === undefined
+        ? own.run('service', work, signal)
+        : requests.run(client, work, signal))
     } catch (error) {
       if (error instanceof Error && isCapacityError(error)) throw new OverloadError()
       throw error
@@ -99,17 +104,6 @@ export function createTasks(threads: number, failed: (error: unknown) => void = 
     return started
   }
 }
-
-/** One client may use all threads while no other client waits; waiting clients take turns. */
-const slotsFor = (threads: number, timeoutMs: number) =>
-  new FairSlots({
-    slots: threads,
-    slotsPerClient: threads,
-    maxWaiting: MAX_WAITING,
-    maxWaitingPerClient: MAX_WAITING,
-    timeoutMs,
-    groupOf: groupBefore,
-  })
 
 /** Whether the pool refused the task or ran out of time. A thread that could not start lacks memory or file descriptors. */
 function isCapacityError(error: Error): boolean {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import type { Client } from '../../src/lib/client.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { sql } from '../../src/storage/database/sql.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
@@ -24,7 +25,7 @@ if (POSTGRES_URL === undefined) {
     const { open, remove } = await make()
     const database = await open()
     const finished: string[] = []
-    const read = async (client: string) => {
+    const read = async (client: Client) => {
       await database.readerOf(client).all(sql`SELECT pg_sleep(0.01)`)
       finished.push(client)
     }
@@ -34,7 +35,7 @@ if (POSTGRES_URL === undefined) {
     const others = Promise.all([read('account 2'), read('service')])
     const outcomes = Promise.allSettled([...flood, ...crowd])
     await others
-    for (const client of ['account 2', 'service']) {
+    for (const client of ['account 2', 'service'] as const) {
       const place = finished.indexOf(client)
       assert.ok(place < 40, `${place} went before ${client}`)
     }

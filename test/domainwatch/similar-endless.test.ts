@@ -30,7 +30,7 @@ test('an account with many searches delays another by few of them', { timeout: 3
   await Promise.all(flooding)
   assert.equal(sweeps, 13)
   const flood = await Promise.allSettled(
-    Array.from({ length: 40 }, (_, i) => search.find(`torre${i}`, 10, 1)),
+    Array.from({ length: 80 }, (_, i) => search.find(`torre${i}`, 10, 1)),
   )
   assert.ok(flood.some((one) => one.status === 'rejected' && one.reason instanceof OverloadError))
 })

@@ -100,7 +100,7 @@ suite('a crowd of addresses', { timeout: 300_000 }, () => {
   test('that sends bodies does not delay those with a key', async () => {
     const { tasks } = service.app.context
     const gate = new Int32Array(new SharedArrayBuffer(8))
-    const held = Array.from({ length: THREADS }, (_, i) => tasks.run(HOLD, gate, { client: `held ${i}` }))
+    const held = Array.from({ length: THREADS }, (_, i) => tasks.run(HOLD, gate, { client: `account ${i}` }))
     const free = tasks.waiting
     // A dozen milliseconds of parsing each, in which the event loop gets a turn even on a busy machine.
     const data = JSON.stringify(Array.from({ length: 4_000 }, (_, i) => record(`nombre-${i}`)))

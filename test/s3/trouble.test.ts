@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { OverloadError } from '../../src/lib/errors.ts'
-import { Requesters, SERVICE } from '../../src/lib/requesters.ts'
+import { Requesters, SERVICE, type Caller } from '../../src/lib/requesters.ts'
 import { BlobDamaged, type BlobStore } from '../../src/storage/blobs/blob-store.ts'
 import { StoreUnavailable } from '../../src/storage/blobs/s3/errors.ts'
 import { parseS3Location } from '../../src/storage/blobs/s3/location.ts'
@@ -22,7 +22,7 @@ const SILENCE_MS = 2_000
 /** All attempts, their silences and the pauses in between, on such a machine. */
 const IN_TIME_MS = 60_000
 const SIZE = 500_000
-const ONE = { ...SERVICE, client: 'one' }
+const ONE: Caller = { ...SERVICE, client: 'address one' }
 
 interface Bench {
   readonly gateway: ScriptedGateway
@@ -271,7 +271,7 @@ suite('a failing object store', { timeout: 600_000, concurrency: 8 }, () => {
     const slow = bench.blobs.read('slow', SIZE, ONE).finally(() => (isRead = true))
     const copyFor = (client: string) =>
       bench.blobs.withLocalFile('a', (path) => readFile(path), undefined, new Requesters(client))
-    const copies = await Promise.all(['one', 'other'].map(copyFor))
+    const copies = await Promise.all([ONE.client, 'address other'].map(copyFor))
     assert.ok(copies.every((content) => content?.equals(bytes) === true))
     assert.equal(isRead, false)
     bench.gateway.always = undefined
@@ -287,7 +287,12 @@ suite('a failing object store', { timeout: 600_000, concurrency: 8 }, () => {
     bench.gateway.requests.length = 0
     const slow = bench.blobs.read('slow', SIZE, ONE)
     const leave = new AbortController()
-    const left = bench.blobs.withLocalFile('a', (path) => readFile(path), leave.signal, new Requesters('one'))
+    const left = bench.blobs.withLocalFile(
+      'a',
+      (path) => readFile(path),
+      leave.signal,
+      new Requesters(ONE.client),
+    )
     leave.abort()
     await assert.rejects(left, OverloadError)
     bench.gateway.always = undefined

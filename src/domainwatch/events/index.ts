@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { FairSlots } from '../../lib/fair-slots.ts'
+import { Gate } from '../../lib/gate.ts'
 import type { Cursor } from '../../storage/database/changes/change.ts'
-import { clientOf } from '../../storage/database/connection-slots.ts'
+import { accountClient } from '../../lib/client.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import type { Filters } from '../filters.ts'
@@ -19,7 +19,7 @@ const MAX_CACHED_ATOM_FEEDS = 50
 /** Changes searched for the entries of an Atom feed, newest first. */
 const MAX_SEARCHED_CHANGES = 50_000
 /** One Atom feed is made at a time, which takes a second or two on the event loop, in slices. */
-const ATOM_FEEDS = { slots: 1, slotsPerClient: 1, maxWaiting: 64, maxWaitingPerClient: 16, timeoutMs: 10_000 }
+const ATOM_FEEDS = { running: 1, waiting: 64, waitMs: 10_000 }
 
 const GAP = JSON.stringify({
   msg: 'Los cambios desde el último evento ya no están disponibles: vuelva a leer la lista',
@@ -56,7 +56,7 @@ export class Events {
   readonly #database: Database
   readonly #reading: ChangeReading
   readonly #atomFeeds: VersionedCache<AtomFeed>
-  readonly #atomFeedSlots = new FairSlots(ATOM_FEEDS)
+  readonly #atomFeedGate = new Gate(ATOM_FEEDS)
 
   constructor({ database, reading, maxStreams, failed }: EventsOptions) {
     this.#database = database
@@ -125,13 +125,13 @@ export class Events {
     const cacheKey = `${limit} ${key}`
     const known = this.#atomFeeds.peek(cacheKey)
     if (known !== undefined) return known
-    const client = clientOf(account)
+    const client = accountClient(account)
     const make = async () => {
       const events = await this.#newest(changes, filters, limit, signal)
       const entries = events.map((event) => entryOf(event, 'es'))
       return atomFeed(`eventos ${key}`, 'cambios', entries, sheetUrl, 'es')
     }
-    return this.#atomFeedSlots.run(client, () => this.#atomFeeds.get(cacheKey, client, make), signal)
+    return this.#atomFeedGate.run(client, () => this.#atomFeeds.get(cacheKey, client, make), signal)
   }
 
   /** Returns the newest events that concern the filters, newest first. */

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
-import { clientOf } from '../../storage/database/connection-slots.ts'
+import { accountClient } from '../../lib/client.ts'
 import type { ChangeLog } from '../../storage/database/changes/change-log.ts'
-import { FairSlots } from '../../lib/fair-slots.ts'
+import { Gate } from '../../lib/gate.ts'
 import { InterruptibleSleep } from '../../lib/clock.ts'
 import type { Filters } from '../filters.ts'
 import { concerns, eventOf, toJson, type ChangeReading, type Changes, type DomainEvent } from './event.ts'
@@ -15,21 +15,9 @@ const MAX_CACHED_EVENTS = 3_000
 /** Distinct filters per page whose serialised text is cached. A text may be as large as its page. */
 const MAX_CACHED_TEXTS = 16
 /** Reads of the database, by account. The queue is no longer than the number of readers. */
-const READS = {
-  slots: 2,
-  slotsPerClient: 1,
-  maxWaiting: 100_000,
-  maxWaitingPerClient: 100_000,
-  timeoutMs: 30_000,
-}
+const READS = { running: 2, perClient: 1, waiting: 100_000, waitMs: 30_000 }
 /** Readers that got a page, by account. Each reader waits once at most. */
-const TURNS = {
-  slots: 1,
-  slotsPerClient: 1,
-  maxWaiting: Infinity,
-  maxWaitingPerClient: Infinity,
-  timeoutMs: 60 * 60 * 1000,
-}
+const TURNS = { running: 1, waiting: Infinity }
 /** Delay after a failed read. */
 const RETRY_MS = 1_000
 
@@ -63,8 +51,8 @@ export class EventPages {
   readonly #changes: ChangeLog
   readonly #reading: ChangeReading
   readonly #failed: (error: unknown) => void
-  readonly #slots = new FairSlots(READS)
-  readonly #turns = new FairSlots(TURNS)
+  readonly #gate = new Gate(READS)
+  readonly #turns = new Gate(TURNS)
   /** By account and cursor: queued reads of one account must not delay those of another. */
   readonly #reads = new Map<string, Promise<Reading>>()
   /** Those that have a slot, by cursor. */
@@ -116,7 +104,7 @@ export class EventPages {
   }
 
   async #inTurn(page: EventPage, account: number | undefined): Promise<Step> {
-    await this.#turns.run(clientOf(account), () => nextTurn())
+    await this.#turns.run(accountClient(account), () => nextTurn())
     return { kind: 'page', page }
   }
 
@@ -145,11 +133,11 @@ export class EventPages {
   }
 
   #read(cursor: Cursor, account: number | undefined): Promise<Reading> {
-    const client = clientOf(account)
+    const client = accountClient(account)
     const key = `${client} ${cursor}`
     const pending = this.#reads.get(key)
     if (pending !== undefined) return pending
-    const reading = this.#slots
+    const reading = this.#gate
       .run(client, () => this.#runOnce(cursor))
       .catch((error: unknown): Reading => {
         if (!this.#isFailing && !this.#closed) this.#failed(error)

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import { clientOf } from '../../storage/database/connection-slots.ts'
+import { accountClient } from '../../lib/client.ts'
 import type { Database, Reader } from '../../storage/database/database.ts'
 import type { SqlValue } from '../../storage/database/sql.ts'
 import { visitsManyRecords } from '../queries-filters.ts'
@@ -102,7 +102,9 @@ export class DatabaseLists {
     // A forged cursor may have a range that spans everything.
     const hasRange = sources.some((source) => source.kind !== 'all' && source.range !== undefined)
     const visitsMany = !hasIndex || hasRange || visitsManyRecords(filters, hasStatus, isByDate)
-    return visitsMany ? this.#database.scannerOf(account, signal) : this.#database.readerOf(clientOf(account))
+    return visitsMany
+      ? this.#database.scannerOf(account, signal)
+      : this.#database.readerOf(accountClient(account))
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
-import { FairSlots } from '../../lib/fair-slots.ts'
-import { clientOf } from '../../storage/database/connection-slots.ts'
+import { Gate } from '../../lib/gate.ts'
+import { accountClient } from '../../lib/client.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { SqlValue } from '../../storage/database/sql.ts'
 import type { NameSplits } from '../words/split-names.ts'
@@ -104,14 +104,14 @@ export interface PageNames extends Pick<Page, 'next'> {
 }
 
 /** Searches that visit all matches, some 20 ms with a million records: one at a time, because they share the event loop. */
-const SEARCHES = { slots: 1, slotsPerClient: 1, maxWaiting: 256, maxWaitingPerClient: 32, timeoutMs: 10_000 }
+const SEARCHES = { running: 1, waiting: 256, waitMs: 10_000 }
 
 /** Answers lists: from the index in memory if it is up to date, else from the database. */
 export class DomainLists {
   readonly #clock: Clock
   readonly #nameIndex: Pick<NameIndex, 'current'> | undefined
   readonly #stored: DatabaseLists
-  readonly #searches = new FairSlots(SEARCHES)
+  readonly #searches = new Gate(SEARCHES)
 
   /** @param splits decides whether the database can filter by words; by default it can */
   constructor(database: Database, clock: Clock, nameIndex?: Pick<NameIndex, 'current'>, splits?: NameSplits) {
@@ -167,7 +167,7 @@ export class DomainLists {
     const segments = await this.#nameIndex?.current()
     if (segments === undefined || !isLongSearch(listing)) return segments && findPage(segments, listing)
     const search = async () => findSorted((await this.#nameIndex?.current()) ?? segments, listing)
-    return this.#searches.run(clientOf(account), search, left?.())
+    return this.#searches.run(accountClient(account), search, left?.())
   }
 
   #listing(request: ListRequest): Listing {

@@ -8,7 +8,7 @@ import {
   type Order,
 } from '../../lib/name-index/index.ts'
 import { forEachConcurrent } from '../../lib/concurrency.ts'
-import { Mutex } from '../../lib/fair-slots.ts'
+import { Gate } from '../../lib/gate.ts'
 import type { Tasks } from '../../lib/tasks.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { ChangeFollower, type CatchUpResult, ReadYourWrites, type WriteRange } from './change-follower.ts'
@@ -68,7 +68,7 @@ export class NameIndex {
     registered: new SegmentSet(),
     deleted: new SegmentSet(),
   }
-  readonly #updates = new Mutex(MAX_WAITING, WAIT_MS)
+  readonly #updates = new Gate({ running: 1, waiting: MAX_WAITING, waitMs: WAIT_MS })
   readonly #stopping = new AbortController()
   readonly #writes = new ReadYourWrites()
   readonly #builder: IndexBuilder
@@ -272,7 +272,7 @@ export class NameIndex {
 
   async #apply(texts: readonly string[], count: number, overlapping: boolean): Promise<void> {
     const delta = await this.#builder.changes(texts, count, overlapping)
-    await this.#updates.run(async () => {
+    await this.#updates.run('service', async () => {
       const removed = {
         registered: await this.#sets.registered.locate(delta.removed.registered),
         deleted: await this.#sets.deleted.locate(delta.removed.deleted),
@@ -299,7 +299,7 @@ export class NameIndex {
           if (old.length === 0 || this.#stopping.signal.aborted) break
           const parts = old.map(partOf)
           const columns = await this.#builder.merged(parts, order)
-          await this.#updates.run(async () => {
+          await this.#updates.run('service', async () => {
             const merged = await set.replace(old, parts, columns)
             this.#persistence?.merged(merged?.liveCount ?? 0)
             this.#isOverLimit()

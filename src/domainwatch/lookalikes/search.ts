@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
 import { OverloadError } from '../../lib/errors.ts'
-import { FairSlots } from '../../lib/fair-slots.ts'
+import { Gate } from '../../lib/gate.ts'
 import {
   BestMatches,
   explain,
@@ -12,7 +12,7 @@ import {
   type Vocabulary,
 } from '../../lib/lookalikes/index.ts'
 import type { Database, Reader } from '../../storage/database/database.ts'
-import { clientOf } from '../../storage/database/connection-slots.ts'
+import { accountClient } from '../../lib/client.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import { rowsToJson } from '../list/page-json.ts'
 import { rowsOfNames } from '../list/queries.ts'
@@ -22,7 +22,7 @@ import type { NameIndex } from '../list/name-index.ts'
 import { namesAfter } from '../queries-records.ts'
 
 /** One search runs at a time, on part of a core, while other requests are answered. */
-const SEARCHES = { slots: 1, slotsPerClient: 1, maxWaiting: 64, maxWaitingPerClient: 16, timeoutMs: 10_000 }
+const SEARCHES = { running: 1, waiting: 64, waitMs: 10_000 }
 /** Maximum duration: without the index, ten million names are read from the database for each search, about 20 s. */
 const MAX_MS = 60_000
 /** How long a search blocks the event loop before it yields. */
@@ -60,7 +60,7 @@ export class LookalikeSearch {
   readonly #names: ReadNames
   readonly #vocabulary: Vocabulary
   readonly #maxMs: number
-  readonly #slots = new FairSlots(SEARCHES)
+  readonly #gate = new Gate(SEARCHES)
   readonly #rankings: VersionedCache<Ranking>
 
   /** @param maxMs maximum duration of a search */
@@ -80,7 +80,7 @@ export class LookalikeSearch {
    */
   async find(name: string, limit: number, account?: number, signal?: AbortSignal): Promise<Lookalikes> {
     const matcher = new Matcher(name, this.#vocabulary)
-    const client = clientOf(account)
+    const client = accountClient(account)
     const rank = () => this.#rank(matcher, limit, account, signal)
     const cached = await this.#rankings.get(`${limit} ${name}`, client, rank)
     const reader = this.#database.readerOf(client)
@@ -113,7 +113,7 @@ export class LookalikeSearch {
       }
       return best.result()
     }
-    return this.#slots.run(clientOf(account), work, signal)
+    return this.#gate.run(accountClient(account), work, signal)
   }
 
   async #read(reader: Reader, matcher: Matcher, name: string, { matches }: Ranking): Promise<Lookalikes> {

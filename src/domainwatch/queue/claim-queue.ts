@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
-import { FairSlots } from '../../lib/fair-slots.ts'
+import { Gate } from '../../lib/gate.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { newestChange } from '../../storage/database/changes/change-log.ts'
-import { clientOf } from '../../storage/database/connection-slots.ts'
+import { accountClient } from '../../lib/client.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import type { NameSplits } from '../words/split-names.ts'
@@ -22,13 +22,7 @@ import * as queries from './queries.ts'
 import type { QueueView } from './queries.ts'
 
 /** Calls in the current and the next batch, and queued ones. */
-const CALLS = {
-  slots: 128,
-  slotsPerClient: 8,
-  maxWaiting: 1_000,
-  maxWaitingPerClient: 100,
-  timeoutMs: 15_000,
-}
+const CALLS = { running: 128, perClient: 8, waiting: 1_000, waitMs: 15_000 }
 /**
  * How often a batch waits for the index, up to a second each, or reads again, before the database counts and searches. That
  * takes seconds among a million records, in a transaction that holds up other writers.
@@ -69,7 +63,7 @@ export interface ClaimQueueOptions {
 export class ClaimQueue {
   readonly #options: ClaimQueueOptions
   readonly #counts = new MatchCounts()
-  readonly #slots = new FairSlots(CALLS)
+  readonly #gate = new Gate(CALLS)
   #waiting: Waiting[] = []
   #isRunning = false
 
@@ -91,7 +85,7 @@ export class ClaimQueue {
       if (!this.#isRunning) void this.#run()
       return answer.promise
     }
-    return this.#slots.run(clientOf(request.accountId), claim, signal)
+    return this.#gate.run(accountClient(request.accountId), claim, signal)
   }
 
   /** Releases records that the account holds, all or those with these names. Returns their number. */
@@ -106,7 +100,7 @@ export class ClaimQueue {
   /** The accounts that hold records now. @param accountId the account that asks */
   holders(accountId: number): Promise<readonly queries.Holder[]> {
     const { database, clock } = this.#options
-    return database.readerOf(clientOf(accountId)).all(queries.holders(clock.now(), MAX_HOLDERS))
+    return database.readerOf(accountClient(accountId)).all(queries.holders(clock.now(), MAX_HOLDERS))
   }
 
   async #run(): Promise<void> {

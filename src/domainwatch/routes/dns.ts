@@ -2,7 +2,8 @@ import { Readable } from 'node:stream'
 import type { HttpServer } from '../../http/server.ts'
 import { streamConcurrent } from '../../lib/concurrency.ts'
 import { HttpError, OverloadError } from '../../lib/errors.ts'
-import { FairSlots } from '../../lib/fair-slots.ts'
+import { accountClient } from '../../lib/client.ts'
+import { Gate } from '../../lib/gate.ts'
 import { parseDomain } from '../../lib/domain-names.ts'
 import type { Tasks } from '../../lib/tasks.ts'
 import { clientAbort } from '../../http/client.ts'
@@ -95,16 +96,16 @@ const PATH = '/api/v1/domainwatch/dns'
 /** Look-ups of one call that run, or wait for a slot, at a time. */
 const CONCURRENCY = 100
 /** Concurrent bulk calls, in total and per account. None waits: the client gets a 503 with `Retry-After`. */
-const CALLS = { slots: 64, slotsPerClient: 4, maxWaiting: 0, maxWaitingPerClient: 0, timeoutMs: 1 }
+const CALLS = { running: 64, perClient: 4, waiting: 0 }
 /** Longer than the look-ups of all calls take if no server answers. */
 const BULK_WAIT_MS = 600_000
 /** Single look-ups that wait for a slot. */
-const WAITING = { maxWaiting: 4_096, maxWaitingPerClient: 256, timeoutMs: 2_000 }
+const WAITING = { waiting: 4_096, waitMs: 2_000 }
 const BULK_BYTES = 1024 * 1024
 
 /** @param inFlight concurrent single look-ups; one account gets half of them. Each record type is a look-up. */
 export function dnsRoute(app: HttpServer, shared: EndpointShared, dns: Dns, inFlight: number) {
-  const slots = new FairSlots({ slots: inFlight, slotsPerClient: Math.ceil(inFlight / 2), ...WAITING })
+  const gate = new Gate({ running: inFlight, perClient: Math.ceil(inFlight / 2), ...WAITING })
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['read', 'write'],
@@ -131,9 +132,9 @@ export function dnsRoute(app: HttpServer, shared: EndpointShared, dns: Dns, inFl
       const parsed = domain === undefined ? undefined : parseDomain(domain)
       if (domain === undefined || parsed?.ok !== true)
         throw new HttpError(400, `El parámetro domain ${TAKES_DOMAIN}`)
-      const account = String(identity.accountId)
+      const client = accountClient(identity.accountId)
       const left = clientAbort(reply.raw)
-      const run: RunLookup = (lookup) => slots.run(account, () => lookup(account), left)
+      const run: RunLookup = (lookup) => gate.run(client, () => lookup(client), left)
       const outcome = await lookUp(dns, parsed.ascii, types, run)
       const { status, msg, ...found } = outcome
       if (status === 503) throw new OverloadError()
@@ -155,13 +156,12 @@ export function bulkDnsRoute(
   shared: EndpointShared,
   { tasks, dns, inFlight }: BulkDnsOptions,
 ) {
-  const calls = new FairSlots(CALLS)
-  const lookups = new FairSlots({
-    slots: inFlight,
-    slotsPerClient: Math.ceil(inFlight * 0.75),
-    maxWaiting: CALLS.slots * CONCURRENCY,
-    maxWaitingPerClient: CALLS.slotsPerClient * CONCURRENCY,
-    timeoutMs: BULK_WAIT_MS,
+  const calls = new Gate(CALLS)
+  const lookups = new Gate({
+    running: inFlight,
+    perClient: Math.ceil(inFlight * 0.75),
+    waiting: CALLS.running * CONCURRENCY,
+    waitMs: BULK_WAIT_MS,
   })
 
   bulkEndpoint(app, shared, {
@@ -183,16 +183,16 @@ export function bulkDnsRoute(
 
     async handle({ body, identify, reply, values }) {
       const { api, data, types: typesInBody } = await readInThread(tasks, body)
-      const account = String((await identify(api)).accountId)
+      const client = accountClient((await identify(api)).accountId)
       const types = readTypes(values.types ?? typesInBody)
       if (data.kind === 'unreadable') throw new HttpError(400, data.msg)
-      const release = await calls.take(account)
+      const release = await calls.enter(client)
       reply.type('application/x-ndjson')
       // The stream itself closes only after the look-ups that run.
       if (reply.raw.closed) release()
       else reply.raw.once('close', release)
       const left = clientAbort(reply.raw)
-      const run: RunLookup = (lookup) => lookups.run(account, () => lookup(account), left)
+      const run: RunLookup = (lookup) => lookups.run(client, () => lookup(client), left)
       const concurrency = Math.floor(CONCURRENCY / lookupsPerName(types))
       return Readable.from(answerLines(data.items, concurrency, (name) => lookUp(dns, name, types, run)))
     },

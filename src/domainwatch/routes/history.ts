@@ -2,7 +2,7 @@ import type { HttpServer } from '../../http/server.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { parseLabelOrDomain } from '../../lib/domain-names.ts'
-import { clientOf } from '../../storage/database/connection-slots.ts'
+import { accountClient } from '../../lib/client.ts'
 import { changeOf, type Change, type Fields } from '../../storage/database/changes/change.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { SqlValue } from '../../storage/database/sql.ts'
@@ -103,7 +103,7 @@ export function historyRoute(
       const label = parseLabelOrDomain(values.domain ?? '')
       if (!label.ok) throw new HttpError(400, 'El parámetro domain debe ser un nombre de dominio .cl válido')
       const before = values.cursor === undefined ? undefined : readIdCursor(values.cursor)
-      const reader = database.readerOf(clientOf(identity.accountId))
+      const reader = database.readerOf(accountClient(identity.accountId))
       const [rows, nameServers, mailServers] = await Promise.all([
         // One more than shown reveals whether there is a next page.
         reader.values(changesOfDomain(label.name, before, limit + 1)),

@@ -19,7 +19,7 @@ import {
   which,
   shownOnce,
 } from './watch-parameters.ts'
-import { clientGroup } from '../../http/client.ts'
+import { addressClient } from '../../http/client.ts'
 import { publicUrl } from '../../http/headers.ts'
 import { ConsoleLinks } from '../console-links.ts'
 import { ATOM_TYPE, sendAtomFeed } from '../events/atom.ts'
@@ -164,11 +164,7 @@ export function watchAtomRoute(app: HttpServer, watches: Watches, baseUrl: () =>
       },
     },
     async (request, reply) => {
-      const found = await watches.atomFeed(
-        request.params.token,
-        pages.sheet,
-        `address ${clientGroup(request.ip)}`,
-      )
+      const found = await watches.atomFeed(request.params.token, pages.sheet, addressClient(request.ip))
       if (found === undefined) throw noWatch()
       const self = publicUrl(baseUrl, request.raw.url ?? '')
       return sendAtomFeed(request, reply, found.feed, { self, alternate: pages.view(found.filters) })

@@ -1,8 +1,8 @@
 import type { Clock } from '../../lib/clock.ts'
 import { localDateTime } from '../../lib/dates.ts'
-import { FairSlots } from '../../lib/fair-slots.ts'
+import { Gate } from '../../lib/gate.ts'
 import type { Database } from '../../storage/database/database.ts'
-import { clientOf } from '../../storage/database/connection-slots.ts'
+import { accountClient } from '../../lib/client.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import { DISCARDED_LIFETIME_MS } from '../limits.ts'
 import { firstDiscarded } from '../queries-records.ts'
@@ -25,7 +25,7 @@ import { OverloadError } from '../../lib/errors.ts'
 import { splitTags } from '../tags.ts'
 
 /** One request is counted at a time: it may take a second with a million records. */
-const REQUESTS = { slots: 1, slotsPerClient: 1, maxWaiting: 32, maxWaitingPerClient: 8, timeoutMs: 30_000 }
+const REQUESTS = { running: 1, waiting: 32, waitMs: 30_000 }
 /** Records counted in one statement, about 60 ms, so that other scans get a turn. */
 const PAGE = 50_000
 /** Ten million records take about 30 s on an idle core, several times that on a busy one. */
@@ -64,7 +64,7 @@ export interface StatisticsOptions {
 /** Counts records for charts. */
 export class Statistics {
   readonly #options: StatisticsOptions
-  readonly #slots = new FairSlots(REQUESTS)
+  readonly #gate = new Gate(REQUESTS)
   readonly #cache: VersionedCache<CachedCounts>
 
   constructor(options: StatisticsOptions) {
@@ -87,7 +87,7 @@ export class Statistics {
     const { clock } = this.#options
     const known = this.#cache.peek(key)
     if (known !== undefined && clock.now() < known.validBefore) return known.counts
-    const client = clientOf(account)
+    const client = accountClient(account)
     const count = async () => {
       let fresh: CachedCounts | undefined
       // A request that waited before may have computed the same.
@@ -99,7 +99,7 @@ export class Statistics {
       if (cached === fresh || clock.now() < cached.validBefore) return cached.counts
       return (await this.#read(request, account, signal)).counts
     }
-    return this.#slots.run(client, count, signal)
+    return this.#gate.run(client, count, signal)
   }
 
   /** Returns when each account last added domains, to the second; null if it never did. */

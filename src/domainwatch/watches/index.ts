@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
-import { clientOf } from '../../storage/database/connection-slots.ts'
+import { accountClient, type Client } from '../../lib/client.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { atomFeed } from '../events/atom.ts'
 import type { EventPages } from '../events/pages.ts'
@@ -110,7 +110,7 @@ export class Watches {
   /** Lists the watches of an account, and those that others share. */
   async list(accountId: number) {
     const { channels, database } = this.#options
-    const reader = database.readerOf(clientOf(accountId))
+    const reader = database.readerOf(accountClient(accountId))
     const rows = await reader.all(queries.watchesFor(accountId, MAX_WATCHES + MAX_SHARED))
     const destinations = await reader.all(destinationsFor(accountId, MAX_LISTED_DESTINATIONS))
     const byWatch = Map.groupBy(destinations, ({ watch_id }) => watch_id)
@@ -154,7 +154,7 @@ export class Watches {
    */
   async deliveries(accountId: number, id: string, limit: number, before: number | undefined) {
     const { clock, database } = this.#options
-    const reader = database.readerOf(clientOf(accountId))
+    const reader = database.readerOf(accountClient(accountId))
     if ((await reader.first(queries.accessibleWatch(accountId, id))) === undefined) return undefined
     // One more than shown reveals whether there is a next page.
     const found = await reader.all(log.deliveriesOf(id, clock.now() - KEEP_MS, before, limit + 1))
@@ -224,7 +224,7 @@ export class Watches {
    * Returns the Atom feed of a token and the filters of its watch, or undefined if there is none.
    * @param client whose turn the read from the database uses
    */
-  async atomFeed(token: string, sheetUrl: (name: string) => string, client: string) {
+  async atomFeed(token: string, sheetUrl: (name: string) => string, client: Client) {
     const { clock, database } = this.#options
     const row = await database.readerOf(client).first(queries.atomFeedByDigest(digestOf(token), clock.now()))
     if (row === undefined) return undefined

@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { tooManyRequests, HttpError } from '../../lib/errors.ts'
-import { clientGroup } from '../client.ts'
+import { accountClient, type Client } from '../../lib/client.ts'
+import { addressClient } from '../client.ts'
 import { RequestTurns } from '../request-turns.ts'
 import type { AuthRateLimit } from './auth-rate-limit.ts'
 import type { KeyLimits, LimitedScope, Service } from './key-limits.ts'
@@ -18,7 +19,7 @@ export interface Identity extends KeyLimits {
 /** Looks up the holder of a key; undefined for an unknown or revoked key. */
 export interface Identities {
   /** @param client whose turn a read from the database uses; unknown keys are not cached */
-  readonly identify: (key: string, client: string) => Promise<Identity | undefined>
+  readonly identify: (key: string, client: Client) => Promise<Identity | undefined>
   /** The same from the cache only; also undefined for a key that is not cached. */
   readonly identifyCached: (key: string) => Identity | undefined
 }
@@ -81,7 +82,7 @@ export class Authenticator {
   async #lookUp(key: string, access: Access, sender: Sender): Promise<Identity> {
     await this.#strangers.take(sender)
     if (key === '') throw missingKey()
-    const identity = await this.#identities.identify(key, `address ${clientGroup(sender.ip)}`)
+    const identity = await this.#identities.identify(key, addressClient(sender.ip))
     if (identity === undefined) {
       this.#countFailure(sender.ip)
       throw unknownKey()
@@ -105,7 +106,7 @@ export class Authenticator {
   /** Whether a key that was valid when the request began is still valid. */
   async isCurrent(key: string | undefined, { accountId }: Identity): Promise<boolean> {
     const identity =
-      key === undefined ? undefined : await this.#identities.identify(key, `account ${accountId}`)
+      key === undefined ? undefined : await this.#identities.identify(key, accountClient(accountId))
     return identity?.accountId === accountId && !this.#hasExpired(identity)
   }
 

@@ -1,3 +1,4 @@
+import type { Client } from '../../lib/client.ts'
 import { withTimeout } from '../../lib/concurrency.ts'
 import { OverloadError } from '../../lib/errors.ts'
 import { FairMemory, type MemoryLease, type ShareKey } from './fair-memory.ts'
@@ -27,11 +28,9 @@ export interface BodySender {
   readonly account: number | undefined
 }
 
-/**
- * Identifies a client for fair scheduling: accounts take turns, and all clients without a key have one turn together, because
- * anyone can have many addresses.
- */
-export const turnOf = ({ account, address }: BodySender): string => `${account ?? 'no-key'} ${address}`
+/** In whose turn a body is read and parsed. */
+export const turnOf = ({ account, address }: BodySender): Client =>
+  account === undefined ? `address ${address}` : `account ${account} at ${address}`
 
 export interface BodyBudgetOptions {
   readonly pace: MinTransferRate
@@ -127,7 +126,7 @@ export class BodyLease {
   }
 
   /** From `turnOf`. */
-  get client(): string {
+  get client(): Client {
     return turnOf(this.#sender)
   }
 
@@ -188,7 +187,7 @@ export class BodyLease {
   }
 }
 
-interface Client {
+interface Sender {
   bytes: number
   /** Bodies that wait, oldest first. */
   readonly waiting: { readonly bytes: number; readonly start: () => void }[]
@@ -200,7 +199,7 @@ interface Client {
  */
 class AdmissionQueue {
   readonly #limit: number
-  readonly #clients = new Map<string, Client>()
+  readonly #clients = new Map<string, Sender>()
 
   /** @param limit bytes per client; no body may declare more */
   constructor(limit: number) {
@@ -235,7 +234,7 @@ class AdmissionQueue {
     }
   }
 
-  #startNext(name: string, client: Client): void {
+  #startNext(name: string, client: Sender): void {
     for (let [next] = client.waiting; next !== undefined; [next] = client.waiting) {
       if (client.bytes + next.bytes > this.#limit) break
       client.waiting.shift()

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Client } from '../../lib/client.ts'
 import { OverloadError, asError } from '../../lib/errors.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { bodyTooLarge, httpErrorOf } from '../errors.ts'
@@ -10,7 +11,7 @@ export interface RequestBody {
   readonly contentType: string | undefined
   readonly bytes: Uint8Array<ArrayBuffer>
   /** From `turnOf`. */
-  readonly client: string
+  readonly client: Client
 }
 
 /** How much of a rejected body is read and discarded, at least, so that the connection remains usable. */

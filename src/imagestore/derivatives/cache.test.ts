@@ -21,7 +21,7 @@ suite('the cache of derivatives', { timeout: 30_000 }, () => {
       )
     }
     const [one, two] = [new AbortController(), new AbortController()]
-    const both = [one, two].map(({ signal }) => cache.get(KEY, 'a', make, { client: 'a', signal }))
+    const both = [one, two].map(({ signal }) => cache.get(KEY, 'a', make, { client: 'address a', signal }))
     // Until rendering has started.
     while (signals.length === 0) await new Promise(setImmediate)
     one.abort()

@@ -1,6 +1,7 @@
 import { createHash, hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Client } from '../../lib/client.ts'
 import {
   canonical,
   findMisplaced,
@@ -40,7 +41,7 @@ export type ResolveLink = (
   target: LinkTarget,
   image: KnownImage,
   headers: IncomingHttpHeaders,
-  client: string,
+  client: Client,
 ) => Promise<ResolvedLink>
 
 /** @param now milliseconds since 1970 */
@@ -72,7 +73,7 @@ export function linkResolver(
   async function recipeFor(
     { holders }: KnownImage,
     transformation: ResolvedTransformation,
-    client: string,
+    client: Client,
   ): Promise<Recipe | undefined> {
     const { watermark } = transformation
     if (watermark === null)

@@ -1,6 +1,7 @@
 import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { OverloadError } from '../../lib/errors.ts'
-import { FairSlots } from '../../lib/fair-slots.ts'
+import { accountClient } from '../../lib/client.ts'
+import { Gate } from '../../lib/gate.ts'
 import {
   estimateBytes,
   HashList,
@@ -24,7 +25,7 @@ const BATCH = 200
 const SEARCH_WAIT_MS = 20_000
 const COUNT_WAIT_MS = 2_000
 /** Searches use processor time of the event loop: few at a time, and one per application. */
-const SEARCHES = { slots: 4, slotsPerClient: 1, maxWaiting: 256, maxWaitingPerClient: 128, timeoutMs: 20_000 }
+const SEARCHES = { running: 4, perClient: 1, waiting: 256, waitMs: 20_000 }
 /** An application that searched within this time is not evicted by another one, unless it is larger. */
 const MIN_KEEP_MS = 60_000
 /** Uploads report the number of images within this distance, up to a maximum. */
@@ -61,7 +62,7 @@ export class SimilarImages {
   readonly #maxBytes: number
   readonly #entries = new Map<number, Entry>()
   readonly #follower: ImageFollower
-  readonly #searches = new FairSlots(SEARCHES)
+  readonly #searches = new Gate(SEARCHES)
   #isClosed = false
 
   /** @param maxBytes memory for hashes */
@@ -97,7 +98,7 @@ export class SimilarImages {
   ): Promise<NearImage[]> {
     const query = parseHash64(dhash)
     const search = () => this.#search(accountId, query, distance, signal)
-    const found = await this.#searches.run(String(accountId), search, signal)
+    const found = await this.#searches.run(accountClient(accountId), search, signal)
     const now = secondsOf(this.#clock)
     const images: NearImage[] = []
     for (const { distance: bits, hashes } of found.byDistance()) {

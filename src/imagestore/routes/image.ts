@@ -1,7 +1,7 @@
 import type { HttpServer } from '../../http/server.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
-import { clientOf } from '../../storage/database/connection-slots.ts'
+import { accountClient } from '../../lib/client.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import type { Identity } from '../../http/auth/authenticator.ts'
@@ -41,7 +41,7 @@ export function getRoute(app: HttpServer, shared: EndpointShared, database: Data
     `${identity.accountId} ${hash} ${uploaderOf(identity) ?? ''}`
 
   async function load(key: string, identity: Identity, hash: ImageHash): Promise<Buffer> {
-    const client = clientOf(identity.accountId)
+    const client = accountClient(identity.accountId)
     const kept = await answers.get(key, client, async () => {
       const image = await database
         .readerOf(client)

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { clientGroup } from '../../http/client.ts'
+import { addressClient } from '../../http/client.ts'
 import { matches } from '../../http/headers.ts'
 import { FairCache } from '../../lib/fair-cache.ts'
 import { cacheKey, type Delivery } from '../delivery.ts'
@@ -10,9 +10,6 @@ import { contentHeaders, notModifiedHeaders } from './link-responses.ts'
 /** Cached links, less than a kilobyte each. */
 const MAX_LINKS = 20_000
 const MAX_KEY_LENGTH = 512
-
-/** The name of a client in fair queues, where links take turns with the uploads of applications, and in the cache of images. */
-export const clientOf = (ip: string): string => `link ${clientGroup(ip)}`
 
 /** What a link resolves to. */
 export interface CacheableLink {
@@ -74,7 +71,7 @@ export class LinkCache {
   /** @param varies names of the request headers that had a say, in lower case */
   set(link: string, varies: readonly string[], request: LinkRequest, resolved: CacheableLink): void {
     const { headers } = request.raw
-    const client = clientOf(request.ip)
+    const client = addressClient(request.ip)
     const key = varies.length === 0 ? link : variantKey(link, varies, headers)
     if (key.length > MAX_KEY_LENGTH) return
     if (varies.length > 0) this.#entries.set(link, { kind: 'negotiated', headers: varies }, client)
@@ -104,7 +101,9 @@ export class LinkCache {
     if (headers.range !== undefined) return undefined
     const image =
       this.#delivery.cached(key) ??
-      (name === undefined ? undefined : this.#delivery.derivativeSync(blob.key, name, clientOf(request.ip)))
+      (name === undefined
+        ? undefined
+        : this.#delivery.derivativeSync(blob.key, name, addressClient(request.ip)))
     if (image === undefined) return undefined
     const { bytes, mime } = image
     // Another process may have made it again, and an encoder need not produce the same bytes twice.

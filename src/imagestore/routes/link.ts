@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type { HttpServer, HttpReply, HttpRequest } from '../../http/server.ts'
 import { HttpError, OverloadError, tooManyRequests } from '../../lib/errors.ts'
-import type { FairSlots } from '../../lib/fair-slots.ts'
-import { clientAbort } from '../../http/client.ts'
+import type { Gate } from '../../lib/gate.ts'
+import { addressClient, clientAbort } from '../../http/client.ts'
 import type { Caller } from '../../lib/requesters.ts'
 import { matches, readRange, type Range, sendBytes } from '../../http/headers.ts'
 import { hasBody } from '../../http/body/content-headers.ts'
@@ -15,7 +15,7 @@ import type { KnownImage } from '../known-images.ts'
 import { readLink, type LinkTarget } from '../links/read-link.ts'
 import type { ResolvedLink, ResolveLink } from '../links/resolve-link.ts'
 import { noImage } from './image.ts'
-import { clientOf, LinkCache } from './link-cache.ts'
+import { LinkCache } from './link-cache.ts'
 import {
   cacheScope,
   contentHeaders,
@@ -31,7 +31,7 @@ export interface LinkOptions {
   readonly delivery: Delivery
   readonly resolve: ResolveLink
   /** Limits the derivatives that are made for one client at the same time. Nothing waits here: the decoder has a queue. */
-  readonly rendering: FairSlots
+  readonly rendering: Gate
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Whether shared caches may keep responses that depend on request headers. */
@@ -101,7 +101,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
   /** Resolves a link to its image as of now. @throws HttpError */
   async function find(path: string, { headers, ip }: HttpRequest): Promise<Found> {
     const target = readLink(path)
-    const client = clientOf(ip)
+    const client = addressClient(ip)
     const image = target === undefined ? undefined : await delivery.images.find(target.hash, client)
     if (target === undefined || image === undefined) throw noImage()
     const link = await resolve(target, image, headers, client)
@@ -170,7 +170,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
   async function derivative(caller: Caller, blob: BlobRow, recipe: Recipe): Promise<Content | undefined> {
     const cached = delivery.cached(cacheKey(blob.key, recipe.name))
     if (cached !== undefined) return { kind: 'image', ...cached }
-    const release = await rendering.take(caller.client).catch(() => {
+    const release = await rendering.enter(caller.client).catch(() => {
       throw tooManyRequests()
     })
     try {
@@ -216,7 +216,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
 }
 
 const callerOf = ({ ip }: HttpRequest, { raw }: HttpReply): Caller => ({
-  client: clientOf(ip),
+  client: addressClient(ip),
   signal: clientAbort(raw),
 })
 

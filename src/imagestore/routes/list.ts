@@ -1,6 +1,6 @@
 import type { HttpServer } from '../../http/server.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
-import { clientOf } from '../../storage/database/connection-slots.ts'
+import { accountClient } from '../../lib/client.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
@@ -75,7 +75,7 @@ export function imageListRoute(
       const { accountId } = identity
       const isSmall = search === '' && !group
       const reader = isSmall
-        ? database.readerOf(clientOf(accountId))
+        ? database.readerOf(accountClient(accountId))
         : database.scannerOf(accountId, clientAbort(reply.raw))
       const rows = await reader.all(query)
       const data = rows.slice(0, limit)

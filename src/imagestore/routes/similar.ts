@@ -2,7 +2,7 @@ import type { HttpServer } from '../../http/server.ts'
 import { clientAbort } from '../../http/client.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
-import { clientOf } from '../../storage/database/connection-slots.ts'
+import { accountClient } from '../../lib/client.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
@@ -100,7 +100,7 @@ export function similarRoute(
   })
 
   async function dhashOf(accountId: number, hash: string): Promise<string> {
-    const reader = database.readerOf(clientOf(accountId))
+    const reader = database.readerOf(accountClient(accountId))
     const image = isImageHash(hash) ? await reader.first(imageOf(accountId, hash)) : undefined
     if (image === undefined || isExpired(image, secondsOf(clock))) throw noImage()
     return image.dhash

@@ -4,7 +4,7 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
 import { integer } from '../../http/parameters.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
-import { clientOf } from '../../storage/database/connection-slots.ts'
+import { accountClient } from '../../lib/client.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { EXAMPLE, schemaOf } from '../image-fields.ts'
 import { limitsOf, usageAt, type Total, type Usage } from '../queries-accounts.ts'
@@ -85,7 +85,7 @@ export function statsRoute(
 
     async handle({ identity: { accountId }, values: { days = DEFAULT_DAYS }, reply }) {
       const { max_images = null, max_bytes = null } =
-        (await database.readerOf(clientOf(accountId)).first(limitsOf(accountId))) ?? {}
+        (await database.readerOf(accountClient(accountId)).first(limitsOf(accountId))) ?? {}
       // One row for each day and kind: some thousand after years, however many images there are.
       const scanner = database.scannerOf(accountId, clientAbort(reply.raw))
       const usage = await scanner.all(usageAt(accountId, secondsOf(clock)))

@@ -11,7 +11,7 @@ import type { StagedFile } from './staging.ts'
  */
 export interface BlobStore {
   /** Stores a staged file under a new key. When this resolves the bytes survive power loss. */
-  put(key: string, staged: StagedFile, client?: string): Promise<void>
+  put(key: string, staged: StagedFile, client?: Caller['client']): Promise<void>
   /**
    * Reads a whole blob of a known size into memory. Undefined if there is none.
    * @throws BlobDamaged if it has another size

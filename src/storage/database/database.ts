@@ -1,3 +1,4 @@
+import type { Client } from '../../lib/client.ts'
 import type { Topic } from './changes/change.ts'
 import type { ChangeLog } from './changes/change-log.ts'
 import type { Dialect } from './dialect.ts'
@@ -18,10 +19,10 @@ export interface Database extends Reader, AsyncDisposable {
    */
   scannerOf(account: number | undefined, signal?: AbortSignal): Reader
   /**
-   * For small reads on behalf of a client, `<group> <name>`: groups, and within each its clients, share the reading
-   * connections fairly. Other small reads are those of the service itself.
+   * For small reads on behalf of a client: clients take turns, and all addresses together are one of them. Other small reads are
+   * those of the service itself.
    */
-  readerOf(client: string): Reader
+  readerOf(client: Client): Reader
   /**
    * Runs `work` in one read-write transaction. When it resolves, everything is on stable storage; when it rejects,
    * nothing was stored, except that after an OverloadError it may have been. With several nodes, `work` is retried

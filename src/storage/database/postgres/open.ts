@@ -1,6 +1,7 @@
 import { withRetries } from '../../../lib/retry.ts'
 import { ChangeLog } from '../changes/change-log.ts'
-import { clientOf, connectionSlots, WriteSlots } from '../connection-slots.ts'
+import { accountClient, type Client } from '../../../lib/client.ts'
+import { readGate, scanGate, WriteGate } from '../gates.ts'
 import type { Database, ObserveDatabase, OpenOptions, Reader } from '../database.ts'
 import { StorageFault } from '../faults.ts'
 import { migrations, newest } from '../migrations/index.ts'
@@ -51,9 +52,9 @@ export async function openPostgres(
   if (version !== 0 && version < schema) options.onMigrated?.(version, schema)
   const share = connectionShares(connections)
   const pool = new ConnectionPool(url, share.reads + share.writes + share.scans, report)
-  const readSlots = connectionSlots('read', share.reads)
-  const writeSlots = new WriteSlots(share.writes)
-  const scanSlots = connectionSlots('scan', share.scans)
+  const reads = readGate(share.reads)
+  const writes = new WriteGate(share.writes)
+  const scans = scanGate(share.scans)
   const watch = new CommitWatch(listenUrl, report)
 
   async function timed<T>(operation: 'read' | 'scan' | 'write', work: () => Promise<T>): Promise<T> {
@@ -83,15 +84,15 @@ export async function openPostgres(
       const read = (connection: PostgresConnection) =>
         inTransaction(connection, BEGIN_SCAN, () => connection[form](query))
       return timed('scan', () =>
-        scanSlots.run(clientOf(account), () => pool.use(SCAN_TIMEOUT_MS + SILENCE_MS, read), signal),
+        scans.run(accountClient(account), () => pool.use(SCAN_TIMEOUT_MS + SILENCE_MS, read), signal),
       )
     })
-  const readerFor = (client: string) =>
+  const readerFor = (client: Client) =>
     readerOn((form, query) => {
       const read = () => pool.use(READ_TIMEOUT_MS, (connection) => connection[form](query))
-      return timed('read', () => readSlots.run(client, () => withRetries(read, RETRY_IF_LOST)))
+      return timed('read', () => reads.run(client, () => withRetries(read, RETRY_IF_LOST)))
     })
-  const reader = readerFor(clientOf(undefined))
+  const reader = readerFor(accountClient(undefined))
   return {
     dialect: postgresDialect,
     ...reader,
@@ -100,7 +101,7 @@ export async function openPostgres(
     scannerOf: scannerFor,
     transaction: (work, author, { rows = 0 } = {}) => {
       const run = () => transact(pool, watch, work, author)
-      return timed('write', () => writeSlots.run(author, rows, run))
+      return timed('write', () => writes.run(author, rows, run))
     },
     snapshot: (work) => timed('scan', () => readSnapshot(url, report, work)),
     version: (topic) => watch.version(topic),
@@ -109,7 +110,7 @@ export async function openPostgres(
     ping: async () => {
       await pool.use(READ_TIMEOUT_MS, (connection) => connection.run('SELECT 1'))
     },
-    stats: () => ({ waitingWrites: writeSlots.waiting, waitingScans: scanSlots.waiting }),
+    stats: () => ({ waitingWrites: writes.waiting, waitingScans: scans.waiting }),
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path'
 import { ownsBuffer } from '../../../lib/release-buffer.ts'
 import { sqliteBatch } from '../batch.ts'
 import { ChangeLog, newestChange } from '../changes/change-log.ts'
-import { clientOf, connectionSlots, WriteSlots } from '../connection-slots.ts'
+import { accountClient } from '../../../lib/client.ts'
+import { scanGate, WriteGate } from '../gates.ts'
 import type { Database, ObserveDatabase, OpenOptions, Reader, Transaction } from '../database.ts'
 import { StorageFault, onStorage } from '../faults.ts'
 import { newest, migrations as released } from '../migrations/index.ts'
@@ -31,11 +32,11 @@ export async function openSqlite(
   if (writer.version !== 0 && writer.version < schema) onMigrated?.(writer.version, schema)
   const watch = new CommitWatch(reader)
   // SQLite has one writer.
-  const writes = new WriteSlots(1)
-  const scans = connectionSlots('scan', 1)
+  const writes = new WriteGate(1)
+  const scans = scanGate(1)
   const scannerFor = (account?: number, signal?: AbortSignal) =>
     readerOn((form, query) =>
-      timed('scan', () => scans.run(clientOf(account), () => scanner.read(form, query), signal)),
+      timed('scan', () => scans.run(accountClient(account), () => scanner.read(form, query), signal)),
     )
   const here = readerOn((form, query) =>
     timed('read', async () => onStorage(path, () => reader[form](query.sql, sqlValues(query)))),

@@ -1,0 +1,13 @@
+/**
+ * Who work is done for: the service itself, an account (of any address, or of one), an address without a key, or all addresses
+ * without a key together. Limits and turns are per client.
+ */
+export type Client =
+  'service' | 'unauthenticated' | `account ${number}` | `account ${number} at ${string}` | `address ${string}`
+
+/** @param id undefined for the service itself */
+export const accountClient = (id: number | undefined): Client =>
+  id === undefined ? 'service' : `account ${id}`
+
+/** Whether this is an address without a key, of which anyone can have many. */
+export const isAddress = (client: Client): boolean => client.startsWith('address ')

@@ -1,0 +1,49 @@
+import { accountClient, type Client } from '../../lib/client.ts'
+import { Gate } from '../../lib/gate.ts'
+import { SharedGate } from '../../lib/shared-gate.ts'
+
+const READS = { waiting: 4_096, waitMs: 5_000 }
+const SCANS = { waiting: 256, waitMs: 15_000 }
+/** In shorter turns, a client that stores small batches waits for a large one of others too often. */
+const WRITES = { waiting: 1_000, waitMs: 15_000, turnMs: 300 }
+
+/** Rows that are stored in some 50 ms. */
+const MAX_SMALL_ROWS = 1_000
+
+/** One client has all connections but one, so that others need not wait for it. */
+const shared = (connections: number) => ({
+  running: connections,
+  perClient: Math.max(1, connections - 1),
+})
+
+/** The connections for small reads. */
+export const readGate = (connections: number): SharedGate =>
+  new SharedGate({ ...READS, ...shared(connections) })
+
+/** The connections for reads that may visit many rows. */
+export const scanGate = (connections: number): Gate => new Gate({ ...SCANS, ...shared(connections) })
+
+/**
+ * The connections for transactions. Large ones of all clients count as one client, so a small one waits for one large one at most,
+ * and for none if there are several connections.
+ */
+export class WriteGate {
+  readonly #all: Gate<Client | 'large'>
+  readonly #large: Gate
+
+  constructor(connections: number) {
+    this.#all = new Gate({ ...WRITES, ...shared(connections) })
+    this.#large = new Gate({ ...WRITES, running: shared(connections).perClient })
+  }
+
+  get waiting(): number {
+    return this.#all.waiting + this.#large.waiting
+  }
+
+  /** Runs a transaction in the turn of its author. */
+  run<T>(author: number | undefined, rows: number, work: () => Promise<T>): Promise<T> {
+    const client = accountClient(author)
+    if (rows <= MAX_SMALL_ROWS) return this.#all.run(client, work)
+    return this.#large.run(client, () => this.#all.run('large', work))
+  }
+}
