@@ -106,7 +106,7 @@ async function faults(workspace: Workspace): Promise<void> {
   for (const inFlight of [IN_FLIGHT, 10 * IN_FLIGHT]) {
     const resolver = createResolver({
       servers: ports.map((port) => ({ address: '127.0.0.1', family: 4, port })),
-      zone: { kind: 'given' },
+      role: 'parent',
       cache: new Map(),
       maxInFlight: 10_000,
     })
@@ -178,7 +178,6 @@ await withWorkspace(async (workspace) => {
       ...[50, IN_FLIGHT, 10 * IN_FLIGHT].map((inFlight) =>
         contender('ours', port, 'delegated', inFlight, 'ours'),
       ),
-      contender('ours-udp', port, 'delegated', IN_FLIGHT, 'ours, `--dns-tcp truncated`'),
     ])
   }
   if (wants('own')) {
@@ -193,7 +192,7 @@ await withWorkspace(async (workspace) => {
     const resolver = await startUnbound(workspace, port)
     await compare('DNS: a resolver (unbound) with cached answers', [
       ...(hasFloor ? [{ name: floor, run: () => dnsperf(resolver, own) }] : []),
-      ...['ours', 'ours-udp', 'node:dns'].map((who) => contender(who, resolver, 'own', IN_FLIGHT, who)),
+      ...['ours', 'node:dns'].map((who) => contender(who, resolver, 'own', IN_FLIGHT, who)),
     ])
   }
   if (wants('http')) {

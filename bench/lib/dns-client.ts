@@ -3,7 +3,7 @@
 import { createSocket } from 'node:dgram'
 import { Resolver as NodeResolver } from 'node:dns'
 import { createResolver } from '../../src/lib/dns/index.ts'
-import { encodeQuery, createQuery } from '../../src/lib/dns/wire.ts'
+import { createQuery, messageWithId } from '../../src/lib/dns/message.ts'
 import { DELEGATED, delegatedName, OWN_ZONES, ownName } from './dns-zone.ts'
 
 const [who = '', port = '', what = '', flying = '', seconds = ''] = process.argv.slice(2)
@@ -34,10 +34,9 @@ function createLookUp(): LookUp {
   const resolver = createResolver({
     servers: [{ address: '127.0.0.1', family: 4, port: Number(port) }],
     maxInFlight: 10_000,
-    pipelines: who === 'ours',
-    cache: new Map(),
-    // Repeated names must not be cached. Delegated names all differ.
-    ...(what === 'delegated' ? { zone: { kind: 'given' } } : { maxTtl: 0 }),
+    role: what === 'delegated' ? 'parent' : 'resolver',
+    // A repeated name is looked up again: answers from a cache would also never let the timers below run.
+    cache: { get: () => undefined, set: () => undefined },
   })
   return (name) => resolver.nameServers(name)
 }
@@ -62,7 +61,7 @@ async function go(lookUp: LookUp): Promise<never> {
 async function goBare(): Promise<void> {
   const queries = names.slice(0, BARE_NAMES).flatMap((name, id) => {
     const query = createQuery(name, 'ns', what === 'delegated' ? 'parent' : 'resolver')
-    return query === undefined ? [] : [encodeQuery(query, id)]
+    return query === undefined ? [] : [messageWithId(query, id)]
   })
   const socket = createSocket({ type: 'udp4', recvBufferSize: 8 * 1024 * 1024 })
   await new Promise<void>((resolve) => socket.connect(Number(port), '127.0.0.1', resolve))

@@ -70,21 +70,21 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
   opening.defer(() => tasks.close())
   const resolverLimits = {
     maxInFlight: perProcessShare(config.dnsInFlight, config.workers),
-    pipelines: config.dnsTcp === 'bulk',
     cache: new FairCache<CachedAnswer>(DNS_CACHE_BYTES, ({ bytes }) => bytes),
   }
-  const resolver = createResolver({
-    ...resolverLimits,
-    servers: config.dnsServers ?? systemServers(),
-    ...(config.dnsMode === 'parent' && {
-      zone: config.dnsServers === undefined ? { kind: 'found', name: ZONE } : { kind: 'given' },
-    }),
-  })
+  const isParentMode = config.dnsMode === 'parent'
   // The servers of cl only know delegations.
-  const recordResolver =
-    config.dnsMode === 'parent'
-      ? createResolver({ ...resolverLimits, servers: config.dnsResolvers ?? systemServers() })
-      : resolver
+  const recordResolver = createResolver({
+    ...resolverLimits,
+    servers: (isParentMode ? config.dnsResolvers : config.dnsServers) ?? systemServers(),
+  })
+  const resolver = isParentMode
+    ? createResolver({
+        ...resolverLimits,
+        role: 'parent',
+        servers: config.dnsServers ?? { zone: ZONE, through: recordResolver },
+      })
+    : recordResolver
   const resolvers = [...new Set([resolver, recordResolver])]
   for (const one of resolvers) opening.defer(() => one.close())
   const staging = await Staging.open(join(data, 'staging'), {

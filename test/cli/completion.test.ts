@@ -28,7 +28,7 @@ const CASES: readonly (readonly [string, readonly string[]])[] = [
   // A value that equals the name of a command is not a command.
   ['key create --account list --serv', ['--service']],
   ['serve --log-level tr', ['trace']],
-  ['serve --dns-', ['--dns-in-flight', '--dns-mode', '--dns-resolvers', '--dns-servers', '--dns-tcp']],
+  ['serve --dns-', ['--dns-in-flight', '--dns-mode', '--dns-resolvers', '--dns-servers']],
   ['verify --re', ['--repair']],
   ['completion ', ['bash', 'fish', 'zsh']],
   ['key revoke x --data data/', ['data/datos']],

@@ -13,7 +13,7 @@ import { startDnsServers } from './servers.ts'
 
 const servers = await startDnsServers()
 
-function resolverAt(address: string, options: Pick<ResolverOptions, 'zone'> = {}): Resolver {
+function resolverAt(address: string, options: Pick<ResolverOptions, 'role'> = {}): Resolver {
   const parsed = parseServers(address)
   assert.equal(parsed.kind, 'servers')
   return createResolver({ servers: parsed.servers, cache: new Map(), ...options })
@@ -27,7 +27,7 @@ suite('against nsd and unbound', { skip: 'skipped' in servers ? servers.skipped 
   before(() => {
     recursive = resolverAt(servers.resolver)
     registry = resolverAt(servers.authoritative)
-    parent = resolverAt(servers.authoritative, { zone: { kind: 'given' } })
+    parent = resolverAt(servers.authoritative, { role: 'parent' })
   })
   after(async () => {
     await Promise.all([recursive.close(), registry.close(), parent.close()])

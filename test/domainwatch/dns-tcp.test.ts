@@ -1,4 +1,4 @@
-/** `--dns-tcp`: what makes a TCP connection to a server, seen from that server. */
+/** TCP is used for truncated responses only, seen from the name server. */
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
@@ -8,20 +8,13 @@ import { DNS } from '../support/domains.ts'
 import { startService } from '../support/service.ts'
 
 const NAMES = 600
-/** Under way in one call; fewer make no connection. */
-const AT_A_TIME = 100
 
-async function setUp(flags: Readonly<Record<string, string>>, react: (asked: Asked) => Promise<Reaction>) {
+async function setUp(react: (asked: Asked) => Reaction) {
   const connections: Socket[] = []
-  const first = Promise.withResolvers<void>()
-  const dns = await startScriptedDns(react, (socket) => {
-    connections.push(socket)
-    first.resolve()
-  })
-  const service = await startService({ flags: { 'dns-servers': dns.address, ...flags } })
+  const dns = await startScriptedDns(react, (socket) => connections.push(socket))
+  const service = await startService({ flags: { 'dns-servers': dns.address } })
   return {
     connections,
-    connected: first.promise,
     over: (transport: Asked['transport']) =>
       dns.queries.filter((query) => query.transport === transport).length,
     one: (domain: string) => call(service, DNS, { query: { api: service.domainKey, domain } }),
@@ -45,24 +38,8 @@ const WANTED = Array.from({ length: NAMES }, (_, i) =>
   JSON.stringify({ status: 200, domain: `d${i}.cl`, dns: [`ns.d${i}.cl`] }),
 ).toSorted()
 
-for (const flags of [{}, { 'dns-tcp': 'bulk' }]) {
-  test(`with ${JSON.stringify(flags)} queries of a bulk call share a connection`, async () => {
-    let asked = 0
-    await using setting = await setUp(flags, async (question) => {
-      // So that there is a connection before much has been answered, however slow the machine.
-      if (question.transport === 'udp' && ++asked > AT_A_TIME / 2) await setting.connected
-      return found(question)
-    })
-    const reply = await setting.many()
-    assert.deepEqual(linesOf(reply.text), WANTED)
-    assert.equal(setting.connections.length, 1)
-    // Until the service sees that it is connected, it asks by UDP: if the machine pauses meanwhile, hundreds.
-    assert.ok(setting.over('tcp') >= AT_A_TIME, `${setting.over('tcp')} of ${NAMES}`)
-  })
-}
-
-test('with truncated, only truncated responses open a connection', async () => {
-  await using setting = await setUp({ 'dns-tcp': 'truncated' }, async (question) =>
+test('only truncated responses open a connection', async () => {
+  await using setting = await setUp((question) =>
     question.name === 'largo.cl' && question.transport === 'udp' ? { flags: FLAG.TC } : found(question),
   )
   assert.deepEqual(linesOf((await setting.many()).text), WANTED)
@@ -76,7 +53,7 @@ test('with truncated, only truncated responses open a connection', async () => {
 
 test('an answer whose compressed names decode to much more than a message is a failure', async () => {
   const labels = Array.from({ length: 120 }, () => [1, 0x78]).flat()
-  await using setting = await setUp({}, async (asked) => {
+  await using setting = await setUp((asked) => {
     if (asked.transport === 'udp') return { flags: FLAG.TC | FLAG.RA }
     const question = reply(asked, { flags: FLAG.RA })
     const record = (target: number[]) => [0xc0, 12, 0, 2, 0, 1, 0, 0, 0, 60, 0, target.length, ...target]

@@ -1,5 +1,12 @@
-import type { Message, ResourceRecord } from './message.ts'
-import { canonicalOrder, type RecordValue, type QueryType } from './record-data.ts'
+import type { Answer as PacketRecord, DecodedPacket } from 'dns-packet'
+import { AUTHORITATIVE_ANSWER, RECURSION_AVAILABLE } from 'dns-packet'
+import {
+  canonicalOrder,
+  readRecordData,
+  RECORD_TYPES,
+  type QueryType,
+  type RecordValue,
+} from './record-data.ts'
 
 /** The name servers of a name. Every expected outcome is a value; nothing here is thrown. */
 export type NameServerAnswer = NameServersFound | Negative | Failure
@@ -34,13 +41,18 @@ type Negative =
 /** Which server a query is for: a recursive resolver, or an authoritative server of the parent zone. */
 export type ServerRole = 'resolver' | 'parent'
 
+export interface Question {
+  /** In A-label form, lower case, without trailing dot. */
+  readonly name: string
+  readonly type: QueryType
+  readonly role: ServerRole
+}
+
 /** What one message from a server amounts to. */
 export type Reply =
   /** Not a response to this query: stray, late or forged. The real one may still arrive. */
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'truncated' }
-  /** The server does not support EDNS (RFC 6891, section 7): repeat the query without it. */
-  | { readonly kind: 'no-edns' }
   | { readonly kind: 'refused' }
   | { readonly kind: 'failed' }
   /** `ttl` in seconds, uncapped; 0 if the answer must not be cached. */
@@ -57,9 +69,7 @@ export type Failure =
   /** Too many look-ups in flight; this one was not started. */
   | { readonly kind: 'overloaded' }
 
-const AUTHORITATIVE = 0x0400
-const RECURSION_AVAILABLE = 0x0080
-
+const RCODE = 0x000f
 const NO_ERROR = 0
 const NAME_ERROR = 3
 /** NOTIMP, REFUSED, NOTAUTH, NOTZONE: the server does not serve this client, whatever the name. */
@@ -68,36 +78,32 @@ const REFUSALS: ReadonlySet<number> = new Set([4, 5, 9, 10])
 /** A longer CNAME chain is a loop or an attack. */
 const MAX_ALIASES = 16
 
+/** In characters of JSON. A message has at most 65,535 octets. */
+const MAX_ANSWER_TEXT = 131_072
+
 const FAILED: Reply = { kind: 'failed' }
 
 /**
- * Classifies a well-formed response. `rcode` is the header's; the upper bits come from the OPT record. From a server of the
- * parent zone, only authoritative data and the delegation count: a server that lost the zone may still answer from a cache.
+ * Classifies a well-formed response. From a server of the parent zone, only authoritative data and the delegation count: a server
+ * that lost the zone may still answer from a cache.
  */
-export function classify(
-  message: Message,
-  rcode: number,
-  name: string,
-  role: ServerRole = 'resolver',
-  type: QueryType = 'ns',
-): Reply {
-  const { answers, authorities } = message
+export function classify(packet: DecodedPacket, { name, type, role }: Question): Reply {
+  const { flags = 0, answers = [], authorities = [], additionals = [] } = packet
+  const rcode = flags & RCODE
   // In the header alone, BADVERS and other extended codes look like NOERROR.
-  if (message.extendedRcode > 0) return FAILED
+  if (additionals.some((record) => record.type === 'OPT' && record.extendedRcode > 0)) return FAILED
   if (REFUSALS.has(rcode)) return { kind: 'refused' }
   if (rcode !== NO_ERROR && rcode !== NAME_ERROR) return FAILED
 
-  const authoritative = (message.flags & AUTHORITATIVE) !== 0
-  const recursive = role === 'resolver' && (message.flags & RECURSION_AVAILABLE) !== 0
-  const alias = answers.length > 0 ? followAliases(answers, name) : undefined
+  const authoritative = (flags & AUTHORITATIVE_ANSWER) !== 0
+  const recursive = role === 'resolver' && (flags & RECURSION_AVAILABLE) !== 0
+  const alias = followAliases(answers, name)
   const last = alias?.target ?? name
-  if (rcode === NO_ERROR && type === 'ns' && hasServers(answers, last)) {
+  const found = rcode === NO_ERROR ? selectRecords(answers, RECORD_TYPES[type], last) : []
+  if (found.length > 0) {
     // A server of the parent zone that also serves the child answers with the child's own records.
-    return role === 'resolver' || authoritative ? answerFound(answers, last, alias?.ttl) : FAILED
-  }
-  if (rcode === NO_ERROR && type !== 'ns') {
-    const found = recordsFound(answers, last, alias?.ttl)
-    if (found !== undefined) return found
+    if (type !== 'ns') return concludeRecords(found, alias?.ttl)
+    return role === 'resolver' || authoritative ? concludeServers(found, alias?.ttl) : FAILED
   }
 
   // Only an authoritative server or a resolver can know that there is no data.
@@ -111,90 +117,85 @@ export function classify(
   if (soaTtl !== undefined) return credible ? conclude({ kind: 'empty' }, soaTtl) : FAILED
 
   // A referral. From a server of the parent zone it is the delegation; any other one is lame.
-  if (hasServers(authorities)) {
-    return authoritative || type !== 'ns' ? FAILED : answerFound(authorities, name)
+  if (authorities.some((record) => record.type === 'NS')) {
+    const isDelegation = !authoritative && type === 'ns'
+    return isDelegation ? concludeServers(selectRecords(authorities, 'NS', name)) : FAILED
   }
   // Without an SOA it must not be cached (RFC 2308, section 5), and only a resolver is trusted.
   return recursive ? conclude({ kind: 'empty' }, 0) : FAILED
 }
 
-/** Returns true if there are NS records of `owner`, or of any name if it is undefined. */
-function hasServers(records: readonly ResourceRecord[], owner?: string): boolean {
-  for (const { type, name } of records)
-    if (type === 'NS' && (owner === undefined || name === owner)) return true
-  return false
-}
-
+/** An answer with much more text than a message has octets fails: only an attack compresses names like that. */
 function conclude(answer: Conclusion, ttl: number): Reply {
-  return { kind: 'answer', answer, ttl }
+  return JSON.stringify(answer).length > MAX_ANSWER_TEXT ? FAILED : { kind: 'answer', answer, ttl }
 }
 
-/** Returns undefined if the answer section has no records of the queried type for `owner`. Records of other names are ignored. */
-function recordsFound(
-  answers: readonly ResourceRecord[],
-  owner: string,
-  aliasTtl = Number.POSITIVE_INFINITY,
-): Reply | undefined {
+/** Returns the records of a type and an owner. */
+function selectRecords(records: readonly PacketRecord[], type: string, owner: string): PacketRecord[] {
+  return records.filter(
+    (record) =>
+      record.type === type &&
+      record.type !== 'OPT' &&
+      record.class === 'IN' &&
+      record.name.toLowerCase() === owner,
+  )
+}
+
+function concludeRecords(records: readonly PacketRecord[], aliasTtl?: number): Reply {
   const values: RecordValue[] = []
-  let ttl = aliasTtl
-  for (const record of answers) {
-    if (record.type !== 'DATA' || record.name !== owner) continue
-    values.push(record.data)
-    ttl = Math.min(ttl, ttlOf(record))
+  for (const record of records) {
+    const value = readRecordData(record)
+    if (value === undefined) return FAILED
+    values.push(value)
   }
-  if (values.length === 0) return undefined
-  return conclude({ kind: 'records', records: canonicalOrder(values) }, ttl)
+  return conclude({ kind: 'records', records: canonicalOrder(values) }, lowestTtl(records, aliasTtl))
 }
 
-function answerFound(
-  records: readonly ResourceRecord[],
-  owner: string,
-  aliasTtl = Number.POSITIVE_INFINITY,
-): Reply {
+/** Names that are not host names are dropped: labels may hold any octet. */
+function concludeServers(records: readonly PacketRecord[], aliasTtl?: number): Reply {
   const servers = new Set<string>()
-  let ttl = aliasTtl
   for (const record of records) {
-    if (record.type !== 'NS' || record.name !== owner || !HOST_NAME.test(record.target)) continue
-    servers.add(record.target)
-    ttl = Math.min(ttl, ttlOf(record))
+    const host = record.type === 'NS' ? record.data.toLowerCase() : ''
+    if (HOST_NAME.test(host)) servers.add(host)
   }
-  // No record for the name, or none whose target is a host name.
   if (servers.size === 0) return FAILED
-  return conclude({ kind: 'found', servers: [...servers].toSorted() }, ttl)
+  return conclude({ kind: 'found', servers: [...servers].toSorted() }, lowestTtl(records, aliasTtl))
 }
+
+const HOST_NAME = /^[a-z0-9_-][a-z0-9_.-]*$/
 
 /** Returns the end of the CNAME chain of a name, with its lowest TTL; undefined if the name has no CNAME. */
 function followAliases(
-  answers: readonly ResourceRecord[],
+  answers: readonly PacketRecord[],
   name: string,
 ): { target: string; ttl: number } | undefined {
   let target = name
   let ttl = Number.POSITIVE_INFINITY
   for (let hops = 0; hops < MAX_ALIASES; hops++) {
-    const record = answers.find(({ type, name: owner }) => type === 'CNAME' && owner === target)
+    const record = answers.find(({ type, name: owner }) => type === 'CNAME' && owner.toLowerCase() === target)
     if (record?.type !== 'CNAME') break
-    target = record.target
-    ttl = Math.min(ttl, ttlOf(record))
+    target = record.data.toLowerCase()
+    ttl = Math.min(ttl, getTtl(record))
   }
   return ttl === Number.POSITIVE_INFINITY ? undefined : { target, ttl }
 }
 
 /** Returns the lower of the SOA's TTL and MINIMUM (RFC 2308, section 5); undefined without an SOA of a zone above the name. */
-function negativeTtl(authorities: readonly ResourceRecord[], name: string): number | undefined {
+function negativeTtl(authorities: readonly PacketRecord[], name: string): number | undefined {
   for (const record of authorities) {
     if (record.type !== 'SOA') continue
-    const zone = record.name
-    if (zone === '' || zone === name || name.endsWith(`.${zone}`))
-      return Math.min(ttlOf(record), record.minimum)
+    const zone = record.name.toLowerCase()
+    if (zone === '.' || zone === name || name.endsWith(`.${zone}`))
+      return Math.min(getTtl(record), record.data.minimum ?? 0)
   }
   return undefined
 }
 
-/** A TTL with its highest bit set counts as 0 (RFC 2181, section 8). */
-function ttlOf(record: ResourceRecord): number {
-  return record.ttl > 0x7fffffff ? 0 : record.ttl
-}
+const lowestTtl = (records: readonly PacketRecord[], aliasTtl = Number.POSITIVE_INFINITY) =>
+  Math.min(aliasTtl, ...records.map(getTtl))
 
-// Labels may hold any octet, and decoded names contain escapes: names that are not host names are dropped. The root
-// is empty.
-const HOST_NAME = /^[a-z0-9_.-]+$/
+/** A TTL with its highest bit set counts as 0 (RFC 2181, section 8). */
+function getTtl(record: PacketRecord): number {
+  const ttl = 'ttl' in record ? (record.ttl ?? 0) : 0
+  return ttl > 0x7fffffff ? 0 : ttl
+}

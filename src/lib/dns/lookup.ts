@@ -1,7 +1,7 @@
-import type { AttemptListener, Attempt, FinalReply } from './exchange.ts'
 import type { Answer, Failure } from './classify.ts'
-import type { Upstream } from './upstreams.ts'
-import type { Query } from './wire.ts'
+import type { Query } from './message.ts'
+import type { Server } from './server.ts'
+import type { FinalReply } from './udp.ts'
 
 export interface LookupResult {
   readonly answer: Answer
@@ -18,138 +18,107 @@ export interface LookupSettings {
 }
 
 const MAX_ATTEMPTS = 8
-/** A slow server gets at most this fraction of the time (1/n), so that there is time left for a retry. */
-const MAX_WAIT_FRACTION = 5
 
 /** How a server failed in a look-up. */
-export type ServerFailure = 'refused' | 'failed' | 'unreachable' | 'silent'
+type ServerFailure = 'refused' | 'failed' | 'unreachable'
+
+export const FAILED_LOOKUP: LookupResult = { answer: { kind: 'failed' }, ttl: undefined }
 
 /**
  * One look-up over several servers. Queries the next server if one fails or stays silent, and still accepts a late
- * answer; each attempt has its own id and port. The first conclusion wins.
+ * answer; each attempt has its own id. The first conclusion wins.
  */
-export class Lookup implements AttemptListener {
-  readonly #query: Query
-  readonly #upstream: Upstream
-  readonly #settings: LookupSettings
-  readonly #order: readonly number[]
-  readonly #failures = new Map<number, ServerFailure>()
-  /** All attempts: late answers to earlier ones are still accepted. */
-  readonly #attempts: Attempt[] = []
-  readonly #resolve: (result: LookupResult) => void
+export class Lookup {
   readonly result: Promise<LookupResult>
+  readonly #query: Query
+  /** In the order to query them. */
+  readonly #servers: readonly Server[]
+  readonly #settings: LookupSettings
+  readonly #failures = new Map<Server, ServerFailure>()
+  /** Cancel the attempts. */
+  readonly #cancels: (() => void)[] = []
+  readonly #resolve: (result: LookupResult) => void
+  readonly #endsAt: number
   #timer: NodeJS.Timeout | undefined
   #tries = 0
-  #endsAt: number
-  #isLastWait = false
-  /** The server queried last, and when; undefined if there was none left. */
-  #latest: number | undefined
-  #sentAt = 0
-  #startedAt = 0
-  #finished = false
 
-  constructor(query: Query, upstream: Upstream, settings: LookupSettings) {
+  constructor(query: Query, servers: readonly Server[], settings: LookupSettings) {
     this.#query = query
-    this.#upstream = upstream
+    this.#servers = servers
     this.#settings = settings
     const { promise, resolve } = Promise.withResolvers<LookupResult>()
     this.result = promise
     this.#resolve = resolve
-    this.#order = upstream.health.order()
     this.#endsAt = performance.now() + settings.deadlineMs
     this.#ask()
   }
 
   /** Ends the look-up now, as a failure. */
   abort(): void {
-    this.#finish({ answer: { kind: 'failed' }, ttl: undefined })
+    this.#finish(FAILED_LOOKUP)
   }
 
   #ask(): void {
-    const { retryMs, deadlineMs, now } = this.#settings
-    const round = Math.floor(this.#tries / this.#order.length)
+    const { retryMs, now } = this.#settings
+    const round = Math.floor(this.#tries / this.#servers.length)
     const server = this.#nextServer()
-    this.#latest = server
-    if (server === undefined) return this.#wait(deadlineMs)
-    this.#sentAt = now()
-    if (this.#attempts.length === 0) this.#startedAt = this.#sentAt
-    this.#attempts.push(this.#upstream.exchange.ask(server, this.#query, this))
-    // Retrying a server that is only busy would add to its load.
-    const patience = Math.min(this.#upstream.health.startTimeoutMs(server), deadlineMs / MAX_WAIT_FRACTION)
-    this.#wait(Math.max(retryMs * 2 ** round, patience))
+    if (server === undefined) return this.#wait(Number.POSITIVE_INFINITY, () => undefined)
+    const sentAt = now()
+    this.#cancels.push(server.ask(this.#query, (reply) => this.#settle(server, reply)))
+    this.#wait(retryMs * 2 ** round, () => server.silentSince(sentAt))
   }
 
   /** Cycles through the servers, skipping those that have failed. */
-  #nextServer(): number | undefined {
-    for (let skipped = 0; skipped < this.#order.length && this.#tries < MAX_ATTEMPTS; skipped++) {
-      const server = this.#order[this.#tries++ % this.#order.length]
+  #nextServer(): Server | undefined {
+    for (let skipped = 0; skipped < this.#servers.length && this.#tries < MAX_ATTEMPTS; skipped++) {
+      const server = this.#servers[this.#tries++ % this.#servers.length]
       if (server !== undefined && !this.#failures.has(server)) return server
     }
     return undefined
   }
 
-  /** Waits until the latest attempt counts as unanswered. */
-  #wait(delayMs: number): void {
+  /** Waits until the latest attempt counts as unanswered, and then asks again, unless the deadline has come. */
+  #wait(delayMs: number, unanswered: () => void): void {
     const remaining = Math.max(0, this.#endsAt - performance.now())
-    this.#isLastWait = delayMs >= remaining
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#waited(), Math.min(delayMs, remaining))
+    this.#timer = setTimeout(
+      () => {
+        unanswered()
+        if (delayMs >= remaining) this.#giveUp()
+        else this.#ask()
+      },
+      Math.min(delayMs, remaining),
+    )
   }
 
-  /** Called when the latest attempt counts as unanswered. */
-  #waited(): void {
-    if (this.#latest !== undefined) this.#upstream.health.silentSince(this.#latest, this.#sentAt)
-    if (this.#isLastWait) this.#giveUp()
+  #settle(server: Server, reply: FinalReply): void {
+    if (reply.kind === 'answer') return this.#finish(reply)
+    // Both of two attempts at a server that became unreachable report it.
+    if (this.#failures.has(server)) return
+    this.#failures.set(server, reply.kind)
+    if (this.#servers.every((other) => this.#failures.has(other))) this.#giveUp()
     else this.#ask()
   }
 
-  heard(server: number): void {
-    this.#upstream.health.heard(server, server === this.#order[0] ? this.#startedAt : undefined)
-  }
-
-  settle(server: number, reply: FinalReply): void {
-    if (this.#finished) return
-    if (reply.kind === 'answer') {
-      this.#finish(reply)
-      return
-    }
-    if (reply.kind === 'unreachable') this.#upstream.health.unreachable(server)
-    this.#failures.set(server, reply.kind)
-    const silent = this.#order.filter((other) => !this.#failures.has(other))
-    if (silent.length === 0) {
-      this.#giveUp()
-      return
-    }
-    // If all silent servers were considered dead before, one more round is enough to find one that is back.
-    if (silent.every((other) => this.#upstream.health.isDead(other))) {
-      this.#endsAt = Math.min(this.#endsAt, performance.now() + 2 * this.#settings.retryMs)
-    }
-    this.#ask()
-  }
-
   #giveUp(): void {
-    const failures = this.#order.map((server) => this.#failures.get(server) ?? 'silent')
-    this.#finish({ answer: combineFailures(failures), ttl: undefined })
+    this.#finish({ answer: this.#combineFailures(), ttl: undefined })
   }
 
+  /**
+   * SERVFAIL takes precedence over silence, because that server tried and could not resolve the name. Silence takes precedence
+   * over a refusal, which is about the client and not about the name. An unreachable server counts only if there is no other.
+   */
+  #combineFailures(): Failure {
+    const failures = new Set(this.#failures.values())
+    if (failures.has('failed')) return { kind: 'failed' }
+    if (this.#failures.size < this.#servers.length) return { kind: 'timeout' }
+    return { kind: failures.has('refused') ? 'refused' : 'failed' }
+  }
+
+  /** Cancelled attempts settle no more. */
   #finish(result: LookupResult): void {
-    if (this.#finished) return
-    this.#finished = true
     clearTimeout(this.#timer)
-    for (const attempt of this.#attempts) attempt.cancel()
+    for (const cancel of this.#cancels) cancel()
     this.#resolve(result)
   }
-}
-
-/**
- * Returns the outcome of a look-up in which every server failed.
- *
- * SERVFAIL takes precedence over silence, because that server tried and could not resolve the name. Silence takes precedence
- * over a refusal, which is about the client and not about the name. An unreachable server counts only if there is no other.
- */
-export function combineFailures(failures: readonly ServerFailure[]): Failure {
-  if (failures.includes('failed')) return { kind: 'failed' }
-  if (failures.includes('silent')) return { kind: 'timeout' }
-  if (failures.includes('refused')) return { kind: 'refused' }
-  return { kind: 'failed' }
 }

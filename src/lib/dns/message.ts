@@ -1,96 +1,93 @@
-import { readRecordData, textLength, type RecordType, type RecordValue, TYPE_CODES } from './record-data.ts'
-import { MALFORMED, Malformed, Reader } from './reader.ts'
+import { decode, encode, RECURSION_DESIRED, type DecodedPacket } from 'dns-packet'
+import { classify, type Question, type Reply, type ServerRole } from './classify.ts'
+import { RECORD_TYPES, type QueryType } from './record-data.ts'
 
-/** A resource record of class IN. Records of other types are skipped without being parsed. */
-export type ResourceRecord =
-  | { readonly type: 'NS' | 'CNAME'; readonly name: string; readonly ttl: number; readonly target: string }
-  | { readonly type: 'SOA'; readonly name: string; readonly ttl: number; readonly minimum: number }
-  /** A record of the type that the query asked for, in the answer section. */
-  | { readonly type: 'DATA'; readonly name: string; readonly ttl: number; readonly data: RecordValue }
-
-export interface Message {
-  /** The 16 bits after the id. */
-  readonly flags: number
-  /** Upper bits of the RCODE, from the OPT record (RFC 6891). */
-  readonly extendedRcode: number
-  readonly answers: readonly ResourceRecord[]
-  readonly authorities: readonly ResourceRecord[]
+export interface Query extends Question {
+  /** Its octets with the id 0. */
+  readonly message: Buffer
 }
 
-const TYPE_NS = TYPE_CODES.ns
-const TYPE_CNAME = 5
-const TYPE_SOA = TYPE_CODES.soa
-const TYPE_OPT = 41
-const CLASS_IN = 1
-/** A message has at most 65,535 octets. Compressed names make more text of them only in an attack on memory. */
-const MAX_DATA_TEXT = 65_535
+const HEADER_BYTES = 12
+const RESPONSE = 0x8000
+const OPCODE = 0x7800
+const TRUNCATED = 0x0200
 
-/**
- * Decodes a message whose question is known to be `name` and to end at `questionEnd`. Returns undefined if it is malformed.
- * @param type whose data to read from the answer section; NS, CNAME and SOA records are always read
- */
-export function decodeMessage(
-  bytes: Buffer,
+/** Largest response that passes every path unfragmented (DNS flag day 2020). */
+const UDP_PAYLOAD_BYTES = 1232
+
+const MAX_NAME_LENGTH = 253
+/** Labels of 1 to 63 printable octets. */
+const ENCODABLE = /^[!-\-/-~]{1,63}(?:\.[!-\-/-~]{1,63})*$/
+
+/** Returns undefined for a name that no message can carry. */
+export function createQuery(
   name: string,
-  questionEnd: number,
-  type?: RecordType,
-): Message | undefined {
+  type: QueryType = 'ns',
+  role: ServerRole = 'resolver',
+): Query | undefined {
+  if (name.length > MAX_NAME_LENGTH || !ENCODABLE.test(name)) return undefined
+  const message = encode({
+    type: 'query',
+    flags: role === 'resolver' ? RECURSION_DESIRED : 0,
+    questions: [{ name, type: RECORD_TYPES[type] }],
+    additionals: [
+      {
+        name: '.',
+        type: 'OPT',
+        udpPayloadSize: UDP_PAYLOAD_BYTES,
+        extendedRcode: 0,
+        ednsVersion: 0,
+        flags: 0,
+        flag_do: false,
+        options: [],
+      },
+    ],
+  })
+  return { name, type, role, message }
+}
+
+export function messageWithId({ message }: Query, id: number): Buffer {
+  const copy = Buffer.from(message)
+  copy.writeUInt16BE(id)
+  return copy
+}
+
+/** Returns the id of a message; undefined if it is shorter than a header. */
+export function messageId(message: Buffer): number | undefined {
+  return message.length < HEADER_BYTES ? undefined : message.readUInt16BE(0)
+}
+
+/** Interprets a message as the response to a query with the same id. Never throws. */
+export function readReply(message: Buffer, query: Query): Reply {
+  if (message.length < HEADER_BYTES) return { kind: 'mismatch' }
+  const flags = message.readUInt16BE(2)
+  if ((flags & (RESPONSE | OPCODE)) !== RESPONSE) return { kind: 'mismatch' }
+  // Checked before decoding: a truncated message may end in the middle of a record.
+  if ((flags & TRUNCATED) !== 0) return { kind: 'truncated' }
+  const packet = decodePacket(message)
+  if (packet === undefined) return { kind: 'failed' }
+  return answersQuestion(packet, query) ? classify(packet, query) : { kind: 'mismatch' }
+}
+
+/** Returns undefined if the message is malformed. */
+function decodePacket(message: Buffer): DecodedPacket | undefined {
   try {
-    const reader = new Reader(bytes, name, questionEnd)
-    const answers = readRecords(reader, reader.uint16At(6), type)
-    const authorities = readRecords(reader, reader.uint16At(8), undefined)
-    const extendedRcode = readExtendedRcode(reader, reader.uint16At(10))
-    return { flags: reader.uint16At(2), extendedRcode, answers, authorities }
-  } catch (fault) {
-    if (fault instanceof Malformed) return undefined
-    throw fault
+    const packet = decode(message)
+    // The library reads addresses beyond the end of the message.
+    return decode.bytes > message.length ? undefined : packet
+  } catch {
+    return undefined
   }
 }
 
-function readRecords(
-  reader: Reader,
-  count: number,
-  wanted: RecordType | undefined,
-): readonly ResourceRecord[] {
-  const records: ResourceRecord[] = []
-  const wantedCode = wanted === undefined ? -1 : TYPE_CODES[wanted]
-  let textRead = 0
-  for (let i = 0; i < count; i++) {
-    const name = reader.name()
-    const type = reader.uint16()
-    const klass = reader.uint16()
-    const ttl = reader.uint32()
-    const end = reader.dataEnd()
-    if (klass === CLASS_IN && wanted !== undefined && type === wantedCode) {
-      const data = readRecordData(reader, wanted, end)
-      if (reader.at !== end || (textRead += textLength(data)) > MAX_DATA_TEXT) throw MALFORMED
-      records.push({ type: 'DATA', name, ttl, data })
-    } else if (klass === CLASS_IN && (type === TYPE_NS || type === TYPE_CNAME)) {
-      const target = reader.name()
-      if (reader.at !== end) throw MALFORMED
-      records.push({ type: type === TYPE_NS ? 'NS' : 'CNAME', name, ttl, target })
-    } else if (klass === CLASS_IN && type === TYPE_SOA) {
-      reader.name()
-      reader.name()
-      // Five numbers follow, MINIMUM is the last.
-      if (reader.at + 20 !== end) throw MALFORMED
-      reader.at = end - 4
-      records.push({ type: 'SOA', name, ttl, minimum: reader.uint32() })
-    }
-    reader.at = end
-  }
-  return records
-}
-
-function readExtendedRcode(reader: Reader, count: number): number {
-  let rcode = 0
-  for (let i = 0; i < count; i++) {
-    reader.name()
-    const type = reader.uint16()
-    reader.uint16()
-    const ttl = reader.uint32()
-    reader.at = reader.dataEnd()
-    if (type === TYPE_OPT) rcode = ttl >>> 24
-  }
-  return rcode
+/** A response repeats the question (RFC 5452, section 9.1), maybe in another case (RFC 4343). A bare error may lack it. */
+function answersQuestion({ questions = [], flags = 0 }: DecodedPacket, query: Query): boolean {
+  const [question, ...others] = questions
+  if (question === undefined) return (flags & 0xf) !== 0 && (flags & 0xf) !== 3
+  return (
+    others.length === 0 &&
+    question.type === RECORD_TYPES[query.type] &&
+    question.class === 'IN' &&
+    question.name.toLowerCase() === query.name
+  )
 }

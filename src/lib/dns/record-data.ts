@@ -1,10 +1,18 @@
-import { SocketAddress } from 'node:net'
-import { MALFORMED, type Reader } from './reader.ts'
+import { isIPv4, isIPv6, SocketAddress } from 'node:net'
+import type { Answer as PacketRecord } from 'dns-packet'
 
-/** Codes of the record types that can be queried (RFC 1035, 3596, 8659). */
-export const TYPE_CODES = { a: 1, ns: 2, soa: 6, mx: 15, txt: 16, aaaa: 28, caa: 257 } as const
+/** The record types that can be queried, as `dns-packet` names them. */
+export const RECORD_TYPES = {
+  a: 'A',
+  ns: 'NS',
+  soa: 'SOA',
+  mx: 'MX',
+  txt: 'TXT',
+  aaaa: 'AAAA',
+  caa: 'CAA',
+} as const
 
-export type QueryType = keyof typeof TYPE_CODES
+export type QueryType = keyof typeof RECORD_TYPES
 
 /** Record types other than NS, whose answers name servers are. */
 export type RecordType = Exclude<QueryType, 'ns'>
@@ -37,21 +45,29 @@ export type RecordValue = string | MxRecord | SoaRecord | CaaRecord
 /** CAA tags are letters and digits (RFC 8659, section 4.1). */
 const CAA_TAG = /^[a-z0-9]+$/
 
-/** Reads the RDATA of a record, which ends at `end`. The caller checks that all of it was read. */
-export function readRecordData(reader: Reader, type: RecordType, end: number): RecordValue {
-  switch (type) {
-    case 'a':
-      return ipv4(reader.octets(end))
-    case 'aaaa':
-      return ipv6(reader.octets(end))
-    case 'mx':
-      return { preference: reader.uint16(), exchange: hostName(reader) }
-    case 'txt':
-      return characterStrings(reader, end)
-    case 'soa':
-      return soa(reader)
-    case 'caa':
-      return caa(reader, end)
+/** Returns the RDATA of a record; undefined if it is malformed, or of a type that cannot be queried. */
+export function readRecordData(record: PacketRecord): RecordValue | undefined {
+  switch (record.type) {
+    case 'A':
+      return isIPv4(record.data) ? record.data : undefined
+    case 'AAAA':
+      return isIPv6(record.data) ? canonicalIpv6(record.data) : undefined
+    case 'MX': {
+      const { preference = 0, exchange } = record.data
+      return { preference, exchange: toHostName(exchange) }
+    }
+    case 'TXT':
+      return joinStrings([record.data].flat())
+    case 'SOA': {
+      const { mname, rname, serial = 0, refresh = 0, retry = 0, expire = 0, minimum = 0 } = record.data
+      return { mname: toHostName(mname), rname: toHostName(rname), serial, refresh, retry, expire, minimum }
+    }
+    case 'CAA': {
+      const { flags = 0, tag, value } = record.data
+      return CAA_TAG.test(tag.toLowerCase()) ? { flags, tag: tag.toLowerCase(), value } : undefined
+    }
+    default:
+      return undefined
   }
 }
 
@@ -61,14 +77,6 @@ export function canonicalOrder(values: readonly RecordValue[]): readonly RecordV
   return [...byKey].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value)
 }
 
-/** Characters of a value, which determine its memory. */
-export function textLength(value: RecordValue): number {
-  if (typeof value === 'string') return value.length
-  if ('exchange' in value) return value.exchange.length
-  if ('mname' in value) return value.mname.length + value.rname.length
-  return value.tag.length + value.value.length
-}
-
 /** MX records are ordered by preference. */
 function sortKey(value: RecordValue): string {
   if (typeof value === 'string') return value
@@ -76,54 +84,20 @@ function sortKey(value: RecordValue): string {
   return 'tag' in value ? `${value.tag} ${value.value} ${value.flags}` : JSON.stringify(value)
 }
 
-function ipv4(octets: Buffer): string {
-  if (octets.length !== 4) throw MALFORMED
-  return octets.join('.')
-}
+/** Returns the canonical text (RFC 5952), which the library does not. */
+const canonicalIpv6 = (address: string) => new SocketAddress({ address, family: 'ipv6' }).address
 
-/** Returns the canonical text (RFC 5952). */
-function ipv6(octets: Buffer): string {
-  if (octets.length !== 16) throw MALFORMED
-  const groups = Array.from({ length: 8 }, (_, i) => octets.readUInt16BE(2 * i).toString(16))
-  return new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address
-}
-
-/** The root is `.`, as in zone files. */
-function hostName(reader: Reader): string {
-  return reader.name() || '.'
-}
-
-/** Joins the character-strings of a TXT record (RFC 7208, section 3.3). */
-function characterStrings(reader: Reader, end: number): string {
-  const strings: Buffer[] = []
-  while (reader.at < end) {
-    const [length = 0] = reader.octets(reader.at + 1)
-    if (reader.at + length > end) throw MALFORMED
-    strings.push(reader.octets(reader.at + length))
-  }
-  // At least one character-string, which may be empty (RFC 1035, section 3.3.14).
-  if (strings.length === 0) throw MALFORMED
-  return Buffer.concat(strings).toString('utf8')
-}
-
-function soa(reader: Reader): SoaRecord {
-  return {
-    mname: hostName(reader),
-    rname: hostName(reader),
-    serial: reader.uint32(),
-    refresh: reader.uint32(),
-    retry: reader.uint32(),
-    expire: reader.uint32(),
-    minimum: reader.uint32(),
-  }
-}
-
-function caa(reader: Reader, end: number): CaaRecord {
-  const [flags = 0, length = 0] = reader.octets(reader.at + 2)
-  const tag = reader
-    .octets(reader.at + length)
-    .toString('latin1')
+/** Returns a name in lower case, with the octets that host names cannot have as `\DDD`. The root is `.`. */
+function toHostName(name: string): string {
+  return name
     .toLowerCase()
-  if (!CAA_TAG.test(tag)) throw MALFORMED
-  return { flags, tag, value: reader.octets(end).toString('utf8') }
+    .replace(/[^a-z0-9_.*/\\-]/g, (character) =>
+      [...Buffer.from(character)].map((octet) => `\\${String(octet).padStart(3, '0')}`).join(''),
+    )
+}
+
+/** Joins the character-strings of a TXT record (RFC 7208, section 3.3), of which it has at least one. */
+function joinStrings(strings: readonly (string | Buffer)[]): string | undefined {
+  if (strings.length === 0) return undefined
+  return Buffer.concat(strings.map((string) => Buffer.from(string))).toString('utf8')
 }

@@ -1,40 +1,51 @@
 import { randomInt } from 'node:crypto'
-import type { ServerAddress } from './servers.ts'
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
-import { type PendingQuery, type Channel, Pending } from './pending.ts'
-import { encodeQuery, messageId, readReply, type Query } from './wire.ts'
+import type { Reply } from './classify.ts'
+import { messageId, messageWithId, readReply, type Query } from './message.ts'
+import type { ServerAddress } from './servers.ts'
 
-/** Far below 65,536, so that drawing a free id is fast and guessing one is infeasible. */
-const MAX_PENDING = 4_096
-/** Ports change this often, so that probing cannot find one while it is in use. */
-const MAX_QUERIES_PER_SOCKET = 512
+/** The receive buffer of a socket holds about as many answers. The next socket has another source port. */
+const QUERIES_PER_SOCKET = 256
+/** The kernel gives what it allows. */
+const RECEIVE_BUFFER_BYTES = 2 ** 20
+/** An idle port is given up after this time, so that probing cannot find one while it is in use. */
 const MAX_AGE_MS = 10_000
-/** The id of a query that was not sent. */
-const NO_ID = -1
+
+/** The outcome of a query to one server: its reply, or that it is unreachable. */
+export type ServerReply = Exclude<Reply, { kind: 'mismatch' }> | { readonly kind: 'unreachable' }
+
+/** The reply of a server after TCP, if it was truncated. */
+export type FinalReply = Exclude<ServerReply, { kind: 'truncated' }>
+
+interface PendingQuery {
+  readonly query: Query
+  readonly settle: (reply: ServerReply) => void
+}
 
 /**
- * One UDP socket, connected to one server: the kernel drops datagrams from anywhere else and reports ICMP errors.
- * Several queries share it, identified by their ids. Closes when it is retired and nothing is pending.
+ * One UDP socket, connected to one server: the kernel drops datagrams from anywhere else and reports ICMP errors. It sends 256
+ * queries with random ids, and closes when they have ended.
  */
-export class UdpSocket implements Channel {
-  queries = 0
-  retired = false
+export class UdpSocket {
   readonly #server: ServerAddress
   readonly #socket: Socket
-  readonly #pending = new Pending()
-  readonly #onClosed: () => void
-  readonly #closed: Promise<void>
+  readonly #pending = new Map<number, PendingQuery>()
   readonly #expiry: NodeJS.Timeout
-  #connected = false
-  #closing = false
+  readonly #closed = Promise.withResolvers<void>()
+  #sent = 0
+  #isConnected = false
+  #isRetired = false
+  #isClosing = false
 
-  constructor(server: ServerAddress, onClosed: () => void) {
+  constructor(server: ServerAddress) {
     this.#server = server
-    this.#onClosed = onClosed
-    this.#socket = createSocket(server.family === 6 ? 'udp6' : 'udp4')
+    this.#socket = createSocket({
+      type: server.family === 6 ? 'udp6' : 'udp4',
+      recvBufferSize: RECEIVE_BUFFER_BYTES,
+    })
     // The timer of a look-up keeps the process alive while there is something to wait for; an idle socket must not.
     this.#socket.unref()
-    this.#closed = new Promise((resolve) => this.#socket.once('close', resolve))
+    this.#socket.once('close', () => this.#closed.resolve())
     this.#socket.on('message', (message, source) => this.#receive(message, source))
     this.#socket.on('error', () => this.#fail())
     // Not the callback of connect(), which would receive errors instead of the listener above.
@@ -43,48 +54,52 @@ export class UdpSocket implements Channel {
     this.#expiry = setTimeout(() => this.retire(), MAX_AGE_MS).unref()
   }
 
-  ask(pendingQuery: PendingQuery): number {
-    if (this.#pending.size >= MAX_PENDING) {
-      queueMicrotask(() => pendingQuery.replied({ kind: 'unreachable' }))
-      return NO_ID
+  /** Whether it sends no more queries. Those in flight still get their answers. */
+  get isRetired(): boolean {
+    return this.#isRetired
+  }
+
+  /**
+   * @param settle called at most once, later than this returns
+   * @returns a function that cancels the query
+   */
+  send(query: Query, settle: (reply: ServerReply) => void): () => void {
+    let id = randomInt(0x1_0000)
+    while (this.#pending.has(id)) id = randomInt(0x1_0000)
+    const pending = { query, settle }
+    this.#pending.set(id, pending)
+    if (this.#isConnected) this.#write(id, query)
+    if (++this.#sent === QUERIES_PER_SOCKET) this.retire()
+    return () => {
+      if (this.#pending.get(id) === pending) this.#remove(id)
     }
-    const id = this.#pending.add(pendingQuery)
-    this.queries++
-    if (this.#connected) this.#send(id, pendingQuery.query)
-    return id
   }
 
-  forget(id: number, pendingQuery: PendingQuery): void {
-    if (this.#pending.delete(id, pendingQuery)) this.#settled()
-  }
-
-  /** Stops accepting queries. Those in flight still get their answers. */
   retire(): void {
-    this.retired = true
+    this.#isRetired = true
     if (this.#pending.size === 0) void this.close()
   }
 
-  /** Drops pending queries without notifying them. */
+  /** Drops the queries in flight. */
   close(): Promise<void> {
-    this.retired = true
-    this.#pending.drain()
-    if (!this.#closing) {
-      this.#closing = true
+    this.#isRetired = true
+    this.#pending.clear()
+    if (!this.#isClosing) {
+      this.#isClosing = true
       clearTimeout(this.#expiry)
-      this.#onClosed()
       this.#socket.close()
     }
-    return this.#closed
+    return this.#closed.promise
   }
 
   #flush(): void {
-    this.#connected = true
-    this.#pending.each((id, { query }) => this.#send(id, query))
+    this.#isConnected = true
+    for (const [id, { query }] of this.#pending) this.#write(id, query)
   }
 
-  #send(id: number, query: Query): void {
+  #write(id: number, query: Query): void {
     // Without a callback, Node ignores errors of synchronous sends.
-    this.#socket.send(encodeQuery(query, id), this.#afterSend)
+    this.#socket.send(messageWithId(query, id), this.#afterSend)
   }
 
   readonly #afterSend = (error: Error | null): void => {
@@ -95,58 +110,23 @@ export class UdpSocket implements Channel {
     // For some microseconds, until it was connected, the socket accepted datagrams from anyone.
     if (source.port !== this.#server.port || source.address !== this.#server.address) return
     const id = messageId(message)
-    if (id === undefined) return
-    const pending = this.#pending.get(id)
-    if (pending === undefined) return
+    const pending = id === undefined ? undefined : this.#pending.get(id)
+    if (id === undefined || pending === undefined) return
     const reply = readReply(message, pending.query)
     if (reply.kind === 'mismatch') return
-    this.#pending.delete(id, pending)
-    this.#settled()
-    pending.replied(reply)
+    this.#remove(id)
+    pending.settle(reply)
   }
 
   /** An error of a connected socket, usually ICMP "port unreachable", concerns all queries sent from it. */
   #fail(): void {
-    const failed = this.#pending.drain()
+    const failed = [...this.#pending.values()]
     void this.close()
-    for (const pendingQuery of failed) pendingQuery.replied({ kind: 'unreachable' })
+    for (const { settle } of failed) settle({ kind: 'unreachable' })
   }
 
-  #settled(): void {
-    if (this.retired && this.#pending.size === 0) void this.close()
-  }
-}
-
-/**
- * The UDP sockets that look-ups share for one server. Each query uses a random one; sockets, and so source ports,
- * are replaced after 512 queries or 10 seconds. A forger has to guess both port and id (RFC 5452), without the cost
- * of a socket per query.
- */
-export class UdpPool {
-  readonly #server: ServerAddress
-  readonly #slots: (UdpSocket | undefined)[]
-  readonly #open = new Set<UdpSocket>()
-
-  constructor(server: ServerAddress, size: number) {
-    this.#server = server
-    this.#slots = Array.from({ length: size }, () => undefined)
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([...this.#open].map((socket) => socket.close()))
-  }
-
-  /** Returns the socket for the next query. */
-  pick(): UdpSocket {
-    const index = randomInt(this.#slots.length)
-    const current = this.#slots[index]
-    if (current !== undefined && !current.retired) {
-      if (current.queries < MAX_QUERIES_PER_SOCKET) return current
-      current.retire()
-    }
-    const fresh = new UdpSocket(this.#server, () => this.#open.delete(fresh))
-    this.#open.add(fresh)
-    this.#slots[index] = fresh
-    return fresh
+  #remove(id: number): void {
+    this.#pending.delete(id)
+    if (this.#isRetired && this.#pending.size === 0) void this.close()
   }
 }

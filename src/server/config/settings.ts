@@ -88,16 +88,10 @@ export const settings = {
     parse.dnsServers,
     { needs: 'dns-mode' },
   ),
-  dnsTcp: setting(
-    'dns-tcp',
-    'bulk uses one TCP connection per server for more than 32 queries at a time; truncated uses TCP only for truncated answers',
-    'bulk',
-    oneOf('bulk', 'truncated'),
-  ),
   dnsInFlight: setting(
     'dns-in-flight',
     'maximum number of concurrent DNS queries',
-    4_096,
+    1_024,
     integer(1, 65_536),
   ),
   recheckEvery: setting(
