@@ -1,4 +1,4 @@
-import { escapeJson, toCell } from '../lib/free-text.ts'
+import { escapeHidden, toCell } from '../lib/free-text.ts'
 import type { SqlValue } from '../storage/database/sql.ts'
 import { REQUIRED_FIELDS_OF_EXPORT } from './parse-record.ts'
 import type { FieldName, FieldValue, FurtherFields } from './record-fields.ts'
@@ -27,7 +27,7 @@ export const exportFormats: Readonly<Record<ExportFormat, Format>> = {
   ndjson: {
     type: 'application/x-ndjson',
     head: () => '',
-    line: (record) => `${escapeJson(JSON.stringify(record))}\n`,
+    line: (record) => `${escapeHidden(JSON.stringify(record))}\n`,
   },
 }
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify'
 import { HttpError } from '../lib/errors.ts'
+import { isObject } from '../lib/json.ts'
 import { jsonTypeOf, type BodyField } from './body/fields.ts'
 import type { Access, Authenticator, Identity } from './auth/authenticator.ts'
 import { httpErrorOf, UNREADABLE_BODY } from './errors.ts'
@@ -8,6 +9,7 @@ import { bodyKind, parseBody } from './body/parse.ts'
 import {
   isFlag,
   parseParameters,
+  unknownParameter,
   type Given,
   type Parameter,
   type Parameters,
@@ -41,8 +43,11 @@ export interface BulkCall<P extends Parameters> extends Omit<
   'identity' | 'isCurrent' | 'expiresIn'
 > {
   readonly body: RequestBody
-  /** Authenticates by the key in the query, or else by the key found in the body. */
-  readonly identify: (keyInBody: string | undefined) => Promise<Identity>
+  /**
+   * Authenticates by the key in the query, or else by the key found in the body, and refuses unknown parameters.
+   * @param namesInBody the names of the body's fields
+   */
+  readonly identify: (keyInBody: string | undefined, namesInBody: readonly string[]) => Promise<Identity>
 }
 
 /** A response body: serialised JSON (or another type that the handler has set), an object to be serialised, a stream, or nothing. */
@@ -51,6 +56,8 @@ export type Answer = string | Buffer | Readonly<Record<string, unknown>> | Reada
 interface EndpointBase<P extends Parameters> extends Access {
   readonly path: string
   readonly parameters: P
+  /** Whether unknown parameters are ignored, as clients of the first specification may rely on, instead of refused. */
+  readonly ignoresUnknown?: boolean
   readonly document: EndpointDocument
 }
 
@@ -88,21 +95,32 @@ export function simpleEndpoint<P extends Parameters>(
   endpoint: SimpleEndpoint<P>,
 ): void {
   const { authenticator } = shared
-  const run = (identity: Identity, given: Given, request: FastifyRequest, reply: FastifyReply) => {
+  const assertKnown = knownNames(endpoint)
+  const run = (
+    identity: Identity,
+    given: Given,
+    names: readonly string[],
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ) => {
     const values = validated(endpoint.parameters, given)
+    assertKnown(names)
     const isCurrent = () => authenticator.isCurrent(given['api'], identity)
     const expiresIn = () => authenticator.expiresIn(identity)
     return endpoint.handle({ identity, values, request, reply, isCurrent, expiresIn })
   }
   register(app, shared, { ...endpoint, bodyLimit: SMALL_BODY_BYTES }, (request, reply) => {
     const { identity } = request
-    if (identity !== undefined && !METHODS_WITH_BODY.has(request.method))
-      return run(identity, queryOf(request), request, reply)
+    if (identity !== undefined && !METHODS_WITH_BODY.has(request.method)) {
+      const given = queryOf(request)
+      return run(identity, given, Object.keys(given), request, reply)
+    }
     return answerWithBody(request, reply)
   })
 
   async function answerWithBody(request: FastifyRequest, reply: FastifyReply): Promise<Answer> {
     let given = queryOf(request)
+    let names = Object.keys(given)
     const body = await receive(request, SMALL_BODY_BYTES, shared.bodies)
     if (body.bytes.byteLength > 0) {
       const fields = textFields(body, endpoint.parameters)
@@ -112,9 +130,10 @@ export function simpleEndpoint<P extends Parameters>(
       const typeError = fields.typeErrors.find(({ name }) => given[name] === undefined)
       if (typeError !== undefined) throw new HttpError(400, typeError.message)
       given = { ...fields.given, ...given }
+      names = [...names, ...fields.names]
     }
     const identity = request.identity ?? (await authenticator.identify(undefined, endpoint, request))
-    return run(identity, given, request, reply)
+    return run(identity, given, names, request, reply)
   }
 }
 
@@ -124,19 +143,31 @@ export function bulkEndpoint<P extends Parameters>(
   shared: EndpointShared,
   endpoint: BulkEndpoint<P>,
 ): void {
+  const assertKnown = knownNames(endpoint)
   register(app, shared, endpoint, async (request, reply) => {
     const body = await receive(request, endpoint.bodyLimit, shared.bodies)
     // Read now, because the handler transfers the bytes to another thread.
     const isUnsupported = body.bytes.byteLength > 0 && bodyKind(body.contentType) === undefined
-    const identify = async (keyInBody: string | undefined) => {
+    const identify = async (keyInBody: string | undefined, namesInBody: readonly string[]) => {
       request.identity ??= await shared.authenticator.identify(keyInBody, endpoint, request)
       request.bodyLease?.assignTo(request.identity.accountId)
       if (isUnsupported) throw httpErrorOf(415)
+      assertKnown([...Object.keys(queryOf(request)), ...namesInBody])
       return request.identity
     }
     const values = validated(endpoint.parameters, queryOf(request))
     return endpoint.handle({ body, identify, values, request, reply })
   })
+}
+
+/** Returns a function that throws a 400 for parameters that the endpoint does not declare. */
+function knownNames({ parameters, document, ignoresUnknown = false }: EndpointBase<Parameters>) {
+  const fields: unknown = document.body?.['properties']
+  const known = new Set(['api', ...Object.keys(parameters), ...Object.keys(isObject(fields) ? fields : {})])
+  return (names: readonly string[]): void => {
+    const unknown = ignoresUnknown ? undefined : unknownParameter(names, known)
+    if (unknown !== undefined) throw new HttpError(400, unknown)
+  }
 }
 
 type Handle = (request: FastifyRequest, reply: FastifyReply) => Answer | Promise<Answer>
@@ -242,7 +273,7 @@ async function receive(request: FastifyRequest, limit: number, budget: BodyBudge
 function textFields(
   body: RequestBody,
   parameters: Parameters,
-): { given: Given; typeErrors: ParameterTypeError[] } | undefined {
+): { given: Given; names: Iterable<string>; typeErrors: ParameterTypeError[] } | undefined {
   const parsed = parseBody(body.contentType, Buffer.from(body.bytes.buffer))
   if (!parsed.ok) return undefined
   const given: Record<string, string> = Object.create(null)
@@ -256,7 +287,7 @@ function textFields(
       )
     else if (text !== undefined) given[name] = text.value
   }
-  return { given, typeErrors }
+  return { given, names: parsed.fields.keys(), typeErrors }
 }
 
 /** A parameter whose JSON type no parameter has. */

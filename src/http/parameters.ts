@@ -1,3 +1,5 @@
+import { escapeHidden } from '../lib/free-text.ts'
+import { closestName } from '../lib/suggestion.ts'
 import { hasAtMostCharacters } from '../lib/text.ts'
 import { percentDecode } from './body/urlencoded.ts'
 
@@ -76,7 +78,20 @@ export function flag(description: string): Parameter<true> {
 export type ParseResult<P extends Parameters> =
   { readonly ok: true; readonly values: Values<P> } | { readonly ok: false; readonly message: string }
 
-/** Parses the declared parameters. Unknown ones are ignored. */
+/** Characters of an unknown name that are compared with the known ones and shown. Every known name is shorter. */
+const MAX_SHOWN_NAME = 40
+
+/** Returns what is wrong with the first name that is not known: Spanish, with the nearest known name; undefined if all are known. */
+export function unknownParameter(names: Iterable<string>, known: ReadonlySet<string>): string | undefined {
+  for (const name of names) {
+    if (known.has(name)) continue
+    const shown = name.slice(0, MAX_SHOWN_NAME)
+    return `El parámetro ${escapeHidden(shown)} no existe: ¿quiso decir ${closestName(shown, [...known])}?`
+  }
+  return undefined
+}
+
+/** Parses the declared parameters, and ignores others. */
 export function parseParameters<P extends Parameters>(parameters: P, given: Given): ParseResult<P> {
   const values: Record<string, unknown> = {}
   for (const name in parameters) {

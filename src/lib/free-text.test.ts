@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { escapeJson, fromCell, isDisplayName, toCell } from './free-text.ts'
+import { escapeHidden, fromCell, isDisplayName, toCell } from './free-text.ts'
 
 const SPECIAL = [
   "'",
@@ -44,7 +44,7 @@ test('a cell restores its text, is not a formula and shows every character', () 
 test('escaped JSON has no control characters and the same value', () => {
   fc.assert(
     fc.property(text, (given) => {
-      const json = escapeJson(JSON.stringify([given]))
+      const json = escapeHidden(JSON.stringify([given]))
       assert.deepEqual(JSON.parse(json), [given])
       assert.ok(isDisplayName(json))
     }),

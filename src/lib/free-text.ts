@@ -18,8 +18,8 @@ const toEscape = (character: string) =>
     (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`,
   ).join('')
 
-/** Escapes control and invisible characters in JSON. */
-export const escapeJson = (json: string): string => json.replace(allHidden, toEscape)
+/** Replaces control and invisible characters by their JSON escapes: in JSON the value stays the same. */
+export const escapeHidden = (text: string): string => text.replace(allHidden, toEscape)
 
 /** The start of a cell that spreadsheets take for a formula, perhaps already escaped by an apostrophe. */
 const FORMULA = /^'*[=+\-@＝＋－＠]/

@@ -230,9 +230,13 @@ suite('watches that are shared', () => {
     assert.deepEqual(await watchesOf(service, other), [masked])
 
     const { data } = Object((await deliveriesOf(service, { id: own.id })).body)
-    const unseen = { id: own.id, name: 'robado', delivery: data[0].id }
-    for (const operation of ['update', 'rotate', 'replay', 'test'])
-      assert.deepEqual((await onWatch(service, operation, unseen, other)).body, GONE, operation)
+    for (const [operation, fields] of [
+      ['update', { name: 'robado' }],
+      ['rotate', {}],
+      ['replay', { delivery: data[0].id }],
+      ['test', {}],
+    ] as const)
+      assert.deepEqual((await onWatch(service, operation, { id: own.id, ...fields }, other)).body, GONE)
     assert.deepEqual((await deliveriesOf(service, { id: own.id }, other)).body, GONE)
     assert.deepEqual((await removeWatch(service, own.id, other)).body, GONE)
     assert.deepEqual(

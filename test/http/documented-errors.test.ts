@@ -74,9 +74,20 @@ const ANYWHERE: Readonly<Record<string, (one: Documented) => Promise<Pick<Reply,
     return keyed(one, {}, key)
   },
   'La imagen no existe': (one) =>
-    keyed({ ...one, path: one.path.replace('{id}', 'nada') }, { hash: 'nada'.repeat(16) }),
+    keyed(
+      { ...one, path: one.path.replace('{id}', 'nada') },
+      one.path.startsWith('/i/') ? {} : { hash: 'nada'.repeat(16) },
+    ),
   'La vigilancia no existe': (one) =>
-    keyed({ ...one, path: one.path.replace('{token}', 'nada') }, { id: 'nada', delivery: 'nada' }),
+    keyed(
+      { ...one, path: one.path.replace('{token}', 'nada') },
+      { id: 'nada', ...(one.path.endsWith('/replay') && { delivery: 'nada' }) },
+    ),
+  'Solo la cuenta dueña puede cambiar el destino': async (one) => {
+    const { id } = await watch(service, { url: 'https://example.cl/avisos', shared: '1' })
+    const { key } = await service.newKey('ajena', 'domainwatch')
+    return keyed(one, { id, ...(one.path.endsWith('/update') && { url: '' }) }, key)
+  },
   'La cuenta no existe': (one) => keyed(one, { account: 'nadie' }),
   'La clave no existe': (one) => keyed(one, { id: 'nada' }),
   'La cuenta grupo es del servicio domainwatch': (one) => keyed(one, { account: 'grupo' }),
@@ -140,10 +151,12 @@ const sourceOf = (path: string) => readFileSync(new URL(`../${path}`, import.met
 async function provoke(one: Documented): Promise<Pick<Reply, 'status' | 'body'>> {
   const msg = String(one.body['msg'])
   const [, parameter] = /^El parámetro (\w+) debe/.exec(msg) ?? []
+  const [, unknown] = /^El parámetro (\w+) no existe/.exec(msg) ?? []
   const [, limit] = /^El cuerpo de la solicitud supera el máximo de (\d+) bytes$/.exec(msg) ?? []
   const known = ANYWHERE[msg]
   if (known !== undefined) return known(one)
   if (parameter !== undefined) return keyed(one, { [parameter]: '\0' })
+  if (unknown !== undefined) return keyed(one, { [unknown]: '' })
   if (limit !== undefined) {
     const type = 'content-type: application/json'
     return raw(one, `host: x\r\n${type}\r\ncontent-length: ${Number(limit) + 1}\r\n`)

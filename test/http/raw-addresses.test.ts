@@ -93,7 +93,7 @@ suite('connections with letters beyond ASCII in an address', () => {
     const connection = await RawConnection.open(service)
     const received = once(service.app.server.server, 'request')
     connection.send(
-      `POST /api/v1/imagestore/delete?api=${service.imageKey}&nota=ñ HTTP/1.1\r\nhost: x\r\n` +
+      `POST /api/v1/imagestore/delete?api=${service.imageKey}&hash=ñ HTTP/1.1\r\nhost: x\r\n` +
         'content-type: application/json\r\ncontent-length: 13\r\n\r\n',
     )
     await received

@@ -97,8 +97,10 @@ test("another account's images cannot be seen or deleted", async () => {
   const uploaded = await send(service, '/api/v1/imagestore/upload', { api: service.imageKey, info, image })
   const hash = textOf(uploaded, 'hash')
   const none = { status: 404, msg: 'La imagen no existe' }
-  const ask = async (path: string, api: string, method = 'GET') =>
-    (await call(service, `/api/v1/imagestore/${path}`, { method, query: { api, hash } })).body
+  const ask = async (path: string, api: string, method = 'GET') => {
+    const query = path === 'list' ? { api } : { api, hash }
+    return (await call(service, `/api/v1/imagestore/${path}`, { method, query })).body
+  }
   assert.deepEqual(await ask('get', key), none)
   assert.deepEqual(await ask('delete', key, 'DELETE'), none)
   assert.deepEqual(await ask('delete', key, 'POST'), none)

@@ -183,11 +183,13 @@ interface BatchEndpoint extends Pick<EndpointDocument, 'summary' | 'description'
   readonly operation: 'add' | 'update'
   /** The status for a body that is not a list of records. */
   readonly unreadable: 400 | 500
+  readonly ignoresUnknown: boolean
 }
 
 const ADD: BatchEndpoint = {
   operation: 'add',
   unreadable: 500,
+  ignoresUnknown: true,
   summary: 'Record domains in bulk',
   description:
     'A domain that is recorded already is updated in place. All of the batch is stored, or nothing.',
@@ -198,6 +200,7 @@ const ADD: BatchEndpoint = {
 const UPDATE: BatchEndpoint = {
   operation: 'update',
   unreadable: 400,
+  ignoresUnknown: false,
   summary: 'Mark recorded domains',
   description:
     `Sets the marks that are given and leaves the others. A discarded record deletes itself ${DISCARDED_RETENTION_DAYS} days after it was ` +
@@ -208,7 +211,7 @@ const UPDATE: BatchEndpoint = {
 
 /** Adds the endpoints that store a batch of records as a whole. */
 export function batchRoutes(app: HttpServer, shared: EndpointShared, batches: DomainBatches): void {
-  for (const { operation, unreadable, ...document } of [ADD, UPDATE]) {
+  for (const { operation, unreadable, ignoresUnknown, ...document } of [ADD, UPDATE]) {
     bulkEndpoint(app, shared, {
       service: 'domainwatch',
       scopes: ['write'],
@@ -216,11 +219,12 @@ export function batchRoutes(app: HttpServer, shared: EndpointShared, batches: Do
       path: `/api/v1/domainwatch/${operation}`,
       bodyLimit: BATCH_BODY_BYTES,
       parameters: {},
+      ignoresUnknown,
       document,
 
       async handle({ body, identify, request }) {
-        const { api, batch } = await batches.read(operation, body)
-        const identity = await identify(api)
+        const { api, names, batch } = await batches.read(operation, body)
+        const identity = await identify(api, names)
         switch (batch.kind) {
           case 'unreadable':
             throw batchError(unreadable, batch.msg)

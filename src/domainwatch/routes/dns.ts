@@ -111,6 +111,7 @@ export function dnsRoute(app: HttpServer, shared: EndpointShared, dns: Dns, inFl
     scopes: ['read', 'write'],
     methods: ['GET'],
     path: PATH,
+    ignoresUnknown: true,
     parameters: {
       domain: { ...text('Full name under .cl', 1_000), required: true, example: 'nic.cl' },
       types: typesParameter,
@@ -182,8 +183,8 @@ export function bulkDnsRoute(
     },
 
     async handle({ body, identify, reply, values }) {
-      const { api, data, types: typesInBody } = await readInThread(tasks, body)
-      const client = accountClient((await identify(api)).accountId)
+      const { api, names, data, types: typesInBody } = await readInThread(tasks, body)
+      const client = accountClient((await identify(api, names)).accountId)
       const types = readTypes(values.types ?? typesInBody)
       if (data.kind === 'unreadable') throw new HttpError(400, data.msg)
       const release = await calls.enter(client)

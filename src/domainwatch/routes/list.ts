@@ -62,6 +62,7 @@ export function listRoute(
     scopes: ['read', 'write'],
     methods: ['GET'],
     path: '/api/v1/domainwatch/list',
+    ignoresUnknown: true,
     parameters,
     document: {
       summary: 'List recorded domains',

@@ -159,7 +159,7 @@ export function queueRoute(
 
     async handle({ body, identify, values }) {
       const sent = body.bytes.byteLength === 0 ? undefined : await readInThread(tasks, body)
-      const { accountId } = await identify(sent?.api)
+      const { accountId } = await identify(sent?.api, sent?.names ?? [])
       const data = values.data === undefined ? sent?.data : readDataText(values.data, NAMES)
       const isMissing = data === undefined || (data.kind === 'unreadable' && data.isMissing)
       return { status: 200, count: await queue.release(accountId, isMissing ? undefined : namesIn(data)) }

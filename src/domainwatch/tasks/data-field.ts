@@ -20,10 +20,15 @@ type Data = { readonly kind: 'items'; readonly items: readonly unknown[] } | Unr
 export interface DataBody {
   /** The API key, if the body carries one. */
   readonly api: string | undefined
+  /** The names of its fields. */
+  readonly names: readonly string[]
   readonly data: Data
   /** The field `types` of a `dns` request; '' if it is not a text. */
   readonly types?: string | undefined
 }
+
+/** Names of fields that are passed on. */
+const MAX_NAMES = 100
 
 /** Reads a body whose field `data` is an array, or the JSON text of one, of at most `limit.max` items. */
 export function readData(
@@ -31,13 +36,15 @@ export function readData(
   limit: { readonly max: number; readonly of: string },
 ): DataBody {
   const { buffer, byteOffset, byteLength } = body.bytes
-  if (byteLength === 0) return { api: undefined, data: MISSING }
+  if (byteLength === 0) return { api: undefined, names: [], data: MISSING }
   const parsed = parseBody(body.contentType, Buffer.from(buffer, byteOffset, byteLength))
-  if (!parsed.ok) return { api: undefined, data: unreadable(UNREADABLE_BODY) }
+  if (!parsed.ok) return { api: undefined, names: [], data: unreadable(UNREADABLE_BODY) }
   const api = parsed.fields.get('api')
   const data = parsed.fields.get('data')
   return {
     api: api?.kind === 'text' ? api.value : undefined,
+    // No endpoint has as many: among these there is an unknown one if there are more.
+    names: [...parsed.fields.keys()].slice(0, MAX_NAMES),
     data: data === undefined ? MISSING : itemsOf(data, limit),
     types: optionalText(parsed.fields.get('types')),
   }

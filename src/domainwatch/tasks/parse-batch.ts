@@ -29,6 +29,8 @@ export interface Input {
 export interface Output {
   /** The API key, if the body carries it. */
   readonly api: string | undefined
+  /** The names of the body's fields. */
+  readonly names: readonly string[]
   readonly batch: Batch
 }
 
@@ -51,10 +53,10 @@ export type Batch =
     }
 
 export default function parseBatch(input: Input): Output {
-  const { api, data } = readData(input, { max: MAX_BATCH_RECORDS, of: 'registros' })
-  if (data.kind === 'unreadable') return { api, batch: data }
+  const { data, ...head } = readData(input, { max: MAX_BATCH_RECORDS, of: 'registros' })
+  if (data.kind === 'unreadable') return { ...head, batch: data }
   const { items } = data
-  if (input.operation === 'add') return { api, batch: newRows(items, input.words) }
+  if (input.operation === 'add') return { ...head, batch: newRows(items, input.words) }
   const expected: (string | number | null)[][] = []
   const read = (record: unknown, index: number) => {
     const result = parseMarks(record)
@@ -63,8 +65,8 @@ export default function parseBatch(input: Input): Output {
     return result
   }
   const batch = readAll(items, markDomains, read, merged)
-  if (batch.kind !== 'rows' || expected.length === 0) return { api, batch }
-  return { api, batch: { ...batch, expected: JSON.stringify(expected) } }
+  if (batch.kind !== 'rows' || expected.length === 0) return { ...head, batch }
+  return { ...head, batch: { ...batch, expected: JSON.stringify(expected) } }
 }
 
 function newRows(items: readonly unknown[], words: WordTrie): Batch {

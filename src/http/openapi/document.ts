@@ -11,7 +11,7 @@ import {
 import { isObject } from '../../lib/json.ts'
 import { bodyTooLarge, httpErrorOf } from '../errors.ts'
 import { problem, type JsonSchema } from './json-schema.ts'
-import { parseParameters, type Parameters } from '../parameters.ts'
+import { parseParameters, unknownParameter, type Parameters } from '../parameters.ts'
 
 /** Documentation of an endpoint, besides its parameters. */
 export interface EndpointDocument {
@@ -40,9 +40,16 @@ const COMMON_ANSWERS = {
   503: problem('Overloaded: retry after `Retry-After`', new OverloadError()),
 }
 
-const parameterAnswers = (parameters: Parameters) => ({
-  400: problem('A parameter is malformed or out of range', parameterError(parameters)),
+const parameterAnswers = ({ parameters, ignoresUnknown = false }: Documented) => ({
+  400: problem(
+    ignoresUnknown
+      ? 'A parameter is malformed or out of range'
+      : 'A parameter is malformed, out of range or unknown',
+    parameterError(parameters) ?? (ignoresUnknown ? httpErrorOf(400) : UNKNOWN_PARAMETER),
+  ),
 })
+
+const UNKNOWN_PARAMETER = new HttpError(400, unknownParameter(['apu'], new Set(['api'])) ?? '')
 
 const bodyAnswers = (bodyLimit: number) => ({
   413: problem('The body is too large', bodyTooLarge(bodyLimit)),
@@ -50,12 +57,12 @@ const bodyAnswers = (bodyLimit: number) => ({
 })
 
 /** The error for the first parameter that does not take every text. */
-function parameterError(parameters: Parameters): HttpError {
+function parameterError(parameters: Parameters): HttpError | undefined {
   for (const name of Object.keys(parameters)) {
     const parsed = parseParameters(parameters, { [name]: NO_VALUE })
     if (!parsed.ok) return new HttpError(400, parsed.message)
   }
-  return httpErrorOf(400)
+  return undefined
 }
 /** No choice, number, date or name. */
 const NO_VALUE = '\0'
@@ -65,6 +72,7 @@ const API_KEY = { type: 'string', description: 'API key; in the query or in the 
 interface Documented extends Access {
   readonly path: string
   readonly parameters: Parameters
+  readonly ignoresUnknown?: boolean
   readonly document: EndpointDocument
   /** Largest body, in bytes. */
   readonly bodyLimit: number
@@ -100,7 +108,9 @@ export function documentEndpoint(endpoint: Documented, method: string): FastifyS
     querystring: { type: 'object', properties, ...(isPost ? {} : { required }) },
     response: {
       ...COMMON_ANSWERS,
-      ...(Object.keys(parameters).length > 0 ? parameterAnswers(parameters) : {}),
+      ...(endpoint.ignoresUnknown === true && Object.keys(parameters).length === 0
+        ? {}
+        : parameterAnswers(endpoint)),
       ...(isPost ? bodyAnswers(bodyLimit) : {}),
       ...document.answers,
     },

@@ -64,6 +64,7 @@ export function getRoute(app: HttpServer, shared: EndpointShared, database: Data
     scopes: ['read', 'upload'],
     methods: ['GET'],
     path: '/api/v1/imagestore/get',
+    ignoresUnknown: true,
     parameters: { hash: hashParameter },
     document: {
       summary: 'Details of an image',

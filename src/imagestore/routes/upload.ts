@@ -89,6 +89,7 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
     path: '/api/v1/imagestore/upload',
     bodyLimit: maxBodyBytes(maxBytes),
     parameters: {},
+    ignoresUnknown: true,
     document: {
       summary: 'Upload an image',
       body: uploadBody,
@@ -115,7 +116,7 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
         { contentType, bytes, strips },
         { transfer: [bytes.buffer], client },
       )
-      const identity = await identify(upload.api)
+      const identity = await identify(upload.api, [])
       const { accountId } = identity
       const uploader = uploaderOf(identity)
       const { info, image } = upload

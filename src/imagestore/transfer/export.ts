@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
-import { escapeJson } from '../../lib/free-text.ts'
+import { escapeHidden } from '../../lib/free-text.ts'
 import { createFile, makeFolder } from '../../lib/private-files.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import type { Database } from '../../storage/database/database.ts'
@@ -56,7 +56,7 @@ export async function exportImages(options: ImageExport): Promise<ExportTotals> 
         continue
       }
       count[outcome]++
-      await manifest.write(`${escapeJson(JSON.stringify({ file, ...answerOf('export', image) }))}\n`)
+      await manifest.write(`${escapeHidden(JSON.stringify({ file, ...answerOf('export', image) }))}\n`)
       onProgress(outcome === 'written' ? blob.size : 0)
     }
     await manifest.sync()
