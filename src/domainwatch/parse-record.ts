@@ -1,7 +1,7 @@
 import { epochOf, isCalendarDateTime } from '../lib/dates.ts'
 import { jsonTypeOf } from '../http/body/fields.ts'
 import { isObject } from '../lib/json.ts'
-import { DISPLAY_NAME_TAKES, isDisplayName } from '../lib/free-text.ts'
+import { DISPLAY_NAME_TAKES, isDisplayName, isDisplayText } from '../lib/free-text.ts'
 import { parseLabel } from '../lib/domain-names.ts'
 import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
 import type { RowOf } from '../storage/database/batch.ts'
@@ -53,7 +53,7 @@ export function parseNewRecord(record: unknown, split: SplitName): ParsedRecord<
   return bad('agent', read.row.agent, TAKES_DISPLAY_NAME)
 }
 
-/** Any agent is valid here: agents stored before they had to be display names are restored as they were. */
+/** Any agent is valid here: agents and notes stored before they had to be visible are restored as they were. */
 function readRecord(record: unknown, split: SplitName): ParsedRecord<NewDomain> {
   if (!isObject(record)) return notAnObject(record)
   const { domain, length, reserve, status, date_reg, agent } = record
@@ -95,6 +95,7 @@ export function parseMarks(record: unknown): ParsedMarks {
   if (agent !== undefined && !isDisplayName(agent)) return bad('agent', agent, TAKES_DISPLAY_NAME)
   if (!isOptionalBit(seen)) return bad('seen', seen, TAKES_BIT, 'bit')
   if (note !== undefined && !isNote(note)) return bad('note', note, TAKES_NOTE, 'text')
+  if (note !== undefined && !isDisplayText(note)) return bad('note', note, TAKES_DISPLAY_TEXT)
   const readTags = tags === undefined ? [] : tagsOf(tags)
   if (readTags === undefined) return bad('tags', tags, TAKES_TAGS, 'array')
   const expected = expect === undefined ? undefined : readExpected(expect)
@@ -235,6 +236,7 @@ const TAKES_DATE = 'debe ser una fecha y hora real con el formato YYYY-MM-DD HH:
 const TAKES_AGENT = `debe ser un texto de 1 a ${MAX_AGENT_LENGTH} caracteres`
 const TAKES_DISPLAY_NAME = `${TAKES_AGENT}, ${DISPLAY_NAME_TAKES}`
 const TAKES_NOTE = `debe ser un texto de ${MAX_NOTE_CHARACTERS} caracteres como máximo, sin caracteres de control salvo saltos de línea`
+const TAKES_DISPLAY_TEXT = `${TAKES_NOTE} ni caracteres invisibles`
 const TAKES_TAGS = `debe ser un arreglo de ${MAX_TAGS} textos como máximo, de 1 a ${MAX_TAG_CHARACTERS} letras, dígitos o guiones`
 const TAKES_EXPECTED = `debe ser un objeto con alguno de los campos ${EXPECTABLE_FIELDS.join(', ')}`
 const takesLength = (name: string) => `debe ser el número de caracteres de «${name}», ${name.length}`

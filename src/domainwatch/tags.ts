@@ -1,3 +1,4 @@
+import { isDisplayName } from '../lib/free-text.ts'
 import { hasAtMostCharacters } from '../lib/text.ts'
 
 export const MAX_TAGS = 10
@@ -6,7 +7,8 @@ export const MAX_TAG_CHARACTERS = 30
 /** Returns a tag as it is stored; undefined if the text is not one. */
 export function foldTag(text: string): string | undefined {
   const tag = text.toLowerCase().normalize('NFC')
-  return /^[\p{L}\p{N}-]+$/u.test(tag) && hasAtMostCharacters(tag, MAX_TAG_CHARACTERS) ? tag : undefined
+  const isTag = /^[\p{L}\p{N}-]+$/u.test(tag) && isDisplayName(tag)
+  return isTag && hasAtMostCharacters(tag, MAX_TAG_CHARACTERS) ? tag : undefined
 }
 
 /** Returns a column's value for tags, or for the words of a name: a space before and after each, so that `contains` finds one. */

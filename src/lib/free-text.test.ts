@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { escapeHidden, fromCell, isDisplayName, toCell } from './free-text.ts'
+import { escapeHidden, fromCell, isDisplayName, isDisplayText, toCell } from './free-text.ts'
 
 const SPECIAL = [
   "'",
@@ -22,6 +22,10 @@ const SPECIAL = [
   '\u2066',
   '\u0085',
   '\ufeff',
+  '\u200d',
+  '\ufe0f',
+  '\u{e0061}',
+  '\u{1f3f4}',
   '🔭',
 ]
 const text = fc.oneof(
@@ -64,9 +68,18 @@ test('an ordinary text is its own cell', () => {
 
 test('a display name has no control or invisible character', () => {
   const bad = [
-    0, 7, 9, 0x7f, 0x85, 0xd800, 0x61c, 0x200b, 0x200e, 0x2028, 0x2029, 0x202a, 0x202e, 0x2060, 0x2066,
-    0x2069, 0xfeff,
+    0, 7, 9, 0x7f, 0x85, 0xad, 0x34f, 0xd800, 0x61c, 0x115f, 0x180e, 0x200b, 0x200c, 0x200d, 0x200e, 0x2028,
+    0x2029, 0x202a, 0x202e, 0x2060, 0x2064, 0x2066, 0x2069, 0x206f, 0x3164, 0xfe0f, 0xfeff, 0xffa0, 0xfff9,
+    0xe0001, 0xe0061,
   ]
-  for (const code of bad) assert.ok(!isDisplayName(`a${String.fromCharCode(code)}b`), code.toString(16))
-  for (const good of ['Ñandú', '👩‍🚀', 'می‌خواهم', '日本', '\u00a0']) assert.ok(isDisplayName(good))
+  for (const code of bad) assert.ok(!isDisplayName(`a${String.fromCodePoint(code)}b`), code.toString(16))
+  const good = [
+    ['Ñandú', 'n\u0303', 'می‌خواهم', 'क्‍ष', '日本', '\u00a0', '¿qué?'],
+    ['👩‍🚀', '👩🏽‍🚀', '❤️', '🏳️‍🌈', '1️⃣', '👨‍👩‍👧‍👦', '🧑🏻‍❤️‍💋‍🧑🏼', '🇨🇱', '🏴󠁧󠁢󠁥󠁮󠁧󠁿'],
+  ].flat()
+  for (const text of good) assert.ok(isDisplayName(text), text)
+  assert.deepEqual(
+    [isDisplayName('a\nb'), isDisplayText('a\r\nb'), isDisplayText('a\tb')],
+    [false, true, false],
+  )
 })

@@ -1,13 +1,26 @@
-/** Control characters (C0, DEL, C1), lone surrogates, line and paragraph separators, and directional overrides. */
-const CONTROLS = '\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}\\u202a-\\u202e\\u2066-\\u2069'
-/** Directional marks, zero-width spaces, the byte order mark. Not the joiners U+200C and U+200D, which emoji and several scripts need. */
-const INVISIBLE = '\\p{Bidi_Control}\\u200b\\u2060-\\u2064\\ufeff\\ufff9-\\ufffb'
+/** Control characters (C0, DEL, C1), lone surrogates, line and paragraph separators, annotations. */
+const CONTROLS = '\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}\\ufff9-\\ufffb'
+/** Characters without a glyph: directional controls, zero-width spaces, the byte order mark, fillers. Not those of `MISPLACED`. */
+const INVISIBLE = '[\\p{DI}--[\\u200c\\u200d\\ufe0e\\ufe0f\\u{e0020}-\\u{e007f}]]'
+/** Letters and marks of scripts in which joiners change how a word is written. */
+const JOINABLE = '[[\\p{L}\\p{M}]--[\\p{DI}\\p{sc=Latn}\\p{sc=Grek}\\p{sc=Cyrl}\\p{sc=Zinh}]]'
+/** Joiners, variation selectors and tags where neither a script nor an emoji needs them: two such names would look the same. */
+const MISPLACED = [
+  `(?<!${JOINABLE})\\u200c`,
+  `(?<!${JOINABLE}|\\p{ExtPict}\\ufe0f?\\p{EMod}?)\\u200d`,
+  '(?<!\\p{Emoji})[\\ufe0e\\ufe0f]',
+  '(?<!\\u{1f3f4}[\\u{e0020}-\\u{e007f}]{0,6})[\\u{e0020}-\\u{e007f}]',
+]
+const HIDDEN = [`[${CONTROLS}${INVISIBLE}]`, ...MISPLACED].join('|')
 
-const hidden = new RegExp(`[${CONTROLS}${INVISIBLE}]`, 'u')
-const allHidden = new RegExp(`[${CONTROLS}${INVISIBLE}]`, 'gu')
+const hidden = new RegExp(HIDDEN, 'v')
+const allHidden = new RegExp(HIDDEN, 'gv')
 
-/** Whether a name that people identify something by (an agent, an account, a watch) has no control or invisible character. */
+/** Whether a text of one line that people read (an agent, an account, a watch, a tag) has no control or invisible character. */
 export const isDisplayName = (text: string): boolean => !hidden.test(text)
+
+/** The same for a text that may have several lines. */
+export const isDisplayText = (text: string): boolean => isDisplayName(text.replaceAll(/[\r\n]/g, ' '))
 
 /** The rule of `isDisplayName`, for error messages. */
 export const DISPLAY_NAME_TAKES = 'sin caracteres de control ni invisibles'

@@ -14,7 +14,7 @@ export function suggestion(name: string, known: readonly string[]): string | und
   return distance(name.toLowerCase(), best.toLowerCase()) <= limit ? best : undefined
 }
 
-/** What it costs to swap two neighbours: a little less than another letter, so that `stauts` is closer to `status` than to `starts`. */
+/** What it costs to swap two neighbours: a little less than another letter: the letters are right. */
 const SWAP_COST = 0.9
 
 /** Levenshtein distance with swaps of neighbours, a row at a time. */

@@ -40,7 +40,7 @@ for (const encoding of ENCODINGS) {
       const { status, body } = await add(service, [record('prueba', { agent })], { encoding })
       if (status === 200) agents.push(agent)
       else {
-        assert.match(agent, /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\u2060-\u2064\ufeff\ufff9-\ufffb]/u)
+        assert.match(agent, /[\p{Cc}\p{Zl}\p{Zp}\p{DI}\ufff9-\ufffb]/u)
         assert.partialDeepStrictEqual(body, { status: 500, count: 0, errors: [{ index: 0, field: 'agent' }] })
       }
     }

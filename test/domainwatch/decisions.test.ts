@@ -119,6 +119,9 @@ test('hostile values are rejected with their message, and nothing is stored', as
     ...['a\0b', 'a\tb', 'a\u001bb', 'a\u0085b', '\ud800', 'ñ'.repeat(1_001), '🦤'.repeat(1_001)].map(
       (note): [Fields, string, string] => [{ note }, 'note', NOTE],
     ),
+    ...['a\u202eb', 'a\u2028b', 'a\u200bb', 'a\u2066b', 'a\u200db', '\ufeffa', 'a\u00adb'].map(
+      (note): [Fields, string, string] => [{ note }, 'note', `${NOTE} ni caracteres invisibles`],
+    ),
     [{ tags: 'casa' }, 'tags', 'El campo tags debe ser un arreglo, no un texto'],
     [{ tags: null }, 'tags', 'El campo tags debe ser un arreglo, no null'],
     [{ tags: { 0: 'casa' } }, 'tags', 'El campo tags debe ser un arreglo, no un objeto'],
@@ -129,6 +132,7 @@ test('hostile values are rejected with their message, and nothing is stored', as
       ['a_b'],
       ['a,b'],
       ['a\u200bb'],
+      ['a\u3164b'],
       ['\ud800'],
       ['x'.repeat(31)],
       [7],
@@ -164,6 +168,13 @@ test('hostile values are rejected with their message, and nothing is stored', as
     errors: bad.map(([, field, msg], i) => ({ index: i + 1, field, msg })),
   })
   assert.deepEqual(await whole('hostil'), before)
+})
+
+test('a note keeps line ends and what emoji and scripts need', async () => {
+  await stored(service, [record('anotada')])
+  const note = 'Ñandú:\r\n👩‍🚀 ❤️ 🏴󠁧󠁢󠁥󠁮󠁧󠁿\nمی‌خواهم'
+  await succeeds({ domain: 'anotada', note })
+  assert.equal((await whole('anotada'))['note'], note)
 })
 
 test('the longest note and ten of the longest tags are stored, in two scripts', async () => {

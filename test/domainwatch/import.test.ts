@@ -78,9 +78,11 @@ test('decisions, notes and tags are exported on request and imported; an import 
   await stored(service, [record('uno'), record('dos'), record('tres', { status: 0 })])
   const note = '=1+1\r\n"ñ", \u202e\\u000a;'
   await update(service, [
-    { domain: 'uno', seen: 1, note, tags: ['ñandú', 'b-2'] },
+    { domain: 'uno', seen: 1, note: 'x', tags: ['ñandú', 'b-2'] },
     { domain: 'dos', note: '-1' },
   ])
+  // A note from before invisible characters were refused.
+  await service.sql(`UPDATE domains SET note = '${note}' WHERE name = 'uno'`)
   const all = { fields: 'all', sort: 'asc' }
   const now = '2026-01-15 09:00:00'
   const ndjson = (await exported(service, { ...all, format: 'ndjson' })).text
