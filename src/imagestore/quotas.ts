@@ -39,8 +39,10 @@ export async function checkQuota(
   return undefined
 }
 
-export function quotaError({ of, max, used }: QuotaExceeded): HttpError {
-  return of === 'images'
-    ? new HttpError(403, `La aplicación ya tiene el máximo de ${max} imágenes`)
-    : new HttpError(413, `La imagen no cabe: la aplicación ocupa ${used} de un máximo de ${max} bytes`)
+/** @param seesAll whether the key sees all images of the application, and so how many there are */
+export function quotaError({ of, max, used }: QuotaExceeded, seesAll: boolean): HttpError {
+  if (of === 'images')
+    return new HttpError(403, `La aplicación ya tiene el máximo de ${seesAll ? `${max} ` : ''}imágenes`)
+  const usage = seesAll ? `: la aplicación ocupa ${used} de un máximo de ${max} bytes` : ' en la aplicación'
+  return new HttpError(413, `La imagen no cabe${usage}`)
 }

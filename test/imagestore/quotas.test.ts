@@ -13,6 +13,7 @@ import {
   problem,
   stamped,
 } from '../support/images.ts'
+import { limited } from '../support/key-limits.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
 
 const png = await gradient(20, 10).png().toBuffer()
@@ -43,7 +44,7 @@ suite('quotas and lifetimes of images', () => {
       const { derivatives: _, ...body } = answer.body
       return body
     }
-    return { client, id, stats, settle }
+    return { name, client, id, stats, settle }
   }
 
   test('concurrent uploads fill exactly the permitted number of images', async () => {
@@ -85,6 +86,22 @@ suite('quotas and lifetimes of images', () => {
       links.map(({ status }) => status),
       names.map(() => 200),
       'refusals take nothing from others',
+    )
+  })
+
+  test('a key that sees only its own images learns nothing of the others from a full quota', async () => {
+    const { name, client, settle } = await application({ max_bytes: size })
+    assert.equal((await client.upload(image('otra'))).status, 200)
+    const { key } = await service.newKey(name, 'imagestore', limited({ scope: 'upload' }))
+    const uploads = new ImageClient(service.url, key)
+    assert.deepEqual(
+      plain(await uploads.upload(image('suya'))),
+      problem(413, 'La imagen no cabe en la aplicación'),
+    )
+    await settle({ max_bytes: 10 * size, max_images: 1 })
+    assert.deepEqual(
+      plain(await uploads.upload(image('suya'))),
+      problem(403, 'La aplicación ya tiene el máximo de imágenes'),
     )
   })
 

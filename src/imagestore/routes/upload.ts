@@ -99,7 +99,7 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
         401: problem('No key, no `info`, or a damaged image', damaged()),
         403: problem(
           'The key is of the other service, or the application has as many images as it may have',
-          quotaError({ kind: 'full', of: 'images', max: 100, used: 100 }),
+          quotaError({ kind: 'full', of: 'images', max: 100, used: 100 }, true),
         ),
         413: problem(
           'The image is too large, or larger than the room that the application has left',
@@ -135,7 +135,7 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
           return { status: 200, ...answerOf('upload', blob), similar: count }
         }
         case 'full':
-          throw quotaError(outcome)
+          throw quotaError(outcome, uploader === undefined)
         case 'damaged':
           requestLog(request).info({ reason: outcome.reason }, 'image refused')
           throw damaged()

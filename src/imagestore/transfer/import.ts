@@ -124,7 +124,7 @@ async function storeOne({ content }: ImportItem, options: ImageImport): Promise<
       const outcome = await store.upload({ accountId, ...kept, info: { ...info, expires }, date }, signal)
       if (outcome.kind === 'stored') return undefined
       if (outcome.kind === 'damaged') return `damaged: ${outcome.reason}`
-      if (outcome.kind === 'full') return quotaError(outcome).message
+      if (outcome.kind === 'full') return quotaError(outcome, true).message
       if (outcome.kind === 'aborted') throw new Error('interrupted')
       if (attempt === MAX_ATTEMPTS) throw new Error('the decoder is busy')
       await pause(PAUSE_MS * attempt)
