@@ -57,8 +57,8 @@ function limitMemory() {
   if (Object.keys(process.env).some((name) => name.startsWith('MALLOC_'))) return
   const memory = {
     MALLOC_ARENA_MAX: '2',
-    MALLOC_MMAP_THRESHOLD_: '1048576',
-    MALLOC_TRIM_THRESHOLD_: '8388608',
+    MALLOC_MMAP_THRESHOLD_: '131072',
+    MALLOC_TRIM_THRESHOLD_: '1048576',
   }
   const args = [process.execPath, '--max-semi-space-size=2', ...process.execArgv, ...process.argv.slice(1)]
   process.execve(process.execPath, args, { ...process.env, ...memory })

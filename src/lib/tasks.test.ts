@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,6 +26,16 @@ test('a client with many tasks does not starve others', async () => {
   await run('account 2')
   assert.ok(order.length < 20, `${order.length} tasks came first`)
   await Promise.all(greedy)
+})
+
+test('the last thread ends when it is idle, with its heap', async () => {
+  const started = once(process, 'worker')
+  const pool = createTasks(1, undefined, 1)
+  assert.ok(await pool.run(PARSE, body()))
+  const [thread] = await started
+  await once(thread, 'exit')
+  assert.ok(await pool.run(PARSE, body()))
+  await pool.close()
 })
 
 /** Uses up all file descriptors, so that the first thread of the pool cannot start, then frees them again. */

@@ -12,7 +12,8 @@ const MAX_WAITING = 1_024
 const TASK_TIMEOUT_MS = 30_000
 /** The same for a task that no request waits for: sorting two million records takes a minute on a slow machine. */
 export const BACKGROUND_TASK_TIMEOUT_MS = 600_000
-const IDLE_THREAD_MS = 60_000
+/** An idle thread keeps its heap, which one large body can grow by a quarter of a gigabyte: so none stays. */
+const IDLE_THREAD_MS = 30_000
 /** How long closing waits for running tasks. Node aborts the process if a thread is terminated while it loads a module. */
 const CLOSE_TIMEOUT_MS = 1_000
 
@@ -50,7 +51,11 @@ export interface Tasks {
  * @param threads for requests. The service's own work gets as many again, started on demand.
  * @param failed called with the error of a thread that fails while it has no task
  */
-export function createTasks(threads: number, failed: (error: unknown) => void = () => {}): Tasks {
+export function createTasks(
+  threads: number,
+  failed: (error: unknown) => void = () => {},
+  idleMs = IDLE_THREAD_MS,
+): Tasks {
   let started: Piscina | undefined
   let isClosing = false
   // One client may use all threads while no other one waits.
@@ -85,23 +90,27 @@ export function createTasks(threads: number, failed: (error: unknown) => void = 
     },
   }
 
-  /** Started by the first task: many services have none for a long time. Afterwards one thread stays. */
+  /** Started by the first task: many services have none for a long time. */
   function pool(): Piscina {
     if (started !== undefined) return started
     if (isClosing) throw new OverloadError()
-    started = new Piscina({
-      minThreads: 1,
+    const threadPool = new Piscina({
+      minThreads: 0,
       maxThreads: 2 * threads,
       maxQueue: MAX_WAITING,
-      idleTimeout: IDLE_THREAD_MS,
+      idleTimeout: idleMs,
       closeTimeout: CLOSE_TIMEOUT_MS,
     })
-    // Without a listener the event would end the process. The pool starts another thread for the next task.
-    started.on('error', (error) => {
+    threadPool.on('error', (error) => {
       // While closing, it reports tasks that are still running.
-      if (!isClosing) failed(error)
+      if (isClosing) return
+      failed(error)
+      // A thread could not start, and the pool starts no other one for the tasks that wait for it: the next task starts a new pool.
+      started = undefined
+      void threadPool.destroy()
     })
-    return started
+    started = threadPool
+    return threadPool
   }
 }
 
@@ -111,7 +120,7 @@ function isCapacityError(error: Error): boolean {
   return (
     isThreadMissing ||
     ['AbortError', 'TimeoutError'].includes(error.name) ||
-    error.message === 'Task queue is at limit'
+    ['Task queue is at limit', 'Terminating worker thread'].includes(error.message)
   )
 }
 
