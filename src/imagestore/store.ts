@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import type { StagedFile, Staging } from '../storage/blobs/staging.ts'
 import { secondsOf, type Clock } from '../lib/clock.ts'
+import { lruCache } from '../lib/lru-cache.ts'
 import { Requesters } from '../lib/requesters.ts'
 import { accountClient } from '../lib/client.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
@@ -29,6 +30,7 @@ export interface Upload {
 }
 
 type Stored = { readonly kind: 'stored'; readonly blob: BlobRow }
+type Refusal = Extract<Inspection, { readonly kind: 'damaged' }>
 type InspectedUpload = Extract<Inspection, { readonly kind: 'image' }>
 export type UploadOutcome = Stored | QuotaExceeded | Exclude<Inspection, InspectedUpload>
 
@@ -37,6 +39,9 @@ export type OrphanSweep =
   /** Nothing was removed. */
   | Exclude<Ownership, { readonly kind: 'own' }>
 
+/** Bytes that did not decode are refused without another attempt for this long. */
+const REFUSAL_MS = 600_000
+const MAX_REFUSALS = 10_000
 const TRASH_BATCH_KEYS = 1_000
 /** A sweep gives up after this many failures: then the whole store is failing, not single blobs. */
 const MAX_SWEEP_FAILURES = 3
@@ -58,6 +63,8 @@ export class ImageStore {
     if (!(await this.#isBackupRunning())) await this.#emptyTrash(key)
   })
   readonly #forget: (key: string) => Promise<void>
+  /** Why bytes were refused, by their hash. */
+  readonly #refusals = lruCache<Refusal>(MAX_REFUSALS, { ttl: REFUSAL_MS })
 
   /** @param forget removes the derivatives of a blob; rejects if some may be left */
   constructor(
@@ -88,10 +95,13 @@ export class ImageStore {
     if (held !== undefined) return held
     const exceeded = await this.#precheckQuota(upload)
     if (exceeded !== undefined) return exceeded
+    const refused = this.#refusals.get(upload.hash)
+    if (refused !== undefined) return refused
     await this.#ownership.assertOwn()
     await using staged = await this.#staging.write(upload.bytes)
     const requesters = new Requesters(accountClient(upload.accountId))
     const inspection = await this.#engine.inspect(staged.path, signal, requesters)
+    if (inspection.kind === 'damaged') this.#refusals.set(upload.hash, inspection)
     return inspection.kind === 'image' ? await this.#store(upload, staged, inspection) : inspection
   }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { after, before, suite, test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import {
@@ -41,6 +42,12 @@ function manyFrames(side: number, frames: number): Buffer {
   return Buffer.concat([head, ...Array.from({ length: frames }, () => frame), Buffer.from(';')])
 }
 
+/** 35 bytes: one pixel on a screen of 4.3 gigapixels. The decoder ignores the screen, the hash does not. */
+const hugeScreen = Buffer.from(
+  '474946383961ffffffff8000000000000000ff2c00000000010001000002024401003b',
+  'hex',
+)
+
 const svg = (content: string, size = 'width="100" height="100"') =>
   Buffer.from(
     `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${size}>${content}</svg>`,
@@ -71,6 +78,7 @@ const bombs: readonly (readonly [name: string, bytes: Buffer, outcome: 'refused'
   ['a PNG that claims the largest size there is', blackPng(0x7fffffff, 0x7fffffff, 0), 'refused'],
   ['a whole PNG past the limit of pixels', blackPng(9_000, 8_000, 8_000), 'refused'],
   ['a PNG within the limit whose pixels are not there', blackPng(7_000, 7_000, 10), 'refused'],
+  ['a GIF with a screen of 65,535 × 65,535 pixels', hugeScreen, 'refused'],
   ['a GIF of 10,000 frames on a canvas of a megapixel', manyFrames(1_000, 10_000), 'refused'],
   ['a GIF whose frames together pass the limit by little', manyFrames(1_000, 65), 'refused'],
   [
@@ -82,6 +90,18 @@ const bombs: readonly (readonly [name: string, bytes: Buffer, outcome: 'refused'
   ['an SVG of nested entities', entities(9), 'handled'],
   ['an SVG of deep nesting', svg(`${'<g>'.repeat(50_000)}${'</g>'.repeat(50_000)}`), 'handled'],
 ]
+
+const noProc = process.platform !== 'linux' && 'no /proc'
+
+/** The limits on address space of all decoders that this process has started. */
+async function decoderLimits(): Promise<string[]> {
+  const children = await readFile(`/proc/self/task/${process.pid}/children`, 'latin1')
+  const limits = children
+    .trim()
+    .split(' ')
+    .map((pid) => readFile(`/proc/${pid}/limits`, 'latin1').catch(() => ''))
+  return (await Promise.all(limits)).flatMap((text) => /^Max address space +(\S+)/m.exec(text)?.[1] ?? [])
+}
 
 suite('decompression bombs', () => {
   let service: TestService
@@ -112,6 +132,43 @@ suite('decompression bombs', () => {
       assert.equal((await fotos.upload(stamped(png, name))).status, 200)
     })
   }
+
+  const restarts = async () =>
+    Number(
+      /^catalejo_images_restarts_total (\d+)/m.exec(
+        await (await fetch(`${service.url}/metrics`)).text(),
+      )?.[1],
+    )
+
+  test('a GIF with a huge screen is refused before its screen is allocated', async () => {
+    const before = await restarts()
+    assert.deepEqual(plain(await fotos.upload(Buffer.concat([hugeScreen, Buffer.from('otra')]))), DAMAGED)
+    assert.equal(await restarts(), before)
+  })
+
+  test('bytes that stopped a decoder are refused without another attempt', async () => {
+    const turbulence = '<filter id="f"><feTurbulence baseFrequency="0.05" numOctaves="99"/></filter>'
+    const slow = svg(
+      `${turbulence}<rect width="4000" height="4000" filter="url(#f)"/>`,
+      'width="4000" height="4000"',
+    )
+    const before = await restarts()
+    for (const _ of [1, 2, 3]) assert.deepEqual(plain(await fotos.upload(slow)), DAMAGED)
+    assert.equal(await restarts(), before + 1)
+  })
+
+  test('the system limits the memory of decoders, whatever a header says', { skip: noProc }, async () => {
+    await using small = await startService({ flags: { 'image-memory': '128' } })
+    const client = new ImageClient(small.url, small.imageKey)
+    // 400 MB, decoded by the renderer of the SVG.
+    const hidden = blackPng(20_000, 20_000, 20_000).toString('base64')
+    const bytes = svg(`<image width="9" height="9" href="data:image/png;base64,${hidden}"/>`)
+    assert.deepEqual(plain(await client.upload(bytes)), DAMAGED)
+    assert.equal((await client.upload(png)).status, 200)
+    // 128 MiB for an image, and 1,536 for the addresses that the program itself reserves.
+    const limit = String((128 + 1_536) * 1024 * 1024)
+    assert.ok((await decoderLimits()).includes(limit))
+  })
 
   test('a GIF within the limit is stored', async () => {
     assert.equal((await fotos.upload(manyFrames(1_000, 60))).status, 200)

@@ -6,7 +6,6 @@ import sharp from 'sharp'
 import { decodeCost, deriveCost } from './cost.ts'
 import { deriveImage } from './derive.ts'
 import { inspectSource } from './inspect.ts'
-import { startMemoryGuard } from './process-limits.ts'
 import type { FromDecoder, JobMessage, JobOutcome, ToDecoder } from './protocol.ts'
 import { AlteredImage, openSource, readImageFile } from './source.ts'
 import { asError } from '../../lib/errors.ts'
@@ -20,9 +19,10 @@ const MAJOR_COLLECTION_BYTES = 40 * MIB
 const BLOATED_BYTES = 208 * MIB
 /** Buffer for the files of successive jobs: most photographs fit. Untouched pages take no memory. */
 const FILE_BUFFER_BYTES = 8 * MIB
-/** For reading a header: an SVG is parsed completely for that. */
-const HEADER_BYTES = 128 * MIB
 const MAX_REASON_LENGTH = 300
+/** What V8, libvips and the libraries below it say when the system refuses memory, some of them of a damaged file. */
+const OUT_OF_MEMORY =
+  /out of memory|insufficient memory|allocation failed|could not allocate|bad_alloc|unable to grow/i
 /** Light jobs need less memory, and less than about a second. */
 const HEAVY_BYTES = 192 * MIB
 const HEAVY_SECONDS = 1
@@ -41,7 +41,6 @@ sharp.unblock({
   operation: ['Jpeg', 'Png', 'Nsgif', 'Webp', 'Heif', 'Tiff', 'Svg'].map((name) => `VipsForeignLoad${name}`),
 })
 
-const guard = startMemoryGuard()
 const fileBuffer = Buffer.allocUnsafeSlow(FILE_BUFFER_BYTES)
 let onAdmission: ((isAdmitted: boolean) => void) | undefined
 
@@ -57,7 +56,6 @@ function requestAdmission(bytes: number, isHeavy: boolean): Promise<boolean> {
 }
 
 async function run({ path, task, maxPixels, timeoutMs, granted }: JobMessage): Promise<JobOutcome> {
-  guard.allow(HEADER_BYTES)
   try {
     const isInspection = task.operation === 'inspect'
     const image = readImageFile(path, fileBuffer, isInspection ? undefined : task.hash)
@@ -83,12 +81,11 @@ async function run({ path, task, maxPixels, timeoutMs, granted }: JobMessage): P
     const isGranted = bytes <= granted && !isSlow
     if (!isGranted && !(await requestAdmission(bytes, isSlow || bytes > HEAVY_BYTES)))
       return { kind: 'too-heavy', reason: `needs ${bytes} bytes to decode` }
-    guard.allow(bytes)
     return isInspection ? await inspectSource(source) : await deriveImage(source, task.plan, watermark)
   } catch (error) {
-    const reason = asError(error).message
-    const isAltered = error instanceof AlteredImage
-    return { kind: 'damaged', reason: reason.slice(0, MAX_REASON_LENGTH), isAltered }
+    const reason = asError(error).message.slice(0, MAX_REASON_LENGTH)
+    if (OUT_OF_MEMORY.test(reason)) return { kind: 'too-heavy', reason, isOutOfMemory: true }
+    return { kind: 'damaged', reason, isAltered: error instanceof AlteredImage }
   }
 }
 
@@ -106,11 +103,11 @@ process.on('message', (message: ToDecoder) => {
     return
   }
   void run(message).then(async (outcome) => {
-    guard.stop()
     // Not `arrayBuffers`, which does not include sharp's buffers.
     if (process.memoryUsage().external > MINOR_COLLECTION_BYTES) await collectGarbage('minor')
     if (process.memoryUsage().external > MAJOR_COLLECTION_BYTES) await collectGarbage('major')
-    send({ type: 'done', outcome, isBloated: process.memoryUsage.rss() > BLOATED_BYTES })
+    const isOutOfMemory = outcome.kind === 'too-heavy' && outcome.isOutOfMemory === true
+    send({ type: 'done', outcome, isBloated: isOutOfMemory || process.memoryUsage.rss() > BLOATED_BYTES })
   })
 })
 

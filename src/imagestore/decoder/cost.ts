@@ -52,7 +52,7 @@ export function decodeCost(source: Source): Cost {
   const perPixel = DECODE_BYTES_PER_PIXEL[format][structure.buffered ? 'buffered' : 'streamed']
   const orientation = (metadata.orientation ?? 1) > 1 ? ORIENTATION_BYTES_PER_PIXEL : 0
   const depth = metadata.depth === 'uchar' ? 1 : DEEP_FACTOR
-  const pixels = source.storedWidth * source.storedHeight * source.frames
+  const pixels = Math.max(source.storedWidth * source.storedHeight * source.frames, source.screenPixels)
   const bytes = FIXED_BYTES + source.bytes.length + pixels * (perPixel + orientation) * depth
   return { bytes, seconds: 0, outputPixels: 0 }
 }

@@ -33,6 +33,9 @@ interface Frame {
   readonly colours: Buffer
 }
 
+/** Pixels of the logical screen. libvips ignores a screen that it takes for a mistake, and reports the size of the frames. */
+export const gifScreenPixels = (gif: Buffer): number => gif.readUInt16LE(6) * gif.readUInt16LE(8)
+
 function* framesOf(gif: Buffer): Generator<Frame, undefined> {
   const globalColours = gif.subarray(13, 13 + colourTableBytes(gif[10] ?? 0))
   let control: number | undefined

@@ -384,17 +384,6 @@ test('the compile cache of a process serves the next one', async () => {
   assert.ok(Number(files) > 50, `${files}`)
 })
 
-test('the memory guard kills a process that exceeds its limit', async () => {
-  const grower = script(`
-    import { startMemoryGuard } from ${moduleUrl('./process-limits.ts')}
-    startMemoryGuard().allow(0)
-    const kept = []
-    setInterval(() => kept.push(Buffer.alloc(32 * 1024 * 1024, 1)), 10)
-    setTimeout(() => process.exit(7), 20_000)`)
-  const [code, signal] = await once(grower, 'exit')
-  assert.deepEqual([code, signal], [null, 'SIGKILL'])
-})
-
 test('a process frees the memory of what it decoded', () =>
   withEngine({ workers: 1 }, async (engine) => {
     const large = join(folder, 'large.png')

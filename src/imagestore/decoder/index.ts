@@ -29,6 +29,7 @@ export function createImageEngine(options: Partial<EngineOptions> = {}): ImageEn
     async inspect(path, signal, requesters = service()) {
       const outcome = await pool.run(path, { operation: 'inspect' }, signal, requesters)
       if (outcome.kind === 'too-slow') return { kind: 'damaged', reason: 'took too long' }
+      if (outcome.kind === 'crashed') return { kind: 'damaged', reason: 'crashed the decoder' }
       if (outcome.kind === 'too-heavy') return { kind: 'damaged', reason: outcome.reason }
       if (outcome.kind === 'image' && !('dhash' in outcome)) throw new Error('derived instead of inspected')
       return outcome

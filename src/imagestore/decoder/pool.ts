@@ -116,9 +116,10 @@ export class DecoderPool {
           // The abort may have come while the slot was handed over: a closed pool must start no process.
           if (signal.aborted) return { kind: 'aborted' }
           ending = await this.#attempt(run)
-          if (ending.type === 'crash' && run.interruption === undefined && !isRetried && !signal.aborted) {
+          const isFailed = run.interruption === undefined && mayBeOfProcess(ending)
+          if (isFailed && !isRetried && !signal.aborted) {
             isRetried = true
-            ending = await this.#attempt(run)
+            ending = await this.#attempt(run, this.#fork())
           }
         } finally {
           release(run.slot)
@@ -145,12 +146,11 @@ export class DecoderPool {
     }
   }
 
-  async #attempt(run: Run): Promise<Ending> {
+  async #attempt(run: Run, process = this.#idle.pop() ?? this.#fork()): Promise<Ending> {
     clearTimeout(this.#idleTimer)
     const { job } = run
     const { path, task, signal } = job
     const { maxPixels, timeoutMs } = this.#options
-    const process = this.#idle.pop() ?? this.#fork()
     const timer = new CpuTimer()
     const ended = new AbortController()
     const onAbort = () => {
@@ -241,7 +241,7 @@ export class DecoderPool {
   }
 
   #fork(): DecoderProcess {
-    const process = new DecoderProcess((exited) => {
+    const process = new DecoderProcess(this.#options.largestJob, (exited) => {
       if (this.#processes.delete(exited)) this.#restarts++
       const at = this.#idle.indexOf(exited)
       if (at >= 0) this.#idle.splice(at, 1)
@@ -273,8 +273,13 @@ function releaseMemory(run: Run): void {
   run.memory = undefined
 }
 
+/** Whether the process may be to blame, not the image: then it is tried in a fresh one. */
+const mayBeOfProcess = (ending: Ending): boolean =>
+  ending.type === 'crash' ||
+  (ending.type === 'done' && ending.outcome.kind === 'too-heavy' && ending.outcome.isOutOfMemory === true)
+
 function outcomeOf(ending: Ending): PoolOutcome {
   if (ending.type === 'done') return ending.outcome
   if (ending.type === 'timeout') return { kind: 'too-slow' }
-  return ending.started ? { kind: 'damaged', reason: 'crashed the decoder' } : { kind: 'busy' }
+  return ending.started ? { kind: 'crashed' } : { kind: 'busy' }
 }

@@ -32,22 +32,22 @@ export interface DerivedImage extends Rendered {
   readonly kind: 'image'
 }
 
-/** Not started, because it would exceed the limits on memory or time. `reason` is for the log. */
+/** It exceeds the limits on memory or time, as expected from its header or found out. `reason` is for the log. */
 interface TooHeavy {
   readonly kind: 'too-heavy'
   readonly reason: string
+  /** Memory ran out. Earlier images of the process may be to blame: a fresh one tells. */
+  readonly isOutOfMemory?: boolean
 }
 
 /** `busy`: the queue is full or the wait timed out, try later. `aborted`: the signal fired first. */
 type NotRun = { readonly kind: 'busy' } | { readonly kind: 'aborted' }
-/** Started, and killed when its time was up. */
-interface TooSlow {
-  readonly kind: 'too-slow'
-}
+/** `too-slow`: killed when its time was up. `crashed`: two processes in a row ended because of it. */
+type Killed = { readonly kind: 'too-slow' } | { readonly kind: 'crashed' }
 
-/** Images that are too heavy or too slow count as damaged. */
+/** Images that are too heavy or too slow, or crash their process, count as damaged. */
 export type Inspection = InspectedImage | Damaged | NotRun
-export type Derivation = DerivedImage | Damaged | TooHeavy | TooSlow | NotRun
+export type Derivation = DerivedImage | Damaged | TooHeavy | Killed | NotRun
 
 export interface EngineStats {
   /** Jobs that run in a process. */
@@ -144,7 +144,7 @@ export interface JobMessage {
 export type ToDecoder = JobMessage | { readonly type: 'admission'; readonly isAdmitted: boolean }
 
 export type JobOutcome = InspectedImage | DerivedImage | Damaged | TooHeavy
-export type PoolOutcome = JobOutcome | TooSlow | NotRun
+export type PoolOutcome = JobOutcome | Killed | NotRun
 
 export type FromDecoder =
   | { readonly type: 'ready' }

@@ -10,7 +10,7 @@ import {
   type Structure,
 } from '../../lib/image-metadata/index.ts'
 import { isHashOf } from '../image-hash.ts'
-import { addTransparency } from './gif.ts'
+import { addTransparency, gifScreenPixels } from './gif.ts'
 
 /** A file whose container is complete. */
 interface ImageFile {
@@ -30,6 +30,8 @@ export interface Source extends ImageFile {
   readonly width: number
   readonly height: number
   readonly frames: number
+  /** Of a GIF's screen, which may be larger than all of its frames; 0 for other formats. */
+  readonly screenPixels: number
   readonly maxPixels: number
 }
 
@@ -97,7 +99,9 @@ export async function openSource(file: ImageFile, maxPixels: number): Promise<So
   const { width, height, orientation = 1 } = metadata
   const storedHeight = metadata.pageHeight ?? height
   const frames = format === 'avif' ? 1 : (metadata.pages ?? 1)
-  if (width * storedHeight * frames > maxPixels) throw new RejectedImage('too many pixels')
+  const screenPixels = format === 'gif' ? gifScreenPixels(bytes) : 0
+  if (Math.max(width * storedHeight * frames, screenPixels) > maxPixels)
+    throw new RejectedImage('too many pixels')
   const isSwapped = orientation >= FIRST_SWAPPED_ORIENTATION
   return {
     ...file,
@@ -107,6 +111,7 @@ export async function openSource(file: ImageFile, maxPixels: number): Promise<So
     width: isSwapped ? storedHeight : width,
     height: isSwapped ? width : storedHeight,
     frames,
+    screenPixels,
     maxPixels,
   }
 }

@@ -9,9 +9,9 @@ import type { FindExisting, SharedDerivatives } from './shared-derivatives.ts'
 
 /** Limit on derivatives that are held in memory while they are written. Further ones are not stored. */
 const MAX_PENDING_BYTES = 64 * 1024 * 1024
-/** A derivative that took too long is not tried again for this long: each attempt occupies a decoder. */
-export const SLOW_RETRY_SECONDS = 60
-const MAX_SLOW = 1_000
+/** A derivative that took too long or crashed its decoder is not tried again for this long: each attempt occupies a decoder. */
+export const RETRY_SECONDS = 600
+const MAX_FAILED = 1_000
 /** Keys per query. */
 const BATCH = 200
 
@@ -48,7 +48,7 @@ export class DerivativeCache {
   readonly #admit: Admit
   readonly #flights = new Map<string, Flight>()
   readonly #writes = new Set<Promise<void>>()
-  readonly #slow = lruCache<true>(MAX_SLOW, { ttl: SLOW_RETRY_SECONDS * 1_000 })
+  readonly #failed = lruCache<Derivation>(MAX_FAILED, { ttl: RETRY_SECONDS * 1_000 })
   #pendingBytes = 0
   diskHits = 0
   sharedHits = 0
@@ -79,7 +79,8 @@ export class DerivativeCache {
   ): Promise<Derivation | undefined> {
     if (!isBlobKey(blobKey)) return Promise.resolve(undefined)
     const key = keyOf({ blobKey, name })
-    if (this.#slow.has(key)) return Promise.resolve({ kind: 'too-slow' })
+    const failed = this.#failed.get(key)
+    if (failed !== undefined) return Promise.resolve(failed)
     const flight = this.#flights.get(key) ?? this.#start({ blobKey, name }, client, render)
     const { requesters } = flight
     requesters.add(client)
@@ -151,7 +152,7 @@ export class DerivativeCache {
       }
       this.rendered++
       const derived = await render()
-      if (derived?.kind === 'too-slow') this.#slow.set(keyOf(id), true)
+      if (derived?.kind === 'too-slow' || derived?.kind === 'crashed') this.#failed.set(keyOf(id), derived)
       if (derived?.kind === 'image')
         this.#store(id, derived, this.#admit(client, keyOf(id), derived.bytes.byteLength), finish)
       else await finish()

