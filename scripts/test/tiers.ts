@@ -64,6 +64,7 @@ const EXCEPTIONS: Readonly<Record<string, Tier>> = {
   'test/transfer/backup-damage.test.ts': 'faults',
   'test/transfer/hostile-backup.test.ts': 'faults',
   'test/transfer/s3.test.ts': 'faults',
+  'test/upgrades/migrations.test.ts': 'default',
 }
 
 /** Folders whose tests a database has a part in: their files of the default tier run once more on PostgreSQL. */

@@ -1,5 +1,5 @@
 import { backup } from '../operations/transfer/backup.ts'
-import type { BackupLocation } from '../operations/transfer/backup-store.ts'
+import { parsePlace, type BackupLocation } from '../operations/transfer/place.ts'
 import type { CopyResult } from '../operations/transfer/copy-images.ts'
 import type { InstanceLocation } from '../operations/transfer/instance.ts'
 import { migrate } from '../operations/transfer/migrate.ts'
@@ -7,7 +7,7 @@ import { restore } from '../operations/transfer/restore.ts'
 import type { Config, Flags } from '../server/config/config.ts'
 import { settings } from '../server/config/settings.ts'
 import { isBlobKey } from '../storage/blobs/blob-store.ts'
-import { parseS3Location, S3_LOCATION_TAKES } from '../storage/blobs/s3/location.ts'
+import { S3_LOCATION_TAKES } from '../storage/blobs/s3/location.ts'
 import { fail, failureLine, usageFault } from './failure.ts'
 import { openInstance } from './instance.ts'
 import type { Options } from './command.ts'
@@ -40,7 +40,7 @@ export async function backupCommand({ config, own, positionals }: Options): Prom
 export async function restoreCommand({ config, own, positionals }: Options): Promise<void> {
   const address = readBackupAddress('restore', positionals)
   if (address === undefined) return
-  const advice = 'The restore is not complete. Run the same command to resume.'
+  const advice = 'The restore is not complete. Run the same command again.'
   await withProgress(advice, async (progress) => {
     const outcome = await restore(address, config, {
       open: openInstance,
@@ -56,7 +56,7 @@ export async function restoreCommand({ config, own, positionals }: Options): Pro
       return
     }
     const { images, manifest, rows } = outcome
-    console.log(`snapshot ${manifest.name}: ${rows} rows written, all verified; ${imagesText(images)}`)
+    console.log(`snapshot ${manifest.name}: ${rows} rows; ${imagesText(images)}`)
     reportFaults(
       images,
       `${images.faultCount} of ${manifest.images.count} images could not be restored; the records of all, and the other images, are there`,
@@ -64,24 +64,24 @@ export async function restoreCommand({ config, own, positionals }: Options): Pro
   })
 }
 
-/** `catalejo migrate`. Exits with 0 if the copy is equal and every image was read back, otherwise with 1. */
+/** `catalejo migrate`. Exits with 0 if the copy has everything, otherwise with 1. */
 export async function migrateCommand({ config, own, switches }: Options): Promise<void> {
   const to = targetOf(config, own)
   if (to === undefined) return
-  const advice = 'The copy is not complete. Run the same command to resume.'
+  const advice = 'The copy is not complete. Run the same command again.'
   await withProgress(advice, async (progress) => {
     const force = switches.has('force')
     const outcome = await migrate({ open: openInstance, from: config, to, force, progress })
     if (outcome.kind === 'refused') return fail(outcome.reason)
-    const { rows, images, passes } = outcome
+    const { rows, images, isOutdated } = outcome
     const parts = [
-      ...(rows === undefined ? [] : [`${rows} rows written, all equal to the source`]),
+      ...(rows === undefined ? [] : [`${rows} rows`]),
       ...(images === undefined ? [] : [imagesText(images)]),
     ]
-    console.log(`${parts.join('; ')}; ${passes} passes`)
-    if (images !== undefined && images.faultCount > 0) {
+    console.log(parts.join('; '))
+    if (images !== undefined)
       reportFaults(images, 'These images are missing or damaged at the source: see catalejo verify.')
-    } else console.log('Done. Later changes of the source are not in the copy.')
+    if (isOutdated) fail('the source changed meanwhile. Stop the service and run it again')
   })
 }
 
@@ -106,11 +106,7 @@ function readBackupAddress(command: string, positionals: readonly string[]): Bac
   const [text, ...more] = positionals
   if (text === undefined || text === '' || more.length > 0)
     return usageFault(`${command} takes one FOLDER or s3://…`)
-  if (!text.startsWith('s3:')) return { kind: 'folder', path: text }
-  const location = parseS3Location(text)
-  return location === undefined
-    ? usageFault(`${command} takes a FOLDER or ${S3_LOCATION_TAKES}`)
-    : { kind: 's3', location }
+  return parsePlace(text) ?? usageFault(`${command} takes a FOLDER or ${S3_LOCATION_TAKES}`)
 }
 
 /** @param advice printed after a failure that left something to continue */

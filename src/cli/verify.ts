@@ -8,7 +8,6 @@ import { systemClock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
 import { StorageFault } from '../storage/database/faults.ts'
 import { countRows } from '../storage/database/rows.ts'
-import { tableNamed } from '../storage/database/tables.ts'
 import { isKind, KINDS } from '../operations/integrity/verification.ts'
 import { verify, type Verification, type VerifyOptions } from '../operations/integrity/index.ts'
 import { COULD_NOT_VERIFY, failureLine, usageFault } from './failure.ts'
@@ -56,7 +55,7 @@ async function verifyAll(
 /** If all bytes are missing, a disk is probably not mounted: no image may be marked as lost for that. */
 async function assertStore(database: Database, folder: string): Promise<void> {
   if (existsSync(folder)) return
-  const count = await countRows(database.scanner, tableNamed('blobs'))
+  const count = await countRows(database.scanner, 'blobs')
   if (count > 0) throw new Error(`there is no image store in ${folder}, but the database has ${count} images`)
 }
 

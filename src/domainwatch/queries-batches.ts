@@ -1,5 +1,25 @@
 import { defineBatch, type Assignments, type Expressions } from '../storage/database/batch.ts'
-import { DOMAINS } from '../storage/database/tables.ts'
+
+/** The columns that exports contain and imports restore. */
+const DOMAIN_COLUMNS = {
+  name: 'text',
+  ascii: 'text',
+  length: 'integer',
+  agent: 'text',
+  agent_folded: 'text',
+  status: 'integer',
+  reserved: 'integer',
+  revision: 'integer',
+  discarded_at: 'integer',
+  date_reg: 'text',
+  date_mod: 'text',
+  released_at: 'text',
+  seen_at: 'integer',
+  seen_by: 'text',
+  note: 'text',
+  tags: 'text',
+  words: 'text',
+} as const
 
 /** A new status makes a record unseen, because the decision was about the old one. */
 const unseenBy = (status: string) => ({
@@ -79,7 +99,7 @@ export const restoreDomains = defineBatch({
   key: 'name',
   constants: {},
   elements: {
-    ...DOMAINS.columns,
+    ...DOMAIN_COLUMNS,
     has_seen: 'integer',
     has_note: 'integer',
     has_tags: 'integer',
@@ -92,7 +112,7 @@ export const restoreDomains = defineBatch({
       .join(' OR '),
 })
 
-type RestoredElements = Expressions<keyof typeof DOMAINS.columns | 'has_seen' | 'has_note' | 'has_tags'>
+type RestoredElements = Expressions<keyof typeof DOMAIN_COLUMNS | 'has_seen' | 'has_note' | 'has_tags'>
 
 function restored(at: RestoredElements): Assignments {
   const kept = (has: string, column: string, otherwise = `domains.${column}`) =>
@@ -109,7 +129,7 @@ function restored(at: RestoredElements): Assignments {
 
 /** The others follow from the name. */
 const RESTORED = Object.fromEntries(
-  Object.keys(DOMAINS.columns)
+  Object.keys(DOMAIN_COLUMNS)
     .filter((column) => !['name', 'ascii', 'length', 'words'].includes(column))
     .map((column) => [column, `excluded.${column}`]),
 )

@@ -3,8 +3,6 @@ import { sql, limit } from '../storage/database/sql.ts'
 export const firstAccount = () => sql<{ name: string; created_at: number }>`
   SELECT name, created_at FROM accounts ORDER BY id LIMIT 1`
 
-export const imageByKey = (key: string) => sql<{ key: string }>`SELECT key FROM blobs WHERE key = ${key}`
-
 /** Pages in the order of a primary key, each starting after the previous one. */
 
 export const blobsAfter = (hash: string, count: number) => sql<{

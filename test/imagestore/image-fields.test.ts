@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { ANSWER_FIELDS, BLOB_FIELDS, columnOf } from '../../src/imagestore/image-fields.ts'
-import { copiedTables } from '../../src/storage/database/tables.ts'
+import { SCHEMA } from '../../src/storage/database/migrations/index.ts'
+import { tablesOf } from '../../src/storage/database/tables.ts'
 
 const root = new URL('../../', import.meta.url)
 const columnsOf = (name: string) =>
-  Object.keys(copiedTables.find((table) => table.name === name)?.columns ?? {}).toSorted()
+  Object.keys(tablesOf(SCHEMA).find((table) => table.name === name)?.columns ?? {}).toSorted()
 
 test('each field is a column, and each column a field', () => {
   assert.deepEqual(columnsOf('blobs'), BLOB_FIELDS.toSorted())

@@ -74,7 +74,7 @@ suite('damaged and interrupted backups', { timeout: 400_000 }, () => {
     assert.match(damaged.stderr, new RegExp(`image ${nameOf(own)}: damaged`))
   })
 
-  test('a killed restore resumes', async () => {
+  test('a killed restore is repeated', async () => {
     await using service = await startHere()
     await using made = await folders()
     const [backups, place] = made

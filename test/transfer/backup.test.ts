@@ -1,16 +1,39 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { openInstance } from '../../src/cli/instance.ts'
+import { SCHEMA } from '../../src/storage/database/migrations/index.ts'
+import { isCopied, tablesOf } from '../../src/storage/database/tables.ts'
+import { pagesOf } from '../../src/storage/database/whole-tables.ts'
 import { beginHold, endHold, heldUntil } from '../../src/storage/database/transfer-marks.ts'
 import { sweepsOf } from '../durability/sweeps.ts'
 import { catalejo } from '../support/cli.ts'
+import { walk } from '../support/domains.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { expectedHash, ImageClient } from '../support/images.ts'
 import { filesUnder, folders, nameOf, succeeds } from './backups.ts'
-import { populate, keepWriting, picture, portrait, startHere } from './portrait.ts'
+import { populate, imagesOf, keepWriting, picture, portrait, startHere } from './portrait.ts'
+
+/** The rows of all tables that a copy has, those included that triggers maintain. */
+async function tablesOfData(data: string): Promise<Record<string, readonly string[]>> {
+  await using instance = await openInstance(
+    { data, databaseUrl: '', blobsUrl: undefined },
+    { existing: true },
+  )
+  const { dialect, scanner } = instance.database
+  const found: Record<string, readonly string[]> = {}
+  for (const table of tablesOf(SCHEMA)) {
+    if (!isCopied(table) && !table.name.startsWith('image_')) continue
+    const rows: string[] = []
+    for await (const page of pagesOf(scanner, dialect, table)) rows.push(...page)
+    found[table.name] = rows
+  }
+  return found
+}
 
 suite('backup and restore', { timeout: 400_000 }, () => {
   test('a second snapshot copies only new images; each restores its state; older ones are pruned', async () => {
@@ -56,6 +79,34 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     await succeeds(['restore', backups.path, '--data', last.path])
     await using latest = await startHere({ data: last.path })
     assert.deepEqual(await portrait(latest, keys), second)
+  })
+
+  test('a copy has every row of every table', async () => {
+    await using service = await startHere()
+    await using made = await folders()
+    const [backups, place] = made
+    await populate(service, 20)
+    await service.stop()
+    await succeeds(['backup', backups, '--data', service.data])
+    await succeeds(['restore', backups, '--data', place])
+    const [source, copy] = await Promise.all([service.data, place].map(tablesOfData))
+    assert.deepEqual(copy, source)
+    assert.ok(Number(source?.['changes']?.length) > 20)
+  })
+
+  test('a backup of version 0.1.0 is restored, and migrated', async () => {
+    await using place = await temporaryFolder()
+    const backups = fileURLToPath(new URL('../fixtures/backup-0.1.0', import.meta.url))
+    await using copied = await temporaryFolder()
+    await cp(backups, copied.path, { recursive: true })
+    assert.match(await succeeds(['restore', copied.path, '--data', place.path]), /: 63 rows; 7 images copied/)
+    await using service = await startHere({ data: place.path })
+    // The one that was discarded is purged later.
+    const names = (await walk(service, {})).map(({ name }) => name).filter((name) => name !== 'nombre1')
+    assert.deepEqual(names.toSorted(), ['año', 'nombre0', 'nombre2', 'nombre3', 'nombre4', 'ñandú'])
+    const { key } = await service.newKey('otra', 'imagestore')
+    assert.equal((await imagesOf(service, service.imageKey)).length, 5)
+    assert.equal((await imagesOf(service, key)).length, 4)
   })
 
   test(
@@ -146,7 +197,7 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     assert.equal(await beginHold(database, Date.now(), Date.now() + 60_000), undefined)
     const busy = await catalejo(['backup', backups.path, '--data', service.data])
     assert.equal(busy.code, 1)
-    assert.match(busy.stderr, /another backup is running/)
+    assert.match(busy.stderr, /another backup or migration is running/)
     assert.equal((await client.remove(hash)).status, 200)
     assert.equal((await client.link(hash)).status, 404)
     const sweeps = sweepsOf(service)

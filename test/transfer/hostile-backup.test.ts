@@ -106,7 +106,8 @@ suite('backups edited by an attacker', { timeout: 400_000 }, () => {
     ['another key', (text) => text.replace('"key":["account_id"]', '"key":["added_at"]')],
     [
       'a statement in place of a column',
-      (text) => text.replace('"identity":"id"', '"identity":"id) FROM accounts; DROP TABLE keys --"'),
+      (text) =>
+        text.replace('"added_at":"integer"', '"added_at) VALUES (1, 2); DROP TABLE keys --":"integer"'),
     ],
     [
       'a file elsewhere',

@@ -2,6 +2,7 @@ import type { Dialect } from '../../storage/database/dialect.ts'
 import { DOMAIN_FIELDS } from '../../storage/database/changes/change.ts'
 import { empty, limit, raw, sql } from '../../storage/database/sql.ts'
 import type { ValueType } from '../../storage/database/batch.ts'
+import type { Table } from '../../storage/database/tables.ts'
 
 /** Selects a domain's changes, newest first: the columns that `changeOf` reads, then the account's name. */
 export const changesOfDomain = (name: string, before: number | undefined, count: number) => sql`
@@ -18,8 +19,15 @@ export interface ObservationRow {
 }
 
 /** Tables of observations: of NS and of MX records. */
-export const OBSERVATION_TABLES = { ns: 'name_servers', mx: 'mail_servers' } as const
+const OBSERVATION_TABLES = { ns: 'name_servers', mx: 'mail_servers' } as const
 export type ObservedType = keyof typeof OBSERVATION_TABLES
+
+/** The table of one type of observations, to store whole rows in. */
+export const observationTable = (type: ObservedType): Table => ({
+  name: OBSERVATION_TABLES[type],
+  key: ['name', 'first_at'],
+  columns: { name: 'text', first_at: 'integer', last_at: 'integer', servers: 'text' },
+})
 
 const tableOf = (type: ObservedType) => raw(OBSERVATION_TABLES[type])
 

@@ -2,11 +2,10 @@ import { acceptsMail } from '../events/event.ts'
 import type { Transaction } from '../../storage/database/database.ts'
 import { lockInstance, type Dialect } from '../../storage/database/dialect.ts'
 import { removeRows, storeRows, type Row } from '../../storage/database/rows.ts'
-import { tableNamed } from '../../storage/database/tables.ts'
 import {
   insertDnsChanges,
   neighbours,
-  OBSERVATION_TABLES,
+  observationTable,
   removeExcess,
   type DnsChange,
   type ObservedType,
@@ -66,7 +65,7 @@ export async function storeObservations(
   type: ObservedType,
   observations: ReadonlyMap<string, Observation>,
 ): Promise<void> {
-  const table = tableNamed(OBSERVATION_TABLES[type])
+  const table = observationTable(type)
   // So that nodes store the same observation once.
   await tx.all(lockInstance(dialect))
   const items = [...observations].map(([name, { first }]) => [name, first] as const)

@@ -6,7 +6,6 @@ import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { countRows } from '../../storage/database/rows.ts'
 import type { Query } from '../../storage/database/sql.ts'
-import { tableNamed } from '../../storage/database/tables.ts'
 
 /** Rows per page. */
 export const PAGE_ROWS = 1_000
@@ -127,7 +126,7 @@ export class Verification {
 
   async begin(name: string, table: string): Promise<void> {
     // Counting may exceed the time limit of a statement.
-    const count = await countRows(this.options.database.scanner, tableNamed(table)).catch(() => undefined)
+    const count = await countRows(this.options.database.scanner, table).catch(() => undefined)
     this.options.progress.begin(name, count)
   }
 }

@@ -7,11 +7,6 @@ import { hashOfDigest } from '../../imagestore/image-hash.ts'
 import { verifyBlob } from '../../imagestore/verified-blobs.ts'
 import type { Progress } from '../../lib/progress.ts'
 import { withRetries } from '../../lib/retry.ts'
-import type { Database } from '../../storage/database/database.ts'
-import type { Row } from '../../storage/database/rows.ts'
-import { tableNamed } from '../../storage/database/tables.ts'
-import { imageByKey } from '../queries.ts'
-import type { RowSource } from './sync-tables.ts'
 
 /** Images copied concurrently. */
 const CONCURRENCY = 8
@@ -27,12 +22,12 @@ export interface ImageBytes {
   readonly size: number
 }
 
-export interface CopyTarget {
+interface CopyTarget {
   readonly blobs: BlobStore
   readonly staging: Staging
 }
 
-export interface Fault {
+interface Fault {
   readonly key: string
   /** `missing`: the source does not have it. `damaged`: its bytes do not match the recorded hash, or its key is invalid. */
   readonly kind: 'missing' | 'damaged'
@@ -42,46 +37,45 @@ export interface CopyResult {
   readonly copied: number
   readonly copiedBytes: number
   readonly present: number
+  /** Bytes of all images, copied or not. */
+  readonly bytes: number
   readonly faultCount: number
   /** The first faults. */
   readonly faults: readonly Fault[]
-  /** Images that were removed from the source during the copy. */
-  readonly gone: number
 }
 
 export interface CopyOptions {
+  readonly count: number
   /** Also reads images that the target has, and replaces those whose hash differs. */
   readonly check: boolean
-  /** Whether the source still has a record of a missing image; by default none is removed during the copy. */
-  readonly isRecorded?: (key: string) => Promise<boolean>
   readonly progress: Progress
 }
 
-/** Copies the images that the target does not have, and verifies each copy by reading it back. */
+/** Copies the images that the target does not have. */
 export async function copyImages(
   images: AsyncIterable<ImageBytes>,
   source: BlobStore,
   target: CopyTarget,
-  { check, isRecorded, progress }: CopyOptions,
+  { count, check, progress }: CopyOptions,
 ): Promise<CopyResult> {
-  const result = { copied: 0, copiedBytes: 0, present: 0, faultCount: 0, gone: 0 }
+  const result = { copied: 0, copiedBytes: 0, present: 0, bytes: 0, faultCount: 0 }
   const faults: Fault[] = []
-
+  progress.begin('image files', count)
   await forEachConcurrent(images, CONCURRENCY, async (image) => {
     const outcome = await withRetries(() => copy(image, source, target, check), RETRIES)
+    result.bytes += image.size
     if (outcome === 'copied') {
       result.copied++
       result.copiedBytes += image.size
     } else if (outcome === 'present') {
       result.present++
-    } else if (isRecorded === undefined || (await isRecorded(image.key))) {
+    } else {
       result.faultCount++
       if (faults.length < MAX_LISTED_FAULTS) faults.push({ key: image.key, kind: outcome })
-    } else {
-      result.gone++
     }
     progress.add(1, outcome === 'copied' || (check && outcome === 'present') ? image.size : 0)
   })
+  progress.end()
   return { ...result, faults }
 }
 
@@ -108,8 +102,6 @@ async function copy(
   // Stores do not overwrite a key.
   if (state === 'damaged') await target.blobs.remove(image.key)
   await target.blobs.put(image.key, staged)
-  const written = await verifyBlob(target.blobs, image.key, image)
-  if (written !== 'valid') throw new Error(`${image.key} was written and read back ${written}`)
   return 'copied'
 }
 
@@ -126,25 +118,4 @@ async function openImage({ key, size }: ImageBytes, store: BlobStore): Promise<R
     if (error instanceof BlobDamaged) return 'damaged'
     throw error
   }
-}
-
-/** Lists the bytes of all recorded images, ordered by hash. */
-export async function* imagesIn(source: RowSource, table = tableNamed('blobs')): AsyncGenerator<ImageBytes> {
-  const columns = Object.keys(table.columns)
-  const [hash, key, size] = ['hash', 'key', 'size'].map((name) => columns.indexOf(name))
-  const valueAt = (row: Row, column: number | undefined) => row[column ?? -1]
-  for await (const page of source.pages(table, 'rows')) {
-    for (const row of page) {
-      yield {
-        hash: String(valueAt(row, hash)),
-        key: String(valueAt(row, key)),
-        size: Number(valueAt(row, size)),
-      }
-    }
-  }
-}
-
-/** Whether any image has its bytes under this key now. */
-export async function isRecorded(database: Database, key: string): Promise<boolean> {
-  return (await database.first(imageByKey(key))) !== undefined
 }

@@ -3,8 +3,7 @@ import { reasonOf } from '../../storage/blobs/open.ts'
 import type { S3Location } from '../../storage/blobs/s3/location.ts'
 import type { Staging } from '../../storage/blobs/staging.ts'
 import type { Database, Reader, OpenOptions } from '../../storage/database/database.ts'
-import { hasRows } from '../../storage/database/rows.ts'
-import { tableNamed } from '../../storage/database/tables.ts'
+import { copyState } from '../../storage/database/transfer-marks.ts'
 import { firstAccount } from '../queries.ts'
 
 /** Where an instance keeps its data. */
@@ -26,11 +25,11 @@ export interface Instance extends AsyncDisposable {
 /**
  * Opens an instance.
  * @param options `schema`: create or migrate the database up to this version only. `existing`: reject a database that does not
- *   exist or has another version
+ *   exist or has another version. `load`: it will be filled
  */
 export type OpenInstance = (
   location: InstanceLocation,
-  options?: Pick<OpenOptions, 'schema' | 'existing'>,
+  options?: Pick<OpenOptions, 'schema' | 'existing' | 'load'>,
 ) => Promise<Instance>
 
 /** Why a command copies nothing, in words for the operator. */
@@ -46,16 +45,14 @@ export function reportFault(operation: string, error: Error): void {
   console.error(`the image store failed (${operation}): ${reasonOf(error)}`)
 }
 
-/** Whether a database has no accounts, domains or images. */
-export async function isEmpty(reader: Reader): Promise<boolean> {
-  for (const name of ['accounts', 'domains', 'blobs']) {
-    if (await hasRows(reader, tableNamed(name))) return false
-  }
-  return true
-}
-
 /** Returns what identifies an instance for its lifetime: its first account. Empty if it has none. */
 export async function ownerOf(reader: Reader): Promise<string> {
   const account = await reader.first(firstAccount())
   return account === undefined ? '' : `${account.name} ${account.created_at}`
+}
+
+/** Whether a database may be replaced by a copy of an instance: it is empty, or an earlier copy that was never served. */
+export async function isReplaceable(database: Database, owner: string): Promise<boolean> {
+  const present = await ownerOf(database)
+  return present === '' || (present === owner && (await copyState(database)) !== undefined)
 }

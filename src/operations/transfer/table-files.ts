@@ -2,12 +2,12 @@ import { createHash, type Hash } from 'node:crypto'
 import { pipeline, Readable, Transform } from 'node:stream'
 import { createGunzip, createGzip } from 'node:zlib'
 import { BlobDamaged, type BlobStore, isBlobKey } from '../../storage/blobs/blob-store.ts'
-import type { Row } from '../../storage/database/rows.ts'
 import type { Table } from '../../storage/database/tables.ts'
+import { PAGE_ROWS, type Contents } from '../../storage/database/whole-tables.ts'
 import type { Progress } from '../../lib/progress.ts'
-import type { BackupStore, Manifest, TableFile } from './backup-store.ts'
-import { imagesIn, type ImageBytes } from './copy-images.ts'
-import { PAGE_ROWS, type RowSource } from './sync-tables.ts'
+import { rowsOf } from './dump.ts'
+import type { Manifest, TableFile } from './manifest.ts'
+import type { BackupPlace } from './place.ts'
 
 /** Pages per file: object stores accept files of a few gigabytes only. */
 const FILE_PAGES = 500
@@ -17,36 +17,34 @@ const MAX_LINE_LENGTH = 16 * 1024 * 1024
 const GZIP_LEVEL = 3
 
 /** A file of a backup is missing or damaged. */
-export class FileFault extends Error {
-  readonly file: string
-
+class FileFault extends Error {
   constructor(file: string, what: 'missing' | 'damaged') {
     super(`${file} is ${what}`)
-    this.file = file
   }
 }
 
 /** Writes all rows of a table, in as many files as needed. */
 export async function writeTable(
-  { staging, tables }: BackupStore,
+  { staging, tables }: BackupPlace,
   snapshot: string,
   table: Table,
-  source: RowSource,
+  contents: Contents,
   progress: Progress,
 ): Promise<TableFile[]> {
-  const pages = source.pages(table, 'rows')
-  let page = (await pages.next()).value
+  const pages = contents.pages(table)[Symbol.asyncIterator]()
+  let page = await pages.next()
   let count = 0
   async function* lines() {
-    for (let written = 0; written < FILE_PAGES && page !== undefined; written++) {
-      yield page.map((row) => `${JSON.stringify(row)}\n`).join('')
-      count += page.length
-      progress.add(page.length)
-      page = (await pages.next()).value
+    for (let written = 0; written < FILE_PAGES && page.done !== true; written++) {
+      const rows = page.value
+      yield `${rows.join('\n')}\n`
+      count += rows.length
+      progress.add(rows.length)
+      page = await pages.next()
     }
   }
   const files: TableFile[] = []
-  while (page !== undefined) {
+  while (page.done !== true) {
     count = 0
     const name = `${snapshot}-${table.name}-${files.length + 1}.ndjson.gz`
     const digest = createHash('sha256')
@@ -64,53 +62,53 @@ export async function writeTable(
   return files
 }
 
-/** Reads the rows of a snapshot. Reading fails at the end of a file that is damaged. */
-export function rowsOfBackup(tables: BlobStore, manifest: Manifest): RowSource {
-  const backupOf = (table: Table) => manifest.tables.find(({ name }) => name === table.name)
+/** Returns the rows of a snapshot. Reading fails at the end of a file that is damaged. */
+export function contentsOf({ tables }: BackupPlace, manifest: Manifest): Contents {
   return {
-    count: async (table) => backupOf(table)?.rows ?? 0,
-    async *pages(table) {
-      for (const file of backupOf(table)?.files ?? []) yield* pagesOf(tables, file)
+    tables: manifest.tables,
+    async *pages({ name }) {
+      for (const file of manifest.tables.find((table) => table.name === name)?.files ?? [])
+        yield* pagesOf(tables, file)
     },
   }
 }
 
-/** Lists the bytes of all images of a snapshot, ordered by hash. */
-export async function* imagesOfBackup(tables: BlobStore, manifest: Manifest): AsyncGenerator<ImageBytes> {
-  const table = manifest.tables.find(({ name }) => name === 'blobs')
-  if (table !== undefined) yield* imagesIn(rowsOfBackup(tables, manifest), table)
-}
-
-/** Returns what is wrong with a file, if anything. */
-export async function checkFile(tables: BlobStore, file: TableFile): Promise<FileFault | undefined> {
-  try {
-    for await (const _ of await openFile(tables, file));
-    return undefined
-  } catch (error) {
-    if (error instanceof FileFault) return error
-    throw error
+/** Reads all table files of a snapshot. Returns what is wrong with them, a line for each. */
+export async function checkFiles(
+  place: BackupPlace,
+  manifest: Manifest,
+  progress: Progress,
+): Promise<string[]> {
+  const files = manifest.tables.flatMap((table) => table.files)
+  const faults: string[] = []
+  progress.begin('files', files.length)
+  for (const file of files) {
+    try {
+      for await (const _ of await openFile(place.tables, file));
+    } catch (error) {
+      if (!(error instanceof FileFault)) throw error
+      faults.push(error.message)
+    }
+    progress.add(1, file.bytes)
   }
+  progress.end()
+  return faults.length > 0 ? faults : await checkKeys(contentsOf(place, manifest))
 }
 
 /** Returns an invalid key in the tables that name files of the image store, if there is one: it would become a path. */
-export async function checkKeys(tables: BlobStore, manifest: Manifest): Promise<string | undefined> {
-  for (const table of manifest.tables) {
-    const at = table.name === 'blobs' || table.name === 'blob_trash' ? keyColumn(table) : -1
-    if (at === -1) continue
-    for await (const page of rowsOfBackup(tables, manifest).pages(table, 'rows')) {
-      const invalid = page.find((row) => !isBlobKey(String(row[at])))
-      if (invalid === undefined) continue
-      return `${table.name} has ${JSON.stringify(String(invalid[at]).slice(0, 100))}, which is not a valid blob key`
+async function checkKeys(contents: Contents): Promise<string[]> {
+  for (const name of ['blobs', 'blob_trash']) {
+    for await (const { key } of rowsOf(contents, name)) {
+      const text = String(key)
+      if (!isBlobKey(text))
+        return [`${name} has ${JSON.stringify(text.slice(0, 100))}, which is not a valid blob key`]
     }
   }
-  return undefined
+  return []
 }
 
-const keyColumn = (table: Table) => Object.keys(table.columns).indexOf('key')
-
-async function* pagesOf(tables: BlobStore, file: TableFile): AsyncGenerator<readonly Row[]> {
-  const body = await openFile(tables, file)
-  const text = pipeline(body, createGunzip(), () => {})
+async function* pagesOf(tables: BlobStore, file: TableFile): AsyncGenerator<readonly string[]> {
+  const text = pipeline(await openFile(tables, file), createGunzip(), () => {})
   text.setEncoding('utf8')
   let rest = ''
   let lines: string[] = []
@@ -120,22 +118,12 @@ async function* pagesOf(tables: BlobStore, file: TableFile): AsyncGenerator<read
     if (rest.length > MAX_LINE_LENGTH) throw new FileFault(file.name, 'damaged')
     lines.push(...parts)
     if (lines.length < PAGE_ROWS) continue
-    yield parsed(file, lines)
+    yield lines
     lines = []
   }
   if (rest !== '') throw new FileFault(file.name, 'damaged')
-  if (lines.length > 0) yield parsed(file, lines)
+  if (lines.length > 0) yield lines
 }
-
-function parsed(file: TableFile, lines: readonly string[]): Row[] {
-  const rows: unknown = JSON.parse(`[${lines.join(',')}]`)
-  if (!Array.isArray(rows) || !rows.every(isRow)) throw new FileFault(file.name, 'damaged')
-  return rows
-}
-
-const isRow = (row: unknown): row is Row =>
-  Array.isArray(row) &&
-  row.every((value) => value === null || typeof value === 'string' || typeof value === 'number')
 
 /** Opens a file. Its body fails at the end if its digest differs. */
 async function openFile(tables: BlobStore, { name, bytes, sha256 }: TableFile): Promise<Readable> {

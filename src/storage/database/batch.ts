@@ -66,8 +66,8 @@ function setClause(assignments: Assignments): string {
 /** The statement of a batch on SQLite, for one row. Its parameters are the constants, then the values of the row. */
 export interface SqliteBatch {
   readonly text: string
-  /** Position of the key in a row. */
-  readonly key: number
+  /** Position of the key in a row, if the rows are not sorted by it yet. */
+  readonly key?: number
 }
 
 export function sqliteBatch(batch: BatchStatement): SqliteBatch {
@@ -84,6 +84,12 @@ export function sqliteBatch(batch: BatchStatement): SqliteBatch {
       : `INSERT INTO ${table} (${Object.keys(inserted).join(', ')}) VALUES (${Object.values(inserted).join(', ')})
       ON CONFLICT (${key}) DO UPDATE SET ${set} ${when === undefined ? '' : `WHERE ${when}`}`
   return { text, key: names.indexOf(key) }
+}
+
+/** A statement that inserts one row. */
+export function sqliteInsert(table: string, columns: Columns): SqliteBatch {
+  const names = Object.keys(columns)
+  return { text: `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})` }
 }
 
 const TYPES: Readonly<Record<ValueType, string>> = { text: 'text', integer: 'bigint' }
@@ -119,6 +125,13 @@ export function postgresBatchLock({ table, key, elements }: BatchStatement): str
     WHERE ${key} IN (SELECT value ->> ${place} FROM ${ROWS})
     ORDER BY ${key} FOR UPDATE
   ) AS locked`
+}
+
+/** Returns one statement that inserts all rows, with their ids: `$1` is the JSON array of arrays. */
+export function postgresInsert(table: string, columns: Columns): string {
+  const values = Object.values(columns).map((type, i) => `(value ->> ${i})::${TYPES[type]}`)
+  return `INSERT INTO ${table} (${Object.keys(columns).join(', ')}) OVERRIDING SYSTEM VALUE
+    SELECT ${values.join(', ')} FROM ${ROWS}`
 }
 
 /** Returns one statement for all rows: `$1` is the JSON array of arrays, the constants follow. */

@@ -63,8 +63,11 @@ export interface Database extends Reader, AsyncDisposable {
 }
 
 export interface TransactionOptions {
-  /** `free-space` for work that frees disk space: it may use the reserve. */
-  readonly purpose?: 'free-space'
+  /**
+   * `free-space`: it frees disk space, so it may use the reserve. `fill`: it fills a database that no service uses, so its
+   * statements may take an hour.
+   */
+  readonly purpose?: 'free-space' | 'fill'
   /** Rows that it stores, if they may be many. */
   readonly rows?: number
 }

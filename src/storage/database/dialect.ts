@@ -26,10 +26,10 @@ export interface Dialect {
   exclusively(lock: number): Query | undefined
   /** A JSON array of arrays as a table, and the expressions that are its columns, of these types. */
   jsonRows(json: string, types: readonly ValueType[]): { readonly table: Sql; readonly columns: Sql }
-  /** In an INSERT, after its columns: allows explicit ids in an identity column. */
-  readonly givenIds: Sql
-  /** A statement that advances the sequence past the highest id; undefined if the engine does so itself. */
+  /** A statement that advances the sequence of a column, if it has one, past the highest id; undefined if the engine does so itself. */
   continueIds(table: string, column: string): Query | undefined
+  /** The triggers and indexes of tables, as statements that suspend and resume them. Keys and constraints stay. */
+  suspensions(tables: readonly string[]): Query<{ suspend: string; resume: string }>
   /** The current version of the schema. */
   readonly schemaVersion: Query<{ version: number }>
   /** Milliseconds since 1970 by the clock that all processes and nodes share: the server's, or the machine's. */
@@ -79,8 +79,10 @@ export const sqliteDialect: Dialect = {
     table: sql`json_each(${json})`,
     columns: raw(types.map((_, i) => `value ->> ${i}`).join(', ')),
   }),
-  givenIds: empty,
   continueIds: () => undefined,
+  suspensions: (tables) => sql`
+    SELECT 'DROP ' || type || ' ' || name AS suspend, sql AS resume FROM sqlite_schema
+    WHERE type IN ('index', 'trigger') AND sql IS NOT NULL AND tbl_name IN (${join(tables)})`,
   schemaVersion: sql`SELECT user_version AS version FROM pragma_user_version`,
   now: raw(`CAST(unixepoch('subsec') * 1000 AS INTEGER)`),
 }
@@ -106,11 +108,17 @@ export const postgresDialect: Dialect = {
       types.map((type, i) => (type === 'text' ? `value ->> ${i}` : `(value ->> ${i})::bigint`)).join(', '),
     ),
   }),
-  givenIds: raw('OVERRIDING SYSTEM VALUE'),
   // The third argument: without rows the next id is the first one.
   continueIds: (table, column) => sql`
     SELECT setval(pg_get_serial_sequence(${table}, ${column}), COALESCE(max(${raw(column)}), 1), max(${raw(column)}) IS NOT NULL)
     FROM ${raw(table)}`,
+  suspensions: (tables) => sql`
+    SELECT 'DROP INDEX ' || quote_ident(indexname) AS suspend, indexdef AS resume FROM pg_indexes
+    WHERE schemaname = current_schema() AND tablename IN (${join(tables)})
+      AND indexname NOT IN (SELECT conname FROM pg_constraint WHERE connamespace = current_schema()::regnamespace)
+    UNION ALL
+    SELECT format('ALTER TABLE %I DISABLE TRIGGER USER', tablename), format('ALTER TABLE %I ENABLE TRIGGER USER', tablename)
+    FROM pg_tables WHERE schemaname = current_schema() AND tablename IN (${join(tables)})`,
   schemaVersion: sql`SELECT version FROM schema_version`,
   now: raw('(extract(epoch FROM clock_timestamp()) * 1000)::bigint'),
 }

@@ -1,5 +1,5 @@
 import { empty, join, raw, Sql, type RawValue } from 'sql-template-tag'
-import type { BatchStatement } from './batch.ts'
+import type { BatchStatement, Columns } from './batch.ts'
 
 export { empty, join, raw, type Sql }
 
@@ -74,6 +74,8 @@ export interface Transaction extends Reader {
    * @returns how many rows changed in all
    */
   runMany(batch: BatchStatement, constants: readonly SqlValue[], rows: Uint8Array): Promise<number>
+  /** Inserts the rows of a JSON array of arrays, which have the values of these columns. @returns their number */
+  insertMany(table: string, columns: Columns, rows: Uint8Array): Promise<number>
   /**
    * Returns the id of the newest change visible to this transaction, its own included. Undefined on an engine with
    * concurrent writers, where other changes may come in between before it ends.

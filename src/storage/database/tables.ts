@@ -1,239 +1,80 @@
-import type { ValueType } from './batch.ts'
+import { DatabaseSync } from 'node:sqlite'
+import type { Columns, ValueType } from './batch.ts'
+import { migrations } from './migrations/index.ts'
 
-/** A table that is copied to another database or into a backup. */
 export interface Table {
   readonly name: string
   /** The primary key. Its text columns sort by code point. */
   readonly key: readonly string[]
   /** The stored columns, without generated ones. The columns of the key come first, in its order. */
-  readonly columns: Readonly<Record<string, ValueType>>
-  /** The identity column. After rows with explicit ids, its sequence has to be advanced. */
-  readonly identity?: string
+  readonly columns: Columns
 }
 
-const KEY_LIMITS = {
-  scope: 'text',
-  expires_at: 'integer',
-  rate_count: 'integer',
-  rate_ms: 'integer',
-} as const
-
-/** The columns that exports contain and imports restore. */
-export const DOMAINS = {
-  name: 'domains',
-  key: ['name'],
-  columns: {
-    name: 'text',
-    ascii: 'text',
-    length: 'integer',
-    agent: 'text',
-    agent_folded: 'text',
-    status: 'integer',
-    reserved: 'integer',
-    revision: 'integer',
-    discarded_at: 'integer',
-    date_reg: 'text',
-    date_mod: 'text',
-    released_at: 'text',
-    seen_at: 'integer',
-    seen_by: 'text',
-    note: 'text',
-    tags: 'text',
-    words: 'text',
-  },
-} as const satisfies Table
-
-const OBSERVATIONS = {
-  key: ['name', 'first_at'],
-  columns: { name: 'text', first_at: 'integer', last_at: 'integer', servers: 'text' },
-} as const
-
-/** Triggers add a row for every write to other tables, so this table can be made equal only after all of them. */
+/** The history of records. Triggers add a row for every write to other tables, so it is filled after all of them. */
 export const CHANGES = 'changes'
 
-/** The tables that are copied, each after those that its rows refer to. */
-export const copiedTables: readonly Table[] = [
-  {
-    name: 'accounts',
-    key: ['id'],
-    columns: { id: 'integer', name: 'text', service: 'text', created_at: 'integer' },
-    identity: 'id',
-  },
-  {
-    name: 'keys',
-    key: ['id'],
-    columns: {
-      id: 'text',
-      account_id: 'integer',
-      digest: 'text',
-      created_at: 'integer',
-      revoked_at: 'integer',
-      ...KEY_LIMITS,
-    },
-  },
-  { name: 'feeds', key: ['account_id'], columns: { account_id: 'integer', added_at: 'integer' } },
-  DOMAINS,
-  {
-    name: 'blobs',
-    key: ['hash'],
-    columns: {
-      hash: 'text',
-      key: 'text',
-      format: 'text',
-      mime: 'text',
-      size: 'integer',
-      width: 'integer',
-      height: 'integer',
-      frames: 'integer',
-      dhash: 'text',
-      thumbhash: 'text',
-    },
-  },
-  {
-    name: 'images',
-    key: ['account_id', 'hash'],
-    columns: {
-      account_id: 'integer',
-      hash: 'text',
-      name: 'text',
-      name_folded: 'text',
-      ip: 'text',
-      date: 'integer',
-      expires: 'integer',
-    },
-  },
-  {
-    name: 'image_uploads',
-    key: ['account_id', 'hash', 'key_id'],
-    columns: { account_id: 'integer', hash: 'text', key_id: 'text' },
-  },
-  {
-    name: 'delivery',
-    key: ['account_id'],
-    columns: { account_id: 'integer', mode: 'text', secret: 'text' },
-  },
-  {
-    name: 'image_limits',
-    key: ['account_id'],
-    columns: { account_id: 'integer', max_bytes: 'integer', max_images: 'integer' },
-  },
-  // Cursors are valid in one database only: in a copy, a watch starts with a gap.
-  {
-    name: 'watches',
-    key: ['id'],
-    columns: {
-      id: 'text',
-      account_id: 'integer',
-      name: 'text',
-      filters: 'text',
-      changes: 'text',
-      created_at: 'integer',
-      state: 'text',
-      url: 'text',
-      secret: 'text',
-      cursor: 'text',
-      delivery_id: 'text',
-      delivery_body: 'text',
-      delivery_cursor: 'text',
-      attempts: 'integer',
-      next_at: 'integer',
-      delivered_at: 'integer',
-      last_error: 'text',
-      last_error_at: 'integer',
-      feed_digest: 'text',
-      feed_cursor: 'text',
-      feed: 'text',
-      language: 'text',
-      digest: 'text',
-      shared: 'integer',
-      paused: 'integer',
-      version: 'integer',
-      previous_secret: 'text',
-      previous_secret_until: 'integer',
-      deliveries: 'integer',
-    },
-  },
-  {
-    name: 'watch_destinations',
-    key: ['id'],
-    columns: {
-      id: 'text',
-      watch_id: 'text',
-      position: 'integer',
-      channel: 'text',
-      address: 'text',
-      state: 'text',
-      cursor: 'text',
-      delivery_id: 'text',
-      delivery_body: 'text',
-      delivery_cursor: 'text',
-      attempts: 'integer',
-      next_at: 'integer',
-      delivered_at: 'integer',
-      last_error: 'text',
-      last_error_at: 'integer',
-      resumes: 'integer',
-    },
-  },
-  {
-    name: 'watch_deliveries',
-    key: ['watch_id', 'number'],
-    columns: {
-      watch_id: 'text',
-      number: 'integer',
-      id: 'text',
-      destination_id: 'text',
-      channel: 'text',
-      created_at: 'integer',
-      events: 'integer',
-      state: 'text',
-      attempts: 'integer',
-      code: 'integer',
-      duration_ms: 'integer',
-      error: 'text',
-      body: 'text',
-      replay_at: 'integer',
-    },
-  },
-  // The store may be moved without its database, and then still has to remove these.
-  { name: 'blob_trash', key: ['key'], columns: { key: 'text' } },
-  // A store of images identifies its database by this.
-  { name: 'instance', key: ['only_row'], columns: { only_row: 'integer', id: 'text' } },
-  { name: 'name_servers', ...OBSERVATIONS },
-  { name: 'mail_servers', ...OBSERVATIONS },
-  {
-    name: 'administrators',
-    key: ['id'],
-    columns: {
-      id: 'text',
-      name: 'text',
-      digest: 'text',
-      created_at: 'integer',
-      revoked_at: 'integer',
-      ...KEY_LIMITS,
-    },
-  },
-  // The history of records. Their ids are kept, but they become those of another log: `renewLog`.
-  {
-    name: CHANGES,
-    key: ['id'],
-    columns: {
-      id: 'integer',
-      at: 'integer',
-      topic: 'text',
-      kind: 'text',
-      key: 'text',
-      account_id: 'integer',
-      before: 'text',
-      after: 'text',
-    },
-    identity: 'id',
-  },
+/** Tables of the database as a place: a copy keeps its own. */
+const OWN = ['change_log', 'leases', 'moves']
+
+/** Tables that are not copied: they follow from others, or hold what is true of one place at one moment. */
+const NOT_COPIED = [
+  // Triggers on images maintain them.
+  'image_dhashes',
+  'image_totals',
+  'image_usage',
+  // Background jobs fill them.
+  'dns_checks',
+  'name_splits',
+  // Validators describe what this database has imported.
+  'feed_states',
+  'key_uses',
+  'key_rates',
+  'failed_keys',
+  'claims',
 ]
 
-/** @throws if no table that is copied has this name */
-export function tableNamed(name: string): Table {
-  const table = copiedTables.find((one) => one.name === name)
-  if (table === undefined) throw new Error(`there is no table ${name}`)
-  return table
+export const isCopied = ({ name }: Table): boolean => !NOT_COPIED.includes(name)
+
+/**
+ * Returns the tables of a schema, which are those of the migrations up to its version: nothing else lists them. Each table
+ * comes after those that its rows refer to.
+ */
+export function tablesOf(schema: number): Table[] {
+  using db = new DatabaseSync(':memory:')
+  for (const { version, sqlite } of migrations) if (version <= schema) db.exec(sqlite)
+  const names = db
+    .prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'`)
+    .all()
+    .map(({ name }) => String(name))
+    .filter((name) => !OWN.includes(name))
+  const parents = db.prepare('SELECT "table" AS name FROM pragma_foreign_key_list(?)')
+  const ordered: string[] = []
+  function add(name: string): void {
+    if (ordered.includes(name)) return
+    for (const parent of parents.all(name)) add(String(parent['name']))
+    ordered.push(name)
+  }
+  for (const name of names) if (name !== CHANGES) add(name)
+  return [...ordered, CHANGES].map((name) => tableIn(db, name))
+}
+
+function tableIn(db: DatabaseSync, name: string): Table {
+  const rows = db.prepare('SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden = 0').all(name)
+  const key = rows
+    .filter(({ pk }) => Number(pk) > 0)
+    .toSorted((a, b) => Number(a['pk']) - Number(b['pk']))
+    .map((row) => String(row['name']))
+  const typeOf = new Map(rows.map((row) => [String(row['name']), valueType(row['type'])]))
+  const columns = [...new Set([...key, ...typeOf.keys()])]
+  return {
+    name,
+    key,
+    columns: Object.fromEntries(columns.map((column) => [column, typeOf.get(column) ?? 'text'])),
+  }
+}
+
+function valueType(type: unknown): ValueType {
+  const name = String(type).toLowerCase()
+  if (name !== 'text' && name !== 'integer') throw new Error(`columns of type ${name} cannot be copied`)
+  return name
 }

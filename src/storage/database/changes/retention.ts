@@ -39,11 +39,6 @@ export async function renewLog(database: Database): Promise<void> {
   await database.transaction((tx) => tx.run(renew(randomBytes(6).toString('hex'))))
 }
 
-/** Removes all changes, if they only record that rows were copied here. To be called before anyone follows them. */
-export async function clearChanges(database: Database): Promise<void> {
-  await inBatches(BATCH, undefined, () => database.transaction((tx) => tx.run(removeAllChanges(BATCH))))
-}
-
 /** The first change after an id that is young enough to keep. */
 const firstSince = (after: number, time: number) => sql<{ id: number }>`
   SELECT id FROM changes WHERE id > ${after} AND at >= ${time} ORDER BY id ${limit(1)}`
@@ -62,6 +57,3 @@ const removeChanges = (upTo: number, count: number) => sql`
 /** Invalidates all cursors of the database that this one was copied from; the copied changes become history. */
 const renew = (epoch: string) => sql`
   UPDATE change_log SET epoch = ${epoch}, floor = COALESCE((SELECT max(id) FROM changes), 0)`
-
-const removeAllChanges = (count: number) => sql`
-  DELETE FROM changes WHERE id IN (SELECT id FROM changes ORDER BY id ${limit(count)})`

@@ -99,8 +99,8 @@ export async function openPostgres(
     readerOf: readerFor,
     scanner: scannerFor(),
     scannerOf: scannerFor,
-    transaction: (work, author, { rows = 0 } = {}) => {
-      const run = () => transact(pool, watch, work, author)
+    transaction: (work, author, { purpose, rows = 0 } = {}) => {
+      const run = () => transact(pool, watch, work, author, purpose === 'fill')
       return timed('write', () => writes.run(author, rows, run))
     },
     snapshot: (work) => timed('scan', () => readSnapshot(url, report, work)),

@@ -68,10 +68,10 @@ const CHECK_CLIENT = `SELECT set_config(name, '2s', false) FROM (VALUES ('client
   WHERE current_setting(name, true) IS NOT NULL`
 
 /** Returns the statements that set a transaction's timeouts, for that transaction only. Times in milliseconds. */
-export function localLimits(statementMs: number): string {
+export function localLimits(statementMs: number, idleMs = IDLE_TRANSACTION_TIMEOUT_MS): string {
   return (
     `SET LOCAL statement_timeout = ${statementMs}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; ` +
-    `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}`
+    `SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`
   )
 }
 

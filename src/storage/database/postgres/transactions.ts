@@ -1,7 +1,7 @@
 import { withRetries } from '../../../lib/retry.ts'
 import { TOPICS } from '../changes/change.ts'
 import type { Transaction } from '../database.ts'
-import { postgresBatch, postgresBatchLock } from '../batch.ts'
+import { postgresBatch, postgresBatchLock, postgresInsert } from '../batch.ts'
 import { DatabaseFault } from './faults.ts'
 import {
   batchSilence,
@@ -30,9 +30,16 @@ const SORT_MEMORY = '32MB'
  */
 const DURABLE = `SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`
 
-const BEGIN =
-  `BEGIN ISOLATION LEVEL READ COMMITTED; ${localLimits(WRITE_TIMEOUT_MS)}; ` +
-  `SET LOCAL work_mem = '${SORT_MEMORY}'; ${DURABLE}`
+const begin = (limits: string) =>
+  `BEGIN ISOLATION LEVEL READ COMMITTED; ${limits}; SET LOCAL work_mem = '${SORT_MEMORY}'; ${DURABLE}`
+
+/** One statement of a transaction that fills a database may build an index of a large table. */
+const FILL_TIMEOUT_MS = 3_600_000
+/** It waits for rows that are read from a slow store. */
+const FILL_IDLE_MS = 120_000
+
+const BEGIN = begin(localLimits(WRITE_TIMEOUT_MS))
+const BEGIN_FILL = begin(localLimits(FILL_TIMEOUT_MS, FILL_IDLE_MS))
 
 /** The topics of this transaction's changes, read while they can still be identified by its number. */
 const COMMIT = `
@@ -48,20 +55,22 @@ export async function transact<T>(
   watch: CommitWatch,
   work: (tx: Transaction) => Promise<T>,
   author: number | undefined,
+  isFilling = false,
 ): Promise<T> {
   const deadline = performance.now() + MAX_TOTAL_MS
   let isCommitting = false
   const begin = author === undefined ? BEGIN : `${BEGIN}; SET LOCAL catalejo.account = ${author}`
+  const silenceMs = isFilling ? FILL_TIMEOUT_MS + SILENCE_MS : STATEMENT_SILENCE_MS
 
   async function attempt(connection: PostgresConnection): Promise<T> {
-    await connection.run(begin, undefined, READ_TIMEOUT_MS)
+    await connection.run(isFilling ? BEGIN_FILL : begin, undefined, READ_TIMEOUT_MS)
     try {
-      const result = await work(transactionOn(connection))
+      const result = await work(transactionOn(connection, silenceMs))
       isCommitting = true
       // If it fails, it may have committed.
       let touched: readonly string[] = TOPICS
       try {
-        touched = (await connection.several(COMMIT, STATEMENT_SILENCE_MS)).map(({ topic }) => String(topic))
+        touched = (await connection.several(COMMIT, silenceMs)).map(({ topic }) => String(topic))
       } finally {
         watch.committed(touched)
       }
@@ -86,16 +95,20 @@ export async function transact<T>(
   return withRetries(run, { ...RETRIES, isRetryable })
 }
 
+/** A batch is sent unchanged, in the binary format of json, which is its text. */
+const bytesOf = (rows: Uint8Array) => Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength)
+
 /** Returns the operations of a transaction, between its begin and its end. */
-const transactionOn = (connection: PostgresConnection): Transaction => ({
+const transactionOn = (connection: PostgresConnection, silenceMs: number): Transaction => ({
   ...readerOn((form, query) => connection[form](query)),
-  run: (query) => connection.run(query.text, sqlValues(query), STATEMENT_SILENCE_MS),
+  run: (query) => connection.run(query.text, sqlValues(query), silenceMs),
   async runMany(batch, constants, rows) {
-    // Sent unchanged, in the binary format of json, which is its text.
-    const json = Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength)
-    const silenceMs = batchSilence(json.byteLength)
-    if (batch.insert === undefined) await connection.run(postgresBatchLock(batch), [json], silenceMs)
-    return connection.run(postgresBatch(batch), [json, ...constants], silenceMs)
+    const json = bytesOf(rows)
+    const batchMs = batchSilence(json.byteLength)
+    if (batch.insert === undefined) await connection.run(postgresBatchLock(batch), [json], batchMs)
+    return connection.run(postgresBatch(batch), [json, ...constants], batchMs)
   },
+  insertMany: (table, columns, rows) =>
+    connection.run(postgresInsert(table, columns), [bytesOf(rows)], silenceMs),
   newestChange: async () => undefined,
 })

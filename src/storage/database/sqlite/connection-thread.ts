@@ -99,10 +99,10 @@ export class ConnectionThread {
     return this.#ended === undefined
   }
 
-  send(work: Work, transfer: ArrayBuffer[] = []): Promise<unknown> {
+  send(work: Work, transfer: ArrayBuffer[] = [], timeoutMs = this.#timeoutMs): Promise<unknown> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended)
     const id = this.#nextId++
-    const answer = this.#expect(id)
+    const answer = this.#expect(id, timeoutMs)
     this.#worker.postMessage({ ...work, id }, transfer)
     return answer
   }
@@ -121,14 +121,12 @@ export class ConnectionThread {
     await this.#worker.terminate()
   }
 
-  #expect(id: number): Promise<unknown> {
+  #expect(id: number, timeoutMs = this.#timeoutMs): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#pending.delete(id)
-        reject(
-          new StorageFault('failing', this.#path, `the database did not answer within ${this.#timeoutMs} ms`),
-        )
-      }, this.#timeoutMs)
+        reject(new StorageFault('failing', this.#path, `the database did not answer within ${timeoutMs} ms`))
+      }, timeoutMs)
       this.#pending.set(id, { resolve, reject, timer })
     })
   }

@@ -96,7 +96,8 @@ export class Connection {
     constants: readonly SqlValue[],
     rows: readonly (readonly SqlValue[])[],
   ): number {
-    const sorted = rows.toSorted((a, b) => (String(a[key]) < String(b[key]) ? -1 : 1))
+    const sorted =
+      key === undefined ? rows : rows.toSorted((a, b) => (String(a[key]) < String(b[key]) ? -1 : 1))
     return sorted.reduce((changes, row) => changes + this.run(text, [...constants, ...row]), 0)
   }
 

@@ -1,20 +1,30 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ownsBuffer } from '../../../lib/release-buffer.ts'
-import { sqliteBatch } from '../batch.ts'
+import { sqliteBatch, sqliteInsert, type SqliteBatch } from '../batch.ts'
 import { ChangeLog, newestChange } from '../changes/change-log.ts'
 import { accountClient } from '../../../lib/client.ts'
 import { scanGate, WriteGate } from '../gates.ts'
-import type { Database, ObserveDatabase, OpenOptions, Reader, Transaction } from '../database.ts'
+import type {
+  Database,
+  ObserveDatabase,
+  OpenOptions,
+  Reader,
+  Transaction,
+  TransactionOptions,
+} from '../database.ts'
 import { StorageFault, onStorage } from '../faults.ts'
 import { newest, migrations as released } from '../migrations/index.ts'
 import { CommitWatch } from './commit-watch.ts'
 import { Connection } from './connection.ts'
 import { ConnectionThread, type MigrationOptions, SeparateThreads } from './connection-thread.ts'
 import { sqliteDialect } from '../dialect.ts'
-import { raw, readerOn, sql, sqlValues } from '../sql.ts'
+import { raw, readerOn, sql, sqlValues, type SqlValue } from '../sql.ts'
 import { Reserve } from './reserve.ts'
 import { asError } from '../../../lib/errors.ts'
+
+/** One statement of a transaction that fills a database may build an index of a large table. */
+const FILL_TIMEOUT_MS = 3_600_000
 
 /**
  * Opens the SQLite file at `path`, and creates or migrates it. Small reads run on the caller's thread, where they take
@@ -41,7 +51,6 @@ export async function openSqlite(
   const here = readerOn((form, query) =>
     timed('read', async () => onStorage(path, () => reader[form](query.sql, sqlValues(query)))),
   )
-  const tx = transactionOn(writer)
   const diskReserve = new Reserve(join(dirname(path), 'reserve'))
   const reserving = reserve ? diskReserve.restore() : undefined
   const separate = new SeparateThreads(path)
@@ -57,11 +66,12 @@ export async function openSqlite(
     scannerOf: scannerFor,
 
     transaction: (work, author, { purpose, rows = 0 } = {}) => {
+      const timeoutMs = purpose === 'fill' ? FILL_TIMEOUT_MS : undefined
       const transact = async () => {
         try {
           await writer.send({ kind: 'begin', author })
-          const result = await work(tx)
-          await writer.send({ kind: 'commit' })
+          const result = await work(transactionOn(writer, timeoutMs))
+          await writer.send({ kind: 'commit' }, [], timeoutMs)
           watch.committed()
           return result
         } catch (error) {
@@ -106,8 +116,8 @@ export async function openSqlite(
   }
 
   /** Runs a transaction if the disk has room for its purpose. One that frees space may use the reserve. */
-  async function withRoom<T>(purpose: 'free-space' | undefined, transact: () => Promise<T>): Promise<T> {
-    if (purpose === undefined && diskReserve.isReleased) {
+  async function withRoom<T>(purpose: TransactionOptions['purpose'], transact: () => Promise<T>): Promise<T> {
+    if (purpose !== 'free-space' && diskReserve.isReleased) {
       await diskReserve.restore()
       if (diskReserve.isReleased) throw new StorageFault('full', path, 'what room is left is for deletions')
     }
@@ -115,7 +125,7 @@ export async function openSqlite(
       return await transact()
     } catch (error) {
       const isFull = error instanceof StorageFault && error.kind === 'full'
-      if (purpose === undefined || !isFull || !diskReserve.release()) throw error
+      if (purpose !== 'free-space' || !isFull || !diskReserve.release()) throw error
       return await transact()
     }
   }
@@ -134,16 +144,18 @@ export async function openSqlite(
 }
 
 /** Returns the operations of a transaction, between its begin and its end. */
-function transactionOn(writer: ConnectionThread): Transaction {
+function transactionOn(writer: ConnectionThread, timeoutMs?: number): Transaction {
   const reads = readerOn((form, query) => writer.read(form, query))
+  const storeMany = async (batch: SqliteBatch, constants: readonly SqlValue[], rows: Uint8Array) => {
+    const work = { kind: 'runMany', batch, values: constants, rows } as const
+    return Number(await writer.send(work, ownsBuffer(rows) ? [rows.buffer] : [], timeoutMs))
+  }
   return {
     ...reads,
     run: async (query) =>
-      Number(await writer.send({ kind: 'run', text: query.sql, values: sqlValues(query) })),
-    runMany: async (batch, constants, rows) => {
-      const work = { kind: 'runMany', batch: sqliteBatch(batch), values: constants, rows } as const
-      return Number(await writer.send(work, ownsBuffer(rows) ? [rows.buffer] : []))
-    },
+      Number(await writer.send({ kind: 'run', text: query.sql, values: sqlValues(query) }, [], timeoutMs)),
+    runMany: (batch, constants, rows) => storeMany(sqliteBatch(batch), constants, rows),
+    insertMany: (table, columns, rows) => storeMany(sqliteInsert(table, columns), [], rows),
     newestChange: async () => Number((await reads.first(newestChange()))?.id),
   }
 }
