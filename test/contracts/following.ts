@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createAccounts } from '../../src/accounts/index.ts'
-import type { Change } from '../../src/storage/database/changes/change.ts'
+import { TOPICS, type Change } from '../../src/storage/database/changes/change.ts'
 import { sweepChanges } from '../../src/storage/database/changes/retention.ts'
 import type { Database } from '../../src/storage/database/database.ts'
+import { sql } from '../../src/storage/database/sql.ts'
 import { eventually } from '../support/eventually.ts'
 import { ManualClock } from '../support/test-service.ts'
 import { assertChained, settledHead } from './heard.ts'
@@ -41,6 +42,22 @@ export function followingContract(name: string, make: () => Promise<OpenDatabase
       await accounts.revoke(outcome.id)
       assert.equal(await accounts.identify(outcome.key, 'address ::1'), undefined)
       await eventually(async () => (await elsewhere.identify(outcome.key, 'address ::1')) === undefined)
+    })
+
+    test('a version changes with every commit of its topic, on any node, and with no other', async () => {
+      await settledHead(other)
+      const versions = (node: Database) => TOPICS.map((topic) => node.version(topic))
+      for (const topic of TOPICS) {
+        const [here, there] = [versions(database), versions(other)]
+        await database.transaction((tx) =>
+          tx.run(sql`INSERT INTO changes (at, topic, kind, key) VALUES (1, ${topic}, 'ns', 'tema')`),
+        )
+        await eventually(() => other.version(topic) !== there[TOPICS.indexOf(topic)])
+        for (const [node, before] of [[database, here] as const, [other, there] as const]) {
+          const changed = versions(node).map((version, i) => (version === before[i] ? undefined : TOPICS[i]))
+          assert.deepEqual(changed.filter(Boolean), [topic])
+        }
+      }
     })
 
     test('a follower hears of every change of every node once, a record’s own in their order', async () => {

@@ -145,6 +145,22 @@ test('a feed of DNS changes has titles that say what happened', async () => {
   assert.deepEqual([...without.matchAll(/<entry>/g)].length, 1)
 })
 
+test('a feed of DNS changes shows each as soon as the service knows it', async () => {
+  await stored(service, [record('fresco')])
+  const query = { api, format: 'atom', search: 'fresco', changes: 'dns' }
+  const count = async () => {
+    const { text } = await call(service, EVENTS, { query })
+    return [...text.matchAll(/<entry>/g)].length
+  }
+  for (let i = 0; i < 3; i++) {
+    zone.set('fresco.cl', { ns: [`ns${i}.cl`] })
+    await look('fresco', 'ns')
+    await observed('fresco', { dns: i + 1, mx: 0 })
+    // Another node hears of it a moment later.
+    await eventually(async () => (await count()) === i, `${i} entries`)
+  }
+})
+
 test('a watch with changes=dns notifies of them only', async () => {
   using receiver = await WebhookReceiver.start()
   await stored(service, [record('vigilado'), record('vecino')])

@@ -55,7 +55,7 @@ export class CommitWatch implements ChangeSource {
   readonly #node = randomBytes(9).toString('base64url')
   readonly #url: string
   readonly #report: Report
-  readonly #versions: Record<Topic, number> = { domain: 0, image: 0, key: 0, account: 0, dns: 0 }
+  readonly #versions = new Map<Topic, number>()
   readonly #watchers = new Set<() => void>()
   #client: pg.Client | undefined
   #loop: Promise<void> | undefined
@@ -83,8 +83,8 @@ export class CommitWatch implements ChangeSource {
   }
 
   version(topic: Topic): number {
-    if (!this.isCurrent) this.#versions[topic]++
-    return this.#versions[topic]
+    if (!this.isCurrent) this.#count([topic])
+    return this.#versions.get(topic) ?? 0
   }
 
   /** Whether commits of other nodes are known to be noticed in time. */
@@ -235,7 +235,7 @@ export class CommitWatch implements ChangeSource {
   /** @returns whether any is known */
   #count(topics: readonly string[]): boolean {
     const known = TOPICS.filter((topic) => topics.includes(topic))
-    for (const topic of known) this.#versions[topic]++
+    for (const topic of known) this.#versions.set(topic, (this.#versions.get(topic) ?? 0) + 1)
     return known.length > 0
   }
 

@@ -1,23 +1,27 @@
-import type { Topic } from '../changes/change.ts'
+import { TOPICS, type Topic } from '../changes/change.ts'
 import type { ChangeSource } from '../changes/change-log.ts'
 import type { Connection } from './connection.ts'
 
 /** How often commits of other processes are looked for while there are followers; it takes microseconds. */
 const POLL_MS = 50
 
-/** The newest change of each topic. Up to the id `?1` changes are known: the search among domains stops there. */
-const NEWEST = `SELECT
-  (SELECT id FROM changes WHERE id > ?1 AND topic = 'domain' ORDER BY id DESC LIMIT 1) AS domain,
-  (SELECT max(id) FROM changes WHERE topic = 'image' AND topic <> 'domain') AS image,
-  (SELECT max(id) FROM changes WHERE topic = 'key' AND topic <> 'domain') AS key,
-  (SELECT max(id) FROM changes WHERE topic = 'account' AND topic <> 'domain') AS account,
-  (SELECT max(id) FROM changes) AS newest`
+/** Up to the id `?1` changes are known: the search among domains, whose changes have no index by topic, stops there. */
+const NEWEST_DOMAIN = `SELECT id FROM changes WHERE id > ?1 AND topic = 'domain' ORDER BY id DESC LIMIT 1`
+
+/** The newest change of each topic, and of all. */
+const NEWEST = `SELECT ${TOPICS.map((topic) => {
+  const newest =
+    topic === 'domain'
+      ? NEWEST_DOMAIN
+      : `SELECT max(id) FROM changes WHERE topic = '${topic}' AND topic <> 'domain'`
+  return `(${newest}) AS ${topic}, `
+}).join('')}(SELECT max(id) FROM changes) AS newest`
 
 /** Detects commits of this and other processes, on a connection that never writes. */
 export class CommitWatch implements ChangeSource {
   readonly #reader: Connection
   readonly #watchers = new Set<() => void>()
-  readonly #versions: Record<Topic, number> = { domain: 0, image: 0, key: 0, account: 0, dns: 0 }
+  readonly #versions = new Map<Topic, number>()
   #dataVersion = -1
   #newest: number | undefined
   /** Whether this turn of the event loop has polled: requests that arrive together see the same state. */
@@ -30,7 +34,7 @@ export class CommitWatch implements ChangeSource {
 
   version(topic: Topic): number {
     this.#poll()
-    return this.#versions[topic]
+    return this.#versions.get(topic) ?? 0
   }
 
   /** There is one writer, so ids grow in the order of commits and every visible change is settled. */
@@ -66,9 +70,9 @@ export class CommitWatch implements ChangeSource {
     const dataVersion = this.#reader.dataVersion()
     if (dataVersion === this.#dataVersion) return
     const found = this.#reader.first(NEWEST, [this.#newest ?? Number.MAX_SAFE_INTEGER]) ?? {}
-    for (const topic of ['domain', 'image', 'key', 'account'] as const) {
+    for (const topic of TOPICS) {
       const newest = found[topic]
-      if (newest !== null) this.#versions[topic] = Number(newest)
+      if (newest !== null) this.#versions.set(topic, Number(newest))
     }
     this.#dataVersion = dataVersion
     this.#newest = Number(found['newest'] ?? 0)
