@@ -40,7 +40,21 @@ export function consoleTypes(document: ApiDocument): string {
         describe(`${method.toUpperCase()} ${path}`, operation),
       ),
     )
-  return `${HEAD}\n${schemas.join('\n')}${schemas.length > 0 ? '\n' : ''}export interface Operations {\n${operations.join('')}}\n`
+  const errors = `/** Codes of errors. */\nexport type ErrorCode =\n${errorCodes(document)
+    .map((code) => `  | '${code}'\n`)
+    .join('')}`
+  return `${HEAD}\n${errors}\n${schemas.join('\n')}${schemas.length > 0 ? '\n' : ''}export interface Operations {\n${operations.join('')}}\n`
+}
+
+/** All codes that any error response may have. */
+function errorCodes({ paths }: ApiDocument): readonly string[] {
+  const responses = Object.values(paths).flatMap((methods) =>
+    Object.values(methods).flatMap((operation) => Object.values(operation.responses)),
+  )
+  const codes = responses.flatMap(
+    ({ content = {} }) => content['application/json']?.schema?.properties?.['code']?.enum ?? [],
+  )
+  return [...new Set(codes.map(String))].toSorted()
 }
 
 function describe(name: string, operation: Operation): string {

@@ -5,6 +5,7 @@ import { accountOf } from '../api/scope.ts'
 import { localTime } from '../api/server.ts'
 import { keyFor } from '../api/session.ts'
 import { createLimiter } from '../app/concurrency-limiter.ts'
+import { recordErrorMessage } from '../app/error-message.ts'
 import { runOperation, type OperationHandle, type OperationOutcome } from '../app/operations.ts'
 import { subjectOf } from '../domains/marks.ts'
 import { readRecord } from '../domains/read-record.ts'
@@ -134,7 +135,7 @@ async function store(
         return
       } catch (error) {
         const faults = error instanceof ApiError ? error.errors : []
-        for (const { index, msg } of faults) refused.set(sent[index] ?? '', msg)
+        for (const fault of faults) refused.set(sent[fault.index] ?? '', recordErrorMessage(fault))
         if (left().length === sent.length || attempt === MAX_ATTEMPTS) throw error
       }
     }

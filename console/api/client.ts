@@ -1,5 +1,5 @@
 import { markDisconnected, markConnected } from './connection.ts'
-import type { Operations } from './schema.ts'
+import type { ErrorCode, Operations } from './schema.ts'
 import { updateClockSkew, SERVICE_URL } from './server.ts'
 import { removeKey, keyFor, serviceOf } from './session.ts'
 
@@ -14,18 +14,31 @@ export interface RecordError {
   readonly record?: unknown
 }
 
+interface ErrorDetails {
+  /** Undefined if the response is not from the service, but from a proxy in front of it. */
+  readonly code?: ErrorCode | undefined
+  /** The parameter that the error is about. */
+  readonly parameter?: string | undefined
+  readonly errors?: readonly RecordError[]
+  /** Seconds, from the header `Retry-After`. */
+  readonly retryAfter?: number | undefined
+}
+
 /** An error response, with the message of the service. */
 export class ApiError extends Error {
   readonly status: number
+  readonly code: ErrorCode | undefined
+  readonly parameter: string | undefined
   readonly errors: readonly RecordError[]
-  /** Seconds, from the header `Retry-After`. */
   readonly retryAfter: number | undefined
 
-  constructor(status: number, message: string, errors: readonly RecordError[] = [], retryAfter?: number) {
+  constructor(status: number, message: string, details: ErrorDetails = {}) {
     super(message)
     this.status = status
-    this.errors = errors
-    this.retryAfter = retryAfter
+    this.code = details.code
+    this.parameter = details.parameter
+    this.errors = details.errors ?? []
+    this.retryAfter = details.retryAfter
   }
 }
 
@@ -175,28 +188,26 @@ export function failureOf(
   retryAfter: string | null,
 ): ApiError | ConnectionError {
   const service = serviceOf(path)
-  if (status >= 502 && status <= 504 && messageOf(answer) === undefined) {
+  const error = apiErrorOf(status, answer, retryAfter)
+  if (status >= 502 && status <= 504 && error.code === undefined) {
     markDisconnected()
     return new ConnectionError()
   }
-  if (status === 401 && keyFor(service) === key && messageOf(answer)?.includes('clave de API') === true)
-    removeKey(service)
-  return apiErrorOf(status, answer, retryAfter)
+  if (status === 401 && keyFor(service) === key && error.code?.startsWith('key_') === true) removeKey(service)
+  return error
 }
 
 export function apiErrorOf(status: number, answer: unknown, retryAfter: string | null = null): ApiError {
-  const message = messageOf(answer) ?? `HTTP ${status}`
-  const errors =
-    isObject(answer) && Array.isArray(answer['errors']) ? answer['errors'].filter(isRecordError) : []
+  const { msg, code, parameter, errors }: Readonly<Record<string, unknown>> = isObject(answer) ? answer : {}
   const seconds = Number.parseInt(retryAfter ?? '', 10)
-  return Number.isNaN(seconds)
-    ? new ApiError(status, message, errors)
-    : new ApiError(status, message, errors, seconds)
+  return new ApiError(status, typeof msg === 'string' ? msg : `HTTP ${status}`, {
+    // Trusted: the type is generated from the OpenAPI document. A code of a newer service has no text here, like many others.
+    code: typeof code === 'string' ? (code as ErrorCode) : undefined,
+    parameter: typeof parameter === 'string' ? parameter : undefined,
+    errors: Array.isArray(errors) ? errors.filter(isRecordError) : [],
+    retryAfter: Number.isNaN(seconds) ? undefined : seconds,
+  })
 }
-
-/** The message of the service; undefined if the answer is not from it. */
-const messageOf = (answer: unknown): string | undefined =>
-  isObject(answer) && typeof answer['msg'] === 'string' ? answer['msg'] : undefined
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null

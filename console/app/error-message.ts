@@ -1,5 +1,5 @@
-import { MAX_REPLAYS, MAX_SHARED_WATCHES, MAX_WATCHES } from '../api/constants.ts'
-import { ApiError, ConnectionError } from '../api/client.ts'
+import { ApiError, ConnectionError, type RecordError } from '../api/client.ts'
+import type { ErrorCode } from '../api/schema.ts'
 import { filterField } from '../filters/filters.ts'
 import { duration, language, t, type TextKey } from '../i18n/index.ts'
 
@@ -13,34 +13,31 @@ const PARAMETERS: Readonly<Record<string, TextKey>> = {
 
 const labelOf = (name: string) => PARAMETERS[name] ?? filterField(name)?.label
 
-/** Error messages that mention parameters or API terms, with a text for users. */
-const REWORDED: Readonly<Record<string, TextKey>> = {
-  'Falta el parámetro url o el parámetro atom': 'fault.noTarget',
-  'Falta el parámetro name': 'fault.noName',
-  'La vigilancia no existe': 'fault.noWatch',
-  'La entrega no existe': 'fault.noDelivery',
-  'El contenido de la entrega ya no se conserva': 'fault.noContent',
-  'La vigilancia ya no tiene el destino de esa entrega': 'fault.noDestination',
-  [`La vigilancia ya tiene ${MAX_REPLAYS} reenvíos en espera`]: 'fault.manyReplays',
-  [`El grupo ya tiene ${MAX_SHARED_WATCHES} vigilancias compartidas`]: 'fault.manyShared',
-  [`La cuenta ya tiene ${MAX_WATCHES} vigilancias`]: 'fault.manyWatches',
+/** Errors with a text of the console. Others are shown as the service says them. */
+const TEXTS: Partial<Readonly<Record<ErrorCode, TextKey>>> = {
+  key_missing: 'fault.key',
+  key_invalid: 'fault.key',
+  key_expired: 'fault.expired',
+  key_of_other_service: 'fault.otherService',
+  key_out_of_scope: 'fault.scope',
+  too_many_requests: 'fault.tooMany',
+  overloaded: 'fault.busy',
+  image_damaged: 'fault.image',
+  image_not_found: 'fault.noImage',
+  dns_refused: 'fault.dnsRefused',
+  dns_failed: 'fault.dns',
+  dns_timeout: 'fault.dnsTimeout',
+  destination_missing: 'fault.noTarget',
+  watch_not_found: 'fault.noWatch',
+  delivery_not_found: 'fault.noDelivery',
+  delivery_content_gone: 'fault.noContent',
+  delivery_destination_gone: 'fault.noDestination',
+  too_many_replays: 'fault.manyReplays',
+  too_many_shared_watches: 'fault.manyShared',
+  too_many_watches: 'fault.manyWatches',
 }
 
-/** Messages of the service, which are in Spanish only, with translations. */
-const TRANSLATED: Readonly<Record<string, TextKey>> = {
-  'La clave de API no es válida': 'fault.key',
-  'Falta la clave de API': 'fault.key',
-  'La clave de API no da acceso a este servicio': 'fault.forbidden',
-  'La clave de API no permite esta operación': 'fault.forbidden',
-  'La clave de API expiró': 'fault.expired',
-  'La imagen está dañada': 'fault.image',
-  'La imagen no existe': 'fault.noImage',
-  'Demasiadas solicitudes': 'fault.tooMany',
-  'Los servidores DNS no pudieron responder': 'fault.dns',
-  'Los servidores DNS no respondieron a tiempo': 'fault.dnsTimeout',
-}
-
-/** For responses without a message, such as those of a proxy. */
+/** For responses of a proxy in front of the service. */
 const STATUSES: Readonly<Record<number, TextKey>> = {
   200: 'fault.notService',
   401: 'fault.key',
@@ -64,31 +61,23 @@ export function errorMessage(error: unknown): string {
 export const changeErrorMessage = (error: unknown): string =>
   error instanceof ConnectionError ? t('fault.lostChange') : errorMessage(error)
 
-function apiErrorMessage({ status, message, retryAfter }: ApiError): string {
+/** Returns why a record was rejected. */
+export const recordErrorMessage = ({ field, msg }: Pick<RecordError, 'field' | 'msg'>): string =>
+  namingField(msg, field)
+
+function apiErrorMessage({ status, code, parameter, message, retryAfter }: ApiError): string {
   if (status === 429 && retryAfter !== undefined) return t('fault.tooManyFor', { time: duration(retryAfter) })
-  if (message.startsWith('HTTP ')) {
-    return t(STATUSES[status] ?? (status >= 500 ? 'fault.broken' : 'fault.request'))
-  }
-  const reworded = REWORDED[message]
-  if (reworded !== undefined) return t(reworded)
-  const isSpanish = language.get() === 'es'
-  const [, name = ''] = /^(?:El parámetro|El campo|Falta el parámetro) (\w+)/.exec(message) ?? []
-  const label = labelOf(name)
-  if (isSpanish) return withoutApiNames(message)
-  if (label !== undefined) return t('fault.value', { name: t(label) })
-  const known = TRANSLATED[message]
-  if (known !== undefined) return t(known)
-  if (status === 503) return t('fault.busy')
-  return t('fault.said', { text: withoutApiNames(message) })
+  if (code === undefined) return t(STATUSES[status] ?? (status >= 500 ? 'fault.broken' : 'fault.request'))
+  const text = code === 'missing_parameter' && parameter === 'name' ? 'fault.noName' : TEXTS[code]
+  return text === undefined ? namingField(message, parameter) : t(text)
 }
 
-/** `El parámetro min_length debe ser…` is `«Largo mínimo» debe ser…`. */
-function withoutApiNames(message: string): string {
-  const named = (name: string, rest: string) => {
-    const label = labelOf(name)
-    return label === undefined ? rest : `«${t(label)}»`
+/** Replaces the API's name of a field in a message by its label: `El parámetro min_length debe ser…` is `«Largo mínimo» debe ser…`. */
+function namingField(message: string, name = ''): string {
+  const key = labelOf(name)
+  const label = key === undefined ? undefined : t(key)
+  if (language.get() === 'es') {
+    return message.replace(/^El (?:parámetro|campo) \S+/, label === undefined ? 'El valor' : `«${label}»`)
   }
-  return message
-    .replace(/^El (?:parámetro|campo) (\w+)/, (_, name: string) => named(name, 'El valor'))
-    .replace(/\bel (?:parámetro|campo) (\w+)/g, (whole, name: string) => named(name, whole))
+  return label === undefined ? t('fault.said', { text: message }) : t('fault.value', { name: label })
 }

@@ -1,4 +1,5 @@
 import { ApiError, callApi, ConnectionError } from '../api/client.ts'
+import { recordErrorMessage } from '../app/error-message.ts'
 import { t } from '../i18n/index.ts'
 import type { DomainRecord } from './records.ts'
 
@@ -57,9 +58,13 @@ export async function storeChanges(
       return refused
     } catch (error) {
       const faults = error instanceof ApiError ? error.errors : []
-      for (const { index, msg, record } of faults) {
+      for (const fault of faults) {
+        const { index, record } = fault
         const present = isRecord(record) ? record : undefined
-        const reason = present === undefined ? msg : t('domains.isNow', { state: stateText(present) })
+        const reason =
+          present === undefined
+            ? recordErrorMessage(fault)
+            : t('domains.isNow', { state: stateText(present) })
         refused.set(rest[index]?.domain ?? '', { reason, record: present })
       }
       const left = rest.filter(({ domain }) => !refused.has(domain))

@@ -30,7 +30,7 @@ export function useDnsLookup(name: string, isWanted = true) {
         return { kind: 'servers', servers: data.dns }
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
-        if (error.status === 404) return { kind: 'no-such-name' }
+        if (error.code === 'domain_not_found') return { kind: 'no-such-name' }
         if (error.status >= 502 && error.status <= 504) return { kind: 'unknown', error }
         throw error
       }

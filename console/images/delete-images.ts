@@ -7,8 +7,6 @@ import { t, tn } from '../i18n/index.ts'
 import '../i18n/texts/images.ts'
 import type { ImageRecord } from './record.ts'
 
-const NO_IMAGE = 'La imagen no existe'
-
 export const subjectOf = ({ hash }: Pick<ImageRecord, 'hash'>): string => `image:${hash}`
 
 /** Deletes images one after the other; a failure does not affect the others. */
@@ -70,7 +68,7 @@ async function remove(hash: string, key: string | undefined, onWait: () => void)
       return true
     } catch (error) {
       // A proxy that does not find the service says 404, too.
-      if (error instanceof ApiError && error.message === NO_IMAGE) return isAgain
+      if (error instanceof ApiError && error.code === 'image_not_found') return isAgain
       isAgain ||= error instanceof ConnectionError
       throw error
     }

@@ -1,5 +1,4 @@
-import { ApiError } from '../api/client.ts'
-import { errorMessage } from '../app/error-message.ts'
+import { recordErrorMessage } from '../app/error-message.ts'
 import { count as formatted, t } from '../i18n/index.ts'
 import type { BadLine } from './read-list.ts'
 
@@ -17,7 +16,9 @@ export function BadLines({ lines, count }: { lines: readonly BadLine[]; count: n
             <span className="muted figures">{t('import.line', { n: line })}</span>{' '}
             <code>{text.slice(0, 120)}</code>{' '}
             <span className="fault-text">
-              {typeof reason === 'string' ? t(reason) : errorMessage(new ApiError(400, reason.said))}
+              {typeof reason === 'string'
+                ? t(reason)
+                : recordErrorMessage({ field: reason.field ?? '', msg: reason.said })}
             </span>
           </li>
         ))}

@@ -18,7 +18,7 @@ export interface Row {
 export interface BadLine {
   readonly line: number
   readonly text: string
-  readonly reason: TextKey | { readonly said: string }
+  readonly reason: TextKey | { readonly said: string; readonly field?: string }
 }
 
 /** How the file was read, for the user. */

@@ -1,5 +1,6 @@
 import { MAX_LABEL_CHARACTERS } from '../api/constants.ts'
 import { ApiError, callApi, streamApi, type RecordError } from '../api/client.ts'
+import type { ErrorCode } from '../api/schema.ts'
 import { withRetries } from '../api/retry.ts'
 import { localNow } from '../api/server.ts'
 import { linesOf } from '../domains/lines.ts'
@@ -12,7 +13,6 @@ const MAX_LOOKED_UP = 2_000
 const LOOK_UPS_AT_ONCE = 6
 /** Maximum recorded names, of the list's days, that a preview compares with. */
 const MAX_COMPARED = 400_000
-const NOT_RECORDED = 'El dominio no está registrado en el servicio'
 
 export type Effect = 'new' | 'changed' | 'same'
 
@@ -143,9 +143,9 @@ async function storeBatch(batch: readonly Row[], session: Session): Promise<BadL
     deleted,
     (rows) => ({ name: 'update', rows }),
     session,
-    (row, { msg }) => {
-      if (msg === NOT_RECORDED) unknown.push(row)
-      else refused.push(badLine(row, msg))
+    (row, fault, code) => {
+      if (code === 'names_not_recorded') unknown.push(row)
+      else refused.push(badLine(row, fault))
     },
   )
   const added = [...batch.filter(({ date }) => date !== undefined), ...unknown]
@@ -153,12 +153,16 @@ async function storeBatch(batch: readonly Row[], session: Session): Promise<BadL
     added,
     (rows) => ({ name: 'add', rows }),
     session,
-    (row, { msg }) => refused.push(badLine(row, msg)),
+    (row, fault) => refused.push(badLine(row, fault)),
   )
   return refused
 }
 
-const badLine = ({ line, domain }: Row, said: string): BadLine => ({ line, text: domain, reason: { said } })
+const badLine = ({ line, domain }: Row, { field, msg }: RecordError): BadLine => ({
+  line,
+  text: domain,
+  reason: { said: msg, field },
+})
 
 interface Order {
   readonly name: 'add' | 'update'
@@ -170,7 +174,7 @@ async function sendAll(
   rows: readonly Row[],
   order: (rows: readonly Row[]) => Order,
   session: Session,
-  refuse: (row: Row, error: RecordError) => void,
+  refuse: (row: Row, fault: RecordError, code: ErrorCode | undefined) => void,
 ): Promise<void> {
   let left = rows
   while (left.length > 0) {
@@ -182,7 +186,7 @@ async function sendAll(
       const faults = new Map(error.errors.map((one) => [one.index, one]))
       for (const [index, fault] of faults) {
         const row = left[index]
-        if (row !== undefined) refuse(row, fault)
+        if (row !== undefined) refuse(row, fault, error.code)
       }
       left = left.filter((_, index) => !faults.has(index))
     }

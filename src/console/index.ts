@@ -1,6 +1,6 @@
 import type { HttpServer, HttpReply, HttpRequest } from '../http/server.ts'
 import { matches } from '../http/headers.ts'
-import { httpErrorOf } from '../http/errors.ts'
+import { httpErrors } from '../http/errors.ts'
 import { loadFiles, type ConsoleFile, type ConsoleSettings } from './files.ts'
 
 /**
@@ -52,7 +52,7 @@ export function consoleRoutes(app: HttpServer, settings: ConsoleSettings): void 
     if (file !== undefined && file !== page) return send(request, reply, file, IMMUTABLE)
     // The page routes all other paths itself. A missing asset is an error, because a page of an older release must not get
     // a document instead of a script.
-    if (name.startsWith('assets/')) throw httpErrorOf(404)
+    if (name.startsWith('assets/')) throw httpErrors.path_not_found()
     if (page === undefined) {
       return reply.code(503).headers(HEADERS).type('text/html; charset=utf-8').send(NOT_BUILT)
     }

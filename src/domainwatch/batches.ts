@@ -20,7 +20,8 @@ import {
 } from './queries-records.ts'
 import * as statements from './queries-batches.ts'
 import { FIELD_NAMES, type RecordFields, type RecordWithFields } from './record-fields.ts'
-import { CHANGED_MEANWHILE, countOfFaults, MAX_FAULTS, type RecordFault } from './parse-record.ts'
+import { domainErrors } from './errors.ts'
+import { MAX_FAULTS, type RecordFault } from './parse-record.ts'
 import type { NameIndex } from './list/name-index.ts'
 import type { Batch, Input, Output } from './tasks/parse-batch.ts'
 
@@ -128,7 +129,7 @@ function conflict(differences: readonly Difference[], present: readonly RecordWi
       record: present.find(({ name }) => name === difference.found),
     }
   })
-  return batchError(409, CHANGED_MEANWHILE, errors)
+  return batchError(domainErrors.record_changed(), errors)
 }
 
 const textOf = ({ rows }: Rows) => Buffer.from(rows).toString()
@@ -141,7 +142,7 @@ async function unknownNames(tx: Reader, dialect: Dialect, names: readonly string
     if (!known.has(name))
       faults.push({ index, field: 'domain', msg: 'El dominio no está registrado en el servicio' })
   }
-  return batchError(500, countOfFaults(faults.length), faults.slice(0, MAX_FAULTS))
+  return batchError(domainErrors.names_not_recorded(faults.length), faults.slice(0, MAX_FAULTS))
 }
 
 /** Stores a batch. Logs unexpected errors and throws the answer for a failed batch instead. */
@@ -151,11 +152,10 @@ export async function saveBatch(request: HttpRequest, store: () => Promise<numbe
   } catch (error) {
     if (error instanceof HttpError) throw error
     requestLog(request).error({ err: error }, 'batch could not be saved')
-    throw batchError(500, 'No se han podido guardar los datos')
+    throw batchError(domainErrors.not_saved())
   }
 }
 
 /** Returns the error for a batch of which nothing was stored. */
-export function batchError(status: number, msg: string, errors: readonly RecordFault[] = []): HttpError {
-  return new HttpError(status, msg, { fields: { count: 0, errors } })
-}
+export const batchError = (error: HttpError, errors: readonly RecordFault[] = []): HttpError =>
+  error.with({ fields: { count: 0, errors } })

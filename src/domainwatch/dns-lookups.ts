@@ -1,6 +1,7 @@
 import type { NameServerAnswer, RecordAnswer, RecordType, RecordValue } from '../lib/dns/index.ts'
-import { OVERLOADED, OverloadError } from '../lib/errors.ts'
+import { commonErrors, OverloadError, type HttpError } from '../lib/errors.ts'
 import type { Parameter } from '../http/parameters.ts'
+import { domainErrors } from './errors.ts'
 
 /** Record types that clients can ask for. */
 export const DNS_TYPES = ['ns', 'a', 'aaaa', 'mx', 'txt', 'soa', 'caa'] as const
@@ -19,8 +20,9 @@ export interface DnsOutcome {
   /** An array per requested type; undefined if the client asked for none. */
   readonly records?: Readonly<Partial<Record<DnsType, readonly RecordValue[]>>>
   /** The types whose look-up failed. Their arrays are empty. */
-  readonly errors?: Readonly<Partial<Record<DnsType, { readonly status: number; readonly msg: string }>>>
+  readonly errors?: Readonly<Partial<Record<DnsType, DnsFailure>>>
   readonly msg?: string
+  readonly code?: string
 }
 
 const TAKES = `debe ser una lista de ${DNS_TYPES.slice(0, -1).join(', ')} o ${DNS_TYPES.at(-1)}, separados por comas`
@@ -76,13 +78,19 @@ export async function lookUp(
   }
 }
 
-/** The status of each failure, and its message. */
-export const DNS_FAILURES = {
-  'no-such-name': { status: 404, msg: 'El dominio no existe' },
-  refused: { status: 502, msg: 'Los servidores DNS rechazaron la consulta' },
-  failed: { status: 502, msg: 'Los servidores DNS no pudieron responder' },
-  timeout: { status: 504, msg: 'Los servidores DNS no respondieron a tiempo' },
-  overloaded: { status: 503, msg: OVERLOADED },
+interface DnsFailure {
+  readonly status: number
+  readonly msg: string
+  readonly code: string
+}
+const toFailure = ({ status, message, code }: HttpError): DnsFailure => ({ status, msg: message, code })
+
+const DNS_FAILURES = {
+  'no-such-name': toFailure(domainErrors.domain_not_found()),
+  refused: toFailure(domainErrors.dns_refused()),
+  failed: toFailure(domainErrors.dns_failed()),
+  timeout: toFailure(domainErrors.dns_timeout()),
+  overloaded: toFailure(commonErrors.overloaded()),
 }
 
 function outcomeOf(answer: NameServerAnswer): DnsOutcome {

@@ -1,5 +1,5 @@
-import { HttpError } from '../lib/errors.ts'
 import { flag, integer, type Values } from '../http/parameters.ts'
+import { badParameter } from '../http/errors.ts'
 import { isExpired, MAX_LABEL_CHARACTERS } from './limits.ts'
 import {
   filter,
@@ -149,7 +149,7 @@ export function readFilters(values: Values<typeof filterParameters>): Filters {
   for (const name of FILTER_NAMES) read(name, values[name])
   if (values.agent) {
     if (values.search === undefined || values.search === '') {
-      throw new HttpError(400, 'El parámetro agent necesita el parámetro search')
+      throw badParameter('agent', 'necesita el parámetro search')
     }
     filters.agent = values.search.toLowerCase()
     filters.search = undefined

@@ -40,12 +40,6 @@ export const MAX_NOTE_CHARACTERS = 1_000
 /** Bad records of a batch that an answer lists; all are counted. */
 export const MAX_FAULTS = 100
 
-export const countOfFaults = (count: number) =>
-  count === 1 ? 'Hay 1 registro con errores' : `Hay ${count} registros con errores`
-
-/** Records are not as their `expect` says. */
-export const CHANGED_MEANWHILE = 'El registro cambió mientras tanto'
-
 /** Checks one record of `add`. */
 export function parseNewRecord(record: unknown, split: SplitName): ParsedRecord<NewDomain> {
   const read = readRecord(record, split)

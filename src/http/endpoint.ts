@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify'
-import { HttpError } from '../lib/errors.ts'
 import { isObject } from '../lib/json.ts'
 import { jsonTypeOf, type BodyField } from './body/fields.ts'
 import type { Access, Authenticator, Identity } from './auth/authenticator.ts'
-import { httpErrorOf, UNREADABLE_BODY } from './errors.ts'
+import { badParameter, httpErrors } from './errors.ts'
 import { bodyKind, parseBody } from './body/parse.ts'
 import {
   isFlag,
@@ -18,7 +17,7 @@ import {
 import { JSON_TYPE, PRIVATE_HEADERS, sendBytes } from './headers.ts'
 import { turnOf, type BodyBudget, type BodyLease } from './body/budget.ts'
 import { clientGroup } from './client.ts'
-import { BAD_ENCODING, hasBody, isEncoded } from './body/content-headers.ts'
+import { hasBody, isEncoded } from './body/content-headers.ts'
 import { receiveBody, type RequestBody } from './body/receive.ts'
 import { documentEndpoint, type EndpointDocument } from './openapi/document.ts'
 
@@ -125,10 +124,10 @@ export function simpleEndpoint<P extends Parameters>(
     if (body.bytes.byteLength > 0) {
       const fields = textFields(body, endpoint.parameters)
       request.identity ??= await authenticator.identify(fields?.given['api'], endpoint, request)
-      if (bodyKind(body.contentType) === undefined) throw httpErrorOf(415)
-      if (fields === undefined) throw new HttpError(400, UNREADABLE_BODY)
+      if (bodyKind(body.contentType) === undefined) throw httpErrors.unsupported_type()
+      if (fields === undefined) throw httpErrors.unreadable_body()
       const typeError = fields.typeErrors.find(({ name }) => given[name] === undefined)
-      if (typeError !== undefined) throw new HttpError(400, typeError.message)
+      if (typeError !== undefined) throw badParameter(typeError.name, typeError.takes)
       given = { ...fields.given, ...given }
       names = [...names, ...fields.names]
     }
@@ -151,7 +150,7 @@ export function bulkEndpoint<P extends Parameters>(
     const identify = async (keyInBody: string | undefined, namesInBody: readonly string[]) => {
       request.identity ??= await shared.authenticator.identify(keyInBody, endpoint, request)
       request.bodyLease?.assignTo(request.identity.accountId)
-      if (isUnsupported) throw httpErrorOf(415)
+      if (isUnsupported) throw httpErrors.unsupported_type()
       assertKnown([...Object.keys(queryOf(request)), ...namesInBody])
       return request.identity
     }
@@ -166,7 +165,7 @@ function knownNames({ parameters, document, ignoresUnknown = false }: EndpointBa
   const known = new Set(['api', ...Object.keys(parameters), ...Object.keys(isObject(fields) ? fields : {})])
   return (names: readonly string[]): void => {
     const unknown = ignoresUnknown ? undefined : unknownParameter(names, known)
-    if (unknown !== undefined) throw new HttpError(400, unknown)
+    if (unknown !== undefined) throw unknown
   }
 }
 
@@ -259,7 +258,7 @@ const METHODS_WITH_BODY = new Set(['POST', 'DELETE'])
 
 async function receive(request: FastifyRequest, limit: number, budget: BodyBudget): Promise<RequestBody> {
   if (isEncoded(request.headers))
-    throw new HttpError(415, BAD_ENCODING, { headers: { 'accept-encoding': 'identity' } })
+    throw httpErrors.unsupported_encoding().with({ headers: { 'accept-encoding': 'identity' } })
   const sender = { address: clientGroup(request.ip), account: request.identity?.accountId }
   const { bytes, lease } = await receiveBody(request.raw, limit, budget, sender)
   request.bodyLease = lease
@@ -282,9 +281,7 @@ function textFields(
     const declared = Object.hasOwn(parameters, name) ? parameters[name] : undefined
     const text = textOf(field, declared !== undefined && isFlag(declared))
     if (text === 'wrong-type')
-      typeErrors.push(
-        ...(declared === undefined ? [] : [{ name, message: typeErrorMessage(name, declared, field) }]),
-      )
+      typeErrors.push(...(declared === undefined ? [] : [{ name, takes: takesType(declared, field) }]))
     else if (text !== undefined) given[name] = text.value
   }
   return { given, names: parsed.fields.keys(), typeErrors }
@@ -293,7 +290,7 @@ function textFields(
 /** A parameter whose JSON type no parameter has. */
 interface ParameterTypeError {
   readonly name: string
-  readonly message: string
+  readonly takes: string
 }
 
 function textOf(field: BodyField, ofFlag: boolean): { readonly value: string } | 'wrong-type' | undefined {
@@ -304,13 +301,13 @@ function textOf(field: BodyField, ofFlag: boolean): { readonly value: string } |
   return typeof value === 'number' || (ofFlag && value === true) ? { value: String(value) } : 'wrong-type'
 }
 
-function typeErrorMessage(name: string, { schema }: Parameter<unknown>, field: BodyField): string {
+function takesType({ schema }: Parameter<unknown>, field: BodyField): string {
   const expected = schema['type'] === 'integer' ? 'un número' : 'un texto'
-  return `El parámetro ${name} debe ser ${expected}, no ${field.kind === 'json' ? jsonTypeOf(field.value) : 'un archivo'}`
+  return `debe ser ${expected}, no ${field.kind === 'json' ? jsonTypeOf(field.value) : 'un archivo'}`
 }
 
 function validated<P extends Parameters>(parameters: P, given: Given): Values<P> {
   const parsed = parseParameters(parameters, given)
-  if (!parsed.ok) throw new HttpError(400, parsed.message)
+  if (!parsed.ok) throw parsed.error
   return parsed.values
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { HttpError } from '../lib/errors.ts'
+import { badParameter } from './errors.ts'
 import { withCorsHeaders } from './cors.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 
@@ -32,7 +32,7 @@ function publicAddress(baseUrl: () => string, url: string): URL {
 
 /** The error for a cursor that is not of such a link. */
 export const invalidCursor = () =>
-  new HttpError(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
+  badParameter('cursor', 'debe ser el de la cabecera Link de la página anterior')
 
 /** Up to this size, copying a body into a string is faster than a write of two parts; above it, the copies burden the collector. */
 const MAX_COPIED_BYTES = 1024

@@ -1,7 +1,9 @@
 import { escapeHidden } from '../lib/free-text.ts'
 import { closestName } from '../lib/suggestion.ts'
 import { hasAtMostCharacters } from '../lib/text.ts'
+import type { HttpError } from '../lib/errors.ts'
 import { percentDecode } from './body/urlencoded.ts'
+import { badParameter, httpErrors } from './errors.ts'
 
 /** A declared parameter of an endpoint. */
 export type Parameter<T> = {
@@ -76,17 +78,20 @@ export function flag(description: string): Parameter<true> {
 }
 
 export type ParseResult<P extends Parameters> =
-  { readonly ok: true; readonly values: Values<P> } | { readonly ok: false; readonly message: string }
+  { readonly ok: true; readonly values: Values<P> } | { readonly ok: false; readonly error: HttpError }
 
 /** Characters of an unknown name that are compared with the known ones and shown. Every known name is shorter. */
 const MAX_SHOWN_NAME = 40
 
-/** Returns what is wrong with the first name that is not known: Spanish, with the nearest known name; undefined if all are known. */
-export function unknownParameter(names: Iterable<string>, known: ReadonlySet<string>): string | undefined {
+/** Returns an error that names the first name that is not known, with the nearest known one; undefined if all are known. */
+export function unknownParameter(names: Iterable<string>, known: ReadonlySet<string>): HttpError | undefined {
   for (const name of names) {
     if (known.has(name)) continue
-    const shown = name.slice(0, MAX_SHOWN_NAME)
-    return `El parámetro ${escapeHidden(shown)} no existe: ¿quiso decir ${closestName(shown, [...known])}?`
+    const given = name.slice(0, MAX_SHOWN_NAME)
+    const parameter = escapeHidden(given)
+    return httpErrors
+      .unknown_parameter(parameter, closestName(given, [...known]))
+      .with({ fields: { parameter } })
   }
   return undefined
 }
@@ -103,7 +108,7 @@ export function parseParameters<P extends Parameters>(parameters: P, given: Give
       continue
     }
     const parsed = parameter.parse(text)
-    if ('takes' in parsed) return { ok: false, message: `El parámetro ${name} ${parsed.takes}` }
+    if ('takes' in parsed) return { ok: false, error: badParameter(name, parsed.takes) }
     values[name] = parsed.value
   }
   // Built from the declarations, as the mapped type describes. Absent ones are left out: nothing is allocated for them.

@@ -21,7 +21,8 @@ import { clientGroup, networkMatcher } from './client.ts'
 import { maxConnectionsFor, isSurplus, limitConnections, openFilesLimit } from './connection-limits.ts'
 import { hasBody } from './body/content-headers.ts'
 import { addCorsHeaders, allowOrigins } from './cors.ts'
-import { answerErrors, httpErrorOf, send } from './errors.ts'
+import { answerErrors, send } from './error-responses.ts'
+import { httpErrors } from './errors.ts'
 import { GracefulShutdown } from './graceful-shutdown.ts'
 import { handleParserError, hasValidHost, MAX_URL_BYTES, originForm } from './malformed-requests.ts'
 import type { Metrics } from './observability/metrics.ts'
@@ -139,7 +140,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       observe(request, reply, undefined)
       if (handleCors(request, reply, undefined)) return
       beforeSend(request, reply)
-      send(reply, httpErrorOf(400))
+      send(reply, httpErrors.bad_request())
     },
   })
 
@@ -192,8 +193,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   ): void {
     const { raw } = request
     if (isSurplus(raw.socket)) send(reply.header('connection', 'close'), new OverloadError())
-    else if ((raw.url?.length ?? 0) > MAX_URL_BYTES) send(reply, httpErrorOf(414))
-    else if (request.query === UNREADABLE_QUERY || !hasValidHost(raw)) send(reply, httpErrorOf(400))
+    else if ((raw.url?.length ?? 0) > MAX_URL_BYTES) send(reply, httpErrors.url_too_long())
+    else if (request.query === UNREADABLE_QUERY || !hasValidHost(raw)) send(reply, httpErrors.bad_request())
     else if (!handleCors(request, reply, hasCors)) done()
   }
   // A hook of each route: of the server, it would have to read `request.routeOptions`, which makes an object each time.

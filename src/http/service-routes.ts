@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import { HttpError } from '../lib/errors.ts'
 import { withTimeout } from '../lib/concurrency.ts'
 import type { Metrics } from './observability/metrics.ts'
+import { httpErrors } from './errors.ts'
 import { JSON_TYPE, PRIVATE_HEADERS } from './headers.ts'
 import { answer, problem } from './openapi/json-schema.ts'
 import { requestLog } from './observability/request-log.ts'
 
 const READY_TIMEOUT_MS = 2_000
-const notReady = () => new HttpError(503, 'El servicio no está listo', { headers: { 'retry-after': '1' } })
+const notReady = () => httpErrors.not_ready().with({ headers: { 'retry-after': '1' } })
 
 /** Rejects if a required part of the service does not respond. */
 export type ReadyCheck = () => Promise<void>

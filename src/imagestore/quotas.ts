@@ -1,5 +1,6 @@
-import { HttpError } from '../lib/errors.ts'
+import type { HttpError } from '../lib/errors.ts'
 import type { Reader } from '../storage/database/database.ts'
+import { imageErrors } from './errors.ts'
 import { expiryOf } from './queries.ts'
 import { limitsOf, totalOf, type Limits } from './queries-accounts.ts'
 
@@ -41,8 +42,8 @@ export async function checkQuota(
 
 /** @param seesAll whether the key sees all images of the application, and so how many there are */
 export function quotaError({ of, max, used }: QuotaExceeded, seesAll: boolean): HttpError {
-  if (of === 'images')
-    return new HttpError(403, `La aplicación ya tiene el máximo de ${seesAll ? `${max} ` : ''}imágenes`)
-  const usage = seesAll ? `: la aplicación ocupa ${used} de un máximo de ${max} bytes` : ' en la aplicación'
-  return new HttpError(413, `La imagen no cabe${usage}`)
+  if (of === 'images') return imageErrors.quota_images(seesAll ? `${max} ` : '')
+  return imageErrors.quota_bytes(
+    seesAll ? `: la aplicación ocupa ${used} de un máximo de ${max} bytes` : ' en la aplicación',
+  )
 }

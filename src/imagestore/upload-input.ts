@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { HttpError } from '../lib/errors.ts'
+import { badParameter } from '../http/errors.ts'
 import { stripMetadata } from '../lib/image-metadata/index.ts'
 import { jsonTypeOf } from '../http/body/fields.ts'
 import { ownsBuffer } from '../lib/release-buffer.ts'
@@ -14,8 +14,7 @@ export const MAX_IP_CHARACTERS = 61
 /** The last second of the year 9999. */
 const MAX_EPOCH_SECONDS = 253_402_300_799
 
-export const notInFuture = () =>
-  new HttpError(400, 'El parámetro expires debe ser un momento futuro, en segundos desde 1970')
+export const notInFuture = () => badParameter('expires', 'debe ser un momento futuro, en segundos desde 1970')
 
 /** Validates `info` of an upload, without `expires`. Returns undefined if a required field is missing or invalid. */
 export function readInfo(
@@ -55,7 +54,7 @@ export function readExpires(given: unknown, now: number): number | null {
   if (given === null) return null
   if (isEpochSeconds(given) && given > now) return given
   if (typeof given === 'number') throw notInFuture()
-  throw new HttpError(400, `El parámetro expires debe ser un número, no ${jsonTypeOf(given)}`)
+  throw badParameter('expires', `debe ser un número, no ${jsonTypeOf(given)}`)
 }
 
 /** Whole seconds since 1970. */

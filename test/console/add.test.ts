@@ -1,3 +1,4 @@
+import { httpErrors } from '../../src/http/errors.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startBrowser, assertAccessible, type TestBrowser } from '../support/browser.ts'
@@ -73,7 +74,7 @@ test('a name whose look-up failed is not treated as new, and can be retried', as
   const { page, context } = await open()
   const gate = await holdRequests(page, 'domainwatch/list')
   await page.getByRole('textbox', { name: 'Nombres' }).fill('casa')
-  await (await gate.next()).answer(500, 'Error interno')
+  await (await gate.next()).answer(httpErrors.internal_error())
   await page.getByText('No se sabe si algunos nombres ya están guardados').waitFor()
   await page.getByText('0 nuevos', { exact: true }).waitFor()
   await gate.open()

@@ -1,3 +1,4 @@
+import { domainErrors } from '../../src/domainwatch/errors.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startBrowser, type TestBrowser, domainRow, domainGrid } from '../support/browser.ts'
@@ -219,12 +220,12 @@ test('details have their own URL, and explain the DNS response', async () => {
     [200, { status: 200, domain: 'x', dns: [] }, 'no tiene servidores de nombres'],
     [
       404,
-      { status: 404, domain: 'x', dns: [], msg: 'El dominio no existe' },
+      { ...domainErrors.domain_not_found().body(), domain: 'x', dns: [] },
       'Según el DNS, el nombre no existe',
     ],
     [
       504,
-      { status: 504, domain: 'x', dns: [], msg: 'Los servidores DNS no respondieron a tiempo' },
+      { ...domainErrors.dns_timeout().body(), domain: 'x', dns: [] },
       'Esto no indica si el dominio existe',
     ],
   ] as const) {

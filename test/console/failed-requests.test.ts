@@ -1,4 +1,6 @@
 /** Gestures that fail: their messages, and how to repeat them. */
+import { keyErrors } from '../../src/http/auth/authenticator.ts'
+import { HttpError, commonErrors } from '../../src/lib/errors.ts'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -6,7 +8,7 @@ import { after, before, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
 import { domainRow, startBrowser, waitForExpression, type TestBrowser } from '../support/browser.ts'
 import { record, records, stored } from '../support/domains.ts'
-import { holdRequests } from '../support/gate.ts'
+import { errorResponse, holdRequests } from '../support/gate.ts'
 import { call } from '../support/http.ts'
 import { gradient, ImageClient } from '../support/images.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -57,7 +59,7 @@ test('an export with a revoked key says so and asks for another one', async () =
   await domainRow(page, 'casa').waitFor()
   const gate = await holdRequests(page, 'domainwatch/export')
   await exportAsCsv(page)
-  await (await gate.next()).answer(401, 'La clave de API no es válida')
+  await (await gate.next()).answer(keyErrors.key_invalid())
   await toast(page, 'La clave de API no es válida').waitFor()
   await page.getByText('La clave de dominios ya no es válida. Pegue una nueva.').waitFor()
   await gate.open()
@@ -154,7 +156,7 @@ test('a mark that a revoked key could not store is reported on the screen that a
   await domainRow(page, 'perro').locator('.pick').click()
   const gate = await holdRequests(page, 'domainwatch/update')
   await page.locator('.selection').getByRole('button', { name: 'Descartar' }).click()
-  await (await gate.next()).answer(401, 'La clave de API no es válida')
+  await (await gate.next()).answer(keyErrors.key_invalid())
   await page.getByText('La clave de dominios ya no es válida. Pegue una nueva.').waitFor()
   await toast(page, 'No se pudo descartar perro.cl: La clave de API no es válida').waitFor()
   await enter(page, service.domainKey)
@@ -210,7 +212,7 @@ test('a tag that could not be saved is in its field again', async () => {
   const gate = await holdRequests(page, 'domainwatch/update')
   await field.fill('costa')
   await field.press('Enter')
-  await (await gate.next()).answer(503, 'El servicio está ocupado')
+  await (await gate.next()).answer(commonErrors.overloaded())
   await toast(page, 'El servicio está ocupado').waitFor()
   await waitForExpression(page, "document.querySelector('.tag-field input').value === 'costa'")
   await gate.open()
@@ -310,7 +312,7 @@ test('failures stay until they were shown for 30 seconds, also behind three othe
   })
   await page.clock.install()
   await page.route('**/domainwatch/update?*', (route) =>
-    route.fulfill({ status: 400, json: { status: 400, msg: 'No se puede' } }),
+    route.fulfill(errorResponse(new HttpError(400, 'impossible', 'No se puede'))),
   )
   const shown = page.locator('.toast.fault')
   for (const [i, name] of names.entries()) {

@@ -1,4 +1,5 @@
 /** Undo that fails can be repeated, for exactly what it was about. */
+import { HttpError, commonErrors } from '../../src/lib/errors.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -46,7 +47,7 @@ test('the message of an undo that failed has a button that repeats it', async ()
   await toast(page, '1 dominio descartado: casa.cl').waitFor()
   const gate = await holdRequests(page, 'domainwatch/update')
   await undoIn(page, '1 dominio descartado: casa.cl')
-  await (await gate.next()).answer(503, 'El servicio está ocupado')
+  await (await gate.next()).answer(commonErrors.overloaded())
   await toast(page, 'No se pudo deshacer casa.cl: El servicio está ocupado').waitFor()
   await domainRow(page, 'casa').getByText('Descartado').waitFor()
   await gate.open()
@@ -69,7 +70,7 @@ test('in triage, an undo that failed is repeated for the same name, and not for 
   const gate = await holdRequests(page, 'domainwatch/update')
   await page.keyboard.press('z')
   await card('dos').waitFor()
-  await (await gate.next()).answer(503, 'El servicio está ocupado')
+  await (await gate.next()).answer(commonErrors.overloaded())
   await toast(page, 'No se pudo deshacer cola-dos.cl').waitFor()
   await card('tres').waitFor()
   await gate.open()
@@ -92,7 +93,7 @@ test('undo of a whole view that fails half way is repeated for the rest, and rep
   const [first, second] = [await gate.next(), await gate.next()]
   await first.pass()
   const third = await gate.next()
-  await second.answer(507, 'No queda espacio')
+  await second.answer(new HttpError(507, 'no_space', 'No queda espacio'))
   await third.pass()
   await toast(page, 'Deshecho: 350 dominios. Quedaron 250 sin cambiar. No queda espacio').waitFor()
   await gate.open()
@@ -114,7 +115,7 @@ test('undo of an addition that fails half way counts what it took back before', 
   const gate = await holdRequests(page, 'domainwatch/update')
   await undoIn(page, '260 dominios agregados')
   await (await gate.next()).pass()
-  await (await gate.next()).answer(503, 'El servicio está ocupado')
+  await (await gate.next()).answer(commonErrors.overloaded())
   await toast(page, 'No se pudo deshacer 260 dominios').waitFor()
   await gate.open()
   await undoIn(page, 'No se pudo deshacer 260 dominios')

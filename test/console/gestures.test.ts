@@ -1,3 +1,4 @@
+import { commonErrors } from '../../src/lib/errors.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -151,7 +152,7 @@ test('a range waits for rows on a slow service, survives a failure, and follows 
   assert.equal(await bar.getByRole('button', { name: 'Descartar' }).isDisabled(), true)
   // Nothing is done with half a selection.
   await page.keyboard.press('d')
-  await (await gate.next()).answer(503, 'El servicio está ocupado')
+  await (await gate.next()).answer(commonErrors.overloaded())
   await toast(page, 'El servicio está ocupado').waitFor()
   await page.getByRole('region', { name: '1 seleccionado' }).waitFor()
 
@@ -213,7 +214,7 @@ test('a failure restores the record and shows the reason, and undo does not affe
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('r')
   await domainRow(page, second).getByText('Revisión').waitFor()
-  await (await gate.next()).answer(503, 'El servicio está ocupado')
+  await (await gate.next()).answer(commonErrors.overloaded())
   await toast(page, `No se pudo marcar ${second}.cl para revisión: El servicio está ocupado`).waitFor()
   await domainRow(page, second).getByText('Revisión').waitFor({ state: 'detached' })
   await gate.open()

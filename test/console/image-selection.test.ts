@@ -1,3 +1,5 @@
+import { imageErrors } from '../../src/imagestore/errors.ts'
+import { commonErrors } from '../../src/lib/errors.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -81,12 +83,12 @@ test('deleting many tells images that were gone already; failures stay selected 
   const one = await gate.next()
   await toast(page, 'Borrando… 0 de 3').waitFor()
   assert.equal(await page.locator('.tile.going').count(), 3)
-  await one.answer(404, 'La imagen no existe')
-  await (await gate.next()).answer(503, 'El servicio está ocupado')
+  await one.answer(imageErrors.image_not_found())
+  await (await gate.next()).answer(commonErrors.overloaded())
   await (await gate.next()).pass()
   await toast(
     page,
-    `1 imagen borrada. 1 imagen ya estaba borrada. No se pudo borrar ${second}: El servicio está ocupado`,
+    `1 imagen borrada. 1 imagen ya estaba borrada. No se pudo borrar ${second}: El servicio está ocupado. Espere un momento`,
   ).waitFor()
   await bar(page, '1 seleccionada').waitFor()
   assert.equal(await box(page, second).isChecked(), true)

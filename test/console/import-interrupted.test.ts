@@ -1,11 +1,13 @@
 /** An import at the size that people have, on a service that is slow, away, or refuses. */
+import { keyErrors } from '../../src/http/auth/authenticator.ts'
+import { OverloadError } from '../../src/lib/errors.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertAccessible, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { records, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
-import { holdRequests } from '../support/gate.ts'
+import { errorResponse, holdRequests } from '../support/gate.ts'
 import { REAL_SIZE, realNames, storeRealSize } from '../support/real-size.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -221,9 +223,9 @@ test('an import waits during an outage, retries on overload, and can be resumed 
   let isAway = true
   await page.route('**/healthz', (route) => (isAway ? route.abort() : route.continue()))
   const failures = [
-    { status: 503, headers: { 'retry-after': '1' }, json: { status: 503, msg: 'El servicio está ocupado' } },
+    errorResponse(new OverloadError()),
     'away',
-    { status: 403, json: { status: 403, msg: 'La clave de API no permite esta operación' } },
+    errorResponse(keyErrors.key_out_of_scope()),
   ] as const
   let sent = 0
   await page.route(ADD, (route) => {

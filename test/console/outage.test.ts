@@ -1,4 +1,6 @@
 /** The page while the service is away, and after it came back with another release. */
+import { httpErrors } from '../../src/http/errors.ts'
+import { errorResponse } from '../support/gate.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
@@ -69,9 +71,7 @@ test('a screen whose file failed to load is fetched again', async () => {
 async function upgrade(page: Page): Promise<void> {
   let isOld = true
   await page.route('**/assets/*.js', (route) =>
-    isOld
-      ? route.fulfill({ status: 404, json: { status: 404, msg: 'La dirección no existe' } })
-      : route.continue(),
+    isOld ? route.fulfill(errorResponse(httpErrors.path_not_found())) : route.continue(),
   )
   await page.route(/\/console\/(\w*)$/, async (route) => {
     if (route.request().resourceType() === 'document') {

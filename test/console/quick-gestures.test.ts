@@ -1,4 +1,5 @@
 /** Gestures that come before what they follow has been answered or shown. */
+import { commonErrors } from '../../src/lib/errors.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
@@ -77,7 +78,7 @@ test('names that could not be changed are selected again only in the view where 
   await box(page).fill('sol')
   await domainRow(page, 'casa').waitFor({ state: 'detached' })
   await domainRow(page, 'sol').waitFor()
-  await sent.answer(503, 'El servicio está ocupado')
+  await sent.answer(commonErrors.overloaded())
   await toast(page, 'No se pudo descartar casa.cl').waitFor()
   await domainRow(page, 'sol').locator('.pick').click()
   await page.getByRole('region', { name: '1 seleccionado' }).waitFor()

@@ -1,4 +1,5 @@
 /** A member on a slow line that breaks, and a colleague on a fast one, on the same records. */
+import { commonErrors } from '../../src/lib/errors.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
@@ -140,7 +141,7 @@ test('a change whose response was lost counts as stored although the service is 
   const gate = await holdRequests(page, 'domainwatch/update')
   await page.keyboard.press('d')
   await (await gate.next()).loseAnswer()
-  await (await gate.next()).answer(503, 'El servicio está ocupado')
+  await (await gate.next()).answer(commonErrors.overloaded())
   await gate.open()
   await toast(page, '1 dominio descartado: fila9.cl').waitFor()
   assert.deepEqual(await marksOf('fila9'), { revision: 0, discarded: 1, note: '' })

@@ -1,3 +1,5 @@
+import { httpErrors } from '../../src/http/errors.ts'
+import { errorResponse } from '../support/gate.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -33,7 +35,7 @@ const timeLeft = (page: Page, name: string) =>
 test('the time left is shown although the response fails, is cut or omits a record', async () => {
   await update(service, [{ domain: 'primero', discarded: 1 }])
   for (const trouble of [
-    { status: 500, json: { status: 500, msg: 'Error interno del servicio' } },
+    errorResponse(httpErrors.internal_error()),
     { status: 200, body: '' },
     'connectionreset',
   ] as const) {

@@ -1,3 +1,4 @@
+import { httpErrors } from '../../src/http/errors.ts'
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { CDPSession, Page } from 'playwright-core'
@@ -226,7 +227,7 @@ test('a decision that could not be stored shows the reason, and its name returns
   const gate = await holdRequests(page, 'domainwatch/update')
   await page.keyboard.press('d')
   await card(page, nameAt(1)).waitFor()
-  await (await gate.next()).answer(500, 'Error interno')
+  await (await gate.next()).answer(httpErrors.internal_error())
   await gate.open()
   await toast(page, `No se pudo descartar ${nameAt(0)}.cl`).waitFor()
   await card(page, nameAt(1)).waitFor()

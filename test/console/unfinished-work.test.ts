@@ -1,4 +1,5 @@
 /** What a user has entered or started when they go elsewhere, and what comes when they have. */
+import { commonErrors } from '../../src/lib/errors.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
@@ -275,7 +276,7 @@ test('an account that is learned while a note is typed is that of the note', asy
   )
   await page.goto(`${service.url}/console/dominios`)
   // The service is busy at first.
-  await (await gate.next()).answer(503, 'El servicio está ocupado')
+  await (await gate.next()).answer(commonErrors.overloaded())
   const again = await gate.next()
   await domainRow(page, 'perro').click()
   const note = page.getByRole('textbox', { name: 'Nota' })

@@ -1,4 +1,6 @@
 /** Uploads on a service that is slow, away, or refuses, while their reader does something else. */
+import { imageErrors } from '../../src/imagestore/errors.ts'
+import { errorResponse } from '../support/gate.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startBrowser, type TestBrowser } from '../support/browser.ts'
@@ -61,14 +63,13 @@ test('failed uploads can be retried, and the browser asks before the page is clo
     sent++
     // The first, whose line breaks, is repeated when the service responds again: it is the third.
     if (sent === 1) return route.abort()
-    if (sent === 2)
-      return route.fulfill({ status: 413, json: { status: 413, msg: 'La imagen es demasiado grande' } })
+    if (sent === 2) return route.fulfill(errorResponse(imageErrors.image_too_large(1)))
     // The fourth hangs.
     return sent === 4 ? undefined : route.continue()
   })
   await page.locator('input[type=file]').setInputFiles(await pictures('fallida', 50, 2))
   const list = page.getByRole('region', { name: 'Subidas' })
-  await list.getByText('La imagen es demasiado grande').waitFor()
+  await list.getByText('La imagen supera el máximo de 1 bytes').waitFor()
   await list.getByText('1 no se pudo subir').waitFor()
   await list.getByText('1 imagen subida').waitFor()
   // Nothing is under way: nobody is kept on the page.

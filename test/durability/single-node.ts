@@ -1,3 +1,4 @@
+import { parseError } from '../support/error-codes.ts'
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { createAccounts } from '../../src/accounts/index.ts'
@@ -53,7 +54,7 @@ export async function startSingleNode(
 
   async function ask(path: string, init: RequestInit = {}): Promise<JsonAnswer> {
     const response = await fetch(`${node.url}${path}`, { ...init, signal: AbortSignal.timeout(ANSWER_MS) })
-    return { status: response.status, body: await response.json() }
+    return { status: response.status, body: parseError(await response.text()) }
   }
   const post = (path: string, body: object) =>
     ask(path, {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { parseError } from '../support/error-codes.ts'
 import { LIST } from '../support/domains.ts'
 import { ENDPOINTS } from '../support/endpoints.ts'
 import { eventually } from '../support/eventually.ts'
@@ -137,7 +138,7 @@ for (const [target, status, msg] of TARGETS) {
     const connection = await RawConnection.open(service)
     connection.send(`GET ${target} HTTP/1.1\r\nhost: x\r\n\r\n`)
     const reply = await connection.reply()
-    assert.deepEqual(JSON.parse(reply?.body ?? ''), { status, msg })
+    assert.deepEqual(parseError(reply?.body), { status, msg })
     assert.equal(reply?.status, status)
     connection.send('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
     assert.equal((await connection.reply())?.body, '{"status":200}')

@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { after, suite, test } from 'node:test'
+import { adminErrors } from '../../src/admin/errors.ts'
+import { domainErrors } from '../../src/domainwatch/errors.ts'
+import { keyErrors } from '../../src/http/auth/authenticator.ts'
+import { httpErrors } from '../../src/http/errors.ts'
+import { imageErrors } from '../../src/imagestore/errors.ts'
+import { commonErrors, type HttpError } from '../../src/lib/errors.ts'
 import { add, UPDATE } from '../support/domains.ts'
+import { parseError, splitCode } from '../support/error-codes.ts'
 import { call, send, type Fields, type Reply } from '../support/http.ts'
 import { gradient, ImageClient, INFO } from '../support/images.ts'
 import { RawConnection } from '../support/raw.ts'
@@ -41,6 +48,8 @@ async function documented(): Promise<Documented[]> {
   return found
 }
 
+type Refusal = Pick<Reply, 'status' | 'body' | 'code'>
+
 const keyed = (one: Documented, query: Fields = {}, key?: string) =>
   call(service, one.path, {
     method: one.method,
@@ -48,13 +57,13 @@ const keyed = (one: Documented, query: Fields = {}, key?: string) =>
   })
 
 /** Sends a head that no HTTP client would send, and no body. */
-async function raw({ method, path, of }: Documented, head: string): Promise<Pick<Reply, 'status' | 'body'>> {
+async function raw({ method, path, of }: Documented, head: string): Promise<Refusal> {
   const connection = await RawConnection.open(service)
   const key = of === undefined ? '' : `?api=${KEYS[of]}`
   connection.send(`${method} ${path}${key} HTTP/1.1\r\n${head}\r\n`)
   const reply = await connection.reply()
   connection.close()
-  return { status: reply?.status ?? 0, body: JSON.parse(reply?.body ?? 'null') }
+  return { status: reply?.status ?? 0, ...splitCode(JSON.parse(reply?.body ?? 'null')) }
 }
 
 const images = new ImageClient(service.url, service.imageKey)
@@ -62,7 +71,7 @@ const uploaded = async () => String((await images.upload(await gradient(9, 9).pn
 const limits = (fields: Fields) => send(service, '/api/v1/admin/limits', fields, { query: { api: admin } })
 
 /** How to provoke an error anywhere, by its message. */
-const ANYWHERE: Readonly<Record<string, (one: Documented) => Promise<Pick<Reply, 'status' | 'body'>>>> = {
+const ANYWHERE: Readonly<Record<string, (one: Documented) => Promise<Refusal>>> = {
   'La solicitud no es válida': (one) => raw(one, 'host: a\r\nhost: b\r\n'),
   'Falta la clave de API': ({ method, path }) => call(service, path, { method }),
   'La clave de API no da acceso a este servicio': (one) =>
@@ -111,6 +120,11 @@ const ANYWHERE: Readonly<Record<string, (one: Documented) => Promise<Pick<Reply,
     onWatch(service, 'rotate', { id: (await watch(service, { atom: '' })).id }),
   'La entrega no existe': async () =>
     onWatch(service, 'replay', { id: (await watch(service, { atom: '' })).id, delivery: 'nada' }),
+  'La solicitud debe llevar el parámetro hash o el parámetro dhash': (one) => keyed(one),
+  'El rango pedido está fuera de la imagen': async () =>
+    call(service, `/i/${await uploaded()}`, { headers: { range: 'bytes=999999-' } }),
+  'La cabecera Last-Event-ID debe ser el id de un evento recibido': ({ path }) =>
+    call(service, path, { query: { api: service.domainKey }, headers: { 'last-event-id': '-' } }),
   'La imagen está dañada': () => images.upload(Buffer.from('no es una imagen')),
   'El parámetro expires debe ser un momento futuro, en segundos desde 1970': async () =>
     images.upload(await gradient(9, 9).png().toBuffer(), { ...INFO, expires: 1 }),
@@ -148,7 +162,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 const literals = (text: string) => text.split(/<[^>]+>|…|\d+/).toSorted((a, b) => b.length - a.length)
 const sourceOf = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
-async function provoke(one: Documented): Promise<Pick<Reply, 'status' | 'body'>> {
+async function provoke(one: Documented): Promise<Refusal> {
   const msg = String(one.body['msg'])
   const [, parameter] = /^El parámetro (\w+) debe/.exec(msg) ?? []
   const [, unknown] = /^El parámetro (\w+) no existe/.exec(msg) ?? []
@@ -181,17 +195,48 @@ suite('errors of the OpenAPI document', async () => {
         }
         // Which of several statuses a public link returns without a key is up to the tests of links.
         if (one.path.startsWith('/i/') && one.status === 429) continue
-        const { status, body } = await provoke(one)
+        const { status, body, code } = await provoke(one)
+        const shown = splitCode(one.body)
         const isUnknownName = one.path === UPDATE && one.status === 500
-        const expected = isUnknownName ? { ...one.body, errors: Object(body).errors } : one.body
-        assert.deepEqual([status, body], [one.status, expected], `${operation} ${msg}`)
+        const expected = isUnknownName ? { ...Object(shown.body), errors: Object(body).errors } : shown.body
+        assert.deepEqual(
+          [status, body, code],
+          [one.status, expected, isUnknownName ? 'names_not_recorded' : shown.code],
+          `${operation} ${msg}`,
+        )
       }
     })
 })
 
+const api = new URL('../../docs/api/', import.meta.url)
+const PROSE = readdirSync(api).map((page) => readFileSync(new URL(page, api), 'utf8'))
+
+/** All errors, by their code. */
+const DECLARED: Readonly<Record<string, (...details: never[]) => HttpError>> = {
+  ...commonErrors,
+  ...httpErrors,
+  ...keyErrors,
+  ...domainErrors,
+  ...imageErrors,
+  ...adminErrors,
+}
+
+/** The rows of tables of errors. */
+const documentedRows = () =>
+  PROSE.flatMap((page) =>
+    [...page.matchAll(/^\| ([45]\d\d) +\| `(\w+)` +\| `([^`]+)`/gm)].map(
+      ([, status, code = '', msg = '']) => ({
+        status: Number(status),
+        code,
+        msg,
+      }),
+    ),
+  )
+
 /** Messages of the documents that no test can provoke, and why. */
 const UNPROVOKED = new Map([
   ['No se ha podido transformar la imagen', 'the decoder fails on no image that it accepted'],
+  ['La conexión se cerró antes de terminar', 'there is no one to receive it'],
 ])
 
 test('a body that ends early is a malformed request', async () => {
@@ -200,7 +245,7 @@ test('a body that ends early is a malformed request', async () => {
   connection.send(`POST ${UPDATE}?api=${service.domainKey} HTTP/1.1\r\nhost: x\r\n${type}\r\n`)
   connection.send('content-length: 10\r\n\r\ndata=')
   connection.socket.end()
-  assert.deepEqual(JSON.parse((await connection.reply())?.body ?? ''), {
+  assert.deepEqual(parseError((await connection.reply())?.body), {
     status: 400,
     msg: 'La solicitud no es válida',
   })
@@ -226,13 +271,32 @@ test('each documented error is provoked by a test', async () => {
     .filter((path) => path.endsWith('.ts'))
     .map(sourceOf)
     .join('\n')
-  const api = new URL('../../docs/api/', import.meta.url)
-  const rows = readdirSync(api).flatMap((page) =>
-    [...readFileSync(new URL(page, api), 'utf8').matchAll(/^\| [45]\d\d +\| `([^`]+)`/gm)].map(
-      ([, msg = '']) => msg,
-    ),
-  )
-  assert.ok(rows.length > 70)
-  const unseen = rows.filter((msg) => !UNPROVOKED.has(msg) && !sources.includes(literals(msg)[0] ?? msg))
+  const messages = documentedRows().flatMap(({ msg }) => msg)
+  assert.ok(messages.length > 70)
+  const unseen = messages.filter((msg) => !UNPROVOKED.has(msg) && !sources.includes(literals(msg)[0] ?? msg))
   assert.deepEqual(unseen, [])
+})
+
+test('the documents name the code of each error, with its status and message', () => {
+  const rows = documentedRows()
+  const codes = Object.entries(DECLARED)
+  for (const [code, error] of codes) {
+    const { status, message }: HttpError = Reflect.apply(error, undefined, ['<x>', '<y>'])
+    const isOfRow = (row: { status: number; msg: string }) =>
+      row.status === status && literals(message).every((part) => row.msg.includes(part))
+    const own = rows.filter((row) => row.code === code)
+    assert.deepEqual(
+      own.filter((row) => !isOfRow(row)),
+      [],
+      code,
+    )
+    assert.ok(
+      own.length > 0 || PROSE.some((page) => page.includes(`"${code}"`) || page.includes(`\`${code}\``)),
+      `docs/api lacks ${code}`,
+    )
+  }
+  assert.deepEqual(
+    rows.filter(({ code }) => !Object.hasOwn(DECLARED, code)),
+    [],
+  )
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, test } from 'node:test'
+import { parseError } from '../support/error-codes.ts'
 import { ADD, record } from '../support/domains.ts'
 import { call } from '../support/http.ts'
 import { RawConnection } from '../support/raw.ts'
@@ -43,7 +44,7 @@ for (const [path, key, limit] of LIMITS) {
     const connection = await RawConnection.open(service)
     connection.send(`${head}content-length: ${limit + 1}\r\n\r\n`)
     // The answer comes before the body.
-    assert.deepEqual(JSON.parse((await connection.reply())?.body ?? ''), tooLarge(limit))
+    assert.deepEqual(parseError((await connection.reply())?.body), tooLarge(limit))
     for (let sent = 0; sent < limit; sent += 64 * 1024) await write(connection, Buffer.alloc(64 * 1024, 'a'))
     await write(connection, Buffer.from('a'))
     await assertGoesOn(connection)
@@ -55,7 +56,7 @@ for (const [path, key, limit] of LIMITS) {
     const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(64 * 1024, 'a'), Buffer.from('\r\n')])
     for (let sent = 0; sent <= limit + MIB; sent += 64 * 1024) await write(connection, chunk)
     connection.send('0\r\n\r\n')
-    assert.deepEqual(JSON.parse((await connection.reply())?.body ?? ''), tooLarge(limit))
+    assert.deepEqual(parseError((await connection.reply())?.body), tooLarge(limit))
     await assertGoesOn(connection)
   })
 
@@ -73,7 +74,7 @@ test('a rejected key does not close the connection, whatever the body', async ()
     `POST ${ADD}?api=mala HTTP/1.1\r\nhost: x\r\n${FORM}\r\ncontent-length: ${40 * MIB}\r\n\r\n`,
   )
   const reply = await connection.reply()
-  assert.deepEqual(JSON.parse(reply?.body ?? ''), { status: 401, msg: 'La clave de API no es válida' })
+  assert.deepEqual(parseError(reply?.body), { status: 401, msg: 'La clave de API no es válida' })
   for (let sent = 0; sent < 40 * MIB; sent += MIB) await write(connection, Buffer.alloc(MIB, 'a'))
   await assertGoesOn(connection)
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { parseError } from '../support/error-codes.ts'
 import { ADD } from '../support/domains.ts'
 import { RawConnection } from '../support/raw.ts'
 import { startService } from '../support/service.ts'
@@ -38,7 +39,7 @@ for (const [what, request, wanted] of REQUESTS) {
     const connection = await RawConnection.open(service)
     connection.send(request)
     const reply = await connection.reply()
-    assert.deepEqual(JSON.parse(reply?.body ?? ''), wanted)
+    assert.deepEqual(parseError(reply?.body), wanted)
     assert.equal(reply?.status, wanted.status)
     assert.equal(reply.headers['content-type'], 'application/json; charset=utf-8')
     // Nobody knows where the next request would begin.
@@ -50,7 +51,7 @@ for (const [what, request, wanted] of REQUESTS) {
 test('a request without a host is refused in HTTP/1.1 only', async () => {
   const connection = await RawConnection.open(service)
   connection.send('GET /healthz HTTP/1.1\r\n\r\n')
-  assert.deepEqual(JSON.parse((await connection.reply())?.body ?? ''), BAD)
+  assert.deepEqual(parseError((await connection.reply())?.body), BAD)
   connection.send('GET /healthz HTTP/1.0\r\n\r\n')
   assert.equal((await connection.reply())?.body, '{"status":200}')
   await connection.closed()
@@ -67,7 +68,7 @@ test('a chunk of no size spoils the body', async () => {
   const connection = await RawConnection.open(service)
   connection.send(`POST ${ADD}?api=${service.domainKey} HTTP/1.1\r\nhost: x\r\n`)
   connection.send('content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n')
-  assert.deepEqual(JSON.parse((await connection.reply())?.body ?? ''), BAD)
+  assert.deepEqual(parseError((await connection.reply())?.body), BAD)
   await connection.closed()
 })
 
@@ -85,7 +86,7 @@ test('heads and bodies that never end are answered 408', async () => {
   body.send('content-type: application/json\r\ncontent-length: 10\r\n\r\n{')
   for (const connection of [head, body]) {
     const reply = await connection.reply()
-    assert.deepEqual(JSON.parse(reply?.body ?? ''), { status: 408, msg: 'La solicitud tardó demasiado' })
+    assert.deepEqual(parseError(reply?.body), { status: 408, msg: 'La solicitud tardó demasiado' })
     await connection.closed()
   }
 })

@@ -1,3 +1,4 @@
+import { parseError } from '../support/error-codes.ts'
 import assert from 'node:assert/strict'
 import { get } from 'node:http'
 import { test } from 'node:test'
@@ -62,7 +63,7 @@ test('a separate address serves the metrics exclusively', async () => {
   ] as const) {
     const other = await fetch(new URL(path, url), { method })
     assert.deepEqual(
-      [other.status, await other.json()],
+      [other.status, parseError(await other.text())],
       [404, { status: 404, msg: 'La dirección no existe' }],
     )
   }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { parseError } from '../support/error-codes.ts'
 import { ADD, EVENTS, LIST, record, stored } from '../support/domains.ts'
 import { ENDPOINTS } from '../support/endpoints.ts'
 import { call } from '../support/http.ts'
@@ -80,7 +81,7 @@ for (const [lines, status] of HOSTS) {
         connection.send(`GET ${path} HTTP/${version}\r\n${lines}\r\n`)
         const reply = await connection.reply()
         assert.equal(reply?.status, status === 200 && path === '/i/nada' ? 404 : status, path)
-        if (status === 400) assert.deepEqual(JSON.parse(reply?.body ?? ''), BAD)
+        if (status === 400) assert.deepEqual(parseError(reply?.body), BAD)
         connection.close()
       }
   })
@@ -116,7 +117,7 @@ test('an unsupported transfer coding is a 415 too', async () => {
   )
   connection.send(`transfer-encoding: gzip, chunked\r\n\r\n${body.length.toString(16)}\r\n`)
   connection.send(Buffer.concat([body, Buffer.from('\r\n0\r\n\r\n')]))
-  assert.deepEqual(JSON.parse((await connection.reply())?.body ?? ''), ENCODED)
+  assert.deepEqual(parseError((await connection.reply())?.body), ENCODED)
   connection.close()
 })
 

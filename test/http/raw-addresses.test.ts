@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, suite, test } from 'node:test'
+import { parseError } from '../support/error-codes.ts'
 import { ADD, LIST, record, stored } from '../support/domains.ts'
 import { RawConnection } from '../support/raw.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -63,7 +64,7 @@ suite('non-ASCII characters in a URL', () => {
     ]) {
       const connection = await RawConnection.open(service)
       connection.send(request)
-      assert.deepEqual(JSON.parse((await connection.reply())?.body ?? ''), BAD, request)
+      assert.deepEqual(parseError((await connection.reply())?.body), BAD, request)
       await connection.closed()
     }
   })

@@ -1,3 +1,4 @@
+import { parseError } from '../support/error-codes.ts'
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import sharp from 'sharp'
@@ -70,7 +71,7 @@ suite('URLs of the public link', () => {
   for (const [name, id] of Object.entries(unknownIds)) {
     test(`${name} names no image`, async () => {
       const { status, text } = await getRaw(service.url, `/i/${id}`)
-      assert.deepEqual({ status, body: JSON.parse(text) }, NO_IMAGE)
+      assert.deepEqual({ status, body: parseError(text) }, NO_IMAGE)
     })
   }
 
@@ -78,7 +79,7 @@ suite('URLs of the public link', () => {
     test(`broken escapes are refused: ${id}`, async () => {
       const { status, text } = await getRaw(service.url, `/i/${id}`)
       assert.ok(status === 404 || status === 400)
-      assert.deepEqual(Object.keys(JSON.parse(text)), ['status', 'msg'])
+      assert.deepEqual(Object.keys(JSON.parse(text)), ['status', 'msg', 'code'])
     })
   }
 

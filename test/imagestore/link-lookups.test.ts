@@ -1,4 +1,5 @@
 /** Each link to an unknown image is read from the database: a client that requests many must not take all connections. */
+import { parseError } from '../support/error-codes.ts'
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
@@ -42,7 +43,7 @@ test(
     await holder.end()
     assert.deepEqual(statuses, [200, 200])
     for (const response of await Promise.all(links)) {
-      assert.deepEqual(await response.json(), { status: 404, msg: 'La imagen no existe' })
+      assert.deepEqual(parseError(await response.text()), { status: 404, msg: 'La imagen no existe' })
     }
   },
 )

@@ -1,3 +1,4 @@
+import { parseError } from '../support/error-codes.ts'
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { bytesOf, expectedHash, gradient, ImageClient, noise } from '../support/images.ts'
@@ -115,7 +116,7 @@ suite('public link of an original', () => {
           'content-type': 'application/json; charset=utf-8',
           'cache-control': 'no-store',
         })
-        assert.deepEqual(await response.json(), {
+        assert.deepEqual(parseError(await response.text()), {
           status: 416,
           msg: 'El rango pedido está fuera de la imagen',
         })

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page, Route } from 'playwright-core'
+import type { HttpError } from '../../src/lib/errors.ts'
 
 /** Far longer than a page takes to ask. */
 const TIMEOUT_MS = 60_000
@@ -17,12 +18,19 @@ export interface Held {
   readonly body: unknown
   pass(): Promise<void>
   /** Answers in the service's place. */
-  answer(status: number, msg: string): Promise<void>
+  answer(error: HttpError): Promise<void>
   /** The service gets it, the page never hears of that. */
   loseAnswer(): Promise<void>
   /** The service does not get it. */
   lose(): Promise<void>
 }
+
+/** What a route fulfils with the service's own answer to an error. */
+export const errorResponse = (error: HttpError) => ({
+  status: error.status,
+  headers: { ...error.headers },
+  json: error.body(),
+})
 
 /** Holds the requests of a page to an operation, such as `domainwatch/update`. */
 export async function holdRequests(page: Page, operation: string): Promise<Gate> {
@@ -40,7 +48,7 @@ export async function holdRequests(page: Page, operation: string): Promise<Gate>
       return {
         body: route.request().postDataJSON(),
         pass: () => route.continue(),
-        answer: (status, msg) => route.fulfill({ status, json: { status, msg } }),
+        answer: (error) => route.fulfill(errorResponse(error)),
         async loseAnswer() {
           await route.fetch()
           await route.abort('connectionreset')

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { splitCode } from './error-codes.ts'
 import type { TestService } from './service.ts'
 
 /** The three encodings that every POST body may come in. */
@@ -10,8 +11,10 @@ export type Fields = Readonly<Record<string, unknown>>
 export interface Reply {
   readonly status: number
   readonly headers: Headers
-  /** Parsed JSON; undefined where there is no body. */
+  /** Parsed JSON, of an error without its code; undefined if there is no body. */
   readonly body: unknown
+  /** The code of an error. */
+  readonly code: string | undefined
   readonly text: string
 }
 
@@ -41,7 +44,7 @@ export async function call(
   const isJson = text !== '' && type.startsWith('application/json')
   const parsed: unknown = isJson ? JSON.parse(text) : undefined
   if (isJson && !path.endsWith('/openapi.json')) assert.equal(statusOf(parsed), response.status)
-  return { status: response.status, headers: response.headers, body: parsed, text }
+  return { status: response.status, headers: response.headers, text, ...splitCode(parsed, { method, path }) }
 }
 
 /** A POST (or another method) whose body carries `fields` in the given encoding. */

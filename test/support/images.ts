@@ -3,18 +3,20 @@ import { createHash } from 'node:crypto'
 import { request } from 'node:http'
 import { crc32 } from 'node:zlib'
 import sharp, { type Sharp } from 'sharp'
+import { splitCode } from './error-codes.ts'
 
-/** A JSON answer. Its fields are asserted by the tests, so their types are left open. */
+/** A JSON answer, of an error without its code. Its fields are asserted by the tests, so their types are left open. */
 export interface Answer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
+  readonly code: string | undefined
   readonly headers: Headers
 }
 
 export async function answerOf(response: Response): Promise<Answer> {
-  const body: unknown = await response.json()
+  const { body, code } = splitCode(await response.json())
   assert.ok(typeof body === 'object' && body !== null, 'an answer is a JSON object')
-  return { status: response.status, body: { ...body }, headers: response.headers }
+  return { status: response.status, body: { ...body }, code, headers: response.headers }
 }
 
 export const INFO = { name: 'foto.png', mime: 'image/png', ip: '200.1.2.3' }

@@ -5,8 +5,8 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { storageByAccount } from '../queries.ts'
 import { accountsAnswer, limitsAnswer } from '../schemas.ts'
 import type { KeyRecord, AccountRecord } from '../../http/auth/key-limits.ts'
-import { type ApiKeys, accountOfOther } from './keys.ts'
-import { HttpError } from '../../lib/errors.ts'
+import { adminErrors } from '../errors.ts'
+import type { ApiKeys } from './keys.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { choice, text, type Parameter } from '../../http/parameters.ts'
 
@@ -103,7 +103,6 @@ function usesOf(keys: readonly KeyRecord[], now: number) {
   }
 }
 
-const noAccount = () => new HttpError(404, 'La cuenta no existe')
 const NONE = 'none'
 /** Larger numbers are not exact in JSON. */
 const MAX_LIMIT = 999_999_999_999_999
@@ -140,23 +139,26 @@ export function limitsRoutes(
         deprecated,
         answers: {
           200: limitsAnswer,
-          404: problem('There is no such account', noAccount()),
-          409: problem('The account belongs to another service', accountOfOther('grupo', 'domainwatch')),
+          404: problem('There is no such account', adminErrors.account_not_found()),
+          409: problem(
+            'The account belongs to another service',
+            adminErrors.account_of_other_service('grupo', 'domainwatch'),
+          ),
         },
       },
       async handle({ values: { account = '', max_images, max_bytes, delivery } }) {
         const name = account.trim().normalize('NFC')
         const found = (await keys.accounts()).find((one) => one.name === name)
-        if (found === undefined) throw noAccount()
+        if (found === undefined) throw adminErrors.account_not_found()
         if (found.service !== 'imagestore') {
-          throw accountOfOther(name, found.service)
+          throw adminErrors.account_of_other_service(name, found.service)
         }
         const updated = await policies.change(found, {
           ...(max_images === undefined ? {} : { max_images: max_images.max }),
           ...(max_bytes === undefined ? {} : { max_bytes: max_bytes.max }),
           ...(delivery === undefined ? {} : { delivery }),
         })
-        if (updated === undefined) throw noAccount()
+        if (updated === undefined) throw adminErrors.account_not_found()
         return { status: 200, account: name, ...updated }
       },
     })

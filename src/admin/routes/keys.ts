@@ -1,7 +1,7 @@
 import type { HttpServer } from '../../http/server.ts'
-import { HttpError } from '../../lib/errors.ts'
 import { DISPLAY_NAME_TAKES } from '../../lib/free-text.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { badParameter } from '../../http/errors.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import {
   ALL_SCOPES,
@@ -23,6 +23,7 @@ import {
 } from '../../http/auth/key-limits.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { choice, text, type Parameter } from '../../http/parameters.ts'
+import { adminErrors } from '../errors.ts'
 import { createAnswer, keysAnswer, revokeAnswer } from '../schemas.ts'
 
 /** The operations on accounts and keys, which the composition root passes in. */
@@ -33,9 +34,6 @@ export interface ApiKeys {
   readonly revoke: (id: string) => Promise<'revoked' | 'already-revoked' | 'unknown'>
 }
 
-const noKey = () => new HttpError(404, 'La clave no existe')
-export const accountOfOther = (account: string, service: Service) =>
-  new HttpError(409, `La cuenta ${account} es del servicio ${service}`)
 const NAME_TAKES = `debe ser un texto de 1 a ${MAX_ACCOUNT_CHARACTERS} caracteres, ${DISPLAY_NAME_TAKES}`
 
 /** Parsed to milliseconds. */
@@ -114,14 +112,16 @@ export function keysRoutes(
       description: 'The key is shown in this answer only.',
       answers: {
         200: createAnswer,
-        409: problem('The account belongs to another service', accountOfOther('fotos', 'imagestore')),
+        409: problem(
+          'The account belongs to another service',
+          adminErrors.account_of_other_service('fotos', 'imagestore'),
+        ),
       },
     },
     async handle({ values: { account = '', service, scope = 'full', expires, rate: maxRate } }) {
-      if (service === undefined)
-        throw new HttpError(400, `El parámetro service debe ser ${SERVICES.join(' o ')}`)
+      if (service === undefined) throw badParameter('service', `debe ser ${SERVICES.join(' o ')}`)
       if (parseScope(scope, service) === undefined) {
-        throw new HttpError(400, `El parámetro scope debe ser ${SCOPES[service].join(' o ')}`)
+        throw badParameter('scope', `debe ser ${SCOPES[service].join(' o ')}`)
       }
       const limits = {
         scope,
@@ -140,9 +140,9 @@ export function keysRoutes(
             ...limitsAnswer(limits),
           }
         case 'other-service':
-          throw accountOfOther(account.trim(), outcome.service)
+          throw adminErrors.account_of_other_service(account.trim(), outcome.service)
         case 'bad-name':
-          throw new HttpError(400, `El parámetro account ${NAME_TAKES}`)
+          throw badParameter('account', NAME_TAKES)
       }
     },
   })
@@ -156,10 +156,10 @@ export function keysRoutes(
     document: {
       summary: 'Revoke a key',
       description: 'The key stops working immediately. Revoking it again has no effect.',
-      answers: { 200: revokeAnswer, 404: problem('There is no such key', noKey()) },
+      answers: { 200: revokeAnswer, 404: problem('There is no such key', adminErrors.key_not_found()) },
     },
     async handle({ values: { id = '' } }) {
-      if ((await apiKeys.revoke(id)) === 'unknown') throw noKey()
+      if ((await apiKeys.revoke(id)) === 'unknown') throw adminErrors.key_not_found()
       return { status: 200, id }
     },
   })

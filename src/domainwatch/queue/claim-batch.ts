@@ -1,6 +1,7 @@
 import { HttpError } from '../../lib/errors.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import type { SqlValue } from '../../storage/database/sql.ts'
+import { domainErrors } from '../errors.ts'
 import { CLAIM_MINUTES, MAX_CLAIMS } from '../limits.ts'
 import { findPage, findSorted, isLongSearch, nameOfHit } from '../list/index-page.ts'
 import type { NameIndex } from '../list/name-index.ts'
@@ -136,8 +137,7 @@ export async function claimBatch(
 
 const nameOf = (row: readonly SqlValue[]): string => String(row[0])
 
-export const tooManyClaims = () =>
-  new HttpError(409, `La cuenta ya tiene ${MAX_CLAIMS} registros en revisión`)
+export const tooManyClaims = () => domainErrors.too_many_claims(MAX_CLAIMS)
 
 function countBy(accounts: Iterable<number>): Map<number, number> {
   const counts = new Map<number, number>()

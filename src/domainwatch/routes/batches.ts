@@ -1,5 +1,6 @@
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import type { EndpointDocument } from '../../http/openapi/document.ts'
+import { badParameter, httpErrors, missingParameter } from '../../http/errors.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { batchError, saveBatch, type DomainBatches } from '../batches.ts'
 import { DISCARDED_RETENTION_DAYS, MAX_BATCH_RECORDS } from '../limits.ts'
@@ -11,20 +12,16 @@ import {
   integer,
   object,
   optional,
+  problemWith,
   string,
   type JsonSchema,
 } from '../../http/openapi/json-schema.ts'
 import { EXPECTABLE_FIELDS, type ExpectableField } from '../queries-records.ts'
 import { furtherFields } from '../record-fields.ts'
-import {
-  CHANGED_MEANWHILE,
-  MAX_FAULTS,
-  MAX_NOTE_CHARACTERS,
-  countOfFaults,
-  MAX_AGENT_LENGTH,
-} from '../parse-record.ts'
+import { domainErrors } from '../errors.ts'
+import { MAX_FAULTS, MAX_NOTE_CHARACTERS, MAX_AGENT_LENGTH } from '../parse-record.ts'
 import { MAX_TAG_CHARACTERS, MAX_TAGS } from '../tags.ts'
-import { MISSING_DATA } from '../tasks/data-field.ts'
+import { unreadableError } from '../tasks/data-field.ts'
 
 const agent = optional(
   string({ minLength: 1, maxLength: MAX_AGENT_LENGTH, description: "Instead of the account's name" }),
@@ -55,30 +52,20 @@ const storedAnswer = answer({ count: integer('Records stored') }, 'The batch was
   count: 2,
 })
 
-const batchAnswer = (
-  status: number,
-  description: string,
-  msg: string,
-  errors: readonly { index: number; field: string; msg: string }[],
-) =>
-  object(
-    {
-      status: constant(status),
-      count: constant(0),
-      msg: string(),
-      errors: array(
-        object({ index: integer(), field: string(), msg: string() }),
-        `The bad records, at most the first ${MAX_FAULTS}`,
-      ),
-    },
-    { description, examples: [{ status, count: 0, msg, errors }] },
-  )
+/** `data` is missing, or not a list of records. */
+const UNREADABLE = [missingParameter('data'), badParameter('data', ''), httpErrors.unreadable_body()] as const
 
-const batchProblem = batchAnswer(500, 'Nothing was stored', countOfFaults(1), [
+const faultyBatch = batchError(domainErrors.records_invalid(1), [
   { index: 0, field: 'length', msg: 'Falta el campo length' },
 ])
 
-const unreadableBatch = batchAnswer(400, '`data` is missing or cannot be read', MISSING_DATA, [])
+const batchFields = {
+  count: constant(0),
+  errors: array(
+    object({ index: integer(), field: string(), msg: string() }),
+    `The bad records, at most the first ${MAX_FAULTS}`,
+  ),
+}
 
 const updateBody = object(
   {
@@ -128,11 +115,9 @@ const updateBody = object(
 )
 
 /** The answer of `update` for records that are not as `expect` says. */
-const changedRecords = object(
+const changedRecords = problemWith(
   {
-    status: constant(409),
     count: constant(0),
-    msg: string(),
     errors: array(
       object({
         index: integer('Position in the batch'),
@@ -145,35 +130,31 @@ const changedRecords = object(
       `The records that are not as expected, at most the first ${MAX_FAULTS}`,
     ),
   },
-  {
-    description: 'Records are not as expected: nothing of the batch is stored',
-    examples: [
-      {
-        status: 409,
-        count: 0,
-        errors: [
-          {
-            index: 0,
-            field: 'expect',
-            msg: 'Ya no coincide: seen, date_mod',
-            domain: 'catalejo',
-            fields: ['seen', 'date_mod'],
-            record: {
-              ...RECORD_EXAMPLE,
-              seen: 1,
-              seen_by: 'grupo',
-              seen_at: '2025-12-31 15:00:00',
-              note: '',
-              tags: ['oferta'],
-              deleted_at: null,
-              discarded_at: null,
-            },
+  'Records are not as expected: nothing of the batch is stored',
+  domainErrors.record_changed().with({
+    fields: {
+      count: 0,
+      errors: [
+        {
+          index: 0,
+          field: 'expect',
+          msg: 'Ya no coincide: seen, date_mod',
+          domain: 'catalejo',
+          fields: ['seen', 'date_mod'],
+          record: {
+            ...RECORD_EXAMPLE,
+            seen: 1,
+            seen_by: 'grupo',
+            seen_at: '2025-12-31 15:00:00',
+            note: '',
+            tags: ['oferta'],
+            deleted_at: null,
+            discarded_at: null,
           },
-        ],
-        msg: CHANGED_MEANWHILE,
-      },
-    ],
-  },
+        },
+      ],
+    },
+  }),
 )
 
 /** 50,000 records are some 5 MB of JSON; url-encoding may triple that. */
@@ -194,7 +175,10 @@ const ADD: BatchEndpoint = {
   description:
     'A domain that is recorded already is updated in place. All of the batch is stored, or nothing.',
   body: addBody,
-  answers: { 200: storedAnswer, 500: batchProblem },
+  answers: {
+    200: storedAnswer,
+    500: problemWith(batchFields, 'Nothing was stored', faultyBatch, domainErrors.not_saved(), ...UNREADABLE),
+  },
 }
 
 const UPDATE: BatchEndpoint = {
@@ -206,7 +190,23 @@ const UPDATE: BatchEndpoint = {
     `Sets the marks that are given and leaves the others. A discarded record deletes itself ${DISCARDED_RETENTION_DAYS} days after it was ` +
     'marked, unless the mark is removed before. A new status makes a record unseen. All of the batch is stored, or nothing.',
   body: updateBody,
-  answers: { 200: storedAnswer, 400: unreadableBatch, 409: changedRecords, 500: batchProblem },
+  answers: {
+    200: storedAnswer,
+    400: problemWith(
+      batchFields,
+      '`data` is missing or cannot be read',
+      batchError(UNREADABLE[0]),
+      ...UNREADABLE,
+    ),
+    409: changedRecords,
+    500: problemWith(
+      batchFields,
+      'Nothing was stored',
+      faultyBatch,
+      domainErrors.names_not_recorded(1),
+      domainErrors.not_saved(),
+    ),
+  },
 }
 
 /** Adds the endpoints that store a batch of records as a whole. */
@@ -227,9 +227,9 @@ export function batchRoutes(app: HttpServer, shared: EndpointShared, batches: Do
         const identity = await identify(api, names)
         switch (batch.kind) {
           case 'unreadable':
-            throw batchError(unreadable, batch.msg)
+            throw batchError(unreadableError(batch, unreadable))
           case 'faulty':
-            throw batchError(500, batch.msg, batch.faults)
+            throw batchError(domainErrors.records_invalid(batch.count), batch.faults)
           case 'rows':
             return { status: 200, count: await saveBatch(request, () => batches[operation](identity, batch)) }
         }

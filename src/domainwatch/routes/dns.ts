@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream'
 import type { HttpServer } from '../../http/server.ts'
+import { badParameter } from '../../http/errors.ts'
+import { domainErrors } from '../errors.ts'
 import { streamConcurrent } from '../../lib/concurrency.ts'
 import { HttpError, OverloadError } from '../../lib/errors.ts'
 import { accountClient } from '../../lib/client.ts'
@@ -9,7 +11,7 @@ import type { Tasks } from '../../lib/tasks.ts'
 import { clientAbort } from '../../http/client.ts'
 import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { text, type Parameter } from '../../http/parameters.ts'
-import { readInThread } from '../tasks/data-field.ts'
+import { readInThread, unreadableError } from '../tasks/data-field.ts'
 import {
   lookUp,
   lookupsPerName,
@@ -18,9 +20,16 @@ import {
   type DnsOutcome,
   type DnsType,
   type RunLookup,
-  DNS_FAILURES,
 } from '../dns-lookups.ts'
-import { answer, array, integer, object, optional, string } from '../../http/openapi/json-schema.ts'
+import {
+  answer,
+  array,
+  integer,
+  object,
+  optional,
+  string,
+  problemWith,
+} from '../../http/openapi/json-schema.ts'
 import { MAX_DNS_NAMES } from '../limits.ts'
 
 const mxRecord = object({
@@ -57,7 +66,11 @@ const dnsFields = {
   errors: optional({
     type: 'object',
     description: 'With `types`: those whose look-up failed',
-    additionalProperties: object({ status: integer({ enum: [502, 503, 504] }), msg: string() }),
+    additionalProperties: object({
+      status: integer({ enum: [502, 503, 504] }),
+      msg: string(),
+      code: string({ enum: ['dns_refused', 'dns_failed', 'dns_timeout', 'overloaded'] }),
+    }),
   }),
 }
 
@@ -65,7 +78,9 @@ const dnsAnswer = answer({ ...dnsFields }, 'The name exists', {
   domain: 'nic.cl',
   dns: ['a.nic.cl', 'b.nic.cl'],
   records: { mx: [{ preference: 10, exchange: 'mail.nic.cl' }], txt: [] },
-  errors: { txt: { status: 504, msg: 'Los servidores DNS no respondieron a tiempo' } },
+  errors: {
+    txt: { status: 504, msg: 'Los servidores DNS no respondieron a tiempo', code: 'dns_timeout' },
+  },
 })
 
 const bulkDnsBody = object(
@@ -86,10 +101,12 @@ const bulkDnsAnswer = {
   content: { 'application/x-ndjson': { schema: string() } },
 }
 
-const dnsProblem = (description: string, { status, msg }: { status: number; msg: string }) =>
-  object(
-    { status: integer(), ...dnsFields, records: optional({ type: 'object' }), msg: string() },
-    { description, examples: [{ status, domain: 'nic.cl', dns: [], msg }] },
+const dnsProblem = (description: string, example: HttpError, ...others: readonly HttpError[]) =>
+  problemWith(
+    { ...dnsFields, records: optional({ type: 'object' }) },
+    description,
+    example.with({ fields: { domain: 'nic.cl', dns: [] } }),
+    ...others,
   )
 
 const PATH = '/api/v1/domainwatch/dns'
@@ -123,23 +140,27 @@ export function dnsRoute(app: HttpServer, shared: EndpointShared, dns: Dns, inFl
         'looked up has an empty array there and its status and message in `errors`.',
       answers: {
         200: dnsAnswer,
-        404: dnsProblem('The name does not exist', DNS_FAILURES['no-such-name']),
-        502: dnsProblem('The resolvers refused or failed', DNS_FAILURES.refused),
-        504: dnsProblem('No resolver answered in time', DNS_FAILURES.timeout),
+        404: dnsProblem('The name does not exist', domainErrors.domain_not_found()),
+        502: dnsProblem(
+          'The resolvers refused or failed',
+          domainErrors.dns_refused(),
+          domainErrors.dns_failed(),
+        ),
+        504: dnsProblem('No resolver answered in time', domainErrors.dns_timeout()),
       },
     },
 
     async handle({ values: { domain, types }, identity, reply }) {
       const parsed = domain === undefined ? undefined : parseDomain(domain)
-      if (domain === undefined || parsed?.ok !== true)
-        throw new HttpError(400, `El parámetro domain ${TAKES_DOMAIN}`)
+      if (domain === undefined || parsed?.ok !== true) throw badParameter('domain', TAKES_DOMAIN)
       const client = accountClient(identity.accountId)
       const left = clientAbort(reply.raw)
       const run: RunLookup = (lookup) => gate.run(client, () => lookup(client), left)
       const outcome = await lookUp(dns, parsed.ascii, types, run)
-      const { status, msg, ...found } = outcome
+      const { status, msg, code, ...found } = outcome
       if (status === 503) throw new OverloadError()
-      if (msg !== undefined) throw new HttpError(status, msg, { fields: { domain, ...found } })
+      if (msg !== undefined && code !== undefined)
+        throw new HttpError(status, code, msg, { fields: { domain, ...found } })
       return { status, domain, ...found }
     },
   })
@@ -186,7 +207,7 @@ export function bulkDnsRoute(
       const { api, names, data, types: typesInBody } = await readInThread(tasks, body)
       const client = accountClient((await identify(api, names)).accountId)
       const types = readTypes(values.types ?? typesInBody)
-      if (data.kind === 'unreadable') throw new HttpError(400, data.msg)
+      if (data.kind === 'unreadable') throw unreadableError(data)
       const release = await calls.enter(client)
       reply.type('application/x-ndjson')
       // The stream itself closes only after the look-ups that run.
@@ -206,7 +227,7 @@ const rawTypes: Parameter<string> = { ...typesParameter, parse: (value) => ({ va
 function readTypes(given: string | undefined): readonly DnsType[] | undefined {
   if (given === undefined) return undefined
   const parsed = typesParameter.parse(given)
-  if ('takes' in parsed) throw new HttpError(400, `El parámetro types ${parsed.takes}`)
+  if ('takes' in parsed) throw badParameter('types', parsed.takes)
   return parsed.value
 }
 
@@ -219,7 +240,10 @@ async function* answerLines(
   const outcomes = new Map<string, Promise<DnsOutcome>>()
   const line = async (domain: unknown): Promise<string> => {
     const parsed = typeof domain === 'string' ? parseDomain(domain) : undefined
-    if (parsed?.ok !== true) return toLine(domain, { status: 400, dns: [], msg: `El nombre ${TAKES_DOMAIN}` })
+    if (parsed?.ok !== true) {
+      const { status, message, code } = domainErrors.domain_invalid()
+      return toLine(domain, { status, dns: [], msg: message, code })
+    }
     let outcome = outcomes.get(parsed.ascii)
     if (outcome === undefined) {
       outcome = lookUpName(parsed.ascii)
@@ -230,8 +254,8 @@ async function* answerLines(
   for await (const lines of streamConcurrent(names, concurrency, line)) yield lines.join('')
 }
 
-function toLine(domain: unknown, { status, dns, records, errors, msg }: DnsOutcome): string {
-  return `${JSON.stringify({ status, domain, dns, records, errors, msg })}\n`
+function toLine(domain: unknown, { status, dns, records, errors, msg, code }: DnsOutcome): string {
+  return `${JSON.stringify({ status, domain, dns, records, errors, msg, code })}\n`
 }
 
 const TAKES_DOMAIN = 'debe ser un nombre de dominio completo, con el sufijo .cl'

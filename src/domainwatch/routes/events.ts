@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { HttpServer, HttpRequest } from '../../http/server.ts'
-import { HttpError } from '../../lib/errors.ts'
+import { badParameter, httpErrors } from '../../http/errors.ts'
 import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
 import { publicUrl } from '../../http/headers.ts'
 import { clientAbort } from '../../http/client.ts'
@@ -11,7 +11,7 @@ import { sendAtomFeed } from '../events/atom.ts'
 import { ConsoleLinks } from '../console-links.ts'
 import { EVENT_CHOICES, EVENT_KINDS } from '../events/event.ts'
 import { filterParameters, readFilters } from '../filters.ts'
-import { string } from '../../http/openapi/json-schema.ts'
+import { problem, string } from '../../http/openapi/json-schema.ts'
 
 /** Not JSON: the schema only documents it. */
 const eventsAnswer = {
@@ -54,7 +54,7 @@ export function eventsRoute(app: HttpServer, shared: EndpointShared, events: Eve
       description:
         'Server-sent events, for changes on any node. An event concerns the reader when its record matched the filters ' +
         'before or after. The event `gap` says that changes were missed. `format=atom` is a feed of the newest ones.',
-      answers: { 200: eventsAnswer },
+      answers: { 200: eventsAnswer, 400: problem('A parameter or `Last-Event-ID` is invalid', badEventId()) },
     },
 
     async handle({ values, identity, request, reply, isCurrent, expiresIn }) {
@@ -87,14 +87,15 @@ export function eventsRoute(app: HttpServer, shared: EndpointShared, events: Eve
 /** A browser repeats the query of the first connection at each later one: the header is newer. */
 function lastEventId(request: HttpRequest, parameter: string | undefined): Cursor | undefined {
   const header = request.headers['last-event-id']
-  const [id, name] =
-    typeof header === 'string' && header !== ''
-      ? [header, 'La cabecera Last-Event-ID']
-      : [parameter, 'El parámetro last_event_id']
+  const isHeader = typeof header === 'string' && header !== ''
+  const id = isHeader ? header : parameter
   if (id === undefined || id === '') return undefined
-  if (!isCursor(id)) throw new HttpError(400, `${name} debe ser el id de un evento recibido`)
-  return id
+  if (isCursor(id)) return id
+  throw isHeader ? badEventId() : badParameter('last_event_id', TAKES_EVENT_ID)
 }
+
+const badEventId = () => httpErrors.bad_header('Last-Event-ID', TAKES_EVENT_ID)
+const TAKES_EVENT_ID = 'debe ser el id de un evento recibido'
 
 function isCursor(text: string): text is Cursor {
   return partsOf(text) !== undefined

@@ -1,6 +1,6 @@
 import type { HttpServer } from '../../http/server.ts'
+import { badParameter } from '../../http/errors.ts'
 import { localDateTime } from '../../lib/dates.ts'
-import { HttpError } from '../../lib/errors.ts'
 import { parseLabelOrDomain } from '../../lib/domain-names.ts'
 import { accountClient } from '../../lib/client.ts'
 import { changeOf, type Change, type Fields } from '../../storage/database/changes/change.ts'
@@ -101,7 +101,7 @@ export function historyRoute(
     async handle({ identity, values, request, reply }) {
       const { limit = DEFAULT_PAGE } = values
       const label = parseLabelOrDomain(values.domain ?? '')
-      if (!label.ok) throw new HttpError(400, 'El parámetro domain debe ser un nombre de dominio .cl válido')
+      if (!label.ok) throw badParameter('domain', 'debe ser un nombre de dominio .cl válido')
       const before = values.cursor === undefined ? undefined : readIdCursor(values.cursor)
       const reader = database.readerOf(accountClient(identity.accountId))
       const [rows, nameServers, mailServers] = await Promise.all([

@@ -1,13 +1,13 @@
 import type { HttpServer } from '../../http/server.ts'
 import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { answer, problem, array, integer, object, string } from '../../http/openapi/json-schema.ts'
+import { badParameter } from '../../http/errors.ts'
 import { clientAbort } from '../../http/client.ts'
 import { choice, integer as integerParameter, text, type Values } from '../../http/parameters.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
-import { HttpError } from '../../lib/errors.ts'
 import type { Tasks } from '../../lib/tasks.ts'
-import { readDataText, readInThread, type DataBody } from '../tasks/data-field.ts'
+import { readDataText, readInThread, unreadableError, type DataBody } from '../tasks/data-field.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { CLAIM_MINUTES, DEFAULT_QUEUE_RECORDS, MAX_CLAIMS, MAX_QUEUE_RECORDS } from '../limits.ts'
 import { LIST_ORDERS } from '../list/order.ts'
@@ -175,10 +175,10 @@ function withDefaults(values: Values<typeof filterParameters>): Values<typeof fi
 
 /** @throws HttpError 400 */
 function namesIn(data: DataBody['data']): readonly string[] {
-  if (data.kind === 'unreadable') throw new HttpError(400, data.msg)
+  if (data.kind === 'unreadable') throw unreadableError(data)
   return data.items.map((item) => {
     const label = typeof item === 'string' ? parseLabel(item) : undefined
-    if (label?.ok !== true) throw new HttpError(400, `El parámetro data ${TAKES_NAMES}`)
+    if (label?.ok !== true) throw badParameter('data', TAKES_NAMES)
     return label.name
   })
 }

@@ -1,6 +1,6 @@
 import type { HttpServer } from '../../http/server.ts'
+import { badParameter } from '../../http/errors.ts'
 import { clientAbort } from '../../http/client.ts'
-import { HttpError } from '../../lib/errors.ts'
 import { parseLabelOrDomain } from '../../lib/domain-names.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { integer as integerParameter, text } from '../../http/parameters.ts'
@@ -62,10 +62,7 @@ export function similarRoute(app: HttpServer, shared: EndpointShared, lookalikes
     async handle({ values: { domain, limit }, identity, reply }) {
       const label = parseLabelOrDomain(domain ?? '')
       if (!label.ok) {
-        throw new HttpError(
-          400,
-          'El parámetro domain debe ser un nombre de dominio .cl válido, con o sin el sufijo',
-        )
+        throw badParameter('domain', 'debe ser un nombre de dominio .cl válido, con o sin el sufijo')
       }
       const left = clientAbort(reply.raw)
       const found = await lookalikes.find(label.name, limit ?? DEFAULT_LIMIT, identity.accountId, left)

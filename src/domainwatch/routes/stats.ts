@@ -1,6 +1,6 @@
 import type { HttpServer } from '../../http/server.ts'
+import { badParameter } from '../../http/errors.ts'
 import { clientAbort } from '../../http/client.ts'
-import { HttpError } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { integer as integerParameter } from '../../http/parameters.ts'
 import { filterParameters, readFilters } from '../filters.ts'
@@ -125,10 +125,10 @@ export function statsRoute(app: HttpServer, shared: EndpointShared, statistics: 
 function spanOf(values: { from: string | undefined; to: string | undefined }, today: string) {
   const to = values.to ?? `${today} 23:59:59`
   const from = values.from ?? `${addDays(dayOf(to), 1 - DEFAULT_DAYS)} 00:00:00`
-  if (from > to) throw new HttpError(400, 'El parámetro from debe ser anterior a to')
+  if (from > to) throw badParameter('from', 'debe ser anterior a to')
   // The message counts from one day to another, the series both of them.
   if (daysBetween(dayOf(from), dayOf(to)) > MAX_DAYS + 1) {
-    throw new HttpError(400, `El parámetro from debe ser de a lo más ${MAX_DAYS} días antes de to`)
+    throw badParameter('from', `debe ser de a lo más ${MAX_DAYS} días antes de to`)
   }
   return { from, to }
 }

@@ -1,15 +1,16 @@
 import { localDateTime } from '../../lib/dates.ts'
-import { HttpError } from '../../lib/errors.ts'
 import { isStorable } from '../../lib/text.ts'
 import { nextLink } from '../../http/headers.ts'
+import { missingParameter } from '../../http/errors.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { answer, problem, array, integer, object, string, nullable } from '../../http/openapi/json-schema.ts'
 import { integer as integerParameter, text } from '../../http/parameters.ts'
-import { noContent, noDelivery, tooManyReplays, type Watches } from '../watches/index.ts'
+import { domainErrors } from '../errors.ts'
+import { MAX_REPLAYS, type Watches } from '../watches/index.ts'
 import type { DeliveryRow } from '../watches/queries-deliveries.ts'
 import { DELIVERIES_DAYS, MAX_DELIVERIES } from '../watches/delivery-log.ts'
-import { noWatch, watchGone, watchId, WATCHES_PATH, which } from './watch-parameters.ts'
+import { watchGone, watchId, WATCHES_PATH, which } from './watch-parameters.ts'
 import { bit } from '../schemas.ts'
 import { readIdCursor } from './history.ts'
 
@@ -96,7 +97,7 @@ export function watchDeliveryRoutes(
       const { limit = DEFAULT_PAGE, cursor } = values
       const before = cursor === undefined ? undefined : readIdCursor(cursor)
       const page = await watches.deliveries(identity.accountId, watchId(values.id), limit, before)
-      if (page === undefined) throw noWatch()
+      if (page === undefined) throw domainErrors.watch_not_found()
       if (page.next !== undefined)
         reply.header('link', nextLink(baseUrl, request.raw.url ?? '', String(page.next)))
       const data = page.rows.map((row) => deliveryJson(row, timeZone))
@@ -124,16 +125,25 @@ export function watchDeliveryRoutes(
         'deliveries. One that is being retried is tried now.',
       answers: {
         200: replayAnswer,
-        404: problem('No such watch or delivery', noDelivery()),
-        409: problem('Too many wait', tooManyReplays()),
-        410: problem('It cannot be sent again', noContent()),
+        404: problem(
+          'No such watch or delivery',
+          domainErrors.delivery_not_found(),
+          domainErrors.watch_not_found(),
+        ),
+        409: problem('Too many wait', domainErrors.too_many_replays(MAX_REPLAYS)),
+        410: problem(
+          'It cannot be sent again',
+          domainErrors.delivery_content_gone(),
+          domainErrors.delivery_destination_gone(),
+        ),
       },
     },
     async handle({ values: { id, delivery }, identity }) {
-      if (delivery === undefined) throw new HttpError(400, 'Falta el parámetro delivery')
+      if (delivery === undefined) throw missingParameter('delivery')
       // No delivery has such an id.
       const wanted = isStorable(delivery) ? delivery : ''
-      if (!(await watches.replay(identity.accountId, watchId(id), wanted))) throw noWatch()
+      if (!(await watches.replay(identity.accountId, watchId(id), wanted)))
+        throw domainErrors.watch_not_found()
       return { status: 200, id: watchId(id), delivery }
     },
   })

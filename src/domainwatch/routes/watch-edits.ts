@@ -7,14 +7,15 @@ import { readFilters } from '../filters.ts'
 import { MAX_ADDRESS_CHARACTERS } from '../outgoing/connect.ts'
 import { secretRotated, watchEdited } from '../schemas-watches.ts'
 import type { Subscriptions } from '../subscriptions.ts'
-import { onlyOwner, tooManyShared } from '../watches/edit-watch.ts'
-import { noWebhook, SECRETS_OVERLAP_HOURS } from '../watches/index.ts'
+import { domainErrors } from '../errors.ts'
+import { MAX_SHARED } from '../watches/edit-watch.ts'
+import { SECRETS_OVERLAP_HOURS } from '../watches/index.ts'
 import { serializeFilters, type watchFilters, type SavedFilters } from '../watches/watch-filters.ts'
 import {
   digestHour,
-  noWatch,
   splitTo,
   watchGone,
+  watchRefused,
   watchId,
   watchParameters,
   WATCHES_PATH,
@@ -51,9 +52,14 @@ export function watchEditRoutes(
         'address of an Atom feed that this edit creates is returned only in this response.',
       answers: {
         200: watchEdited,
-        403: problem('Another account shares the watch', onlyOwner()),
+        400: watchRefused,
+        403: problem('Another account shares the watch', domainErrors.owner_only()),
         404: watchGone,
-        409: problem('The group has the maximum of shared watches', tooManyShared()),
+        409: problem(
+          'The group has the maximum of shared watches',
+          domainErrors.too_many_shared_watches(MAX_SHARED),
+          domainErrors.too_many_account_destinations(0),
+        ),
       },
     },
     async handle({ values, identity }) {
@@ -86,7 +92,7 @@ export function watchEditRoutes(
         language,
         digest: digest === '' ? null : digest,
       })
-      if (edited === undefined) throw noWatch()
+      if (edited === undefined) throw domainErrors.watch_not_found()
       return shownOnce(watchId(id), edited, baseUrl)
     },
   })
@@ -102,15 +108,15 @@ export function watchEditRoutes(
       description: `The new secret is returned only in this response. For ${SECRETS_OVERLAP_HOURS} hours webhooks carry a signature by each secret, the new one first.`,
       answers: {
         200: secretRotated,
-        403: problem('Another account shares the watch', onlyOwner()),
+        403: problem('Another account shares the watch', domainErrors.owner_only()),
         404: watchGone,
-        409: problem('It has no webhook', noWebhook()),
+        409: problem('It has no webhook', domainErrors.webhook_missing()),
       },
     },
     async handle({ values, identity }) {
       const id = watchId(values.id)
       const rotated = await watches.rotate(identity.accountId, id)
-      if (rotated === undefined) throw noWatch()
+      if (rotated === undefined) throw domainErrors.watch_not_found()
       const { secret, until } = rotated
       return {
         status: 200,

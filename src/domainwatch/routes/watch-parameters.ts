@@ -1,7 +1,8 @@
-import { HttpError } from '../../lib/errors.ts'
 import { DISPLAY_NAME_TAKES, isDisplayName } from '../../lib/free-text.ts'
+import { domainErrors } from '../errors.ts'
 import { hasAtMostCharacters, isStorable } from '../../lib/text.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
+import { badParameter } from '../../http/errors.ts'
 import { choice, flag, integer, text, type Parameter } from '../../http/parameters.ts'
 import { WATCH_CHOICES } from '../events/event.ts'
 import { LANGUAGES } from '../texts.ts'
@@ -73,7 +74,7 @@ export function splitTo(to: string | undefined): GivenTo {
   const [day, ...more] = entries.filter((entry) => DAY.test(entry))
   if (day === undefined) return { day: undefined, destinations: to }
   const parsed = watchFilters.to.parse(day)
-  if (more.length > 0 || 'takes' in parsed) throw new HttpError(400, `El parámetro to ${TAKES_DAY}`)
+  if (more.length > 0 || 'takes' in parsed) throw badParameter('to', TAKES_DAY)
   const destinations = entries.filter((entry) => entry !== day)
   return { day: parsed.value, destinations: destinations.length === 0 ? undefined : destinations.join(',') }
 }
@@ -91,12 +92,18 @@ export function digestHour(description: string, takesNone: boolean): Parameter<s
   }
 }
 
-export const noWatch = () => new HttpError(404, 'La vigilancia no existe')
-export const watchGone = problem('The account has access to no such watch', noWatch())
+export const watchGone = problem('The account has access to no such watch', domainErrors.watch_not_found())
+
+export const watchRefused = problem(
+  'A parameter is invalid, or names a channel that the operator has not configured',
+  domainErrors.channel_not_configured('telegram'),
+  domainErrors.destination_missing(),
+  domainErrors.too_many_destinations(MAX_DESTINATIONS),
+)
 
 /** @throws HttpError 404 for a text that no id can be */
 export function watchId(id = ''): string {
-  if (!isStorable(id)) throw noWatch()
+  if (!isStorable(id)) throw domainErrors.watch_not_found()
   return id
 }
 

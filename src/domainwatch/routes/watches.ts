@@ -1,18 +1,18 @@
 import type { HttpServer } from '../../http/server.ts'
-import { HttpError, tooManyRequests } from '../../lib/errors.ts'
+import { missingParameter } from '../../http/errors.ts'
+import { tooManyRequests } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem, string } from '../../http/openapi/json-schema.ts'
 import { readFilters } from '../filters.ts'
 import type { Subscriptions } from '../subscriptions.ts'
 import { testAnswer, watchesAnswer, watchAnswer, watchMade } from '../schemas-watches.ts'
 import { serializeFilters } from '../watches/watch-filters.ts'
-import { onlyOwner } from '../watches/edit-watch.ts'
-import { tooManyWatches, type Watches } from '../watches/index.ts'
-import { unconfiguredChannel } from '../watches/destinations.ts'
+import { domainErrors } from '../errors.ts'
+import { MAX_WATCHES, type Watches } from '../watches/index.ts'
 import {
-  noWatch,
   splitTo,
   watchGone,
+  watchRefused,
   watchId,
   watchParameters,
   WATCHES_PATH,
@@ -49,13 +49,18 @@ export function watchesRoutes(
         'with an address of its own, or several of these. The secret and the address of the feed are shown this once.',
       answers: {
         200: watchMade,
-        400: problem('The operator has not configured a channel', unconfiguredChannel('telegram')),
-        409: problem('The account has its maximum', tooManyWatches()),
+        400: watchRefused,
+        409: problem(
+          'The account has its maximum',
+          domainErrors.too_many_watches(MAX_WATCHES),
+          domainErrors.too_many_shared_watches(0),
+          domainErrors.too_many_account_destinations(0),
+        ),
       },
     },
     async handle({ values, identity }) {
       const { name, changes, url, to, atom, shared: isShared, language, digest, dns, ...others } = values
-      if (name === undefined) throw new HttpError(400, 'Falta el parámetro name')
+      if (name === undefined) throw missingParameter('name')
       const { day, destinations } = splitTo(to)
       const filters = { ...others, to: day, dns: undefined }
       readFilters(filters)
@@ -101,13 +106,13 @@ export function watchesRoutes(
       description: 'Its webhooks stop and its feed is removed.',
       answers: {
         200: watchAnswer,
-        403: problem('Another account shares the watch', onlyOwner()),
+        403: problem('Another account shares the watch', domainErrors.owner_only()),
         404: watchGone,
       },
     },
     async handle({ values, identity }) {
       const id = watchId(values.id)
-      if (!(await watches.remove(identity.accountId, id))) throw noWatch()
+      if (!(await watches.remove(identity.accountId, id))) throw domainErrors.watch_not_found()
       return { status: 200, id }
     },
   })
@@ -133,7 +138,7 @@ export function watchesRoutes(
       const id = watchId(values.id)
       const data = await watches.test(identity.accountId, id)
       const [first] = data
-      if (first === undefined) throw noWatch()
+      if (first === undefined) throw domainErrors.watch_not_found()
       // Of several destinations, the first one that failed.
       const { delivered, code, error } = data.find((one) => one.delivered === 0) ?? first
       return { status: 200, id, delivered, code, error, data }
@@ -159,13 +164,13 @@ export function watchAtomRoute(app: HttpServer, watches: Watches, baseUrl: () =>
         response: {
           200: { description: 'The feed', content: { [ATOM_TYPE]: { schema: string() } } },
           304: { description: 'The feed has not changed', type: 'null' },
-          404: problem('No such feed', noWatch()),
+          404: problem('No such feed', domainErrors.watch_not_found()),
         },
       },
     },
     async (request, reply) => {
       const found = await watches.atomFeed(request.params.token, pages.sheet, addressClient(request.ip))
-      if (found === undefined) throw noWatch()
+      if (found === undefined) throw domainErrors.watch_not_found()
       const self = publicUrl(baseUrl, request.raw.url ?? '')
       return sendAtomFeed(request, reply, found.feed, { self, alternate: pages.view(found.filters) })
     },

@@ -5,15 +5,20 @@ import { decodeUtf8 } from '../../lib/text.ts'
 import type { BodyField } from '../../http/body/fields.ts'
 import { parseJsonText } from '../../http/body/json.ts'
 import { parseBody } from '../../http/body/parse.ts'
-import { UNREADABLE_BODY } from '../../http/errors.ts'
+import { badParameter, httpErrors, missingParameter } from '../../http/errors.ts'
+import { HttpError } from '../../lib/errors.ts'
 import { MAX_DNS_NAMES } from '../limits.ts'
 
-/** `data` is missing or not an array of the expected length. */
+/** `data` is missing or not an array of the expected length: the error for the client, as far as a thread can pass it on. */
 export interface Unreadable {
   readonly kind: 'unreadable'
   readonly isMissing: boolean
-  readonly msg: string
+  readonly error: Pick<HttpError, 'status' | 'code' | 'message' | 'fields'>
 }
+
+/** @param status what the endpoint answers instead of 400 */
+export const unreadableError = ({ error }: Unreadable, status = error.status): HttpError =>
+  new HttpError(status, error.code, error.message, { fields: error.fields })
 
 type Data = { readonly kind: 'items'; readonly items: readonly unknown[] } | Unreadable
 
@@ -38,7 +43,7 @@ export function readData(
   const { buffer, byteOffset, byteLength } = body.bytes
   if (byteLength === 0) return { api: undefined, names: [], data: MISSING }
   const parsed = parseBody(body.contentType, Buffer.from(buffer, byteOffset, byteLength))
-  if (!parsed.ok) return { api: undefined, names: [], data: unreadable(UNREADABLE_BODY) }
+  if (!parsed.ok) return { api: undefined, names: [], data: unreadable(httpErrors.unreadable_body()) }
   const api = parsed.fields.get('api')
   const data = parsed.fields.get('data')
   return {
@@ -56,9 +61,13 @@ function optionalText(field: BodyField | undefined): string | undefined {
   return field.kind === 'text' ? field.value : ''
 }
 
-const unreadable = (msg: string): Unreadable => ({ kind: 'unreadable', isMissing: false, msg })
-export const MISSING_DATA = 'Falta el parámetro data'
-const MISSING: Unreadable = { kind: 'unreadable', isMissing: true, msg: MISSING_DATA }
+const unreadable = ({ status, code, message, fields }: HttpError, isMissing = false): Unreadable => ({
+  kind: 'unreadable',
+  isMissing,
+  error: { status, code, message, fields },
+})
+const badData = (takes: string): Unreadable => unreadable(badParameter('data', takes))
+const MISSING = unreadable(missingParameter('data'), true)
 
 /** Reads the JSON text of an array of at most `limit.max` items. */
 export const readDataText = (value: string, limit: { readonly max: number; readonly of: string }): Data =>
@@ -67,11 +76,11 @@ export const readDataText = (value: string, limit: { readonly max: number; reado
 function itemsOf(field: BodyField, { max, of }: { max: number; of: string }): Data {
   const text =
     field.kind === 'text' ? field.value : field.kind === 'bytes' ? decodeUtf8(field.bytes) : undefined
-  if (text?.trim() === '') return unreadable('El parámetro data está vacío')
+  if (text?.trim() === '') return badData('está vacío')
   const value = field.kind === 'json' ? field.value : text === undefined ? undefined : parseJsonText(text)
-  if (value === undefined) return unreadable('El parámetro data no es JSON válido')
-  if (!Array.isArray(value)) return unreadable(`El parámetro data debe ser un arreglo de ${of}`)
-  if (value.length > max) return unreadable(`El parámetro data admite ${max} ${of} como máximo`)
+  if (value === undefined) return badData('no es JSON válido')
+  if (!Array.isArray(value)) return badData(`debe ser un arreglo de ${of}`)
+  if (value.length > max) return badData(`admite ${max} ${of} como máximo`)
   return { kind: 'items', items: value }
 }
 

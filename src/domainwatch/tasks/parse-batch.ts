@@ -9,7 +9,6 @@ import { MAX_BATCH_RECORDS } from '../limits.ts'
 import { expectedRow } from '../queries-records.ts'
 import { markDomains, recordDomains } from '../queries-batches.ts'
 import {
-  countOfFaults,
   MAX_FAULTS,
   parseMarks,
   parseNewRecord,
@@ -36,7 +35,12 @@ export interface Output {
 
 export type Batch =
   | Unreadable
-  | { readonly kind: 'faulty'; readonly msg: string; readonly faults: readonly RecordFault[] }
+  | {
+      readonly kind: 'faulty'
+      readonly count: number
+      /** The first ones. */
+      readonly faults: readonly RecordFault[]
+    }
   | {
       readonly kind: 'rows'
       /** What `runMany` takes, each name once. */
@@ -101,7 +105,7 @@ function readAll<Elements extends Columns, Row extends RowOf<BatchStatement<Colu
     const earlier = rows.get(row.name)
     rows.set(row.name, earlier === undefined ? row : combined(earlier, row))
   }
-  if (bad > 0) return { kind: 'faulty', msg: countOfFaults(bad), faults }
+  if (bad > 0) return { kind: 'faulty', count: bad, faults }
   const json = JSON.stringify(Array.from(rows.values(), (row) => rowValues(statement, row)))
   return { kind: 'rows', rows: new Uint8Array(Buffer.from(json)), count: rows.size, names }
 }

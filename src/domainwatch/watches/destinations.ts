@@ -1,6 +1,7 @@
-import { HttpError } from '../../lib/errors.ts'
+import { badParameter } from '../../http/errors.ts'
 import type { Transaction } from '../../storage/database/database.ts'
-import { CHANNEL_NAMES, type ChannelName, type Channels, type Destination } from './channels/channel.ts'
+import { domainErrors } from '../errors.ts'
+import { CHANNEL_NAMES, type Channels, type Destination } from './channels/channel.ts'
 import { countDestinations } from './queries-destinations.ts'
 
 /** Destinations of a watch, its webhook included. */
@@ -13,9 +14,6 @@ const PREFIXES = CHANNEL_NAMES.filter((name) => name !== 'webhook')
 const TAKES_LIST = `debe ser una lista separada por comas de ${new Intl.ListFormat('es', {
   type: 'disjunction',
 }).format(PREFIXES.map((name) => `${name}:…`))}`
-
-export const unconfigured = (channel: ChannelName): string => `El servicio no tiene configurado ${channel}`
-export const unconfiguredChannel = (channel: ChannelName) => new HttpError(400, unconfigured(channel))
 
 /**
  * Reads the destinations in `to`. One that is shown without its secret part stands for the known destination shown so.
@@ -40,8 +38,7 @@ export function parseDestinations(
 
 /** @throws HttpError 400 */
 export function assertFewDestinations(destinations: readonly Destination[]): void {
-  if (destinations.length > MAX_DESTINATIONS)
-    throw new HttpError(400, `La vigilancia puede tener como máximo ${MAX_DESTINATIONS} destinos`)
+  if (destinations.length > MAX_DESTINATIONS) throw domainErrors.too_many_destinations(MAX_DESTINATIONS)
 }
 
 /**
@@ -50,8 +47,7 @@ export function assertFewDestinations(destinations: readonly Destination[]): voi
  */
 export async function assertAccountLimit(tx: Transaction, accountId: number): Promise<void> {
   const { count = 0 } = (await tx.first(countDestinations(accountId))) ?? {}
-  if (count > MAX_OF_ACCOUNT)
-    throw new HttpError(409, `La cuenta puede tener como máximo ${MAX_OF_ACCOUNT} destinos`)
+  if (count > MAX_OF_ACCOUNT) throw domainErrors.too_many_account_destinations(MAX_OF_ACCOUNT)
 }
 
 /** Replaces an address that its reader may not see. */
@@ -72,16 +68,16 @@ export function showDestination(
 export function parseWebhookAddress(url: string, channels: Channels): string {
   const parsed = channels.get('webhook')?.parseAddress(url)
   if (parsed?.ok === true) return parsed.address
-  throw new HttpError(400, `El parámetro url ${parsed?.ok === false ? parsed.takes : 'no se puede usar'}`)
+  throw badParameter('url', parsed?.ok === false ? parsed.takes : 'no se puede usar')
 }
 
 /** @throws HttpError 400 */
 function parseDestination(entry: string, channels: Channels): Destination {
   const [, prefix = '', text = ''] = /^([a-z]+):(.+)$/s.exec(entry) ?? []
   const name = PREFIXES.find((one) => one === prefix)
-  if (name === undefined) throw new HttpError(400, `El parámetro to ${TAKES_LIST}`)
+  if (name === undefined) throw badParameter('to', TAKES_LIST)
   const parsed = channels.get(name)?.parseAddress(text) ?? { ok: 'unconfigured' }
-  if (parsed.ok === 'unconfigured') throw unconfiguredChannel(name)
-  if (!parsed.ok) throw new HttpError(400, `El parámetro to ${parsed.takes}`)
+  if (parsed.ok === 'unconfigured') throw domainErrors.channel_not_configured(name)
+  if (!parsed.ok) throw badParameter('to', parsed.takes)
   return { channel: name, address: parsed.address }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { HttpError } from '../../lib/errors.ts'
 import type { Cursor } from '../../storage/database/changes/change.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
+import { domainErrors } from '../errors.ts'
 import type { Language } from '../texts.ts'
 import type { Channels, Destination } from './channels/channel.ts'
 import { newSecret } from './channels/webhook.ts'
@@ -20,8 +20,6 @@ import { lockInstance, type Dialect } from '../../storage/database/dialect.ts'
 
 /** Shared watches of all accounts, which every member lists. */
 export const MAX_SHARED = 200
-export const tooManyShared = () =>
-  new HttpError(409, `El grupo ya tiene ${MAX_SHARED} vigilancias compartidas`)
 
 /**
  * Serialises the sharing of watches until the transaction ends, so that concurrent requests cannot exceed the limit together.
@@ -30,17 +28,15 @@ export const tooManyShared = () =>
 async function lockSharing(tx: Transaction, dialect: Dialect): Promise<void> {
   await tx.all(lockInstance(dialect))
   const { count = 0 } = (await tx.first(queries.countShared())) ?? {}
-  if (count >= MAX_SHARED) throw tooManyShared()
+  if (count >= MAX_SHARED) throw domainErrors.too_many_shared_watches(MAX_SHARED)
 }
-
-export const onlyOwner = () => new HttpError(403, 'Solo la cuenta dueña puede cambiar el destino')
 
 /**
  * Where a watch sends, who sees it and its secret belong to the account that created it.
  * @throws HttpError 403 for another account
  */
 export function assertOwner(watch: Pick<queries.EditableWatch, 'account_id'>, accountId: number): void {
-  if (watch.account_id !== accountId) throw onlyOwner()
+  if (watch.account_id !== accountId) throw domainErrors.owner_only()
 }
 
 const concernsOwner = ({ webhook, to, hasAtomFeed, isShared }: WatchEdit): boolean =>
@@ -71,8 +67,6 @@ export interface EditedWatch {
   readonly secret: string | undefined
   readonly atomToken: string | undefined
 }
-
-const NO_RECEIVER = 'Falta el parámetro url o el parámetro atom'
 
 /**
  * Edits a watch. It still belongs to the account that created it, and counts for the limits of that account.
@@ -118,7 +112,7 @@ export async function applyEdit(
   assertFewDestinations(remaining)
   const hasWebhook = remaining.some(({ channel }) => channel === 'webhook')
   const hasAtomFeed = edit.hasAtomFeed ?? watch.feed_digest !== null
-  if (remaining.length === 0 && !hasAtomFeed) throw new HttpError(400, NO_RECEIVER)
+  if (remaining.length === 0 && !hasAtomFeed) throw domainErrors.destination_missing()
   // Limits are checked after the input.
   await assertAccountLimit(tx, watch.account_id)
   if (edit.isShared === true && watch.shared === 0) await lockSharing(tx, dialect)

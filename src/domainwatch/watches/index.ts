@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
-import { HttpError } from '../../lib/errors.ts'
 import { accountClient, type Client } from '../../lib/client.ts'
 import type { Database } from '../../storage/database/database.ts'
+import { domainErrors } from '../errors.ts'
 import { atomFeed } from '../events/atom.ts'
 import type { EventPages } from '../events/pages.ts'
 import type { Vocabulary } from '../../lib/lookalikes/index.ts'
@@ -30,20 +30,12 @@ import { parseSavedFilters } from './watch-filters.ts'
 
 /** Watches per account. */
 export const MAX_WATCHES = 50
-export const tooManyWatches = () => new HttpError(409, `La cuenta ya tiene ${MAX_WATCHES} vigilancias`)
 /** Destinations in a list of watches: of the account's own, and of those that others share. */
 const MAX_LISTED_DESTINATIONS = 2_100
 /** How long deliveries are signed with the previous secret, too. */
 export const SECRETS_OVERLAP_HOURS = 24
 /** Replays of a watch that may wait. */
 export const MAX_REPLAYS = 20
-
-export const noWebhook = () => new HttpError(409, 'La vigilancia no tiene webhook')
-export const noDelivery = () => new HttpError(404, 'La entrega no existe')
-export const noContent = () => new HttpError(410, 'El contenido de la entrega ya no se conserva')
-export const tooManyReplays = () =>
-  new HttpError(409, `La vigilancia ya tiene ${MAX_REPLAYS} reenvíos en espera`)
-const NO_DESTINATION = 'La vigilancia ya no tiene el destino de esa entrega'
 
 /** What a watch is before the edit that completes its creation. */
 const NEW_WATCH = {
@@ -100,7 +92,7 @@ export class Watches {
       const edited = await applyEdit(tx, { dialect, channels }, watch, request, head)
       // After the edit, which rejects wrong input.
       const { count = 0 } = (await tx.first(queries.countWatches(accountId))) ?? {}
-      if (count > MAX_WATCHES) throw tooManyWatches()
+      if (count > MAX_WATCHES) throw domainErrors.too_many_watches(MAX_WATCHES)
       return edited
     }, accountId)
     this.notifiers.wakeup.wakeAll()
@@ -139,7 +131,7 @@ export class Watches {
       const watch = await tx.first(queries.accessibleWatch(accountId, id, database.dialect.forUpdate))
       if (watch === undefined) return false
       assertOwner(watch, accountId)
-      if (watch.secret === null) throw noWebhook()
+      if (watch.secret === null) throw domainErrors.webhook_missing()
       await tx.run(queries.replaceSecret(id, rotated.secret, rotated.until))
       return true
     }, accountId)
@@ -174,14 +166,14 @@ export class Watches {
       const watch = await tx.first(queries.accessibleWatch(accountId, watchId, database.dialect.forUpdate))
       if (watch === undefined) return false
       const delivery = await tx.first(log.deliveryOf(watchId, id, clock.now() - KEEP_MS))
-      if (delivery === undefined) throw noDelivery()
+      if (delivery === undefined) throw domainErrors.delivery_not_found()
       if (delivery.replay_at !== null) return true
       if ((await tx.run(log.hastenDelivery(delivery.destination_id, id))) > 0) return true
-      if (delivery.has_body === 0) throw noContent()
+      if (delivery.has_body === 0) throw domainErrors.delivery_content_gone()
       if ((await tx.first(log.destinationExists(delivery.destination_id))) === undefined)
-        throw new HttpError(410, NO_DESTINATION)
+        throw domainErrors.delivery_destination_gone()
       const { count = 0 } = (await tx.first(log.countReplays(watchId))) ?? {}
-      if (count >= MAX_REPLAYS) throw tooManyReplays()
+      if (count >= MAX_REPLAYS) throw domainErrors.too_many_replays(MAX_REPLAYS)
       await tx.run(log.requestReplay(id, clock.now()))
       return true
     }, accountId)

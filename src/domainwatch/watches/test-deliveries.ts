@@ -1,8 +1,8 @@
 import { tooManyRequests } from '../../lib/errors.ts'
+import { domainErrors } from '../errors.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import { RateLimit } from '../../lib/rate-limit.ts'
 import { failure, type Outcome } from './channels/channel.ts'
-import { unconfigured } from './destinations.ts'
 import type { DestinationContext } from './destination-notifier.ts'
 import { newDeliveryId } from './delivery-attempt.ts'
 import { writeOne } from './notification.ts'
@@ -54,7 +54,7 @@ export class TestDeliveries {
     const { channels, clock, database } = this.#options
     const { address } = row
     const channel = channels.get(row.channel)
-    if (channel === undefined) return failure(unconfigured(row.channel))
+    if (channel === undefined) return failure(domainErrors.channel_not_configured(row.channel).message)
     const body = channel.render(notifiedWatch(row), { kind: 'test', at: clock.now() }, address)
     const secrets = secretsAt(clock.now(), row)
     const delivery = { id: newDeliveryId(), body, address, secrets }

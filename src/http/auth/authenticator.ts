@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import { tooManyRequests, HttpError } from '../../lib/errors.ts'
+import { declareErrors, tooManyRequests, type HttpError } from '../../lib/errors.ts'
 import { accountClient, type Client } from '../../lib/client.ts'
 import { addressClient } from '../client.ts'
 import { RequestTurns } from '../request-turns.ts'
@@ -81,19 +81,19 @@ export class Authenticator {
 
   async #lookUp(key: string, access: Access, sender: Sender): Promise<Identity> {
     await this.#strangers.take(sender)
-    if (key === '') throw missingKey()
+    if (key === '') throw keyErrors.key_missing()
     const identity = await this.#identities.identify(key, addressClient(sender.ip))
     if (identity === undefined) {
       this.#countFailure(sender.ip)
-      throw unknownKey()
+      throw keyErrors.key_invalid()
     }
     return this.#authorize(identity, access)
   }
 
   #authorize(identity: Identity, access: Access): Identity | Promise<Identity> {
-    if (identity.service !== access.service) throw keyOfOtherService()
-    if (this.#hasExpired(identity)) throw expiredKey()
-    if (!allows(identity, access)) throw outOfScope()
+    if (identity.service !== access.service) throw keyErrors.key_of_other_service()
+    if (this.#hasExpired(identity)) throw keyErrors.key_expired()
+    if (!allows(identity, access)) throw keyErrors.key_out_of_scope()
     return this.#keyRateLimit.tryTake(identity.keyId, identity.rate) ? identity : this.#waitForRate(identity)
   }
 
@@ -134,8 +134,10 @@ function tooMany(waitMs: number): HttpError {
 }
 
 /** Errors about the key of a request, in the order of the checks. */
-export const missingKey = () => new HttpError(401, 'Falta la clave de API')
-export const unknownKey = () => new HttpError(401, 'La clave de API no es válida')
-export const keyOfOtherService = () => new HttpError(403, 'La clave de API no da acceso a este servicio')
-export const expiredKey = () => new HttpError(401, 'La clave de API expiró')
-export const outOfScope = () => new HttpError(403, 'La clave de API no permite esta operación')
+export const keyErrors = declareErrors({
+  key_missing: [401, 'Falta la clave de API'],
+  key_invalid: [401, 'La clave de API no es válida'],
+  key_of_other_service: [403, 'La clave de API no da acceso a este servicio'],
+  key_expired: [401, 'La clave de API expiró'],
+  key_out_of_scope: [403, 'La clave de API no permite esta operación'],
+})

@@ -84,9 +84,6 @@ export function headerParameters(header: string): HeaderParameters | undefined {
   return parameters
 }
 
-export const BAD_ENCODING =
-  'El cuerpo de la solicitud debe venir sin comprimir, con Content-Encoding identity'
-
 /**
  * Returns whether the body has a content or transfer coding that the service does not decode (RFC 9110, section
  * 8.4). Requests without a body may carry the header, too.

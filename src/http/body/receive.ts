@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Client } from '../../lib/client.ts'
 import { OverloadError, asError } from '../../lib/errors.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
-import { bodyTooLarge, httpErrorOf } from '../errors.ts'
+import { httpErrors } from '../errors.ts'
 import type { BodyBudget, BodyLease, BodySender } from './budget.ts'
 import { TransferWatch } from './flow-control.ts'
 
@@ -40,7 +40,7 @@ export async function receiveBody(
   if (request.readableEnded || declared === 0) return { bytes: new Uint8Array(), lease: undefined }
   let lease: BodyLease | undefined
   try {
-    if (declared !== undefined && declared > limit) throw bodyTooLarge(limit)
+    if (declared !== undefined && declared > limit) throw httpErrors.body_too_large(limit)
     lease = await budget.admit(sender, declared)
     const bytes = await receive(request, declared, limit, lease, budget)
     lease.pin()
@@ -50,7 +50,7 @@ export async function receiveBody(
     if (error instanceof TinyChunksError) {
       // The connection closes with the answer.
       request.pause()
-      throw httpErrorOf(400, { connection: 'close' })
+      throw httpErrors.bad_request().with(CLOSE)
     }
     const most =
       error instanceof OverloadError ? MAX_DRAINED_BYTES_IN_OVERLOAD : Math.max(MAX_DRAINED_BYTES, 2 * limit)
@@ -61,8 +61,9 @@ export async function receiveBody(
 
 class TinyChunksError extends Error {}
 
-const cutOff = () => httpErrorOf(400)
-const tooSlow = () => httpErrorOf(408, { connection: 'close' })
+const CLOSE = { headers: { connection: 'close' } }
+const cutOff = httpErrors.bad_request
+const tooSlow = () => httpErrors.request_timeout().with(CLOSE)
 
 function receive(
   request: IncomingMessage,
@@ -88,7 +89,7 @@ function receive(
     const onData = (chunk: Buffer) => {
       if (!watch.count(chunk.byteLength)) return fail(new TinyChunksError())
       try {
-        if (bytes.length + chunk.byteLength > (declared ?? limit)) throw bodyTooLarge(limit)
+        if (bytes.length + chunk.byteLength > (declared ?? limit)) throw httpErrors.body_too_large(limit)
         bytes.append(chunk)
       } catch (error) {
         return fail(asError(error))

@@ -1,17 +1,10 @@
 import type { FastifySchema } from 'fastify'
-import { HttpError, OverloadError, tooManyRequests } from '../../lib/errors.ts'
-import {
-  type Access,
-  expiredKey,
-  keyOfOtherService,
-  missingKey,
-  outOfScope,
-  unknownKey,
-} from '../auth/authenticator.ts'
+import { type HttpError, OverloadError, tooManyRequests } from '../../lib/errors.ts'
+import { type Access, keyErrors } from '../auth/authenticator.ts'
 import { isObject } from '../../lib/json.ts'
-import { bodyTooLarge, httpErrorOf } from '../errors.ts'
-import { problem, type JsonSchema } from './json-schema.ts'
-import { parseParameters, unknownParameter, type Parameters } from '../parameters.ts'
+import { badParameter, httpErrors, missingParameter } from '../errors.ts'
+import { problem, withCodesOf, type JsonSchema } from './json-schema.ts'
+import { parseParameters, type Parameters } from '../parameters.ts'
 
 /** Documentation of an endpoint, besides its parameters. */
 export interface EndpointDocument {
@@ -26,12 +19,15 @@ export interface EndpointDocument {
 
 const COMMON_ANSWERS = {
   401: problem(
-    `No key, an unknown or revoked one (\`${unknownKey().message}\`), or an expired one (\`${expiredKey().message}\`)`,
-    missingKey(),
+    'No key, an unknown or revoked one, or an expired one',
+    keyErrors.key_missing(),
+    keyErrors.key_invalid(),
+    keyErrors.key_expired(),
   ),
   403: problem(
-    `The other service's key, or one whose scope does not include this operation (\`${outOfScope().message}\`)`,
-    keyOfOtherService(),
+    "The other service's key, or one whose scope does not include this operation",
+    keyErrors.key_of_other_service(),
+    keyErrors.key_out_of_scope(),
   ),
   429: problem(
     'The key exceeds its rate, or the address sent too many wrong keys: retry after `Retry-After`',
@@ -42,25 +38,44 @@ const COMMON_ANSWERS = {
 
 const parameterAnswers = ({ parameters, ignoresUnknown = false }: Documented) => ({
   400: problem(
-    ignoresUnknown
-      ? 'A parameter is malformed or out of range'
-      : 'A parameter is malformed, out of range or unknown',
-    parameterError(parameters) ?? (ignoresUnknown ? httpErrorOf(400) : UNKNOWN_PARAMETER),
+    `A parameter is missing, malformed${ignoresUnknown ? '' : ', unknown'} or out of range, or the request cannot be read`,
+    parameterError(parameters) ?? (ignoresUnknown ? httpErrors.bad_request() : UNKNOWN_PARAMETER),
+    httpErrors.bad_request(),
+    badParameter('', ''),
+    missingParameter(''),
+    httpErrors.unreadable_body(),
+    ...(ignoresUnknown ? [] : [UNKNOWN_PARAMETER]),
   ),
 })
 
-const UNKNOWN_PARAMETER = new HttpError(400, unknownParameter(['apu'], new Set(['api'])) ?? '')
+const UNKNOWN_PARAMETER = httpErrors.unknown_parameter('apu', 'api').with({ fields: { parameter: 'apu' } })
 
 const bodyAnswers = (bodyLimit: number) => ({
-  413: problem('The body is too large', bodyTooLarge(bodyLimit)),
-  415: problem('The body is of another type', httpErrorOf(415)),
+  413: problem('The body is too large', httpErrors.body_too_large(bodyLimit)),
+  415: problem(
+    'The body is of another type, or encoded',
+    httpErrors.unsupported_type(),
+    httpErrors.unsupported_encoding(),
+  ),
 })
+
+/** The answers of an endpoint replace the common ones of their status, whose codes it may answer as well. */
+function mergedAnswers(
+  own: EndpointDocument['answers'],
+  common: EndpointDocument['answers'],
+): EndpointDocument['answers'] {
+  const merged = Object.entries(own).map(([status, schema]) => [
+    status,
+    withCodesOf(schema, common[Number(status)]),
+  ])
+  return { ...common, ...Object.fromEntries(merged) }
+}
 
 /** The error for the first parameter that does not take every text. */
 function parameterError(parameters: Parameters): HttpError | undefined {
   for (const name of Object.keys(parameters)) {
     const parsed = parseParameters(parameters, { [name]: NO_VALUE })
-    if (!parsed.ok) return new HttpError(400, parsed.message)
+    if (!parsed.ok) return parsed.error
   }
   return undefined
 }
@@ -106,14 +121,11 @@ export function documentEndpoint(endpoint: Documented, method: string): FastifyS
     operationId: [method.toLowerCase(), ...path.split('/').slice(-2)].join('-'),
     // Parameters of a POST may be in its body instead.
     querystring: { type: 'object', properties, ...(isPost ? {} : { required }) },
-    response: {
+    response: mergedAnswers(document.answers, {
       ...COMMON_ANSWERS,
-      ...(endpoint.ignoresUnknown === true && Object.keys(parameters).length === 0
-        ? {}
-        : parameterAnswers(endpoint)),
+      ...parameterAnswers(endpoint),
       ...(isPost ? bodyAnswers(bodyLimit) : {}),
-      ...document.answers,
-    },
+    }),
     ...(document.description === undefined ? {} : { description: document.description }),
     ...(document.deprecated === true && { deprecated: true }),
     ...(isPost ? { body: { content: bodyContent(properties, document.body) } } : {}),
@@ -127,7 +139,8 @@ export const API_DESCRIPTION = {
     version: '',
     description:
       'Domain tracking and image hosting. Every endpoint takes the API key as `api`, in the query or in the body; ' +
-      'POST bodies may be url-encoded, multipart or JSON. The HTTP status always equals the `status` of the body.',
+      'POST bodies may be url-encoded, multipart or JSON. The HTTP status always equals the `status` of the body. ' +
+      'Errors have a message for people (`msg`, in Spanish) and a code for programs (`code`), which is never renamed.',
     license: { name: 'MIT', identifier: 'MIT' },
   },
   tags: [

@@ -1,4 +1,5 @@
 import type { HttpError } from '../../lib/errors.ts'
+import { isObject } from '../../lib/json.ts'
 
 /** A JSON Schema as in OpenAPI 3.1. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -49,6 +50,46 @@ export const answer = (
 ): JsonSchema =>
   object({ status: constant(200), ...properties }, { description, examples: [{ status: 200, ...example }] })
 
-/** The body of an error response. The example is what the handler throws, so that there is only one text. */
-export const problem = (description: string, example: HttpError): JsonSchema =>
-  object({ status: integer(), msg: string() }, { description, examples: [example.body()] })
+/**
+ * The body of an error response. The example is the first error that the handler throws, so that there is only one text.
+ * @param others that the handler throws with the same status
+ */
+export const problem = (
+  description: string,
+  example: HttpError,
+  ...others: readonly HttpError[]
+): JsonSchema => problemWith({}, description, example, ...others)
+
+/** @param fields of the body besides status, message and code */
+export const problemWith = (
+  fields: Readonly<Record<string, JsonSchema>>,
+  description: string,
+  example: HttpError,
+  ...others: readonly HttpError[]
+): JsonSchema =>
+  object(
+    {
+      status: constant(example.status),
+      ...fields,
+      msg: string(),
+      code: codeField([example, ...others].map(({ code }) => code)),
+    },
+    { description, examples: [example.body()] },
+  )
+
+const codeField = (codes: readonly string[]) => string({ enum: [...new Set(codes)] })
+
+/** Adds the codes of another error response to those of this one. Schemas without codes stay as they are. */
+export function withCodesOf(schema: JsonSchema, other: JsonSchema | undefined): JsonSchema {
+  const own = codesOf(schema)
+  const more = codesOf(other)
+  if (own.length === 0 || more.length === 0) return schema
+  const properties = isObject(schema['properties']) ? schema['properties'] : {}
+  return { ...schema, properties: { ...properties, code: codeField([...own, ...more]) } }
+}
+
+function codesOf(schema: JsonSchema | undefined): readonly string[] {
+  const properties = isObject(schema?.['properties']) ? schema['properties'] : {}
+  const code = isObject(properties['code']) ? properties['code']['enum'] : undefined
+  return Array.isArray(code) ? code.map(String) : []
+}

@@ -1,6 +1,5 @@
 import type { HttpServer } from '../../http/server.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
-import { HttpError } from '../../lib/errors.ts'
 import { accountClient } from '../../lib/client.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
@@ -9,13 +8,11 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { text } from '../../http/parameters.ts'
 import { answer, problem } from '../../http/openapi/json-schema.ts'
 import { isImageHash, type ImageHash } from '../image-hash.ts'
+import { imageErrors } from '../errors.ts'
 import { imageOf } from '../queries.ts'
 import type { ImageStore } from '../store.ts'
 import { uploaderOf } from '../uploaders.ts'
 import { answerOf, exampleOf, EXAMPLE, schemaOf, schemasOf } from '../image-fields.ts'
-
-export const noImage = () => new HttpError(404, 'La imagen no existe')
-const noHash = () => new HttpError(401, 'Ha fallado la solicitud')
 
 /** Accepts any text: a hash without an image is a 404, not a 400. */
 export const hashParameter = {
@@ -50,12 +47,12 @@ export function getRoute(app: HttpServer, shared: EndpointShared, database: Data
       const answer = Buffer.from(JSON.stringify({ status: 200, ...answerOf('get', image) }))
       return { answer, expires: image.expires }
     })
-    if (kept === undefined) throw noImage()
+    if (kept === undefined) throw imageErrors.image_not_found()
     return unlessExpired(kept)
   }
 
   function unlessExpired({ answer, expires }: Kept): Buffer {
-    if (expires !== null && expires <= secondsOf(clock)) throw noImage()
+    if (expires !== null && expires <= secondsOf(clock)) throw imageErrors.image_not_found()
     return answer
   }
 
@@ -71,14 +68,14 @@ export function getRoute(app: HttpServer, shared: EndpointShared, database: Data
       description: 'For a key of scope `upload`, of one that it uploaded itself.',
       answers: {
         200: getAnswer,
-        401: problem('No key, or no `hash`', noHash()),
-        404: problem('This application has no such image', noImage()),
+        401: problem('No key, or no `hash`', imageErrors.hash_missing()),
+        404: problem('This application has no such image', imageErrors.image_not_found()),
       },
     },
 
     handle({ identity, values: { hash } }) {
-      if (hash === undefined || hash === '') throw noHash()
-      if (!isImageHash(hash)) throw noImage()
+      if (hash === undefined || hash === '') throw imageErrors.hash_missing()
+      if (!isImageHash(hash)) throw imageErrors.image_not_found()
       const key = keyOf(identity, hash)
       const kept = answers.peek(key)
       return kept === undefined ? load(key, identity, hash) : unlessExpired(kept)
@@ -102,7 +99,7 @@ export function deleteRoute(app: HttpServer, shared: EndpointShared, store: Imag
         'deletes what it uploaded itself; what others of the application uploaded too stays for them.',
       answers: {
         200: deleteAnswer,
-        404: problem('This application has no such image', noImage()),
+        404: problem('This application has no such image', imageErrors.image_not_found()),
       },
     },
 
@@ -111,7 +108,7 @@ export function deleteRoute(app: HttpServer, shared: EndpointShared, store: Imag
         hash !== undefined &&
         isImageHash(hash) &&
         (await store.remove(identity.accountId, hash, uploaderOf(identity)))
-      if (!removed) throw noImage()
+      if (!removed) throw imageErrors.image_not_found()
       return { status: 200, hash }
     },
   })

@@ -1,43 +1,38 @@
-import { HttpError, tooManyRequests } from '../../lib/errors.ts'
+import { type HttpError, tooManyRequests } from '../../lib/errors.ts'
 import type { ModifierFault } from '../../lib/modifiers/index.ts'
+import { httpErrors } from '../../http/errors.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { mimeOf } from '../../lib/image-metadata/index.ts'
+import { imageErrors } from '../errors.ts'
 import { EXAMPLE } from '../image-fields.ts'
 import type { ResolvedLink } from '../links/resolve-link.ts'
-import { noImage } from './image.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-export const lostImage = () =>
-  new HttpError(410, 'Los datos de la imagen se perdieron, hay que subirla de nuevo')
-export const TOO_HEAVY =
-  'La imagen es demasiado pesada para este modificador: pida un solo cuadro (frame_0) o menos tamaño'
-const unsigned = () => new HttpError(403, 'La imagen solo se entrega por enlaces firmados')
-const badModifier = (fault: ModifierFault) =>
-  new HttpError(400, `El modificador ${fault.token} ${faultText(fault)}`)
+const badModifier = (fault: ModifierFault) => imageErrors.modifier_invalid(fault.token, faultText(fault))
 
 /** The error for a link that resolves to no image. */
 export function linkError(link: Exclude<ResolvedLink, { kind: 'image' }>): HttpError {
   switch (link.kind) {
     case 'no-format':
-      return noImage()
+      return imageErrors.image_not_found()
     case 'fault':
       return badModifier(link.fault)
     case 'no-watermark':
-      return new HttpError(
-        400,
-        `El modificador wm_${link.name} no es válido: su imagen no es de la misma aplicación`,
+      return imageErrors.modifier_invalid(
+        `wm_${link.name}`,
+        'no es válido: su imagen no es de la misma aplicación',
       )
     case 'refused':
       switch (link.access.kind) {
         case 'expired':
-          return new HttpError(410, 'El enlace venció')
+          return imageErrors.link_expired()
         case 'forged':
-          return new HttpError(403, 'La firma del enlace no es válida')
+          return imageErrors.signature_invalid()
         case 'unsigned':
-          return unsigned()
+          return imageErrors.signature_missing()
         case 'no-preset':
-          return new HttpError(403, 'La imagen solo se entrega sin modificar o en un tamaño con nombre')
+          return imageErrors.preset_required()
       }
   }
 }
@@ -143,13 +138,22 @@ export const linkSchema = {
     400: problem(
       'A modifier is unknown, repeated, out of range or too much for this image',
       badModifier({ kind: 'repeated', token: 'w_300' }),
+      imageErrors.image_too_heavy(),
+      httpErrors.bad_request(),
     ),
-    403: problem('The application delivers its images in another way only', unsigned()),
-    404: problem('No such image', noImage()),
+    403: problem(
+      'The application delivers its images in another way only',
+      imageErrors.signature_missing(),
+      imageErrors.signature_invalid(),
+      imageErrors.preset_required(),
+    ),
+    404: problem('No such image', imageErrors.image_not_found()),
     410: problem(
       'The link has expired; or the bytes of the image are lost, and uploading them again restores it',
-      lostImage(),
+      imageErrors.image_lost(),
+      imageErrors.link_expired(),
     ),
+    416: problem('`Range` is outside the image', imageErrors.range_not_satisfiable()),
     429: problem('Too many images are being made for this address', tooManyRequests()),
   },
 }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { HttpServer, HttpReply, HttpRequest } from '../../http/server.ts'
-import { HttpError, OverloadError, tooManyRequests } from '../../lib/errors.ts'
+import { OverloadError, tooManyRequests } from '../../lib/errors.ts'
 import type { Gate } from '../../lib/gate.ts'
 import { addressClient, clientAbort } from '../../http/client.ts'
 import type { Caller } from '../../lib/requesters.ts'
@@ -14,7 +14,7 @@ import type { BlobRow } from '../image-fields.ts'
 import type { KnownImage } from '../known-images.ts'
 import { readLink, type LinkTarget } from '../links/read-link.ts'
 import type { ResolvedLink, ResolveLink } from '../links/resolve-link.ts'
-import { noImage } from './image.ts'
+import { imageErrors } from '../errors.ts'
 import { LinkCache } from './link-cache.ts'
 import {
   cacheScope,
@@ -22,9 +22,7 @@ import {
   linkError,
   linkHeaders,
   linkSchema,
-  lostImage,
   notModifiedHeaders,
-  TOO_HEAVY,
 } from './link-responses.ts'
 
 export interface LinkOptions {
@@ -103,7 +101,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     const target = readLink(path)
     const client = addressClient(ip)
     const image = target === undefined ? undefined : await delivery.images.find(target.hash, client)
-    if (target === undefined || image === undefined) throw noImage()
+    if (target === undefined || image === undefined) throw imageErrors.image_not_found()
     const link = await resolve(target, image, headers, client)
     if (link.kind !== 'image') throw linkError(link)
     const { recipe } = link
@@ -128,7 +126,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     const { image, link, etag, expires } = found
     const { blob } = image
     if (matches(request.headers['if-none-match'], etag)) return { kind: 'not-modified' }
-    if (isLost(blob.key)) throw lostImage()
+    if (isLost(blob.key)) throw imageErrors.image_lost()
     const content =
       link.recipe === undefined
         ? await delivery.original(blob, expires === undefined, callerOf(request, reply))
@@ -164,7 +162,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
   /** The error for a blob that is not in the store: it was deleted in the meantime, or else it is lost. */
   async function absence(blob: BlobRow): Promise<Error> {
     if (await delivery.isRecorded(blob)) return new BlobDamaged(`${blob.key} is missing`)
-    return noImage()
+    return imageErrors.image_not_found()
   }
 
   async function derivative(caller: Caller, blob: BlobRow, recipe: Recipe): Promise<Content | undefined> {
@@ -184,9 +182,9 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
           throw new OverloadError()
         case 'damaged':
         case 'crashed':
-          throw new HttpError(500, 'No se ha podido transformar la imagen')
+          throw imageErrors.transformation_failed()
         case 'too-heavy':
-          throw new HttpError(400, TOO_HEAVY)
+          throw imageErrors.image_too_heavy()
         case 'too-slow':
           throw new OverloadError(RETRY_SECONDS)
       }
@@ -233,7 +231,5 @@ function rangeOf(
 ): Exclude<Range, { kind: 'unsatisfiable' }> {
   const range: Range = request.method === 'HEAD' ? { kind: 'whole' } : readRange(request.headers, size, etag)
   if (range.kind !== 'unsatisfiable') return range
-  throw new HttpError(416, 'El rango pedido está fuera de la imagen', {
-    headers: { 'content-range': `bytes */${size}` },
-  })
+  throw imageErrors.range_not_satisfiable().with({ headers: { 'content-range': `bytes */${size}` } })
 }

@@ -1,6 +1,5 @@
 import type { HttpServer } from '../../http/server.ts'
 import { clientAbort } from '../../http/client.ts'
-import { HttpError } from '../../lib/errors.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { accountClient } from '../../lib/client.ts'
 import type { Database } from '../../storage/database/database.ts'
@@ -13,7 +12,8 @@ import { imageOf } from '../queries.ts'
 import { isHash64 } from '../../lib/perceptual-hash/index.ts'
 import type { SimilarImages } from '../near-duplicates/index.ts'
 import { isExpired } from '../uploaders.ts'
-import { hashParameter, noImage } from './image.ts'
+import { imageErrors } from '../errors.ts'
+import { hashParameter } from './image.ts'
 
 const MAX_DISTANCE = 16
 const DEFAULT_DISTANCE = 8
@@ -84,14 +84,15 @@ export function similarRoute(
         'at the same distance by their dhash, then by their hash. No image at that distance is missed.',
       answers: {
         200: similarAnswer,
-        404: schema.problem('This application has no such image', noImage()),
+        400: schema.problem('Neither `hash` nor `dhash`, or both', imageErrors.hash_or_dhash_missing()),
+        404: schema.problem('This application has no such image', imageErrors.image_not_found()),
       },
     },
 
     async handle({ identity: { accountId }, values, reply }) {
       const { distance = DEFAULT_DISTANCE, limit = DEFAULT_IMAGES } = values
       if ((values.hash === undefined) === (values.dhash === undefined)) {
-        throw new HttpError(400, 'La solicitud debe llevar el parámetro hash o el parámetro dhash')
+        throw imageErrors.hash_or_dhash_missing()
       }
       const wanted = values.dhash ?? (await dhashOf(accountId, values.hash ?? ''))
       const data = await similar.find(accountId, wanted, distance, limit, clientAbort(reply.raw))
@@ -102,7 +103,7 @@ export function similarRoute(
   async function dhashOf(accountId: number, hash: string): Promise<string> {
     const reader = database.readerOf(accountClient(accountId))
     const image = isImageHash(hash) ? await reader.first(imageOf(accountId, hash)) : undefined
-    if (image === undefined || isExpired(image, secondsOf(clock))) throw noImage()
+    if (image === undefined || isExpired(image, secondsOf(clock))) throw imageErrors.image_not_found()
     return image.dhash
   }
 }

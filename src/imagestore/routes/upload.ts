@@ -14,6 +14,7 @@ import {
   notInFuture,
   readExpires,
 } from '../upload-input.ts'
+import { imageErrors } from '../errors.ts'
 import { answerOf, EXAMPLE, exampleOf, schemasOf } from '../image-fields.ts'
 import { COUNT_DISTANCE_BITS, MAX_COUNTED_IMAGES, type SimilarImages } from '../near-duplicates/index.ts'
 import type { ImageStore, Upload, UploadOutcome } from '../store.ts'
@@ -22,11 +23,6 @@ import { uploaderOf } from '../uploaders.ts'
 import { quotaError } from '../quotas.ts'
 
 const PARSE_UPLOAD = taskModule('../tasks/parse-upload', import.meta)
-
-const NO_INFO = 'Falta información de la imagen'
-const damaged = () => new HttpError(401, 'La imagen está dañada')
-const tooLarge = (maxBytes: number) => new HttpError(413, `La imagen supera el máximo de ${maxBytes} bytes`)
-const notSaved = () => new HttpError(500, 'No se han podido guardar los datos')
 
 const uploadBody = object(
   {
@@ -96,16 +92,21 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
       answers: {
         200: uploadAnswer,
         400: problem('`info.expires` is not in the future', notInFuture()),
-        401: problem('No key, no `info`, or a damaged image', damaged()),
+        401: problem(
+          'No key, no `info`, or a damaged image',
+          imageErrors.image_damaged(),
+          imageErrors.info_missing(),
+        ),
         403: problem(
           'The key is of the other service, or the application has as many images as it may have',
           quotaError({ kind: 'full', of: 'images', max: 100, used: 100 }, true),
         ),
         413: problem(
           'The image is too large, or larger than the room that the application has left',
-          tooLarge(maxBytes),
+          imageErrors.image_too_large(maxBytes),
+          imageErrors.quota_bytes(''),
         ),
-        500: problem('The image could not be saved', notSaved()),
+        500: problem('The image could not be saved', imageErrors.not_saved()),
       },
     },
 
@@ -120,10 +121,10 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
       const { accountId } = identity
       const uploader = uploaderOf(identity)
       const { info, image } = upload
-      if (info === undefined) throw new HttpError(401, NO_INFO)
+      if (info === undefined) throw imageErrors.info_missing()
       const expires = readExpires(info.expires, secondsOf(clock))
-      if (image === undefined) throw damaged()
-      if (image.bytes.byteLength > maxBytes) throw tooLarge(maxBytes)
+      if (image === undefined) throw imageErrors.image_damaged()
+      if (image.bytes.byteLength > maxBytes) throw imageErrors.image_too_large(maxBytes)
       const outcome = await save({ accountId, info: { ...info, expires }, uploader, ...image })
       // Not where it threw: what was given up may still be reading them.
       releaseBuffer(image.bytes)
@@ -138,11 +139,11 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
           throw quotaError(outcome, uploader === undefined)
         case 'damaged':
           requestLog(request).info({ reason: outcome.reason }, 'image refused')
-          throw damaged()
+          throw imageErrors.image_damaged()
         case 'busy':
           throw new OverloadError()
         case 'aborted':
-          throw new HttpError(499, 'La conexión se cerró antes de terminar')
+          throw imageErrors.client_gone()
       }
 
       async function countSimilar(hash: string, dhash: string): Promise<number | null> {
@@ -161,7 +162,7 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
         } catch (error) {
           if (error instanceof HttpError) throw error
           requestLog(request).error({ err: error }, 'an upload could not be saved')
-          throw notSaved()
+          throw imageErrors.not_saved()
         }
       }
     },

@@ -1,0 +1,33 @@
+import { declareErrors } from '../lib/errors.ts'
+
+const recordsWithFaults = (count: number) =>
+  count === 1 ? 'Hay 1 registro con errores' : `Hay ${count} registros con errores`
+
+/** Errors of domain tracking. Clients rely on codes: one is never renamed, and `docs/api` lists them all. */
+export const domainErrors = declareErrors({
+  records_invalid: [500, recordsWithFaults],
+  names_not_recorded: [500, recordsWithFaults],
+  record_changed: [409, 'El registro cambió mientras tanto'],
+  not_saved: [500, 'No se han podido guardar los datos'],
+  too_many_claims: [409, (max: number) => `La cuenta ya tiene ${max} registros en revisión`],
+
+  domain_invalid: [400, 'El nombre debe ser un nombre de dominio completo, con el sufijo .cl'],
+  domain_not_found: [404, 'El dominio no existe'],
+  dns_refused: [502, 'Los servidores DNS rechazaron la consulta'],
+  dns_failed: [502, 'Los servidores DNS no pudieron responder'],
+  dns_timeout: [504, 'Los servidores DNS no respondieron a tiempo'],
+
+  watch_not_found: [404, 'La vigilancia no existe'],
+  owner_only: [403, 'Solo la cuenta dueña puede cambiar el destino'],
+  too_many_watches: [409, (max: number) => `La cuenta ya tiene ${max} vigilancias`],
+  too_many_shared_watches: [409, (max: number) => `El grupo ya tiene ${max} vigilancias compartidas`],
+  destination_missing: [400, 'Falta el parámetro url o el parámetro atom'],
+  channel_not_configured: [400, (channel: string) => `El servicio no tiene configurado ${channel}`],
+  too_many_destinations: [400, (max: number) => `La vigilancia puede tener como máximo ${max} destinos`],
+  too_many_account_destinations: [409, (max: number) => `La cuenta puede tener como máximo ${max} destinos`],
+  webhook_missing: [409, 'La vigilancia no tiene webhook'],
+  delivery_not_found: [404, 'La entrega no existe'],
+  delivery_content_gone: [410, 'El contenido de la entrega ya no se conserva'],
+  delivery_destination_gone: [410, 'La vigilancia ya no tiene el destino de esa entrega'],
+  too_many_replays: [409, (max: number) => `La vigilancia ya tiene ${max} reenvíos en espera`],
+})

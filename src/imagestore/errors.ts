@@ -1,0 +1,29 @@
+import { declareErrors } from '../lib/errors.ts'
+
+/** Errors of image hosting. Clients rely on codes: one is never renamed, and `docs/api` lists them all. */
+export const imageErrors = declareErrors({
+  info_missing: [401, 'Falta información de la imagen'],
+  image_damaged: [401, 'La imagen está dañada'],
+  image_too_large: [413, (maxBytes: number) => `La imagen supera el máximo de ${maxBytes} bytes`],
+  quota_images: [403, (max: string) => `La aplicación ya tiene el máximo de ${max}imágenes`],
+  quota_bytes: [413, (usage: string) => `La imagen no cabe${usage}`],
+  not_saved: [500, 'No se han podido guardar los datos'],
+  client_gone: [499, 'La conexión se cerró antes de terminar'],
+
+  hash_missing: [401, 'Ha fallado la solicitud'],
+  image_not_found: [404, 'La imagen no existe'],
+  hash_or_dhash_missing: [400, 'La solicitud debe llevar el parámetro hash o el parámetro dhash'],
+
+  image_lost: [410, 'Los datos de la imagen se perdieron, hay que subirla de nuevo'],
+  modifier_invalid: [400, (modifier: string, fault: string) => `El modificador ${modifier} ${fault}`],
+  image_too_heavy: [
+    400,
+    'La imagen es demasiado pesada para este modificador: pida un solo cuadro (frame_0) o menos tamaño',
+  ],
+  transformation_failed: [500, 'No se ha podido transformar la imagen'],
+  range_not_satisfiable: [416, 'El rango pedido está fuera de la imagen'],
+  link_expired: [410, 'El enlace venció'],
+  signature_invalid: [403, 'La firma del enlace no es válida'],
+  signature_missing: [403, 'La imagen solo se entrega por enlaces firmados'],
+  preset_required: [403, 'La imagen solo se entrega sin modificar o en un tamaño con nombre'],
+})
