@@ -49,9 +49,14 @@ export const domainsAfter = (name: string, count: number) => sql<{
   readonly date_mod: string
   readonly released_at: string | null
   readonly deleted_at: string | null
+  readonly discarded_at: number | null
+  readonly seen_at: number | null
+  readonly seen_by: string | null
+  readonly tags: string | null
+  readonly words: string | null
 }>`
   SELECT name, ascii, length, agent, agent_folded, status, reserved, revision, date_reg, date_mod, released_at,
-    deleted_at
+    deleted_at, discarded_at, seen_at, seen_by, tags, words
   FROM domains WHERE name > ${name} ORDER BY name ${limit(count)}`
 
 export const keysWithoutAccount = () => sql<{ readonly id: string }>`

@@ -111,7 +111,14 @@ export function createHealth(clock: Clock, log: Logger) {
   })
   const writes = new ComponentHealth({
     ...WRITES,
-    probe: async () => parts && probeWrite(parts.database, clock.now()),
+    probe: async () => {
+      try {
+        if (parts !== undefined) await probeWrite(parts.database, clock.now())
+      } catch (error) {
+        // Nothing is written to a damaged database, which `integrity` reports.
+        if (!(error instanceof StorageFault && error.kind === 'damaged')) throw error
+      }
+    },
     report: reporter('database'),
   })
   const images = new ComponentHealth({

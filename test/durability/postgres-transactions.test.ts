@@ -116,6 +116,24 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
     assert.deepEqual(await keys(database), ['before 1', 'before 2', 'between 1', 'between 2'])
   })
 
+  test('a row that another transaction inserted first is found by a retry; one that never fits is a fault', async () => {
+    await using here = await place()
+    const { database } = here
+    let runs = 0
+    await database.transaction(async (tx) => {
+      const found = await tx.first(sql`SELECT key FROM blob_trash WHERE key = 'a'`)
+      if (++runs === 1) await database.transaction((other) => other.run(insert('a')))
+      if (found === undefined) await tx.run(insert('a'))
+    })
+    assert.equal(runs, 2)
+    const repeated = database.transaction(async (tx) => {
+      runs++
+      await tx.run(insert('a'))
+    })
+    await assert.rejects(repeated, { message: /\(23505\)$/ })
+    assert.equal(runs, 5)
+  })
+
   test('a deadlock: one transaction is rolled back and retried, both are stored', async () => {
     await using here = await place()
     const { database } = here

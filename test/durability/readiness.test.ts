@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
 import { catalejo } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { gradient, noise } from '../support/images.ts'
 import { fill, smallDisk } from '../support/small-disk.ts'
-import { startSingleNode, type SingleNode } from './single-node.ts'
+import { BATCH_NOT_SAVED, IMAGE_NOT_SAVED, startSingleNode, type SingleNode } from './single-node.ts'
 
 const notRoot = process.getuid?.() !== 0 && 'only root may mount a small disk'
 const PAGE = 4_096
@@ -36,6 +37,25 @@ async function damage(path: string): Promise<() => Promise<void>> {
   }
 }
 
+/** Overwrites the pages of a database, which nobody uses, that contain a text. @returns puts them back */
+async function damagePagesWith(path: string, text: string): Promise<() => Promise<void>> {
+  {
+    // Moves the log into the file.
+    using database = new DatabaseSync(path)
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  }
+  const whole = await readFile(path)
+  const places = Array.from({ length: whole.length / PAGE }, (_, page) => page * PAGE).filter((at) =>
+    whole.subarray(at, at + PAGE).includes(text),
+  )
+  async function write(bytesAt: (at: number) => Buffer) {
+    await using file = await open(path, 'r+')
+    for (const at of places) await file.write(bytesAt(at), 0, PAGE, at)
+  }
+  await write(() => Buffer.alloc(PAGE, 0x5a))
+  return () => write((at) => whole.subarray(at, at + PAGE))
+}
+
 suite('/readyz reflects failures of requests', { timeout: 900_000 }, () => {
   test('a damaged database is not ready, is explained once in the log, and is ready again once it is whole', async () => {
     await using folder = await temporaryFolder()
@@ -55,6 +75,25 @@ suite('/readyz reflects failures of requests', { timeout: 900_000 }, () => {
     assert.equal(explained(place, DAMAGED).length, 1)
     await heal()
     await eventually(async () => (await readyz(place)) === 200, 'it is ready again')
+  })
+
+  test('a database with one damaged page refuses all writes until it is whole', async () => {
+    await using folder = await temporaryFolder()
+    {
+      await using place = await startSingleNode(folder.path)
+      const names = Array.from({ length: 4_000 }, (_, index) => `nombre${index}`)
+      assert.equal((await place.add(...names)).status, 200)
+    }
+    const heal = await damagePagesWith(join(folder.path, 'catalejo.db'), 'nombre2000')
+    await using place = await startSingleNode(folder.path)
+    await eventually(async () => (await readyz(place)) === 503, 'a read meets the damage')
+    // They would touch other pages only.
+    assert.deepEqual(await place.add('zorro'), BATCH_NOT_SAVED)
+    assert.deepEqual(await place.update('nombre999'), BATCH_NOT_SAVED)
+    assert.deepEqual(await place.upload(await gradient(20, 10).png().toBuffer()), IMAGE_NOT_SAVED)
+    await heal()
+    await eventually(async () => (await readyz(place)) === 200, 'it is ready again')
+    assert.equal((await place.add('zorro')).status, 200)
   })
 
   test(

@@ -21,7 +21,19 @@ suite('verify: rows of the database', { timeout: 300_000 }, () => {
     await fotos.upload(stamped(png, 'well'))
     await stored(
       service,
-      ['bien', 'largo', 'marca', 'fecha', 'agente', 'ñandú'].map((name) => record(name)),
+      [
+        'bien',
+        'largo',
+        'marca',
+        'fecha',
+        'agente',
+        'ñandú',
+        'vuelve',
+        'visto',
+        'nadie',
+        'tildes',
+        'letras',
+      ].map((name) => record(name)),
     )
     // A background job of the service would remove some of what follows.
     await service.stop()
@@ -41,6 +53,13 @@ suite('verify: rows of the database', { timeout: 300_000 }, () => {
       sql`UPDATE domains SET date_reg = '2025-02-30 00:00:00' WHERE name = 'fecha'`,
       sql`UPDATE domains SET agent_folded = 'otro' WHERE name = 'agente'`,
       sql`UPDATE domains SET ascii = NULL WHERE name = 'ñandú'`,
+      sql`UPDATE domains SET discarded_at = ${Date.now() * 2} WHERE name = 'vuelve'`,
+      sql`UPDATE domains SET seen_at = -1, seen_by = 'Ana' WHERE name = 'visto'`,
+      sql`UPDATE domains SET seen_at = 1 WHERE name = 'nadie'`,
+      sql`UPDATE domains SET tags = ' casa Venta ' WHERE name = 'tildes'`,
+      sql`UPDATE domains SET words = ' le tra ' WHERE name = 'letras'`,
+      sql`UPDATE domains SET discarded_at = 1, seen_at = 1, seen_by = 'Ana', tags = ' casa venta-2 ', words = ' bi en '
+        WHERE name = 'bien'`,
       sql`INSERT INTO domains (name, length, agent, agent_folded, status, reserved, date_reg, date_mod)
         VALUES ('MAYÚSCULA', 9, 'a', 'a', 1, 0, '2025-01-01 00:00:00', '2025-01-01 00:00:00')`,
       sql`UPDATE images SET name_folded = 'otro' WHERE hash = ${hash}`,
@@ -69,6 +88,11 @@ suite('verify: rows of the database', { timeout: 300_000 }, () => {
         'domain fecha: a date is not valid',
         'domain agente: its agent and its folded form differ',
         'domain ñandú: its A-label form does not match',
+        'domain vuelve: the time when it was discarded is not valid',
+        'domain visto: the time when it was decided on is not valid',
+        'domain nadie: a decision has no author, or an author no decision',
+        'domain tildes: its tags are not valid',
+        'domain letras: its words are not those of its name',
         'domain MAYÚSCULA: its name is not valid; its A-label form does not match',
         `image ${hash} of account ${account?.id}: its name and its folded form differ`,
         `blob ${key}: it is to be removed, and in use`,

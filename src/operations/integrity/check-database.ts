@@ -6,6 +6,9 @@ import type { Query } from '../../storage/database/sql.ts'
 import * as queries from '../queries.ts'
 import { PAGE_ROWS, rowsOf, type Verification } from './verification.ts'
 
+/** How far the clocks of nodes may differ. */
+const MAX_CLOCK_DIFFERENCE_MS = 60 * 60_000
+
 type Row<Page extends (...parameters: never[]) => Query> = ReturnType<Page>['row']
 
 /** Runs the check of the database engine, then validates each row: could the service have written it? */
@@ -29,7 +32,7 @@ async function checkDomains(verification: Verification): Promise<void> {
     queries.domainsAfter(last?.name ?? '', PAGE_ROWS),
   )
   for await (const row of domains) {
-    verification.report(domainFault(row))
+    verification.report(domainFault(row, verification.options.clock.now() + MAX_CLOCK_DIFFERENCE_MS))
     verification.checked.domains++
     verification.options.progress.add(1)
   }
@@ -47,8 +50,11 @@ async function checkImages(verification: Verification): Promise<void> {
   }
 }
 
-/** Returns what the service would not have written in a row, if anything. */
-function domainFault(row: Row<typeof queries.domainsAfter>): string | undefined {
+/**
+ * Returns what the service would not have written in a row, if anything.
+ * @param latest the end of the times at which it can have been written
+ */
+function domainFault(row: Row<typeof queries.domainsAfter>, latest: number): string | undefined {
   const label = parseLabel(row.name)
   const deletedAt = row.status === 0 ? (row.released_at ?? row.date_reg) : null
   return faultOf(`domain ${row.name}`, {
@@ -62,7 +68,24 @@ function domainFault(row: Row<typeof queries.domainsAfter>): string | undefined 
     ),
     'a date is not valid': isCalendarDateTime(row.date_reg) && isCalendarDateTime(row.date_mod),
     'its time of deletion does not match its other fields': row.deleted_at === deletedAt,
+    'the time when it was discarded is not valid': isPast(row.discarded_at, latest),
+    'the time when it was decided on is not valid': isPast(row.seen_at, latest),
+    'a decision has no author, or an author no decision': (row.seen_at === null) === (row.seen_by === null),
+    'its tags are not valid': row.tags === null || areTags(row.tags),
+    'its words are not those of its name':
+      row.words === null ||
+      (/^(?: \S+)+ $/.test(row.words) && row.words.replaceAll(' ', '') === row.name.replaceAll('-', '')),
   })
+}
+
+const isPast = (time: number | null, latest: number) => time === null || (time > 0 && time <= latest)
+
+/** Whether a text has a space before and after each of some tags. */
+function areTags(text: string): boolean {
+  const tags = text.slice(1, -1).split(' ')
+  const isTag = (tag: string) =>
+    /^[\p{L}\p{N}-]{1,30}$/u.test(tag) && tag === tag.toLowerCase().normalize('NFC')
+  return text === ` ${tags.join(' ')} ` && tags.length <= 10 && tags.every(isTag)
 }
 
 function imageFault(row: Row<typeof queries.imagesAfter>): string | undefined {

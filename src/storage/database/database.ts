@@ -25,7 +25,7 @@ export interface Database extends Reader, AsyncDisposable {
   readerOf(client: Client): Reader
   /**
    * Runs `work` in one read-write transaction. When it resolves, everything is on stable storage; when it rejects,
-   * nothing was stored, except that after an OverloadError it may have been. With several nodes, `work` is retried
+   * nothing was stored, except that after an OverloadError it may have been: a commit was not answered in time. With several nodes, `work` is retried
    * after a conflict, and each statement sees what was committed before it: rows that a decision depends on are read
    * with `dialect.forUpdate`.
    * @param author the account that the changes are attributed to; authors share the writer fairly

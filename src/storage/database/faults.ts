@@ -29,6 +29,13 @@ export class StorageFault extends Error {
   }
 }
 
+/** A disk did not answer in time. The statement may still succeed. */
+export class UnansweredFault extends StorageFault {
+  constructor(place: string, timeoutMs: number) {
+    super('failing', place, `the database did not answer within ${timeoutMs} ms`)
+  }
+}
+
 /** Primary result codes (https://sqlite.org/rescode.html) that concern the storage and not the statement. */
 const KINDS: Readonly<Record<number, StorageFaultKind>> = {
   8: 'read-only', // SQLITE_READONLY

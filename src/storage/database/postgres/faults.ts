@@ -3,9 +3,9 @@ import type { StorageFaultKind } from '../faults.ts'
 
 /**
  * What a failure means for the work that it interrupts. `conflict`: another transaction interfered, retrying may
- * succeed. `lost`: the server or the connection is gone. `slow`: a timeout ended it. `fault`: anything else.
+ * succeed. `violation`: a row breaks a constraint, perhaps because of another transaction. `lost`: the server or the connection is gone. `slow`: a timeout ended it. `fault`: anything else.
  */
-export type FaultKind = 'conflict' | 'lost' | 'slow' | 'fault'
+export type FaultKind = 'conflict' | 'violation' | 'lost' | 'slow' | 'fault'
 
 /**
  * A failure of the database that is safe to log: the driver's own errors contain connection settings and values of
@@ -35,7 +35,7 @@ export class DatabaseFault extends Error {
 
   /** Returns the error for the caller: an OverloadError if retrying later helps. */
   translated(): Error {
-    return this.kind === 'fault' ? this : new OverloadError()
+    return this.kind === 'fault' || this.kind === 'violation' ? this : new OverloadError()
   }
 }
 
@@ -46,7 +46,9 @@ export const closedFault = (): DatabaseFault =>
 const CONFLICTS = new Set([
   '40001', // serialization failure
   '40P01', // deadlock
-  // Two transactions found nothing and inserted the same row: a retry finds it.
+])
+
+const VIOLATIONS = new Set([
   '23505', // unique violation
   '23503', // foreign key violation
 ])
@@ -87,6 +89,7 @@ function kindOf(code: string | undefined, message: string): FaultKind {
     return /connection|not queryable|^timeout expired/i.test(message) ? 'lost' : 'fault'
   }
   if (CONFLICTS.has(code)) return 'conflict'
+  if (VIOLATIONS.has(code)) return 'violation'
   if (SLOW.has(code)) return 'slow'
   // Class 08: connection exceptions. The system's codes (ECONNREFUSED, EPIPE, …) begin with E, Node's own with ERR_.
   if (LOST.has(code) || code.startsWith('08') || /^E(?!RR_)[A-Z_]{4,}$/.test(code)) return 'lost'

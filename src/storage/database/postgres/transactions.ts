@@ -18,6 +18,11 @@ import type { CommitWatch } from './commit-watch.ts'
 
 /** After conflicts or lost connections. The pauses are random, so that rivals diverge. */
 const RETRIES = { attempts: 8, firstPauseMs: 10 }
+/**
+ * Retries after a row broke a constraint. Two transactions found nothing and inserted the same row: a retry finds it. One that breaks
+ * the constraint each time is a fault of ours.
+ */
+const MAX_VIOLATIONS = 2
 /** No further attempt begins after this time. */
 const MAX_TOTAL_MS = 15_000
 
@@ -83,8 +88,10 @@ export async function transact<T>(
     }
   }
 
+  let violations = 0
   const isRetryable = (error: unknown) => {
     if (!(error instanceof DatabaseFault) || performance.now() > deadline) return false
+    if (error.kind === 'violation') return ++violations <= MAX_VIOLATIONS
     // After COMMIT was sent, only the caller can decide whether to retry, because the outcome is unknown.
     return error.kind === 'conflict' || (error.kind === 'lost' && !isCommitting)
   }

@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { OverloadError, asError } from '../../../lib/errors.ts'
-import { StorageFault, type StorageFaultKind } from '../faults.ts'
+import { StorageFault, UnansweredFault, type StorageFaultKind } from '../faults.ts'
 import type { Migration } from '../migrations/index.ts'
 import { readerOn, sqlValues, type Query, type Reader, type SqlValue } from '../sql.ts'
 import type { SqliteBatch } from '../batch.ts'
@@ -125,7 +125,7 @@ export class ConnectionThread {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#pending.delete(id)
-        reject(new StorageFault('failing', this.#path, `the database did not answer within ${timeoutMs} ms`))
+        reject(new UnansweredFault(this.#path, timeoutMs))
       }, timeoutMs)
       this.#pending.set(id, { resolve, reject, timer })
     })

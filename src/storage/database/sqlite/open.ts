@@ -13,7 +13,7 @@ import type {
   Transaction,
   TransactionOptions,
 } from '../database.ts'
-import { StorageFault, onStorage } from '../faults.ts'
+import { StorageFault, UnansweredFault, onStorage } from '../faults.ts'
 import { newest, migrations as released } from '../migrations/index.ts'
 import { CommitWatch } from './commit-watch.ts'
 import { Connection } from './connection.ts'
@@ -21,7 +21,7 @@ import { ConnectionThread, type MigrationOptions, SeparateThreads } from './conn
 import { sqliteDialect } from '../dialect.ts'
 import { raw, readerOn, sql, sqlValues, type SqlValue } from '../sql.ts'
 import { Reserve } from './reserve.ts'
-import { asError } from '../../../lib/errors.ts'
+import { OverloadError, asError } from '../../../lib/errors.ts'
 
 /** One statement of a transaction that fills a database may build an index of a large table. */
 const FILL_TIMEOUT_MS = 3_600_000
@@ -51,6 +51,8 @@ export async function openSqlite(
   const here = readerOn((form, query) =>
     timed('read', async () => onStorage(path, () => reader[form](query.sql, sqlValues(query)))),
   )
+  /** Damage that an operation met. Until a check finds the file whole, nothing is written: pages in memory may hide the damage. */
+  let damage: StorageFault | undefined
   const diskReserve = new Reserve(join(dirname(path), 'reserve'))
   const reserving = reserve ? diskReserve.restore() : undefined
   const separate = new SeparateThreads(path)
@@ -68,15 +70,26 @@ export async function openSqlite(
     transaction: (work, author, { purpose, rows = 0 } = {}) => {
       const timeoutMs = purpose === 'fill' ? FILL_TIMEOUT_MS : undefined
       const transact = async () => {
+        if (damage !== undefined) throw damage
+        let isCommitting = false
         try {
           await writer.send({ kind: 'begin', author })
           const result = await work(transactionOn(writer, timeoutMs))
+          isCommitting = true
           await writer.send({ kind: 'commit' }, [], timeoutMs)
           watch.committed()
           return result
         } catch (error) {
-          await writer.send({ kind: 'rollback' })
-          throw error
+          const rollback = writer.send({ kind: 'rollback' })
+          if (!(error instanceof UnansweredFault)) {
+            await rollback
+            throw error
+          }
+          // It comes before whatever is sent next.
+          rollback.catch(() => {})
+          if (!isCommitting) throw error
+          onFault?.(error)
+          throw new OverloadError()
         }
       }
       return timed('write', () => writes.run(author, rows, () => withRoom(purpose, transact)))
@@ -90,7 +103,11 @@ export async function openSqlite(
         await own.all(sql`SELECT count(*) FROM sqlite_schema`)
         return work(own)
       }),
-    check: () => separate.run(checkSqlite, CHECK_TIMEOUT_MS),
+    check: async () => {
+      const faults = await separate.run(checkSqlite, CHECK_TIMEOUT_MS)
+      if (faults.length === 0) damage = undefined
+      return faults
+    },
     version: (topic) => watch.version(topic),
     changes: new ChangeLog(here, watch, sqliteDialect),
     ping: async () => {
@@ -108,7 +125,10 @@ export async function openSqlite(
     try {
       return await work()
     } catch (error) {
-      if (error instanceof StorageFault) onFault?.(error)
+      if (error instanceof StorageFault) {
+        if (error.kind === 'damaged') damage = error
+        onFault?.(error)
+      }
       throw error
     } finally {
       observe(operation, (performance.now() - start) / 1000)
