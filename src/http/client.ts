@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import ipaddr from 'ipaddr.js'
-import type { Client } from '../lib/client.ts'
+import { requestClient, type Client } from '../lib/client.ts'
 import { OverloadError } from '../lib/errors.ts'
 
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\]):\d+$/
@@ -45,8 +45,19 @@ export function clientGroup(given: string): string {
   return `${network.join(':')}::/64`
 }
 
+/** A request whose key, if it has one, was checked. */
+export interface KnownRequest {
+  readonly ip: string
+  /** Undefined without a key. */
+  readonly identity: { readonly accountId: number } | undefined
+}
+
+/** Returns the client of a request. */
+export const clientOfRequest = ({ ip, identity }: KnownRequest): Client =>
+  requestClient(identity?.accountId, clientGroup(ip))
+
 /** Returns the client of a request without a key. @param ip its address */
-export const addressClient = (ip: string): Client => `address ${clientGroup(ip)}`
+export const addressClient = (ip: string): Client => requestClient(undefined, clientGroup(ip))
 
 /**
  * Returns a signal that aborts if the client disconnects before the response was sent. Its reason is an expected error: what it

@@ -15,7 +15,7 @@ import {
   type Values,
 } from './parameters.ts'
 import { JSON_TYPE, PRIVATE_HEADERS, sendBytes } from './headers.ts'
-import { turnOf, type BodyBudget, type BodyLease } from './body/budget.ts'
+import type { BodyBudget, BodyMemory } from './body/budget.ts'
 import { clientGroup } from './client.ts'
 import { hasBody, isEncoded } from './body/content-headers.ts'
 import { receiveBody, type RequestBody } from './body/receive.ts'
@@ -83,7 +83,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set when the key was checked. */
     identity: Identity | undefined
-    bodyLease: BodyLease | undefined
+    bodyMemory: BodyMemory | undefined
   }
 }
 
@@ -149,7 +149,7 @@ export function bulkEndpoint<P extends Parameters>(
     const isUnsupported = body.bytes.byteLength > 0 && bodyKind(body.contentType) === undefined
     const identify = async (keyInBody: string | undefined, namesInBody: readonly string[]) => {
       request.identity ??= await shared.authenticator.identify(keyInBody, endpoint, request)
-      request.bodyLease?.assignTo(request.identity.accountId)
+      request.bodyMemory?.assignTo(request.identity.accountId)
       if (isUnsupported) throw httpErrors.unsupported_type()
       assertKnown([...Object.keys(queryOf(request)), ...namesInBody])
       return request.identity
@@ -209,7 +209,7 @@ async function finish(request: FastifyRequest, reply: FastifyReply, answer: Prom
     return send(request, reply, await answer)
   } finally {
     // Not in `onResponse`, which is not called if the client disconnects.
-    request.bodyLease?.release()
+    request.bodyMemory?.release()
   }
 }
 
@@ -259,10 +259,10 @@ const METHODS_WITH_BODY = new Set(['POST', 'DELETE'])
 async function receive(request: FastifyRequest, limit: number, budget: BodyBudget): Promise<RequestBody> {
   if (isEncoded(request.headers))
     throw httpErrors.unsupported_encoding().with({ headers: { 'accept-encoding': 'identity' } })
-  const sender = { address: clientGroup(request.ip), account: request.identity?.accountId }
-  const { bytes, lease } = await receiveBody(request.raw, limit, budget, sender)
-  request.bodyLease = lease
-  return { contentType: request.headers['content-type'], bytes, client: lease?.client ?? turnOf(sender) }
+  const memory = budget.open(request.identity?.accountId, clientGroup(request.ip))
+  const bytes = await receiveBody(request.raw, limit, memory, budget.minRate)
+  request.bodyMemory = memory
+  return { contentType: request.headers['content-type'], bytes, client: memory.client }
 }
 
 /**

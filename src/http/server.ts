@@ -16,8 +16,8 @@ import fastify, {
 import type { Logger } from 'pino'
 import { OverloadError } from '../lib/errors.ts'
 import type { Sender } from './auth/authenticator.ts'
-import type { BodyBudget } from './body/budget.ts'
-import { clientGroup, networkMatcher } from './client.ts'
+import type { MinTransferRate } from './body/transfer-watch.ts'
+import { networkMatcher } from './client.ts'
 import { maxConnectionsFor, isSurplus, limitConnections, openFilesLimit } from './connection-limits.ts'
 import { hasBody } from './body/content-headers.ts'
 import { addCorsHeaders, allowOrigins } from './cors.ts'
@@ -70,12 +70,12 @@ export interface ServerOptions {
   /** Log lines about requests per client address and minute; 0 for no limit. */
   readonly clientLogLines: number
   readonly version: string
-  /** Used to drain bodies that no endpoint has read. */
-  readonly bodies: BodyBudget
+  /** Of bodies that no endpoint has read. */
+  readonly minRate: MinTransferRate
   /** The turns of requests without a key. */
-  readonly strangers: RequestTurns<Sender>
-  /** The share of the memory for unsent responses that this process may use, up to 1. */
-  readonly part: number
+  readonly unauthenticated: RequestTurns<Sender>
+  /** The fraction of the memory for unsent responses that this process may use, up to 1. */
+  readonly memoryFraction: number
 }
 
 declare module 'fastify' {
@@ -148,11 +148,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.decorate('serviceLog', log)
   const logQuota = new LogQuota(log, options.clientLogLines)
   app.decorate('logQuota', logQuota)
-  const unsentResponses = new UnsentResponses(options.part)
+  const unsentResponses = new UnsentResponses(options.memoryFraction)
   app.decorate('unsentResponses', unsentResponses)
   // Declared here so that all requests have one hidden class.
   app.decorateRequest('identity', undefined)
-  app.decorateRequest('bodyLease', undefined)
+  app.decorateRequest('bodyMemory', undefined)
 
   // Endpoints receive bodies themselves: the size limit and the authentication before it depend on the endpoint.
   app.removeAllContentTypeParsers()
@@ -179,7 +179,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       const { raw } = request
       observe(request, reply, route)
       shutdown.keepForPipelined(raw.socket, reply.raw)
-      const turn = config.checksKey === true ? undefined : options.strangers.take(request)
+      const turn = config.checksKey === true ? undefined : options.unauthenticated.take(request)
       if (turn === undefined) return begin(request, reply, config, done)
       void turn.then(() => {
         if (!raw.socket.destroyed) begin(request, reply, config, done)
@@ -211,8 +211,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     addCorsHeaders(request, reply)
     const { raw } = request
     // Node would read the rest of a body without any limit.
-    if (hasBody(raw.headers) && raw.readableFlowing === null)
-      drainBody(raw, clientGroup(request.ip), options.bodies)
+    if (hasBody(raw.headers) && raw.readableFlowing === null) drainBody(raw, options.minRate)
   }
   app.addHook('onSend', (request, reply, payload, done) => {
     beforeSend(request, reply)

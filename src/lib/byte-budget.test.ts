@@ -2,92 +2,107 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ByteBudget, type ByteHold } from './byte-budget.ts'
+import { accountOf, type Client } from './client.ts'
 import { OverloadError } from './errors.ts'
 
-/** A budget of 100 bytes, 75 per client, and the holds that were displaced, in order. */
+const LIMITS = { bytes: 100, perClient: 75 }
+
+/** A budget, and the holds that were displaced, in order. The first letter of a hold is its account, the second one its address. */
 function recorder() {
-  const budget = new ByteBudget<string>({ bytes: 100, perClient: 75 })
+  const budget = new ByteBudget(LIMITS)
   const displaced: string[] = []
   return {
     budget,
     displaced,
-    /** Opens a hold of the client that its name begins with. */
     hold: (name: string, bytes: number) => {
-      const hold = budget.open(name.charAt(0), () => displaced.push(name))
+      const client: Client = `account ${'abc'.indexOf(name.charAt(0))} at ${name.charAt(1)}`
+      const hold = budget.open(client, () => displaced.push(name))
       hold.grow(bytes)
       return hold
     },
   }
 }
 
-test('a client has its share, and the rest stays free for others', () => {
+test('an account has its share, and the rest stays free for others', () => {
   const { budget, displaced, hold } = recorder()
-  hold('a1', 75)
-  assert.throws(() => hold('a2', 1), OverloadError)
-  hold('b1', 25)
+  hold('ax1', 75)
+  assert.throws(() => hold('ax2', 1), OverloadError)
+  hold('bx1', 25)
   assert.deepEqual([budget.bytes, displaced], [100, []])
 })
 
-test('in a full budget, a client displaces the largest hold of the one that has the most', () => {
+test('in a full budget, a client displaces the largest hold of the account that has the most', () => {
   const { budget, displaced, hold } = recorder()
-  hold('a1', 20)
-  const largest = hold('a2', 30)
-  hold('b1', 40)
-  hold('c1', 25)
-  assert.deepEqual(displaced, ['a2'])
+  hold('ax1', 20)
+  const largest = hold('ax2', 30)
+  hold('bx1', 40)
+  hold('cx1', 25)
+  assert.deepEqual(displaced, ['ax2'])
   assert.deepEqual([largest.bytes, budget.bytes], [0, 85])
-  // The other has as much as this one would have.
-  assert.throws(() => hold('c2', 16), OverloadError)
-  hold('c3', 15)
-  assert.deepEqual(displaced, ['a2'])
+  // The other one has as much as this one would have.
+  assert.throws(() => hold('cx2', 16), OverloadError)
+  hold('cx3', 15)
+  assert.deepEqual(displaced, ['ax2'])
+})
+
+test('in an account that has its share, an address displaces the one that has the most', () => {
+  const { displaced, hold } = recorder()
+  hold('ax1', 20)
+  hold('ax2', 15)
+  hold('ay1', 40)
+  hold('bx1', 25)
+  hold('az1', 10)
+  assert.deepEqual(displaced, ['ay1'])
+  hold('az2', 24)
+  assert.deepEqual(displaced, ['ay1'])
+  assert.throws(() => hold('ax3', 30), OverloadError)
 })
 
 test('pinned holds stay', () => {
   const { budget, displaced, hold } = recorder()
-  const pinned = hold('a1', 60)
+  const pinned = hold('ax1', 60)
   pinned.pin()
-  hold('b1', 40)
-  assert.throws(() => hold('c1', 41), OverloadError)
-  hold('c2', 10)
-  assert.deepEqual(displaced, ['b1'])
+  hold('bx1', 40)
+  assert.throws(() => hold('cx1', 41), OverloadError)
+  hold('cx2', 10)
+  assert.deepEqual(displaced, ['bx1'])
   pinned.release()
   assert.equal(budget.bytes, 10)
 })
 
 test('a hold that was released or displaced returns nothing again', () => {
   const { budget, hold } = recorder()
-  const first = hold('a1', 70)
-  hold('b1', 40)
+  const first = hold('ax1', 70)
+  hold('bx1', 40)
   first.release()
-  const second = hold('a2', 10)
+  const second = hold('ax2', 10)
   second.release()
   second.release()
   assert.equal(budget.bytes, 40)
 })
 
-test('whatever clients do, limits hold, and nobody loses to a client that has as much', async () => {
-  const client = fc.constantFrom('a', 'b', 'c', 'd')
-  const operation = fc.constantFrom('open', 'grow', 'pin', 'release')
+test('whatever clients do, limits hold, and none loses a hold to a client or an account that has as much', () => {
+  const client = fc.constantFrom<Client[]>('account 1 at a', 'account 1 at b', 'account 2 at a', 'address a')
+  const operation = fc.constantFrom('open', 'grow', 'grow', 'pin', 'release')
   const steps = fc.array(fc.tuple(operation, client, fc.nat(40), fc.nat(20)), { maxLength: 100 })
   fc.assert(
     fc.property(steps, (taken) => {
-      const budget = new ByteBudget<string>({ bytes: 100, perClient: 75 })
-      const holds: { client: string; bytes: number; isPinned: boolean; hold: ByteHold }[] = []
-      let growing = ''
-      const total = (of?: string) =>
-        holds.reduce((sum, each) => sum + (of === undefined || each.client === of ? each.bytes : 0), 0)
+      const budget = new ByteBudget(LIMITS)
+      const holds: { client: Client; bytes: number; isPinned: boolean; hold: ByteHold }[] = []
+      const total = (filter: (of: Client) => boolean = () => true) =>
+        holds.reduce((sum, each) => sum + (filter(each.client) ? each.bytes : 0), 0)
+      const ofAccount = (of: Client) => total((each) => accountOf(each) === accountOf(of))
+      let growing: Client = 'service'
       for (const [step, name, bytes, place] of taken) {
         const chosen = holds[place % Math.max(1, holds.length)]
         if (step === 'open' || chosen === undefined) {
-          const opened = {
-            client: name,
-            bytes: 0,
-            isPinned: false,
-            hold: budget.open(name, () => {
-              assert.ok(!opened.isPinned && total(name) > total(growing))
-              opened.bytes = 0
-            }),
+          const onDisplaced = () => {
+            const isSame = accountOf(name) === accountOf(growing)
+            const has = (of: Client) => (isSame ? total((each) => each === of) : ofAccount(of))
+            assert.ok(!opened.isPinned && has(name) > has(growing))
+            opened.bytes = 0
           }
+          const opened = { client: name, bytes: 0, isPinned: false, hold: budget.open(name, onDisplaced) }
           holds.push(opened)
         } else if (step === 'grow') {
           growing = chosen.client
@@ -105,8 +120,11 @@ test('whatever clients do, limits hold, and nobody loses to a client that has as
           chosen.bytes = 0
         }
         assert.equal(budget.bytes, total())
-        assert.ok(total() <= 100 && [...'abcd'].every((each) => total(each) <= 75))
-        for (const each of holds) assert.equal(each.hold.bytes, each.bytes)
+        assert.ok(total() <= LIMITS.bytes)
+        for (const each of holds) {
+          assert.equal(each.hold.bytes, each.bytes)
+          assert.ok(ofAccount(each.client) <= LIMITS.perClient)
+        }
       }
     }),
     { numRuns: 300 },

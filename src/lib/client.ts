@@ -9,5 +9,12 @@ export type Client =
 export const accountClient = (id: number | undefined): Client =>
   id === undefined ? 'service' : `account ${id}`
 
+/** @param account undefined without a key */
+export const requestClient = (account: number | undefined, address: string): Client =>
+  account === undefined ? `address ${address}` : `account ${account} at ${address}`
+
+/** Returns the account of a client that uses its key, else the client itself. */
+export const accountOf = (client: Client): string => client.split(' at ', 1)[0] ?? client
+
 /** Whether this is an address without a key, of which anyone can have many. */
 export const isAddress = (client: Client): boolean => client.startsWith('address ')

@@ -140,12 +140,14 @@ export async function createRoutes(
   baseUrl: () => string,
 ): Promise<FastifyInstance> {
   const { accounts, clock, config, database, dictionary, dns, log, metrics, tasks } = context
+  const minRate = { bytesPerSecond: config.bodyMinRate, windowMs: config.bodyRateWindow * 1_000 }
+  const memoryFraction = 1 / config.workers
   const bodies = new BodyBudget({
-    pace: { bytesPerSecond: config.bodyMinRate, windowMs: config.bodyRateWindow * 1_000 },
+    minRate,
     largestBody: Math.max(maxBodyBytes(config.maxImageBytes), BATCH_BODY_BYTES),
-    part: 1 / config.workers,
+    memoryFraction,
   })
-  const strangers = new RequestTurns<Sender>(({ ip }) => clientGroup(ip))
+  const unauthenticated = new RequestTurns<Sender>(({ ip }) => clientGroup(ip))
   const server = await createServer({
     log,
     metrics,
@@ -155,9 +157,9 @@ export async function createRoutes(
     clientConnections: perProcessShare(config.clientConnections, config.workers),
     clientLogLines: config.clientLogLines && perProcessShare(config.clientLogLines, config.workers),
     version: VERSION,
-    bodies,
-    strangers,
-    part: 1 / config.workers,
+    minRate,
+    unauthenticated,
+    memoryFraction,
   })
   const authRateLimit = new AuthRateLimit(database, clock, config.failedKeys)
   context.onClose(() => authRateLimit.close())
@@ -176,7 +178,13 @@ export async function createRoutes(
     () => observations.ns.lost + observations.mx.lost,
   )
   const shared = {
-    authenticator: new Authenticator({ identities: accounts, authRateLimit, keyRateLimit, strangers, clock }),
+    authenticator: new Authenticator({
+      identities: accounts,
+      authRateLimit,
+      keyRateLimit,
+      unauthenticated,
+      clock,
+    }),
     bodies,
   }
   const prefix = config.baseUrl === '' ? '' : new URL(config.baseUrl).pathname.replace(/\/$/, '')

@@ -36,7 +36,7 @@ export interface AuthenticatorOptions {
   readonly authRateLimit: AuthRateLimit
   readonly keyRateLimit: KeyRateLimit
   /** The turns of requests without a cached key. */
-  readonly strangers: RequestTurns<Sender>
+  readonly unauthenticated: RequestTurns<Sender>
   readonly clock: Clock
 }
 
@@ -50,15 +50,15 @@ export class Authenticator {
   readonly #identities: Identities
   readonly #authRateLimit: AuthRateLimit
   readonly #keyRateLimit: KeyRateLimit
-  readonly #strangers: RequestTurns<Sender>
+  readonly #unauthenticated: RequestTurns<Sender>
   readonly #accounts = new RequestTurns<Identity>(({ accountId }) => accountId)
   readonly #clock: Clock
 
-  constructor({ identities, authRateLimit, keyRateLimit, strangers, clock }: AuthenticatorOptions) {
+  constructor({ identities, authRateLimit, keyRateLimit, unauthenticated, clock }: AuthenticatorOptions) {
     this.#identities = identities
     this.#authRateLimit = authRateLimit
     this.#keyRateLimit = keyRateLimit
-    this.#strangers = strangers
+    this.#unauthenticated = unauthenticated
     this.#clock = clock
   }
 
@@ -80,7 +80,7 @@ export class Authenticator {
   }
 
   async #lookUp(key: string, access: Access, sender: Sender): Promise<Identity> {
-    await this.#strangers.take(sender)
+    await this.#unauthenticated.take(sender)
     if (key === '') throw keyErrors.key_missing()
     const identity = await this.#identities.identify(key, addressClient(sender.ip))
     if (identity === undefined) {

@@ -1,246 +1,125 @@
-import type { Client } from '../../lib/client.ts'
-import { withTimeout } from '../../lib/concurrency.ts'
-import { OverloadError } from '../../lib/errors.ts'
-import { FairMemory, type MemoryLease, type ShareKey } from './fair-memory.ts'
-import { ReadTurns, type MinTransferRate } from './flow-control.ts'
+import { ByteBudget, type ByteHold } from '../../lib/byte-budget.ts'
+import { requestClient, type Client } from '../../lib/client.ts'
+import { isOverload } from '../../lib/errors.ts'
+import type { MinTransferRate } from './transfer-watch.ts'
 
 const MIB = 1024 * 1024
 /** Bodies up to this size use memory that is reserved for them. */
 const SMALL_BYTES = 256 * 1024
 /** Memory for bodies with a key, for bodies without, and for small bodies of either kind. */
 const KEYED_BYTES = 240 * MIB
-const KEYLESS_BYTES = 64 * MIB
+const UNAUTHENTICATED_BYTES = 64 * MIB
 const SMALL_RESERVE_BYTES = 16 * MIB
-/** The largest share of one account, or of one address without a key. */
-const CLIENT_SHARE = 3 / 4
-/** Concurrent bodies per client. */
-const MAX_BODIES = 512
-
-/** Bodies per client that wait for admission, and how long. */
-const MAX_WAITING_BODIES = 64
-const ADMISSION_TIMEOUT_MS = 10_000
-
-/** The client that sends a body. */
-export interface BodySender {
-  /** From `clientGroup`. */
-  readonly address: string
-  /** The account of the key in the query; undefined while no key is known. */
-  readonly account: number | undefined
-}
-
-/** In whose turn a body is read and parsed. */
-export const turnOf = ({ account, address }: BodySender): Client =>
-  account === undefined ? `address ${address}` : `account ${account} at ${address}`
+/** The largest part of one account, or of one address without a key. */
+const CLIENT_FRACTION = 3 / 4
 
 export interface BodyBudgetOptions {
-  readonly pace: MinTransferRate
+  readonly minRate: MinTransferRate
   /** The largest body of any endpoint. */
   readonly largestBody: number
-  /** The share of the memory that this process may use, up to 1. */
-  readonly part: number
+  /** The fraction of the memory that this process may use, up to 1. */
+  readonly memoryFraction: number
+}
+
+interface Budgets {
+  readonly small: ByteBudget
+  readonly large: ByteBudget
 }
 
 /**
- * Memory for bodies that are being received or processed. Bodies with a key in the query are charged to the account, and within it
- * to the address, because keys may be public; others are charged to their address, until a key is found in them.
+ * Memory for bodies that are being received or processed. Those with a key in the query have a budget of their own, because anyone
+ * can send the others.
  */
 export class BodyBudget {
-  readonly pace: MinTransferRate
-  readonly turns = new ReadTurns()
-  readonly #keyed: Pool
-  readonly #keyless: Pool
-  readonly #admission: AdmissionQueue
+  readonly minRate: MinTransferRate
+  readonly #keyed: Budgets
+  readonly #unauthenticated: Budgets
 
-  constructor({ pace, largestBody, part }: BodyBudgetOptions) {
-    this.pace = pace
-    const small = Math.max(MIB, SMALL_RESERVE_BYTES * part)
-    this.#keyed = new Pool(Math.max(largestBody, KEYED_BYTES * part), small, largestBody)
-    this.#keyless = new Pool(Math.max(largestBody, KEYLESS_BYTES * part), small, largestBody)
-    this.#admission = new AdmissionQueue(this.#keyless.clientLimit)
+  constructor({ minRate, largestBody, memoryFraction }: BodyBudgetOptions) {
+    this.minRate = minRate
+    const budgetOf = (bytes: number) =>
+      new ByteBudget({ bytes, perClient: Math.max(largestBody, bytes * CLIENT_FRACTION) })
+    const small = Math.max(MIB, SMALL_RESERVE_BYTES * memoryFraction)
+    const budgetsOf = (bytes: number) => ({
+      small: new ByteBudget({ bytes: small, perClient: small * CLIENT_FRACTION }),
+      large: budgetOf(Math.max(largestBody, bytes * memoryFraction)),
+    })
+    this.#keyed = budgetsOf(KEYED_BYTES)
+    this.#unauthenticated = budgetsOf(UNAUTHENTICATED_BYTES)
   }
 
-  /**
-   * Admits a body. Nothing is charged yet. A large body without a key waits until the memory for its
-   * declared size is left by the other bodies of its client.
-   * @param declared `Content-Length`
-   * @throws OverloadError if the client has too many bodies, or the wait takes too long
-   */
-  async admit(sender: BodySender, declared: number | undefined): Promise<BodyLease> {
-    const isLarge = declared !== undefined && declared > SMALL_BYTES
-    if (sender.account !== undefined || !isLarge) return this.#open(sender, isLarge, () => {})
-    const release = await this.#admission.enter(sender.address, declared)
-    try {
-      return this.#open(sender, isLarge, release)
-    } catch (error) {
-      release()
-      throw error
-    }
-  }
-
-  #open(sender: BodySender, isLarge: boolean, onRelease: () => void): BodyLease {
-    return new BodyLease(this.#keyed, this.#keyless, sender, isLarge, onRelease)
+  /** @param account undefined while no key is known. @param address from `clientGroup` */
+  open(account: number | undefined, address: string): BodyMemory {
+    const budgets = account === undefined ? this.#unauthenticated : this.#keyed
+    return new BodyMemory(budgets, this.#keyed, account, address)
   }
 }
 
-/** The memory of bodies with a key, or of bodies without one. */
-class Pool {
-  readonly large: FairMemory
-  readonly small: FairMemory
-  readonly clientLimit: number
-  readonly #smallLimit: number
+/** The memory that one body holds. */
+export class BodyMemory {
+  /** Called when it was given to another client. */
+  onDisplaced: () => void = () => {}
+  readonly #address: string
+  readonly #keyed: Budgets
+  #account: number | undefined
+  #budgets: Budgets
+  #isLarge = false
+  #hold: ByteHold
 
-  constructor(bytes: number, smallBytes: number, largestBody: number) {
-    this.large = new FairMemory(bytes, MAX_BODIES)
-    this.small = new FairMemory(smallBytes, MAX_BODIES)
-    this.clientLimit = Math.max(largestBody, bytes * CLIENT_SHARE)
-    this.#smallLimit = smallBytes * CLIENT_SHARE
-  }
-
-  open(isLarge: boolean, { account, address }: BodySender, onEvicted: () => void): MemoryLease {
-    const limit = isLarge ? this.clientLimit : this.#smallLimit
-    const keys: ShareKey[] = [{ name: address, limit }]
-    if (account !== undefined) keys.unshift({ name: String(account), limit })
-    return (isLarge ? this.large : this.small).open(keys, onEvicted)
-  }
-}
-
-/** The memory charged for one body. */
-export class BodyLease {
-  /** Called when the body was evicted in favour of a client that holds less. */
-  onEvicted: () => void = () => {}
-  readonly #keyed: Pool
-  readonly #keyless: Pool
-  readonly #onRelease: () => void
-  #sender: BodySender
-  #isLarge: boolean
-  #isReceived = false
-  #memory: MemoryLease
-
-  constructor(keyed: Pool, keyless: Pool, sender: BodySender, isLarge: boolean, onRelease: () => void) {
+  constructor(budgets: Budgets, keyed: Budgets, account: number | undefined, address: string) {
+    this.#budgets = budgets
     this.#keyed = keyed
-    this.#keyless = keyless
-    this.#sender = sender
-    this.#isLarge = isLarge
-    this.#onRelease = onRelease
-    this.#memory = this.#open()
+    this.#account = account
+    this.#address = address
+    this.#hold = this.#open()
   }
 
-  /** From `turnOf`. */
   get client(): Client {
-    return turnOf(this.#sender)
+    return requestClient(this.#account, this.#address)
   }
 
   /** @throws OverloadError if there is no memory for `bytes` more */
   grow(bytes: number): void {
-    const isLarge = this.#isLarge || this.#memory.bytes + bytes > SMALL_BYTES
-    if (isLarge === this.#isLarge) {
-      try {
-        return this.#memory.grow(bytes)
-      } catch (error) {
-        if (isLarge || !(error instanceof OverloadError)) throw error
-      }
+    const total = this.#hold.bytes + bytes
+    if (this.#isLarge) return this.#hold.grow(bytes)
+    try {
+      if (total <= SMALL_BYTES) return this.#hold.grow(bytes)
+    } catch (error) {
+      if (!isOverload(error)) throw error
     }
     // Too large for the reserved memory, or that is used up.
     this.#isLarge = true
-    this.#moveToPool(this.#memory.bytes + bytes)
+    this.#move(total)
   }
 
-  /** Marks the body as received completely: it cannot be evicted any more. */
+  /** Marks the body as received: it is not displaced any more. */
   pin(): void {
-    this.#isReceived = true
-    this.#memory.pin()
+    this.#hold.pin()
   }
 
-  /** Charges the account whose key was found in the body. */
+  /** Charges the account whose key was found in the received body. */
   assignTo(account: number): void {
-    if (this.#sender.account !== undefined) return
-    this.#sender = { ...this.#sender, account }
-    this.#moveToPool(this.#memory.bytes)
-    this.#onRelease()
+    if (this.#account !== undefined) return
+    this.#account = account
+    this.#budgets = this.#keyed
+    this.#move(this.#hold.bytes)
+    this.#hold.pin()
   }
 
-  /** Calling it twice has no effect. */
+  /** Calling it again has no effect. */
   release(): void {
-    this.#memory.release()
-    this.#onRelease()
+    this.#hold.release()
   }
 
-  #open(): MemoryLease {
-    const pool = this.#sender.account === undefined ? this.#keyless : this.#keyed
-    return pool.open(this.#isLarge, this.#sender, () => {
-      this.#onRelease()
-      this.onEvicted()
-    })
+  #open(): ByteHold {
+    const { small, large } = this.#budgets
+    return (this.#isLarge ? large : small).open(this.client, () => this.onDisplaced())
   }
 
-  #moveToPool(bytes: number): void {
+  #move(bytes: number): void {
     const moved = this.#open()
-    try {
-      moved.grow(bytes)
-    } catch (error) {
-      moved.release()
-      throw error
-    }
-    if (this.#isReceived) moved.pin()
-    this.#memory.release()
-    this.#memory = moved
-  }
-}
-
-interface Sender {
-  bytes: number
-  /** Bodies that wait, oldest first. */
-  readonly waiting: { readonly bytes: number; readonly start: () => void }[]
-}
-
-/**
- * Limits the declared size of each client's concurrent bodies. A body over the limit waits before any of it is read, so that bodies
- * do not fail halfway.
- */
-class AdmissionQueue {
-  readonly #limit: number
-  readonly #clients = new Map<string, Sender>()
-
-  /** @param limit bytes per client; no body may declare more */
-  constructor(limit: number) {
-    this.#limit = limit
-  }
-
-  /**
-   * Waits for admission. Returns a function that ends it; calling it twice has no effect.
-   * @throws OverloadError if too many bodies wait, or this one waits for too long
-   */
-  async enter(name: string, bytes: number): Promise<() => void> {
-    const client = this.#clients.get(name) ?? { bytes: 0, waiting: [] }
-    this.#clients.set(name, client)
-    if (client.waiting.length >= MAX_WAITING_BODIES) throw new OverloadError()
-    const { promise: started, resolve: start } = Promise.withResolvers<void>()
-    const body = { bytes, start }
-    client.waiting.push(body)
-    this.#startNext(name, client)
-    await withTimeout(started, ADMISSION_TIMEOUT_MS)
-    const place = client.waiting.indexOf(body)
-    if (place !== -1) {
-      client.waiting.splice(place, 1)
-      this.#startNext(name, client)
-      throw new OverloadError()
-    }
-    let isHeld = true
-    return () => {
-      if (!isHeld) return
-      isHeld = false
-      client.bytes -= bytes
-      this.#startNext(name, client)
-    }
-  }
-
-  #startNext(name: string, client: Sender): void {
-    for (let [next] = client.waiting; next !== undefined; [next] = client.waiting) {
-      if (client.bytes + next.bytes > this.#limit) break
-      client.waiting.shift()
-      client.bytes += next.bytes
-      next.start()
-    }
-    if (client.bytes === 0 && client.waiting.length === 0) this.#clients.delete(name)
+    moved.grow(bytes)
+    this.#hold.release()
+    this.#hold = moved
   }
 }

@@ -3,14 +3,14 @@ import type { Client } from '../../lib/client.ts'
 import { OverloadError, asError } from '../../lib/errors.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { httpErrors } from '../errors.ts'
-import type { BodyBudget, BodyLease, BodySender } from './budget.ts'
-import { TransferWatch } from './flow-control.ts'
+import type { BodyMemory } from './budget.ts'
+import { TransferWatch, type MinTransferRate } from './transfer-watch.ts'
 
 /** A received body. Its bytes own their memory, so they can be transferred to another thread. */
 export interface RequestBody {
   readonly contentType: string | undefined
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** From `turnOf`. */
+  /** In whose turn it is parsed. */
   readonly client: Client
 }
 
@@ -25,28 +25,26 @@ const MIN_CAPACITY = 16 * 1024
 /**
  * Receives a body of at most `limit` bytes. A rejected body is read to its end in the background, so that the client reads the
  * response and the connection can be used again.
- * @returns its bytes, and their memory lease, to be released; the lease is undefined for an empty body
+ * @param memory for its bytes, released if it is rejected
  * @throws HttpError 413 past the limit, 408 if it is too slow, 400 if the client disconnects or sends
  *   thousands of tiny chunks at a time, OverloadError if memory is short
  */
 export async function receiveBody(
   request: IncomingMessage,
   limit: number,
-  budget: BodyBudget,
-  sender: BodySender,
-): Promise<{ bytes: Uint8Array<ArrayBuffer>; lease: BodyLease | undefined }> {
+  memory: BodyMemory,
+  minRate: MinTransferRate,
+): Promise<Uint8Array<ArrayBuffer>> {
   const length = Number(request.headers['content-length'] ?? NaN)
   const declared = Number.isNaN(length) ? undefined : length
-  if (request.readableEnded || declared === 0) return { bytes: new Uint8Array(), lease: undefined }
-  let lease: BodyLease | undefined
+  if (request.readableEnded || declared === 0) return new Uint8Array()
   try {
     if (declared !== undefined && declared > limit) throw httpErrors.body_too_large(limit)
-    lease = await budget.admit(sender, declared)
-    const bytes = await receive(request, declared, limit, lease, budget)
-    lease.pin()
-    return { bytes, lease }
+    const bytes = await receive(request, declared, limit, memory, minRate)
+    memory.pin()
+    return bytes
   } catch (error) {
-    lease?.release()
+    memory.release()
     if (error instanceof TinyChunksError) {
       // The connection closes with the answer.
       request.pause()
@@ -54,7 +52,7 @@ export async function receiveBody(
     }
     const most =
       error instanceof OverloadError ? MAX_DRAINED_BYTES_IN_OVERLOAD : Math.max(MAX_DRAINED_BYTES, 2 * limit)
-    drainBody(request, sender.address, budget, most)
+    drainBody(request, minRate, most)
     throw error
   }
 }
@@ -69,19 +67,18 @@ function receive(
   request: IncomingMessage,
   declared: number | undefined,
   limit: number,
-  lease: BodyLease,
-  { pace, turns }: BodyBudget,
+  memory: BodyMemory,
+  minRate: MinTransferRate,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  // The client may have disconnected while the body waited for admission.
   if (request.destroyed) return Promise.reject(cutOff())
   // Memory is allocated and charged as it fills, so that an announced length costs nothing.
-  const bytes = new GrowingBuffer(declared ?? limit, (more) => lease.grow(more))
+  const bytes = new GrowingBuffer(declared ?? limit, (more) => memory.grow(more))
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => {
       stop()
       reject(error)
     }
-    const watch = new TransferWatch(pace, turns, () => fail(tooSlow()))
+    const watch = new TransferWatch(minRate, () => fail(tooSlow()))
     const stop = () => {
       watch.stop()
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose)
@@ -94,7 +91,6 @@ function receive(
       } catch (error) {
         return fail(asError(error))
       }
-      turns.count(request, lease.client, chunk.byteLength)
       releaseBuffer(chunk)
     }
     const onEnd = () => {
@@ -103,7 +99,7 @@ function receive(
       resolve(bytes.take())
     }
     const onClose = () => fail(cutOff())
-    lease.onEvicted = () => fail(new OverloadError())
+    memory.onDisplaced = () => fail(new OverloadError())
     request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
   })
 }
@@ -111,14 +107,13 @@ function receive(
 /** Reads and discards the rest of a body. Closes the connection past `maxBytes`, if the transfer is too slow, or the chunks tiny. */
 export function drainBody(
   request: IncomingMessage,
-  client: string,
-  { pace, turns }: BodyBudget,
+  minRate: MinTransferRate,
   maxBytes = MAX_DRAINED_BYTES,
 ): void {
   if (request.readableEnded || request.destroyed) return
   let read = 0
   const end = () => request.destroy()
-  const watch = new TransferWatch(pace, turns, end)
+  const watch = new TransferWatch(minRate, end)
   request.on('error', () => {})
   request.on('end', () => watch.stop()).on('close', () => watch.stop())
   request.on('data', (chunk: Buffer) => {
@@ -126,7 +121,6 @@ export function drainBody(
     read += byteLength
     releaseBuffer(chunk)
     if (!watch.count(byteLength) || read > maxBytes) end()
-    else turns.count(request, client, byteLength)
   })
   request.resume()
 }
