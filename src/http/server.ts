@@ -14,11 +14,10 @@ import fastify, {
   type onRequestHookHandler,
 } from 'fastify'
 import type { Logger } from 'pino'
-import { OverloadError } from '../lib/errors.ts'
 import type { Sender } from './auth/authenticator.ts'
 import type { MinTransferRate } from './body/transfer-watch.ts'
 import { networkMatcher } from './client.ts'
-import { maxConnectionsFor, isSurplus, limitConnections, openFilesLimit } from './connection-limits.ts'
+import { limitConnections, maxConnectionsFor, openFilesLimit } from './connection-limits.ts'
 import { hasBody } from './body/content-headers.ts'
 import { addCorsHeaders, allowOrigins } from './cors.ts'
 import { answerErrors, send } from './error-responses.ts'
@@ -192,8 +191,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     done: () => void,
   ): void {
     const { raw } = request
-    if (isSurplus(raw.socket)) send(reply.header('connection', 'close'), new OverloadError())
-    else if ((raw.url?.length ?? 0) > MAX_URL_BYTES) send(reply, httpErrors.url_too_long())
+    if ((raw.url?.length ?? 0) > MAX_URL_BYTES) send(reply, httpErrors.url_too_long())
     else if (request.query === UNREADABLE_QUERY || !hasValidHost(raw)) send(reply, httpErrors.bad_request())
     else if (!handleCors(request, reply, hasCors)) done()
   }

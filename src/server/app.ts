@@ -161,8 +161,7 @@ export async function createRoutes(
     unauthenticated,
     memoryFraction,
   })
-  const authRateLimit = new AuthRateLimit(database, clock, config.failedKeys)
-  context.onClose(() => authRateLimit.close())
+  const authRateLimit = new AuthRateLimit(clock, perProcessShare(config.failedKeys, config.workers))
   const keyRateLimit = new KeyRateLimit(clock, claimFromDatabase(database))
   context.onClose(() => keyRateLimit.close())
   const observations = createObservations(database, clock, (error) =>

@@ -17,7 +17,6 @@ import {
   type Rechecks,
   type Subscriptions,
 } from '../domainwatch/index.ts'
-import { deleteOldFailures, hasExpiredFailures } from '../http/auth/auth-rate-limit.ts'
 import type { Imagestore } from '../imagestore/index.ts'
 import { eraseAddresses, hasOldAddresses, hasExpiredImages } from '../imagestore/image-removal.ts'
 import { FOREIGN_STORE, STRANGE_STORE } from '../imagestore/blobs.ts'
@@ -157,12 +156,6 @@ function sharedWork(
       name: 'sweep of shared derivatives',
       everyMs: 60 * MINUTE,
       run: (signal) => derivatives.sweepShared(clock.now(), signal),
-    },
-    {
-      name: 'sweep of authentication failures',
-      everyMs: MINUTE,
-      pending: () => hasExpiredFailures(database),
-      run: () => deleteOldFailures(database),
     },
     {
       name: 'sweep of images without a record',

@@ -322,7 +322,6 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
       'discarded_at <=',
       'expires <=',
       "ip <> ''",
-      'FROM failed_keys',
       'FROM claims WHERE until <=',
       'FROM blob_trash',
       'FROM watch_deliveries WHERE created_at <=',

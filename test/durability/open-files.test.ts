@@ -35,7 +35,7 @@ async function idle(url: string, count: number): Promise<Disposable> {
 }
 
 suite('too many open files', { skip, timeout: 300_000 }, () => {
-  test('idle connections leave enough for others; surplus ones get a 503', async () => {
+  test('idle connections leave enough for others; surplus ones are closed', async () => {
     await using folder = await temporaryFolder()
     await using place = await start(folder.path)
     const png = await gradient(20, 10).png().toBuffer()
@@ -46,10 +46,6 @@ suite('too many open files', { skip, timeout: 300_000 }, () => {
       using _taken = await idle(place.node.url, CONNECTIONS + 5)
       const newcomer = await RawConnection.open(place.node)
       newcomer.send('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
-      const reply = await newcomer.reply()
-      assert.equal(reply?.status, 503)
-      assert.deepEqual(parseError(reply.body), OVERLOADED)
-      assert.equal(reply.headers['retry-after'], '1')
       await newcomer.closed()
     }
     {

@@ -71,18 +71,16 @@ suite('non-ASCII characters in a URL', () => {
 })
 
 suite('connections with letters beyond ASCII in an address', () => {
-  test('count once, and those above the limit get a 503', async () => {
+  test('count once, and those above the limit are closed', async () => {
     await using service = await startService({ flags: { 'client-connections': '3' } })
     const opened: RawConnection[] = []
     for (let i = 0; i < 3; i++) opened.push(await RawConnection.open(service))
     for (const connection of opened) connection.send('GET /healthz?ñ HTTP/1.1\r\n')
-    const surplus = await RawConnection.open(service)
-    surplus.send('GET /healthz?ñ HTTP/1.1\r\nhost: x\r\n\r\n')
-    assert.equal((await surplus.reply())?.status, 503)
-    // It sends no request, so it is closed after a while.
-    const silent = await RawConnection.open(service)
-    silent.send('GET /healthz?ñ HTTP/1.1\r\n')
-    await silent.closed()
+    // It may be reset before the client knows that it was open.
+    await RawConnection.open(service).then(
+      (surplus) => surplus.closed(),
+      () => {},
+    )
     for (const connection of opened) {
       connection.send('host: x\r\n\r\n')
       assert.equal((await connection.reply())?.status, 200)

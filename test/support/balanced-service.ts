@@ -16,10 +16,7 @@ import { ManualClock, type TestService, type TestServiceOptions } from './test-s
 
 const CLOCK = fileURLToPath(new URL('./clock-from-file.ts', import.meta.url))
 
-/**
- * The lag that the database interface promises, or the interval of shared counts of wrong keys, whichever is
- * longer.
- */
+/** The lag that the database interface promises. */
 const LAG_MS = 3_000
 const LOG_LIMIT_MS = 30_000
 

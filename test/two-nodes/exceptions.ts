@@ -42,6 +42,7 @@ export const ONE_MACHINE: ReadonlyMap<string, string> = new Map([
   ['http/fair-limits.test.ts', 'counts what one process allows the connections of an address'],
   ['imagestore/link-changed-meanwhile.test.ts', 'holds a request in the middle of its work in one process'],
   ['imagestore/link-lookups.test.ts', 'keeps the connections of one process from the database'],
+  ['keys/failed-keys.test.ts', 'counts the wrong keys of one process'],
   ['keys/wrong-keys-share.test.ts', 'keeps the connections of one process from the database'],
   ['http/malformed.test.ts', 'the balancer itself answers most of it'],
   ['http/documented-errors.test.ts', 'cuts requests off and asks for what the balancer refuses itself'],

@@ -2,55 +2,6 @@ import { defineBatch } from '../../storage/database/batch.ts'
 import type { Dialect } from '../../storage/database/dialect.ts'
 import { join, sql } from '../../storage/database/sql.ts'
 
-/** Window in which failed authentications of an address are counted. */
-export const FAILURE_WINDOW_MS = 60_000
-
-/** Failed authentications of an address over all processes. */
-export interface SharedFailures {
-  /** A digest of the address. */
-  readonly address: string
-  readonly count: number
-  /** By the database's clock. */
-  readonly ends_at: number
-  /** Milliseconds until `ends_at`. */
-  readonly remaining: number
-}
-
-/**
- * Adds to the shared counts of failures. A window that is over, or that ends later than possible because the clock was set
- * back, is replaced by a new one.
- */
-export const addFailures = (dialect: Dialect) => {
-  const isOver = `failed_keys.ends_at <= excluded.ends_at - ${FAILURE_WINDOW_MS} OR failed_keys.ends_at > excluded.ends_at + ${FAILURE_WINDOW_MS}`
-  const renewed = (fresh: string, current: string) => `CASE WHEN ${isOver} THEN ${fresh} ELSE ${current} END`
-  return defineBatch({
-    table: 'failed_keys',
-    key: 'address',
-    constants: {},
-    elements: { address: 'text', count: 'integer' },
-    insert: (at) => ({
-      address: at.address,
-      count: at.count,
-      ends_at: `${dialect.now.sql} + ${FAILURE_WINDOW_MS}`,
-    }),
-    update: () => ({
-      count: renewed('excluded.count', 'failed_keys.count + excluded.count'),
-      ends_at: renewed('excluded.ends_at', 'failed_keys.ends_at'),
-    }),
-  })
-}
-
-/** @param addresses at least one */
-export const sharedFailures = (dialect: Dialect, addresses: readonly string[]) => sql<SharedFailures>`
-  SELECT address, count, ends_at, ends_at - ${dialect.now} AS remaining FROM failed_keys
-  WHERE address IN (${join(padded(addresses))})`
-
-export const anyExpiredFailures = (dialect: Dialect) => sql<{ address: string }>`
-  SELECT address FROM failed_keys WHERE ends_at <= ${dialect.now} LIMIT 1`
-
-export const deleteExpiredFailures = (dialect: Dialect) => sql`
-  DELETE FROM failed_keys WHERE ends_at <= ${dialect.now} OR ends_at > ${dialect.now} + ${2 * FAILURE_WINDOW_MS}`
-
 export interface RateWindowRow {
   readonly id: string
   readonly count: number
