@@ -60,10 +60,10 @@ export function createAccounts(database: Database, clock: Clock) {
     /**
      * Returns who holds a key. Undefined if it is unknown or revoked: any change of a key clears the cache, so a revocation
      * takes effect with its commit.
-     * @param client whose turn a read from the database uses, and whose share of the cache
+     * @param client whose turn a read from the database uses
      */
     identify: async (key: string, client: Client): Promise<Identity | undefined> => {
-      const identity = await cache.get(key, client, async () => {
+      const identity = await cache.get(key, async () => {
         const row = await database
           .readerOf(client)
           .first(queries.holderOf([digestOf(key), limitedDigestOf(key)]))

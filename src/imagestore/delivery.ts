@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream'
+import type { LRUCache } from 'lru-cache'
 import type { Clock } from '../lib/clock.ts'
 import type { ResolvedTransformation } from '../lib/modifiers/index.ts'
-import { FairCache } from '../lib/fair-cache.ts'
+import { lruCacheOfBytes } from '../lib/lru-cache.ts'
 import { Requesters, type Caller } from '../lib/requesters.ts'
 import type { BlobAddress, BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Database } from '../storage/database/database.ts'
@@ -59,13 +60,13 @@ export interface DeliveryOptions {
 export class Delivery {
   readonly #options: DeliveryOptions
   readonly images: KnownImages
-  readonly #cache: FairCache<Rendered>
+  readonly #cache: LRUCache<string, Rendered>
   readonly #verified = new VerifiedBlobs()
 
   constructor(options: DeliveryOptions) {
     this.#options = options
     this.images = new KnownImages(options.database, options.clock)
-    this.#cache = new FairCache(options.cacheBytes, sizeInMemory)
+    this.#cache = lruCacheOfBytes(options.cacheBytes, sizeInMemory)
   }
 
   /** Requests for images in memory, and for others. */
@@ -73,7 +74,7 @@ export class Delivery {
   misses = 0
 
   get cachedBytes(): number {
-    return this.#cache.size
+    return this.#cache.calculatedSize
   }
 
   /** Whether a blob is current: then its bytes should be in the store. */
@@ -89,11 +90,11 @@ export class Delivery {
   }
 
   /** Returns a derivative that is not in memory, if the folder of derivatives has it and is read without waiting. */
-  derivativeSync(blobKey: string, name: string, client: string): Rendered | undefined {
+  derivativeSync(blobKey: string, name: string): Rendered | undefined {
     const read = this.#options.derivatives.readSync(blobKey, name)
     if (read === undefined) return undefined
     this.misses++
-    this.#cache.set(cacheKey(blobKey, name), read, client)
+    this.#cache.set(cacheKey(blobKey, name), read)
     return read
   }
 
@@ -114,7 +115,7 @@ export class Delivery {
     const bytes = await this.#options.blobs.read(key, size, caller)
     if (bytes === undefined) return undefined
     if (!isHashOf(bytes, hash)) throw damagedBlob(blob)
-    this.#cache.set(key, { bytes, mime }, caller.client)
+    this.#cache.set(key, { bytes, mime })
     return { kind: 'image', bytes, mime }
   }
 
@@ -142,7 +143,6 @@ export class Delivery {
   async derivative(blob: BlobRow, recipe: Recipe, caller: Caller): Promise<Derivation | undefined> {
     const { blobs, engine, derivatives } = this.#options
     const { name, transformation, mark } = recipe
-    const { client } = caller
     const key = cacheKey(blob.key, name)
     this.misses++
     const make = (abandoned: AbortSignal, requesters: Requesters, watermark?: WatermarkFile) => {
@@ -168,7 +168,7 @@ export class Delivery {
     )
     if (derived?.kind === 'image') {
       const { bytes, mime } = derived
-      this.#cache.set(key, { bytes, mime }, client)
+      this.#cache.set(key, { bytes, mime })
     } else if (derived?.kind === 'damaged') {
       // Its file may have been deleted while the task was waiting.
       if (!(await this.isRecorded(blob))) return undefined

@@ -37,11 +37,11 @@ export class KnownImages {
   }
 
   /**
-   * @param client whose turn a read from the database uses, and whose share of the cache; unknown images are not cached
+   * @param client whose turn a read from the database uses; unknown images are not cached
    * @throws OverloadError if too many reads wait
    */
   async find(hash: ImageHash, client: Client): Promise<KnownImage | undefined> {
-    const rows = await this.#rows.get(hash, client, async () => {
+    const rows = await this.#rows.get(hash, async () => {
       const found = await this.#database.readerOf(client).all(blobWithHolders(hash))
       return found.length === 0 ? undefined : found
     })

@@ -15,3 +15,12 @@ export function lruCache<V extends {}, K extends string | number = string>(
 ): LRUCache<K, V> {
   return new LRUCache({ ...options, maxSize: max, sizeCalculation: () => 1 })
 }
+
+/** A cache of the most recently used values, up to a total size in bytes. @param maxBytes 0 keeps nothing */
+export function lruCacheOfBytes<V extends {}>(
+  maxBytes: number,
+  sizeOf: (value: V) => number,
+): LRUCache<string, V> {
+  // The library takes no size of 0.
+  return new LRUCache({ maxSize: Math.max(1, maxBytes), sizeCalculation: sizeOf })
+}

@@ -14,14 +14,8 @@ import { isOpenToOthers, makeFolder } from '../lib/private-files.ts'
 import { perProcessShare } from '../lib/concurrency.ts'
 import { createTasks, type Tasks } from '../lib/tasks.ts'
 import type { Database } from '../storage/database/database.ts'
-import { FairCache } from '../lib/fair-cache.ts'
-import {
-  createResolver,
-  systemServers,
-  type CachedAnswer,
-  type Resolver,
-  type ResolverStats,
-} from '../lib/dns/index.ts'
+import { createResolver, systemServers, type Resolver, type ResolverStats } from '../lib/dns/index.ts'
+import { DnsCache } from './dns-cache.ts'
 import { createHealth, type Health } from './health.ts'
 import { openDatabase } from './open-database.ts'
 import { Metrics } from '../http/observability/metrics.ts'
@@ -38,7 +32,6 @@ export interface Overrides {
 const TAKE_RIGHTS = 'remove their permissions with chmod -R go='
 /** The zone that contains all names. */
 const ZONE = 'cl'
-const DNS_CACHE_BYTES = 32 * 2 ** 20
 const TASK_THREADS = Math.min(4, Math.max(2, availableParallelism()))
 
 /** @param existing only opens an existing database of this version */
@@ -70,7 +63,7 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
   opening.defer(() => tasks.close())
   const resolverLimits = {
     maxInFlight: perProcessShare(config.dnsInFlight, config.workers),
-    cache: new FairCache<CachedAnswer>(DNS_CACHE_BYTES, ({ bytes }) => bytes),
+    cache: new DnsCache(),
   }
   const isParentMode = config.dnsMode === 'parent'
   // The servers of cl only know delegations.

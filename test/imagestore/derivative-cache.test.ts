@@ -95,29 +95,6 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     await eventually(async () => (await keptFiles(service)).length === 4)
   })
 
-  test('a client that walks through derivatives on the disk leaves the images of others in memory', async () => {
-    const { service, client } = await open({ flags: { 'memory-cache': '1', 'trusted-proxies': '127.0.0.1' } })
-    await using _ = service
-    const large = await noise(300, 200).png().toBuffer()
-    for (const image of [photo, large]) await client.upload(image)
-    const ask = async (from: string, link: string) =>
-      bytesOf(await client.link(link, { headers: { 'x-forwarded-for': from } }))
-    const misses = async () =>
-      /^catalejo_images_cache_misses_total (\d+)$/m.exec((await call(service, '/metrics')).text)?.[1]
-    // Of 50 kB each: more than fit in memory.
-    const links = Array.from(
-      { length: 40 },
-      (_, i) => `${expectedHash(large)}&m=w_${150 + i},h_150,c_scale,f_png`,
-    )
-    for (const link of links) await ask('203.0.113.1', link)
-    await eventually(async () => (await keptFiles(service)).length === links.length)
-    await ask('203.0.113.2', hash)
-    for (const link of links) await ask('203.0.113.1', link)
-    const before = await misses()
-    await ask('203.0.113.2', hash)
-    assert.equal(await misses(), before)
-  })
-
   test('deleting an image deletes its derivatives', async () => {
     const { service, client } = await open()
     await using _ = service

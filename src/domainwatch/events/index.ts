@@ -131,7 +131,7 @@ export class Events {
       const entries = events.map((event) => entryOf(event, 'es'))
       return atomFeed(`eventos ${key}`, 'cambios', entries, sheetUrl, 'es')
     }
-    return this.#atomFeedGate.run(client, () => this.#atomFeeds.get(cacheKey, client, make), signal)
+    return this.#atomFeedGate.run(client, () => this.#atomFeeds.get(cacheKey, make), signal)
   }
 
   /** Returns the newest events that concern the filters, newest first. */

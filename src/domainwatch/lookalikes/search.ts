@@ -82,7 +82,7 @@ export class LookalikeSearch {
     const matcher = new Matcher(name, this.#vocabulary)
     const client = accountClient(account)
     const rank = () => this.#rank(matcher, limit, account, signal)
-    const cached = await this.#rankings.get(`${limit} ${name}`, client, rank)
+    const cached = await this.#rankings.get(`${limit} ${name}`, rank)
     const reader = this.#database.readerOf(client)
     const found = await this.#read(reader, matcher, name, cached)
     // Records that expired since the ranking was made leave room for others.

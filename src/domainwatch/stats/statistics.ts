@@ -87,19 +87,17 @@ export class Statistics {
     const { clock } = this.#options
     const known = this.#cache.peek(key)
     if (known !== undefined && clock.now() < known.validBefore) return known.counts
-    const client = accountClient(account)
     const count = async () => {
       let fresh: CachedCounts | undefined
       // A request that waited before may have computed the same.
       const cached = await this.#cache.get(
         key,
-        client,
         async () => (fresh = await this.#read(request, account, signal)),
       )
       if (cached === fresh || clock.now() < cached.validBefore) return cached.counts
       return (await this.#read(request, account, signal)).counts
     }
-    return this.#gate.run(client, count, signal)
+    return this.#gate.run(accountClient(account), count, signal)
   }
 
   /** Returns when each account last added domains, to the second; null if it never did. */

@@ -39,7 +39,7 @@ export function getRoute(app: HttpServer, shared: EndpointShared, database: Data
 
   async function load(key: string, identity: Identity, hash: ImageHash): Promise<Buffer> {
     const client = accountClient(identity.accountId)
-    const kept = await answers.get(key, client, async () => {
+    const kept = await answers.get(key, async () => {
       const image = await database
         .readerOf(client)
         .first(imageOf(identity.accountId, hash, uploaderOf(identity)))

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { addressClient } from '../../http/client.ts'
 import { matches } from '../../http/headers.ts'
-import { FairCache } from '../../lib/fair-cache.ts'
+import { lruCache } from '../../lib/lru-cache.ts'
 import { cacheKey, type Delivery } from '../delivery.ts'
 import type { ImageHash } from '../image-hash.ts'
 import type { BlobRow } from '../image-fields.ts'
@@ -45,11 +44,6 @@ interface Entry extends CacheableLink {
 }
 
 /** The parts of a request that a cached link needs. `ip` is computed when it is read. */
-interface LinkRequest {
-  readonly ip: string
-  readonly raw: { readonly headers: IncomingHttpHeaders }
-}
-
 /** The link resolves differently depending on these request headers. */
 interface Negotiated {
   readonly kind: 'negotiated'
@@ -61,7 +55,7 @@ interface Negotiated {
  * state, which is compared at each use.
  */
 export class LinkCache {
-  readonly #entries = new FairCache<Entry | Negotiated>(MAX_LINKS)
+  readonly #entries = lruCache<Entry | Negotiated>(MAX_LINKS)
   readonly #delivery: Delivery
 
   constructor(delivery: Delivery) {
@@ -69,12 +63,10 @@ export class LinkCache {
   }
 
   /** @param varies names of the request headers that had a say, in lower case */
-  set(link: string, varies: readonly string[], request: LinkRequest, resolved: CacheableLink): void {
-    const { headers } = request.raw
-    const client = addressClient(request.ip)
+  set(link: string, varies: readonly string[], headers: IncomingHttpHeaders, resolved: CacheableLink): void {
     const key = varies.length === 0 ? link : variantKey(link, varies, headers)
     if (key.length > MAX_KEY_LENGTH) return
-    if (varies.length > 0) this.#entries.set(link, { kind: 'negotiated', headers: varies }, client)
+    if (varies.length > 0) this.#entries.set(link, { kind: 'negotiated', headers: varies })
     const known = this.#entries.get(key)
     if (known?.kind === 'link' && known.state === resolved.state) return
     const entry: Entry = {
@@ -86,12 +78,11 @@ export class LinkCache {
       headers: [],
       length: -1,
     }
-    this.#entries.set(key, entry, client)
+    this.#entries.set(key, entry)
   }
 
   /** The response, if it needs no wait; undefined for range requests, too. */
-  find(link: string, request: LinkRequest): CachedResponse | undefined {
-    const { headers } = request.raw
+  find(link: string, headers: IncomingHttpHeaders): CachedResponse | undefined {
     const known = this.#entries.get(link)
     const entry =
       known?.kind === 'negotiated' ? this.#entries.get(variantKey(link, known.headers, headers)) : known
@@ -101,9 +92,7 @@ export class LinkCache {
     if (headers.range !== undefined) return undefined
     const image =
       this.#delivery.cached(key) ??
-      (name === undefined
-        ? undefined
-        : this.#delivery.derivativeSync(blob.key, name, addressClient(request.ip)))
+      (name === undefined ? undefined : this.#delivery.derivativeSync(blob.key, name))
     if (image === undefined) return undefined
     const { bytes, mime } = image
     // Another process may have made it again, and an encoder need not produce the same bytes twice.

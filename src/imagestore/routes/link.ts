@@ -69,7 +69,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
   const handler = (request: HttpRequest, reply: HttpReply) => {
     const { url = '', headers } = request.raw
     const path = url.slice(prefixLength)
-    const cached = hasBody(headers) ? undefined : cache.find(path, request)
+    const cached = hasBody(headers) ? undefined : cache.find(path, headers)
     if (cached === undefined) return answerUncached(path, request, reply)
     return sendBytes(reply, cached.status, cached.headers, cached.body)
   }
@@ -118,7 +118,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     const common = linkHeaders(link, now(), sharesVariants)
     const { state, blob } = image
     const cacheable = { hash: target.hash, state, blob, name: link.recipe?.name, etag, common }
-    cache.set(path, link.varies, request, cacheable)
+    cache.set(path, link.varies, request.headers, cacheable)
   }
 
   /** Does everything for a response that may take time. */

@@ -1,4 +1,5 @@
-import { FairCache } from '../../lib/fair-cache.ts'
+import type { LRUCache } from 'lru-cache'
+import { lruCache } from '../../lib/lru-cache.ts'
 import type { Topic } from './changes/change.ts'
 import type { Database } from './database.ts'
 
@@ -9,17 +10,19 @@ import type { Database } from './database.ts'
 export class VersionedCache<V extends {}> {
   readonly #database: Database
   readonly #topics: readonly Topic[]
-  readonly #entries: FairCache<V>
+  readonly #max: number
+  #entries: LRUCache<string, V>
   #version: number
 
   /**
    * @param topics everything that the values are read from must belong to one of them
-   * @param max entries kept, of which one client that fills the cache leaves half to others
+   * @param max entries kept
    */
   constructor(database: Database, topics: Topic | readonly Topic[], max: number) {
     this.#database = database
     this.#topics = [topics].flat()
-    this.#entries = new FairCache(max)
+    this.#max = max
+    this.#entries = lruCache(max)
     this.#version = this.version
   }
 
@@ -35,21 +38,19 @@ export class VersionedCache<V extends {}> {
     return this.version === this.#version ? this.#entries.get(key) : undefined
   }
 
-  /**
-   * Returns the cached value, or reads it with `read`. Undefined is not cached.
-   * @param client whose share of the cache a new entry counts towards
-   */
-  async get<R extends V | undefined>(key: string, client: string, read: () => Promise<R>): Promise<V | R> {
+  /** Returns the cached value, or reads it with `read`. Undefined is not cached. */
+  async get<R extends V | undefined>(key: string, read: () => Promise<R>): Promise<V | R> {
     const { version } = this
     if (version !== this.#version) {
-      this.#entries.clear()
+      // Clearing it would visit each entry.
+      this.#entries = lruCache(this.#max)
       this.#version = version
     }
     const known = this.#entries.get(key)
     if (known !== undefined) return known
     const value = await read()
     // A commit during the read may have made it stale.
-    if (value !== undefined && this.version === version) this.#entries.set(key, value, client)
+    if (value !== undefined && this.version === version) this.#entries.set(key, value)
     return value
   }
 }
