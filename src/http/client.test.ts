@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clientGroup, networkMatcher } from './client.ts'
+import { addressClient, networkMatcher } from './client.ts'
 
 const isTrusted = networkMatcher(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32'])
 
@@ -25,5 +25,5 @@ for (const [address, group] of [
   ['nonsense', 'nonsense'],
   ['non:sense', 'non:sense'],
 ] as const) {
-  test(`${address} is the client ${group}`, () => assert.equal(clientGroup(address), group))
+  test(`${address} is the client ${group}`, () => assert.equal(addressClient(address), `address ${group}`))
 }

@@ -30,11 +30,8 @@ export function networkMatcher(networks: readonly string[]): (address: string) =
   }
 }
 
-/**
- * Returns the client of an address, for limits per client. The addresses of an IPv6 /64 are one client, because one home or server
- * usually has a whole /64.
- */
-export function clientGroup(given: string): string {
+/** Returns an address, or the IPv6 /64 that it is in, because one home or server usually has a whole /64. */
+export function clientNetwork(given: string): string {
   // Fast path for IPv4.
   if (!given.includes(':')) return given
   const address = withoutPort(given)
@@ -45,19 +42,23 @@ export function clientGroup(given: string): string {
   return `${network.join(':')}::/64`
 }
 
-/** A request whose key, if it has one, was checked. */
-export interface KnownRequest {
+/** The sender of a request. */
+export interface Peer {
   readonly ip: string
+}
+
+/** A request whose key, if it has one, was checked. */
+export interface KnownRequest extends Peer {
   /** Undefined without a key. */
   readonly identity: { readonly accountId: number } | undefined
 }
 
 /** Returns the client of a request. */
 export const clientOfRequest = ({ ip, identity }: KnownRequest): Client =>
-  requestClient(identity?.accountId, clientGroup(ip))
+  requestClient(identity?.accountId, clientNetwork(ip))
 
 /** Returns the client of a request without a key. @param ip its address */
-export const addressClient = (ip: string): Client => requestClient(undefined, clientGroup(ip))
+export const addressClient = (ip: string): Client => requestClient(undefined, clientNetwork(ip))
 
 /**
  * Returns a signal that aborts if the client disconnects before the response was sent. Its reason is an expected error: what it

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { clientGroup } from './client.ts'
+import type { Client } from '../lib/client.ts'
+import { addressClient } from './client.ts'
 import { originalOf } from './replayed-connection.ts'
 
 /**
@@ -32,13 +33,13 @@ export interface ConnectionLimits {
 
 /** Limits the connections of a server. Those above a limit are reset. */
 export function limitConnections(server: Server, { total, perClient, isTrusted }: ConnectionLimits): void {
-  const byClient = new Map<string, number>()
+  const byClient = new Map<Client, number>()
   server.maxConnections = total
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
     // Its socket is counted already.
     if (originalOf(socket) !== undefined || isTrusted(address)) return
-    const client = clientGroup(address)
+    const client = addressClient(address)
     const open = (byClient.get(client) ?? 0) + 1
     if (open > perClient) return void socket.resetAndDestroy()
     byClient.set(client, open)

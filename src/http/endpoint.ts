@@ -16,7 +16,7 @@ import {
 } from './parameters.ts'
 import { JSON_TYPE, PRIVATE_HEADERS, sendBytes } from './headers.ts'
 import type { BodyBudget, BodyMemory } from './body/budget.ts'
-import { clientGroup } from './client.ts'
+import { clientOfRequest } from './client.ts'
 import { hasBody, isEncoded } from './body/content-headers.ts'
 import { receiveBody, type RequestBody } from './body/receive.ts'
 import { documentEndpoint, type EndpointDocument } from './openapi/document.ts'
@@ -149,7 +149,7 @@ export function bulkEndpoint<P extends Parameters>(
     const isUnsupported = body.bytes.byteLength > 0 && bodyKind(body.contentType) === undefined
     const identify = async (keyInBody: string | undefined, namesInBody: readonly string[]) => {
       request.identity ??= await shared.authenticator.identify(keyInBody, endpoint, request)
-      request.bodyMemory?.assignTo(request.identity.accountId)
+      request.bodyMemory?.assignTo(clientOfRequest(request))
       if (isUnsupported) throw httpErrors.unsupported_type()
       assertKnown([...Object.keys(queryOf(request)), ...namesInBody])
       return request.identity
@@ -259,7 +259,7 @@ const METHODS_WITH_BODY = new Set(['POST', 'DELETE'])
 async function receive(request: FastifyRequest, limit: number, budget: BodyBudget): Promise<RequestBody> {
   if (isEncoded(request.headers))
     throw httpErrors.unsupported_encoding().with({ headers: { 'accept-encoding': 'identity' } })
-  const memory = budget.open(request.identity?.accountId, clientGroup(request.ip))
+  const memory = budget.open(clientOfRequest(request))
   const bytes = await receiveBody(request.raw, limit, memory, budget.minRate)
   request.bodyMemory = memory
   return { contentType: request.headers['content-type'], bytes, client: memory.client }

@@ -18,7 +18,7 @@ function begin(turns: RequestTurns<string>, clients: readonly string[]): string[
 const crowd = (count: number) => Array.from({ length: count }, (_, i) => `client ${i}`)
 
 test('32 requests begin in a turn of the event loop, and others in the next ones', async () => {
-  const turns = new RequestTurns<string>((client) => client)
+  const turns = new RequestTurns<string>((name) => `address ${name}`)
   const begun = begin(turns, crowd(100))
   assert.equal(begun.length, 32)
   const counts: number[] = []
@@ -32,7 +32,7 @@ test('32 requests begin in a turn of the event loop, and others in the next ones
 })
 
 test('clients take turns, and a request of nobody who waits begins after those that do', async () => {
-  const turns = new RequestTurns<string>((client) => client)
+  const turns = new RequestTurns<string>((name) => `address ${name}`)
   const begun = begin(turns, [...Array<string>(132).fill('greedy'), 'other', 'third'])
   await nextTurn()
   assert.deepEqual(begun.slice(32, 36), ['greedy', 'other', 'third', 'greedy'])
@@ -40,7 +40,7 @@ test('clients take turns, and a request of nobody who waits begins after those t
 })
 
 test('a client whose requests fill its queue is refused, and others are not', async () => {
-  const turns = new RequestTurns<string>((client) => client)
+  const turns = new RequestTurns<string>((name) => `address ${name}`)
   begin(turns, Array<string>(12_532).fill('greedy'))
   assert.throws(() => turns.take('greedy'), OverloadError)
   assert.ok(turns.take('other') instanceof Promise)

@@ -1,3 +1,4 @@
+import type { Client } from '../lib/client.ts'
 import { OverloadError } from '../lib/errors.ts'
 
 /** Requests that begin in one turn: about a millisecond of work, unless they are long lists. */
@@ -10,14 +11,14 @@ const MAX_WAITING = 25_000
  * upload takes a turn, so without a limit a client with hundreds of connections would make the uploads of others very slow.
  */
 export class RequestTurns<Request> {
-  readonly #clientOf: (request: Request) => string | number
+  readonly #clientOf: (request: Request) => Client
   /** Of each client, its oldest request first. The next one is that of the first client, who goes to the end. */
-  readonly #queues = new Map<string | number, (() => void)[]>()
+  readonly #queues = new Map<Client, (() => void)[]>()
   #waiting = 0
   /** How many more requests may begin in this turn. */
   #left = PER_TURN
 
-  constructor(clientOf: (request: Request) => string | number) {
+  constructor(clientOf: (request: Request) => Client) {
     this.#clientOf = clientOf
   }
 

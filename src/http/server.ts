@@ -14,9 +14,8 @@ import fastify, {
   type onRequestHookHandler,
 } from 'fastify'
 import type { Logger } from 'pino'
-import type { Sender } from './auth/authenticator.ts'
 import type { MinTransferRate } from './body/transfer-watch.ts'
-import { networkMatcher } from './client.ts'
+import { networkMatcher, type Peer } from './client.ts'
 import { limitConnections, maxConnectionsFor, openFilesLimit } from './connection-limits.ts'
 import { hasBody } from './body/content-headers.ts'
 import { addCorsHeaders, allowOrigins } from './cors.ts'
@@ -72,7 +71,7 @@ export interface ServerOptions {
   /** Of bodies that no endpoint has read. */
   readonly minRate: MinTransferRate
   /** The turns of requests without a key. */
-  readonly unauthenticated: RequestTurns<Sender>
+  readonly unauthenticated: RequestTurns<Peer>
   /** The fraction of the memory for unsent responses that this process may use, up to 1. */
   readonly memoryFraction: number
 }

@@ -25,9 +25,9 @@ import {
   type FeedStatus,
   type Subscriptions,
 } from '../domainwatch/index.ts'
-import { Authenticator, type Sender } from '../http/auth/authenticator.ts'
+import { Authenticator } from '../http/auth/authenticator.ts'
 import { BodyBudget } from '../http/body/budget.ts'
-import { clientGroup } from '../http/client.ts'
+import { addressClient, type Peer } from '../http/client.ts'
 import { serveMetrics } from '../http/observability/metrics.ts'
 import { AuthRateLimit } from '../http/auth/auth-rate-limit.ts'
 import { claimFromDatabase, KeyRateLimit } from '../http/auth/key-rate-limit.ts'
@@ -147,7 +147,7 @@ export async function createRoutes(
     largestBody: Math.max(maxBodyBytes(config.maxImageBytes), BATCH_BODY_BYTES),
     memoryFraction,
   })
-  const unauthenticated = new RequestTurns<Sender>(({ ip }) => clientGroup(ip))
+  const unauthenticated = new RequestTurns<Peer>(({ ip }) => addressClient(ip))
   const server = await createServer({
     log,
     metrics,

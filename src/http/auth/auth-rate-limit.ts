@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { lruCache } from '../../lib/lru-cache.ts'
-import { clientGroup } from '../client.ts'
+import { addressClient } from '../client.ts'
 
 /** Addresses counted at a time; when there are more, the least recently seen one is forgotten. */
 const MAX_ADDRESSES = 50_000
@@ -29,7 +29,7 @@ export class AuthRateLimit {
    */
   count(address: string): number | undefined {
     const now = this.#clock.now()
-    const client = clientGroup(address)
+    const client = addressClient(address)
     let failures = this.#failures.get(client)
     // The second case: a clock that was set back must not prolong the window.
     if (failures === undefined || now >= failures.windowStart + WINDOW_MS || now < failures.windowStart) {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { declareErrors, tooManyRequests, type HttpError } from '../../lib/errors.ts'
 import { accountClient, type Client } from '../../lib/client.ts'
-import { addressClient } from '../client.ts'
+import { addressClient, type Peer } from '../client.ts'
 import { RequestTurns } from '../request-turns.ts'
 import type { AuthRateLimit } from './auth-rate-limit.ts'
 import type { KeyLimits, LimitedScope, Service } from './key-limits.ts'
@@ -36,13 +36,8 @@ export interface AuthenticatorOptions {
   readonly authRateLimit: AuthRateLimit
   readonly keyRateLimit: KeyRateLimit
   /** The turns of requests without a cached key. */
-  readonly unauthenticated: RequestTurns<Sender>
+  readonly unauthenticated: RequestTurns<Peer>
   readonly clock: Clock
-}
-
-/** Who sent a request. */
-export interface Sender {
-  readonly ip: string
 }
 
 /** Authenticates and authorises requests: checks the key, limits failures per address, enforces the rates of keys. */
@@ -50,8 +45,8 @@ export class Authenticator {
   readonly #identities: Identities
   readonly #authRateLimit: AuthRateLimit
   readonly #keyRateLimit: KeyRateLimit
-  readonly #unauthenticated: RequestTurns<Sender>
-  readonly #accounts = new RequestTurns<Identity>(({ accountId }) => accountId)
+  readonly #unauthenticated: RequestTurns<Peer>
+  readonly #accounts = new RequestTurns<Identity>(({ accountId }) => accountClient(accountId))
   readonly #clock: Clock
 
   constructor({ identities, authRateLimit, keyRateLimit, unauthenticated, clock }: AuthenticatorOptions) {
@@ -70,21 +65,21 @@ export class Authenticator {
    * others behind the same address, and keys of 160 random bits cannot be guessed. An expired key is not a guess,
    * so it is not counted.
    */
-  identify(key = '', access: Access, sender: Sender): Identity | Promise<Identity> {
+  identify(key = '', access: Access, peer: Peer): Identity | Promise<Identity> {
     const cached = this.#identities.identifyCached(key)
-    if (cached === undefined) return this.#lookUp(key, access, sender)
+    if (cached === undefined) return this.#lookUp(key, access, peer)
     const turn = this.#accounts.take(cached)
     return turn === undefined
       ? this.#authorize(cached, access)
       : turn.then(() => this.#authorize(cached, access))
   }
 
-  async #lookUp(key: string, access: Access, sender: Sender): Promise<Identity> {
-    await this.#unauthenticated.take(sender)
+  async #lookUp(key: string, access: Access, peer: Peer): Promise<Identity> {
+    await this.#unauthenticated.take(peer)
     if (key === '') throw keyErrors.key_missing()
-    const identity = await this.#identities.identify(key, addressClient(sender.ip))
+    const identity = await this.#identities.identify(key, addressClient(peer.ip))
     if (identity === undefined) {
-      this.#countFailure(sender.ip)
+      this.#countFailure(peer.ip)
       throw keyErrors.key_invalid()
     }
     return this.#authorize(identity, access)

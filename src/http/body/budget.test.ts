@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OverloadError } from '../../lib/errors.ts'
+import { requestClient } from '../../lib/client.ts'
 import { BodyBudget } from './budget.ts'
 
 const KIB = 1024
@@ -11,7 +12,7 @@ const newBudget = () => new BodyBudget({ minRate, largestBody: 8 * MIB, memoryFr
 
 /** Opens the memory of a body without a key, or with one, and lets it grow in steps of 128 KiB. */
 function hold(budget: BodyBudget, bytes: number, address: string, account?: number) {
-  const memory = budget.open(account, address)
+  const memory = budget.open(requestClient(account, address))
   const body = { memory, isDisplaced: false }
   memory.onDisplaced = () => (body.isDisplaced = true)
   for (let size = 0; size < bytes; size += 128 * KIB) memory.grow(128 * KIB)
@@ -50,7 +51,7 @@ test('a body whose key was found is charged to its account, and still stays', ()
   const body = hold(budget, 8 * MIB, 'a')
   body.memory.pin()
   assert.equal(body.memory.client, 'address a')
-  body.memory.assignTo(1)
+  body.memory.assignTo('account 1 at a')
   assert.equal(body.memory.client, 'account 1 at a')
   for (const address of 'bc') hold(budget, 8 * MIB, address)
   for (let i = 0; i < 4; i++) hold(budget, 8 * MIB, 'a', 1)

@@ -1,5 +1,5 @@
 import { ByteBudget, type ByteHold } from '../../lib/byte-budget.ts'
-import { requestClient, type Client } from '../../lib/client.ts'
+import { isAddress, type Client } from '../../lib/client.ts'
 import { isOverload } from '../../lib/errors.ts'
 import type { MinTransferRate } from './transfer-watch.ts'
 
@@ -37,21 +37,18 @@ export class BodyBudget {
 
   constructor({ minRate, largestBody, memoryFraction }: BodyBudgetOptions) {
     this.minRate = minRate
-    const budgetOf = (bytes: number) =>
-      new ByteBudget({ bytes, perClient: Math.max(largestBody, bytes * CLIENT_FRACTION) })
-    const small = Math.max(MIB, SMALL_RESERVE_BYTES * memoryFraction)
+    const budget = (bytes: number, largest: number) =>
+      new ByteBudget({ bytes, perClient: Math.max(largest, bytes * CLIENT_FRACTION) })
     const budgetsOf = (bytes: number) => ({
-      small: new ByteBudget({ bytes: small, perClient: small * CLIENT_FRACTION }),
-      large: budgetOf(Math.max(largestBody, bytes * memoryFraction)),
+      small: budget(Math.max(MIB, SMALL_RESERVE_BYTES * memoryFraction), SMALL_BYTES),
+      large: budget(Math.max(largestBody, bytes * memoryFraction), largestBody),
     })
     this.#keyed = budgetsOf(KEYED_BYTES)
     this.#unauthenticated = budgetsOf(UNAUTHENTICATED_BYTES)
   }
 
-  /** @param account undefined while no key is known. @param address from `clientGroup` */
-  open(account: number | undefined, address: string): BodyMemory {
-    const budgets = account === undefined ? this.#unauthenticated : this.#keyed
-    return new BodyMemory(budgets, this.#keyed, account, address)
+  open(client: Client): BodyMemory {
+    return new BodyMemory(client, (of) => (isAddress(of) ? this.#unauthenticated : this.#keyed))
   }
 }
 
@@ -59,23 +56,19 @@ export class BodyBudget {
 export class BodyMemory {
   /** Called when it was given to another client. */
   onDisplaced: () => void = () => {}
-  readonly #address: string
-  readonly #keyed: Budgets
-  #account: number | undefined
-  #budgets: Budgets
+  readonly #budgetsOf: (client: Client) => Budgets
+  #client: Client
   #isLarge = false
   #hold: ByteHold
 
-  constructor(budgets: Budgets, keyed: Budgets, account: number | undefined, address: string) {
-    this.#budgets = budgets
-    this.#keyed = keyed
-    this.#account = account
-    this.#address = address
+  constructor(client: Client, budgetsOf: (client: Client) => Budgets) {
+    this.#client = client
+    this.#budgetsOf = budgetsOf
     this.#hold = this.#open()
   }
 
   get client(): Client {
-    return requestClient(this.#account, this.#address)
+    return this.#client
   }
 
   /** @throws OverloadError if there is no memory for `bytes` more */
@@ -97,11 +90,10 @@ export class BodyMemory {
     this.#hold.pin()
   }
 
-  /** Charges the account whose key was found in the received body. */
-  assignTo(account: number): void {
-    if (this.#account !== undefined) return
-    this.#account = account
-    this.#budgets = this.#keyed
+  /** Charges the client whose key was found in the received body. */
+  assignTo(client: Client): void {
+    if (client === this.#client) return
+    this.#client = client
     this.#move(this.#hold.bytes)
     this.#hold.pin()
   }
@@ -112,8 +104,8 @@ export class BodyMemory {
   }
 
   #open(): ByteHold {
-    const { small, large } = this.#budgets
-    return (this.#isLarge ? large : small).open(this.client, () => this.onDisplaced())
+    const { small, large } = this.#budgetsOf(this.#client)
+    return (this.#isLarge ? large : small).open(this.#client, () => this.onDisplaced())
   }
 
   #move(bytes: number): void {

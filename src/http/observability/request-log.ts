@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { pino, type Logger } from 'pino'
-import { clientGroup } from '../client.ts'
+import { clientNetwork } from '../client.ts'
 import type { GracefulShutdown } from '../graceful-shutdown.ts'
 
 const WINDOW_MS = 60_000
@@ -64,7 +64,7 @@ export class LogQuota {
   take(ip: string | undefined): boolean {
     if (this.#maxLines === 0) return true
     if (this.#lines.size === 0) setTimeout(() => this.#report(), WINDOW_MS).unref()
-    const group = clientGroup(ip ?? '')
+    const group = clientNetwork(ip ?? '')
     const client = this.#lines.size < MAX_CLIENTS || this.#lines.has(group) ? group : OTHERS
     const lines = (this.#lines.get(client) ?? 0) + 1
     this.#lines.set(client, lines)
