@@ -20,7 +20,6 @@ const EXCLUDED = [
   '**/*-wasm.ts',
   'src/storage/database/migrations/**',
   'src/domainwatch/lookalikes/vocabulary.ts',
-  'src/cli/completion.ts',
   'scripts/language/phrases.ts',
 ]
 

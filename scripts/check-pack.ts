@@ -52,7 +52,6 @@ function helpOf(run: (...args: string[]) => string): void {
     const usage = `Usage: catalejo ${path.join(' ')} `
     assert.ok(`${run(...path, '--help')} `.startsWith(usage), usage)
   }
-  assert.match(run('completion', 'bash'), /complete -F _catalejo catalejo/)
   step('help of every command')
 }
 

@@ -1,4 +1,4 @@
-/** The `catalejo` command. Without arguments it runs the service. */
+/** The `catalejo` command. Without a command it runs the service. */
 import { CommanderError } from 'commander'
 import { createProgram } from './program.ts'
 import { USAGE } from './failure.ts'
@@ -12,7 +12,9 @@ const program = createProgram().hook('preAction', (_program, command) => {
 })
 
 try {
-  await program.parseAsync(words.length === 0 ? ['serve'] : words, { from: 'user' })
+  const { operands, unknown } = program.parseOptions(words)
+  const isBare = operands.length === 0 && unknown.length === 0
+  await program.parseAsync(isBare ? [...words, 'serve'] : words, { from: 'user' })
 } catch (error) {
   // The parser has reported the error, or shown the help.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : USAGE

@@ -4,7 +4,7 @@ import { IMPORT_FORMATS } from '../domainwatch/import/format.ts'
 import { ALL_SCOPES, SERVICES } from '../http/auth/key-limits.ts'
 import { DELIVERY_MODES } from '../imagestore/links/delivery-mode.ts'
 import { VERSION } from '../lib/version.ts'
-import { CatalejoCommand, SettingOption, showHelp } from './command.ts'
+import { CatalejoCommand, SettingOption } from './command.ts'
 import { COULD_NOT_VERIFY } from './failure.ts'
 
 const DATABASE = ['data', 'database-url']
@@ -36,22 +36,6 @@ export function createProgram(): CatalejoCommand {
   defineDomainCommands(program)
   defineMaintenanceCommands(program)
 
-  program
-    .command('help')
-    .summary('show the help of a command')
-    .description('Shows the same as COMMAND --help; without a command, the list of commands.')
-    .argument('[COMMAND...]', 'words of the command')
-    .examples('catalejo help key create')
-    .action((words: string[]) => showHelp(program, words))
-  program
-    .command('completion')
-    .summary('print a script that completes commands in a shell')
-    .description(
-      'Prints a script with which the shell completes commands, flags and the values they take. Load it in the start file of the shell.',
-    )
-    .addArgument(program.createArgument('<SHELL>', 'shell').choices(['bash', 'zsh', 'fish']))
-    .examples('source <(catalejo completion bash)', 'catalejo completion fish | source')
-    .action(async (shell: string) => (await import('./completion.ts')).printCompletion(program, shell))
   return program
 }
 

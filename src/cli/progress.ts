@@ -9,10 +9,6 @@ export interface ProgressOutput {
 
 const REDRAW_MS = 200
 const LINE_MS = 5_000
-/** Widths in characters. A bar with less room than `MIN_BAR` is omitted. */
-const MAX_BAR = 24
-const MIN_BAR = 4
-const MIN_NAME = 12
 
 interface Part {
   readonly name: string
@@ -44,18 +40,15 @@ export function createProgress(
 
   function show(): void {
     if (part === undefined) return
-    const { name, words, share } = progressOf(part, now())
+    const line = lineOf(part, (now() - part.startedAt) / 1_000)
     // A line that wraps cannot be redrawn.
-    if (isTerminal) output.write(`\r\u001b[K${fitted(name, words, share, (output.columns ?? 80) - 1)}`)
-    else output.write(`${name}: ${words}\n`)
+    output.write(isTerminal ? `\r\u001b[K${line.slice(0, (output.columns ?? 80) - 1)}` : `${line}\n`)
   }
 
   function end(): void {
     clearInterval(timer)
-    timer = undefined
-    if (part === undefined) return
     show()
-    if (isTerminal) output.write('\n')
+    if (isTerminal && part !== undefined) output.write('\n')
     part = undefined
   }
 
@@ -80,49 +73,24 @@ export function createProgress(
   }
 }
 
-/** @returns the text for a part, and the share that is done, from 0 to 1, if it is known */
-function progressOf(part: Part, now: number): { name: string; words: string; share: number | undefined } {
-  const { name, total, unit, count, before, bytes } = part
+/** `images: 25 of 100, 25 %, 5/s, 1.2 MB/s, 0:15 left` */
+function lineOf({ name, total, unit, count, before, bytes }: Part, elapsed: number): string {
   const amount = unit === 'bytes' ? bytesText : String
-  const seconds = Math.max(0.001, (now - part.startedAt) / 1_000)
+  const seconds = Math.max(0.001, elapsed)
   const rate = (count - before) / seconds
-  const share = total === undefined ? undefined : total === 0 ? 1 : Math.min(1, count / total)
-  const words: string[] = []
-  if (total !== undefined && share !== undefined) {
-    words.push(`${amount(count)} of ${amount(total)}, ${Math.floor(share * 100)} %`)
-  } else if (count > 0) words.push(amount(count))
+  const words = [
+    total === undefined
+      ? amount(count)
+      : `${amount(count)} of ${amount(total)}, ${total === 0 ? 100 : Math.floor(Math.min(1, count / total) * 100)} %`,
+  ]
   if (count > 0) words.push(`${amount(Math.round(rate))}/s`)
   if (bytes > 0) words.push(`${bytesText(bytes / seconds)}/s`)
   if (total === undefined || count >= total) words.push(`after ${duration(seconds)}`)
   else if (rate > 0) words.push(`${duration((total - count) / rate)} left`)
-  return { name, words: words.join('  '), share }
+  return `${name}: ${words.join(', ')}`
 }
 
-/** Fits a line into `width` characters by shortening the bar first, then the middle of the name. */
-function fitted(name: string, words: string, share: number | undefined, width: number): string {
-  const room = Math.min(MAX_BAR, width - `${name}: []  ${words}`.length)
-  if (share !== undefined && room >= MIN_BAR) {
-    const filled = Math.floor(share * room)
-    return `${name}: [${'#'.repeat(filled)}${'-'.repeat(room - filled)}]  ${words}`
-  }
-  const most = Math.max(MIN_NAME, width - `: ${words}`.length)
-  return `${shortened(name, most)}: ${words}`.slice(0, width)
-}
-
-function shortened(name: string, most: number): string {
-  if (name.length <= most) return name
-  const half = Math.floor((most - 1) / 2)
-  return `${name.slice(0, most - 1 - half)}…${name.slice(-half)}`
-}
-
-const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']
-
-/** Bytes in a decimal unit with one decimal place: `41.5 MB`. */
-function bytesText(bytes: number): string {
-  const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)))
-  const value = bytes / 1_000 ** power
-  return `${power === 0 ? Math.round(value) : value.toFixed(1)} ${UNITS[power] ?? ''}`
-}
+const bytesText = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 
 function duration(seconds: number): string {
   const whole = Math.round(seconds)

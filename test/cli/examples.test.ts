@@ -13,7 +13,7 @@ const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
 const PICTURE = fileURLToPath(new URL('../../assets/catalejo.png', import.meta.url))
 
 /** They run until stopped, or need another shell. */
-const OTHERS = ['catalejo serve', 'catalejo changes --follow yes', 'catalejo completion fish | source']
+const OTHERS = ['catalejo serve', 'catalejo changes --follow yes']
 
 test('the examples of all commands work when pasted after a first start', { timeout: 240_000 }, async () => {
   await using folder = await temporaryFolder()

@@ -29,7 +29,7 @@ export async function killedAfter(text: string, args: readonly string[]): Promis
   assert.equal(child.signalCode, 'SIGKILL', stderr())
 }
 
-const PROGRESS = /, \d+ %(?: {2}|$)|(?:: | {2})after \d+:\d\d$/
+const PROGRESS = /, \d+ %(?:,|$)|, after [\d:]+$/
 
 /** The lines of standard error, without those that show progress: the slower the machine, the more of them. */
 export const messagesIn = (stderr: string): string[] =>
