@@ -1,4 +1,4 @@
-// AssemblyScript, not TypeScript: compiled by scripts/build-wasm.ts into src/lib/perceptual-hash/kernels-wasm.ts.
+// AssemblyScript, not TypeScript: compiled by npm run generate into src/lib/perceptual-hash/kernels-wasm.ts.
 // The callers (dhash.ts and scan.ts there) lay out the memory; nothing is allocated here.
 
 const OUTPUTS: i32 = 9

@@ -27,6 +27,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
+      // It would warn on a slow machine.
+      checks: { pluginTimings: false },
       output: {
         codeSplitting: {
           groups: [{ name: 'common', test: (id) => COMMON.some((pattern) => pattern.test(id)) }],

@@ -3,7 +3,7 @@
  * builds the console with it. Plain JavaScript, because Node 20 runs no TypeScript.
  */
 import { execSync } from 'node:child_process'
-import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
 linkNode()
@@ -17,7 +17,10 @@ function linkNode() {
   const link = join('node_modules', '.bin', 'node')
   const names = ['node', 'node-bin'].map((prefix) => `${prefix}-${process.platform}-${process.arch}`)
   const name = names.find((candidate) => existsSync(join('node_modules', candidate, 'bin', 'node')))
-  if (name === undefined || existsSync(link)) return
+  if (name === undefined) return
+  // The headers for compiling addons are 67 of its 189 MB.
+  rmSync(join('node_modules', name, 'include'), { recursive: true, force: true })
+  if (existsSync(link)) return
   mkdirSync(join('node_modules', '.bin'), { recursive: true })
   symlinkSync(join('..', name, 'bin', 'node'), link)
 }

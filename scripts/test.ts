@@ -3,6 +3,7 @@
  * defined in `test/tiers.ts`, CONTRIBUTING says what each is for.
  */
 import { parseArgs } from 'node:util'
+import { chromiumPath } from '../test/servers/packages.ts'
 import { startPostgres, type TestPostgres } from '../test/support/postgres.ts'
 import { forgetResults, keepResults, printResults, printTotal, titleOf } from './test/results.ts'
 import { runPass, type Ended, type Results, type RunOptions } from './test/run.ts'
@@ -40,6 +41,11 @@ if (passes.every((each) => each.passes.length === 0)) {
   process.exit(1)
 }
 
+if (passes.some((each) => each.tier === 'browser' && each.passes.length > 0)) {
+  await import('./build-console.ts')
+  // Unpacked here, because several files would do it at the same time.
+  process.env['TEST_CHROMIUM'] = await chromiumPath()
+}
 const needsPostgres = passes.some((each) => each.passes.some((pass) => pass.needsPostgres))
 const postgres = needsPostgres ? await startPostgres(process.env['TEST_POSTGRES_BIN']) : undefined
 // Stopping the tests stops their servers.
@@ -56,7 +62,6 @@ try {
 if (done.length > 1) printTotal(done)
 
 async function runTier(tier: Tier, ofTier: readonly Pass[]): Promise<void> {
-  if (tier === 'browser') await import('./build-console.ts')
   const options: RunOptions = { postgresUrl: postgres?.url, name: values.name, watch: values.watch }
   const all: Results[] = []
   for (const pass of ofTier) {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, suite, test } from 'node:test'
-import chromium from '@sparticuz/chromium'
 import { chromium as playwright, type Browser } from 'playwright-core'
+import { chromiumPath } from '../servers/packages.ts'
 import { expectedHash, gradient, ImageClient } from '../support/images.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -44,7 +44,7 @@ suite('images in a browser', () => {
     service = await startService()
     client = new ImageClient(service.url, service.imageKey)
     browser = await playwright.launch({
-      executablePath: process.env['TEST_CHROMIUM'] ?? (await chromium.executablePath()),
+      executablePath: await chromiumPath(),
       args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
       timeout: TIMEOUT_MS,
     })

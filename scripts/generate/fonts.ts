@@ -2,7 +2,7 @@
  * Cuts the console's two typefaces down to the letters of its languages, into console/design/fonts, whose files are committed.
  * Both are under the SIL Open Font License 1.1, which allows it; neither reserves its name.
  */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import subset from 'subset-font'
 
 const FONTS = [
@@ -21,12 +21,13 @@ const CODE_POINTS = [
 /** Kerning and accents, figures of one width, the zero with a stroke. Ligatures would make of `->` what is not in a name. */
 const FEATURES = ['kern', 'mark', 'ccmp', 'locl', 'tnum', 'zero']
 
-const target = new URL('../console/design/fonts/', import.meta.url)
-await mkdir(target, { recursive: true })
-for (const [from, to] of FONTS) {
-  const font = await readFile(new URL(`../node_modules/${from}`, import.meta.url))
-  const text = String.fromCodePoint(...CODE_POINTS)
-  const small = await subset(font, text, { targetFormat: 'woff2', keepFeatures: FEATURES })
-  await writeFile(new URL(to, target), small)
-  console.log(`${to}: ${font.byteLength} to ${small.byteLength} bytes`)
+export async function generate(): Promise<ReadonlyMap<string, Buffer>> {
+  const files = new Map<string, Buffer>()
+  for (const [from, to] of FONTS) {
+    const font = await readFile(new URL(import.meta.resolve(from)))
+    const text = String.fromCodePoint(...CODE_POINTS)
+    const small = await subset(font, text, { targetFormat: 'woff2', keepFeatures: FEATURES })
+    files.set(`console/design/fonts/${to}`, small)
+  }
+  return files
 }
