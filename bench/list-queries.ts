@@ -1,9 +1,17 @@
 // Measures pages of `list` in process, without the server: the search in the name index and the JSON of a page, at each
 // of `--sizes`. The floor passes over the bytes of all names once, which a search without an index cannot avoid.
 import { aLabelOf } from '../src/lib/domain-names.ts'
-import { columnsOf, mergeParts, parseTimestamp, partOf, Segment } from '../src/lib/name-index/index.ts'
+import {
+  columnsOf,
+  finishNow,
+  mergeParts,
+  parseTimestamp,
+  partOf,
+  Segment,
+  TimeSlice,
+} from '../src/lib/name-index/index.ts'
 import { filterParameters, readFilters } from '../src/domainwatch/filters.ts'
-import { findPage } from '../src/domainwatch/list/index-page.ts'
+import { findPage } from '../src/domainwatch/list/search.ts'
 import { hitsToJson } from '../src/domainwatch/list/page-json.ts'
 import { parseParameters, parseQuery } from '../src/http/parameters.ts'
 import { readDictionary } from '../src/domainwatch/words/dictionary.ts'
@@ -67,21 +75,16 @@ function segmentOfAll(count: number): Segment {
 function answer(segment: Segment, query: string): Buffer {
   const values = parseParameters(filterParameters, parseQuery(query))
   if (!values.ok) throw new Error(`${query} is not a list`)
-  const found = findPage(
-    { registered: [segment], deleted: [] },
-    {
-      sources: [{ kind: 'all' }],
-      filters: readFilters(values.values),
-      order: 'registered',
-      ascending: false,
-      after: undefined,
-      stage: undefined,
-      limit: PAGE,
-      now: Date.now(),
-    },
-  )
-  if (found === undefined) throw new Error(`the index does not answer ${query}`)
-  return hitsToJson(found.items, NOTHING, NOTHING)
+  const listing = {
+    sources: [{ kind: 'all' }],
+    filters: readFilters(values.values),
+    order: 'registered',
+    ascending: false,
+    limit: PAGE,
+    now: Date.now(),
+  } as const
+  const found = findPage({ registered: [segment], deleted: [] }, listing, new TimeSlice())
+  return hitsToJson(finishNow(found).items, NOTHING, NOTHING)
 }
 
 /** @returns median and p99 of the processor time, in milliseconds */

@@ -68,6 +68,12 @@ export const limitsAnswer = answer(
   { account: 'fotos', max_images: 100_000, max_bytes: null, delivery: 'open' },
 )
 
+export const releasedAnswer = answer(
+  { account, count: integer('Records that the account held until now') },
+  'The records were released',
+  { account: 'grupo', count: 20 },
+)
+
 export const keysAnswer = answer(
   {
     count: integer(),

@@ -1,32 +1,45 @@
 import { openDatabase } from '../server/open-database.ts'
 import { systemClock } from '../lib/clock.ts'
-import { EXPORT_FORMATS, exportText } from '../domainwatch/export.ts'
-import { DomainLists } from '../domainwatch/list/domain-lists.ts'
+import { EXPORT_FORMATS, exportText, type ExportedRecord } from '../domainwatch/export.ts'
+import { isExpired } from '../domainwatch/limits.ts'
+import { recordsAfter } from '../domainwatch/queries-records.ts'
 import { FIELD_NAMES, fieldsParameter, RecordFields } from '../domainwatch/record-fields.ts'
 import { readDictionary } from '../domainwatch/words/dictionary.ts'
 import type { Options } from './command.ts'
 import { fail, usageFault } from './failure.ts'
 import { abortOnSignal } from './instance.ts'
 import type { Change } from '../storage/database/changes/change.ts'
+import type { Database } from '../storage/database/database.ts'
 import type { ChangeLog } from '../storage/database/changes/change-log.ts'
 
-const EVERYTHING = { filters: { reserve: false, rev: false, dis: false }, ascending: false }
+/** Records read at a time. */
+const PART = 2_000
 
-/** `catalejo export`: prints every record on standard output. Works while the service runs. */
+/** `catalejo export`: prints every record on standard output, in the order of names. Works while the service runs. */
 export async function exportAll({ config, own }: Options): Promise<void> {
   const format = EXPORT_FORMATS.find((name) => name === own['format']) ?? 'csv'
   const fields = typeof own['fields'] === 'string' ? fieldsParameter.parse(own['fields']) : undefined
   if (fields !== undefined && 'takes' in fields)
     return usageFault(`--fields takes all, or a list separated by commas of ${FIELD_NAMES.join(', ')}`)
   await using database = await openDatabase(config, { existing: true })
-  const rows = new DomainLists(database, systemClock).rows(EVERYTHING)
   const { split } = readDictionary(config.words)
   const records = new RecordFields(database, systemClock, { timeZone: config.timeZone, split })
   const further = fields && { fields: fields.value, read: records.byName.bind(records) }
-  const fault = await writeAll(process.stdout, exportText(rows, format, further))
+  const fault = await writeAll(process.stdout, exportText(allRecords(database), format, further))
   // The reader may stop early.
   if (fault === undefined || fault.code === 'EPIPE') return
   fail(`the export could not be written: ${fault.message}`)
+}
+
+async function* allRecords({ scanner }: Database): AsyncGenerator<readonly ExportedRecord[]> {
+  for (let after = ''; ;) {
+    const records = await scanner.all(recordsAfter(after, PART))
+    const now = systemClock.now()
+    yield records.filter(({ discarded_at: at }) => at === null || !isExpired(at, now))
+    const last = records.at(-1)
+    if (last === undefined || records.length < PART) return
+    after = last.name
+  }
 }
 
 /** Writes no faster than the output is read. Returns the error that ended it, if any. */

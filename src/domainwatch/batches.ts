@@ -86,7 +86,7 @@ export class DomainBatches {
       const constants = [localDateTime(now, timeZone), now, seenAt, account]
       const found = await tx.runMany(statements.markDomains, constants, batch.rows)
       if (found < batch.count) throw await unknownNames(tx, dialect, batch.names)
-      await endClaimsOf(tx, dialect, accountId, batch.names, now)
+      await endClaimsOf(tx, dialect, accountId, batch.decided, now)
     })
     return batch.count
   }

@@ -9,7 +9,7 @@ export const domainErrors = declareErrors({
   names_not_recorded: [500, recordsWithFaults],
   record_changed: [409, 'El registro cambió mientras tanto'],
   not_saved: [500, 'No se han podido guardar los datos'],
-  too_many_claims: [409, (max: number) => `La cuenta ya tiene ${max} registros en revisión`],
+  too_many_claims: [409, (max: number) => `La cuenta ya tiene ${max} registros tomados`],
 
   domain_invalid: [400, 'El nombre debe ser un nombre de dominio completo, con el sufijo .cl'],
   domain_not_found: [404, 'El dominio no existe'],

@@ -1,7 +1,12 @@
 import { escapeHidden, toCell } from '../lib/free-text.ts'
-import type { SqlValue } from '../storage/database/sql.ts'
 import { REQUIRED_FIELDS_OF_EXPORT } from './parse-record.ts'
-import type { FieldName, FieldValue, FurtherFields } from './record-fields.ts'
+import {
+  listedFields,
+  type FieldName,
+  type FieldValue,
+  type FurtherFields,
+  type ListedRecord,
+} from './record-fields.ts'
 
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
@@ -10,12 +15,16 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 const EXPORT_FIELDS = [...REQUIRED_FIELDS_OF_EXPORT, 'deleted_at', 'discarded_at'] as const
 
 type ExportField = (typeof EXPORT_FIELDS)[number]
-type ExportedRecord = Readonly<Record<string, SqlValue | FieldValue>>
+type ExportedFields = Readonly<Record<string, FieldValue>>
+
+export interface ExportedRecord extends ListedRecord {
+  readonly deleted_at: string | null
+}
 
 interface Format {
   readonly type: string
   readonly head: (fields: readonly string[]) => string
-  readonly line: (record: ExportedRecord) => string
+  readonly line: (record: ExportedFields) => string
 }
 
 export const exportFormats: Readonly<Record<ExportFormat, Format>> = {
@@ -40,9 +49,9 @@ export interface FurtherExport {
   ) => Promise<ReadonlyMap<string, FurtherFields>>
 }
 
-/** Serialises all rows (in parts, with the `COLUMNS` of the queries). Holds one part at a time. */
+/** Serialises all records. Holds one part at a time. */
 export async function* exportText(
-  parts: AsyncIterable<readonly SqlValue[][]>,
+  parts: AsyncIterable<readonly ExportedRecord[]>,
   format: ExportFormat,
   further?: FurtherExport,
 ): AsyncGenerator<string> {
@@ -50,44 +59,36 @@ export async function* exportText(
   const fields = further?.fields.filter((name) => !EXPORT_FIELDS.some((field) => field === name)) ?? []
   const names = head([...EXPORT_FIELDS, ...fields])
   if (names !== '') yield names
-  for await (const rows of parts) {
+  for await (const records of parts) {
     if (further === undefined || fields.length === 0) {
-      yield rows.map((row) => line(recordOf(row))).join('')
+      yield records.map((record) => line(fieldsOf(record))).join('')
       continue
     }
-    const names = rows.map(([name]) => String(name))
-    const added = await further.read(names, fields)
-    yield rows
-      .map((row) => {
-        const record = recordOf(row)
-        const more = added.get(String(record.name))
+    const added = await further.read(
+      records.map(({ name }) => name),
+      fields,
+    )
+    yield records
+      .map((record) => {
+        const more = added.get(record.name)
         // It was deleted since its part was read.
-        return more === undefined ? '' : line({ ...record, ...more })
+        return more === undefined ? '' : line({ ...fieldsOf(record), ...more })
       })
       .join('')
   }
 }
 
-function recordOf(row: readonly SqlValue[]): Readonly<Record<ExportField, SqlValue>> {
-  const [name = '', length = 0, agent = '', status = 0, reserved = 0, revision = 0, ...dates] = row
-  const [discardedAt = null, date_reg = '', date_mod = '', deleted_at = null] = dates
+function fieldsOf(record: ExportedRecord): Readonly<Record<ExportField, FieldValue>> {
+  const { discarded_at, deleted_at } = record
   return {
-    name,
-    length,
-    agent,
-    status,
-    reserved,
-    revision,
-    discarded: discardedAt === null ? 0 : 1,
-    date_reg,
-    date_mod,
+    ...listedFields(record),
     deleted_at,
-    discarded_at: discardedAt === null ? null : new Date(Number(discardedAt)).toISOString(),
+    discarded_at: discarded_at === null ? null : new Date(discarded_at).toISOString(),
   }
 }
 
 /** RFC 4180, section 2. Texts that a spreadsheet would take for a formula are escaped; the import undoes that. */
-function csvField(value: SqlValue | FieldValue): string {
+function csvField(value: FieldValue): string {
   if (value === null) return ''
   // Tags contain no space.
   const given = Array.isArray(value) ? value.join(' ') : value

@@ -8,9 +8,6 @@ import {
 } from '../lib/name-index/index.ts'
 import { hasAtMostCharacters } from '../lib/text.ts'
 import { flag, text, type Parameter, integer } from '../http/parameters.ts'
-import type { Dialect, GlobPart } from '../storage/database/dialect.ts'
-import type { Sql } from '../storage/database/sql.ts'
-import * as conditions from './queries-conditions.ts'
 import { MAX_TAG_CHARACTERS } from './tags.ts'
 
 /** The kinds of filters that the table in `filters.ts` is made of. */
@@ -23,10 +20,9 @@ export interface Filter<Given, Wanted> {
   readonly conditions: (wanted: Wanted) => readonly Condition[]
 }
 
-/** A condition on a record, for each engine. */
+/** A condition on a record, and the same for the index. */
 export interface Condition {
   readonly matches: (record: FilteredRecord) => boolean
-  readonly sql: conditions.SqlCondition
   readonly index: IndexTerm
 }
 
@@ -62,24 +58,15 @@ export function filter<T>(parameter: Parameter<T>, condition: (wanted: T) => Con
   return { parameter, read: (given) => given, conditions: (wanted) => [condition(wanted)] }
 }
 
-interface Trait {
-  readonly has: (record: FilteredRecord) => boolean
-  /** @param value 1 for records that have it, 0 for those that have not */
-  readonly sql: (value: number) => conditions.SqlCondition
-}
+type Trait = (record: FilteredRecord) => boolean
 
 /** What a record has or has not, besides names with some characters. */
 const TRAITS = {
-  // The column of the A-label tells.
-  idn: { has: ({ name }) => hasIdnLetter(name), sql: conditions.isIdn },
-  status: { has: ({ status }) => status === 1, sql: (value) => conditions.bitIs('status', value) },
-  reserved: { has: ({ reserved }) => reserved === 1, sql: (value) => conditions.bitIs('reserved', value) },
-  revision: { has: ({ revision }) => revision === 1, sql: (value) => conditions.bitIs('revision', value) },
-  discarded: {
-    has: ({ discarded_at }) => discarded_at !== null,
-    sql: (value) => conditions.isSet('discarded_at', value),
-  },
-  seen: { has: ({ seen_at }) => seen_at !== null, sql: (value) => conditions.isSet('seen_at', value) },
+  status: ({ status }) => status === 1,
+  reserved: ({ reserved }) => reserved === 1,
+  revision: ({ revision }) => revision === 1,
+  discarded: ({ discarded_at }) => discarded_at !== null,
+  seen: ({ seen_at }) => seen_at !== null,
 } satisfies Readonly<Partial<Record<Extract<IndexTerm, { readonly kind: 'bit' }>['of'], Trait>>>
 
 type TraitName = keyof typeof TRAITS | CharacterMark
@@ -89,17 +76,13 @@ const hasOwnTrait = (of: TraitName): of is keyof typeof TRAITS => Object.hasOwn(
 /** The trait of names that contain one of these characters. */
 function characterTrait(characters: string): Trait {
   const pattern = new RegExp(`[${characters}]`)
-  return {
-    has: ({ name }) => pattern.test(name),
-    sql: (value) => conditions.nameIs(value, (dialect, name) => dialect.containsAny(name, characters)),
-  }
+  return ({ name }) => pattern.test(name)
 }
 
 function traitIs(of: TraitName, value: number): Condition {
-  const trait = hasOwnTrait(of) ? TRAITS[of] : characterTrait(CHARACTER_MARKS[of].characters)
+  const has = hasOwnTrait(of) ? TRAITS[of] : characterTrait(CHARACTER_MARKS[of].characters)
   return {
-    matches: (record) => trait.has(record) === (value === 1),
-    sql: trait.sql(value),
+    matches: (record) => has(record) === (value === 1),
     index: { kind: 'bit', of, value },
   }
 }
@@ -124,7 +107,6 @@ export function traitFlag(
 /** How a name, or its A-label, is compared with a text. */
 interface NameComparison {
   readonly matches: (name: string, wanted: string) => boolean
-  readonly sql: (dialect: Dialect, column: Sql, wanted: string) => Sql
   /** The same as a pattern of `*` and `?`; undefined if no name can match. */
   readonly glob: (wanted: string) => string | undefined
 }
@@ -142,7 +124,6 @@ export function nameFilter(description: string, compare: NameComparison): Filter
 
 const CONTAINS: NameComparison = {
   matches: (name, wanted) => name.includes(wanted),
-  sql: (dialect, column, wanted) => dialect.contains(column, wanted),
   glob: (wanted) => withoutWildcards(wanted, `*${wanted}*`),
 }
 
@@ -164,7 +145,6 @@ function nameCondition(wanted: SearchText, compare: NameComparison): Condition {
     matches: ({ name }) =>
       compare.matches(name, wanted.text) ||
       (wanted.ascii !== undefined && hasIdnLetter(name) && compare.matches(aLabelOf(name), wanted.ascii)),
-    sql: conditions.nameMatches(wanted, compare.sql),
     index: {
       kind: 'name',
       glob: compare.glob(wanted.text),
@@ -179,7 +159,6 @@ export function sinceFilter(of: DateColumn, description: string): Filter<string,
   const column = DATE_COLUMNS[of]
   return filter(dateTime(description, '00:00:00'), (wanted) => ({
     matches: (record) => (record[column] ?? '') >= wanted,
-    sql: conditions.isAt(column, '>=', wanted),
     index: { kind: 'date', of, from: wanted },
   }))
 }
@@ -192,7 +171,6 @@ export function untilFilter(of: DateColumn, description: string): Filter<string,
       const date = record[column]
       return date !== null && date <= wanted
     },
-    sql: conditions.isAt(column, '<=', wanted),
     index: { kind: 'date', of, to: wanted },
   }))
 }
@@ -229,19 +207,6 @@ function lowerCase(description: string, max: number, form: RegExp, takes: string
 export const word = (description: string) => lowerCase(description, MAX_WORD, /^\p{L}+$/u, TAKES_WORD)
 export const tag = (description: string) =>
   lowerCase(description, MAX_TAG_CHARACTERS, /^[\p{L}\p{N}-]+$/u, TAKES_TAG)
-
-const MANY: GlobPart = { wild: 'many' }
-const ONE: GlobPart = { wild: 'one' }
-
-/** Splits a pattern with `*` and `?`. Consecutive stars are one. */
-export function globParts(pattern: string): readonly GlobPart[] {
-  return (pattern.match(/\*+|\?|[^*?]+/g) ?? []).map((part) =>
-    part.startsWith('*') ? MANY : part === '?' ? ONE : part,
-  )
-}
-
-export const startingWith = (text: string): readonly GlobPart[] => [text, MANY]
-export const endingWith = (text: string): readonly GlobPart[] => [MANY, text]
 
 /**
  * Whether the pattern matches the whole text. On a mismatch only the last star before it is extended by one

@@ -13,14 +13,10 @@ import {
   type Condition,
   type Filter,
   type FilteredRecord,
-  endingWith,
-  globParts,
   matchesGlob,
-  startingWith,
   traitFilter,
   traitFlag,
 } from './filter-kinds.ts'
-import * as conditions from './queries-conditions.ts'
 
 export type { FilteredRecord } from './filter-kinds.ts'
 
@@ -28,10 +24,10 @@ export type { FilteredRecord } from './filter-kinds.ts'
 export const MAX_WORDS = 6
 
 /**
- * The filters of domain records: the only place that defines one. The parameters of the API, and the engines that apply
- * filters (`matches` for events and watches, the SQL of `queries.ts`, the query plan of the index in memory) are derived from
- * this table. `test/domainwatch/filter-table.test.ts` compares the engines with each other, and checks the console and the
- * documentation against the table.
+ * The filters of domain records: the only place that defines one. The parameters of the API, and all that applies filters
+ * (`matches` for events, watches and the queue, the query plan of the index in memory) are derived from this table.
+ * `test/domainwatch/filter-table.test.ts` compares the index with `matches`, and checks the console and the documentation
+ * against the table.
  */
 const table = {
   search: searchFilter('Only names that contain this text; of several words, separated by spaces, all'),
@@ -43,36 +39,30 @@ const table = {
     conditions: (wanted: string): readonly Condition[] => [
       {
         matches: ({ agent }) => agent.toLowerCase().includes(wanted),
-        sql: conditions.agentContains(wanted),
         index: { kind: 'agent', text: wanted },
       },
     ],
   },
   starts: nameFilter('Only names that begin with this text', {
     matches: (name, wanted) => name.startsWith(wanted),
-    sql: (dialect, column, wanted) => dialect.glob(column, startingWith(wanted)),
     glob: (wanted) => withoutWildcards(wanted, `${wanted}*`),
   }),
   ends: nameFilter('Only names that end with this text', {
     matches: (name, wanted) => name.endsWith(wanted),
-    sql: (dialect, column, wanted) => dialect.glob(column, endingWith(wanted)),
     glob: (wanted) => withoutWildcards(wanted, `*${wanted}`),
   }),
   pattern: nameFilter('Only names like this: `*` stands for any text, `?` for any one character', {
     matches: matchesGlob,
-    sql: (dialect, column, wanted) => dialect.glob(column, globParts(wanted)),
     glob: (wanted) => wanted,
   }),
   length: filter(integer('Only names of this many characters', 1, MAX_LABEL_CHARACTERS), (wanted) => ({
     matches: ({ name }) => name.length === wanted,
-    sql: conditions.lengthIs('=', wanted),
     index: { kind: 'length', min: wanted, max: wanted },
   })),
   min_length: filter(
     integer('Only names of this many characters or more', 1, MAX_LABEL_CHARACTERS),
     (wanted) => ({
       matches: ({ name }) => name.length >= wanted,
-      sql: conditions.lengthIs('>=', wanted),
       index: { kind: 'length', min: wanted },
     }),
   ),
@@ -80,7 +70,6 @@ const table = {
     integer('Only names of this many characters or fewer', 1, MAX_LABEL_CHARACTERS),
     (wanted) => ({
       matches: ({ name }) => name.length <= wanted,
-      sql: conditions.lengthIs('<=', wanted),
       index: { kind: 'length', max: wanted },
     }),
   ),
@@ -103,20 +92,17 @@ const table = {
   seen: traitFilter('seen', 'Only domains that someone has decided on (1) or no one has (0)'),
   tag: filter(tag('Only records with this tag'), (wanted) => ({
     matches: ({ tags }) => tags?.includes(` ${wanted} `) === true,
-    sql: conditions.hasTag(wanted),
     index: { kind: 'tag', tag: wanted },
   })),
   words: filter(
     integer('Only names that consist of this many words of the dictionary', 1, MAX_WORDS),
     (wanted) => ({
       matches: ({ words }) => words !== null && words.split(' ').length - 2 === wanted,
-      sql: conditions.wordCountIs(wanted),
       index: { kind: 'words', count: wanted },
     }),
   ),
   word: filter(word('Only names one of whose words is this'), (wanted) => ({
     matches: ({ words }) => words?.includes(` ${wanted} `) === true,
-    sql: conditions.hasWord(wanted),
     index: { kind: 'word', word: wanted },
   })),
 }

@@ -1,15 +1,12 @@
 import type { HttpServer } from '../http/server.ts'
-import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
 import type { Tasks } from '../lib/tasks.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
-import type { Metrics } from '../http/observability/metrics.ts'
 import { DomainBatches } from './batches.ts'
 import { DnsObservations } from './history/dns-observations.ts'
 import type { ObservedType } from './history/queries.ts'
 import { storeObservations } from './history/store-observations.ts'
-import { DatabaseLists } from './list/database-lists.ts'
 import { DomainLists } from './list/domain-lists.ts'
 import { RecordFields } from './record-fields.ts'
 import type { Subscriptions } from './subscriptions.ts'
@@ -31,10 +28,8 @@ import { watchAtomRoute, watchesRoutes } from './routes/watches.ts'
 import { ClaimQueue } from './queue/claim-queue.ts'
 import { recordedNames, LookalikeSearch, type ReadNames } from './lookalikes/search.ts'
 import { Statistics } from './stats/statistics.ts'
-import { NameIndex, type NameIndexStats } from './list/name-index.ts'
-import type { IndexFile } from './tasks/snapshot-file.ts'
+import type { NameIndex } from './list/name-index.ts'
 import type { Dictionary } from './words/dictionary.ts'
-import { NameSplits } from './words/split-names.ts'
 
 export { allowAddresses } from './outgoing/connect.ts'
 export { Feeds, type FeedStatus } from './feeds/index.ts'
@@ -45,7 +40,8 @@ export type { ChannelSettings } from './watches/channels/index.ts'
 export { BATCH_BODY_BYTES } from './routes/batches.ts'
 export { hasEndedClaims, sweepClaims } from './purge.ts'
 export { hasExpired, hasOldHistory, purgeExpired, sweepHistory } from './purge.ts'
-export { defaultIndexMemory } from './list/index-memory.ts'
+export { releaseClaims } from './queue/release.ts'
+export { NameIndex, type NameIndexStats } from './list/name-index.ts'
 export { readDictionary, type Dictionary } from './words/dictionary.ts'
 export { areNamesSplit, splitFewNames, splitNames } from './words/split-names.ts'
 
@@ -64,12 +60,8 @@ export interface DomainwatchOptions {
   readonly dictionary: Dictionary
   /** Maximum concurrent DNS look-ups of bulk calls, and the same number of single ones. */
   readonly dnsInFlight: number
-  /** Maximum memory of the list index, in bytes; 0 disables it. */
-  readonly searchMemory: number
-  /** Where the index is stored for the next start. */
-  readonly searchFile: IndexFile
-  readonly metrics: Metrics
-  readonly log: Logger
+  /** What answers lists, counts, exports and the queue. */
+  readonly nameIndex: NameIndex
 }
 
 /** The answers of look-ups that the history keeps, by record type. */
@@ -96,22 +88,18 @@ export function domainwatchRoutes(
   shared: EndpointShared,
   options: DomainwatchOptions,
 ): void {
-  const { database, tasks, clock, timeZone, baseUrl, dns, dnsInFlight, following, observations, dictionary } =
-    options
-  const nameIndex = nameIndexFor(app, options)
+  const { database, tasks, clock, timeZone, baseUrl, dns, dnsInFlight } = options
+  const { following, observations, dictionary, nameIndex } = options
   const records = new RecordFields(database, clock, { timeZone, split: dictionary.split })
   batchRoutes(app, shared, new DomainBatches({ ...options, records, lists: nameIndex }))
-  const splits = new NameSplits(database, dictionary)
-  const lists = new DomainLists(database, clock, nameIndex, splits)
+  const lists = new DomainLists(clock, nameIndex, tasks)
   listRoute(app, shared, lists, records, baseUrl)
   exportRoute(app, shared, lists, records)
-  const stored = new DatabaseLists(database, clock, splits)
-  const { split } = dictionary
-  const queue = new ClaimQueue({ database, clock, nameIndex, lists: stored, split, splits })
+  const queue = new ClaimQueue({ database, clock, nameIndex, split: dictionary.split })
   queueRoute(app, shared, { queue, records, tasks, timeZone })
-  const names: ReadNames = (account, signal) => recordedNames(database, clock, nameIndex, account, signal)
+  const names: ReadNames = (signal) => recordedNames(clock, nameIndex, signal)
   similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary))
-  statsRoute(app, shared, new Statistics({ database, clock, timeZone, nameIndex, splits }))
+  statsRoute(app, shared, new Statistics({ database, clock, timeZone, nameIndex }))
   historyRoute(app, shared, { database, timeZone, baseUrl })
   feedsRoute(app, shared, options)
   const observed: Dns = {
@@ -133,28 +121,4 @@ export function domainwatchRoutes(
   watchDeliveryRoutes(app, shared, following.watches, { baseUrl, timeZone })
   watchAtomRoute(app, following.watches, baseUrl)
   bulkDnsRoute(app, shared, { tasks, dns: observed, inFlight: dnsInFlight })
-}
-
-/** Loads while the server listens; until then the database answers. */
-function nameIndexFor(app: HttpServer, options: DomainwatchOptions): NameIndex {
-  const { database, dictionary, tasks, searchMemory, searchFile, metrics, log } = options
-  const nameIndex = new NameIndex({
-    database,
-    tasks,
-    dictionary,
-    memory: searchMemory,
-    file: searchFile,
-    report: (message, error) => log.warn({ err: error }, message),
-  })
-  const gauge = (name: string, help: string, read: (stats: NameIndexStats) => number) =>
-    metrics.gauge(`catalejo_search_${name}`, help, () => read(nameIndex.stats()))
-  gauge('names', 'Records in the list index', ({ names }) => names)
-  gauge('bytes', 'Memory of the list index', ({ bytes }) => bytes)
-  gauge('segments', 'Segments of the list index', ({ segments }) => segments)
-  gauge('ready', 'Processes that answer lists from the index', ({ ready }) => ready)
-  gauge('load_seconds', 'Duration of the last load of all records', ({ loadSeconds }) => loadSeconds)
-  gauge('restored', 'Processes that loaded it from its file', ({ restored }) => restored)
-  app.addHook('onListen', async () => nameIndex.start())
-  app.addHook('onClose', () => nameIndex.close())
-  return nameIndex
 }

@@ -22,8 +22,8 @@ export const MAX_DNS_NAMES = 1_000
 export const MAX_QUEUE_RECORDS = 100
 export const DEFAULT_QUEUE_RECORDS = 20
 
-/** Records that one account may hold at a time: ten of the largest answers. */
-export const MAX_CLAIMS = 1_000
+/** Records that one account may hold at a time: one of the largest answers. */
+export const MAX_CLAIMS = 100
 
 /** How long a claim on a record of the queue lasts unless it is renewed. */
 export const CLAIM_MINUTES = 10

@@ -8,8 +8,6 @@ import { anyEndedClaim, deleteEndedClaims, endClaims, heldBy } from './queue/que
 
 /** Expired records, or ended claims, removed per transaction, so that other writers get their turn. */
 const BATCH = 2_000
-/** An account has fewer claims than this, so they are compared with a batch of more records. */
-const MAX_NAMES = 500
 /** Deleted records per transaction whose history is removed. */
 const HISTORY_BATCH = 500
 
@@ -60,20 +58,18 @@ export async function hasOldHistory(database: Database, clock: Clock, keepMs: nu
   return (await database.first(deletionsBefore(clock.now() - keepMs, 1))) !== undefined
 }
 
-/** Ends the claims of an account on records that it updates, in the transaction of the update. */
+/** Ends the claims of an account on records that it decides on, in the transaction of its update. */
 export async function endClaimsOf(
   tx: Transaction,
   dialect: Dialect,
   account: number,
-  names: readonly string[],
+  decided: readonly string[],
   now: number,
 ): Promise<void> {
-  let updated = names
-  if (names.length > MAX_NAMES) {
-    const all = new Set(names)
-    updated = (await tx.all(heldBy(account, now))).map(({ name }) => name).filter((name) => all.has(name))
-  }
-  if (updated.length > 0) await tx.run(endClaims(dialect, account, now, updated))
+  if (decided.length === 0) return
+  const all = new Set(decided)
+  const names = (await tx.all(heldBy(account, now))).map(({ name }) => name).filter((name) => all.has(name))
+  if (names.length > 0) await tx.run(endClaims(dialect, account, now, names))
 }
 
 export async function hasEndedClaims(database: Database, clock: Clock): Promise<boolean> {

@@ -96,8 +96,11 @@ function furtherFieldsOf(row: RecordRow, fields: readonly FieldName[], context: 
   return Object.fromEntries(fields.map((name) => [name, table[name].value(row, context)]))
 }
 
+/** What the fields of every response are made of. */
+export type ListedRecord = Omit<FilteredRecord, 'deleted_at' | 'seen_at' | 'tags' | 'words'>
+
 /** The fields of a record that every response has, in their order. */
-export function listedFields(record: Omit<FilteredRecord, 'words'>) {
+export function listedFields(record: ListedRecord) {
   const { name, agent, status, reserved, revision, discarded_at, date_reg, date_mod } = record
   const discarded = discarded_at === null ? 0 : 1
   return { name, length: name.length, agent, status, reserved, revision, discarded, date_reg, date_mod }

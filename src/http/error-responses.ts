@@ -63,7 +63,10 @@ function patternMatch(methodsByPath: Map<string, Set<string>>, path: string): Se
 
 function translate(error: unknown, request: FastifyRequest): HttpError {
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-  const httpError = isOutOfFiles(error) ? new OverloadError() : httpErrorOf(status)
+  // The client left before a stream had sent anything, so nobody reads the answer.
+  const hasLeft = isErrorCode(error, 'ERR_STREAM_PREMATURE_CLOSE')
+  if (hasLeft || isOutOfFiles(error)) return new OverloadError()
+  const httpError = httpErrorOf(status)
   if (httpError.status >= 500) requestLog(request).error({ err: error }, 'unexpected error')
   return httpError
 }

@@ -39,11 +39,6 @@ export function createFile(path: string): Promise<FileHandle> {
   return open(path, 'wx', FILE_MODE)
 }
 
-/** The same, synchronously. @returns the file descriptor */
-export function createFileSync(path: string): number {
-  return openSync(path, 'wx', FILE_MODE)
-}
-
 /** The same as a stream. */
 export function createFileStream(path: string): WriteStream {
   return createWriteStream(path, { flags: 'wx', mode: FILE_MODE })

@@ -1,4 +1,3 @@
-import { join, resolve } from 'node:path'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { keyRoutes } from '../accounts/routes/key.ts'
@@ -19,7 +18,7 @@ import {
   Feeds,
   openSubscriptions,
   Rechecks,
-  defaultIndexMemory,
+  releaseClaims,
   splitFewNames,
   type ChannelSettings,
   type FeedStatus,
@@ -49,7 +48,6 @@ import { VERSION } from '../lib/version.ts'
 /** Open connections of all processes together. */
 const MAX_CONNECTIONS = 20_000
 const IMMEDIATE: ShutdownOptions = { drainDelayMs: 0, idleGraceMs: 0 }
-const MIB = 1024 * 1024
 const HOUR_MS = 3_600_000
 
 export interface App {
@@ -57,15 +55,24 @@ export interface App {
   readonly server: FastifyInstance
   /** The public URL, including the path prefix. */
   readonly baseUrl: string
+  /** Resolves when lists are answered. */
+  readonly loaded: Promise<void>
   /** Stops accepting connections, waits for requests in flight up to a limit, and closes the context. */
   close(options?: ShutdownOptions): Promise<void>
 }
 
+/** When a process begins to listen: immediately, or when it can answer lists, because others serve until then. */
+export type Listening = 'immediately' | 'loaded'
+
 /** Starts the service. The composition root: the only file that knows all parts. */
-export async function startApp(config: Config, overrides: Overrides = {}): Promise<App> {
+export async function startApp(
+  config: Config,
+  overrides: Overrides = {},
+  listening: Listening = 'immediately',
+): Promise<App> {
   const context = await createContext(config, overrides)
   try {
-    return await startOn(context)
+    return await startOn(context, listening)
   } catch (error) {
     // Threads that were started would keep the process alive.
     await context.close()
@@ -73,7 +80,7 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
   }
 }
 
-async function startOn(context: Context): Promise<App> {
+async function startOn(context: Context, listening: Listening): Promise<App> {
   const { config } = context
   await assertFinishedCopy(context)
   await splitFewNames(context.database, context.dictionary).catch((error: unknown) =>
@@ -85,6 +92,8 @@ async function startOn(context: Context): Promise<App> {
   const rechecks = createRechecks(context, following)
   const feeds = createFeeds(context)
   const server = await createRoutes(context, images, following, feeds, () => baseUrl)
+  const loaded = context.nameIndex.load()
+  if (listening === 'loaded') await loaded
   await server.listen({ host: config.host, port: config.port })
   const bound = server.addresses().filter((one) => typeof one !== 'string')
   for (const { address, port } of bound) context.log.info(`Server listening at ${httpUrl(address, port)}`)
@@ -106,6 +115,7 @@ async function startOn(context: Context): Promise<App> {
     context,
     server,
     baseUrl,
+    loaded,
     async close({ drainDelayMs, idleGraceMs } = IMMEDIATE) {
       server.shutdown.begin(idleGraceMs)
       await pause(drainDelayMs)
@@ -139,7 +149,7 @@ export async function createRoutes(
   feeds: Feeds,
   baseUrl: () => string,
 ): Promise<FastifyInstance> {
-  const { accounts, clock, config, database, dictionary, dns, log, metrics, tasks } = context
+  const { accounts, clock, config, database, dictionary, dns, log, metrics, nameIndex, tasks } = context
   const minRate = { bytesPerSecond: config.bodyMinRate, windowMs: config.bodyRateWindow * 1_000 }
   const memoryFraction = 1 / config.workers
   const bodies = new BodyBudget({
@@ -194,6 +204,7 @@ export async function createRoutes(
         () => database.ping(),
         () => images.store.ping(),
         () => context.health.check(),
+        () => nameIndex.assertReady(),
       ])
       keyRoutes(app, shared)
       domainwatchRoutes(app, shared, {
@@ -208,14 +219,7 @@ export async function createRoutes(
         observations,
         dictionary,
         dnsInFlight: perProcessShare(Math.ceil(config.dnsInFlight / 2), config.workers),
-        searchMemory:
-          config.searchMemory === 'auto' ? defaultIndexMemory(config.workers) : config.searchMemory * MIB,
-        searchFile: {
-          path: join(resolve(config.data), 'lists'),
-          version: `${VERSION} ${dictionary.digest}`,
-        },
-        metrics,
-        log,
+        nameIndex,
       })
       imagestoreRoutes(app, shared, images, context, baseUrl)
       adminRoutes(app, shared, {
@@ -229,6 +233,7 @@ export async function createRoutes(
         measurements: () => metrics.gathered(),
         keys: accounts,
         policies: createAccountPolicies(database),
+        releaseClaims: (account) => releaseClaims(database, clock, account),
       })
     },
     { prefix },
@@ -278,12 +283,13 @@ function channelSettings(config: Config): ChannelSettings {
 
 /** Returns undefined if rechecks are disabled. */
 function createRechecks(context: Context, { events, vocabulary }: Subscriptions): Rechecks | undefined {
-  const { clock, config, database, dictionary, dns, log, metrics } = context
+  const { clock, config, database, dictionary, dns, log, metrics, nameIndex } = context
   if (config.recheckEvery === 0) return undefined
   const rechecks = new Rechecks({
     database,
     clock,
     dns,
+    nameIndex,
     pages: events.pages,
     vocabulary,
     intervalMs: config.recheckEvery * HOUR_MS,

@@ -1,4 +1,4 @@
-import { readDictionary } from '../domainwatch/index.ts'
+import { NameIndex, readDictionary, type NameIndexStats } from '../domainwatch/index.ts'
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -98,6 +98,14 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
   observe(metrics, database, tasks, resolvers)
   const accounts = createAccounts(database, clock)
   const dictionary = readDictionary(config.words)
+  const nameIndex = new NameIndex({
+    database,
+    tasks,
+    dictionary,
+    report: (message, detail) => log.warn(detail, message),
+  })
+  observeIndex(metrics, nameIndex)
+  opening.defer(() => nameIndex.close())
   const dns: Pick<Resolver, 'nameServers' | 'records'> = {
     nameServers: (name, client) => resolver.nameServers(name, client),
     records: (name, type, client) => recordResolver.records(name, type, client),
@@ -125,6 +133,8 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
     dns,
     /** The words that names are split into. */
     dictionary,
+    /** All records of domains in memory. Loaded by who serves lists. */
+    nameIndex,
     /** Registers something to close before what the context has already. */
     onClose: (close: () => Promise<void>): void => opened.defer(close),
     close: () => opened.disposeAsync(),
@@ -156,6 +166,16 @@ function observeS3(metrics: Metrics, log: Logger, health: Health): [ObserveFault
       if (number > 1) retries.inc({ operation })
     },
   ]
+}
+
+function observeIndex(metrics: Metrics, nameIndex: NameIndex): void {
+  const gauge = (name: string, help: string, read: (stats: NameIndexStats) => number) =>
+    metrics.gauge(`catalejo_search_${name}`, help, () => read(nameIndex.stats()))
+  gauge('names', 'Records in the list index', ({ names }) => names)
+  gauge('bytes', 'Memory of the list index', ({ bytes }) => bytes)
+  gauge('segments', 'Segments of the list index', ({ segments }) => segments)
+  gauge('ready', 'Processes whose list index is loaded', ({ ready }) => ready)
+  gauge('load_seconds', 'Duration of the last load of all records', ({ loadSeconds }) => loadSeconds)
 }
 
 function observe(metrics: Metrics, database: Database, tasks: Tasks, resolvers: readonly Resolver[]): void {

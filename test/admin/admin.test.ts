@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { call, send, type Fields, type Reply } from '../support/http.ts'
 import { gradient, ImageClient } from '../support/images.ts'
 import { record, stored } from '../support/domains.ts'
+import { claim } from '../support/queue.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
 
 const START = Date.parse('2026-01-05T13:20:30Z') / 1_000
@@ -302,4 +303,22 @@ test('reports the state of the service', async () => {
     images: 2,
   })
   assert.equal(Object.fromEntries(Object.entries(figures ?? {}))['catalejo_database_waiting_writes'], 0)
+})
+
+test('an administrator releases all claims of an account, and only of one that can have some', async () => {
+  const { key } = await service.newKey('acaparadora', 'domainwatch')
+  await stored(service, [record('tomado1'), record('tomado2')])
+  const held = await claim(service, key, { starts: 'tomado' })
+  assert.equal(held.count, 2)
+  const released = { status: 200, account: 'acaparadora', count: 2 }
+  assert.deepEqual((await post('release', { account: ' acaparadora ' })).body, released)
+  assert.deepEqual((await post('release', { account: 'acaparadora' })).body, { ...released, count: 0 })
+  assert.equal((await claim(service, service.domainKey, { starts: 'tomado' })).count, 2)
+  assert.equal((await post('release', { account: 'nadie' })).status, 404)
+  assert.equal((await post('release', { account: 'fotos' })).status, 409)
+  assert.equal((await post('release', {})).status, 404)
+  assert.equal(
+    (await send(service, '/api/v1/admin/release', { account: 'acaparadora', api: key })).status,
+    403,
+  )
 })

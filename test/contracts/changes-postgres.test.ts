@@ -224,14 +224,72 @@ describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, tim
     )
   })
 
-  /** @returns the agents that the committed transactions left, in no order */
-  async function perform(clients: readonly pg.Client[], plan: readonly Step[]): Promise<string[]> {
+  test('every commit is visible immediately, and once, whatever is still open', async () => {
+    await using place = await open()
+    const { clients } = place
+    const { changes } = place.database
+    await fc.assert(
+      fc.asyncProperty(steps, async (plan) => {
+        let seen = await changes.view()
+        const agents = new Map<string, unknown>()
+        const heard: string[] = []
+        /** Reads pages of two: each begins after the last id of the one before. */
+        const read = async () => {
+          const first = await changes.unseen(seen, { after: 0, count: 100 })
+          assert.ok(first !== undefined && first.total === first.count)
+          const texts: string[] = []
+          for (let after = 0, left = first.total; left > 0;) {
+            const page = await changes.unseen(seen, { after, count: 2 })
+            assert.ok(page !== undefined && page.total === left)
+            texts.push(page.text)
+            ;({ last: after } = page)
+            left -= page.count
+          }
+          assert.equal(texts.join(), first.text)
+          for (const [name, before, after] of JSON.parse(`[${first.text}]`)) {
+            assert.equal(
+              before?.[0],
+              agents.get(name),
+              'each change of a record begins where the last one ended',
+            )
+            agents.set(name, after[0])
+            heard.push(String(after[0]))
+          }
+          seen = first.view
+        }
+        for (const name of NAMES) {
+          const { rows } = (await clients[0]?.query(`SELECT agent FROM domains WHERE name = '${name}'`)) ?? {
+            rows: [],
+          }
+          agents.set(name, rows[0]?.agent)
+        }
+        const committed = await perform(clients, plan, async (now) => {
+          await read()
+          assert.deepEqual(heard.toSorted(), now.toSorted())
+        })
+        await read()
+        assert.deepEqual(heard.toSorted(), committed.toSorted())
+      }),
+      { numRuns: propertyRuns(30) },
+    )
+  })
+
+  /**
+   * @param onCommit called after each commit
+   * @returns the agents that the committed transactions left, in no order
+   */
+  async function perform(
+    clients: readonly pg.Client[],
+    plan: readonly Step[],
+    onCommit: (committed: readonly string[]) => Promise<void> = async () => {},
+  ): Promise<string[]> {
     const open = new Map<number, { name: string; agent: string }[]>()
     const committed: string[] = []
     const finish = async (writer: number, how: 'COMMIT' | 'ROLLBACK') => {
       if (how === 'COMMIT') committed.push(...(open.get(writer) ?? []).map(({ agent }) => agent))
       open.delete(writer)
       await clients[writer]?.query(how)
+      await onCommit(committed)
     }
     for (const step of plan) {
       const own = open.get(step.writer)

@@ -118,12 +118,11 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
         ' casa ',
       ]
       await record([row('corta'), row('larga')])
-      const cursor = await settledHead(database)
+      const seen = await database.changes.view()
       await mark([noted('corta', 'Ñ'), noted('larga', note)], 7)
       await mark([noted('larga', '')], 7)
-      await settledHead(database)
-      const page = await database.changes.domainsAsText(cursor, 1_000)
-      assert.ok(page.kind === 'text')
+      const page = await database.changes.unseen(seen, { after: 0, count: 1_000 })
+      assert.ok(page !== undefined)
       const state = (noteThen: string | null, tags: string | null) =>
         Object.values(fields({ note: noteThen, tags }))
       assert.deepEqual(JSON.parse(`[${page.text}]`), [
@@ -131,6 +130,30 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
         ['larga', state(null, null), state(null, ' casa ')],
         ['larga', state(null, ' casa '), state(null, ' casa ')],
       ])
+    })
+
+    test('changes that were not visible in a view are read in pages, of any node and whatever else changes', async () => {
+      const seen = await other.changes.view()
+      await record([row('vista1'), row('vista2')])
+      await createAccounts(other, new ManualClock(`${NOW}Z`)).createKey('otra', 'domainwatch')
+      await recordOn(other, [row('vista3')])
+      const names: string[] = []
+      let after = 0
+      for (const left of [5, 3, 1]) {
+        const page = await database.changes.unseen(seen, { after, count: 2 })
+        assert.ok(page !== undefined)
+        assert.deepEqual([page.total, page.count], [left, Math.min(left, 2)])
+        names.push(...JSON.parse(`[${page.text}]`).map(([name]: [string]) => name))
+        after = page.last
+        if (left === 1) {
+          const later = await other.changes.unseen(page.view, { after: 0, count: 2 })
+          assert.deepEqual([later?.text, later?.total], ['', 0])
+        }
+      }
+      assert.deepEqual(names, ['vista1', 'vista2', 'vista3'])
+      assert.equal(await database.changes.unseen({ ...seen, epoch: '0' }, { after: 0, count: 2 }), undefined)
+      const ahead = { ...seen, newest: Number.MAX_SAFE_INTEGER }
+      assert.equal(await database.changes.unseen(ahead, { after: 0, count: 2 }), undefined)
     })
 
     test('images, keys and accounts', async () => {

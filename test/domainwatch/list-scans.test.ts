@@ -1,176 +1,97 @@
+/** Lists that visit many records, and cursors that span many. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { findPage } from '../../src/domainwatch/list/search.ts'
+import { HttpError } from '../../src/lib/errors.ts'
+import { finishNow, parseTimestamp, TimeSlice } from '../../src/lib/name-index/index.ts'
 import { createTasks } from '../../src/lib/tasks.ts'
-import type { Database, Reader } from '../../src/storage/database/database.ts'
-import { DomainLists } from '../../src/domainwatch/list/domain-lists.ts'
-import { sql, type Query } from '../../src/storage/database/sql.ts'
-import { many, openBoth, requestOf } from '../support/lists-both-ways.ts'
+import { many, openLists, requestOf } from '../support/open-lists.ts'
 
 const tasks = createTasks(1)
 after(() => tasks.close())
 
-/** The database, with a count of the reads by its scanner. */
-function countScans(database: Database) {
-  const scans = { count: 0, database: { ...database, scannerOf: () => scanner } }
-  const scanner: Reader = {
-    ...database.scanner,
-    values: (query) => {
-      scans.count++
-      return database.scanner.values(query)
-    },
-  }
-  return scans
-}
+/** Records are compared with these filters one by one, and none matches. */
+const GAP = { modified_from: '2025-06-02', modified_to: '2025-06-02' }
+const UNMATCHED: readonly Readonly<Record<string, string>>[] = [
+  GAP,
+  { ...GAP, order: 'deleted' },
+  { ...GAP, order: 'name' },
+]
 
-test('a list that may visit many records does not delay other requests', async () => {
-  await using opened = await openBoth(tasks)
-  const { database, clock } = opened
-  await opened.store(many(2_500))
-  const scans = countScans(database)
-  const lists = new DomainLists(scans.database, clock)
-  const isScan = async (given: Readonly<Record<string, string>>) => {
-    scans.count = 0
-    await lists.page({ ...requestOf(given), limit: 5 })
-    return scans.count > 0
+test('a list that finds nothing among many records pauses', async (t) => {
+  await using opened = await openLists(tasks)
+  const half = many(5_000).filter((_, i) => i % 2 === 0)
+  await opened.store(many(5_000))
+  await opened.store(
+    half.map((one) => ({ ...one, reserve: 1 - one.reserve })),
+    '2025-06-03 08:00:00',
+  )
+  const segments = await opened.nameIndex.current()
+  for (const given of UNMATCHED) {
+    const { filters, ascending, order = 'registered' } = requestOf(given)
+    const sources = [{ kind: 'all' }] as const
+    const listing = { sources, filters, order, ascending, limit: 5, now: opened.clock.now() }
+    // The slice of time is over at every check.
+    const clock = t.mock.method(performance, 'now', () => Infinity)
+    const search = findPage(segments, listing, new TimeSlice())
+    let pauses = 0
+    for (; search.next().done !== true; pauses++);
+    clock.mock.restore()
+    assert.ok(pauses > 10, `${pauses} pauses: ${JSON.stringify(given)}`)
+    assert.deepEqual((await opened.page(requestOf(given))).count, 0)
   }
-  for (const given of [
-    {},
-    { rev: '' },
-    { reserve: '' },
-    { status: '0' },
-    { last_deleted: '3' },
-    { from: '2025-01-01' },
-  ])
-    assert.equal(await isScan(given), false, JSON.stringify(given))
-  for (const given of [
-    { length: '9' },
-    { rev: '', status: '0' },
-    { reserve: '', rev: '' },
-    { dis: '', last_deleted: '3' },
-    { reserve: '', last_register: '3' },
-  ])
-    assert.equal(await isScan(given), true, JSON.stringify(given))
 })
 
-test('a forged range of everything is not sorted where it holds others up', async () => {
-  await using opened = await openBoth(tasks)
-  const { database, clock, nameIndex } = opened
+test('a record that changes during the search is found in its earlier state', async (t) => {
+  await using opened = await openLists(tasks)
+  await opened.store(many(5_000))
+  const segments = await opened.nameIndex.current()
+  const clock = t.mock.method(performance, 'now', () => Infinity)
+  const request = requestOf({ search: 'grupo', agent: '', sort: 'asc' })
+  const wanted = (await opened.expected(request)).map(({ name }) => name)
+  const listing = { ...request, sources: [{ kind: 'all' }], order: 'registered', limit: 9_999 } as const
+  const search = findPage(segments, { ...listing, now: opened.clock.now() }, new TimeSlice())
+  assert.equal(search.next().done, false)
+  clock.mock.restore()
+  await opened.update(wanted.slice(-9).map((domain) => ({ domain, agent: 'c' })))
+  assert.equal((await opened.page({ ...request, limit: 9_999 })).count, wanted.length - 9)
+  assert.equal(finishNow(search).items.length, wanted.length)
+})
+
+test('a forged cursor that spans everything is refused, one that spans some records is not', async () => {
+  await using opened = await openLists(tasks)
   await opened.store(many(5_500))
-  await opened.ready()
-  const scans = countScans(database)
-  const lists = new DomainLists(scans.database, clock, nameIndex)
-  const [newest] = (await lists.pageNames({ ...requestOf({}), limit: 1 })).names
-  const end = { key: '9999-12-31 23:59:59', name: 'z' }
-  const scansOf = async (low: string) => {
-    scans.count = 0
-    const range = { low: { key: low, name: 'a' }, high: end }
-    const cursor = { after: end, registered: range }
-    const { names } = await lists.pageNames({ ...requestOf({ last_register: '2' }), limit: 1, cursor })
-    assert.deepEqual(names, [newest])
-    return scans.count
+  const name = new Uint8Array(Buffer.from('z'))
+  const end = { key: parseTimestamp('9999-12-31 23:59:59'), name }
+  const page = (low: string) => {
+    const range = { low: { key: parseTimestamp(low), name }, high: end }
+    return opened.page({
+      ...requestOf({ last_register: '2' }),
+      limit: 1,
+      cursor: { after: end, registered: range },
+    })
   }
-  assert.equal(await scansOf('2025-01-28 00:00:00'), 0)
-  assert.equal(await scansOf('0001-01-01 00:00:00'), 1)
+  assert.equal((await page('2025-01-28 00:00:00')).count, 1)
+  await assert.rejects(
+    page('0001-01-01 00:00:00'),
+    (error) => error instanceof HttpError && error.status === 400,
+  )
 })
 
-/** A scanner that notes what it is asked. */
-function recordReads({ scanner }: Database) {
-  const read: Query[] = []
-  const noted = <T extends Query>(query: T): T => {
-    read.push(query)
-    return query
-  }
-  const recorder: Reader = {
-    all: (query) => scanner.all(noted(query)),
-    first: (query) => scanner.first(noted(query)),
-    values: (query) => scanner.values(noted(query)),
-  }
-  return { read, recorder }
-}
-
-test('an export in an order without an index reads the table in stretches', async (context) => {
-  await using opened = await openBoth(tasks)
-  const { database, clock } = opened
-  if (!database.dialect.plansAsWritten) return context.skip('PostgreSQL has statistics')
-  await opened.store(many(26_000))
-  const { read, recorder } = recordReads(database)
-  const lists = new DomainLists({ ...database, scannerOf: () => recorder }, clock)
-  for (const order of ['modified', 'length'])
-    for (const filters of [{}, { tag: 'ninguna' }, { status: '1' }, { reserve: '' }]) {
-      for await (const _ of lists.rows(requestOf({ ...filters, order })));
-      let stretches = 0
-      for (const query of read.splice(0)) {
-        const plan = (await database.scanner.values(sql`EXPLAIN QUERY PLAN ${query}`)).map((step) =>
-          String(step[3]),
-        )
-        const [table] = plan.filter((step) => / domains /.test(`${step} `))
-        assert.match(table ?? '', /\(name[=>]\?|^SCAN domains$/, query.sql)
-        if (table === 'SCAN domains') assert.match(query.sql, /LIMIT 1 OFFSET/)
-        if (/string_agg/.test(query.sql)) stretches++
-      }
-      assert.equal(stretches, 2, JSON.stringify({ order, ...filters }))
-    }
-})
-
-const END = { key: '9999-12-31 23:59:59', name: 'z' }
-const EVERYTHING = { low: { key: '0001-01-01 00:00:00', name: 'a' }, high: END }
-const FORGED = { registered: EVERYTHING, deleted: EVERYTHING }
-
-test('no list or export fetches most of the table row by row in one statement', async (context) => {
-  await using opened = await openBoth(tasks)
-  const { database, clock } = opened
-  if (!database.dialect.plansAsWritten) return context.skip('PostgreSQL has statistics')
-  await opened.store(many(26_000))
-  const { read, recorder } = recordReads(database)
-  const lists = new DomainLists({ ...database, scannerOf: () => recorder }, clock)
-  /** Statements that fetch rows by an index of dates, without a limited stretch of it. */
-  async function slow() {
-    const found: string[] = []
-    for (const query of read.splice(0)) {
-      const steps = (await database.scanner.values(sql`EXPLAIN QUERY PLAN ${query}`)).map((step) =>
-        String(step[3]),
-      )
-      const isLimited = /LIMIT CAST\(\? AS INTEGER\)\s*\) AS (near|candidates)/.test(query.sql)
-      const byDate = steps.filter((step) => /USING INDEX domains_by_/.test(step))
-      if (!isLimited) found.push(...byDate)
-    }
-    return found
-  }
-  const sparse = { tag: 'ninguna' }
-  for (const filters of [
-    sparse,
-    { from: '2020-01-01' },
-    { from: '2020-01-01', ...sparse },
-    { status: '1' },
-  ]) {
-    for (const order of ['registered', 'deleted', 'modified', 'name', 'length']) {
-      const given = { ...filters, order }
-      const what = JSON.stringify(given)
-      if ('tag' in filters) {
-        await lists.page({ ...requestOf(given), limit: 5 })
-        assert.deepEqual(await slow(), [], what)
-        await lists.page({ ...requestOf({ ...given, last_register: '9', last_deleted: '9' }), limit: 5 })
-        assert.deepEqual(await slow(), [], `${what}, newest`)
-      }
-      const key = { name: '', length: '99' }[order] ?? END.key
-      const stages = {
-        registered: undefined,
-        deleted: 'deleted',
-        modified: 'modified',
-        name: 'name',
-        length: 'length',
-      } as const
-      const stage = Object.entries(stages).find(([name]) => name === order)?.[1]
-      const cursor = { after: { key, name: 'z' }, stage, ...FORGED }
-      await lists.page({ ...requestOf({ ...given, last_register: '9' }), limit: 5, cursor })
-      assert.deepEqual(await slow(), [], `${what}, forged`)
-      for await (const _ of lists.rows(requestOf(given))) break
-      if (order === 'modified' || order === 'length') assert.deepEqual(await slow(), [], `${what}, export`)
-      else
+test('an export in any order is complete and sorted, however many parts it has', async () => {
+  await using opened = await openLists(tasks)
+  await opened.store(many(2_500))
+  await opened.store(many(1_500, 'b'), '2025-06-03 00:00:00')
+  for (const order of ['registered', 'deleted', 'modified', 'name', 'length']) {
+    for (const filters of [{}, { search: 'b' }, { reserved: '1' }, { tag: 'ninguna' }]) {
+      for (const sort of ['asc', 'desc']) {
+        const asked = requestOf({ ...filters, order, sort })
+        const names = (await opened.expected(asked)).map(({ name }) => name)
         assert.ok(
-          read.splice(0).some((query) => /OFFSET/.test(query.sql)),
-          `${what}, export`,
+          (await opened.exported(asked)).join() === names.join(),
+          JSON.stringify({ ...filters, order, sort }),
         )
+      }
     }
   }
 })

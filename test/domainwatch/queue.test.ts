@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { test } from 'node:test'
 import { LIST, names, record, stored, update } from '../support/domains.ts'
 import { call, ENCODINGS, send } from '../support/http.ts'
 import { claim, QUEUE, release } from '../support/queue.ts'
@@ -23,9 +23,9 @@ interface Group extends AsyncDisposable {
   readonly beto: string
 }
 
-async function startGroup(data: readonly unknown[], flags: Record<string, string> = {}): Promise<Group> {
+async function startGroup(data: readonly unknown[]): Promise<Group> {
   const clock = new ManualClock(START)
-  const service = await startService({ clock, flags })
+  const service = await startService({ clock })
   await stored(service, data)
   const [ana, beto] = [
     await service.newKey('ana', 'domainwatch'),
@@ -40,183 +40,182 @@ async function startGroup(data: readonly unknown[], flags: Record<string, string
   }
 }
 
-for (const [mode, flags] of [
-  ['from the index', {}],
-  ['from the database', { 'search-memory': '0' }],
-] as const) {
-  suite(`the queue, ${mode}`, () => {
-    test('claims the next records for each account, newest deletions first', async () => {
-      await using group = await startGroup([...ten, record('comprado')], flags)
-      const { service, ana, beto } = group
-      const first = await claim(service, ana, { status: 0, limit: 3 })
-      assert.deepEqual(first.names, ['n9', 'n8', 'n7'])
-      assert.deepEqual([first.remaining, first.until], [10, '2026-01-15 09:10:00'])
-      const second = await claim(service, beto, { status: 0, limit: 4 })
-      assert.deepEqual(second.names, ['n6', 'n5', 'n4', 'n3'])
-      assert.equal(second.remaining, 7)
-      const oldest = await claim(service, service.domainKey, { status: 0, limit: 2, sort: 'asc' })
-      assert.deepEqual(oldest.names, ['n0', 'n1'])
-      assert.equal(oldest.remaining, 3)
-      assert.deepEqual(first.data[0][0], {
-        name: 'n9',
-        length: 2,
-        agent: 'grupo',
-        status: 0,
-        reserved: 0,
-        revision: 0,
-        discarded: 0,
-        date_reg: '2026-01-10 10:00:09',
-        date_mod: '2026-01-15 09:00:00',
-      })
-    })
-
-    test('extends the claims of the account before claiming new records, exactly until they expire', async () => {
-      await using group = await startGroup(ten, flags)
-      const { service, clock, ana, beto } = group
-      await claim(service, ana, { limit: 3 })
-      clock.advance(6 * MINUTE)
-      const again = await claim(service, ana, { limit: 5 })
-      assert.deepEqual(again.names, ['n9', 'n8', 'n7', 'n6', 'n5'])
-      assert.equal(again.until, '2026-01-15 09:16:00')
-      // All that it holds is extended, even if the answer has room for less.
-      clock.advance(4 * MINUTE)
-      assert.deepEqual((await claim(service, ana, { limit: 1 })).names, ['n9'])
-      clock.advance(10 * MINUTE - 1)
-      const others = await claim(service, beto, { limit: 100 })
-      assert.deepEqual(others.names, ['n4', 'n3', 'n2', 'n1', 'n0'])
-      assert.equal(others.remaining, 5)
-      clock.advance(1)
-      const expired = await claim(service, beto, { limit: 100 })
-      assert.deepEqual(expired.names, ['n4', 'n3', 'n2', 'n1', 'n0', 'n9', 'n8', 'n7', 'n6', 'n5'])
-      assert.equal(expired.remaining, 10)
-      assert.deepEqual(await claim(service, ana, { limit: 100 }), {
-        status: 200,
-        count: 0,
-        remaining: 0,
-        until: '2026-01-15 09:30:00',
-        data: [[]],
-        names: [],
-      })
-    })
-
-    test('accepts the filters of lists, and extends only matching claims', async () => {
-      await using group = await startGroup([...ten, deleted('casa', 30), deleted('caso', 31)], flags)
-      const { service, clock, ana, beto } = group
-      assert.deepEqual((await claim(service, ana, { search: 'cas' })).names, ['caso', 'casa'])
-      clock.advance(5 * MINUTE)
-      const digits = await claim(service, ana, { digits: 1, limit: 2 }, 'json')
-      assert.deepEqual([digits.names, digits.remaining], [['n9', 'n8'], 10])
-      clock.advance(5 * MINUTE)
-      assert.deepEqual((await claim(service, beto, { limit: 2 })).names, ['caso', 'casa'])
-    })
-
-    test('omits marked records unless requested', async () => {
-      await using group = await startGroup(ten, flags)
-      const { service, ana, beto } = group
-      await update(service, [
-        { domain: 'n9', revision: 1 },
-        { domain: 'n8', discarded: 1 },
-        { domain: 'n7', revision: 1, discarded: 1 },
-      ])
-      const rest = await claim(service, ana, { limit: 2 })
-      assert.deepEqual([rest.names, rest.remaining], [['n6', 'n5'], 7])
-      for (const [query, expected] of [
-        [{ rev: '' }, ['n9']],
-        [{ revision: 1 }, ['n9']],
-        [{ dis: '' }, ['n8']],
-        [{ discarded: 1 }, ['n8']],
-        [{ rev: '', dis: '' }, ['n7']],
-        [{ revision: 1, discarded: 1 }, ['n7']],
-        [{ rev: '', revision: 0 }, []],
-      ] as const) {
-        const found = await claim(service, beto, query)
-        assert.deepEqual([found.names, found.remaining], [expected, expected.length], JSON.stringify(query))
-      }
-    })
-
-    test('accepts the orders of lists, in both directions', async () => {
-      const data = [
-        deleted('bb', 1),
-        deleted('a', 2),
-        record('ccc', { date_reg: '2026-01-11 10:00:00' }),
-        record('dd', { date_reg: '2026-01-12 10:00:00' }),
-        deleted('eee', 0),
-      ]
-      await using group = await startGroup(data, flags)
-      const { service, ana } = group
-      for (const [order, descending, ascending] of [
-        ['deleted', 'a bb eee dd ccc', 'eee bb a ccc dd'],
-        ['registered', 'dd ccc a bb eee', 'eee bb a ccc dd'],
-        ['modified', 'eee dd ccc bb a', 'a bb ccc dd eee'],
-        ['name', 'eee dd ccc bb a', 'a bb ccc dd eee'],
-        ['length', 'eee ccc dd bb a', 'a bb dd ccc eee'],
-      ] as const) {
-        for (const [sort, expected] of [
-          ['desc', descending],
-          ['asc', ascending],
-        ] as const) {
-          // A part, then the rest: what is held comes first, in order.
-          const first = await claim(service, ana, { order, sort, limit: 2 })
-          assert.deepEqual(first.names, expected.split(' ').slice(0, 2), `${order} ${sort}`)
-          assert.deepEqual((await claim(service, ana, { order, sort })).names, expected.split(' '))
-          await release(service, ana)
-        }
-      }
-    })
-
-    test('an update by its holder ends a claim, one by another account does not', async () => {
-      await using group = await startGroup(ten, flags)
-      const { service, ana, beto } = group
-      await claim(service, ana, { limit: 2 })
-      await update(service, [{ domain: 'n9', reserve: 1 }], { key: beto })
-      assert.deepEqual((await claim(service, beto, { limit: 1 })).names, ['n7'])
-      await update(service, [{ domain: 'n9', status: 0 }, { domain: 'n8' }], { key: ana })
-      const free = await claim(service, beto, { limit: 3 })
-      assert.deepEqual(
-        free.names,
-        ['n9', 'n8', 'n7'].toSorted((a, b) => (a === 'n7' ? -1 : b === 'n7' ? 1 : 0)),
-      )
-      // A failed update changes nothing.
-      const failed = await update(service, [{ domain: 'n9' }, { domain: 'ausente' }], { key: beto })
-      assert.equal(failed.status, 500)
-      assert.equal((await claim(service, ana, { limit: 1 })).names[0], 'n6')
-    })
-
-    test('remaining follows writes of all kinds', async () => {
-      await using group = await startGroup(ten, flags)
-      const { service, clock, ana, beto } = group
-      const remaining = async (key = beto, query = {}) =>
-        (await claim(service, key, { status: 0, limit: 1, ...query })).remaining
-      assert.equal(await remaining(ana), 10)
-      assert.equal(await remaining(), 9)
-      await stored(service, [deleted('nuevo', 40), deleted('n0', 0), record('n1')])
-      assert.equal(await remaining(), 9)
-      await update(service, [{ domain: 'n2', status: 1 }])
-      assert.equal(await remaining(), 8)
-      assert.equal(await remaining(beto, { status: 1 }), 2)
-      await update(service, [{ domain: 'n3', discarded: 1 }])
-      assert.equal(await remaining(beto, { dis: '' }), 1)
-      clock.advance(7 * 24 * 60 * MINUTE)
-      assert.equal(await remaining(beto, { dis: '' }), 0)
-      // More at a time than are processed one by one.
-      const many = Array.from({ length: 2_500 }, (_, i) => deleted(`lote${i}`, i % 60))
-      await stored(service, many)
-      assert.equal(await remaining(beto, { search: 'lote' }), 2_500)
-      assert.equal(await remaining(ana, { search: 'lote' }), 2_499)
-    })
-
-    test('a record stored later is first if it is the newest', async () => {
-      await using group = await startGroup(ten, flags)
-      const { service, ana } = group
-      for (let second = 20; second < 40; second++) {
-        await stored(service, [deleted(`recien${second}`, second)])
-        const { names: found } = await claim(service, ana, { limit: 1 })
-        assert.deepEqual(found, [`recien${second}`])
-        await release(service, ana)
-      }
-    })
+test('claims the next records for each account, newest deletions first', async () => {
+  await using group = await startGroup([...ten, record('comprado')])
+  const { service, ana, beto } = group
+  const first = await claim(service, ana, { status: 0, limit: 3 })
+  assert.deepEqual(first.names, ['n9', 'n8', 'n7'])
+  assert.deepEqual([first.remaining, first.until], [10, '2026-01-15 09:10:00'])
+  const second = await claim(service, beto, { status: 0, limit: 4 })
+  assert.deepEqual(second.names, ['n6', 'n5', 'n4', 'n3'])
+  assert.equal(second.remaining, 7)
+  const oldest = await claim(service, service.domainKey, { status: 0, limit: 2, sort: 'asc' })
+  assert.deepEqual(oldest.names, ['n0', 'n1'])
+  assert.equal(oldest.remaining, 3)
+  assert.deepEqual(first.data[0][0], {
+    name: 'n9',
+    length: 2,
+    agent: 'grupo',
+    status: 0,
+    reserved: 0,
+    revision: 0,
+    discarded: 0,
+    date_reg: '2026-01-10 10:00:09',
+    date_mod: '2026-01-15 09:00:00',
   })
-}
+})
+
+test('extends the claims of the account before claiming new records, exactly until they expire', async () => {
+  await using group = await startGroup(ten)
+  const { service, clock, ana, beto } = group
+  await claim(service, ana, { limit: 3 })
+  clock.advance(6 * MINUTE)
+  const again = await claim(service, ana, { limit: 5 })
+  assert.deepEqual(again.names, ['n9', 'n8', 'n7', 'n6', 'n5'])
+  assert.equal(again.until, '2026-01-15 09:16:00')
+  // All that it holds is extended, even if the answer has room for less.
+  clock.advance(4 * MINUTE)
+  assert.deepEqual((await claim(service, ana, { limit: 1 })).names, ['n9'])
+  clock.advance(10 * MINUTE - 1)
+  const others = await claim(service, beto, { limit: 100 })
+  assert.deepEqual(others.names, ['n4', 'n3', 'n2', 'n1', 'n0'])
+  assert.equal(others.remaining, 5)
+  clock.advance(1)
+  const expired = await claim(service, beto, { limit: 100 })
+  assert.deepEqual(expired.names, ['n4', 'n3', 'n2', 'n1', 'n0', 'n9', 'n8', 'n7', 'n6', 'n5'])
+  assert.equal(expired.remaining, 10)
+  assert.deepEqual(await claim(service, ana, { limit: 100 }), {
+    status: 200,
+    count: 0,
+    remaining: 0,
+    until: '2026-01-15 09:30:00',
+    data: [[]],
+    names: [],
+  })
+})
+
+test('accepts the filters of lists, and extends only matching claims', async () => {
+  await using group = await startGroup([...ten, deleted('casa', 30), deleted('caso', 31)])
+  const { service, clock, ana, beto } = group
+  assert.deepEqual((await claim(service, ana, { search: 'cas' })).names, ['caso', 'casa'])
+  clock.advance(5 * MINUTE)
+  const digits = await claim(service, ana, { digits: 1, limit: 2 }, 'json')
+  assert.deepEqual([digits.names, digits.remaining], [['n9', 'n8'], 10])
+  clock.advance(5 * MINUTE)
+  assert.deepEqual((await claim(service, beto, { limit: 2 })).names, ['caso', 'casa'])
+})
+
+test('omits marked records unless requested', async () => {
+  await using group = await startGroup(ten)
+  const { service, ana, beto } = group
+  await update(service, [
+    { domain: 'n9', revision: 1 },
+    { domain: 'n8', discarded: 1 },
+    { domain: 'n7', revision: 1, discarded: 1 },
+  ])
+  const rest = await claim(service, ana, { limit: 2 })
+  assert.deepEqual([rest.names, rest.remaining], [['n6', 'n5'], 7])
+  for (const [query, expected] of [
+    [{ rev: '' }, ['n9']],
+    [{ revision: 1 }, ['n9']],
+    [{ dis: '' }, ['n8']],
+    [{ discarded: 1 }, ['n8']],
+    [{ rev: '', dis: '' }, ['n7']],
+    [{ revision: 1, discarded: 1 }, ['n7']],
+    [{ rev: '', revision: 0 }, []],
+  ] as const) {
+    const found = await claim(service, beto, query)
+    assert.deepEqual([found.names, found.remaining], [expected, expected.length], JSON.stringify(query))
+  }
+})
+
+test('accepts the orders of lists, in both directions', async () => {
+  const data = [
+    deleted('bb', 1),
+    deleted('a', 2),
+    record('ccc', { date_reg: '2026-01-11 10:00:00' }),
+    record('dd', { date_reg: '2026-01-12 10:00:00' }),
+    deleted('eee', 0),
+  ]
+  await using group = await startGroup(data)
+  const { service, ana } = group
+  for (const [order, descending, ascending] of [
+    ['deleted', 'a bb eee dd ccc', 'eee bb a ccc dd'],
+    ['registered', 'dd ccc a bb eee', 'eee bb a ccc dd'],
+    ['modified', 'eee dd ccc bb a', 'a bb ccc dd eee'],
+    ['name', 'eee dd ccc bb a', 'a bb ccc dd eee'],
+    ['length', 'eee ccc dd bb a', 'a bb dd ccc eee'],
+  ] as const) {
+    for (const [sort, expected] of [
+      ['desc', descending],
+      ['asc', ascending],
+    ] as const) {
+      // A part, then the rest: what is held comes first, in order.
+      const first = await claim(service, ana, { order, sort, limit: 2 })
+      assert.deepEqual(first.names, expected.split(' ').slice(0, 2), `${order} ${sort}`)
+      assert.deepEqual((await claim(service, ana, { order, sort })).names, expected.split(' '))
+      await release(service, ana)
+    }
+  }
+})
+
+const DECISIONS = [{ seen: 1 }, { revision: 1 }, { discarded: 1 }, { status: 0 }]
+const OTHER_CHANGES = [{ note: 'pedir precio' }, { tags: ['casa'] }, { agent: 'otro' }, { reserve: 1 }, {}]
+
+test('a decision of its holder ends a claim, another change of his or a decision of another account does not', async () => {
+  await using group = await startGroup(ten)
+  const { service, ana, beto } = group
+  const heldByAna = async () => {
+    const { body } = await call(service, QUEUE, { query: { api: ana } })
+    return Object(body).data[0]?.count ?? 0
+  }
+  await claim(service, ana, { limit: 5 })
+  for (const change of OTHER_CHANGES) await update(service, [{ domain: 'n9', ...change }], { key: ana })
+  for (const decision of DECISIONS) await update(service, [{ domain: 'n9', ...decision }], { key: beto })
+  assert.equal(await heldByAna(), 5)
+  for (const [i, decision] of DECISIONS.entries()) {
+    await update(service, [{ domain: `n${9 - i}`, ...decision, note: 'x' }], { key: ana })
+    assert.equal(await heldByAna(), 4 - i, JSON.stringify(decision))
+  }
+  // A failed update changes nothing.
+  const failed = await update(service, [{ domain: 'n5', seen: 1 }, { domain: 'ausente' }], { key: ana })
+  assert.equal(failed.status, 500)
+  assert.equal(await heldByAna(), 1)
+})
+
+test('remaining follows writes of all kinds', async () => {
+  await using group = await startGroup(ten)
+  const { service, clock, ana, beto } = group
+  const remaining = async (key = beto, query = {}) =>
+    (await claim(service, key, { status: 0, limit: 1, ...query })).remaining
+  assert.equal(await remaining(ana), 10)
+  assert.equal(await remaining(), 9)
+  await stored(service, [deleted('nuevo', 40), deleted('n0', 0), record('n1')])
+  assert.equal(await remaining(), 9)
+  await update(service, [{ domain: 'n2', status: 1 }])
+  assert.equal(await remaining(), 8)
+  assert.equal(await remaining(beto, { status: 1 }), 2)
+  await update(service, [{ domain: 'n3', discarded: 1 }])
+  assert.equal(await remaining(beto, { dis: '' }), 1)
+  clock.advance(7 * 24 * 60 * MINUTE)
+  assert.equal(await remaining(beto, { dis: '' }), 0)
+  // More at a time than are processed one by one.
+  const many = Array.from({ length: 2_500 }, (_, i) => deleted(`lote${i}`, i % 60))
+  await stored(service, many)
+  assert.equal(await remaining(beto, { search: 'lote' }), 2_500)
+  assert.equal(await remaining(ana, { search: 'lote' }), 2_499)
+})
+
+test('a record stored later is first if it is the newest', async () => {
+  await using group = await startGroup(ten)
+  const { service, ana } = group
+  for (let second = 20; second < 40; second++) {
+    await stored(service, [deleted(`recien${second}`, second)])
+    const { names: found } = await claim(service, ana, { limit: 1 })
+    assert.deepEqual(found, [`recien${second}`])
+    await release(service, ana)
+  }
+})
 
 test('a claim is released: one, several, all, or none', async () => {
   await using group = await startGroup(ten)
@@ -296,25 +295,26 @@ test('malformed requests are rejected, and claim and release nothing', async () 
   assert.deepEqual((await claim(service, beto, { limit: 1 })).names, ['n7'])
 })
 
-test('an account holds at most 1,000 records', async () => {
-  const data = Array.from({ length: 1_050 }, (_, i) => deleted(`d${String(i).padStart(4, '0')}`, i % 60))
+test('an account holds at most 100 records', async () => {
+  const data = Array.from({ length: 130 }, (_, i) => deleted(`d${String(i).padStart(3, '0')}`, i % 60))
   await using group = await startGroup(data)
   const { service, ana, beto } = group
-  for (let i = 0; i < 10; i++) {
-    const got = await claim(service, ana, { limit: 100, pattern: `d*${i}` })
-    assert.equal(got.count, 100)
+  for (let i = 0; i < 7; i++) {
+    const got = await claim(service, ana, { limit: 100, pattern: `d?${i}?` })
+    assert.equal(got.count, i < 3 ? 20 : 10)
   }
+  assert.equal((await claim(service, ana, { limit: 100 })).count, 100)
   // It keeps what it holds, and gets no more.
-  assert.deepEqual((await claim(service, ana, { limit: 100, ends: '7' })).count, 100)
-  const more = { status: 409, msg: 'La cuenta ya tiene 1000 registros en revisión' }
-  const unheld = (await claim(service, beto, { limit: 100 })).names
-  assert.equal(unheld.length, 50)
+  const unheld = await claim(service, beto, { limit: 100 })
+  assert.deepEqual([unheld.count, unheld.remaining], [30, 30])
   await release(service, beto)
-  const { body } = await send(service, QUEUE, { search: unheld[0] }, { query: { api: ana } })
+  const more = { status: 409, msg: 'La cuenta ya tiene 100 registros tomados' }
+  const { body } = await send(service, QUEUE, { search: unheld.names[0] }, { query: { api: ana } })
   assert.deepEqual(body, more)
-  await update(service, [{ domain: 'd1000', revision: 1 }], { key: ana })
-  await release(service, ana, ['d1001'])
-  assert.ok((await claim(service, ana, { search: unheld[0], limit: 1 })).count === 1)
+  // If nothing matches, that is the answer.
+  assert.equal((await claim(service, ana, { search: 'ninguno' })).count, 0)
+  await update(service, [{ domain: 'd050', revision: 1 }], { key: ana })
+  assert.equal((await claim(service, ana, { search: unheld.names[0], limit: 2 })).count, 1)
 })
 
 test('list, export and queue show the holder of a record and the expiry', async () => {

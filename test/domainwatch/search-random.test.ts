@@ -8,7 +8,7 @@ import { LIST_ORDERS } from '../../src/domainwatch/list/order.ts'
 import type { ListRequest } from '../../src/domainwatch/list/domain-lists.ts'
 import { propertyRuns } from '../support/effort.ts'
 import { listed } from '../support/expected-lists.ts'
-import { openBoth, requestOf, type OpenedBoth } from '../support/lists-both-ways.ts'
+import { openLists, requestOf, type OpenedLists } from '../support/open-lists.ts'
 import { filters, mark, newRecord, writingDate, type NewRecord } from '../support/random-lists.ts'
 
 const HOUR = 3_600_000
@@ -36,29 +36,27 @@ const request = fc
   })
 
 /** Compares all pages of a list, and its export, with what they should be. @returns the number of records */
-async function compare(opened: OpenedBoth, asked: ListRequest): Promise<number> {
+async function compare(opened: OpenedLists, asked: ListRequest): Promise<number> {
   const expected = await opened.expected(asked)
   const names = expected.map(({ name }) => name)
   const walked: unknown[] = []
   let cursor: ListRequest['cursor']
   do {
-    const { json, count, next } = await opened.fromIndex.page({ ...asked, cursor })
+    const { json, count, next } = await opened.page({ ...asked, cursor })
     const page: readonly unknown[] = JSON.parse(json.toString())
     assert.equal(page.length, count)
     walked.push(...page)
     cursor = next === undefined ? undefined : decodeCursor(next)
   } while (cursor !== undefined)
   assert.deepEqual(walked, expected.map(listed))
-  const exported: unknown[] = []
-  for await (const rows of opened.fromDatabase.rows(asked)) exported.push(...rows.map(([name]) => name))
-  assert.deepEqual(exported, names)
+  assert.deepEqual(await opened.exported(asked), names)
   return names.length
 }
 
 test('lists are what the filters and the table say after any writes', async () => {
-  await using opened = await openBoth(tasks)
+  await using opened = await openLists(tasks)
   await opened.store(fc.sample(newRecord, { numRuns: 200, seed: 7 }).filter(firstOfName()))
-  await opened.ready()
+  await opened.nameIndex.load()
   const numRuns = propertyRuns(40)
   let records = 0
   await fc.assert(
@@ -79,7 +77,7 @@ test('lists are what the filters and the table say after any writes', async () =
     ),
     { numRuns },
   )
-  assert.deepEqual(opened.said, [])
+  assert.deepEqual(opened.reports, [])
   assert.ok(records > 20 * numRuns, `only ${records} records compared`)
 })
 

@@ -5,7 +5,6 @@ import type { Database } from '../../src/storage/database/database.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { eventually } from '../support/eventually.ts'
-import { claim, recordStatements, release } from '../support/queue.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 /** Records of a large batch: more than a claim applies one by one. */
@@ -128,38 +127,4 @@ test('a small write of an account does not wait for all large batches of the sam
     return [...large, small]
   })
   assert.equal(order[0], 'chica')
-})
-
-test('a claim takes two transactions at most, even if a large batch is stored before each', async (context) => {
-  await using service = await startService()
-  const { database, metrics } = service.app.context
-  if (!database.dialect.plansAsWritten) return context.skip('PostgreSQL has several writers')
-  await stored(service, batch('n'), { encoding: 'json' })
-  await eventually(async () => /^catalejo_search_ready 1$/m.test(await metrics.text()), 'the index')
-  const expected = await claim(service, service.domainKey, { limit: 3 })
-  assert.equal((await release(service, service.domainKey)).status, 200)
-
-  const statements = recordStatements(database)
-  let batches = 0
-  let attempts = 0
-  const transaction = database.transaction.bind(database)
-  database.transaction = async (work, author, options) => {
-    // Another process does not wait for the index.
-    if (author === undefined) await service.sql(`UPDATE domains SET agent = 'lote ${batches++}'`)
-    const counted: typeof work = (tx) => {
-      const first: typeof tx.first = (query) => {
-        if (query.sql.includes('string_agg(claims.name')) attempts++
-        return tx.first(query)
-      }
-      return work({ ...tx, first })
-    }
-    return transaction(counted, author, options)
-  }
-  const claimed = await claim(service, service.domainKey, { limit: 3 })
-  assert.equal(attempts, 2)
-  assert.deepEqual([claimed.names, claimed.remaining], [expected.names, MANY])
-  // The index has answered, not a search in the transaction.
-  const isSearch = (text: string) =>
-    /count\(\*\) AS count FROM domains|NOT EXISTS \(SELECT 1 FROM claims/.test(text)
-  assert.deepEqual([...statements].filter(isSearch), [])
 })

@@ -189,8 +189,7 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
 
   test('waiting too long for a lock is a 503 with Retry-After', async () => {
     const made = await makeDatabase(POSTGRES_URL ?? '', `slow_${randomBytes(6).toString('hex')}`)
-    // What is in memory would be answered all the same.
-    const service = await startService({ flags: { 'database-url': made.url, 'search-memory': '0' } })
+    const service = await startService({ flags: { 'database-url': made.url } })
     const blocker = new pg.Client({ connectionString: made.url })
     try {
       await add(service, [record('uno')])
@@ -199,8 +198,9 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
       const api = service.domainKey
       // The lock is held until all are answered: a request that waits without a limit never is.
       const answers = await Promise.all([
-        call(service, LIST, { query: { api } }),
-        call(service, LIST, { query: { api, search: 'un' } }),
+        // Lists are in memory, notes are not.
+        call(service, LIST, { query: { api, fields: 'note' } }),
+        call(service, LIST, { query: { api, search: 'un', fields: 'note' } }),
         send(service, ADD, { data: [record('dos')] }, { query: { api } }),
       ])
       for (const answer of answers) {
@@ -215,6 +215,36 @@ describe('transactions that PostgreSQL interrupts', { skip: NO_SERVER, timeout: 
       await service[Symbol.asyncDispose]()
       await made.drop()
     }
+  })
+
+  test('lists show what is committed while a transaction is open, after a start too, and what nobody announces', async () => {
+    const made = await makeDatabase(POSTGRES_URL ?? '', `open_${randomBytes(6).toString('hex')}`)
+    const flags = { 'database-url': made.url }
+    const slow = new pg.Client({ connectionString: made.url })
+    {
+      await using service = await startService({ flags })
+      const order = { order: 'name', sort: 'asc' }
+      await slow.connect()
+      await slow.query(`BEGIN; INSERT INTO domains (name, length, agent, agent_folded, status, reserved, date_reg, date_mod)
+        VALUES ('lento', 5, 'a', 'a', 1, 0, '2026-01-01 00:00:00', '2026-01-01 00:00:00')`)
+      await stored(service, [record('uno')])
+      assert.deepEqual(await names(service, order), ['uno'])
+      await using other = await startService({ flags })
+      assert.deepEqual(await names(other, order), ['uno'])
+      for (const name of ['dos', 'tres']) await stored(other, [record(name)])
+      assert.deepEqual(await names(other, order), ['dos', 'tres', 'uno'])
+      await eventually(
+        async () => (await names(service)).length === 3,
+        'the other node announces its commits',
+      )
+      await slow.query('COMMIT')
+      for (const node of [service, other]) {
+        await eventually(async () => (await names(node)).length === 4, 'commits are looked for')
+        assert.deepEqual(await names(node, order), ['dos', 'lento', 'tres', 'uno'])
+      }
+    }
+    await slow.end()
+    await made.drop()
   })
 
   /** Statements that wait for a lock. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { parseError } from '../support/error-codes.ts'
-import { LIST } from '../support/domains.ts'
+import { LIST, record, stored } from '../support/domains.ts'
 import { ENDPOINTS } from '../support/endpoints.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
@@ -89,13 +89,14 @@ test('HEAD returns the headers of GET without a body', async () => {
 })
 
 test('HEAD of an export reads no records', async () => {
+  await stored(service, [record('exportado')])
   // Of this process: behind a balancer, another node may answer.
   const { baseUrl: url } = service.app
   const scans = async () => {
     const { text } = await call({ url }, '/metrics')
     return Number(/^catalejo_database_seconds_count\{operation="scan"\} (\d+)$/m.exec(text)?.[1] ?? 0)
   }
-  const path = `/api/v1/domainwatch/export?api=${service.domainKey}`
+  const path = `/api/v1/domainwatch/export?api=${service.domainKey}&fields=note`
   const start = await scans()
   const { headers } = await call(service, path)
   assert.ok((await scans()) > start)

@@ -101,7 +101,7 @@ const ANYWHERE: Readonly<Record<string, (one: Documented) => Promise<Refusal>>> 
   'La clave no existe': (one) => keyed(one, { id: 'nada' }),
   'La cuenta grupo es del servicio domainwatch': (one) => keyed(one, { account: 'grupo' }),
   'La cuenta fotos es del servicio imagestore': (one) =>
-    keyed(one, { account: 'fotos', service: 'domainwatch' }),
+    keyed(one, { account: 'fotos', ...(one.path.endsWith('/create') && { service: 'domainwatch' }) }),
   'Ha fallado la solicitud': (one) => keyed(one),
   'Falta el parámetro data': () => update({}),
   'Hay 1 registro con errores': async ({ path }) => {
@@ -149,7 +149,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'El registro cambió mientras tanto': 'domainwatch/expect.test.ts',
   'La aplicación ya tiene el máximo de 100 imágenes': 'imagestore/quotas.test.ts',
   'El grupo ya tiene 200 vigilancias compartidas': 'domainwatch/watch-edits.test.ts',
-  'La cuenta ya tiene 1000 registros en revisión': 'domainwatch/queue.test.ts',
+  'La cuenta ya tiene 100 registros tomados': 'domainwatch/queue.test.ts',
   'La vigilancia ya tiene 20 reenvíos en espera': 'domainwatch/watch-deliveries.test.ts',
   'El contenido de la entrega ya no se conserva': 'domainwatch/watch-deliveries.test.ts',
   'Los datos de la imagen se perdieron, hay que subirla de nuevo': 'integrity/verify.test.ts',

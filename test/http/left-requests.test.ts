@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Database, Reader } from '../../src/storage/database/database.ts'
-import { LIST, record, stored } from '../support/domains.ts'
+import { record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
 import { gradient, ImageClient } from '../support/images.ts'
 import { startService } from '../support/service.ts'
 
 const LEAVING = 3
-const service = await startService({ flags: { 'search-memory': '0' } })
+const service = await startService()
 after(() => service[Symbol.asyncDispose]())
 
 before(async () => {
@@ -51,10 +51,7 @@ function holdScans(database: Database) {
 const leftRequests = async () => (await service.log()).split('"status":499').length - 1
 
 const REQUESTS: Readonly<Record<string, (i: number) => string>> = {
-  'domainwatch/similar': (i) => `/api/v1/domainwatch/similar?domain=banco${i}`,
-  'domainwatch/stats': (i) => `/api/v1/domainwatch/stats?tags=5&rising=5&agents=${i + 1}`,
-  'domainwatch/list': () => `${LIST}?length=5`,
-  'domainwatch/export': () => '/api/v1/domainwatch/export?fields=note',
+  'domainwatch/export': () => '/api/v1/domainwatch/export?fields=note&format=ndjson',
   'imagestore/list': () => '/api/v1/imagestore/list?search=foto',
   'imagestore/stats': () => '/api/v1/imagestore/stats?days=5',
 }

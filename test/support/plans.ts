@@ -30,33 +30,18 @@ export const JSON_INSIDE = 'parsed per row'
 
 /** Statements that want all of a table, or most of it, and the reason. */
 const MAY_SCAN: readonly (readonly [RegExp, string])[] = [
-  [/ORDER BY \+?(date_mod|length) (ASC|DESC), name/, 'a page, or many places, in an order without an index'],
-  [
-    /ORDER BY \+(date_reg|deleted_at) (ASC|DESC), name/,
-    'no index serves the filters: fetching row by row is slower',
-  ],
-  [/\blength\(words\)/, 'words have no index in the database: a reader of long lists goes through the table'],
   [/^\s*SELECT 1 AS found WHERE EXISTS \(SELECT 1 FROM dns_checks\)/, 'the first row is enough'],
   [
     /^\s*SELECT count\(\*\) AS count FROM \w+\s*$/,
     'a total: of the system page, kept for a while, and of `verify`',
   ],
-  [
-    /^\s*(SELECT counted\.count AS matches, .* FROM \()?\s*SELECT count\(\*\) AS count FROM domains WHERE/s,
-    'a count of matches, where the index does not make it',
-  ],
   [/^\s*DELETE FROM changes WHERE id IN/, 'a batch may be a large share of a table that is not large itself'],
+  [/^\s*SELECT name, account_id FROM claims WHERE until >/, 'a claim reads all that are held'],
   [/AS is_held,/, '`verify` reads all images anyway'],
-  [/^\s*SELECT \(\s*SELECT string_agg\(claims\.name/, 'a claim counts all that are held'],
-  [/^\s*SELECT count\(\*\) AS count FROM claims WHERE until >/, 'the same, of all accounts'],
   [/^\s*SELECT accounts\.name AS account, held\.count/, 'who holds records: all that are held'],
   [/\bFROM claims WHERE until <=/, 'once a minute, where each claim reads all of the table'],
   [/WHERE d\.state = 'active' AND watches\.paused = 0/, 'all destinations have a notifier'],
   [/WHERE feed_digest IS NOT NULL AND paused = 0/, 'all feeds are followed'],
-  [
-    /^\s*SELECT name FROM \(.*WHERE NOT EXISTS \(SELECT 1 FROM claims/s,
-    'the next free records, among all that are held',
-  ],
   [/^\s*SELECT id FROM watches LIMIT 1/, 'the first row is enough'],
   [/FROM watches WHERE previous_secret_until <=/, 'a regular job, and an account has at most 50 watches'],
   [/FROM watches WHERE filters LIKE/, 'a filter has no index, and an account has at most 50 watches'],

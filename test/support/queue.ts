@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import type { Database } from '../../src/storage/database/database.ts'
-import type { Query } from '../../src/storage/database/sql.ts'
 import { RECORD_FIELDS, type ListedRecord } from './domains.ts'
 import { send, type Encoding, type Fields, type Reply } from './http.ts'
 import type { TestService } from './service.ts'
@@ -42,28 +40,4 @@ export function release(
 ): Promise<Reply> {
   const fields = data === undefined ? {} : { data }
   return send(service, QUEUE, fields, { encoding, method: 'DELETE', query: { api } })
-}
-
-/** Notes the statements of all transactions from now on. */
-export function recordStatements(database: Database): Set<string> {
-  const texts = new Set<string>()
-  const transaction = database.transaction.bind(database)
-  database.transaction = (work, author, options) =>
-    transaction(
-      (tx) => {
-        const noted = <T extends Query>(query: T): T => {
-          texts.add(query.sql)
-          return query
-        }
-        return work({
-          ...tx,
-          all: (query) => tx.all(noted(query)),
-          first: (query) => tx.first(noted(query)),
-          values: (query) => tx.values(noted(query)),
-        })
-      },
-      author,
-      options,
-    )
-  return texts
 }

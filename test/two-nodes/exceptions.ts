@@ -36,8 +36,6 @@ export const ONE_MACHINE: ReadonlyMap<string, string> = new Map([
   ['http/raw-addresses.test.ts', 'the balancer refuses such addresses itself'],
   ['http/stop.test.ts', 'looks at the connections of one process while it stops'],
   ['http/slow-readers.test.ts', 'the balancer reads what the client does not'],
-  ['domainwatch/queue-behind.test.ts', 'notes the statements of one process'],
-  ['domainwatch/queue-scans.test.ts', 'notes the statements of one process'],
   ['domainwatch/write-fairness.test.ts', 'holds the writer of one process, and counts its attempts'],
   ['http/fair-limits.test.ts', 'counts what one process allows the connections of an address'],
   ['imagestore/link-changed-meanwhile.test.ts', 'holds a request in the middle of its work in one process'],

@@ -82,7 +82,10 @@ export async function serveProcess(config: Config, channel?: WorkerChannel): Pro
   }
   log.info({ address: app.baseUrl }, 'listening')
   await welcomed
-  channel?.ready(app.context.metrics)
+  if (channel === undefined) return
+  // The others begin to load their records then.
+  await app.loaded
+  channel.ready(app.context.metrics)
 }
 
 /** Exits once the last log lines are written, or cannot be. */
@@ -94,7 +97,8 @@ function exit(log: Logger, code: number): void {
 /** Starts the app. A fault that prevents it, such as a port in use, is reported in one line. */
 async function start(config: Config, channel: WorkerChannel | undefined): Promise<App> {
   try {
-    return await startApp(config, { log: createLog(config.logLevel, channel?.worker) })
+    const log = createLog(config.logLevel, channel?.worker)
+    return await startApp(config, { log }, channel?.isFurther === true ? 'loaded' : 'immediately')
   } catch (error) {
     console.error(`catalejo: could not start: ${failureLine(error)}`)
     // Threads that were started would keep the process alive.

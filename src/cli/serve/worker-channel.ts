@@ -19,13 +19,19 @@ const MEASURE_TIMEOUT_MS = 1_000
 /** How long a worker waits for the primary. Longer than the primary waits for the other workers. */
 const GATHER_TIMEOUT_MS = 2_000
 
+/** The primary starts this one first, and alone. */
+const FIRST_WORKER = 1
+
 /** A worker's connection to the primary. */
 export type WorkerChannel = ReturnType<typeof openWorkerChannel>
 
 export function openWorkerChannel() {
+  const worker = cluster.worker?.id ?? 0
   return {
     /** The number of this worker, for the log. A worker that replaces another gets a new one. */
-    worker: cluster.worker?.id ?? 0,
+    worker,
+    /** Whether other workers may be serving already. */
+    isFurther: worker > FIRST_WORKER,
     /** Lets the primary start the other workers, and aggregates the metrics of all from now on. */
     ready(metrics: Metrics): void {
       const waiting = new Set<(all: readonly Measurements[]) => void>()

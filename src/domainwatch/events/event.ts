@@ -115,7 +115,7 @@ export async function eventOf(
 }
 
 /** Returns the record whose columns `fields` holds. */
-export function recordOf(name: string, fields: Fields | null, split: SplitName): ChangedRecord | null {
+function recordOf(name: string, fields: Fields | null, split: SplitName): ChangedRecord | null {
   if (fields === null) return null
   const { agent, status, reserved, revision, discarded_at = null, date_reg, date_mod } = fields
   const { released_at = null, seen_at = null, note = null, tags = null } = fields

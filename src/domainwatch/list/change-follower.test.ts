@@ -1,69 +1,76 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cursorAt, partsOf } from '../../storage/database/changes/change.ts'
 import { ChangeFollower, maxChangesBehind, ReadYourWrites } from './change-follower.ts'
 
 test('the number of changes followed grows with the records', () => {
   assert.deepEqual([0, 1_000_000, 2_000_001].map(maxChangesBehind), [300_000, 300_000, 500_000])
 })
 
-const EPOCH = '0123456789ab'
-
-/** A follower of a log with this many changes, and what it applied: the number of changes, and up to which one. */
-function followerOf(newest: number, records: number) {
-  const applied: [count: number, id: number][] = []
+/** A follower of a log with this many changes, and what it applied: the first and the last id of each page. */
+async function followerOf(newest: number, records: number) {
+  const log = { newest: 0 }
+  const view = () => ({ epoch: '', newest: log.newest, visible: String(log.newest) })
+  const applied: string[] = []
   const stopping = new AbortController()
   const follower = new ChangeFollower({
     database: {
       changes: {
-        head: async () => cursorAt(EPOCH, newest),
-        async domainsAsText(cursor, limit) {
-          const id = partsOf(cursor)?.id ?? 0
-          const count = Math.min(limit, newest - id)
-          const last = id + count
-          return { kind: 'text', text: 'x', count, cursor: cursorAt(EPOCH, last), left: newest - last }
+        view: async () => view(),
+        async unseen({ visible }, { after, count }) {
+          const first = Math.max(Number(visible), after)
+          const last = Math.min(log.newest, first + count)
+          const text = last === first ? '' : `${first + 1} to ${last}`
+          return { text, count: last - first, total: log.newest - first, last, view: view() }
         },
-        hasMoreThan: async (count, cursor) => newest - (partsOf(cursor)?.id ?? 0) > count,
       },
       scanner: { first: async () => undefined, all: async () => [], values: async () => [] },
-      version: () => newest,
+      version: () => log.newest,
     },
     writes: new ReadYourWrites(),
-    async apply(_texts, count) {
-      follower.applied()
-      applied.push([count, follower.appliedId])
+    async apply(text, _count, overlapping, done) {
+      applied.push(overlapping ? `${text} again` : text)
+      done()
     },
     records: () => records,
     signal: stopping.signal,
-    report: (error) => assert.fail(String(error)),
   })
-  follower.resume(cursorAt(EPOCH, 0))
-  return { follower, applied, stopping }
+  await follower.begin()
+  assert.equal(await follower.catchUp(), 'current')
+  log.newest = newest
+  return { follower, applied, stopping, log }
 }
 
-test('many changes are applied in portions, so that they are never in memory together', async () => {
-  const { follower, applied } = followerOf(250_000, 1_000_000)
+test('changes are applied once, in pages that limit memory', async () => {
+  const { follower, applied, log } = await followerOf(300, 1_000_000)
+  assert.equal(follower.isCurrent, false)
+  assert.equal(await follower.catchUp(), 'current')
+  assert.equal(follower.isCurrent, true)
+  log.newest = 50_300
+  assert.equal(await follower.catchUp(), 'current')
+  log.newest = 200_300
   assert.equal(await follower.catchUp(), 'current')
   assert.deepEqual(applied, [
-    [100_300, 100_300],
-    [100_300, 200_600],
-    [49_400, 250_000],
+    '1 to 300',
+    '301 to 50300',
+    '50301 to 115836 again',
+    '115837 to 181372 again',
+    '181373 to 200300 again',
   ])
   assert.equal(follower.isCurrent, true)
 })
 
-test('a stopped index applies no further portion', async () => {
-  const { follower, applied, stopping } = followerOf(250_000, 1_000_000)
+test('a stopped index applies nothing more', async () => {
+  const { follower, applied, stopping } = await followerOf(250_000, 1_000_000)
   stopping.abort()
   assert.equal(await follower.catchUp(), 'behind')
   assert.deepEqual(applied, [])
 })
 
 test('if reloading is faster than following, nothing is applied', async () => {
-  const { follower, applied } = followerOf(500_301, 2_000_000)
+  const { follower, applied } = await followerOf(500_001, 2_000_000)
   assert.equal(await follower.catchUp(), 'lost')
   assert.deepEqual(applied, [])
-  const followed = followerOf(500_300, 2_000_000)
+  const followed = await followerOf(500_000, 2_000_000)
   assert.equal(await followed.follower.catchUp(), 'current')
 })
 

@@ -1,56 +1,51 @@
 import { withTimeout } from '../../lib/concurrency.ts'
-import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
+import type { LogView } from '../../storage/database/changes/change-log.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 
 /** Changes of the first read, on the connection for small reads; further ones use the connection for scans. */
 const FIRST_PAGE = 300
-const PAGE = 20_000
-/** Changes applied at a time, which limits memory. A batch has fewer: lists do not wait for the rest of one. */
-const PORTION = 100_000
+/** Changes applied at a time, which limits memory. A batch has fewer: no list has half of one. */
+const PAGE = 65_536
 /** Beyond this share of the records, reloading all is faster, unless there are fewer changes than the minimum. */
 const MAX_PART_BEHIND = 1 / 4
 const MIN_MAX_BEHIND = 300_000
 /** A write waits for the index only if lists were read this recently. */
 const RECENT_MS = 5_000
-/** How long a list waits for changes to be applied before the database answers it. */
+/** How long one wait for changes to be applied takes. */
 const CATCH_UP_MS = 1_000
 
-/** `behind`: not everything committed is readable in time. `lost`: the log has no changes after our cursor. */
+/** `behind`: the changes could not be applied in time. `lost`: the log is another one, or reloading is faster. */
 export type CatchUpResult = 'current' | 'behind' | 'lost'
 
 interface ChangeFollowerOptions {
   readonly database: Pick<Database, 'scanner' | 'version'> & {
-    readonly changes: Pick<Database['changes'], 'head' | 'domainsAsText' | 'hasMoreThan'>
+    readonly changes: Pick<Database['changes'], 'view' | 'unseen'>
   }
   readonly writes: ReadYourWrites
   /**
-   * Applies changes synchronously and calls `applied`.
-   * @param texts JSON of the changes, in their order
-   * @param overlapping whether the first of them may be applied already
+   * Applies changes: reads them, then removes and adds records and calls `applied` in one synchronous step.
+   * @param text JSON of the changes, in their order
+   * @param overlapping whether some of them may be applied already
    */
-  readonly apply: (texts: readonly string[], count: number, overlapping: boolean) => Promise<unknown>
+  readonly apply: (text: string, count: number, overlapping: boolean, applied: () => void) => Promise<unknown>
   /** The number of records in the index. */
   readonly records: () => number
   /** Ends a long pass. */
   readonly signal: AbortSignal
-  readonly report: (error: unknown) => void
 }
 
-/** Follows the change log of domains, up to points at which no committed change is missing. */
+/**
+ * Follows the changes of domains by what is visible: each pass applies what was committed since the last one, without waiting for
+ * running transactions.
+ */
 export class ChangeFollower {
   readonly #options: ChangeFollowerOptions
-  /** The cursor up to which changes were read. */
-  #cursor: Cursor | undefined
+  /** All changes that were visible in it are applied. */
+  #seen: LogView | undefined
+  /** Whether some that were not may be applied, too. */
+  #isOverlapping = true
   /** The version of the topic up to which all changes are applied. */
   #appliedVersion: number | undefined
-  #appliedCursor: Cursor | undefined
-  #appliedId = 0
-  /** The version being applied; undefined if more is committed than is readable. */
-  #nextVersion: number | undefined
-  /** Changes that were read but not applied yet. */
-  #texts: string[] = []
-  #count = 0
-  #overlapping = false
   #running: Promise<CatchUpResult> | undefined
 
   constructor(options: ChangeFollowerOptions) {
@@ -59,50 +54,25 @@ export class ChangeFollower {
 
   /** Follows changes from now on. Call it before reading the records. */
   async begin(): Promise<void> {
-    this.#start(await this.#options.database.changes.head(), true)
-  }
-
-  /** Follows changes from the cursor up to which the index is complete. */
-  resume(cursor: Cursor): void {
-    this.#start(cursor, false)
-  }
-
-  #start(cursor: Cursor, overlapping: boolean): void {
     this.#appliedVersion = undefined
-    this.#texts = []
-    this.#count = 0
-    this.#overlapping = overlapping
-    this.#cursor = cursor
-  }
-
-  /** The index contains exactly the changes up to this cursor. */
-  get appliedCursor(): Cursor | undefined {
-    return this.#appliedCursor
-  }
-
-  get appliedId(): number {
-    return this.#appliedId
+    // Records that are read from now on may contain later changes.
+    this.#isOverlapping = true
+    this.#seen = await this.#options.database.changes.view()
   }
 
   /** Whether all committed changes are applied, except those of this process that are not acknowledged yet. */
   get isCurrent(): boolean {
     if (this.#appliedVersion === undefined) return false
     const version = this.#options.database.version('domain')
-    return this.#appliedVersion === version || this.#options.writes.cover(this.#appliedId, version)
+    // Not a number on an engine with several writers, where ids do not tell which changes are applied.
+    const appliedId = Number(this.#seen?.visible)
+    return this.#appliedVersion === version || this.#options.writes.cover(appliedId, version)
   }
 
-  /** Must be called synchronously with applying the changes. */
-  applied(): void {
-    this.#appliedVersion = this.#nextVersion
-    this.#appliedCursor = this.#cursor
-    this.#appliedId = partsOf(this.#cursor ?? '')?.id ?? 0
-    this.#texts = []
-    this.#count = 0
-    // Records read during writes may contain later changes, too.
-    if (this.#nextVersion !== undefined) this.#overlapping = false
-  }
-
-  /** Applies everything committed so far. */
+  /**
+   * Applies everything committed so far.
+   * @throws what reading and applying throw; the next call repeats it
+   */
   async catchUp(): Promise<CatchUpResult> {
     const result = this.#catchUp()
     return (await withTimeout(result, CATCH_UP_MS)) ? result : 'behind'
@@ -111,51 +81,57 @@ export class ChangeFollower {
   async #catchUp(): Promise<CatchUpResult> {
     // A running pass may have started to read before the last commit.
     const earlier = this.#running
-    if (earlier !== undefined) {
-      const result = await earlier
-      if (result === 'lost' || this.isCurrent) return result === 'lost' ? result : 'current'
-    }
+    if (earlier !== undefined && (await earlier) === 'lost') return 'lost'
     this.#running ??= this.#follow().finally(() => (this.#running = undefined))
     return this.#running
   }
 
   async #follow(): Promise<CatchUpResult> {
-    const { apply, database, report, signal } = this.#options
-    const version = database.version('domain')
-    try {
-      while (!signal.aborted) {
-        const result = await this.#readPortion()
-        if (result === 'lost') return result
-        this.#nextVersion = result === 'current' ? version : undefined
-        // The texts are kept until they are applied: a failed attempt is repeated by the next call.
-        if (this.#texts.length > 0) await apply(this.#texts, this.#count, this.#overlapping)
-        else if (result === 'current') this.applied()
-        if (result !== 'full') return result
-      }
-    } catch (error) {
-      report(error)
+    while (!this.#options.signal.aborted) {
+      const result = await this.#pass()
+      if (result !== 'again') return result
     }
     return 'behind'
   }
 
-  /** Reads changes up to a point at which no committed change is missing, or until there are enough to apply. */
-  async #readPortion(): Promise<CatchUpResult | 'full'> {
-    const { changes, scanner } = this.#options.database
-    for (let limit = FIRST_PAGE; this.#count < PORTION; limit = PAGE) {
-      if (this.#cursor === undefined) return 'lost'
-      const reader = limit === FIRST_PAGE ? undefined : scanner
-      const page = await changes.domainsAsText(this.#cursor, limit, reader)
-      if (page.kind === 'gap') return 'lost'
-      this.#cursor = page.cursor
-      this.#count += page.count
-      if (page.text !== '') this.#texts.push(page.text)
-      if (page.left === 0) return 'current'
-      // An open transaction has earlier changes than some committed ones.
-      if (page.count < limit) return 'behind'
-      const max = maxChangesBehind(this.#options.records())
-      if (page.left > max && (await changes.hasMoreThan(max, page.cursor, scanner))) return 'lost'
+  /** Applies what is not applied yet. `again`: in several pages, between which more may have been committed. */
+  async #pass(): Promise<'current' | 'lost' | 'again'> {
+    const { apply, database, records, signal } = this.#options
+    const { changes, scanner } = database
+    const seen = this.#seen
+    if (seen === undefined) return 'lost'
+    const version = database.version('domain')
+    let page = await changes.unseen(seen, { after: 0, count: FIRST_PAGE })
+    if (page === undefined || page.total > maxChangesBehind(records())) return 'lost'
+    const { view, total, count } = page
+    if (total === count) {
+      const applied = () => {
+        this.#seen = view
+        this.#appliedVersion = version
+        this.#isOverlapping = false
+      }
+      if (page.text === '') applied()
+      else await apply(page.text, count, this.#isOverlapping, applied)
+      return 'current'
     }
-    return 'full'
+    let wasOverlapping = this.#isOverlapping
+    let first: LogView | undefined
+    for (let after = 0; !signal.aborted; after = page.last) {
+      page = await changes.unseen(seen, { after, count: PAGE }, scanner)
+      if (page === undefined) return 'lost'
+      first ??= page.view
+      const isOnly = after === 0 && page.total === page.count
+      // Each page is of a later moment than the first, so the next pass reads some of the others again.
+      if (!isOnly) this.#isOverlapping = wasOverlapping = true
+      const isLast = page.total === page.count
+      const seenNow = isLast ? first : seen
+      await apply(page.text, page.count, wasOverlapping, () => {
+        this.#seen = seenNow
+        if (isOnly) this.#isOverlapping = false
+      })
+      if (isLast) break
+    }
+    return 'again'
   }
 }
 

@@ -1,10 +1,22 @@
+import {
+  formatTimestamp,
+  parseTimestamp,
+  TIMESTAMP_LENGTH,
+  type EntryKey,
+} from '../../lib/name-index/index.ts'
 import { isStorable } from '../../lib/text.ts'
-import type { ListPosition, ListRange, SortKey, Source } from './queries.ts'
-import { STAGE_NAMES, type Stage, type StageName } from './order.ts'
+import {
+  STAGE_NAMES,
+  type ListRange,
+  type SortKey,
+  type Source,
+  type Stage,
+  type StageName,
+} from './order.ts'
 
 /** Where the next page of a list begins. */
 export interface ListCursor {
-  readonly after: ListPosition
+  readonly after: EntryKey
   /** The stage of the list that the position is in. */
   readonly stage?: StageName | undefined
   /** Under `last_register` and `last_deleted`: the range of the records as the first page found it. */
@@ -13,7 +25,7 @@ export interface ListCursor {
 }
 
 /** Returns the cursor after a record of a stage. @param sources of all stages, with their ranges */
-function cursorOf(sources: readonly Source[], after: ListPosition, { name }: Stage): ListCursor {
+function cursorOf(sources: readonly Source[], after: EntryKey, { name }: Stage): ListCursor {
   const ranges: { registered?: ListRange; deleted?: ListRange } = {}
   for (const source of sources) {
     if (source.kind !== 'all' && source.range !== undefined) ranges[source.kind] = source.range
@@ -32,18 +44,14 @@ export interface ListPage<Item> {
 export class PageBuilder<Item> {
   readonly #limit: number
   readonly #sources: readonly Source[]
-  readonly #positionOf: (item: Item, key: SortKey) => ListPosition
+  readonly #positionOf: (item: Item, key: SortKey) => EntryKey
   readonly #items: Item[] = []
   /** The last record of the page. */
   #last: { readonly item: Item; readonly stage: Stage } | undefined
   #hasNext = false
 
   /** @param sources with the ranges that later pages need */
-  constructor(
-    limit: number,
-    sources: readonly Source[],
-    positionOf: (item: Item, key: SortKey) => ListPosition,
-  ) {
+  constructor(limit: number, sources: readonly Source[], positionOf: (item: Item, key: SortKey) => EntryKey) {
     this.#limit = limit
     this.#sources = sources
     this.#positionOf = positionOf
@@ -71,26 +79,35 @@ export class PageBuilder<Item> {
   }
 }
 
-const KEY_LENGTH = 'YYYY-MM-DD HH:MM:SS'.length
+/** Digits of a length in a cursor. */
+const LENGTH_DIGITS = 2
 
-/** Splits a key and a name that are joined. */
-export function splitPosition(joined: string, keyLength = KEY_LENGTH): ListPosition {
-  return { key: joined.slice(0, keyLength), name: joined.slice(keyLength) }
+/** A position as text: the date or the length by which the stage is sorted, nothing if that is the name, then the name. */
+function formatPosition({ key, name }: EntryKey, stage?: StageName): string {
+  const keys = { name: '', length: String(key).padStart(LENGTH_DIGITS, '0') }
+  const text = stage === 'name' || stage === 'length' ? keys[stage] : formatTimestamp(key)
+  return text + Buffer.from(name).toString('latin1')
 }
 
-/** Digits of a length in a cursor. */
-export const LENGTH_DIGITS = 2
-
-function keyLengthOf(stage: StageName | undefined): number {
-  if (stage === 'name') return 0
-  return stage === 'length' ? LENGTH_DIGITS : KEY_LENGTH
+/** Undefined if no record can be there. */
+function parsePosition(text: string, stage?: StageName): EntryKey | undefined {
+  const keyLength = stage === 'name' ? 0 : stage === 'length' ? LENGTH_DIGITS : TIMESTAMP_LENGTH
+  const key =
+    stage === 'name' ? 0 : stage === 'length' ? Number(/^\d\d/.exec(text)?.[0]) : parseTimestamp(text)
+  const name = text.slice(keyLength)
+  if (Number.isNaN(key) || name === '' || /[^\0-\xff]/.test(name)) return undefined
+  return { key, name: new Uint8Array(Buffer.from(name, 'latin1')) }
 }
 
 /** Encodes a cursor; opaque to clients. */
 export function encodeCursor({ after, stage, registered, deleted }: ListCursor): string {
-  const parts = [after, registered?.low, registered?.high, deleted?.low, deleted?.high]
-  const texts = parts.map((part) => (part === undefined ? '' : part.key + part.name))
-  return Buffer.from([...texts, ...(stage === undefined ? [] : [stage])].join('|')).toString('base64url')
+  const ends = [registered?.low, registered?.high, deleted?.low, deleted?.high]
+  const texts = [
+    formatPosition(after, stage),
+    ...ends.map((end) => (end === undefined ? '' : formatPosition(end))),
+    ...(stage === undefined ? [] : [stage]),
+  ]
+  return Buffer.from(texts.join('|')).toString('base64url')
 }
 
 /** The ends of the ranges of two lists. */
@@ -99,10 +116,11 @@ const RANGE_ENDS = 4
 /** Undefined if `encodeCursor` did not make it. */
 export function decodeCursor(cursor: string): ListCursor | undefined {
   const text = Buffer.from(cursor, 'base64url').toString()
-  const [start = '', ...ends] = text.split('|')
-  const [stageName, ...superfluous] = ends.splice(RANGE_ENDS)
+  const [start = '', ...rest] = text.split('|')
+  const [stageName, ...superfluous] = rest.splice(RANGE_ENDS)
   const stage = STAGE_NAMES.find((one) => one === stageName)
-  const keyLength = keyLengthOf(stage)
+  const after = parsePosition(start, stage)
+  const ends = rest.map((part) => (part === '' ? undefined : (parsePosition(part) ?? 'none')))
   if (
     // Decoding ignores foreign characters and unused bits: only the exact text that was issued is a cursor.
     Buffer.from(text).toString('base64url') !== cursor ||
@@ -110,23 +128,18 @@ export function decodeCursor(cursor: string): ListCursor | undefined {
     ends.length !== RANGE_ENDS ||
     stage !== stageName ||
     superfluous.length > 0 ||
-    start.length <= keyLength ||
-    (stage === 'length' && !/^\d\d/.test(start)) ||
-    !ends.every((part) => part === '' || part.length > KEY_LENGTH)
+    after === undefined
   )
     return undefined
-  const after = splitPosition(start, keyLength)
-  const [registeredLow, registeredHigh, deletedLow, deletedHigh] = ends.map((part) =>
-    part === '' ? undefined : splitPosition(part),
-  )
-  return {
-    after,
-    stage,
-    registered: rangeOf(registeredLow, registeredHigh),
-    deleted: rangeOf(deletedLow, deletedHigh),
-  }
+  const [registeredLow, registeredHigh, deletedLow, deletedHigh] = ends
+  const ranges = [rangeOf(registeredLow, registeredHigh), rangeOf(deletedLow, deletedHigh)] as const
+  const [registered, deleted] = ranges
+  return registered === 'none' || deleted === 'none' ? undefined : { after, stage, registered, deleted }
 }
 
-function rangeOf(low: ListPosition | undefined, high: ListPosition | undefined): ListRange | undefined {
+type RangeEnd = EntryKey | 'none' | undefined
+
+function rangeOf(low: RangeEnd, high: RangeEnd): ListRange | 'none' | undefined {
+  if (low === 'none' || high === 'none') return 'none'
   return low === undefined || high === undefined ? undefined : { low, high }
 }

@@ -1,19 +1,27 @@
 import type { Clock } from '../../lib/clock.ts'
 import { Gate } from '../../lib/gate.ts'
+import { finish, TimeSlice, type Hit } from '../../lib/name-index/index.ts'
+import type { Tasks } from '../../lib/tasks.ts'
 import { accountClient } from '../../lib/client.ts'
-import type { Database } from '../../storage/database/database.ts'
-import type { SqlValue } from '../../storage/database/sql.ts'
-import type { NameSplits } from '../words/split-names.ts'
-import { encodeCursor, type ListCursor } from './cursor.ts'
-import { DatabaseLists } from './database-lists.ts'
-import { findPage, findSorted, isLongSearch, nameOfHit, type FoundPage } from './index-page.ts'
+import { encodeCursor, type ListCursor, type ListPage } from './cursor.ts'
+import { wholeList } from './whole-list.ts'
 import type { NameIndex } from './name-index.ts'
-import { type Listing, defaultOrder, isStageOf, LIST_ORDERS, type ListOrder } from './order.ts'
-import { hitsToJson, rowsToJson } from './page-json.ts'
+import {
+  defaultOrder,
+  isOfAll,
+  isStageOf,
+  LIST_ORDERS,
+  type Listing,
+  type ListOrder,
+  type Source,
+} from './order.ts'
+import { hitsToJson } from './page-json.ts'
+import { nameOfHit, recordOfHit } from './hits.ts'
+import { findPage } from './search.ts'
 import { choice, integer, type Values } from '../../http/parameters.ts'
+import type { ExportedRecord } from '../export.ts'
 import { filterParameters, readFilters, type Filters } from '../filters.ts'
-import { MAX_PAGE_RECORDS } from '../limits.ts'
-import { isOfAll, type Source } from './queries.ts'
+import { expiryCutoff, MAX_PAGE_RECORDS } from '../limits.ts'
 
 /** Which records are listed, and in which order. */
 export const listParameters = {
@@ -103,26 +111,25 @@ export interface PageNames extends Pick<Page, 'next'> {
   readonly names: readonly string[]
 }
 
-/** Searches that visit all matches, some 20 ms with a million records: one at a time, because they share the event loop. */
+/** Searches that take longer than a slice of time share the event loop: one at a time. */
 const SEARCHES = { running: 1, waiting: 256, waitMs: 10_000 }
 
-/** Answers lists: from the index in memory if it is up to date, else from the database. */
+/** Answers lists from the index in memory. */
 export class DomainLists {
   readonly #clock: Clock
-  readonly #nameIndex: Pick<NameIndex, 'current'> | undefined
-  readonly #stored: DatabaseLists
+  readonly #nameIndex: Pick<NameIndex, 'current'>
+  readonly #tasks: Tasks
   readonly #searches = new Gate(SEARCHES)
 
-  /** @param splits decides whether the database can filter by words; by default it can */
-  constructor(database: Database, clock: Clock, nameIndex?: Pick<NameIndex, 'current'>, splits?: NameSplits) {
+  constructor(clock: Clock, nameIndex: Pick<NameIndex, 'current'>, tasks: Tasks) {
     this.#clock = clock
     this.#nameIndex = nameIndex
-    this.#stored = new DatabaseLists(database, clock, splits)
+    this.#tasks = tasks
   }
 
   /**
-   * @param account accounts share the database and long searches fairly
-   * @param left returns a signal that ends the search. Most searches never need one
+   * Returns a page, its records in a frame.
+   * @param left returns a signal that ends the search
    */
   async page(
     request: ListRequest,
@@ -130,44 +137,48 @@ export class DomainLists {
     account?: number,
     left?: () => AbortSignal,
   ): Promise<Page> {
-    const listing = this.#listing(request)
-    const found = await this.#find(listing, account, left)
-    if (found !== undefined) {
-      const { items: hits, next } = found
-      const { before, after } = frame(hits.length)
-      return { json: hitsToJson(hits, before, after), count: hits.length, next: next && encodeCursor(next) }
-    }
-    const { items: rows, next } = await this.#stored.page(listing, account, left?.())
-    const { before, after } = frame(rows.length)
-    const json = Buffer.concat([before, Buffer.from(rowsToJson(rows)), after])
-    return { json, count: rows.length, next: next && encodeCursor(next) }
+    const { items: hits, next } = await this.#find(request, account, left)
+    const { before, after } = frame(hits.length)
+    return { json: hitsToJson(hits, before, after), count: hits.length, next: next && encodeCursor(next) }
   }
 
   /** Returns the names of a page instead of its JSON, for answers with more than the index knows. */
   async pageNames(request: ListRequest, account?: number, left?: () => AbortSignal): Promise<PageNames> {
-    const listing = this.#listing(request)
-    const found = await this.#find(listing, account, left)
-    if (found !== undefined)
-      return { names: found.items.map(nameOfHit), next: found.next && encodeCursor(found.next) }
-    const { items: rows, next } = await this.#stored.page(listing, account, left?.())
-    return { names: rows.map(([name]) => String(name)), next: next && encodeCursor(next) }
+    const { items, next } = await this.#find(request, account, left)
+    return { names: items.map(nameOfHit), next: next && encodeCursor(next) }
   }
 
-  /** The rows of every match, from the database; see `DatabaseLists.rows`. */
-  rows(request: ListRequest, account?: number, signal?: AbortSignal): AsyncGenerator<SqlValue[][]> {
-    return this.#stored.rows(this.#listing(request), account, signal)
+  /** Returns every match as of the call, in parts, without those that expire meanwhile. */
+  async *whole(
+    request: ListRequest,
+    account: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly ExportedRecord[]> {
+    const segments = await this.#nameIndex.current({ left: () => signal })
+    const client = accountClient(account)
+    const turn = <T>(work: () => Promise<T>) => this.#searches.run(client, work, signal)
+    const options = { tasks: this.#tasks, client, turn, signal }
+    const listing = this.#listing({ ...request, limit: undefined })
+    for await (const hits of wholeList(segments, listing, options)) {
+      const cutoff = expiryCutoff(this.#clock.now())
+      yield hits
+        .filter(({ segment, position }) => !(segment.discardedAt(position) <= cutoff))
+        .map(recordOfHit)
+    }
   }
 
-  /** Undefined if the index is not up to date, or the database answers sooner. */
   async #find(
-    listing: Listing,
+    request: ListRequest,
     account: number | undefined,
     left: (() => AbortSignal) | undefined,
-  ): Promise<FoundPage | undefined> {
-    const segments = await this.#nameIndex?.current()
-    if (segments === undefined || !isLongSearch(listing)) return segments && findPage(segments, listing)
-    const search = async () => findSorted((await this.#nameIndex?.current()) ?? segments, listing)
-    return this.#searches.run(accountClient(account), search, left?.())
+  ): Promise<ListPage<Hit>> {
+    const segments = await this.#nameIndex.current({ left })
+    const slice = new TimeSlice()
+    const search = findPage(segments, this.#listing(request), slice)
+    const first = search.next()
+    if (first.done === true) return first.value
+    const signal = left?.()
+    return this.#searches.run(accountClient(account), () => finish(search, slice, signal), signal)
   }
 
   #listing(request: ListRequest): Listing {

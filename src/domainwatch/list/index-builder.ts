@@ -1,11 +1,6 @@
-import {
-  type Columns,
-  type Order,
-  type SegmentPart,
-  UnsupportedValueError,
-} from '../../lib/name-index/index.ts'
+import type { Columns, Order, SegmentPart } from '../../lib/name-index/index.ts'
 import { taskModule, BACKGROUND_TASK_TIMEOUT_MS, type Tasks } from '../../lib/tasks.ts'
-import { type Input, type Output, deltaOfChanges, type Delta, type Built } from '../tasks/build-columns.ts'
+import { type Input, type Output, deltaOfChanges, type Delta } from '../tasks/build-columns.ts'
 import type { Dictionary } from '../words/dictionary.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { recordsAsText } from './queries.ts'
@@ -29,7 +24,7 @@ export async function* readAllRecords(database: Database, isWanted: () => boolea
   }
 }
 
-/** Builds columns in another thread. Its methods throw `UnsupportedValueError`. */
+/** Builds columns in another thread. */
 export class IndexBuilder {
   readonly #tasks: Tasks
   readonly #dictionary: Dictionary
@@ -39,26 +34,24 @@ export class IndexBuilder {
     this.#dictionary = dictionary
   }
 
-  records(text: string): Promise<Built['records']> {
+  records(text: string): Promise<Output['records']> {
     return this.#build({ kind: 'records', text, words: this.#dictionary.trie })
   }
 
-  async changes(texts: readonly string[], count: number, overlapping: boolean): Promise<Delta> {
+  async changes(text: string, count: number, overlapping: boolean): Promise<Delta> {
     const { split, trie } = this.#dictionary
-    if (count <= SMALL_DELTA) return deltaOfChanges(texts, overlapping, split)
-    return this.#build({ kind: 'changes', texts, overlapping, words: trie })
+    if (count <= SMALL_DELTA) return deltaOfChanges(text, overlapping, split)
+    return this.#build({ kind: 'changes', text, overlapping, words: trie })
   }
 
   merged(parts: readonly SegmentPart[], order: Order): Promise<Columns> {
     return this.#build({ kind: 'merge', parts, order })
   }
 
-  async #build<Kind extends keyof Built>(input: Input & { readonly kind: Kind }): Promise<Built[Kind]> {
+  #build<Kind extends keyof Output>(input: Input & { readonly kind: Kind }): Promise<Output[Kind]> {
     // Callers that wait for changes have a shorter timeout of their own.
-    const output = await this.#tasks.run<Input, Output<Built[Kind]>>(BUILD_COLUMNS, input, {
+    return this.#tasks.run<Input, Output[Kind]>(BUILD_COLUMNS, input, {
       timeoutMs: BACKGROUND_TASK_TIMEOUT_MS,
     })
-    if (output.kind === 'unsupported') throw new UnsupportedValueError(output.reason)
-    return output.value
   }
 }

@@ -1,42 +1,35 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  ORDERS,
-  partOf,
-  Segment,
-  SegmentSet,
-  UnsupportedValueError,
-  type Order,
-} from '../../lib/name-index/index.ts'
-import { forEachConcurrent } from '../../lib/concurrency.ts'
+import { ORDERS, partOf, SegmentSet, type Order } from '../../lib/name-index/index.ts'
+import { abortable, forEachConcurrent, withTimeout } from '../../lib/concurrency.ts'
+import { OverloadError } from '../../lib/errors.ts'
 import { Gate } from '../../lib/gate.ts'
 import type { Tasks } from '../../lib/tasks.ts'
 import type { Database } from '../../storage/database/database.ts'
+import type { BuiltRecords } from '../tasks/build-columns.ts'
+import type { Dictionary } from '../words/dictionary.ts'
 import { ChangeFollower, type CatchUpResult, ReadYourWrites, type WriteRange } from './change-follower.ts'
 import { IndexBuilder, readAllRecords } from './index-builder.ts'
-import type { IndexFile } from '../tasks/snapshot-file.ts'
-import type { IndexSegments } from './index-page.ts'
-import { IndexPersistence, type IndexState } from './index-persistence.ts'
-import type { Dictionary } from '../words/dictionary.ts'
+import type { IndexSegments } from './search.ts'
 
-const POLL_MS = 4
-const RETRY_MS = 2_000
+/** How long a list waits until the index is loaded and up to date. All times in milliseconds. */
+const MAX_WAIT_MS = 10_000
+/** Delay after an attempt that left changes out. */
+const RETRY_MS = 20
+const LOAD_RETRY_MS = 2_000
 /** Texts of records that are built into columns at a time. */
 const MAX_TEXTS_IN_WORK = 2
 /** Queued changes of the segments: merges, and applied changes. */
 const MAX_WAITING = 16
-const WAIT_MS = 30_000
+const UPDATE_WAIT_MS = 30_000
+/** Names in a report of records that are left out. */
+const MAX_REPORTED = 10
 
 export interface NameIndexOptions {
   readonly database: Database
   readonly tasks: Tasks
   /** The words that names are split into. */
   readonly dictionary: Dictionary
-  /** Maximum memory in bytes; 0 disables the index. A merge temporarily takes the same amount again. */
-  readonly memory: number
-  /** Where it is stored for the next start. */
-  readonly file?: IndexFile
-  /** Reports problems that only make lists slower. */
-  readonly report: (message: string, error?: unknown) => void
+  readonly report: (message: string, detail: object) => void
 }
 
 /** For metrics. */
@@ -44,23 +37,22 @@ export interface NameIndexStats {
   readonly names: number
   readonly bytes: number
   readonly segments: number
-  /** 1 if lists are answered from it. */
+  /** 1 if it is loaded. */
   readonly ready: number
   /** Duration of the last load of all records, in seconds. */
   readonly loadSeconds: number
-  /** 1 if that was from the file. */
-  readonly restored: number
 }
 
-export interface LatestSegments {
-  readonly segments: IndexSegments
-  /** All changes up to this one are applied, and none after it. */
-  readonly changeId: number
+interface ReadOptions {
+  /** Also reads what a node may have committed a moment ago, of which this process was not notified yet. */
+  readonly isFresh?: boolean
+  /** Returns a signal that ends the wait. Most readers do not wait. */
+  readonly left?: (() => AbortSignal) | undefined
 }
 
 /**
- * All records in memory, in the two orders that lists have. It is loaded once, then follows the log of changes.
- * Readers see everything committed before their call, or get `undefined` and ask the database.
+ * All records in memory, in the two orders that lists have: what answers lists, counts, statistics, exports and the queue. It is
+ * loaded once, then follows the log of changes. Readers see everything committed before their call.
  */
 export class NameIndex {
   readonly #options: NameIndexOptions
@@ -68,16 +60,14 @@ export class NameIndex {
     registered: new SegmentSet(),
     deleted: new SegmentSet(),
   }
-  readonly #updates = new Gate({ running: 1, waiting: MAX_WAITING, waitMs: WAIT_MS })
+  readonly #updates = new Gate({ running: 1, waiting: MAX_WAITING, waitMs: UPDATE_WAIT_MS })
   readonly #stopping = new AbortController()
   readonly #writes = new ReadYourWrites()
   readonly #builder: IndexBuilder
   readonly #follower: ChangeFollower
-  readonly #persistence: IndexPersistence | undefined
+  #loading: Promise<void> | undefined
   #isReady = false
   #loadSeconds = 0
-  #isRestored = false
-  #isLoading = false
   #isMerging = false
 
   constructor(options: NameIndexOptions) {
@@ -86,67 +76,53 @@ export class NameIndex {
     this.#follower = new ChangeFollower({
       database: options.database,
       writes: this.#writes,
-      apply: (texts, count, overlapping) => this.#apply(texts, count, overlapping),
+      apply: (text, count, overlapping, applied) => this.#apply(text, count, overlapping, applied),
       records: () => this.#sets.registered.liveCount,
       signal: this.#stopping.signal,
-      report: (error) => this.#failed(error),
     })
-    const { file } = options
-    this.#persistence =
-      file === undefined
-        ? undefined
-        : new IndexPersistence({
-            ...options,
-            file,
-            state: () => this.#state(),
-            records: () => (this.#isReady ? this.#sets.registered.liveCount : 0),
-          })
   }
 
-  /** Starts to load the records. */
-  start(): void {
-    if (this.#options.memory === 0 || this.#isLoading) return
-    this.#isLoading = true
-    void this.#load().finally(() => (this.#isLoading = false))
+  /** Loads the records. Resolves when all are there, or it is closed. */
+  load(): Promise<void> {
+    this.#loading ??= this.#load().finally(() => (this.#loading = undefined))
+    return this.#loading
   }
 
-  async close(): Promise<void> {
-    await this.#persistence?.close()
-    this.#stop()
-  }
-
-  #stop(): void {
+  close(): void {
     this.#stopping.abort()
     this.#unload()
   }
 
-  /** Returns segments with everything committed before the call; undefined if that would take too long. */
-  async current(): Promise<IndexSegments | undefined> {
+  /** Rejects unless the records are loaded. */
+  async assertReady(): Promise<void> {
+    if (!this.#isReady) throw new Error('the list index is not loaded yet')
+  }
+
+  /**
+   * Returns segments with everything committed before the call.
+   * @throws OverloadError if that takes too long
+   */
+  async current({ isFresh = false, left }: ReadOptions = {}): Promise<IndexSegments> {
     this.#writes.noteRead()
-    if (!this.#isReady) return undefined
-    const result = this.#follower.isCurrent ? 'current' : await this.#catchUp()
-    if (result !== 'current' || !this.#isReady) return undefined
-    return this.#segments()
-  }
-
-  /** Returns the current segments, and the id of the last change in them. Later changes may be committed already. */
-  latest(): LatestSegments | undefined {
-    return this.#isReady ? { segments: this.#segments(), changeId: this.#follower.appliedId } : undefined
-  }
-
-  /** Applies everything committed so far, for `latest`. */
-  async advance(): Promise<void> {
-    if (this.#isReady && !this.#follower.isCurrent) await this.#catchUp()
-  }
-
-  /** The same, and moves the id of `latest` past changes that are not of records. Takes about a second at most. */
-  async catchUp(): Promise<void> {
-    if (this.#isReady) await this.#catchUp()
+    const deadline = performance.now() + MAX_WAIT_MS
+    if (this.#isReady && !isFresh && this.#follower.isCurrent) return this.#segments()
+    const signal = left?.()
+    while (!this.#stopping.signal.aborted && performance.now() < deadline) {
+      signal?.throwIfAborted()
+      if (!this.#isReady) {
+        const loaded = withTimeout(this.load(), deadline - performance.now())
+        await (signal === undefined ? loaded : abortable(loaded, signal))
+      }
+      // Also after the load: a change may have been committed since.
+      if (this.#isReady && (await this.#catchUp()) === 'current' && this.#isReady) return this.#segments()
+      await pause(RETRY_MS)
+    }
+    throw new OverloadError()
   }
 
   async #catchUp(): Promise<CatchUpResult> {
     const result = await this.#follower.catchUp()
-    if (result === 'lost' && this.#isReady) this.#reload('the change log was replaced')
+    if (result === 'lost' && this.#isReady) this.#reload()
     return result
   }
 
@@ -160,7 +136,8 @@ export class NameIndex {
    */
   afterWriting<T>(write: (range: WriteRange) => Promise<T>): Promise<T> {
     return this.#writes.run(write, async () => {
-      if (this.#isReady) await this.#follower.catchUp()
+      // A list repeats what fails here.
+      if (this.#isReady) await this.#follower.catchUp().catch(() => {})
     })
   }
 
@@ -172,115 +149,68 @@ export class NameIndex {
       segments: registered.segments.length + deleted.segments.length,
       ready: this.#isReady ? 1 : 0,
       loadSeconds: this.#loadSeconds,
-      restored: this.#isRestored ? 1 : 0,
     }
   }
 
   async #load(): Promise<void> {
     const { signal } = this.#stopping
-    let persistence = this.#persistence
     while (!signal.aborted && !this.#isReady) {
       try {
         const start = performance.now()
-        const isRestored = persistence !== undefined && (await this.#restore(persistence))
-        if (!isRestored) {
-          await this.#follower.begin()
-          const isWanted = () => !signal.aborted && !this.#isOverLimit()
-          const texts = readAllRecords(this.#options.database, isWanted)
-          await forEachConcurrent(texts, MAX_TEXTS_IN_WORK, async (text) => {
-            const columns = await this.#builder.records(text)
-            for (const order of ORDERS) this.#sets[order].change([], columns[order])
-          })
+        await this.#follower.begin()
+        const texts = readAllRecords(this.#options.database, () => !signal.aborted)
+        await forEachConcurrent(texts, MAX_TEXTS_IN_WORK, async (text) => {
+          const built = await this.#builder.records(text)
+          this.#reportSkipped(built)
+          for (const order of ORDERS) this.#sets[order].change([], built.columns[order])
+        })
+        while (!signal.aborted && !this.#isReady) {
+          const result = await this.#follower.catchUp()
+          if (result === 'lost') throw new Error('the change log was replaced')
+          this.#isReady = result === 'current' && !signal.aborted
         }
-        this.#isRestored = isRestored
         this.#loadSeconds = (performance.now() - start) / 1000
-        if (await this.#catchUpAfterLoad(signal)) void this.#merge()
-        else if (isRestored && !signal.aborted) {
-          await persistence?.forget()
-          this.#unload()
-        } else if (!signal.aborted) throw new Error('the change log was replaced')
+        void this.#merge()
       } catch (error) {
         this.#unload()
-        this.#failed(error)
-        await pause(RETRY_MS, undefined, { signal }).catch(() => {})
+        if (signal.aborted) return
+        this.#options.report('the list index could not be loaded', { err: error })
+        await pause(LOAD_RETRY_MS, undefined, { signal }).catch(() => {})
       }
-      // A useless file is not tried again.
-      persistence = undefined
     }
   }
 
-  /** Loads the segments from their file. @returns whether there are any now */
-  async #restore(persistence: IndexPersistence): Promise<boolean> {
-    const snapshot = await persistence.restore()
-    if (snapshot === undefined || this.#stopping.signal.aborted) return false
-    for (const order of ORDERS) {
-      this.#sets[order].set(snapshot.parts[order].map(({ columns, live }) => new Segment(columns, live)))
-    }
-    this.#follower.resume(snapshot.logPosition.cursor)
-    return true
-  }
-
-  /** Applies changes made during the load, or since the file. @returns whether the segments are complete now */
-  async #catchUpAfterLoad(signal: AbortSignal): Promise<boolean> {
-    while (!signal.aborted && !this.#isOverLimit()) {
-      const result = await this.#follower.catchUp()
-      if (result === 'lost') return false
-      this.#isReady = result === 'current' && !signal.aborted
-      if (this.#isReady) return true
-      await pause(POLL_MS, undefined, { signal })
-    }
-    return false
-  }
-
-  #state(): IndexState | undefined {
-    const { appliedCursor } = this.#follower
-    if (!this.#isReady || appliedCursor === undefined) return undefined
-    const { registered, deleted } = this.#sets
-    return {
-      cursor: appliedCursor,
-      parts: { registered: registered.segments.map(partOf), deleted: deleted.segments.map(partOf) },
-    }
-  }
-
-  /** Disables the index if it exceeds its memory limit. */
-  #isOverLimit(): boolean {
-    const { bytes } = this.stats()
-    if (bytes <= this.#options.memory) return false
-    this.#stop()
-    this.#options.report(`list index disabled: it takes more than ${this.#options.memory} bytes`)
-    return true
-  }
-
-  #failed(error: unknown): void {
-    if (this.#stopping.signal.aborted) return
-    if (error instanceof UnsupportedValueError) {
-      this.#stop()
-      this.#options.report('list index disabled: it cannot represent a value of the database', error)
-    } else this.#options.report('list index is behind', error)
+  #reportSkipped({ skipped }: BuiltRecords): void {
+    if (skipped.length === 0) return
+    const names = skipped.slice(0, MAX_REPORTED)
+    this.#options.report('lists leave out records that the service did not write', {
+      count: skipped.length,
+      names,
+    })
   }
 
   #unload(): void {
     this.#isReady = false
-    for (const order of ORDERS) this.#sets[order].set([])
+    for (const order of ORDERS) this.#sets[order].clear()
   }
 
-  #reload(reason: string): void {
+  #reload(): void {
     this.#unload()
-    this.#options.report(`reloading the list index: ${reason}`)
-    this.start()
+    this.#options.report('reloading the list index: the change log was replaced', {})
+    void this.load()
   }
 
-  async #apply(texts: readonly string[], count: number, overlapping: boolean): Promise<void> {
-    const delta = await this.#builder.changes(texts, count, overlapping)
+  async #apply(text: string, count: number, overlapping: boolean, applied: () => void): Promise<void> {
+    const delta = await this.#builder.changes(text, count, overlapping)
+    this.#reportSkipped(delta.added)
     await this.#updates.run('service', async () => {
       const removed = {
         registered: await this.#sets.registered.locate(delta.removed.registered),
         deleted: await this.#sets.deleted.locate(delta.removed.deleted),
       }
-      for (const order of ORDERS) this.#sets[order].change(removed[order], delta.added[order])
-      this.#follower.applied()
-      this.#persistence?.changed(count)
-      if (this.#isReady && !this.#isOverLimit()) void this.#merge()
+      for (const order of ORDERS) this.#sets[order].change(removed[order], delta.added.columns[order])
+      applied()
+      if (this.#isReady) void this.#merge()
     })
   }
 
@@ -299,15 +229,12 @@ export class NameIndex {
           if (old.length === 0 || this.#stopping.signal.aborted) break
           const parts = old.map(partOf)
           const columns = await this.#builder.merged(parts, order)
-          await this.#updates.run('service', async () => {
-            const merged = await set.replace(old, parts, columns)
-            this.#persistence?.merged(merged?.liveCount ?? 0)
-            this.#isOverLimit()
-          })
+          await this.#updates.run('service', () => set.replace(old, parts, columns))
         }
       }
     } catch (error) {
-      this.#failed(error)
+      if (!this.#stopping.signal.aborted)
+        this.#options.report('segments of the list index could not be merged', { err: error })
     } finally {
       this.#isMerging = false
     }

@@ -1,5 +1,26 @@
-import type { Filters } from '../filters.ts'
-import type { ListPosition, SortKey, Source } from './queries.ts'
+import type { EntryKey } from '../../lib/name-index/index.ts'
+import type { FilteredRecord, Filters } from '../filters.ts'
+
+/** The columns that lists are sorted by. */
+export type SortKey = 'date_reg' | 'deleted_at' | 'date_mod' | 'name' | 'length'
+
+/** The records that a list is made of, and their order. */
+export type Source =
+  | { readonly kind: 'all' }
+  | {
+      readonly kind: 'registered' | 'deleted'
+      readonly newest: number
+      readonly range?: ListRange | undefined
+    }
+
+/** The records from one position to another, both included. */
+export interface ListRange {
+  readonly low: EntryKey
+  readonly high: EntryKey
+}
+
+/** Whether a list is of all records, not of the newest registrations or deletions only. */
+export const isOfAll = (sources: readonly Source[]): boolean => sources.every(({ kind }) => kind === 'all')
 
 /** What a list may be sorted by. Ties are sorted by name. */
 export const LIST_ORDERS = ['registered', 'deleted', 'modified', 'name', 'length'] as const
@@ -15,11 +36,11 @@ export interface Stage {
   readonly sources: readonly Source[]
   readonly sortKey: SortKey
   /** Only records after this position. */
-  readonly after: ListPosition | undefined
+  readonly after: EntryKey | undefined
 }
 
-/** The only place that says what each order sorts by; the order of the queue follows it. */
-export const SORT_KEYS: Readonly<Record<ListOrder, SortKey>> = {
+/** The only place that says what each order sorts by. */
+const SORT_KEYS: Readonly<Record<ListOrder, SortKey>> = {
   registered: 'date_reg',
   deleted: 'deleted_at',
   modified: 'date_mod',
@@ -28,7 +49,23 @@ export const SORT_KEYS: Readonly<Record<ListOrder, SortKey>> = {
 }
 
 /** In the order by deletion, bought records, which have no such date, follow by this one. */
-export const BOUGHT_SORT_KEY: SortKey = 'date_reg'
+const BOUGHT_SORT_KEY: SortKey = 'date_reg'
+
+/** Returns a function that compares records as a list of all has them. */
+export function compareRecords({ order, ascending }: Pick<Listing, 'order' | 'ascending'>) {
+  const sign = ascending ? 1 : -1
+  return (one: FilteredRecord, other: FilteredRecord): number => {
+    if (order === 'deleted' && one.status !== other.status) return one.status - other.status
+    const [a, b] = [sortKeyOf(one, order), sortKeyOf(other, order)]
+    if (a !== b) return a < b ? -sign : sign
+    return one.name < other.name ? -sign : sign
+  }
+}
+
+function sortKeyOf(record: FilteredRecord, order: ListOrder): string | number {
+  const key = order === 'deleted' && record.status === 1 ? BOUGHT_SORT_KEY : SORT_KEYS[order]
+  return key === 'length' ? record.name.length : (record[key] ?? '')
+}
 
 /** A page of a list. */
 export interface Listing {
@@ -38,7 +75,7 @@ export interface Listing {
   readonly order: ListOrder
   readonly ascending: boolean
   /** Only records after this position, which is in the stage of this name. */
-  readonly after?: ListPosition | undefined
+  readonly after?: EntryKey | undefined
   readonly stage?: StageName | undefined
   readonly limit: number
   readonly now: number
@@ -63,13 +100,13 @@ export function needsRange(
 
 /** The stages that a page is drawn from. @param sources those of the listing, perhaps with ranges */
 export function stagesFrom(listing: Listing, sources: readonly Source[]): readonly Stage[] {
-  const { order, filters, after } = listing
+  const { order, after } = listing
   const stages = stagesOf(order, sources)
   const start = after === undefined ? 0 : stages.findIndex(({ name }) => name === listing.stage)
   return stages
     .slice(Math.max(0, start))
     .map((stage, i) => ({ ...stage, after: i === 0 ? after : undefined }))
-    .filter((stage) => stage.sources.length > 0 && !isEmpty(stage.name, filters))
+    .filter((stage) => stage.sources.length > 0)
 }
 
 /**
@@ -81,15 +118,9 @@ function stagesOf(order: ListOrder, sources: readonly Source[]): readonly Stage[
   if (isDefault || order !== 'deleted')
     return [{ name: isDefault ? undefined : order, sources, sortKey: SORT_KEYS[order], after: undefined }]
   return [
-    { name: 'deleted', sources: ofStatus(sources, 0), sortKey: SORT_KEYS.deleted, after: undefined },
-    { name: 'bought', sources: ofStatus(sources, 1), sortKey: BOUGHT_SORT_KEY, after: undefined },
+    { name: 'deleted', sources: sourcesOf(sources, 'deleted'), sortKey: SORT_KEYS.deleted, after: undefined },
+    { name: 'bought', sources: sourcesOf(sources, 'registered'), sortKey: BOUGHT_SORT_KEY, after: undefined },
   ]
-}
-
-/** Whether the filters rule out all records of a stage. */
-function isEmpty(stage: StageName | undefined, { status, deleted_from, deleted_to }: Filters): boolean {
-  if (stage === 'deleted') return status === 1
-  return stage === 'bought' && (status === 0 || deleted_from !== undefined || deleted_to !== undefined)
 }
 
 /** Whether a cursor with a position in this stage belongs to a list of this order. */
@@ -101,10 +132,5 @@ export function isStageOf(
   return stagesOf(order, sources).some(({ name }) => name === stage)
 }
 
-function ofStatus(sources: readonly Source[], status: 0 | 1): readonly Source[] {
-  const kind = status === 0 ? 'deleted' : 'registered'
-  return sources.flatMap((source): Source[] => {
-    if (source.kind === 'all') return [{ kind: 'all', status }]
-    return source.kind === kind ? [source] : []
-  })
-}
+const sourcesOf = (sources: readonly Source[], kind: 'registered' | 'deleted'): readonly Source[] =>
+  sources.filter((source) => source.kind === 'all' || source.kind === kind)

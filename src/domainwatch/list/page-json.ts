@@ -1,44 +1,4 @@
 import { Plane, writeTimestamp, type Columns, type Hit } from '../../lib/name-index/index.ts'
-import type { SqlValue } from '../../storage/database/sql.ts'
-import type { ListPosition, SortKey } from './queries.ts'
-import { LENGTH_DIGITS } from './cursor.ts'
-
-/**
- * Serialises the rows of a page (`COLUMNS` of the queries) as a JSON array of records. Building a thousand objects only to
- * serialise them takes twice as long. Names and dates contain no character that JSON escapes; agents may, and repeat, so each
- * is escaped once.
- */
-export function rowsToJson(rows: readonly SqlValue[][]): string {
-  const agents = new Map<SqlValue | undefined, string>()
-  let json = '['
-  for (const [name, length, agent, status, reserved, revision, discardedAt, dateReg, dateMod] of rows) {
-    let quoted = agents.get(agent)
-    if (quoted === undefined) {
-      quoted = JSON.stringify(agent)
-      agents.set(agent, quoted)
-    }
-    if (json.length > 1) json += ','
-    json +=
-      `{"name":"${name}","length":${length},"agent":${quoted},"status":${status},"reserved":${reserved},` +
-      `"revision":${revision},"discarded":${discardedAt === null ? 0 : 1},` +
-      `"date_reg":"${dateReg}","date_mod":"${dateMod}"}`
-  }
-  return `${json}]`
-}
-
-/** Where `COLUMNS` has the sort keys. */
-const KEY_AT: Readonly<Record<Exclude<SortKey, 'name'>, number>> = {
-  length: 1,
-  date_reg: 7,
-  date_mod: 8,
-  deleted_at: 9,
-}
-
-/** The position of a row in a list that is sorted by this key. */
-export function positionOfRow(row: readonly SqlValue[], key: SortKey): ListPosition {
-  const text = key === 'name' ? '' : String(row[KEY_AT[key]])
-  return { key: key === 'length' ? text.padStart(LENGTH_DIGITS, '0') : text, name: String(row[0]) }
-}
 
 const EMPTY_ARRAY = Buffer.from('[]')
 const ARRAY_START = Buffer.from('[{"name":"')
@@ -48,7 +8,10 @@ const MODIFIED_AT = DATES.lastIndexOf('YYYY')
 /** The length of the part that is omitted after the last record. */
 const AFTER_LAST = DATES.length - DATES.indexOf('}') - 1
 
-/** Serialises records of the index as `rowsToJson` does rows, between two texts, straight from the columns. */
+/**
+ * Serialises records of the index as a JSON array, between two texts, straight from the columns: building a thousand objects only
+ * to serialise them takes four times as long. Names and dates contain no character that JSON escapes.
+ */
 export function hitsToJson(hits: readonly Hit[], before: Uint8Array, after: Uint8Array): Buffer {
   let maxBytes = 0
   const middlesOfHits = hits.map((hit) => {

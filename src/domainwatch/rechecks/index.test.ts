@@ -10,6 +10,9 @@ import { sql, type Query } from '../../storage/database/sql.ts'
 import { EventPages } from '../events/pages.ts'
 import { readVocabulary } from '../lookalikes/vocabulary.ts'
 import { addChecks } from './queries.ts'
+import { readDictionary } from '../words/dictionary.ts'
+import { NameIndex } from '../list/name-index.ts'
+import { createTasks } from '../../lib/tasks.ts'
 import { Rechecks } from './index.ts'
 
 test('names that were due before the start are looked up, however long the watches take to be read', async () => {
@@ -28,10 +31,14 @@ test('names that were due before the start are looked up, however long the watch
       return opened.all(query)
     },
   }
+  const tasks = createTasks(1)
+  const dictionary = readDictionary([])
+  const nameIndex = new NameIndex({ database: opened, tasks, dictionary, report: assert.fail })
   const asked: string[] = []
   const fail = (error: unknown) => assert.fail(String(error))
   const rechecks = new Rechecks({
     database,
+    nameIndex,
     clock: systemClock,
     dns: {
       nameServers: async (name) => (asked.push(name), { kind: 'failed' }),
@@ -53,6 +60,8 @@ test('names that were due before the start are looked up, however long the watch
   await eventually(() => asked.includes('pendiente.cl'), 'the name is looked up')
   stop.abort()
   await running
+  nameIndex.close()
+  await tasks.close()
   await opened.close()
   await rm(folder, { recursive: true })
 })

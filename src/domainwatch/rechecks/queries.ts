@@ -1,9 +1,6 @@
 import type { Dialect } from '../../storage/database/dialect.ts'
-import { allOf, limit, sql, type Sql } from '../../storage/database/sql.ts'
+import { limit, sql, type Sql } from '../../storage/database/sql.ts'
 import type { Table } from '../../storage/database/tables.ts'
-import type { Filters } from '../filters.ts'
-import { notExpired } from '../queries-records.ts'
-import { matching } from '../queries-filters.ts'
 import { hasKey } from '../watches/queries.ts'
 
 /** Names that are looked up again, and when. */
@@ -37,21 +34,6 @@ export interface DnsWatch {
 
 export const dnsWatches = (now: number) => sql<DnsWatch>`
   SELECT id, account_id, filters FROM watches WHERE ${asksForChecks} AND ${hasKey(now)} ORDER BY id`
-
-/**
- * Those of the next `count` names that match the filters, separated by spaces. The page limits the rows that are visited and not
- * those that match, so that rare matches do not make it long.
- */
-export const matchingPage = (
-  dialect: Dialect,
-  filters: Filters,
-  now: number,
-  after: string,
-  count: number,
-) => sql<{ names: string | null; last: string | null; visited: number }>`
-  SELECT max(name) AS last, count(*) AS visited,
-    string_agg(CASE WHEN ${allOf([notExpired(now), ...matching(dialect, filters)])} THEN name END, ' ') AS names
-  FROM (SELECT * FROM domains WHERE name > ${after} ORDER BY name ${limit(count)}) AS domains`
 
 /** Adds names. An existing one keeps its time, and belongs to everyone if it is wanted by more than a watch. */
 export const addChecks = (dialect: Dialect, checks: readonly Check[]) => {

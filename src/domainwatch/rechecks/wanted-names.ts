@@ -1,18 +1,20 @@
 import { inBatches } from '../../lib/background-jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Vocabulary } from '../../lib/lookalikes/index.ts'
+import { allMatches, finish, TimeSlice } from '../../lib/name-index/index.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { storeRows } from '../../storage/database/rows.ts'
 import type { DomainEvent } from '../events/event.ts'
 import type { EventPages } from '../events/pages.ts'
 import { matches, type FilteredRecord } from '../filters.ts'
+import { nameOfHit } from '../list/hits.ts'
+import type { NameIndex } from '../list/name-index.ts'
+import { indexQuery } from '../list/search.ts'
 import * as queries from './queries.ts'
 import { EVERYBODY, nextCheck, ruleOf, standingRules, type RecheckRule } from './rules.ts'
 
 /** Names read and added at a time, so that other readers and writers get their turn. */
 const PAGE = 1_000
-/** Records compared with the filters of a watch at a time. */
-const SCAN_PAGE = 5_000
 /** How often to look for watches that were created, edited or deleted. */
 const WATCHES_MS = 1_000
 /** How often to look for names of accounts without such watches: a check in progress may have stored one. */
@@ -22,6 +24,7 @@ const MAX_NAMES_PER_ACCOUNT = 100_000
 
 export interface WantedNamesOptions {
   readonly database: Database
+  readonly nameIndex: Pick<NameIndex, 'current'>
   readonly clock: Clock
   readonly pages: EventPages
   readonly vocabulary: Vocabulary
@@ -108,23 +111,21 @@ export class WantedNames {
   }
 
   async #addMatches({ owner, filters, resembles }: RecheckRule, signal: AbortSignal): Promise<void> {
-    const { clock, database } = this.#options
-    const scanner = database.scannerOf(owner === EVERYBODY ? undefined : owner)
+    const { clock, database, nameIndex } = this.#options
     if (owner !== EVERYBODY) {
       const all = queries.countChecks(owner, Number.MAX_SAFE_INTEGER, MAX_NAMES_PER_ACCOUNT)
       this.#counts.set(owner, (await database.first(all))?.count ?? 0)
     }
-    let last = ''
-    await inBatches(SCAN_PAGE, signal, async () => {
-      if (this.#isFull(owner)) return 0
-      const page = await scanner.first(
-        queries.matchingPage(database.dialect, filters, clock.now(), last, SCAN_PAGE),
-      )
-      const names = page?.names?.split(' ') ?? []
-      await this.#add(names.filter(resembles), owner)
-      last = page?.last ?? last
-      return page?.visited ?? 0
+    const { registered } = await nameIndex.current({ isFresh: true })
+    const names: string[] = []
+    const slice = new TimeSlice()
+    const find = allMatches(registered, indexQuery(filters, clock.now()), slice, (segment, position) => {
+      const name = nameOfHit({ segment, position })
+      if (resembles(name)) names.push(name)
     })
+    await finish(find, slice, signal)
+    for (let from = 0; from < names.length && !this.#isFull(owner) && !signal.aborted; from += PAGE)
+      await this.#add(names.slice(from, from + PAGE), owner)
   }
 
   /** Adds the names of changed records that are wanted. */

@@ -62,7 +62,7 @@ export function exportRoute(
         read: (names, wanted) => records.byName(names, wanted, accountId, left),
       }
       // Reads one part ahead of the client.
-      const text = exportText(lists.rows(selection, accountId, left), format, further)
+      const text = exportText(lists.whole(selection, accountId, left), format, further)
       return Readable.from(text, { highWaterMark: 1 })
     },
   })

@@ -8,13 +8,12 @@ import { localDateTime } from '../../lib/dates.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
 import type { Tasks } from '../../lib/tasks.ts'
 import { readDataText, readInThread, unreadableError, type DataBody } from '../tasks/data-field.ts'
+import { domainErrors } from '../errors.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { CLAIM_MINUTES, DEFAULT_QUEUE_RECORDS, MAX_CLAIMS, MAX_QUEUE_RECORDS } from '../limits.ts'
 import { LIST_ORDERS } from '../list/order.ts'
-import { rowsToJson } from '../list/page-json.ts'
-import { tooManyClaims } from '../queue/claim-batch.ts'
 import type { ClaimQueue } from '../queue/claim-queue.ts'
-import { fieldsParameter, type RecordFields, furtherFields } from '../record-fields.ts'
+import { fieldsParameter, furtherFields, listedFields, type RecordFields } from '../record-fields.ts'
 import { RECORD_EXAMPLE, recordFields } from '../schemas.ts'
 
 const queueAnswer = answer(
@@ -60,9 +59,10 @@ const holdersAnswer = answer(
 )
 
 const PATH = '/api/v1/domainwatch/queue'
-/** As many names as an account can hold, with room for escapes. */
+/** With room for escapes. */
 const RELEASE_BODY_BYTES = 512 * 1024
-const NAMES = { max: MAX_CLAIMS, of: 'nombres' }
+/** More than an account can hold: clients may send all that they have ever claimed. */
+const NAMES = { max: 1_000, of: 'nombres' }
 const TAKES_NAMES = 'debe ser un arreglo de nombres de dominio .cl válidos, sin el sufijo'
 
 export interface QueueRouteOptions {
@@ -96,10 +96,10 @@ export function queueRoute(
       summary: 'Claim the next records to decide on',
       description:
         `The records that the account holds already, then the next unclaimed ones. It holds them for ${CLAIM_MINUTES} minutes ` +
-        'from now; an `update` by the account ends that for a record.',
+        'from now; an `update` of `seen`, `revision`, `discarded` or `status` by the account ends that for a record.',
       answers: {
         200: queueAnswer,
-        409: problem('The account holds its maximum', tooManyClaims()),
+        409: problem('The account holds its maximum', domainErrors.too_many_claims(MAX_CLAIMS)),
       },
     },
 
@@ -108,16 +108,18 @@ export function queueRoute(
       const view = { filters: readFilters(withDefaults(values)), order, ascending: sort === 'asc' }
       const { accountId } = identity
       const left = clientAbort(reply.raw)
-      const { rows, remaining, until } = await queue.claim(view, { accountId, limit }, left)
-      const end = localDateTime(until, timeZone)
+      const { records: claimed, remaining, until } = await queue.claim(view, { accountId, limit }, left)
       const { fields } = values
-      const names = rows.map(([name]) => String(name))
-      const found = fields === undefined ? rows : await records.page(names, fields, accountId, left)
-      const data = found === rows ? rowsToJson(rows) : JSON.stringify(found)
-      return (
-        `{"status":200,"count":${found.length},"remaining":${remaining},"until":"${end}",` +
-        `"data":[${data}]}`
-      )
+      const names = claimed.map(({ name }) => name)
+      const data =
+        fields === undefined ? claimed.map(listedFields) : await records.page(names, fields, accountId, left)
+      return {
+        status: 200,
+        count: data.length,
+        remaining,
+        until: localDateTime(until, timeZone),
+        data: [data],
+      }
     },
   })
 

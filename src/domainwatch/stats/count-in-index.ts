@@ -1,6 +1,7 @@
 import {
+  allMatches,
+  finish,
   parseTimestamp,
-  scanInSlices,
   wordsOf,
   TimeSlice,
   type Segment,
@@ -8,7 +9,7 @@ import {
 } from '../../lib/name-index/index.ts'
 import { MAX_LABEL_CHARACTERS } from '../limits.ts'
 import { splitTags } from '../tags.ts'
-import { indexQuery, type IndexSegments } from '../list/index-page.ts'
+import { indexQuery, type IndexSegments } from '../list/search.ts'
 import {
   DayCounts,
   seriesFilters,
@@ -36,16 +37,11 @@ export async function countInIndex(
   const registered = segments.registered.map((segment) => segment.snapshot())
   const deleted = segments.deleted.map((segment) => segment.snapshot())
   const slice = new TimeSlice()
-  const visit = async (
+  const visit = (
     visited: readonly Segment[],
     query: IndexQuery,
     see: (segment: Segment, position: number) => void,
-  ) => {
-    for await (const scan of scanInSlices(visited, query, slice)) {
-      signal?.throwIfAborted()
-      while (scan.next()) see(scan.segment, scan.position)
-    }
-  }
+  ) => finish(allMatches(visited, query, slice, see), slice, signal)
   const ofAnyDate = seriesFilters(request)
   /** A record that was first recorded as deleted has the time of its deletion as its date, and no registration. */
   const visitRegistrations = (from: string, to: string, see: (segment: Segment, position: number) => void) =>

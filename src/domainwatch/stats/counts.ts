@@ -91,7 +91,7 @@ const DAY_LENGTH = 'YYYY-MM-DD'.length
 export const dayOf = (timestamp: string): string => timestamp.slice(0, DAY_LENGTH)
 
 /** The first timestamp of a day, as the index has it. */
-export const startOf = (day: string): number => parseTimestamp(`${day} 00:00:00`)
+const startOf = (day: string): number => parseTimestamp(`${day} 00:00:00`)
 
 /** Timestamps of one day differ in their last 17 bits only. */
 const dayNumber = (timestamp: number): number => Math.floor(timestamp / 2 ** 17)

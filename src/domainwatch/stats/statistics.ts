@@ -7,29 +7,12 @@ import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import { DISCARDED_LIFETIME_MS } from '../limits.ts'
 import { firstDiscarded } from '../queries-records.ts'
 import type { NameIndex } from '../list/name-index.ts'
-import type { NameSplits } from '../words/split-names.ts'
 import { countInIndex } from './count-in-index.ts'
-import {
-  type CountRequest,
-  dayOf,
-  DayCounts,
-  seriesFilters,
-  startOf,
-  Totals,
-  type Counted,
-  RisingWords,
-  KeyCounts,
-} from './counts.ts'
-import { lastAdds, daysIn, groupsIn, tagsIn, wordsIn } from './queries.ts'
-import { OverloadError } from '../../lib/errors.ts'
-import { splitTags } from '../tags.ts'
+import { dayOf, type CountRequest } from './counts.ts'
+import { lastAdds } from './queries.ts'
 
 /** One request is counted at a time: it may take a second with a million records. */
 const REQUESTS = { running: 1, waiting: 32, waitMs: 30_000 }
-/** Records counted in one statement, about 60 ms, so that other scans get a turn. */
-const PAGE = 50_000
-/** Ten million records take about 30 s on an idle core, several times that on a busy one. */
-const MAX_MS = 120_000
 /** Results cached until the next write; one of ten years takes about 100 kB. */
 const MAX_CACHED = 100
 
@@ -58,7 +41,6 @@ export interface StatisticsOptions {
   readonly clock: Clock
   readonly timeZone: string
   readonly nameIndex: Pick<NameIndex, 'current'>
-  readonly splits: NameSplits
 }
 
 /** Counts records for charts. */
@@ -82,7 +64,7 @@ export class Statistics {
    * @param signal ends the counting
    * @throws OverloadError if too many requests wait
    */
-  async counts(request: StatsRequest, account?: number, signal?: AbortSignal): Promise<Counts> {
+  async counts(request: StatsRequest, account: number, signal: AbortSignal): Promise<Counts> {
     const key = JSON.stringify(request)
     const { clock } = this.#options
     const known = this.#cache.peek(key)
@@ -90,12 +72,9 @@ export class Statistics {
     const count = async () => {
       let fresh: CachedCounts | undefined
       // A request that waited before may have computed the same.
-      const cached = await this.#cache.get(
-        key,
-        async () => (fresh = await this.#read(request, account, signal)),
-      )
+      const cached = await this.#cache.get(key, async () => (fresh = await this.#read(request, signal)))
       if (cached === fresh || clock.now() < cached.validBefore) return cached.counts
-      return (await this.#read(request, account, signal)).counts
+      return (await this.#read(request, signal)).counts
     }
     return this.#gate.run(accountClient(account), count, signal)
   }
@@ -110,22 +89,13 @@ export class Statistics {
     }
   }
 
-  async #read(
-    request: StatsRequest,
-    account: number | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<CachedCounts> {
-    const { clock, database, nameIndex, splits } = this.#options
+  async #read(request: StatsRequest, signal: AbortSignal): Promise<CachedCounts> {
+    const { clock, database, nameIndex } = this.#options
     const now = clock.now()
     // Without a write, the counts only change when a discarded record expires.
     const first = await database.first(firstDiscarded(now))
-    const segments = await nameIndex.current()
-    if (segments === undefined) await splits.assertDone(request.filters, request.rising > 0)
-    const { dialect } = database
-    const { days, totals, rising, tags } =
-      segments === undefined
-        ? await countInDatabase({ dialect, scanner: database.scannerOf(account, signal) }, request, now)
-        : await countInIndex(segments, request, now, signal)
+    const segments = await nameIndex.current({ left: () => signal })
+    const { days, totals, rising, tags } = await countInIndex(segments, request, now, signal)
     const most = tags.top(request.tags)
     const counts = {
       days,
@@ -136,53 +106,5 @@ export class Statistics {
       ...(request.tags > 0 && { tags: { tag: most.keys, count: most.count } }),
     }
     return { counts, validBefore: (first?.marked_at ?? Infinity) + DISCARDED_LIFETIME_MS }
-  }
-}
-
-/**
- * Counts in the database, in one pass over the table: an index of dates would be faster for a few days, but the other columns
- * would be fetched record by record, which takes minutes with ten million.
- * @throws OverloadError if it takes too long
- */
-export async function countInDatabase(
-  { dialect, scanner }: Pick<Database, 'dialect' | 'scanner'>,
-  request: CountRequest,
-  now: number,
-): Promise<Counted> {
-  const { filters, span, weeks } = request
-  const days = new DayCounts(span)
-  const totals = new Totals()
-  const rising = new RisingWords()
-  const tags = new KeyCounts()
-  const deadline = performance.now() + MAX_MS
-  for (let after = ''; ;) {
-    if (performance.now() > deadline) throw new OverloadError()
-    const part = { dialect, filters, after, count: PAGE, now }
-    const ofAnyDate = { ...part, filters: seriesFilters(request) }
-    for (const { series, day, count } of await scanner.all(daysIn(ofAnyDate, span)))
-      days.add(series, startOf(day), count)
-    const rows = await scanner.values(groupsIn(part))
-    if (weeks !== undefined) {
-      for (const { words, date_reg } of await scanner.all(wordsIn(ofAnyDate, weeks)))
-        rising.add(words.trim().split(' '), date_reg >= weeks.lastWeek)
-    }
-    if ((request.tags ?? 0) > 0) {
-      for (const { tags: found, count } of await scanner.all(tagsIn(part)))
-        for (const tag of splitTags(found)) tags.add(tag, Number(count))
-    }
-    let visited = 0
-    for (const [length, agent, records, bought, reserved, revision, discarded, count, last] of rows) {
-      totals.addLength(Number(length), {
-        records: Number(records),
-        bought: Number(bought),
-        reserved: Number(reserved),
-        revision: Number(revision),
-        discarded: Number(discarded),
-      })
-      totals.addAgent(String(agent), Number(records))
-      visited += Number(count)
-      if (String(last) > after) after = String(last)
-    }
-    if (visited < PAGE) return { days, totals, rising, tags }
   }
 }

@@ -49,6 +49,8 @@ export type Batch =
       readonly count: number
       /** For `update`: the name of every record in the order sent, to report those that are not recorded. */
       readonly names: readonly string[]
+      /** For `update`: names of the records that its sender decides on, which ends its claims on them. */
+      readonly decided: readonly string[]
       /**
        * For `update`: the expected state of stored records, a JSON array of rows of `expectedRow`; undefined if
        * there is none.
@@ -62,16 +64,27 @@ export default function parseBatch(input: Input): Output {
   const { items } = data
   if (input.operation === 'add') return { ...head, batch: newRows(items, input.words) }
   const expected: (string | number | null)[][] = []
+  const decided: string[] = []
   const read = (record: unknown, index: number) => {
     const result = parseMarks(record)
-    if (result.ok && result.expected !== undefined)
-      expected.push(expectedRow(index, result.row.name, result.expected))
+    if (!result.ok) return result
+    const { row } = result
+    if (result.expected !== undefined) expected.push(expectedRow(index, row.name, result.expected))
+    if (isDecision(row)) decided.push(row.name)
     return result
   }
   const batch = readAll(items, markDomains, read, merged)
-  if (batch.kind !== 'rows' || expected.length === 0) return { ...head, batch }
-  return { ...head, batch: { ...batch, expected: JSON.stringify(expected) } }
+  if (batch.kind !== 'rows') return { ...head, batch }
+  const isConditional = expected.length > 0
+  return {
+    ...head,
+    batch: { ...batch, decided, ...(isConditional && { expected: JSON.stringify(expected) }) },
+  }
 }
+
+/** A note, tags and the like are not about whether anybody wants the name. */
+const isDecision = ({ seen, revision, discarded, status }: DomainMarks): boolean =>
+  [seen, revision, discarded, status].some((mark) => mark !== null)
 
 function newRows(items: readonly unknown[], words: WordTrie): Batch {
   const split = splitBy(words)
@@ -107,7 +120,7 @@ function readAll<Elements extends Columns, Row extends RowOf<BatchStatement<Colu
   }
   if (bad > 0) return { kind: 'faulty', count: bad, faults }
   const json = JSON.stringify(Array.from(rows.values(), (row) => rowValues(statement, row)))
-  return { kind: 'rows', rows: new Uint8Array(Buffer.from(json)), count: rows.size, names }
+  return { kind: 'rows', rows: new Uint8Array(Buffer.from(json)), count: rows.size, names, decided: [] }
 }
 
 interface Named {

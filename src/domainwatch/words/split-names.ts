@@ -1,6 +1,4 @@
 import type { Database } from '../../storage/database/database.ts'
-import { OverloadError } from '../../lib/errors.ts'
-import type { Filters } from '../filters.ts'
 import { rowValues } from '../../storage/database/batch.ts'
 import type { Dictionary } from './dictionary.ts'
 import { toColumn } from '../tags.ts'
@@ -16,31 +14,6 @@ export async function areNamesSplit(
 ): Promise<boolean> {
   const row = await first(queries.splitBy())
   return row?.digest === digest
-}
-
-/** Seconds until a refused request is worth trying again. */
-const RETRY_AFTER = 10
-
-/** Decides whether the database can filter by words. Until all names are split, only the index in memory can. */
-export class NameSplits {
-  readonly #database: Database
-  readonly #dictionary: Pick<Dictionary, 'digest'>
-  #areDone = false
-
-  constructor(database: Database, dictionary: Pick<Dictionary, 'digest'>) {
-    this.#database = database
-    this.#dictionary = dictionary
-  }
-
-  /**
-   * @param needsWords whether the answer needs them, whatever the filters ask for
-   * @throws OverloadError if words are needed and some names are not split yet
-   */
-  async assertDone({ word, words }: Filters, needsWords = false): Promise<void> {
-    if (this.#areDone || (word === undefined && words === undefined && !needsWords)) return
-    this.#areDone = await areNamesSplit(this.#database, this.#dictionary)
-    if (!this.#areDone) throw new OverloadError(RETRY_AFTER)
-  }
 }
 
 /** Splits the names of a small database immediately, so that a new database has words from the first request. */

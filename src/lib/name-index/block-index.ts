@@ -21,7 +21,7 @@ const TRIPLE_KEY_BITS = 11
 const IDN = SYMBOLS + LENGTHS
 const FIRST_PAIR = IDN + 1
 const FIRST_TRIPLE = FIRST_PAIR + SYMBOLS ** 2
-export const KEYS = FIRST_TRIPLE + 2 ** TRIPLE_KEY_BITS
+const KEYS = FIRST_TRIPLE + 2 ** TRIPLE_KEY_BITS
 
 export const Key = {
   symbol: (symbol: number) => symbol,

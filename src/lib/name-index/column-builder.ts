@@ -1,4 +1,4 @@
-import { NO_SYMBOL, SYMBOL_OF, PLANES } from './planes.ts'
+import { isLetter, PLANES } from './planes.ts'
 import {
   CHARACTER_MARKS,
   setBits,
@@ -11,9 +11,6 @@ import {
   type Order,
 } from './columns.ts'
 import { indexNames, zonesOf } from './block-index.ts'
-
-/** A value that columns cannot hold. The service itself never writes one. */
-export class UnsupportedValueError extends Error {}
 
 export interface IndexedRecord {
   readonly name: string
@@ -35,6 +32,21 @@ export interface IndexedRecord {
   readonly tags: string
 }
 
+/** Whether columns can hold the record. The service itself writes no other. */
+export function isIndexable({ name, status, reserved, revision, ...dates }: IndexedRecord): boolean {
+  const isBit = (value: number) => value === 0 || value === 1
+  const { registered, modified, deleted } = dates
+  return (
+    name.length > 0 &&
+    name.length <= MAX_LENGTH &&
+    [...name].every(isLetter) &&
+    [status, reserved, revision].every(isBit) &&
+    !Number.isNaN(registered) &&
+    !Number.isNaN(modified) &&
+    Number.isNaN(deleted) === (status === 1)
+  )
+}
+
 const HYPHEN = 0x2d
 
 /** By Latin-1 code, the marks of names with this character. */
@@ -48,10 +60,7 @@ const MARKS_OF = Uint32Array.from({ length: 256 }, (_, code) => {
 /** The A-label of a name with letters beyond ASCII. */
 export type ALabelOf = (name: string) => string
 
-/**
- * Builds columns of the records that a list in this order contains.
- * @throws UnsupportedValueError
- */
+/** Builds columns of the records, all indexable, that a list in this order contains. */
 export function columnsOf(records: readonly IndexedRecord[], order: Order, aLabelOf: ALabelOf): Columns {
   const listed = order === 'deleted' ? records.filter(({ deleted }) => !Number.isNaN(deleted)) : records
   // Code units of these names compare as their bytes do.
@@ -71,10 +80,7 @@ interface BuildOptions {
   readonly aLabelOf: ALabelOf
 }
 
-/**
- * Builds columns of records that are sorted already: by key and then by name, both descending.
- * @throws UnsupportedValueError
- */
+/** Builds columns of records that are sorted already: by key and then by name, both descending. */
 export function buildColumns(
   records: Iterable<IndexedRecord>,
   { count, nameBytes, order, aLabelOf }: BuildOptions,
@@ -105,8 +111,6 @@ export function buildColumns(
   let start = 0
   for (const record of records) {
     const { name } = record
-    if (Number.isNaN(record.registered) || Number.isNaN(record.modified))
-      throw new UnsupportedValueError('an invalid date')
     let marks = writeName(names, start, name)
     markWords(wordEnds, start, record)
     start += name.length
@@ -180,13 +184,9 @@ export function buildColumns(
 
 /** Writes a name in Latin-1. @returns the marks that are derived from it */
 function writeName(names: Uint8Array, start: number, name: string): number {
-  if (name.length === 0 || name.length > MAX_LENGTH)
-    throw new UnsupportedValueError('a name that is empty or too long')
   let marks = 0
   for (let at = 0; at < name.length; at++) {
     const code = name.charCodeAt(at)
-    if (code > 0xff || SYMBOL_OF[code] === NO_SYMBOL)
-      throw new UnsupportedValueError('a name with characters outside the alphabet')
     names[start + at] = code
     marks |= MARKS_OF[code] ?? 0
   }

@@ -1,6 +1,7 @@
 import type { IndexQuery } from './query.ts'
 import { Scan, type Range } from './scan.ts'
 import { type EntryKey, type Hit, type Segment, compareBytes } from './segment.ts'
+import type { SlicedWork, TimeSlice } from './slices.ts'
 
 /** Which part of a list to search. */
 export interface Section {
@@ -11,31 +12,82 @@ export interface Section {
   readonly high?: EntryKey
 }
 
-/** The first matches of a list, merged from its segments, in one direction. */
-export function firstMatches(
-  segments: readonly Segment[],
-  query: IndexQuery,
-  limit: number,
-  newestFirst: boolean,
-  section: Section,
-): Hit[] {
-  if (query.minLength > query.maxLength) return []
-  const scans = segments
-    .map((segment) => new Scan(segment, query, rangeOf(segment, query, newestFirst, section), newestFirst))
-    .filter((scan) => scan.next())
-  const hits: Hit[] = []
-  while (hits.length < limit) {
-    let [best] = scans
-    if (best === undefined) break
-    for (const scan of scans) {
-      if (scan === best) continue
-      const newer = compareHits(scan, best)
-      if (newestFirst ? newer > 0 : newer < 0) best = scan
-    }
-    hits.push({ segment: best.segment, position: best.position })
-    if (!best.next()) scans.splice(scans.indexOf(best), 1)
+/** Finds the matches of a list, merged from its segments, in one direction. Removals after its first pause have no effect. */
+export class MergedSearch {
+  /** Those that have a match, and those whose next match is not known yet. */
+  readonly #found: Scan[] = []
+  readonly #waiting: Scan[]
+  readonly #newestFirst: boolean
+  readonly #slice: TimeSlice | undefined
+  #isFrozen = false
+
+  /** @param slice when to pause; never by default */
+  constructor(
+    segments: readonly Segment[],
+    query: IndexQuery,
+    newestFirst: boolean,
+    section: Section,
+    slice?: TimeSlice,
+  ) {
+    this.#newestFirst = newestFirst
+    this.#slice = slice
+    this.#waiting =
+      query.minLength > query.maxLength
+        ? []
+        : segments.map(
+            (segment) => new Scan(segment, query, rangeOf(segment, query, newestFirst, section), newestFirst),
+          )
   }
-  return hits
+
+  /** Returns the next matches, at most `limit`: fewer are the last ones. */
+  *next(limit: number): SlicedWork<Hit[]> {
+    const hits: Hit[] = []
+    while (hits.length < limit) {
+      while (!this.#advance()) {
+        this.freeze()
+        yield
+      }
+      const best = this.#takeBest()
+      if (best === undefined) break
+      hits.push({ segment: best.segment, position: best.position })
+    }
+    return hits
+  }
+
+  /** From now on, removals of records have no effect. */
+  freeze(): void {
+    if (this.#isFrozen) return
+    this.#isFrozen = true
+    for (const scan of [...this.#found, ...this.#waiting]) scan.freeze()
+  }
+
+  /** Finds the next match of each scan. @returns whether all are known: if not, the slice is over */
+  #advance(): boolean {
+    for (let scan = this.#waiting.at(-1); scan !== undefined; scan = this.#waiting.at(-1)) {
+      const state = scan.next(this.#slice)
+      if (state === 'paused') return false
+      this.#waiting.pop()
+      if (state === 'found') this.#found.push(scan)
+    }
+    return true
+  }
+
+  /** Returns the scan with the first match in this direction. It then has to advance. */
+  #takeBest(): Scan | undefined {
+    let [best] = this.#found
+    if (best === undefined) return undefined
+    let at = 0
+    for (let i = 1; i < this.#found.length; i++) {
+      const scan = this.#found[i]
+      if (scan === undefined) continue
+      const newer = compareHits(scan, best)
+      if (this.#newestFirst ? newer > 0 : newer < 0) [best, at] = [scan, i]
+    }
+    const last = this.#found.pop()
+    if (last !== undefined && last !== best) this.#found[at] = last
+    this.#waiting.push(best)
+    return best
+  }
 }
 
 /** Returns the positions of a segment that a query and a section allow. */

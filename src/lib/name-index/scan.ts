@@ -2,6 +2,7 @@ import { highestBit, lowestBit, setBits, BLOCK, MAX_LENGTH, Plane, type Columns 
 import { Key, wordsOfKey, blocksWithin } from './block-index.ts'
 import { isBounded, type IndexQuery } from './query.ts'
 import type { Segment } from './segment.ts'
+import type { TimeSlice } from './slices.ts'
 import type { Span } from './timestamp.ts'
 
 /** Positions of a segment: the first inclusive, the second exclusive. */
@@ -23,7 +24,7 @@ export class Scan {
   readonly #newestFirst: boolean
   readonly #rows: readonly Row[]
   readonly #terms: readonly Term[]
-  readonly #live: Uint32Array
+  #live: Uint32Array
   readonly #planes: Uint32Array
   readonly #conditions: readonly Condition[]
   readonly #isBounded: boolean
@@ -57,8 +58,8 @@ export class Scan {
     this.#lastStripe = newestFirst ? last : first
   }
 
-  /** Advances to the next match. @returns whether there is one */
-  next(): boolean {
+  /** Advances to the next match. `paused`: the slice of time is over, and there may be more. */
+  next(slice?: TimeSlice): 'found' | 'ended' | 'paused' {
     for (;;) {
       while (this.#bits !== 0) {
         const bit = this.#newestFirst ? lowestBit(this.#bits) : highestBit(this.#bits)
@@ -66,7 +67,7 @@ export class Scan {
         const position = (this.#block << 5) + bit
         if (this.#matches(position)) {
           this.position = position
-          return true
+          return 'found'
         }
       }
       if (this.#waiting !== 0) {
@@ -76,9 +77,15 @@ export class Scan {
         this.#bits = this.#bitsOf(this.#block)
       } else if (!this.#nextStripe()) {
         this.position = -1
-        return false
+        return 'ended'
       }
+      if (slice?.isOver === true) return 'paused'
     }
+  }
+
+  /** From now on, removals of records have no effect. */
+  freeze(): void {
+    this.#live = this.#live.slice()
   }
 
   /** Advances to the next 32 blocks of which some have the keys of the query. */

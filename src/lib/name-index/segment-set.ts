@@ -1,8 +1,8 @@
 import { buildColumns, type ALabelOf, type IndexedRecord } from './column-builder.ts'
-import { firstMatches } from './first-matches.ts'
+import { MergedSearch } from './first-matches.ts'
 import { wordsOf } from './name-test.ts'
 import { compileQuery } from './query.ts'
-import { TimeSlice } from './slices.ts'
+import { finishNow, TimeSlice } from './slices.ts'
 import { MAX_RECORDS, Plane, type Columns, type Order } from './columns.ts'
 import { Segment, type EntryKey, type Hit } from './segment.ts'
 
@@ -65,9 +65,9 @@ export class SegmentSet {
     if (removed.length > 0) this.#segments = this.#segments.filter(({ liveCount }) => liveCount > 0)
   }
 
-  /** Replaces all segments. */
-  set(segments: readonly Segment[]): void {
-    this.#segments = segments
+  /** Removes all records. */
+  clear(): void {
+    this.#segments = []
   }
 
   /** The segments to merge next; empty if there is nothing to do. */
@@ -94,20 +94,15 @@ export class SegmentSet {
   }
 
   /**
-   * Replaces segments with their merged columns (`mergeParts`), without the records that were removed since.
-   * @returns the merged segment; undefined if the segments are no longer those of the set
+   * Replaces segments with their merged columns (`mergeParts`), without the records that were removed since. Does nothing if they are
+   * no longer those of the set.
    */
-  async replace(
-    old: readonly Segment[],
-    parts: readonly SegmentPart[],
-    merged: Columns,
-  ): Promise<Segment | undefined> {
+  async replace(old: readonly Segment[], parts: readonly SegmentPart[], merged: Columns): Promise<void> {
     const segment = new Segment(merged)
     for (const [i, from] of old.entries()) await removeAlike(segment, from, parts[i]?.live ?? from.live)
-    if (!old.every((one) => this.#segments.includes(one))) return undefined
+    if (!old.every((one) => this.#segments.includes(one))) return
     const kept = this.#segments.filter((one) => !old.includes(one))
     this.#segments = segment.liveCount > 0 ? [...kept, segment] : kept
-    return segment
   }
 }
 
@@ -122,7 +117,7 @@ export const partOf = ({ columns, live }: Segment): SegmentPart => ({ columns, l
 /** Builds columns of the live records of several segments. Runs in any thread. */
 export function mergeParts(parts: readonly SegmentPart[], order: Order, aLabelOf: ALabelOf): Columns {
   const segments = parts.map(({ columns, live }) => new Segment(columns, live))
-  const hits = firstMatches(segments, compileQuery([], -Infinity), Infinity, true, {})
+  const hits = finishNow(new MergedSearch(segments, compileQuery([], -Infinity), true, {}).next(Infinity))
   const nameBytes = hits.reduce((sum, { segment, position }) => sum + segment.lengthOf(position), 0)
   return buildColumns(recordsOf(hits), { count: hits.length, nameBytes, order, aLabelOf })
 }

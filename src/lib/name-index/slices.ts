@@ -1,46 +1,48 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { rangeOf } from './first-matches.ts'
-import type { IndexQuery } from './query.ts'
-import { Scan } from './scan.ts'
-import type { Segment } from './segment.ts'
 
 /** How long work blocks the event loop. */
 const SLICE_MS = 3
-/** Positions between checks of the clock: some 2 ms if all match. */
-const PIECE = 32_768
 
 /** Divides long work on the event loop into slices, so that other work gets a turn. */
 export class TimeSlice {
-  #since = performance.now()
+  #end = performance.now() + SLICE_MS
+
+  get isOver(): boolean {
+    return performance.now() >= this.#end
+  }
 
   /** Returns to the event loop if the slice is over. */
   async yieldIfOver(): Promise<void> {
-    if (performance.now() - this.#since < SLICE_MS) return
+    if (this.isOver) await this.next()
+  }
+
+  /** Returns to the event loop, and begins the next slice. */
+  async next(): Promise<void> {
     await nextTurn()
-    this.#since = performance.now()
+    this.#end = performance.now() + SLICE_MS
   }
 }
 
+/** Work that pauses whenever its slice of time is over. */
+export type SlicedWork<T> = Generator<void, T>
+
 /**
- * Scans all matches, newest first within each segment, in pieces between which other work on the event loop gets a turn. Later
- * changes of the segments have no effect.
- * @param narrowed returns the query for the next piece, which may exclude more
+ * Runs work to its end, with other work on the event loop between its slices.
+ * @param signal ends it
  */
-export async function* scanInSlices(
-  segments: readonly Segment[],
-  query: IndexQuery,
-  slice = new TimeSlice(),
-  narrowed = () => query,
-): AsyncGenerator<Scan> {
-  if (query.minLength > query.maxLength) return
-  for (const segment of segments.map((each) => each.snapshot())) {
-    const [first, last] = rangeOf(segment, query, true, {})
-    for (let from = first; from < last;) {
-      // Pieces end at block boundaries.
-      const to = Math.min(last, from - (from % PIECE) + PIECE)
-      yield new Scan(segment, narrowed(), [from, to], true)
-      from = to
-      await slice.yieldIfOver()
-    }
+export async function finish<T>(work: SlicedWork<T>, slice: TimeSlice, signal?: AbortSignal): Promise<T> {
+  for (;;) {
+    signal?.throwIfAborted()
+    const step = work.next()
+    if (step.done === true) return step.value
+    await slice.next()
+  }
+}
+
+/** Runs work to its end without a pause, where nothing else waits. */
+export function finishNow<T>(work: SlicedWork<T>): T {
+  for (;;) {
+    const step = work.next()
+    if (step.done === true) return step.value
   }
 }

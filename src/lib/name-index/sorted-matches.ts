@@ -1,19 +1,41 @@
-import { compareNames } from './first-matches.ts'
+import { shared, type Columns } from './columns.ts'
+import { compareNames, rangeOf } from './first-matches.ts'
 import type { IndexQuery } from './query.ts'
+import { Scan } from './scan.ts'
 import { type EntryKey, type Hit, type Segment, compareBytes } from './segment.ts'
 import type { Span } from './timestamp.ts'
-import { scanInSlices } from './slices.ts'
+import type { SlicedWork, TimeSlice } from './slices.ts'
 
 /** Orders that no segment is sorted by. */
 export const SORTED_ORDERS = ['modified', 'name', 'length'] as const
 export type SortedOrder = (typeof SORTED_ORDERS)[number]
 
-/** Matches are dense if more than one in this many records matches. */
-const DENSE = 16
-/** Records whose share of matches is taken for that of all. */
-const MIN_VISITED = 32_768
-/** With fewer records a search is always cheap. */
-const MIN_DENSE_RECORDS = 200_000
+/** Positions after which the best matches so far may rule out more. */
+const PIECE = 32_768
+
+/** Iterates over all matches, newest first within each segment. Later changes of the segments have no effect. */
+export function* allMatches(
+  segments: readonly Segment[],
+  query: IndexQuery,
+  slice: TimeSlice,
+  onMatch: (segment: Segment, position: number) => void,
+  narrowed = () => query,
+): SlicedWork<void> {
+  if (query.minLength > query.maxLength) return
+  for (const segment of segments.map((each) => each.snapshot())) {
+    const [first, last] = rangeOf(segment, query, true, {})
+    for (let from = first; from < last;) {
+      // Pieces end at block boundaries.
+      const to = Math.min(last, from - (from % PIECE) + PIECE)
+      const scan = new Scan(segment, narrowed(), [from, to], true)
+      for (let state = scan.next(slice); state !== 'ended'; state = scan.next(slice)) {
+        if (state === 'found') onMatch(segment, scan.position)
+        else yield
+      }
+      from = to
+    }
+  }
+}
 
 export interface SortedSearch {
   readonly order: SortedOrder
@@ -21,33 +43,21 @@ export interface SortedSearch {
   readonly limit: number
   /** Only entries after this one, in the direction of the search. */
   readonly after?: EntryKey | undefined
-  /** Whether to stop when reading the matches in order from the database is cheaper, because they are many. */
-  readonly unlessDense: boolean
 }
 
 /**
  * The first matches in an order that segments are not sorted by: visits all matches, except those that the best ones so far
  * rule out, and keeps the best. Later changes of the segments have no effect on the result.
- * @returns undefined if the matches are dense
  */
-export async function sortedMatches(
+export function* sortedMatches(
   segments: readonly Segment[],
   query: IndexQuery,
   search: SortedSearch,
-): Promise<readonly Hit[] | undefined> {
-  const records = segments.reduce((sum, { columns }) => sum + columns.count, 0)
-  const isTested = search.unlessDense && records >= MIN_DENSE_RECORDS
+  slice: TimeSlice,
+): SlicedWork<readonly Hit[]> {
   const best = new BestMatches(search)
-  let [visited, matches] = [0, 0]
   const narrowed = () => best.narrow(query)
-  for await (const scan of scanInSlices(segments, query, undefined, narrowed)) {
-    while (scan.next()) {
-      matches++
-      best.offer(scan.segment, scan.position)
-    }
-    visited += scan.positions
-    if (isTested && visited >= MIN_VISITED && matches * DENSE > visited) return undefined
-  }
+  yield* allMatches(segments, query, slice, (segment, position) => best.offer(segment, position), narrowed)
   return best.toSorted()
 }
 
@@ -61,20 +71,24 @@ interface RankedHit extends Hit {
  */
 class BestMatches {
   readonly #search: SortedSearch
-  readonly #keyOf: (segment: Segment, position: number) => number
+  readonly #keyOf: (columns: SortColumns, position: number) => number
   #hits: RankedHit[] = []
   /** The last of the best so far, once there are enough. */
   #last: RankedHit | undefined
 
-  constructor(search: SortedSearch) {
-    this.#search = search
+  constructor({ after, ...search }: SortedSearch) {
+    const isByName = search.order === 'name'
+    this.#search = {
+      ...search,
+      after: after && isByName ? { ...after, key: namePrefix(after.name, 0, after.name.length) } : after,
+    }
     this.#keyOf = KEYS[search.order]
   }
 
   offer(segment: Segment, position: number): void {
     const { after, descending, limit } = this.#search
     const sign = descending ? -1 : 1
-    const key = this.#keyOf(segment, position)
+    const key = this.#keyOf(segment.columns, position)
     const last = this.#last
     // Allocates nothing for a match that is ruled out: there may be millions.
     if (last !== undefined) {
@@ -143,20 +157,58 @@ const within = (one: Span, other: Span): Span => ({
   to: Math.min(one.to, other.to),
 })
 
-const KEYS: Readonly<Record<SortedOrder, (segment: Segment, position: number) => number>> = {
-  modified: ({ columns }, position) => columns.modified[position] ?? NaN,
-  length: ({ columns: { starts } }, position) => (starts[position + 1] ?? 0) - (starts[position] ?? 0),
-  name: ({ columns: { names, starts } }, position) =>
-    namePrefix(names, starts[position] ?? 0, starts[position + 1] ?? 0),
+type SortColumns = Pick<Columns, 'names' | 'starts' | 'modified'>
+
+const KEYS: Readonly<Record<SortedOrder, (columns: SortColumns, position: number) => number>> = {
+  modified: ({ modified }, position) => modified[position] ?? NaN,
+  length: ({ starts }, position) => (starts[position + 1] ?? 0) - (starts[position] ?? 0),
+  name: ({ names, starts }, position) => namePrefix(names, starts[position] ?? 0, starts[position + 1] ?? 0),
 }
 
 /** Bytes that fit in a number exactly. */
 const PREFIX_BYTES = 6
 
 /** The first bytes of a name as a number, so that most comparisons need no further bytes. */
-export function namePrefix(names: Uint8Array, start: number, end: number): number {
+function namePrefix(names: Uint8Array, start: number, end: number): number {
   let prefix = 0
   for (let at = start; at < start + PREFIX_BYTES; at++)
     prefix = prefix * 256 + (at < end ? (names[at] ?? 0) : 0)
   return prefix
 }
+
+/** Some records of a segment. */
+export interface Selected {
+  readonly columns: SortColumns
+  readonly positions: Uint32Array
+}
+
+/** Sorts all of some records. Runs in any thread. @returns indexes into their positions, part after part */
+export function sortAll(parts: readonly Selected[], order: SortedOrder, descending: boolean): Uint32Array {
+  const count = parts.reduce((sum, { positions }) => sum + positions.length, 0)
+  const keys = new Float64Array(count)
+  const starts = new Uint32Array(count)
+  const ends = new Uint32Array(count)
+  const partOf = new Uint32Array(count)
+  const sorted = shared.u32(count)
+  let at = 0
+  for (const [i, { columns, positions }] of parts.entries()) {
+    for (const position of positions) {
+      keys[at] = KEYS[order](columns, position)
+      starts[at] = columns.starts[position] ?? 0
+      ends[at] = columns.starts[position + 1] ?? 0
+      partOf[at] = i
+      sorted[at] = at++
+    }
+  }
+  const names = parts.map(({ columns }) => columns.names)
+  const nameOf = (index: number) => names[partOf[index] ?? 0] ?? NO_NAMES
+  const sign = descending ? -1 : 1
+  return sorted.sort(
+    (a, b) =>
+      sign *
+      ((keys[a] ?? 0) - (keys[b] ?? 0) ||
+        compareBytes(nameOf(a), starts[a] ?? 0, ends[a] ?? 0, nameOf(b), starts[b] ?? 0, ends[b] ?? 0)),
+  )
+}
+
+const NO_NAMES = new Uint8Array(0)

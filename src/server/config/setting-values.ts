@@ -209,12 +209,6 @@ export function workers(value: string): Parsed<number> {
   return 'value' in parsed ? parsed : { takes: `${parsed.takes}, or auto for one a core` }
 }
 
-export function searchMemory(value: string): Parsed<number | 'auto'> {
-  if (value === 'auto') return { value }
-  const parsed = integer(0, 65_536)(value)
-  return 'value' in parsed ? parsed : { takes: `${parsed.takes}, or auto` }
-}
-
 export function network(value: string): Parsed<string> {
   const valid = value.includes('/') ? ipaddr.isValidCIDR(value) : ipaddr.isValid(value)
   return valid ? { value } : { takes: 'an IP address or network, such as 10.0.0.0/8' }

@@ -193,12 +193,6 @@ export const settings = {
   ),
   strip: setting('strip', '1 removes metadata from uploaded images', 0, integer(0, 1)),
   memoryCache: setting('memory-cache', 'memory for frequently served images, in MiB', 64, integer(0, 65_536)),
-  searchMemory: setting(
-    'search-memory',
-    'memory of the list index in each process, in MiB; 0 disables it; auto depends on the memory of the machine',
-    'auto',
-    parse.searchMemory,
-  ),
   similarMemory: setting(
     'similar-memory',
     'memory for the hashes of similar images, in MiB',

@@ -1,25 +1,20 @@
 import type { ValueType } from './batch.ts'
 import { sql, type Query, type Sql, empty, join, raw } from './sql.ts'
 
-/** A text to match byte by byte, or a wildcard: `many` for any text, `one` for any character. */
-export type GlobPart = string | { readonly wild: 'many' | 'one' }
-
 /** What the engines do differently, as named capabilities, so that no caller asks which engine it is. */
 export interface Dialect {
   /** A condition: `column` contains `text`, compared byte by byte. No column contains U+0000. */
   contains(column: Sql, text: string): Sql
-  /** A condition: the whole of `column` matches the parts, in their order. */
-  glob(column: Sql, parts: readonly GlobPart[]): Sql
   /** The values as the text of a JSON array. */
   jsonArray(values: readonly Sql[]): Sql
   /** The text as JSON, with quotes. No control character is left in it. */
   quoted(text: Sql): Sql
   /** The JSON array with null in place of an element, if it has that many. */
   withoutElement(json: Sql, index: number): Sql
-  /** A condition: `column` contains one of these characters, none of which is special within brackets. */
-  containsAny(column: Sql, characters: string): Sql
-  /** Whether the engine has no statistics of its tables, so that the form of a statement has to select the index. */
-  readonly plansAsWritten: boolean
+  /** What is visible of the table `changes` now, as text. */
+  readonly visibleChanges: Sql
+  /** A condition on a row of `changes`: it was not among those that were visible, as `visibleChanges` said then. */
+  isUnseen(visible: string): Sql
   /** Ends a SELECT and locks its rows until the transaction ends. Decisions based on rows need it. */
   readonly forUpdate: Sql
   /** Makes a transaction run alone among those with the same number. Undefined if there is one writer anyway. */
@@ -49,30 +44,15 @@ export function isOneOf(dialect: Dialect, column: Sql, texts: readonly string[] 
   return sql`${column} IN (SELECT ${given.columns} FROM ${given.table})`
 }
 
-/** Returns a condition of an operator with wildcards; `escape` makes the `special` characters literal. */
-const glob =
-  (operator: Sql, special: RegExp, escape: string, wild: { readonly many: string; readonly one: string }) =>
-  (column: Sql, parts: readonly GlobPart[]): Sql => {
-    const pattern = parts.map((part) =>
-      typeof part === 'string' ? part.replaceAll(special, escape) : wild[part.wild],
-    )
-    // SQLite ignores everything after U+0000, and PostgreSQL rejects it as a parameter.
-    return pattern.some((part) => part.includes('\0'))
-      ? raw('1 = 0')
-      : sql`${column} ${operator} ${pattern.join('')}`
-  }
-
 export const sqliteDialect: Dialect = {
   // Not LIKE: its wildcards would need escaping, and it folds only ASCII letters.
   contains: (column, text) => sql`instr(${column}, ${text}) > 0`,
-  glob: glob(raw('GLOB'), /[*?[]/g, '[$&]', { many: '*', one: '?' }),
   jsonArray: (values) => sql`json_array(${join(values)})`,
   quoted: (text) => sql`json_quote(${text})`,
   withoutElement: (json, index) => sql`json_replace(${json}, ${`$[${index}]`}, NULL)`,
-  containsAny: (column, characters) => sql`${column} GLOB ${`*[${characters}]*`}`,
-  // Only ANALYZE creates `sqlite_stat1`, and it reads the whole table.
-  plansAsWritten: true,
-  // There is one writer.
+  // There is one writer, so ids grow in the order of commits.
+  visibleChanges: raw('CAST(COALESCE((SELECT max(id) FROM changes), 0) AS TEXT)'),
+  isUnseen: (visible) => sql`id > CAST(${visible} AS INTEGER)`,
   forUpdate: empty,
   exclusively: () => undefined,
   jsonRows: (json, types) => ({
@@ -87,18 +67,18 @@ export const sqliteDialect: Dialect = {
   now: raw(`CAST(unixepoch('subsec') * 1000 AS INTEGER)`),
 }
 
-const like = glob(raw('LIKE'), /[\\%_]/g, '\\$&', { many: '%', one: '_' })
-const MANY: GlobPart = { wild: 'many' }
-
 export const postgresDialect: Dialect = {
   // A trigram index serves LIKE. Without one, and for one or two characters, it visits all rows.
-  contains: (column, text) => like(column, [MANY, text, MANY]),
-  glob: like,
+  contains: (column, text) =>
+    // PostgreSQL rejects U+0000 as a parameter.
+    text.includes('\0') ? raw('1 = 0') : sql`${column} LIKE ${`%${text.replaceAll(/[\\%_]/g, '\\$&')}%`}`,
   jsonArray: (values) => sql`json_build_array(${join(values)})::text`,
   quoted: (text) => sql`to_json(${text})::text`,
   withoutElement: (json, index) => sql`jsonb_set(${json}::jsonb, ${`{${index}}`}, 'null', false)::text`,
-  containsAny: (column, characters) => sql`${column} ~ ${`[${characters}]`}`,
-  plansAsWritten: false,
+  visibleChanges: raw('pg_current_snapshot()::text'),
+  // The first condition is for the index.
+  isUnseen: (visible) => sql`tx >= pg_snapshot_xmin(${visible}::pg_snapshot)
+    AND NOT pg_visible_in_snapshot(tx, ${visible}::pg_snapshot)`,
   forUpdate: raw('FOR UPDATE'),
   exclusively: (lock) => sql`SELECT pg_advisory_xact_lock(${lock})`,
   // jsonb, because json is scanned from its beginning for each column, which takes three times as long.

@@ -10,22 +10,30 @@ export type ChangePage =
   | { readonly kind: 'page'; readonly changes: readonly Change[]; readonly cursor: Cursor }
   | { readonly kind: 'gap' }
 
-/** Changes of domains as one text. */
-export type ChangeText =
-  | {
-      readonly kind: 'text'
-      /**
-       * JSON: `[key, before, after]` of each change, commas between them; before and after as the triggers write them, but long
-       * ones without the note.
-       */
-      readonly text: string
-      /** Changes read, of all topics. */
-      readonly count: number
-      readonly cursor: Cursor
-      /** At most this many committed changes, of all topics, come after the cursor: ids of rolled back ones count, too. */
-      readonly left: number
-    }
-  | { readonly kind: 'gap' }
+/** What was visible of the log at one moment. Only valid in the process that read it. */
+export interface LogView {
+  readonly epoch: string
+  /** The highest id. */
+  readonly newest: number
+  /** In the form of the engine. On an engine with one writer, the number of the last change. */
+  readonly visible: string
+}
+
+/** Changes of domains that were not visible in an earlier view, as one text. */
+export interface UnseenChanges {
+  /**
+   * JSON: `[key, before, after]` of each change, commas between them; before and after as the triggers write them, but long
+   * ones without the note. The changes of one record are in their order.
+   */
+  readonly text: string
+  /** Changes of all topics in this page, and in all pages. */
+  readonly count: number
+  readonly total: number
+  /** The highest id in this page: the next one begins after it. */
+  readonly last: number
+  /** What this page was read from. */
+  readonly view: LogView
+}
 
 /** How an engine reports commits. */
 export interface ChangeSource {
@@ -65,16 +73,6 @@ export class ChangeLog {
   async start(): Promise<Cursor> {
     const log = await this.#log()
     return cursorAt(log.epoch, log.floor)
-  }
-
-  /**
-   * Returns the last change up to a cursor, as an opaque text. A log that was restored from an older state may reach
-   * the same cursor again with another change there.
-   */
-  async witness(cursor: string): Promise<string> {
-    const place = partsOf(cursor)
-    const rows = place === undefined ? [] : await this.#reader.values(changeUpTo(place.id))
-    return JSON.stringify(rows, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
   }
 
   /** Calls back whenever there may be more changes. Returns a function that ends it. */
@@ -129,33 +127,35 @@ export class ChangeLog {
     }
   }
 
-  /**
-   * Returns the changes of domains among the next `count` changes after `cursor`.
-   * @param reader another reader, for many changes
-   */
-  async domainsAsText(cursor: string, count: number, reader = this.#reader): Promise<ChangeText> {
-    const page = await this.#after(
-      cursor,
-      count,
-      (id, upTo) => reader.first(changesAsText(this.#dialect, id, upTo, count)),
-      (found) => found?.count ?? 0,
-    )
-    if (page === undefined) return { kind: 'gap' }
-    const { read, epoch, newest } = page
-    const last = read?.last ?? page.id
-    return {
-      kind: 'text',
-      text: read?.text ?? '',
-      count: read?.count ?? 0,
-      cursor: cursorAt(epoch, last),
-      left: Math.max(0, newest - last),
-    }
+  /** Returns what is visible of the log now. */
+  async view(): Promise<LogView> {
+    const row = await this.#reader.first(viewOfLog(this.#dialect))
+    if (row === undefined) throw new Error('the table change_log is empty')
+    return row
   }
 
-  /** Whether more than `count` committed changes come after a cursor. Visits that many entries of an index. */
-  async hasMoreThan(count: number, cursor: Cursor, reader: Reader): Promise<boolean> {
-    const id = partsOf(cursor)?.id ?? 0
-    return (await reader.first(changeBehind(id, count))) !== undefined
+  /**
+   * Returns changes of domains that are visible now and were not in a view: whatever is committed, without waiting for running
+   * transactions, which may still commit changes with lower ids.
+   * @param after the id after which this page begins, and the most changes in it
+   * @returns undefined if the log is not the one of the view any more
+   */
+  async unseen(
+    view: LogView,
+    { after, count }: { readonly after: number; readonly count: number },
+    reader = this.#reader,
+  ): Promise<UnseenChanges | undefined> {
+    const row = await reader.first(unseenAsText(this.#dialect, view, after, count))
+    if (row === undefined) throw new Error('the table change_log is empty')
+    const { epoch, newest, visible, text, total, last } = row
+    if (epoch !== view.epoch || newest < view.newest) return undefined
+    return {
+      text: text ?? '',
+      count: row.count,
+      total,
+      last: last ?? after,
+      view: { epoch, newest, visible },
+    }
   }
 
   /**
@@ -207,18 +207,10 @@ const changesBetween = (after: number, upTo: number, count: number) => sql`
   SELECT id, at, topic, kind, key, account_id, before, after FROM changes
   WHERE id > ${after} AND id <= ${upTo} ORDER BY id ${limit(count)}`
 
-/** The change that this many others precede after an id. */
-const changeBehind = (after: number, count: number) => sql`
-  SELECT id FROM changes WHERE id > ${after} ORDER BY id ${limit(1)} OFFSET CAST(${count} AS INTEGER)`
-
 /** Changes from one id downwards, the newest first. */
 const changesBefore = (floor: number, upTo: number, count: number) => sql`
   SELECT id, at, topic, kind, key, account_id, before, after FROM changes
   WHERE id > ${floor} AND id <= ${upTo} ORDER BY id DESC ${limit(count)}`
-
-/** The change with this id, or the last one before it. */
-const changeUpTo = (id: number) => sql`
-  SELECT id, at, topic, kind, key, before, after FROM changes WHERE id <= ${id} ORDER BY id DESC LIMIT 1`
 
 /** Bytes of a state without a note, and most of those with a short one. */
 const LONG_STATE_BYTES = 256
@@ -228,20 +220,27 @@ const NOTE = DOMAIN_FIELDS.indexOf('note')
 const withoutNote = (dialect: Dialect, state: Sql) =>
   sql`CASE WHEN octet_length(${state}) > ${LONG_STATE_BYTES} THEN ${dialect.withoutElement(state, NOTE)} ELSE ${state} END`
 
-/**
- * Changes of domains as one text, which costs a tenth of reading rows: key, before and after as JSON, separated by
- * commas. `last` and `count` refer to all topics.
- */
-const changesAsText = (dialect: Dialect, after: number, upTo: number, count: number) => sql<{
-  last: number | null
-  count: number
-  text: string | null
-}>`
-  SELECT max(id) AS last, count(*) AS count, string_agg(CASE WHEN topic = 'domain' THEN
-    '[' || ${dialect.quoted(sql`key`)} || ',' || COALESCE(${withoutNote(dialect, raw('before'))}, 'null') ||
-    ',' || COALESCE(${withoutNote(dialect, raw('after'))}, 'null') || ']' END, ',' ORDER BY id) AS text
-  FROM (
-    SELECT id, topic, key, before, after FROM changes WHERE id > ${after} AND id <= ${upTo} ORDER BY id ${limit(count)}
+/** The columns of a view, read from `change_log`. */
+const viewColumns = ({ visibleChanges }: Dialect): Sql => sql`
+  epoch, COALESCE((SELECT max(id) FROM changes), 0) AS newest, ${visibleChanges} AS visible`
+
+const viewOfLog = (dialect: Dialect) => sql<LogView>`SELECT ${viewColumns(dialect)} FROM change_log`
+
+/** The page as one text, which costs a tenth of reading rows. One statement, so that it is of one moment on any engine. */
+const unseenAsText = (dialect: Dialect, { visible }: LogView, after: number, count: number) => sql<
+  LogView & {
+    readonly text: string | null
+    readonly count: number
+    readonly total: number
+    readonly last: number | null
+  }
+>`
+  WITH unseen AS MATERIALIZED (SELECT id FROM changes WHERE ${dialect.isUnseen(visible)} AND id > ${after})
+  SELECT ${viewColumns(dialect)}, (SELECT count(*) FROM unseen) AS total, page.* FROM change_log, (
+    SELECT max(id) AS last, count(*) AS count, string_agg(CASE WHEN topic = 'domain' THEN
+      '[' || ${dialect.quoted(sql`key`)} || ',' || COALESCE(${withoutNote(dialect, raw('before'))}, 'null') ||
+      ',' || COALESCE(${withoutNote(dialect, raw('after'))}, 'null') || ']' END, ',' ORDER BY id) AS text
+    FROM changes WHERE id IN (SELECT id FROM unseen ORDER BY id ${limit(count)})
   ) AS page`
 
 export const newestChange = () => sql<{ id: number }>`SELECT COALESCE(max(id), 0) AS id FROM changes`

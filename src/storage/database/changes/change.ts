@@ -80,7 +80,7 @@ function fieldsOf(topic: Topic, json: SqlValue | undefined): Fields | null {
 }
 
 /** @param values as the triggers write them */
-export function namedFields(topic: Topic, values: readonly (string | number | null)[]): Fields {
+function namedFields(topic: Topic, values: readonly (string | number | null)[]): Fields {
   return Object.fromEntries(FIELDS[topic].map((name, i) => [name, values[i] ?? null]))
 }
 

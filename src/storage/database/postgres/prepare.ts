@@ -39,7 +39,7 @@ export function prepareServer(
     if (existing) assertCurrentSchema(version, 'the PostgreSQL database', 'the PostgreSQL database is empty')
     else await migrate(pool, schema, migrations)
     if (!(await pool.use(READ_TIMEOUT_MS, hasSearchIndex)))
-      report(new DatabaseFault(new Error('pg_trgm cannot be had here: every search visits every record')))
+      report(new DatabaseFault(new Error('pg_trgm cannot be had here: a search of images visits all images')))
     return version ?? 0
   })
 }
@@ -100,9 +100,7 @@ function explained(fault: DatabaseFault): Error {
 }
 
 async function hasSearchIndex(connection: PostgresConnection): Promise<boolean> {
-  const [found] = await connection.all(
-    sql`SELECT to_regclass('domains_name_trigrams') IS NOT NULL AS indexed`,
-  )
+  const [found] = await connection.all(sql`SELECT to_regclass('images_name_trigrams') IS NOT NULL AS indexed`)
   return found?.['indexed'] === true
 }
 
@@ -194,9 +192,10 @@ async function withMigrationLock<T>(connection: PostgresConnection, work: () => 
 }
 
 /**
- * Creates the indexes for searching. They need pg_trgm, which comes with PostgreSQL but may be missing or forbidden on
- * a managed server, so they are not a migration: each start creates what is missing and continues without what is not
- * available. Existing indexes are left alone, because even CREATE INDEX IF NOT EXISTS waits for all writers.
+ * Creates the index for searching images. It needs pg_trgm, which comes with PostgreSQL but may be missing or forbidden on
+ * a managed server, so it is not a migration: each start creates it if it is missing, and continues without it if it is not
+ * available. An existing one is left alone, because even CREATE INDEX IF NOT EXISTS waits for all writers. Version 0.1 had some of
+ * names of domains, too; its nodes use them until the last one is replaced.
  * The planner tells rare patterns from common ones by a sample of the names. With the default sample of 100, one name
  * stands for 1 %: a pattern that happened to be in it was searched along the dates, 1.2 s at a million names, where the
  * index takes 5 ms.
@@ -206,13 +205,6 @@ const SEARCH_INDEXES = `
   BEGIN
     IF NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_trgm') THEN
       CREATE EXTENSION pg_trgm;
-    END IF;
-    IF to_regclass('domains_name_trigrams') IS NULL THEN
-      CREATE INDEX domains_name_trigrams ON domains USING gin (name gin_trgm_ops);
-      ALTER TABLE domains ALTER COLUMN name SET STATISTICS 1000;
-    END IF;
-    IF to_regclass('domains_ascii_trigrams') IS NULL THEN
-      CREATE INDEX domains_ascii_trigrams ON domains USING gin (ascii gin_trgm_ops) WHERE ascii IS NOT NULL;
     END IF;
     IF to_regclass('images_name_trigrams') IS NULL THEN
       CREATE INDEX images_name_trigrams ON images USING gin (name_folded gin_trgm_ops);

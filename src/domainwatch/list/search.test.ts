@@ -3,8 +3,15 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { foldSearch, aLabelOf } from '../../lib/domain-names.ts'
 import { matchesGlob } from '../filter-kinds.ts'
-import { columnsOf, parseTimestamp, Segment, type Columns } from '../../lib/name-index/index.ts'
-import { findPage } from './index-page.ts'
+import {
+  columnsOf,
+  finishNow,
+  parseTimestamp,
+  Segment,
+  TimeSlice,
+  type Columns,
+} from '../../lib/name-index/index.ts'
+import { findPage } from './search.ts'
 
 /** Of few characters, so that they repeat in a name. */
 const names = fc.uniqueArray(fc.stringMatching(/^[asux1-]{1,14}$/), { minLength: 1, maxLength: 80 })
@@ -15,10 +22,11 @@ test('a pattern finds all names that match it, however often a character occurs 
     fc.property(names, patterns, (recorded, asked) => {
       const segment = new Segment(columnsOfNames(recorded))
       for (const pattern of asked) {
-        const found = findPage({ registered: [segment], deleted: [] }, requestOf(pattern))
-        const got = found?.items.map((hit) => Buffer.from(segment.nameOf(hit.position)).toString('latin1'))
+        const segments = { registered: [segment], deleted: [] }
+        const found = finishNow(findPage(segments, requestOf(pattern), new TimeSlice()))
+        const got = found.items.map((hit) => Buffer.from(segment.nameOf(hit.position)).toString('latin1'))
         assert.deepEqual(
-          got?.toSorted(),
+          got.toSorted(),
           recorded.filter((name) => matchesGlob(name, pattern)).toSorted(),
           pattern,
         )

@@ -10,9 +10,6 @@ import {
   listRequest,
   type ListRequest,
 } from '../../src/domainwatch/list/domain-lists.ts'
-import { countMatches } from '../../src/domainwatch/queue/match-counts.ts'
-import type { Filters } from '../../src/domainwatch/filters.ts'
-import { countMatching } from '../../src/domainwatch/queries-filters.ts'
 import { markDomains, recordDomains } from '../../src/domainwatch/queries-batches.ts'
 import { rowValues } from '../../src/storage/database/batch.ts'
 import { parseMarks, parseNewRecord } from '../../src/domainwatch/parse-record.ts'
@@ -23,23 +20,23 @@ import { expectedList, storedRecords } from './expected-lists.ts'
 import { dictionary, type Mark } from './random-lists.ts'
 import { ManualClock } from './service.ts'
 
-const MIB = 1024 * 1024
 const { split } = dictionary
+const ACCOUNT = 1
 
-/** A database with lists from it, and others from an index of it. */
-export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
+/** A database, and lists from an index of it, without a service. */
+export async function openLists(tasks: Tasks) {
   const data = await mkdtemp(join(tmpdir(), 'catalejo-search-'))
   const place = await databaseFor(data)
   const database = await openDatabase({ data, databaseUrl: place.url })
   const clock = new ManualClock('2025-06-01T12:00:00Z')
-  const said: string[] = []
+  const reports: string[] = []
   const nameIndex = new NameIndex({
     database,
     tasks,
     dictionary,
-    memory,
-    report: (message) => said.push(message),
+    report: (message, detail) => reports.push(`${message} ${JSON.stringify(detail)}`),
   })
+  const lists = new DomainLists(clock, nameIndex, tasks)
   const store = (given: readonly Wide[], date = '2025-06-01 08:00:00') =>
     database.transaction(async (tx) => {
       const rows = given.map(({ domain, ...fields }) => {
@@ -60,53 +57,27 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
       const bytes = Buffer.from(JSON.stringify(rows))
       await tx.runMany(markDomains, [date, clock.now(), clock.now(), 'grupo'], new Uint8Array(bytes))
     })
-  async function current() {
-    for (;;) {
-      const segments = await nameIndex.current()
-      if (segments !== undefined) return segments
-      assert.deepEqual(said, [])
-    }
-  }
   return {
     database,
     nameIndex,
     clock,
-    said,
+    /** What the index reported. */
+    reports,
     store,
     update,
     /** What a list contains by its definition. */
     expected: async (request: ListRequest) =>
       expectedList(await storedRecords(database), request, clock.now()),
-    /** From memory only: waits where the database would be asked meanwhile. */
-    fromIndex: {
-      ...ofLists(new DomainLists(database, clock, { current })),
-      count: async (filters: Filters) => countMatches(await current(), filters, clock.now()),
-    },
-    fromDatabase: {
-      ...ofLists(new DomainLists(database, clock)),
-      async count(filters: Filters) {
-        const { dialect } = database
-        return (await database.first(countMatching(dialect, filters, clock.now())))?.count
-      },
-    },
-    async ready() {
-      nameIndex.start()
-      for (;;) {
-        if ((await nameIndex.current()) !== undefined) return
-        assert.deepEqual(said, [])
-        await new Promise((resolve) => setTimeout(resolve, 5))
-      }
-    },
-    /** Asks until something is said. A list that others' transactions delay is none either, but nothing is said of it. */
-    async left(): Promise<string> {
-      for (;;) {
-        assert.equal(await nameIndex.current(), undefined)
-        if (said.length > 0) return said.splice(0).join()
-        await new Promise((resolve) => setTimeout(resolve, 5))
-      }
+    page: (request: ListRequest) => lists.page(request),
+    /** The names of a list that is read whole. */
+    async exported(request: ListRequest): Promise<string[]> {
+      const names: string[] = []
+      for await (const part of lists.whole(request, ACCOUNT, new AbortController().signal))
+        names.push(...part.map(({ name }) => name))
+      return names
     },
     async [Symbol.asyncDispose]() {
-      await nameIndex.close()
+      nameIndex.close()
       await database.close()
       await rm(data, { recursive: true, force: true })
       await place.drop()
@@ -114,13 +85,7 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
   }
 }
 
-/** Pages and rows of lists. */
-const ofLists = (lists: DomainLists) => ({
-  page: (request: ListRequest) => lists.page(request),
-  rows: (request: ListRequest) => lists.rows(request),
-})
-
-export type OpenedBoth = Awaited<ReturnType<typeof openBoth>>
+export type OpenedLists = Awaited<ReturnType<typeof openLists>>
 
 interface Wide {
   readonly domain: string

@@ -1,0 +1,168 @@
+import { invalidCursor } from '../../http/headers.ts'
+import {
+  compareBytes,
+  compareNames,
+  compileQuery,
+  MergedSearch,
+  SORTED_ORDERS,
+  sortedMatches,
+  type EntryKey,
+  type Hit,
+  type IndexQuery,
+  type IndexTerm,
+  type Order,
+  type Segment,
+  type SlicedWork,
+  type TimeSlice,
+} from '../../lib/name-index/index.ts'
+import { expiryCutoff, MAX_PAGE_RECORDS } from '../limits.ts'
+import { conditionsOf, type Filters } from '../filters.ts'
+import { PageBuilder, type ListPage } from './cursor.ts'
+import {
+  isOfAll,
+  needsRange,
+  stagesFrom,
+  type Listing,
+  type ListRange,
+  type SortKey,
+  type Source,
+  type Stage,
+} from './order.ts'
+
+/**
+ * Records of a range that are sorted without blocking the event loop for long. A range has a page of records at first, but others may
+ * be added to it, and a forged cursor may span everything.
+ */
+const MAX_RANGE_RECORDS = 4 * MAX_PAGE_RECORDS
+
+/** All records, in both orders. */
+export type IndexSegments = Readonly<Record<Order, readonly Segment[]>>
+
+/** The filters as the index takes them. @param also further conditions */
+export function indexQuery(filters: Filters, now: number, also: readonly IndexTerm[] = []): IndexQuery {
+  return compileQuery([...conditionsOf(filters).map(({ index }) => index), ...also], expiryCutoff(now))
+}
+
+/**
+ * Finds a page.
+ * @throws HttpError 400 if by now its cursor spans too many records
+ */
+export function* findPage(
+  segments: IndexSegments,
+  listing: Listing,
+  slice: TimeSlice,
+): SlicedWork<ListPage<Hit>> {
+  const { limit, sources } = listing
+  const isWhole = isOfAll(sources)
+  const hitsOf = isWhole ? undefined : yield* hitsOfSources(segments, listing, slice)
+  const pages = new PageBuilder(limit, [...(hitsOf?.keys() ?? sources)], entryKeyOf)
+  for (const stage of stagesFrom(listing, [...(hitsOf?.keys() ?? sources)])) {
+    const hits =
+      hitsOf === undefined
+        ? yield* hitsOfStage(segments, listing, stage, pages.wanted, slice)
+        : sortedHits(hitsOf, listing, stage)
+    if (pages.add(stage, hits)) break
+  }
+  return pages.build()
+}
+
+/** The first matches of a stage of all records. */
+function* hitsOfStage(
+  segments: IndexSegments,
+  listing: Listing,
+  stage: Stage,
+  limit: number,
+  slice: TimeSlice,
+): SlicedWork<readonly Hit[]> {
+  const { filters, now, ascending } = listing
+  const order = SORTED_ORDERS.find((one) => one === stage.name)
+  if (order === undefined) return yield* mergedSearch(segments, listing, stage, slice).next(limit)
+  const search = { order, descending: !ascending, limit, after: stage.after }
+  return yield* sortedMatches(segments.registered, indexQuery(filters, now), search, slice)
+}
+
+/** A search for the matches of a stage in an order that segments are sorted by. */
+export function mergedSearch(
+  segments: IndexSegments,
+  { filters, now, ascending }: Listing,
+  { name, sortKey, after }: Stage,
+  slice: TimeSlice,
+): MergedSearch {
+  const query = indexQuery(filters, now, name === 'bought' ? [BOUGHT] : [])
+  const list = segments[sortKey === 'deleted_at' ? 'deleted' : 'registered']
+  return new MergedSearch(list, query, !ascending, { after }, slice)
+}
+
+const BOUGHT: IndexTerm = { kind: 'bit', of: 'status', value: 1 }
+
+/** The records of `last_register` and `last_deleted`, newest first, by their sources with the ranges that later pages need. */
+function* hitsOfSources(
+  segments: IndexSegments,
+  listing: Listing,
+  slice: TimeSlice,
+): SlicedWork<ReadonlyMap<Source, readonly Hit[]>> {
+  const { filters, now } = listing
+  const hitsOf = new Map<Source, readonly Hit[]>()
+  for (const source of listing.sources) {
+    if (source.kind === 'all') continue
+    const { kind, newest, range } = source
+    const query = indexQuery(filters, now, kind === 'registered' ? [BOUGHT] : [])
+    const search = new MergedSearch(segments[kind], query, true, range ?? {}, slice)
+    const found = yield* search.next(range === undefined ? newest : MAX_RANGE_RECORDS + 1)
+    if (found.length > MAX_RANGE_RECORDS) throw invalidCursor()
+    hitsOf.set(needsRange(source, listing) ? { ...source, range: rangeOf(found) } : source, found)
+  }
+  return hitsOf
+}
+
+function rangeOf(newestFirst: readonly Hit[]): ListRange | undefined {
+  const [high, low] = [newestFirst[0], newestFirst.at(-1)]
+  return high && low && { low: segmentKeyOf(low), high: segmentKeyOf(high) }
+}
+
+/** Of the records of its sources, those that a stage has, after its position. */
+function sortedHits(
+  hitsOf: ReadonlyMap<Source, readonly Hit[]>,
+  { ascending }: Listing,
+  { sources, sortKey, after }: Stage,
+): readonly Hit[] {
+  const hits = sources.flatMap((source) => hitsOf.get(source) ?? [])
+  const sorted = hits.toSorted((one, other) => {
+    const newer = keyOf(other, sortKey) - keyOf(one, sortKey) || compareNames(other, one)
+    return ascending ? -newer : newer
+  })
+  return after === undefined ? sorted : sorted.filter((hit) => isBehind(hit, sortKey, after, ascending))
+}
+
+function isBehind(hit: Hit, sortKey: SortKey, after: EntryKey, ascending: boolean): boolean {
+  const { key, name } = entryKeyOf(hit, sortKey)
+  const newer = key - after.key || compareBytes(name, 0, name.length, after.name, 0, after.name.length)
+  return ascending ? newer > 0 : newer < 0
+}
+
+/** The number by which a record is sorted; the same for all where that is the name. */
+function keyOf({ segment, position }: Hit, sortKey: SortKey): number {
+  const { registered, modified } = segment.columns
+  switch (sortKey) {
+    case 'date_reg':
+      return registered[position] ?? NaN
+    case 'date_mod':
+      return modified[position] ?? NaN
+    case 'deleted_at':
+      return segment.deletedAt(position)
+    case 'length':
+      return segment.lengthOf(position)
+    case 'name':
+      return 0
+  }
+}
+
+/** The position of a record in a list that is sorted by this key. */
+function entryKeyOf(hit: Hit, sortKey: SortKey): EntryKey {
+  return { key: keyOf(hit, sortKey), name: hit.segment.nameOf(hit.position) }
+}
+
+/** Its position in the order of its segment. */
+function segmentKeyOf({ segment, position }: Hit): EntryKey {
+  return { key: segment.columns.keys[position] ?? NaN, name: segment.nameOf(position) }
+}

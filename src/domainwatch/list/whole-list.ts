@@ -1,0 +1,97 @@
+import {
+  allMatches,
+  finish,
+  SORTED_ORDERS,
+  TimeSlice,
+  type Hit,
+  type Segment,
+  type Selected,
+  type SortedOrder,
+} from '../../lib/name-index/index.ts'
+import type { Client } from '../../lib/client.ts'
+import { BACKGROUND_TASK_TIMEOUT_MS, taskModule, type Tasks } from '../../lib/tasks.ts'
+import type { Input } from '../tasks/sort-hits.ts'
+import { isOfAll, stagesFrom, type Listing } from './order.ts'
+import { findPage, indexQuery, mergedSearch, type IndexSegments } from './search.ts'
+
+const SORT_HITS = taskModule('../tasks/sort-hits', import.meta)
+
+/** Records at a time: some 2 ms of text. */
+const PART = 1_000
+
+interface WholeListOptions {
+  readonly tasks: Tasks
+  /** Whose task the sorting is. */
+  readonly client: Client
+  /** Runs work on the event loop in the turn of its client. */
+  readonly turn: <T>(work: () => Promise<T>) => Promise<T>
+  readonly signal: AbortSignal
+}
+
+/** All matches of a list in their order, in parts. Later changes of the segments have no effect. */
+export async function* wholeList(
+  segments: IndexSegments,
+  listing: Listing,
+  options: WholeListOptions,
+): AsyncGenerator<readonly Hit[]> {
+  const { signal, turn } = options
+  const slice = new TimeSlice()
+  if (!isOfAll(listing.sources)) {
+    yield (await turn(() => finish(findPage(segments, listing, slice), slice, signal))).items
+    return
+  }
+  const order = SORTED_ORDERS.find((one) => one === listing.order)
+  if (order !== undefined) return yield* sortedParts(segments, listing, order, options)
+  const stages = stagesFrom(listing, listing.sources)
+  const searches = stages.map((stage) => mergedSearch(segments, listing, stage, slice))
+  for (const search of searches) search.freeze()
+  for (const search of searches) {
+    for (let isMore = true; isMore;) {
+      const hits = await turn(() => finish(search.next(PART), slice, signal))
+      if (hits.length > 0) yield hits
+      isMore = hits.length === PART
+    }
+  }
+}
+
+/** In an order that segments are not sorted by, another thread sorts all matches. */
+async function* sortedParts(
+  segments: IndexSegments,
+  { filters, now, ascending }: Listing,
+  order: SortedOrder,
+  { tasks, client, turn, signal }: WholeListOptions,
+): AsyncGenerator<readonly Hit[]> {
+  const found = new Map<Segment, number[]>()
+  const slice = new TimeSlice()
+  const add = (segment: Segment, position: number) => {
+    const positions = found.get(segment)
+    if (positions === undefined) found.set(segment, [position])
+    else positions.push(position)
+  }
+  await turn(() =>
+    finish(allMatches(segments.registered, indexQuery(filters, now), slice, add), slice, signal),
+  )
+  const hits = [...found].map(([segment, positions]) => ({ segment, positions: Uint32Array.from(positions) }))
+  const parts: readonly Selected[] = hits.map(({ segment, positions }) => {
+    const { names, starts, modified } = segment.columns
+    return { columns: { names, starts, modified }, positions }
+  })
+  const input: Input = { parts, order, descending: !ascending }
+  const sorted = await tasks.run<Input, Uint32Array>(SORT_HITS, input, {
+    client,
+    timeoutMs: BACKGROUND_TASK_TIMEOUT_MS,
+  })
+  const hitAt = (index: number): Hit[] => {
+    let rest = index
+    for (const { segment, positions } of hits) {
+      const position = positions[rest]
+      if (position !== undefined) return [{ segment, position }]
+      rest -= positions.length
+    }
+    return []
+  }
+  for (let from = 0; from < sorted.length; from += PART) {
+    signal.throwIfAborted()
+    yield Array.from(sorted.subarray(from, from + PART)).flatMap(hitAt)
+  }
+}
