@@ -3,15 +3,13 @@ import type { LRUCache } from 'lru-cache'
 import type { Clock } from '../lib/clock.ts'
 import type { ResolvedTransformation } from '../lib/modifiers/index.ts'
 import { lruCacheOfBytes } from '../lib/lru-cache.ts'
-import { Requesters, type Caller } from '../lib/requesters.ts'
-import type { BlobAddress, BlobStore } from '../storage/blobs/blob-store.ts'
+import type { Caller } from '../lib/client.ts'
+import { BlobDamaged, type BlobAddress, type BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { Derivation, DerivedImage, ImageEngine, Rendered, WatermarkFile } from './decoder/index.ts'
 import type { DerivativeCache } from './derivatives/cache.ts'
-import { isHashOf } from './image-hash.ts'
 import type { BlobRow } from './image-fields.ts'
 import type { WatermarkPlacement } from './image-settings.ts'
-import { damagedBlob, verifyStream, VerifiedBlobs } from './verified-blobs.ts'
 import { KnownImages } from './known-images.ts'
 import { heldKeys } from './queries.ts'
 
@@ -21,9 +19,6 @@ const MAX_CACHED_ORIGINAL_BYTES = 1024 * 1024
 /** Memory of a cached image besides its bytes. */
 const CACHED_OVERHEAD_BYTES = 512
 const sizeInMemory = ({ bytes }: Rendered): number => bytes.byteLength + CACHED_OVERHEAD_BYTES
-
-/** The client name of watermarks, which belong to no client, in fair queues. */
-const WATERMARKS = 'watermarks'
 
 /** How to make a derivative. */
 export interface Recipe {
@@ -61,7 +56,6 @@ export class Delivery {
   readonly #options: DeliveryOptions
   readonly images: KnownImages
   readonly #cache: LRUCache<string, Rendered>
-  readonly #verified = new VerifiedBlobs()
 
   constructor(options: DeliveryOptions) {
     this.#options = options
@@ -101,31 +95,26 @@ export class Delivery {
   /**
    * The original; undefined if the blob was deleted in the meantime.
    * @param isPermanent whether the image never expires
-   * @throws BlobDamaged if the store holds other bytes
+   * @throws BlobDamaged if the store holds another number of bytes
    */
   async original(blob: BlobRow, isPermanent: boolean, caller: Caller): Promise<Content | undefined> {
-    const { key, mime, size, hash } = blob
+    const { key, mime, size } = blob
     // An address of the store has an expiry of its own, which may be after that of the image.
     const locate = isPermanent ? this.#locator(blob) : undefined
     if (size > MAX_CACHED_ORIGINAL_BYTES || locate !== undefined)
-      return { kind: 'stream', mime, open: (start, end) => this.#open(blob, start, end, caller), locate }
+      return {
+        kind: 'stream',
+        mime,
+        open: (start, end) => this.#options.blobs.stream(key, start, end, caller),
+        locate,
+      }
     const cached = this.cached(key)
     if (cached !== undefined) return { kind: 'image', ...cached }
     this.misses++
     const bytes = await this.#options.blobs.read(key, size, caller)
     if (bytes === undefined) return undefined
-    if (!isHashOf(bytes, hash)) throw damagedBlob(blob)
     this.#cache.set(key, { bytes, mime })
     return { kind: 'image', bytes, mime }
-  }
-
-  async #open(blob: BlobRow, start: number, end: number, caller: Caller): Promise<Readable | undefined> {
-    const { blobs } = this.#options
-    const { key, size } = blob
-    const isWhole = start === 0 && end === size - 1
-    if (!isWhole) await this.#verified.verify(blob, (one) => blobs.stream(key, 0, size - 1, one), caller)
-    const stream = await blobs.stream(key, start, end, caller)
-    return stream && isWhole ? verifyStream(stream, blob) : stream
   }
 
   /** Not for SVG, which may contain script: the store does not send the headers that disable it. */
@@ -138,41 +127,31 @@ export class Delivery {
 
   /**
    * Finds or makes a derivative that is not in memory; undefined if the blob was deleted in the meantime.
-   * @throws BlobDamaged if the store holds other bytes than were uploaded
+   * @throws BlobDamaged if the store holds another number of bytes than were uploaded
    */
   async derivative(blob: BlobRow, recipe: Recipe, caller: Caller): Promise<Derivation | undefined> {
     const { blobs, engine, derivatives } = this.#options
     const { name, transformation, mark } = recipe
-    const key = cacheKey(blob.key, name)
     this.misses++
-    const make = (abandoned: AbortSignal, requesters: Requesters, watermark?: WatermarkFile) => {
-      const options = { watermark, requesters, hash: blob.hash }
-      return blobs.withLocalFile(
-        blob.key,
-        (path) => engine.derive(path, transformation, abandoned, options),
-        abandoned,
-        requesters,
-      )
+    const render = (signal: AbortSignal) => {
+      const turn = { client: caller.client, signal }
+      const make = (watermark?: WatermarkFile) => {
+        const options = { watermark, size: blob.size }
+        const use = (path: string) => engine.derive(path, transformation, turn, options)
+        return blobs.withLocalFile(blob.key, use, turn)
+      }
+      if (mark === undefined) return make()
+      const { key, size } = mark.blob
+      return blobs.withLocalFile(key, (path) => make({ path, place: mark.place, size }), turn)
     }
-    const derived = await derivatives.get(
-      blob.key,
-      name,
-      (abandoned, requesters) => {
-        if (mark === undefined) return make(abandoned, requesters)
-        const withMark = (path: string) =>
-          make(abandoned, requesters, { path, place: mark.place, hash: mark.blob.hash })
-        // Watermarks are few, so they are copied first: a task that holds a copy of an image never waits for a second one.
-        return blobs.withLocalFile(mark.blob.key, withMark, abandoned, new Requesters(WATERMARKS))
-      },
-      caller,
-    )
+    const derived = await derivatives.get(blob.key, name, render, caller)
     if (derived?.kind === 'image') {
       const { bytes, mime } = derived
-      this.#cache.set(key, { bytes, mime })
+      this.#cache.set(cacheKey(blob.key, name), { bytes, mime })
     } else if (derived?.kind === 'damaged') {
       // Its file may have been deleted while the task was waiting.
       if (!(await this.isRecorded(blob))) return undefined
-      if (derived.isAltered === true) throw damagedBlob(blob)
+      if (derived.isAltered === true) throw new BlobDamaged(`${blob.key} has not the bytes that were stored`)
     }
     return derived
   }

@@ -28,6 +28,3 @@ export function hashOfDigest(digest: Buffer): ImageHash {
 export function isImageHash(text: string): text is ImageHash {
   return /^[a-z2-7]{32}$/.test(text)
 }
-
-/** Whether these are the bytes that `hash` names. */
-export const isHashOf = (bytes: Uint8Array, hash: string): boolean => hashOf(bytes) === hash

@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
 import type { HttpServer } from '../http/server.ts'
 import type { Logger } from 'pino'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
@@ -12,7 +11,7 @@ import { Delivery } from './delivery.ts'
 import { openDerivatives, type DerivativesContext } from './derivatives/index.ts'
 import type { DerivativeCache } from './derivatives/cache.ts'
 import { Gate } from '../lib/gate.ts'
-import { createImageEngine, machineLock } from './decoder/index.ts'
+import { createImageEngine } from './decoder/index.ts'
 import type { ImageSettings } from './image-settings.ts'
 import { linkResolver } from './links/resolve-link.ts'
 import { deleteRoute, getRoute } from './routes/image.ts'
@@ -22,6 +21,7 @@ import { similarRoute } from './routes/similar.ts'
 import { statsRoute } from './routes/stats.ts'
 import { uploadRoute } from './routes/upload.ts'
 import { SimilarImages } from './near-duplicates/index.ts'
+import { OriginalChecks } from './original-checks.ts'
 import { ImageStore } from './store.ts'
 import { fillThumbhashes } from './thumbhash-backfill.ts'
 
@@ -29,19 +29,22 @@ export { maxBodyBytes } from './routes/upload.ts'
 export { createAccountPolicies } from './account-policy.ts'
 
 const MIB = 1024 * 1024
+/** Links of one address that may wait to be rendered: more than a gallery shows. */
+const MAX_WAITING_LINKS = 200
 
 export interface Imagestore {
   readonly store: ImageStore
   readonly delivery: Delivery
   readonly derivatives: DerivativeCache
   readonly similar: SimilarImages
+  readonly originals: OriginalChecks
   /** Adds the ThumbHash of images that were stored without one. */
   readonly fillThumbhashes: (signal: AbortSignal) => Promise<number>
 }
 
 /** What image hosting is built on: the part of the service's context that it uses. */
 export interface ImagestoreContext extends DerivativesContext {
-  readonly log: Pick<Logger, 'info' | 'warn'>
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
   readonly config: DerivativesContext['config'] & {
     /** Bytes. */
     readonly maxImageBytes: number
@@ -52,6 +55,8 @@ export interface ImagestoreContext extends DerivativesContext {
     /** Whether shared caches may keep answers that depend on the request's headers. */
     readonly autoFormatCache: 'private' | 'shared'
     readonly imageWorkers: number
+    /** Seconds of processor time. */
+    readonly imageTimeout: number
     /** Processes that share all of these. */
     readonly workers: number
     /** MiB. */
@@ -75,23 +80,31 @@ export interface ImagestoreContext extends DerivativesContext {
 
 export function openImagestore(context: ImagestoreContext): Imagestore {
   const { blobs, clock, config, database, metrics, staging } = context
+  const perProcess = (total: number) => perProcessShare(total, config.workers)
+  const workers = perProcess(config.imageWorkers === 0 ? availableParallelism() : config.imageWorkers)
+  const queue = perProcess(config.imageQueue)
+  const waitMs = config.imageWait * 1_000
   const engine = createImageEngine({
+    workers,
     maxPixels: config.maxImagePixels,
-    timeoutMs: config.imageTimeout * 1000,
-    memoryBudget: perProcessShare(config.imageMemory * MIB, config.workers),
+    timeoutMs: config.imageTimeout * 1_000,
+    memory: perProcess(config.imageMemory * MIB),
     // Whether an image is accepted must not depend on the number of processes.
     largestJob: config.imageMemory * MIB,
-    acquireTurn: machineLock(join(config.data, 'staging')),
-    queue: perProcessShare(config.imageQueue, config.workers),
-    queuePerClient: queueShare(perProcessShare(config.imageQueue, config.workers)),
-    waitMs: config.imageWait * 1000,
-    workers: perProcessShare(
-      config.imageWorkers === 0 ? availableParallelism() : config.imageWorkers,
-      config.workers,
-    ),
+    queue,
+    waitMs,
   })
   context.onClose(() => engine.close())
-  const derivatives = openDerivatives(context)
+  const waitingPerClient = Math.min(MAX_WAITING_LINKS, Math.ceil(queue / 2))
+  // More than the decoders run: with a remote store they would wait for the files of the next images.
+  const links = new Gate({
+    running: 4 * workers,
+    perClient: 2 * workers,
+    waiting: queue,
+    waitingPerClient,
+    waitMs,
+  })
+  const derivatives = openDerivatives(context, links)
   const delivery = new Delivery({
     database,
     blobs,
@@ -102,7 +115,11 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     clock,
   })
   metrics.gauge('catalejo_images_decoding', 'Images being decoded', () => engine.stats().running)
-  metrics.gauge('catalejo_images_waiting', 'Images waiting to be decoded', () => engine.stats().waiting)
+  metrics.gauge(
+    'catalejo_images_waiting',
+    'Images waiting to be decoded',
+    () => engine.stats().waiting + links.waiting,
+  )
   metrics.total('catalejo_images_cache_hits_total', 'Images served from memory', () => delivery.hits)
   metrics.total('catalejo_images_cache_misses_total', 'Images read or rendered', () => delivery.misses)
   metrics.total(
@@ -125,17 +142,26 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
   )
   context.onClose(async () => similar.close())
   metrics.gauge('catalejo_images_similar_bytes', 'Memory of hashes of similar images', () => similar.bytes)
+  const originals = new OriginalChecks(context)
+  metrics.total(
+    'catalejo_originals_checked_total',
+    'Originals compared with their hashes',
+    () => originals.checked,
+  )
+  metrics.total(
+    'catalejo_originals_damaged_total',
+    'Originals found damaged and marked as lost',
+    () => originals.damaged,
+  )
   return {
     store,
     delivery,
     derivatives,
     similar,
+    originals,
     fillThumbhashes: (signal) => fillThumbhashes({ database, blobs, engine, log: context.log }, signal),
   }
 }
-
-/** Places in the queue that one client may take: half of it is left to the others. */
-const queueShare = (queue: number): number => Math.ceil(queue / 2)
 
 /** The image-hosting API and the public links. */
 export function imagestoreRoutes(
@@ -160,8 +186,8 @@ export function imagestoreRoutes(
   statsRoute(app, shared, {
     database,
     clock,
-    derivatives: async () => ({
-      bytes: await derivatives.usage(),
+    derivatives: () => ({
+      bytes: derivatives.bytes,
       max_bytes: config.derivativeCache * MIB,
     }),
   })
@@ -169,11 +195,6 @@ export function imagestoreRoutes(
   linkRoute(app, {
     delivery,
     resolve: linkResolver(config.imageSettings, delivery.images, now),
-    rendering: new Gate({
-      running: Infinity,
-      perClient: queueShare(perProcessShare(config.imageQueue, config.workers)),
-      waiting: 0,
-    }),
     now,
     sharesVariants: config.autoFormatCache === 'shared',
   })

@@ -188,6 +188,11 @@ export const blobsAfter = (hash: string, count: number) =>
   sql<Pick<BlobRow, 'hash' | 'key' | 'thumbhash'>>`
   SELECT hash, key, thumbhash FROM blobs WHERE hash > ${hash} ORDER BY hash ${limit(count)}`
 
+export const blobsBetween = (after: string, before: string, count: number) => sql<
+  Pick<BlobRow, 'hash' | 'key' | 'size'>
+>`
+  SELECT hash, key, size FROM blobs WHERE hash > ${after} AND hash < ${before} ORDER BY hash ${limit(count)}`
+
 /** Sets a missing ThumbHash, unless the bytes have been replaced in between. */
 export const fillThumbhash = (hash: string, key: string, thumbhash: string) => sql`
   UPDATE blobs SET thumbhash = ${thumbhash} WHERE hash = ${hash} AND key = ${key} AND thumbhash IS NULL`

@@ -3,7 +3,6 @@ import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import type { StagedFile, Staging } from '../storage/blobs/staging.ts'
 import { secondsOf, type Clock } from '../lib/clock.ts'
 import { lruCache } from '../lib/lru-cache.ts'
-import { Requesters } from '../lib/requesters.ts'
 import { accountClient } from '../lib/client.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
 import { StorageFault } from '../storage/database/faults.ts'
@@ -99,8 +98,8 @@ export class ImageStore {
     if (refused !== undefined) return refused
     await this.#ownership.assertOwn()
     await using staged = await this.#staging.write(upload.bytes)
-    const requesters = new Requesters(accountClient(upload.accountId))
-    const inspection = await this.#engine.inspect(staged.path, signal, requesters)
+    const caller = { client: accountClient(upload.accountId), signal }
+    const inspection = await this.#engine.inspect(staged.path, caller)
     if (inspection.kind === 'damaged') this.#refusals.set(upload.hash, inspection)
     return inspection.kind === 'image' ? await this.#store(upload, staged, inspection) : inspection
   }

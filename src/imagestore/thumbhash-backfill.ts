@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { SERVICE } from '../lib/client.ts'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { ImageEngine } from './decoder/index.ts'
@@ -27,6 +28,7 @@ export async function fillThumbhashes(
   signal: AbortSignal,
 ): Promise<number> {
   let filled = 0
+  const caller = { ...SERVICE, signal }
   for (let after = ''; !signal.aborted;) {
     const page = await database.all(blobsAfter(after, PAGE_BLOBS))
     for (const { hash, key } of page.filter(({ thumbhash }) => thumbhash === null)) {
@@ -34,7 +36,7 @@ export async function fillThumbhashes(
       const startedAt = performance.now()
       // If the store fails or bytes are lost, the next run tries again.
       const inspection = await blobs
-        .withLocalFile(key, (path) => engine.inspect(path, signal), signal)
+        .withLocalFile(key, (path) => engine.inspect(path, caller), caller)
         .catch(() => undefined)
       if (inspection?.kind === 'image') {
         filled += await database.transaction(async (tx) => {

@@ -18,3 +18,13 @@ export const accountOf = (client: Client): string => client.split(' at ', 1)[0] 
 
 /** Whether this is an address without a key, of which anyone can have many. */
 export const isAddress = (client: Client): boolean => client.startsWith('address ')
+
+/** Who waits for a result. */
+export interface Caller {
+  readonly client: Client
+  /** Aborts when the caller has left. */
+  readonly signal: AbortSignal
+}
+
+/** The service itself, which never leaves. */
+export const SERVICE: Caller = { client: 'service', signal: new AbortController().signal }

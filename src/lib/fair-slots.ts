@@ -307,7 +307,7 @@ const order = (a: Usage, nextOfA: Client, b: Usage, nextOfB: Client): number =>
 const costOfNext = ({ queue }: Client): number => queue[0]?.cost ?? 0
 
 /** How many tasks of a client, and of its group, wait. */
-export interface QueueLength {
+interface QueueLength {
   readonly group: string
   readonly ofGroup: number
   readonly ofClient: number
@@ -320,14 +320,14 @@ const lengthOf = ({ group, waiting }: Client): QueueLength => ({
 })
 
 /** Compares queues: those of groups first, then those of clients. */
-export const compareLengths = (a: QueueLength, b: QueueLength): number =>
+const compareLengths = (a: QueueLength, b: QueueLength): number =>
   a.ofGroup - b.ofGroup || a.ofClient - b.ofClient
 
 /**
  * Returns the last candidate with the longest queue, of those at whose expense there is room for one more task.
  * @param own the queue that the task would join. It must not become longer than the one that it displaces from
  */
-export function findLongest<Candidate>(
+function findLongest<Candidate>(
   candidates: Iterable<Candidate>,
   lengthOf: (candidate: Candidate) => QueueLength,
   own: QueueLength,

@@ -14,14 +14,19 @@ export class SharedGate {
     this.#all = new Gate(options)
   }
 
+  get running(): number {
+    return this.#all.running
+  }
+
   get waiting(): number {
     return this.#addresses.waiting + this.#all.waiting
   }
 
   /** Runs a task in the turn of its client, as `Gate` does. */
-  run<T>(client: Client, task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    if (!isAddress(client)) return this.#all.run(client, task, signal)
-    return this.#addresses.run(client, () => this.#all.run('unauthenticated', task, signal), signal)
+  run<T>(client: Client, task: () => Promise<T>, signal?: AbortSignal, weight?: number): Promise<T> {
+    const inTurn = (one: Client) => this.#all.run(one, task, signal, weight)
+    if (!isAddress(client)) return inTurn(client)
+    return this.#addresses.run(client, () => inTurn('unauthenticated'), signal, weight)
   }
 
   /** Waits for the turn of a task that outlives the call. */

@@ -122,7 +122,6 @@ async function startOn(context: Context, listening: Listening): Promise<App> {
       // Accept pending connections: their clients believe that they are being served.
       await nextTurn()
       const timer = setTimeout(() => server.server.closeAllConnections(), CONNECTION_CUT_MS)
-      images.derivatives.stopSweeps()
       await Promise.all([server.close(), metricsServer?.close(), stopJobs()])
       clearTimeout(timer)
       await context.close()

@@ -65,7 +65,7 @@ export function backgroundJobs(
     // Each process knows the keys that it was called with.
     { name: 'recording of key uses', everyMs: MINUTE, run: () => accounts.writeUses() },
     // Each machine has a folder of its own.
-    { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: () => images.derivatives.sweepFolder() },
+    { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: (stop) => images.derivatives.sweep(stop) },
     ...sharedWork(context, images).map(shared),
     // Delivery starts as soon as the first watch exists.
     { ...shared(delivery), wakeup: watches.notifiers.wakeup },
@@ -92,7 +92,7 @@ function feedWork(feeds: Feeds): LeasedWork {
 /** Jobs that can be interrupted at any point and repeated, even concurrently. */
 function sharedWork(
   { clock, config, database, dictionary, log }: Context,
-  { derivatives, fillThumbhashes, store }: Imagestore,
+  { fillThumbhashes, originals, store }: Imagestore,
 ): LeasedWork[] {
   return [
     {
@@ -152,11 +152,7 @@ function sharedWork(
       pending: () => hasOldDeliveries(database, clock),
       run: (signal) => sweepDeliveries(database, clock, signal),
     },
-    {
-      name: 'sweep of shared derivatives',
-      everyMs: 60 * MINUTE,
-      run: (signal) => derivatives.sweepShared(clock.now(), signal),
-    },
+    { name: 'check of originals', everyMs: 60 * MINUTE, run: (signal) => originals.run(signal) },
     {
       name: 'sweep of images without a record',
       everyMs: 60 * MINUTE,

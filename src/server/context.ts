@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
 import { createAccounts } from '../accounts/index.ts'
-import { observed, openBlobs, openDerivativeStore, reasonOf } from '../storage/blobs/open.ts'
+import { observed, openBlobs, reasonOf } from '../storage/blobs/open.ts'
 import type { ObserveAttempts, ObserveFaults } from '../storage/blobs/s3/requests.ts'
 import { Staging } from '../storage/blobs/staging.ts'
 import type { Config } from './config/config.ts'
@@ -89,9 +89,6 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
   )
   health.watch({ database, staging })
   opening.defer(() => health.close())
-  const isShared = config.sharedDerivatives === 1
-  const derivativeStore =
-    isShared && config.blobsUrl !== undefined ? await openDerivativeStore(config.blobsUrl) : undefined
   const blobSeconds = metrics.histogram('catalejo_blobs_seconds', 'Duration of blob operations', [
     'operation',
   ])
@@ -124,8 +121,6 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
       (fault) => health.imagesFailed(fault),
     ),
     staging,
-    /** Derivatives shared by all nodes; undefined if they are not shared. */
-    derivativeStore,
     /** Runs work in other threads: parsing large bodies, hashing. */
     tasks,
     accounts,

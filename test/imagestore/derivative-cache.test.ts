@@ -27,8 +27,7 @@ async function metric(service: TestService, name: string): Promise<number> {
 }
 
 const folderOf = ({ data }: TestService) => join(data, 'derivatives')
-const keptFiles = async (service: TestService) =>
-  (await filesUnder(folderOf(service))).filter((name) => !name.includes('.claim'))
+const keptFiles = (service: TestService) => filesUnder(folderOf(service)).catch(() => [])
 
 suite('the cache of derivatives', { concurrency: 2 }, () => {
   test('equal concurrent requests share one computation, and later ones need none, also after a restart', async () => {
@@ -51,48 +50,6 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     assert.equal(await metric(second, 'made_total'), 0)
     assert.equal(await metric(second, 'disk_hits_total'), 1)
     await second.stop()
-  })
-
-  test('two services on one folder render each derivative once', async () => {
-    const { service, client } = await open()
-    await using _ = service
-    await client.upload(photo)
-    const other = await open({ data: service.data })
-    const widths = [101, 102, 103]
-    const answers = await Promise.all(
-      [...widths, ...widths].map((width, i) =>
-        (i % 2 === 0 ? client : other.client).link(`${hash}&m=w_${width}`).then(bytesOf),
-      ),
-    )
-    for (const [i] of widths.entries()) assert.ok(answers[i]?.equals(answers[i + 3] ?? photo))
-    const made = (await metric(service, 'made_total')) + (await metric(other.service, 'made_total'))
-    await other.service.stop()
-    assert.equal(made, widths.length)
-  })
-
-  test('one client fills a part of the disk, beyond which only repeatedly requested derivatives are cached', async () => {
-    const { service, client } = await open({
-      flags: { 'derivative-cache': '1', 'trusted-proxies': '127.0.0.1' },
-    })
-    await using _ = service
-    const picture = await noise(300, 200).png().toBuffer()
-    await client.upload(picture)
-    const ask = async (from: string, width: number) => {
-      const headers = { 'x-forwarded-for': from }
-      await bytesOf(
-        await client.link(`${expectedHash(picture)}&m=w_${width},h_150,c_scale,f_png`, { headers }),
-      )
-    }
-    // Of 50 kB each: two of them are within an eighth of the mebibyte.
-    for (let width = 150; width < 160; width++) await ask('203.0.113.1', width)
-    await eventually(async () => (await keptFiles(service)).length === 2)
-    // Asked again too early, it may still share the first computation.
-    await eventually(async () => {
-      await ask('203.0.113.1', 159)
-      return (await keptFiles(service)).length === 3
-    })
-    await ask('203.0.113.2', 200)
-    await eventually(async () => (await keptFiles(service)).length === 4)
   })
 
   test('deleting an image deletes its derivatives', async () => {
@@ -157,7 +114,7 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     await using _ = service
     await client.upload(photo)
     await service.stop()
-    await rm(folderOf(service), { recursive: true })
+    await rm(folderOf(service), { recursive: true, force: true })
     // Whatever the user's rights, nothing can be kept under a file.
     await writeFile(folderOf(service), '')
     for (const [flags, faults] of [

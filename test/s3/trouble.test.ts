@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { OverloadError } from '../../src/lib/errors.ts'
-import { Requesters, SERVICE, type Caller } from '../../src/lib/requesters.ts'
+import { SERVICE, type Caller } from '../../src/lib/client.ts'
 import { BlobDamaged, type BlobStore } from '../../src/storage/blobs/blob-store.ts'
 import { StoreUnavailable } from '../../src/storage/blobs/s3/errors.ts'
 import { parseS3Location } from '../../src/storage/blobs/s3/location.ts'
@@ -252,32 +252,6 @@ suite('a failing object store', { timeout: 600_000, concurrency: 8 }, () => {
     assert.deepEqual(bench.faults, [])
   })
 
-  test('concurrent copies of a blob are fetched once', async () => {
-    await using bench = await openBench()
-    await put(bench, 'a', bytes)
-    bench.gateway.requests.length = 0
-    const copies = await Promise.all(Array.from({ length: 10 }, () => whole.copy(bench)))
-    assert.ok(copies.every((content) => content?.equals(bytes) === true))
-    assert.equal(bench.gateway.requests.length, 1)
-  })
-
-  test('a copy is fetched in the turn of any client that waits for it', async () => {
-    await using bench = await openBench({ requests: 2, requestsPerClient: 1 })
-    await put(bench, 'a', bytes)
-    await put(bench, 'slow', bytes)
-    bench.gateway.always = { kind: 'drip' }
-    bench.gateway.where = /slow/
-    let isRead = false
-    const slow = bench.blobs.read('slow', SIZE, ONE).finally(() => (isRead = true))
-    const copyFor = (client: string) =>
-      bench.blobs.withLocalFile('a', (path) => readFile(path), undefined, new Requesters(client))
-    const copies = await Promise.all([ONE.client, 'address other'].map(copyFor))
-    assert.ok(copies.every((content) => content?.equals(bytes) === true))
-    assert.equal(isRead, false)
-    bench.gateway.always = undefined
-    assert.ok((await slow)?.equals(bytes))
-  })
-
   test('a copy that nobody waits for any more is not fetched', async () => {
     await using bench = await openBench({ requests: 1, requestsPerClient: 1 })
     await put(bench, 'a', bytes)
@@ -287,13 +261,8 @@ suite('a failing object store', { timeout: 600_000, concurrency: 8 }, () => {
     bench.gateway.requests.length = 0
     const slow = bench.blobs.read('slow', SIZE, ONE)
     const leave = new AbortController()
-    const left = bench.blobs.withLocalFile(
-      'a',
-      (path) => readFile(path),
-      leave.signal,
-      new Requesters(ONE.client),
-    )
-    leave.abort()
+    const left = bench.blobs.withLocalFile('a', (path) => readFile(path), { ...ONE, signal: leave.signal })
+    leave.abort(new OverloadError())
     await assert.rejects(left, OverloadError)
     bench.gateway.always = undefined
     assert.ok((await slow)?.equals(bytes))

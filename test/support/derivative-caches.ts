@@ -1,53 +1,22 @@
 import assert from 'node:assert/strict'
-import type { DerivativeStore } from '../../src/storage/blobs/blob-store.ts'
 import { DerivativeCache, type Render } from '../../src/imagestore/derivatives/cache.ts'
 import { DerivativeFolder } from '../../src/imagestore/derivatives/folder.ts'
-import { SharedDerivatives } from '../../src/imagestore/derivatives/shared-derivatives.ts'
+import { Gate } from '../../src/lib/gate.ts'
 
 export const KEY = 'abkey.1'
 export const MIB = 1024 * 1024
 
-/** A store in memory. */
-export function fakeStore() {
-  const objects = new Map<string, { bytes: Buffer; writtenAt: number }>()
-  const store: DerivativeStore = {
-    get: async (blobKey, name) => objects.get(`${blobKey}/${name}`)?.bytes,
-    put: async (blobKey, name, bytes) => void objects.set(`${blobKey}/${name}`, { bytes, writtenAt: 0 }),
-    remove: async (blobKey, name) => void objects.delete(`${blobKey}/${name}`),
-    async removeAll(blobKey) {
-      for (const key of objects.keys()) if (key.startsWith(`${blobKey}/`)) objects.delete(key)
-    },
-    async *list(start) {
-      for (const [key, { writtenAt }] of objects) {
-        const [blobKey = '', name = ''] = key.split('/')
-        if (key.startsWith(start)) yield { blobKey, name, writtenAt }
-      }
-    },
-    close: () => {},
-  }
-  return { store, objects }
-}
-
 interface Parts {
   readonly root?: string
   readonly cap?: number
-  readonly waitMs?: number
-  readonly store?: DerivativeStore
-  readonly gone?: Set<string>
+  readonly gate?: Gate
 }
 
-export function openCache({ root, cap = 64 * MIB, waitMs = 10_000, store, gone = new Set() }: Parts) {
+export function openCache({ root, cap = 64 * MIB, gate = new Gate({ running: 4, waiting: 100 }) }: Parts) {
   const faults: unknown[] = []
-  const folder =
-    root === undefined
-      ? undefined
-      : new DerivativeFolder(root, { cap, waitMs, onFault: (_operation, error) => faults.push(error) })
-  const shared = store && new SharedDerivatives(store, (error) => faults.push(error))
-  const cache = new DerivativeCache(
-    folder,
-    shared,
-    async (keys) => new Set(keys.filter((key) => !gone.has(key))),
-  )
+  const onFault = (_operation: string, error: unknown) => void faults.push(error)
+  const folder = root === undefined ? undefined : new DerivativeFolder(root, cap, onFault)
+  const cache = new DerivativeCache(folder, gate, async (keys) => new Set(keys))
   return { cache, folder, faults }
 }
 

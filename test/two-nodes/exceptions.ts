@@ -27,7 +27,6 @@ export const EXCEPTIONS: readonly (readonly [string, string, string])[] = [
 /** Files that are not about the contract but about one machine, and are left out. */
 export const ONE_MACHINE: ReadonlyMap<string, string> = new Map([
   ['imagestore/derivative-cache.test.ts', 'counts what one machine made and keeps on its disk'],
-  ['imagestore/shared-derivatives.test.ts', 'starts the nodes that share itself'],
   ['imagestore/link-cached.test.ts', 'counts what one machine made, and reads its log'],
   ['imagestore/link-floods.test.ts', 'counts what one process makes, and who waits for it there'],
   ['imagestore/link-too-heavy.test.ts', 'counts what one machine made, and starts it again'],

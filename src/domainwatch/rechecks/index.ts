@@ -2,7 +2,6 @@ import { repeatUntilAborted } from '../../lib/background-jobs.ts'
 import { InterruptibleSleep } from '../../lib/clock.ts'
 import { abortable } from '../../lib/concurrency.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
-import { SERVICE_CLIENT } from '../../lib/requesters.ts'
 import { removeRows, storeRows, type Row } from '../../storage/database/rows.ts'
 import type { Dns } from '../dns-lookups.ts'
 import { answerText } from '../history/dns-observations.ts'
@@ -167,8 +166,8 @@ export class Rechecks {
     if (!label.ok) return { name, ns: undefined, mx: undefined }
     const domain = `${label.ascii}.cl`
     const [nameServers, mail] = await Promise.all([
-      dns.nameServers(domain, SERVICE_CLIENT),
-      dns.records(domain, 'mx', SERVICE_CLIENT),
+      dns.nameServers(domain, 'service'),
+      dns.records(domain, 'mx', 'service'),
     ])
     return { name, ns: answerText(nameServers), mx: answerText(mail) }
   }

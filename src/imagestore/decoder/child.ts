@@ -6,7 +6,7 @@ import sharp from 'sharp'
 import { decodeCost, deriveCost } from './cost.ts'
 import { deriveImage } from './derive.ts'
 import { inspectSource } from './inspect.ts'
-import type { FromDecoder, JobMessage, JobOutcome, ToDecoder } from './protocol.ts'
+import type { FromDecoder, Job, JobOutcome, Needs } from './protocol.ts'
 import { AlteredImage, openSource, readImageFile } from './source.ts'
 import { asError } from '../../lib/errors.ts'
 
@@ -23,11 +23,8 @@ const MAX_REASON_LENGTH = 300
 /** What V8, libvips and the libraries below it say when the system refuses memory, some of them of a damaged file. */
 const OUT_OF_MEMORY =
   /out of memory|insufficient memory|allocation failed|could not allocate|bad_alloc|unable to grow/i
-/** Light jobs need less memory, and less than about a second. */
-const HEAVY_BYTES = 192 * MIB
-const HEAVY_SECONDS = 1
-/** Larger outputs take about a second or more with effects, whatever the input. */
-const HEAVY_OUTPUT_PIXELS = 4_000_000
+/** Share of the memory of the largest job that is set aside for a job whose header does not tell what it takes. */
+const COMPLEX_SHARE = 3 / 4
 /** Jobs expected to take more than this share of their time limit are rejected: a busy machine takes longer than expected. */
 const MAX_TIME_SHARE = 0.6
 /** How far below the parent's priority: answers to clients come before pixels when cores are short. */
@@ -42,45 +39,37 @@ sharp.unblock({
 })
 
 const fileBuffer = Buffer.allocUnsafeSlow(FILE_BUFFER_BYTES)
-let onAdmission: ((isAdmitted: boolean) => void) | undefined
-
 const send = (message: FromDecoder): void => {
   process.send?.(message)
 }
 
-function requestAdmission(bytes: number, isHeavy: boolean): Promise<boolean> {
-  return new Promise((resolve) => {
-    onAdmission = resolve
-    send({ type: 'cost', bytes, isHeavy })
-  })
-}
-
-async function run({ path, task, maxPixels, timeoutMs, granted }: JobMessage): Promise<JobOutcome> {
+async function run({
+  path,
+  task,
+  maxPixels,
+  timeoutMs,
+  largestJob,
+  granted,
+}: Job): Promise<JobOutcome | Needs> {
   try {
     const isInspection = task.operation === 'inspect'
-    const image = readImageFile(path, fileBuffer, isInspection ? undefined : task.hash)
-    const { complex } = image.structure
-    // Its header alone may take seconds. The memory for headers is not counted, as for other jobs.
-    if (complex && !(await requestAdmission(0, true)))
-      return { kind: 'too-heavy', reason: 'not admitted to the heavy jobs' }
-    const source = await openSource(image, maxPixels)
+    const image = readImageFile(path, fileBuffer, isInspection ? undefined : task.size)
     const file = isInspection ? undefined : task.watermark
-    const watermark = file && {
-      source: await openSource(readImageFile(file.path, undefined, file.hash), maxPixels),
-      place: file.place,
-    }
+    const mark = file && { image: readImageFile(file.path, undefined, file.size), place: file.place }
+    const isComplex = image.structure.complex || mark?.image.structure.complex === true
+    const least = isComplex ? Math.floor(largestJob * COMPLEX_SHARE) : 0
+    // Before the header, which alone may take seconds.
+    if (least > granted) return { kind: 'needs', bytes: least }
+    const source = await openSource(image, maxPixels)
+    const watermark = mark && { source: await openSource(mark.image, maxPixels), place: mark.place }
     const cost = isInspection ? decodeCost(source) : deriveCost(source, task.plan)
     if (cost.seconds > (timeoutMs / 1_000) * MAX_TIME_SHARE)
       return { kind: 'too-heavy', reason: `would take ${Math.round(cost.seconds)} s` }
-    const bytes = cost.bytes + (watermark === undefined ? 0 : decodeCost(watermark.source).bytes)
-    const isSlow =
-      complex ||
-      watermark?.source.structure.complex === true ||
-      cost.seconds > HEAVY_SECONDS ||
-      cost.outputPixels > HEAVY_OUTPUT_PIXELS
-    const isGranted = bytes <= granted && !isSlow
-    if (!isGranted && !(await requestAdmission(bytes, isSlow || bytes > HEAVY_BYTES)))
-      return { kind: 'too-heavy', reason: `needs ${bytes} bytes to decode` }
+    const ofMark = watermark === undefined ? 0 : decodeCost(watermark.source).bytes
+    const bytes = cost.bytes + ofMark
+    if (bytes > largestJob) return { kind: 'too-heavy', reason: `needs ${bytes} bytes to decode` }
+    const weight = Math.max(least, cost.weight + ofMark)
+    if (weight > granted) return { kind: 'needs', bytes: weight }
     return isInspection ? await inspectSource(source) : await deriveImage(source, task.plan, watermark)
   } catch (error) {
     const reason = asError(error).message.slice(0, MAX_REASON_LENGTH)
@@ -96,13 +85,8 @@ async function collectGarbage(type: 'minor' | 'major'): Promise<void> {
 }
 
 // Only the parent sends on this channel.
-process.on('message', (message: ToDecoder) => {
-  if (message.type === 'admission') {
-    onAdmission?.(message.isAdmitted)
-    onAdmission = undefined
-    return
-  }
-  void run(message).then(async (outcome) => {
+process.on('message', (job: Job) => {
+  void run(job).then(async (outcome) => {
     // Not `arrayBuffers`, which does not include sharp's buffers.
     if (process.memoryUsage().external > MINOR_COLLECTION_BYTES) await collectGarbage('minor')
     if (process.memoryUsage().external > MAJOR_COLLECTION_BYTES) await collectGarbage('major')

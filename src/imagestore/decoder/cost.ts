@@ -25,6 +25,8 @@ const DEEP_FACTOR = 1.5
 /** Applying an orientation needs a second copy of all pixels. */
 const ORIENTATION_BYTES_PER_PIXEL = 4
 const AVIF_ENCODE_BYTES_PER_PIXEL = 40
+/** AVIF takes as long as the other formats with eight times the pixels. */
+const AVIF_WEIGHT_PER_PIXEL = 8 * 12
 const ENCODE_BYTES_PER_PIXEL = 12
 /** For the finished picture, which is kept while several encoders read it. */
 const FINISHED_BYTES_PER_PIXEL = 8
@@ -41,10 +43,10 @@ const ANIMATION_SECONDS = {
 export interface Cost {
   /** Peak memory. */
   readonly bytes: number
+  /** Share of the memory of all jobs that is set aside, which is more than `bytes` for a job that takes long. */
+  readonly weight: number
   /** Processor time, where it can be estimated: of animations. */
   readonly seconds: number
-  /** Pixels of one frame of the output: encoding and effects take most of the time of a large one. */
-  readonly outputPixels: number
 }
 
 export function decodeCost(source: Source): Cost {
@@ -54,7 +56,7 @@ export function decodeCost(source: Source): Cost {
   const depth = metadata.depth === 'uchar' ? 1 : DEEP_FACTOR
   const pixels = Math.max(source.storedWidth * source.storedHeight * source.frames, source.screenPixels)
   const bytes = FIXED_BYTES + source.bytes.length + pixels * (perPixel + orientation) * depth
-  return { bytes, seconds: 0, outputPixels: 0 }
+  return { bytes, weight: bytes, seconds: 0 }
 }
 
 export function deriveCost(source: Source, plan: ResolvedTransformation): Cost {
@@ -64,11 +66,14 @@ export function deriveCost(source: Source, plan: ResolvedTransformation): Cost {
   const { canvas } = geometryOf(plan, source)
   const outputPixels = canvas.width * canvas.height
   const isKept = plan.client !== null || plan.keepMetadata || plan.gray || format === 'png'
-  const encodeBytes =
-    (format === 'avif' ? AVIF_ENCODE_BYTES_PER_PIXEL : ENCODE_BYTES_PER_PIXEL) +
-    (isKept ? FINISHED_BYTES_PER_PIXEL : 0)
-  const bytes = decodeCost({ ...source, frames }).bytes + outputPixels * frames * encodeBytes
-  if (!isAnimated || (format !== 'webp' && format !== 'gif')) return { bytes, seconds: 0, outputPixels }
+  const decodeBytes = decodeCost({ ...source, frames }).bytes
+  const pixels = outputPixels * frames
+  const keptBytes = isKept ? pixels * FINISHED_BYTES_PER_PIXEL : 0
+  const isAvif = format === 'avif'
+  const encodeBytes = pixels * (isAvif ? AVIF_ENCODE_BYTES_PER_PIXEL : ENCODE_BYTES_PER_PIXEL)
+  const bytes = decodeBytes + keptBytes + encodeBytes
+  const weight = isAvif ? decodeBytes + keptBytes + pixels * AVIF_WEIGHT_PER_PIXEL : bytes
+  if (!isAnimated || (format !== 'webp' && format !== 'gif')) return { bytes, weight, seconds: 0 }
   const { frame, pixel } = ANIMATION_SECONDS[format]
-  return { bytes, seconds: frames * (frame + outputPixels * pixel), outputPixels }
+  return { bytes, weight, seconds: frames * (frame + outputPixels * pixel) }
 }

@@ -2,26 +2,19 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { getCompileCacheDir } from 'node:module'
 import { dirname, extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CpuTimer } from './process-limits.ts'
-import type { FromDecoder, JobMessage, JobOutcome, ToDecoder } from './protocol.ts'
+import { CpuTimer } from './cpu-timer.ts'
+import type { FromDecoder, Job, JobOutcome, Needs } from './protocol.ts'
 
 /** How a job ended. */
 export type Ending =
   /** `isBloated`: the process must not run another job. */
-  | { readonly type: 'done'; readonly outcome: JobOutcome; readonly isBloated: boolean }
+  | { readonly type: 'done'; readonly outcome: JobOutcome | Needs; readonly isBloated: boolean }
   | { readonly type: 'timeout' }
   /** `started` is false if the process never came up, which says nothing about the image. */
   | { readonly type: 'crash'; readonly started: boolean }
 
-interface RunEvents {
-  /** Called when the process is ready and the job begins. */
-  readonly onBegin: () => void
-  /** Called whenever the job asks for admission to the heavy jobs, or for memory. Must lead to one call of `admit`. */
-  readonly onCost: (bytes: number, isHeavy: boolean) => void
-}
-
-interface Run extends RunEvents {
-  readonly job: JobMessage
+interface Run {
+  readonly job: Job
   readonly onEnd: (ending: Ending) => void
 }
 
@@ -109,20 +102,14 @@ export class DecoderProcess {
     return this.#process.pid
   }
 
-  run(job: JobMessage, events: RunEvents): Promise<Ending> {
+  run(job: Job): Promise<Ending> {
     return new Promise((onEnd) => {
-      const run = { ...events, job, onEnd }
-      this.#run = run
+      this.#run = { job, onEnd }
       // The process keeps the event loop alive only while it has a job.
       this.#process.ref()
       this.#process.channel?.ref()
-      if (this.#isReady) this.#begin(run)
+      if (this.#isReady) this.#begin(job)
     })
-  }
-
-  admit(isAdmitted: boolean): void {
-    this.#send({ type: 'admission', isAdmitted })
-    if (this.#run !== undefined) this.#startTimer(this.#run.job.timeoutMs)
   }
 
   kill(): Promise<void> {
@@ -131,26 +118,17 @@ export class DecoderProcess {
     return this.#exited
   }
 
-  #begin(run: Run): void {
-    this.#send(run.job)
-    run.onBegin()
-    this.#startTimer(run.job.timeoutMs)
+  #begin(job: Job): void {
+    // A failed send means that the process is exiting; `exit` follows.
+    this.#process.send(job, () => undefined)
+    this.#startTimer(job.timeoutMs)
   }
 
   #receive(message: FromDecoder): void {
-    switch (message.type) {
-      case 'ready':
-        this.#isReady = true
-        this.#timer.stop()
-        if (this.#run !== undefined) this.#begin(this.#run)
-        return
-      case 'cost':
-        this.#timer.stop()
-        this.#run?.onCost(message.bytes, message.isHeavy)
-        return
-      case 'done':
-        this.#finish(message)
-    }
+    if (message.type === 'done') return this.#finish(message)
+    this.#isReady = true
+    this.#timer.stop()
+    if (this.#run !== undefined) this.#begin(this.#run.job)
   }
 
   #finish(ending: Ending): void {
@@ -171,10 +149,5 @@ export class DecoderProcess {
       this.#isTimedOut = true
       this.#process.kill('SIGKILL')
     })
-  }
-
-  #send(message: ToDecoder): void {
-    // A failed send means that the process is exiting; `exit` follows.
-    this.#process.send(message, () => undefined)
   }
 }

@@ -1,10 +1,9 @@
-/** The messages between the pool and its processes. */
-import type { ResolvedTransformation } from '../../lib/modifiers/index.ts'
+/** The interface of the engine, and the messages between the pool and its processes. */
+import type { Caller } from '../../lib/client.ts'
 import type { ImageFormat } from '../../lib/image-metadata/index.ts'
-import type { Requesters } from '../../lib/requesters.ts'
+import type { ResolvedTransformation } from '../../lib/modifiers/index.ts'
 import type { BlobRow } from '../image-fields.ts'
 import type { WatermarkPlacement } from '../image-settings.ts'
-import type { AcquireMachineLock } from './machine-lock.ts'
 
 /** `reason` is for the log, never for a client. */
 interface Damaged {
@@ -52,43 +51,36 @@ export type Derivation = DerivedImage | Damaged | TooHeavy | Killed | NotRun
 export interface EngineStats {
   /** Jobs that run in a process. */
   readonly running: number
-  /** Jobs that wait for a process. */
+  /** Jobs that wait for their turn. */
   readonly waiting: number
   /** Processes that crashed or were killed because of their job. */
   readonly restarts: number
   /** Process ids. */
   readonly pids: readonly number[]
-  /** Bytes of memory granted to running jobs. */
-  readonly memory: number
 }
 
 /** An image to put on another one. */
 export interface WatermarkFile {
   readonly path: string
   readonly place: WatermarkPlacement
-  /** Of the bytes that were stored; undefined if unknown. */
-  readonly hash?: string | undefined
+  /** Bytes that were stored; undefined if unknown. */
+  readonly size?: number | undefined
 }
 
 interface DeriveOptions {
   readonly watermark?: WatermarkFile | undefined
-  /** The clients that wait for it; the service itself by default. */
-  readonly requesters?: Requesters | undefined
-  /** Of the bytes that were stored: a file with other bytes is reported as altered. */
-  readonly hash?: string | undefined
+  /** Bytes that were stored: a file of another size is reported as altered. */
+  readonly size?: number | undefined
 }
 
 export interface ImageEngine {
-  /**
-   * Decodes the whole file at `path`. Never rejects because of the file's content.
-   * @param requesters the clients that wait for it; the service itself by default
-   */
-  inspect(path: string, signal?: AbortSignal, requesters?: Requesters): Promise<Inspection>
+  /** Decodes the whole file at `path`. Never rejects because of the file's content. */
+  inspect(path: string, caller?: Caller): Promise<Inspection>
   /** Renders the derivative that `plan` describes from the file at `path`. */
   derive(
     path: string,
     plan: ResolvedTransformation,
-    signal?: AbortSignal,
+    caller?: Caller,
     options?: DeriveOptions,
   ): Promise<Derivation>
   stats(): EngineStats
@@ -97,25 +89,21 @@ export interface ImageEngine {
 }
 
 export interface EngineOptions {
-  /** Processes for light jobs; half as many, and at least one, are added for heavy ones. Default: the number of cores. */
+  /** Processes of one client; twice as many of all. Default: the number of cores. */
   readonly workers: number
   /** Limit on the pixels of all frames. Default: 64 million. */
   readonly maxPixels: number
-  /** Limit on the processor time of a job, and four times as much on its duration without waits. In milliseconds. Default: 20,000. */
+  /** Limit on the processor time of a job, and four times as much on its duration. In milliseconds. Default: 20,000. */
   readonly timeoutMs: number
-  /** Bytes of memory for all running jobs, and a quarter more (see memory-budget.ts). Default: 1.2 GiB. */
-  readonly memoryBudget: number
-  /** Bytes of memory for one job; more expensive images are rejected. Default: all of `memoryBudget`. */
+  /** Bytes of memory for one job; more expensive images are rejected. The system enforces it. Default: 1.2 GiB. */
   readonly largestJob: number
-  /** What a job that exceeds `memoryBudget` waits for: a turn shared with the engines of other processes. Default: none. */
-  readonly acquireTurn: AcquireMachineLock
-  /** Jobs that may wait for a process. Default: 64. */
+  /** Bytes of memory for all running jobs. A job that needs more runs alone. Default: `largestJob`. */
+  readonly memory: number
+  /** Jobs that may wait, half of them of one client. Default: 64. */
   readonly queue: number
-  /** Of these, jobs of one client. Default: all. */
-  readonly queuePerClient: number
-  /** Limit on all waits of a job together, for a process and for memory. In milliseconds. Default: 30,000. */
+  /** Limit on one wait of a job. In milliseconds. Default: 30,000. */
   readonly waitMs: number
-  /** Idle time after which all processes end. In milliseconds. Default: 300,000. */
+  /** Time without a job after which idle processes end. In milliseconds. Default: 300,000. */
   readonly idleMs: number
 }
 
@@ -125,30 +113,30 @@ export type Task =
       readonly operation: 'derive'
       readonly plan: ResolvedTransformation
       readonly watermark: WatermarkFile | undefined
-      /** Of the bytes that were stored; undefined if unknown. */
-      readonly hash: string | undefined
+      readonly size: number | undefined
     }
 
-export interface JobMessage {
-  readonly type: 'job'
+/** One job of a process, which runs one at a time. */
+export interface Job {
   readonly path: string
   readonly task: Task
   readonly maxPixels: number
-  /** Limit on processor time, in milliseconds. */
   readonly timeoutMs: number
-  /** Bytes of memory that it may take without asking. */
+  readonly largestJob: number
+  /** Bytes of memory that it may take. */
   readonly granted: number
 }
 
-/** To a process, which runs one job at a time. `admission` answers its `cost`. */
-export type ToDecoder = JobMessage | { readonly type: 'admission'; readonly isAdmitted: boolean }
+/** The job was not started, because it needs more memory than it was granted. */
+export interface Needs {
+  readonly kind: 'needs'
+  readonly bytes: number
+}
 
 export type JobOutcome = InspectedImage | DerivedImage | Damaged | TooHeavy
 export type PoolOutcome = JobOutcome | Killed | NotRun
 
 export type FromDecoder =
   | { readonly type: 'ready' }
-  /** The job needs more memory than was granted, or is heavy: others must not wait behind it. A complex one asks twice. */
-  | { readonly type: 'cost'; readonly bytes: number; readonly isHeavy: boolean }
   /** `isBloated`: the process retains so much memory that it should be replaced. */
-  | { readonly type: 'done'; readonly outcome: JobOutcome; readonly isBloated: boolean }
+  | { readonly type: 'done'; readonly outcome: JobOutcome | Needs; readonly isBloated: boolean }

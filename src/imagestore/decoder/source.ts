@@ -9,7 +9,6 @@ import {
   type ImageFormat,
   type Structure,
 } from '../../lib/image-metadata/index.ts'
-import { isHashOf } from '../image-hash.ts'
 import { addTransparency, gifScreenPixels } from './gif.ts'
 
 /** A file whose container is complete. */
@@ -42,7 +41,7 @@ const SPACES_OF_16_BITS = new Set(['rgb16', 'grey16'])
 /** The file is not an image that is accepted. The message is for the log. */
 export class RejectedImage extends Error {}
 
-/** The file does not hold the bytes that were stored, so what decodes may be another picture. */
+/** The file does not hold as many bytes as were stored. */
 export class AlteredImage extends Error {}
 
 export function openSharp(bytes: Buffer, maxPixels: number, options: SharpOptions = {}): Sharp {
@@ -76,12 +75,12 @@ export async function openForDisplay(source: Source, options: SharpOptions = {})
 /**
  * Reads a file without decoding any of it.
  * @param buffer memory for the file's bytes, which are valid until the buffer is used again
- * @param hash of the bytes that were stored
+ * @param size in bytes, of what was stored
  * @throws RejectedImage, AlteredImage
  */
-export function readImageFile(path: string, buffer?: Buffer, hash?: string): ImageFile {
+export function readImageFile(path: string, buffer?: Buffer, size?: number): ImageFile {
   const file = readInto(path, buffer)
-  if (hash !== undefined && !isHashOf(file, hash)) throw new AlteredImage('not the bytes that were stored')
+  if (size !== undefined && file.length !== size) throw new AlteredImage('not as many bytes as were stored')
   const format = detectFormat(file)
   if (format === undefined) throw new RejectedImage('not an accepted format')
   const bytes = format === 'svg' ? normalizeSvg(file) : file

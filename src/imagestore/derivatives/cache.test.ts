@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdir, readdir, readFile, stat, truncate, utimes, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { filesUnder } from '../../../test/durability/folders.ts'
 import { bytesOf, KEY, maker, MIB, openCache } from '../../../test/support/derivative-caches.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import type { Render } from './cache.ts'
-import { acquireLockFile } from '../../lib/lock-file.ts'
+import type { Client } from '../../lib/client.ts'
+import { Gate } from '../../lib/gate.ts'
+
+const NEVER = new AbortController().signal
 
 suite('the cache of derivatives', { timeout: 30_000 }, () => {
   test('a computation is aborted when all clients have left, and starts again for the next one', async () => {
@@ -21,71 +22,53 @@ suite('the cache of derivatives', { timeout: 30_000 }, () => {
       )
     }
     const [one, two] = [new AbortController(), new AbortController()]
-    const both = [one, two].map(({ signal }) => cache.get(KEY, 'a', make, { client: 'address a', signal }))
+    const both = Promise.allSettled(
+      [one, two].map(({ signal }) => cache.get(KEY, 'a', make, { client: 'address a', signal })),
+    )
     // Until rendering has started.
     while (signals.length === 0) await new Promise(setImmediate)
     one.abort()
     assert.equal(signals[0]?.aborted, false)
     two.abort()
+    assert.deepEqual(
+      (await both).map(({ status }) => status),
+      ['rejected', 'rejected'],
+    )
     assert.equal(signals[0]?.aborted, true)
     const { made, make: renderAgain } = maker()
     const again = await cache.get(KEY, 'a', renderAgain)
     assert.deepEqual([again?.kind, made.count, signals.length], ['image', 1, 1])
-    assert.deepEqual(await Promise.all(both), [{ kind: 'aborted' }, { kind: 'aborted' }])
     await cache.close()
   })
 
-  test('of two processes on one folder, one renders and the other waits for it', async () => {
-    await using folder = await temporaryFolder()
-    const [one, two] = [openCache({ root: folder.path }), openCache({ root: folder.path })]
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const { made, make } = maker(1_000, promise)
-    const answers = [one, one, two, two].map(({ cache }) => cache.get(KEY, 'a', make))
-    setTimeout(resolve, 50)
-    for (const answer of answers) assert.equal(bytesOf(await answer).length, 1_000)
-    assert.equal(made.count, 1)
-    assert.equal(one.cache.rendered + two.cache.rendered, 1)
-    assert.equal(one.cache.diskHits + two.cache.diskHits, 1)
-    await Promise.all([one.cache.close(), two.cache.close()])
-    assert.deepEqual(await filesUnder(folder.path), ['a'])
-  })
-
-  test('the claim of a dead process, or of an earlier one with the same id, is ignored', async () => {
-    await using folder = await temporaryFolder()
-    const path = join(folder.path, KEY.slice(0, 2), KEY)
-    await mkdir(path, { recursive: true })
-    const child = fork('-e', [], { execArgv: ['-e', ''], stdio: 'ignore' })
-    await once(child, 'exit')
-    const { cache } = openCache({ root: folder.path })
-    for (const [name, pid] of [
-      ['dead', child.pid],
-      ['former', process.pid],
-      ['odd', 'x'],
-    ]) {
-      await writeFile(join(path, `${name}.claim`), String(pid))
-      const { made, make } = maker()
-      const start = performance.now()
-      bytesOf(await cache.get(KEY, String(name), make))
-      assert.equal(made.count, 1)
-      assert.ok(performance.now() - start < 9_000)
+  test('a request for what another client waits for is served in its own turn, and so is the other', async () => {
+    const gate = new Gate({ running: 1, waiting: 100 })
+    const { cache } = openCache({ gate })
+    const order: string[] = []
+    const ends: (() => void)[] = []
+    const get = async (name: string, client: Client, signal = new AbortController().signal) => {
+      const render: Render = async () => {
+        order.push(name)
+        await new Promise<void>((resolve) => ends.push(resolve))
+        return { kind: 'image', bytes: Buffer.from(name), mime: 'image/webp' }
+      }
+      return bytesOf(await cache.get(KEY, name, render, { client, signal })).toString()
     }
-    await cache.close()
-  })
-
-  test('the wait for another process is limited', async () => {
-    await using folder = await temporaryFolder()
-    const path = join(folder.path, KEY.slice(0, 2), KEY)
-    await mkdir(path, { recursive: true })
-    const release = await acquireLockFile(join(path, 'a.claim'))
-    assert.ok(release !== undefined)
-    const { cache } = openCache({ root: folder.path, waitMs: 100 })
-    const { made, make } = maker()
-    const start = performance.now()
-    bytesOf(await cache.get(KEY, 'a', make))
-    assert.ok(performance.now() - start >= 95)
-    assert.equal(made.count, 1)
-    await release()
-    await cache.close()
+    const busy = ['a1', 'a2', 'a3', 'a4'].map((name) => get(name, 'address a'))
+    while (gate.waiting < 3) await new Promise(setImmediate)
+    const joined = get('a4', 'address b')
+    const impatient = new AbortController()
+    const left = assert.rejects(get('a3', 'address b', impatient.signal))
+    while (gate.waiting < 5) await new Promise(setImmediate)
+    impatient.abort()
+    await left
+    for (let i = 0; i < 4; i++) {
+      while (ends.length <= i) await new Promise(setImmediate)
+      ends[i]?.()
+    }
+    assert.deepEqual([await joined, ...(await Promise.all(busy))], ['a4', 'a1', 'a2', 'a3', 'a4'])
+    assert.deepEqual(order, ['a1', 'a4', 'a2', 'a3'])
+    assert.equal(gate.running + gate.waiting, 0)
   })
 
   test('a damaged file is not served', async () => {
@@ -117,7 +100,7 @@ suite('the cache of derivatives', { timeout: 30_000 }, () => {
     const { made, make } = maker(200_000)
     for (let i = 0; i < 40; i++) {
       const blobKey = `${i % 10}key.${i}`
-      await disk?.sweep()
+      await disk?.sweep(NEVER)
       bytesOf(await cache.get(blobKey, 'a', make))
       const kept = join(folder.path, blobKey.slice(0, 2), blobKey, 'a')
       while ((await stat(kept).catch(() => undefined)) === undefined) await new Promise(setImmediate)
@@ -126,9 +109,9 @@ suite('the cache of derivatives', { timeout: 30_000 }, () => {
       const usedAt = new Date(Date.now() - age)
       await utimes(kept, usedAt, usedAt)
     }
-    await disk?.sweep()
+    await disk?.sweep(NEVER)
     const sizes = (await readdir(folder.path, { recursive: true, withFileTypes: true }))
-      .filter((entry) => entry.isFile() && entry.name !== 'sweep.total')
+      .filter((entry) => entry.isFile())
       .map((entry) => entry.parentPath.split('/').at(-1) ?? '')
     assert.ok(sizes.length * 200_000 <= cap, `${sizes.length} files`)
     assert.ok(sizes.length * 200_000 >= cap / 2, `${sizes.length} files`)
@@ -151,7 +134,7 @@ suite('the cache of derivatives', { timeout: 30_000 }, () => {
     const { cache, faults } = openCache({ root })
     const { made, make } = maker()
     for (const name of ['a', 'b', 'c']) bytesOf(await cache.get(KEY, name, make))
-    await cache.sweepFolder()
+    await cache.sweep(NEVER)
     await cache.close()
     assert.equal(made.count, 3)
     assert.ok(faults.length > 0)

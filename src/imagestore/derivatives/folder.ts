@@ -1,23 +1,22 @@
-import { rm, utimes } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { opendir, rename, rm, rmdir, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { isErrorCode } from '../../lib/errors.ts'
-import { acquireLockFile, isLockFileHeld } from '../../lib/lock-file.ts'
-import { createFolder } from '../../lib/private-files.ts'
+import { createFileWith, createFolder } from '../../lib/private-files.ts'
 import { CircuitBreaker } from '../../lib/retry.ts'
 import { SyncReadBudget } from '../../lib/sync-read-budget.ts'
 import { blobKey as parseBlobKey, isBlobKey } from '../../storage/blobs/blob-store.ts'
 import type { Rendered } from '../decoder/index.ts'
 import { encodeChecksummed, readChecksummed, readChecksummedSync } from './checksummed-file.ts'
-import { diskBytes, evict, FOLDER_BYTES, readTotal, replaceFile, walk, writeTotal } from './eviction.ts'
+import { AgeCounts } from './age-counts.ts'
 
+const BLOCK_BYTES = 4_096
 /** Precision of the time of last use, which is the file's modification time. */
 const USE_PRECISION_MS = 10 * 60_000
+/** Incomplete files older than this are abandoned. */
+const MAX_INCOMPLETE_AGE_MS = 10 * 60_000
 /** No writes for this long after one failed. */
 const WRITE_PAUSE_MS = 10_000
-/** Intervals in which to look for the work of another process: the first, and the longest. */
-const POLL_MS = 10
-const MAX_POLL_MS = 100
 /** Share of the size limit that a sweep leaves. Processes may add up to the rest before the next one. */
 const SWEPT_SHARE = 3 / 4
 /** Share of the size limit that a process adds before it sweeps. */
@@ -28,13 +27,14 @@ const MAX_ADDED_SHARE = 1 / 8
 /** Called with errors of the disk. */
 export type ObserveDisk = (operation: 'read' | 'write' | 'sweep', error: unknown) => void
 
-export interface FolderOptions {
-  /** Limit on disk usage, in bytes. */
-  readonly cap: number
-  /** How long to wait for the work of another process, in milliseconds. */
-  readonly waitMs: number
-  readonly onFault: ObserveDisk
+interface StoredFile {
+  readonly path: string
+  /** Disk usage: whole blocks, and one of the folder. */
+  readonly bytes: number
+  readonly ageMs: number
 }
+
+const diskBytes = (bytes: number): number => (Math.ceil(bytes / BLOCK_BYTES) + 1) * BLOCK_BYTES
 
 /**
  * Derivatives as files, `<root>/<2 characters>/<blob key>/<name>`, so that those of an image are deleted with one folder.
@@ -43,31 +43,26 @@ export interface FolderOptions {
  */
 export class DerivativeFolder {
   readonly #root: string
-  readonly #options: FolderOptions
+  readonly #cap: number
+  readonly #onFault: ObserveDisk
   readonly #syncReads = new SyncReadBudget()
   readonly #writes = new CircuitBreaker(1, WRITE_PAUSE_MS)
   readonly #closing = new AbortController()
-  /** Bytes that this process added since the last sweep that it knows of. */
+  #swept = 0
   #added = 0
-  #sweptAt = 0
   #sweeping: Promise<void> | undefined
-  /** Disk usage as of the last sweep by this process. */
-  bytes = 0
   evicted = 0
 
-  constructor(root: string, options: FolderOptions) {
+  /** @param cap limit on disk usage, in bytes */
+  constructor(root: string, cap: number, onFault: ObserveDisk) {
     this.#root = root
-    this.#options = options
+    this.#cap = cap
+    this.#onFault = onFault
   }
 
-  /** Disk usage of all processes as of the last sweep of any of them, plus what this one added since. */
-  async usage(): Promise<number> {
-    const { bytes, sweptAt } = await readTotal(this.#totalFile)
-    if (sweptAt !== this.#sweptAt) {
-      this.#sweptAt = sweptAt
-      this.#added = 0
-    }
-    return bytes + this.#added
+  /** Disk usage as of the last sweep by this process, with what it added since. */
+  get bytes(): number {
+    return this.#swept + this.#added
   }
 
   async read(blobKey: string, name: string): Promise<Rendered | undefined> {
@@ -78,7 +73,7 @@ export class DerivativeFolder {
       else recordUse(path, usedAt)
       return image
     } catch (error) {
-      if (!isErrorCode(error, 'ENOENT')) this.#options.onFault('read', error)
+      if (!isErrorCode(error, 'ENOENT')) this.#onFault('read', error)
       return undefined
     }
   }
@@ -98,51 +93,16 @@ export class DerivativeFolder {
 
   /** Stores an image without flushing it. After a power cut the file is whole, or is detected as damaged. */
   async write(blobKey: string, name: string, rendered: Rendered): Promise<void> {
-    const { cap } = this.#options
     const content = encodeChecksummed(rendered)
-    // Not worth it if it would evict much of the rest.
-    if (content.byteLength > cap * MAX_ADDED_SHARE) return
-    // The running sweep does not keep up. Rendering again is better than filling the disk.
-    if (this.#added > cap * MAX_ADDED_SHARE) return
+    // A large file would evict much of the rest; and if the running sweep does not keep up, rendering again is better than a full disk.
+    if (Math.max(content.byteLength, this.#added) > this.#cap * MAX_ADDED_SHARE) return
     const folder = this.#folderOf(blobKey)
-    await this.#tryWrite(async () => {
+    const write = async () => {
       await inFolder(folder, () => replaceFile(join(folder, name), content))
-      this.#added += diskBytes(content.byteLength) + FOLDER_BYTES
-    })
-    if (this.#added > cap * SWEEP_SHARE) void this.sweep()
-  }
-
-  /**
-   * Announces that this process renders a derivative now, or waits for another one that does.
-   * @returns the result of the other process, or a function that withdraws the announcement; neither if the wait timed
-   * out or the disk fails
-   */
-  async claim(
-    blobKey: string,
-    name: string,
-  ): Promise<{ readonly rendered?: Rendered; readonly release?: () => Promise<void> }> {
-    const folder = this.#folderOf(blobKey)
-    const path = join(folder, `${name}.claim`)
-    const { signal } = this.#closing
-    const deadline = performance.now() + this.#options.waitMs
-    for (let pollMs = POLL_MS; performance.now() < deadline; pollMs = Math.min(MAX_POLL_MS, pollMs * 2)) {
-      const lock = await this.#tryWrite(() =>
-        inFolder(folder, async () => ({ release: await acquireLockFile(path) })),
-      )
-      if (lock === undefined) return {}
-      const { release } = lock
-      // It may have been written between the last read and the lock.
-      const rendered = await this.read(blobKey, name)
-      if (rendered !== undefined) {
-        await release?.()
-        return { rendered }
-      }
-      if (release !== undefined) return { release }
-      while (!signal.aborted && performance.now() < deadline && (await isLockFileHeld(path)))
-        await pause(pollMs, undefined, { signal }).catch(() => {})
-      if (signal.aborted) return {}
+      this.#added += diskBytes(content.byteLength)
     }
-    return {}
+    await this.#writes.run(write, (error) => this.#onFault('write', error))
+    if (this.#added > this.#cap * SWEEP_SHARE) void this.sweep(this.#closing.signal)
   }
 
   /** Removes all derivatives of an image. @throws errors of the file system */
@@ -152,64 +112,94 @@ export class DerivativeFolder {
   }
 
   /** Yields the blobs that have derivatives. */
-  async *blobKeys(): AsyncGenerator<string> {
-    for await (const { blobKey } of walk(this.#root, this.#closing.signal))
-      if (isBlobKey(blobKey)) yield blobKey
+  async *blobKeys(stop: AbortSignal): AsyncGenerator<string> {
+    for await (const { blobKey } of this.#blobFolders(stop)) if (isBlobKey(blobKey)) yield blobKey
   }
 
-  /** Enforces the size limit. One process sweeps at a time. */
-  sweep(): Promise<void> {
-    this.#sweeping ??= this.#sweep()
-      .catch((error: unknown) => this.#options.onFault('sweep', error))
+  /** Enforces the size limit: removes the least recently used files. Several processes may do so at the same time. */
+  sweep(stop: AbortSignal): Promise<void> {
+    this.#sweeping ??= this.#sweep(AbortSignal.any([this.#closing.signal, stop]))
+      .catch((error: unknown) => this.#onFault('sweep', error))
       .finally(() => (this.#sweeping = undefined))
     return this.#sweeping
   }
 
-  /** Ends waits and sweeps. */
-  stop(): void {
+  /** Ends sweeps at their next step, and resolves when none is running. */
+  async stop(): Promise<void> {
     this.#closing.abort()
-  }
-
-  /** Resolves when no sweep is running. */
-  async idle(): Promise<void> {
     await this.#sweeping
   }
 
-  async #sweep(): Promise<void> {
-    await createFolder(this.#root)
+  /** Walks twice, counting by age and then removing, instead of keeping a list: memory is 64 KB for any number of files. */
+  async #sweep(stop: AbortSignal): Promise<void> {
     this.#added = 0
-    const release = await acquireLockFile(join(this.#root, 'sweep.claim'))
-    if (release === undefined) return
-    try {
-      const limit = this.#options.cap * SWEPT_SHARE
-      const { bytes, removed } = await evict(this.#root, limit, Date.now(), this.#closing.signal)
-      this.bytes = bytes
-      this.evicted += removed
-      this.#sweptAt = Date.now()
-      await writeTotal(this.#totalFile, { bytes, sweptAt: this.#sweptAt })
-    } finally {
-      await release()
+    const counts = new AgeCounts()
+    for await (const { bytes, ageMs } of this.#files(stop)) counts.add(ageMs, bytes)
+    if (counts.total > this.#cap && !stop.aborted) {
+      const isEvicted = counts.evict(counts.total - this.#cap * SWEPT_SHARE)
+      for await (const { path, bytes, ageMs } of this.#files(stop)) {
+        if (!isEvicted(ageMs, bytes)) continue
+        await rm(path, { force: true })
+        this.evicted++
+      }
+    }
+    this.#swept = counts.total
+  }
+
+  /** All derivatives. Removes incomplete files and empty folders, and skips what disappears in the meantime. */
+  async *#files(stop: AbortSignal): AsyncGenerator<StoredFile> {
+    const now = Date.now()
+    for await (const { path: folder } of this.#blobFolders(stop)) {
+      for await (const { name } of await opendir(folder).catch(() => [])) {
+        if (stop.aborted) return
+        const path = join(folder, name)
+        const info = await stat(path).catch(() => undefined)
+        if (info?.isFile() !== true) continue
+        const ageMs = Math.max(0, now - info.mtimeMs)
+        if (name.includes('.') && ageMs > MAX_INCOMPLETE_AGE_MS) await rm(path, { force: true })
+        else yield { path, bytes: diskBytes(info.size), ageMs }
+      }
+      // Fails, as it should, unless the folder is empty.
+      await rmdir(folder).catch(() => {})
     }
   }
 
-  get #totalFile(): string {
-    return join(this.#root, 'sweep.total')
+  async *#blobFolders(
+    stop: AbortSignal,
+  ): AsyncGenerator<{ readonly blobKey: string; readonly path: string }> {
+    for await (const group of foldersIn(this.#root)) {
+      for await (const blobKey of foldersIn(join(this.#root, group))) {
+        if (stop.aborted) return
+        yield { blobKey, path: join(this.#root, group, blobKey) }
+      }
+    }
   }
 
   #folderOf(blobKey: string): string {
     const key = parseBlobKey(blobKey)
     return join(this.#root, key.slice(0, 2), key)
   }
+}
 
-  /** Returns undefined if the write fails, or one did so recently. */
-  #tryWrite<T>(work: () => Promise<T>): Promise<T | undefined> {
-    return this.#writes.run(work, (error) => this.#options.onFault('write', error))
-  }
+async function* foldersIn(path: string): AsyncGenerator<string> {
+  for await (const entry of await opendir(path).catch(() => [])) if (entry.isDirectory()) yield entry.name
 }
 
 /** Errors are ignored: a read-only folder is still readable. */
 function recordUse(path: string, previous: number): void {
   if (Date.now() - previous > USE_PRECISION_MS) utimes(path, new Date(), new Date()).catch(() => {})
+}
+
+/** Writes a file under its name when all of it is written. Does not flush it. */
+async function replaceFile(path: string, content: Uint8Array): Promise<void> {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`
+  try {
+    await createFileWith(temporary, content)
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {})
+    throw error
+  }
 }
 
 /** Runs `work` in a folder that may not exist yet, or be deleted in the meantime. */

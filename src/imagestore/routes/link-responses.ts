@@ -1,4 +1,4 @@
-import { type HttpError, tooManyRequests } from '../../lib/errors.ts'
+import { type HttpError, OverloadError } from '../../lib/errors.ts'
 import type { ModifierFault } from '../../lib/modifiers/index.ts'
 import { httpErrors } from '../../http/errors.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
@@ -154,6 +154,6 @@ export const linkSchema = {
       imageErrors.link_expired(),
     ),
     416: problem('`Range` is outside the image', imageErrors.range_not_satisfiable()),
-    429: problem('Too many images are being made for this address', tooManyRequests()),
+    503: problem('Too many images are waiting to be made', new OverloadError()),
   },
 }

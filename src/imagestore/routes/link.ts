@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream'
 import type { HttpServer, HttpReply, HttpRequest } from '../../http/server.ts'
-import { OverloadError, tooManyRequests } from '../../lib/errors.ts'
-import type { Gate } from '../../lib/gate.ts'
+import { OverloadError } from '../../lib/errors.ts'
 import { addressClient, clientAbort } from '../../http/client.ts'
-import type { Caller } from '../../lib/requesters.ts'
+import type { Caller } from '../../lib/client.ts'
 import { matches, readRange, type Range, sendBytes } from '../../http/headers.ts'
 import { hasBody } from '../../http/body/content-headers.ts'
 import { BlobDamaged, type BlobAddress } from '../../storage/blobs/blob-store.ts'
@@ -28,8 +27,6 @@ import {
 export interface LinkOptions {
   readonly delivery: Delivery
   readonly resolve: ResolveLink
-  /** Limits the derivatives that are made for one client at the same time. Nothing waits here: the decoder has a queue. */
-  readonly rendering: Gate
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Whether shared caches may keep responses that depend on request headers. */
@@ -62,7 +59,7 @@ type Prepared =
     }
 
 export function linkRoute(app: HttpServer, options: LinkOptions): void {
-  const { delivery, resolve, rendering, now, sharesVariants } = options
+  const { delivery, resolve, now, sharesVariants } = options
   const cache = new LinkCache(delivery)
   const prefixLength = `${app.prefix}/i/`.length
 
@@ -168,28 +165,21 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
   async function derivative(caller: Caller, blob: BlobRow, recipe: Recipe): Promise<Content | undefined> {
     const cached = delivery.cached(cacheKey(blob.key, recipe.name))
     if (cached !== undefined) return { kind: 'image', ...cached }
-    const release = await rendering.enter(caller.client).catch(() => {
-      throw tooManyRequests()
-    })
-    try {
-      const made = await delivery.derivative(blob, recipe, caller)
-      switch (made?.kind) {
-        case undefined:
-        case 'image':
-          return made
-        case 'busy':
-        case 'aborted':
-          throw new OverloadError()
-        case 'damaged':
-        case 'crashed':
-          throw imageErrors.transformation_failed()
-        case 'too-heavy':
-          throw imageErrors.image_too_heavy()
-        case 'too-slow':
-          throw new OverloadError(RETRY_SECONDS)
-      }
-    } finally {
-      release()
+    const made = await delivery.derivative(blob, recipe, caller)
+    switch (made?.kind) {
+      case undefined:
+      case 'image':
+        return made
+      case 'busy':
+      case 'aborted':
+        throw new OverloadError()
+      case 'damaged':
+      case 'crashed':
+        throw imageErrors.transformation_failed()
+      case 'too-heavy':
+        throw imageErrors.image_too_heavy()
+      case 'too-slow':
+        throw new OverloadError(RETRY_SECONDS)
     }
   }
 

@@ -62,7 +62,7 @@ export interface StatsOptions {
   readonly database: Database
   readonly clock: Clock
   /** Of all applications, on this machine. */
-  readonly derivatives: () => Promise<{ readonly bytes: number; readonly max_bytes: number }>
+  readonly derivatives: () => { readonly bytes: number; readonly max_bytes: number }
 }
 
 export function statsRoute(
@@ -96,7 +96,7 @@ export function statsRoute(
         ...(sumBy(usage, () => '')[0]?.[1] ?? { images: 0, bytes: 0 }),
         max_images,
         max_bytes,
-        derivatives: await derivatives(),
+        derivatives: derivatives(),
         kinds: kinds.map(([mime, total]) => ({ mime, ...total })),
         days: byDay
           .toReversed()

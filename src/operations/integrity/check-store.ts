@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import {
   bytesKey,
   claimStore,
@@ -9,20 +8,16 @@ import {
   STRANGE_STORE,
   lostKey,
 } from '../../imagestore/blobs.ts'
-import { verifyBlob } from '../../imagestore/verified-blobs.ts'
+import { markDamaged, rename, verifyBlobTwice, type BytesState } from '../../imagestore/verify-blob.ts'
 import { forEachConcurrent } from '../../lib/concurrency.ts'
-import type { BlobStore } from '../../storage/blobs/blob-store.ts'
-import { reasonOf } from '../../storage/blobs/open.ts'
 import { blobFault } from './check-database.ts'
 import * as queries from '../queries.ts'
 import { PAGE_ROWS, retryOverload, rowsOf, type Verification } from './verification.ts'
 import { heldUntil } from '../../storage/database/transfer-marks.ts'
-import { blobByHash, renameBlob, touchImages } from '../../imagestore/queries.ts'
+import { blobByHash } from '../../imagestore/queries.ts'
 
 /** Blobs read concurrently. Each takes a file or a connection, and some hundred kilobytes. */
 const CONCURRENCY = 16
-const READ_ATTEMPTS = 3
-const READ_PAUSE_MS = 500
 
 /** Returns whether the store belongs to this database. A repair claims one without an owner. */
 export async function checkOwner({ findings, options }: Verification): Promise<boolean> {
@@ -49,14 +44,14 @@ export async function checkBytes(verification: Verification, repairs: boolean): 
   const rows = rowsOf(database, (last?: { hash: string }) => queries.blobsAfter(last?.hash ?? '', PAGE_ROWS))
   await forEachConcurrent(rows, CONCURRENCY, async (row) => {
     verification.report(blobFault(row))
-    const state = await verifyBytes(blobs, bytesKey(row.key), row, (bytes) => {
+    const state = await verifyBlobTwice(blobs, bytesKey(row.key), row, (bytes) => {
       checked.bytes += bytes
       progress.add(0, bytes)
     })
     checked.blobs++
     progress.add(1)
-    if (isLost(row.key) !== (state !== 'good')) await reportDifference(verification, repairs, row, state)
-    else if (state !== 'good') findings.add('lost', bytesKey(row.key))
+    if (isLost(row.key) !== (state !== 'valid')) await reportDifference(verification, repairs, row, state)
+    else if (state !== 'valid') findings.add('lost', bytesKey(row.key))
   })
 }
 
@@ -72,8 +67,8 @@ async function reportDifference(
   const unchanged = await retryOverload(() => options.database.scanner.first(queries.blobWithKey(hash, key)))
   if (unchanged === undefined) return
   if (typeof state === 'object') return findings.add('unreadable', `${key}: ${state.unreadable}`)
-  if (state === 'good') findings.add('found', bytesKey(key))
-  else findings.add(state, key)
+  if (state === 'valid') findings.add('found', bytesKey(key))
+  else findings.add(state === 'damaged' ? 'rotted' : state, key)
   if (repairs) await repair(verification, row, state)
 }
 
@@ -97,35 +92,6 @@ export async function checkOrphans(verification: Verification, repairs: boolean)
   }
 }
 
-/** `unreadable`: why the store does not answer, or breaks off, which says nothing about the bytes. */
-type BytesState = 'good' | 'missing' | 'rotted' | { readonly unreadable: string }
-
-/**
- * Reads a whole blob and compares it with its record. Wrong bytes are read a second time, because they may have changed in
- * transit.
- * @param onBytes called with the number of bytes read
- */
-async function verifyBytes(
-  blobs: BlobStore,
-  key: string,
-  expected: { readonly hash: string; readonly size: number },
-  onBytes: (bytes: number) => void,
-): Promise<BytesState> {
-  let mismatches = 0
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const state = await verifyBlob(blobs, key, expected, onBytes)
-      if (state === 'valid') return 'good'
-      if (state === 'missing') return 'missing'
-      if (++mismatches === 2) return 'rotted'
-    } catch (error) {
-      const reason = error instanceof Error ? reasonOf(error) : String(error)
-      if (attempt >= READ_ATTEMPTS) return { unreadable: reason }
-      await pause(READ_PAUSE_MS)
-    }
-  }
-}
-
 interface Recorded {
   readonly hash: string
   readonly key: string
@@ -137,20 +103,16 @@ async function repair(
   { hash, key }: Recorded,
   state: Extract<BytesState, string>,
 ): Promise<void> {
-  // Quarantined first: without a record the sweep would remove the bytes, which may be all that is left of the image.
-  if (state === 'rotted') {
-    await options.blobs.quarantine(key)
+  const { blobs, database } = options
+  if (state === 'damaged') {
+    const marked = await retryOverload(() => markDamaged(database, blobs, { hash, key }))
     repaired.quarantined++
+    repaired.markedLost += marked
+    return
   }
-  const renamed = await retryOverload(() =>
-    options.database.transaction(async (tx) => {
-      const count = await tx.run(renameBlob(hash, key, state === 'good' ? bytesKey(key) : lostKey(key)))
-      // Makes running services drop what they cache of the image.
-      if (count > 0) await tx.run(touchImages(hash))
-      return count
-    }),
-  )
-  repaired[state === 'good' ? 'recovered' : 'markedLost'] += renamed
+  const to = state === 'valid' ? bytesKey(key) : lostKey(key)
+  const renamed = await retryOverload(() => rename(database, hash, key, to))
+  repaired[state === 'valid' ? 'recovered' : 'markedLost'] += renamed
 }
 
 /** @returns a fault if the database contradicts itself; then the bytes stay */

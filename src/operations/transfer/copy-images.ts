@@ -4,7 +4,7 @@ import { BlobDamaged, type BlobStore, isBlobKey } from '../../storage/blobs/blob
 import type { Staging } from '../../storage/blobs/staging.ts'
 import { forEachConcurrent } from '../../lib/concurrency.ts'
 import { hashOfDigest } from '../../imagestore/image-hash.ts'
-import { verifyBlob } from '../../imagestore/verified-blobs.ts'
+import { verifyBlob } from '../../imagestore/verify-blob.ts'
 import type { Progress } from '../../lib/progress.ts'
 import { withRetries } from '../../lib/retry.ts'
 

@@ -170,7 +170,7 @@ export const settings = {
   imageQueue: setting(
     'image-queue',
     'maximum number of images waiting to be decoded',
-    128,
+    1_000,
     integer(1, 10_000),
   ),
   imageWait: setting(
@@ -218,13 +218,6 @@ export const settings = {
     'disk space for transformed images, in MiB; 0 disables the cache',
     1_024,
     integer(0, 16 * MIB),
-  ),
-  sharedDerivatives: setting(
-    'shared-derivatives',
-    '1 also stores transformed images in S3, for all nodes',
-    0,
-    integer(0, 1),
-    { needs: 'blobs-url' },
   ),
   eventStreams: setting('event-streams', 'maximum number of open event streams', 1_000, integer(1, 100_000)),
   webhookNetworks: setting(

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Caller, Requesters } from '../../lib/requesters.ts'
+import type { Caller } from '../../lib/client.ts'
 import type { StagedFile } from './staging.ts'
 
 /**
@@ -25,17 +25,8 @@ export interface BlobStore {
   stream(key: string, start: number, end: number, caller?: Caller): Promise<Readable | undefined>
   /** Opens a whole blob, whatever its size, for checks. Undefined if there is none. */
   openWhole(key: string): Promise<{ readonly size: number; readonly body: Readable } | undefined>
-  /**
-   * Runs `use` with a local file of the blob's content, valid only until it settles. Undefined if there is no such blob.
-   * @param signal ends the wait for the turn of a copy
-   * @param requesters who wait for it. They may join and leave
-   */
-  withLocalFile<T>(
-    key: string,
-    use: (path: string) => Promise<T>,
-    signal?: AbortSignal,
-    requesters?: Requesters,
-  ): Promise<T | undefined>
+  /** Runs `use` with a local file of the blob's content, valid only until it settles. Undefined if there is no such blob. */
+  withLocalFile<T>(key: string, use: (path: string) => Promise<T>, caller?: Caller): Promise<T | undefined>
   /** Removes a blob if there is one. */
   remove(key: string): Promise<void>
   /** Moves a blob, if there is one, to where only a person looks for it. */
@@ -78,27 +69,4 @@ export const isBlobKey = (text: string): text is BlobKey => KEY.test(text)
 export function blobKey(text: string): BlobKey {
   if (!isBlobKey(text)) throw new Error(`${JSON.stringify(text.slice(0, 100))} is not a valid blob key`)
   return text
-}
-
-/**
- * A remote store of what can be derived again: small objects, by the blob they were derived from and a name. It gives up
- * early, because its callers can do without.
- */
-export interface DerivativeStore {
-  /** Undefined if there is none. */
-  get(blobKey: string, name: string): Promise<Buffer | undefined>
-  put(blobKey: string, name: string, bytes: Buffer): Promise<void>
-  /** Removes all derivatives of one blob. Unlike the others it retries. */
-  removeAll(blobKey: string): Promise<void>
-  remove(blobKey: string, name: string): Promise<void>
-  /** Lists all derivatives whose blob's key begins with `start`, ordered by blob. */
-  list(start: string): AsyncIterable<StoredDerivative>
-  close(): void
-}
-
-export interface StoredDerivative {
-  readonly blobKey: string
-  readonly name: string
-  /** Milliseconds since 1970. */
-  readonly writtenAt: number
 }

@@ -1,5 +1,5 @@
 import { isDiskError } from '../../lib/errors.ts'
-import { blobKey, isBlobKey, type BlobStore, type DerivativeStore } from './blob-store.ts'
+import { blobKey, isBlobKey, type BlobStore } from './blob-store.ts'
 import { openFileBlobs } from './file-store.ts'
 import type { S3Location } from './s3/location.ts'
 import type { ObserveAttempts, ObserveFaults } from './s3/requests.ts'
@@ -33,12 +33,6 @@ export async function openBlobs(
   return { store: withValidKeys(withResumedStreams(opened.store)), [Symbol.dispose]: opened.close }
 }
 
-/** Opens a store of derivatives in the same bucket as the blobs. */
-export async function openDerivativeStore(location: S3Location): Promise<DerivativeStore> {
-  const { openS3Derivatives } = await import('./s3/derivatives.ts')
-  return openS3Derivatives(location)
-}
-
 /** Returns the reason for an error whose own message only says that the service is overloaded. */
 export function reasonOf({ cause, message }: Error): string {
   return cause instanceof Error ? cause.message : message
@@ -57,8 +51,8 @@ function withValidKeys(store: BlobStore): BlobStore {
     stream: async (key, start, end, caller) =>
       isBlobKey(key) ? store.stream(key, start, end, caller) : undefined,
     openWhole: async (key) => (isBlobKey(key) ? store.openWhole(key) : undefined),
-    withLocalFile: async (key, use, signal, requesters) =>
-      isBlobKey(key) ? store.withLocalFile(key, use, signal, requesters) : undefined,
+    withLocalFile: async (key, use, caller) =>
+      isBlobKey(key) ? store.withLocalFile(key, use, caller) : undefined,
     async remove(key) {
       if (isBlobKey(key)) await store.remove(key)
     },

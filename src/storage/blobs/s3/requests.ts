@@ -17,9 +17,8 @@ import { BlobDamaged } from '../blob-store.ts'
 import { openClient, withDeadline } from './client.ts'
 import { isNamed, isTransient, translate } from './errors.ts'
 import type { S3Location } from './location.ts'
-import { FairSlots, groupBefore, type ReleaseSlot } from '../../../lib/fair-slots.ts'
-import { takeFirst } from '../../../lib/job-queue.ts'
-import { SERVICE, type Caller, type Requesters } from '../../../lib/requesters.ts'
+import { FairSlots, groupBefore } from '../../../lib/fair-slots.ts'
+import { SERVICE, type Caller } from '../../../lib/client.ts'
 
 /** Limits of an S3 store. Times in milliseconds. */
 export interface S3Options {
@@ -29,16 +28,11 @@ export interface S3Options {
   /** Open bodies that are passed on to clients, at the clients' pace. */
   readonly streams: number
   readonly streamsPerClient: number
-  /** Concurrent local copies. They take at most this many times the largest image on disk. */
-  readonly copies: number
-  readonly copiesPerClient: number
-  /** Length of each of the three queues. */
+  /** Length of each of the two queues. */
   readonly maxWaiting: number
   readonly maxWaitingPerClient: number
   /** Longest wait in a queue. */
   readonly waitMs: number
-  /** The same for a copy, which is held while its image waits to be decoded. */
-  readonly copyWaitMs: number
   /** Attempts of one request, retries included. */
   readonly maxAttempts: number
   /** An attempt fails after this long without a byte in either direction. */
@@ -59,12 +53,9 @@ export const S3_DEFAULTS: S3Options = {
   requestsPerClient: 32,
   streams: 256,
   streamsPerClient: 32,
-  copies: 32,
-  copiesPerClient: 8,
   maxWaiting: 256,
   maxWaitingPerClient: 128,
   waitMs: 5_000,
-  copyWaitMs: 20_000,
   maxAttempts: 3,
   silenceMs: 4_000,
   totalMs: 12_000,
@@ -87,9 +78,6 @@ export type ObserveFaults = (operation: string, error: Error) => void
 
 /** Called before each request; `attempt` counts from 1. */
 export type ObserveAttempts = (operation: string, attempt: number) => void
-
-/** In whose turn an operation runs: its caller's, or that of any client that requests it. It ends when the signal aborts. */
-type Turn = Caller | { readonly requesters: Requesters; readonly signal: AbortSignal }
 
 /** One operation: its name for the metrics, and the signal that ends it. */
 export interface Operation {
@@ -179,21 +167,16 @@ export class S3Requests {
     name: string,
     bytes: number,
     work: (operation: Operation) => Promise<T>,
-    turn: Turn = SERVICE,
+    { client, signal: left }: Caller = SERVICE,
   ): Promise<T> {
     const ms = this.#options.totalMs + (bytes / this.#options.minBytesPerSecond) * 1_000
-    const release = await this.#takeSlot(turn)
+    const release = await this.#slots.take(client, left)
     try {
-      const run = () => withDeadline(ms, (signal) => work({ name, signal }), turn.signal)
-      return await this.observed(name, run, turn.signal)
+      const run = () => withDeadline(ms, (signal) => work({ name, signal }), left)
+      return await this.observed(name, run, left)
     } finally {
       release()
     }
-  }
-
-  async #takeSlot(turn: Turn): Promise<ReleaseSlot> {
-    if ('client' in turn) return this.#slots.take(turn.client, turn.signal)
-    return (await takeFirst(this.#slots, turn.requesters, turn.signal)).release
   }
 
   /** Sends a command, with the retries of the SDK. */

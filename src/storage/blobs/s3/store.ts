@@ -8,12 +8,11 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
-import { SERVICE, SERVICE_CLIENT, type Caller } from '../../../lib/requesters.ts'
+import { SERVICE, type Caller } from '../../../lib/client.ts'
 import { BlobDamaged, type BlobStore } from '../blob-store.ts'
 import type { StagedFile, Staging } from '../staging.ts'
 import { openClient, presign, withDeadline } from './client.ts'
 import { attemptsOf, isNamed, isTransient } from './errors.ts'
-import { localCopies } from './local-copies.ts'
 import type { S3Location } from './location.ts'
 import {
   fairSlots,
@@ -105,6 +104,15 @@ export function openS3Blobs(
     return requests.observed('stream', observe, caller.signal)
   }
 
+  /** Returns false if there is no such blob. */
+  function copyTo(path: string, key: string, operation: Operation): Promise<boolean> {
+    return downloadWhole(key, operation, undefined, async (body) => {
+      // The file of the previous attempt.
+      await rm(path, { force: true })
+      return saveToFile(body, path)
+    })
+  }
+
   async function put(key: string, staged: StagedFile, operation: Operation): Promise<void> {
     const { size } = staged
     const sha256 = await sha256OfFile(staged.path)
@@ -176,7 +184,7 @@ export function openS3Blobs(
   }
 
   const store: BlobStore = {
-    put: (key, staged, client = SERVICE_CLIENT) =>
+    put: (key, staged, client = SERVICE.client) =>
       requests.operate('put', staged.size, (operation) => put(key, staged, operation), {
         ...SERVICE,
         client,
@@ -196,28 +204,20 @@ export function openS3Blobs(
     },
     openWhole: (key) => openStream(key),
 
-    withLocalFile: localCopies(options, (key, requesters, signal) =>
-      // The size is unknown before the answer, so the deadline is generous; a silent store is noticed earlier.
-      requests.operate(
-        'copy',
-        64 * options.minBytesPerSecond,
-        async (operation) => {
-          const path = staging.freshPath()
-          const save = async (body: Readable) => {
-            // The file of the previous attempt.
-            await rm(path, { force: true })
-            return saveToFile(body, path)
-          }
-          try {
-            return (await downloadWhole(key, operation, undefined, save)) ? path : undefined
-          } catch (error) {
-            await rm(path, { force: true })
-            throw error
-          }
-        },
-        { requesters, signal },
-      ),
-    ),
+    async withLocalFile(key, use, caller) {
+      const path = staging.freshPath()
+      try {
+        const copied = await requests.operate(
+          'copy',
+          64 * options.minBytesPerSecond,
+          (one) => copyTo(path, key, one),
+          caller,
+        )
+        return copied ? await use(path) : undefined
+      } finally {
+        await rm(path, { force: true })
+      }
+    },
 
     remove: (key) => requests.operate('remove', 0, (operation) => requests.remove(key, operation)),
     quarantine: (key) =>

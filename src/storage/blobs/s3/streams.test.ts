@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { suite, test } from 'node:test'
-import { SERVICE, type Caller } from '../../../lib/requesters.ts'
+import { SERVICE, type Caller } from '../../../lib/client.ts'
 import type { BlobStore } from '../blob-store.ts'
 import { withResumedStreams } from './streams.ts'
 
