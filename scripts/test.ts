@@ -1,13 +1,14 @@
 /**
  * Runs the tests of one tier, or of all (`--tier all`). Words select files whose paths contain one of them. Tiers are
- * defined in `test/tiers.ts`, CONTRIBUTING says what each is for.
+ * defined in `test/tiers.ts`; CONTRIBUTING says what each is for.
  */
 import { parseArgs } from 'node:util'
 import { chromiumPath } from '../test/servers/packages.ts'
 import { startPostgres, type TestPostgres } from '../test/support/postgres.ts'
 import { forgetResults, keepResults, printResults, printTotal, titleOf } from './test/results.ts'
 import { runPass, type Ended, type Results, type RunOptions } from './test/run.ts'
-import { passesOf, testFiles, TIERS, tiersOf, type Pass, type Tier } from './test/tiers.ts'
+import { selectionHints, selectorOf } from './test/selection.ts'
+import { passesOf, TIERS, type Pass, type Tier } from './test/tiers.ts'
 
 /** Tiers that break servers, disks and nodes: on a shared machine, their failed files run once more. */
 const MAY_RUN_AGAIN: readonly Tier[] = ['faults', 'cluster']
@@ -27,19 +28,12 @@ const { values, positionals: words } = parseArgs({
 const tiers = TIERS.filter((tier) => values.tier === tier || values.tier === 'all')
 if (tiers.length === 0) throw new Error(`--tier is one of ${TIERS.join(', ')}, all`)
 const isWhole = words.length === 0 && values.name === undefined && !values.watch
-const isWanted = (file: string) =>
-  words.length === 0 || words.some((word) => file.includes(word.replace(/^\.\//, '')))
+const isWanted = selectorOf(words)
 const passes = tiers.map((tier) => ({ tier, passes: passesOf(tier, isWanted) }))
 
-if (passes.every((each) => each.passes.length === 0)) {
-  console.error(
-    `No test file of ${values.tier === 'all' ? 'any tier' : `the tier ${values.tier}`} has ${words.join(' or ')} in its path.`,
-  )
-  for (const [file, tier] of tiersOf(testFiles()))
-    if (isWanted(file))
-      console.error(`${file} is in test:${tier}: npm run test:${tier} -- ${words.join(' ')}`)
-  process.exit(1)
-}
+const hints = selectionHints(words, tiers)
+for (const hint of hints) console.error(hint)
+if (passes.every((each) => each.passes.length === 0)) process.exit(1)
 
 if (passes.some((each) => each.tier === 'browser' && each.passes.length > 0)) {
   await import('./build-console.ts')
@@ -60,6 +54,7 @@ try {
   await stop(postgres)
 }
 if (done.length > 1) printTotal(done)
+if (hints.length > 0) console.error(`\n${hints.join('\n')}`)
 
 async function runTier(tier: Tier, ofTier: readonly Pass[]): Promise<void> {
   const options: RunOptions = { postgresUrl: postgres?.url, name: values.name, watch: values.watch }

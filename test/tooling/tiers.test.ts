@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { commandOf, selectionHints } from '../../scripts/test/selection.ts'
 import { passesOf, testFiles, TIERS, tiersOf } from '../../scripts/test/tiers.ts'
 
 test('every test file belongs to exactly one tier, which runs it', () => {
@@ -34,7 +35,26 @@ test('every tier has its command, and CI runs it', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
   const ci = readFileSync('.ci/run', 'utf8')
   for (const tier of TIERS.filter((each) => each !== 'default')) {
+    assert.equal(commandOf(tier), `npm run test:${tier}`)
     assert.equal(scripts[`test:${tier}`], `node scripts/test.ts --tier ${tier}`)
     assert.match(ci, new RegExp(`^for tier in .*\\b${tier}\\b`, 'm'))
   }
+})
+
+test('words that match nothing, and files of another tier, are named with the command that runs them', () => {
+  assert.deepEqual(selectionHints(['tooling/tiers'], ['default']), [])
+  assert.deepEqual(selectionHints(['tooling/tiers', 'nada'], ['default']), [
+    'No test file has nada in its path.',
+  ])
+  assert.deepEqual(selectionHints(['./test/console/words', 'tooling/tiers'], ['default']), [
+    'Not run: test/console/words.test.ts. Use npm run test:browser -- ./test/console/words tooling/tiers',
+  ])
+  assert.deepEqual(selectionHints(['tooling/tiers'], ['cluster']), [
+    'Not run: test/tooling/tiers.test.ts. Use npm test -- tooling/tiers',
+  ])
+  assert.match(
+    selectionHints(['test/console/'], ['default']).join(),
+    / and \d\d more\. Use npm run test:browser/,
+  )
+  assert.deepEqual(selectionHints(['domainwatch/add'], ['default', 'postgres']), [])
 })
