@@ -1,8 +1,8 @@
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { App } from './app/app.tsx'
-import { keepFocus } from './app/lost-focus.ts'
-import { showTheme } from './app/theme.ts'
+import { App } from './shell/app.tsx'
+import { keepFocus } from './base/lost-focus.ts'
+import { showTheme } from './base/theme.ts'
 import { language } from './i18n/index.ts'
 import './design/tokens.css'
 import './design/base.css'
@@ -13,7 +13,7 @@ import './design/dialog.css'
 import './design/layout.css'
 import './design/search-box.css'
 import './design/selection.css'
-import './app/shell.css'
+import './shell/shell.css'
 
 showTheme()
 keepFocus()

@@ -21,7 +21,7 @@ await writeFile(
   pathOf('console/api/schema.ts'),
   consoleTypes(JSON.parse(await readFile(pathOf('openapi.json'), 'utf8'))),
 )
-await writeFile(pathOf('console/api/constants.ts'), consoleConstants())
+await writeFile(pathOf('console/base/constants.ts'), consoleConstants())
 
 const built = await mkdtemp(pathOf('assets/.console-'))
 try {

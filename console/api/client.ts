@@ -1,6 +1,6 @@
 import { markDisconnected, markConnected } from './connection.ts'
 import type { ErrorCode, Operations } from './schema.ts'
-import { updateClockSkew, SERVICE_URL } from './server.ts'
+import { updateClockSkew, SERVICE_URL } from '../base/server.ts'
 import { removeKey, keyFor, serviceOf } from './session.ts'
 
 type Name = keyof Operations

@@ -1,5 +1,5 @@
-import { createStore } from '../app/store.ts'
-import { SERVICE_URL } from './server.ts'
+import { createStore } from '../base/store.ts'
+import { SERVICE_URL } from '../base/server.ts'
 
 /** The first probe comes soon, because most breaks are short. */
 const FIRST_RETRY_MS = 500

@@ -1,7 +1,7 @@
-import { tabStorage } from '../app/browser-storage.ts'
-import { createStore, useStore } from '../app/store.ts'
+import { tabStorage } from '../base/browser-storage.ts'
+import { createStore, useStore } from '../base/store.ts'
 import { callApi } from './client.ts'
-import type { SCOPES } from './constants.ts'
+import type { SCOPES } from '../base/constants.ts'
 import { withRetries } from './retry.ts'
 import { keyFor, onSignOut, SERVICES, session, type Keys, type ServiceName } from './session.ts'
 

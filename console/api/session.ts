@@ -1,5 +1,5 @@
-import { browserStorage, onOtherTab, tabStorage, type BrowserStorage } from '../app/browser-storage.ts'
-import { createStore } from '../app/store.ts'
+import { browserStorage, onOtherTab, tabStorage, type BrowserStorage } from '../base/browser-storage.ts'
+import { createStore } from '../base/store.ts'
 
 export const SERVICES = ['domainwatch', 'imagestore', 'admin'] as const
 export type ServiceName = (typeof SERVICES)[number]

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { showToast } from '../app/toasts.tsx'
+import { showToast } from './toasts.tsx'
 import { t } from '../i18n/index.ts'
 import { Icon } from './icon.tsx'
 

@@ -1,8 +1,8 @@
 import { useState, type FormEvent, type ReactNode } from 'react'
 import { queryClient } from '../api/query-client.ts'
-import { changeErrorMessage } from '../app/error-message.ts'
-import { useIsMounted } from '../app/is-mounted.ts'
-import { showToast } from '../app/toasts.tsx'
+import { changeErrorMessage } from '../api/error-message.ts'
+import { useIsMounted } from '../base/is-mounted.ts'
+import { showToast } from './toasts.tsx'
 import { t } from '../i18n/index.ts'
 import { Dialog } from './dialog.tsx'
 

@@ -1,5 +1,5 @@
 import type { MouseEvent, ReactNode } from 'react'
-import { hrefOf, navigate } from '../app/router.ts'
+import { hrefOf, navigate } from '../base/router.ts'
 
 /** A link within the console. */
 export function Link(props: {

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { ConnectionError } from '../api/client.ts'
-import { errorMessage } from '../app/error-message.ts'
+import { errorMessage } from '../api/error-message.ts'
 import { t } from '../i18n/index.ts'
 import { Icon, type IconName } from './icon.tsx'
 

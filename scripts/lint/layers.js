@@ -87,6 +87,25 @@ const consoleIsSeparate = {
   },
 }
 
+/** Folders of the console: each imports itself and those before it. Texts and helpers need each other. */
+const CONSOLE_LAYERS = [['base', 'i18n'], ['api'], ['design'], ['features'], ['shell']]
+const layerOf = (folder) => CONSOLE_LAYERS.findIndex((folders) => folders.includes(folder))
+
+const consoleLayers = {
+  create(context) {
+    const [top, own, ...rest] = relative(context.cwd, context.filename).replaceAll('\\', '/').split('/')
+    const layer = layerOf(own)
+    if (top !== 'console' || layer === -1) return {}
+    return onImports((node, specifier) => {
+      if (!specifier.startsWith('.')) return
+      const target = folderOf(posix.join(own, ...rest.slice(0, -1), specifier))
+      if (layerOf(target) <= layer && layerOf(target) !== -1) return
+      const may = CONSOLE_LAYERS.slice(0, layer + 1).flat()
+      context.report({ node, message: `${own} may import only ${may.join(', ')}, not ${specifier}` })
+    })
+  },
+}
+
 const sharpOnlyInImagestore = {
   create(context) {
     const path = sourcePath(context.filename)
@@ -225,6 +244,7 @@ export default {
   rules: {
     layers,
     'console-is-separate': consoleIsSeparate,
+    'console-layers': consoleLayers,
     'sharp-only-in-imagestore': sharpOnlyInImagestore,
     'fastify-only-in-http': fastifyOnlyInHttp,
     'no-node-internals': noNodeInternals,

@@ -64,7 +64,7 @@ test('the index answers as the predicates of the filters do', async () => {
 test('the console knows all filters', async () => {
   // Not by a literal: the types of the console are those of a browser.
   const filtersOfConsole: { readonly FILTER_NAMES: readonly string[] } = await import(
-    new URL('../../console/filters/filters.ts', import.meta.url).href
+    new URL('../../console/features/filters/filters.ts', import.meta.url).href
   )
   assert.deepEqual(filtersOfConsole.FILTER_NAMES.toSorted(), Object.keys(listParameters).toSorted())
 })

@@ -98,7 +98,7 @@ test('the documents name each modifier, the canonical order and the size steps',
 })
 
 test('the console offers each modifier, or leaves it out on purpose', () => {
-  const source = read('console/images/transform-playground.tsx')
+  const source = read('console/features/images/transform-playground.tsx')
   const offered = FIELDS.map((field) => modifiers[field].key).filter((key) =>
     new RegExp(`['\`]${key}(?:_|')`).test(source),
   )

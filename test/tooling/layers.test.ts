@@ -25,6 +25,11 @@ const separate = (path: string, target: string): Plant => ({
   rule: 'house(console-is-separate)',
 })
 
+const inConsole = (path: string, target: string): Plant => ({
+  ...imports(`../console/${path}`, target),
+  rule: 'house(console-layers)',
+})
+
 /** One violation per file. */
 const VIOLATIONS: readonly Plant[] = [
   imports('lib/a.ts', '../http/server.ts'),
@@ -52,6 +57,14 @@ const VIOLATIONS: readonly Plant[] = [
   separate('../console/b.ts', '../scripts/check.ts'),
   separate('../console/c.ts', 'node:fs'),
   separate('app-console.ts', '../console/main.ts'),
+  inConsole('base/a.ts', '../api/client.ts'),
+  inConsole('i18n/texts/a.ts', '../../features/images/links.ts'),
+  inConsole('api/b.ts', '../features/filters/filters.ts'),
+  inConsole('api/c.ts', '../design/icon.tsx'),
+  inConsole('design/a.ts', '../features/domains/records.ts'),
+  inConsole('design/b.ts', '../shell/screens.ts'),
+  inConsole('features/domains/a.ts', '../../shell/screens.ts'),
+  inConsole('features/domains/b.ts', '../../main.tsx'),
   {
     rule: 'house(layers)',
     path: 'lib/late.ts',
@@ -167,7 +180,10 @@ const ALLOWED: readonly Plant[] = [
   imports('imagestore/fine.ts', '../http/errors.ts'),
   imports('server/fine.ts', '../domainwatch/index.ts'),
   imports('console/fine.ts', '../http/conditional.ts'),
-  imports('../console/api/fine.ts', '../app/store.ts'),
+  imports('../console/api/fine.ts', '../base/store.ts'),
+  imports('../console/base/fine.ts', '../i18n/index.ts'),
+  imports('../console/features/triage/fine.ts', '../domains/records.ts'),
+  imports('../console/shell/palette/fine.ts', '../../features/domains/records.ts'),
   imports('../console/fine.ts', 'react'),
   imports('../console/fine.test.ts', 'node:test'),
   imports('cli/fine.ts', '../imagestore/hash.ts'),

@@ -1,4 +1,4 @@
-import { DISCARDED_RETENTION_DAYS, MAX_TAG_CHARACTERS } from '../../api/constants.ts'
+import { DISCARDED_RETENTION_DAYS, MAX_TAG_CHARACTERS } from '../../base/constants.ts'
 import { addTexts, inBoth } from '../dictionary.ts'
 
 /** The details of a domain. */

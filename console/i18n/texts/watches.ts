@@ -5,7 +5,7 @@ import {
   MAX_SHARED_WATCHES,
   MAX_WATCHES,
   SECRETS_OVERLAP_HOURS,
-} from '../../api/constants.ts'
+} from '../../base/constants.ts'
 import { addTexts, inBoth } from '../dictionary.ts'
 
 /** Watches: saved filters with notifications. */

@@ -1,0 +1,65 @@
+import { CONSOLE_PATH } from './server.ts'
+import { createStore, useStore } from './store.ts'
+
+export interface Route {
+  /** Within the console: `dominios`, `imagenes`; empty at home. */
+  readonly path: string
+  readonly query: URLSearchParams
+}
+
+/** Browsers limit how often the URL may be replaced, so updates while typing are debounced. */
+const REPLACE_AFTER_MS = 250
+
+const route = createStore<Route>(read())
+let pending: ReturnType<typeof setTimeout> | undefined
+
+addEventListener('popstate', () => route.set(read()))
+
+function read(): Route {
+  const path = location.pathname.startsWith(CONSOLE_PATH) ? location.pathname.slice(CONSOLE_PATH.length) : ''
+  return { path: path.replace(/\/+$/, ''), query: new URLSearchParams(location.search) }
+}
+
+export const useRoute = (): Route => useStore(route)
+
+export function hrefOf(path: string, query?: URLSearchParams): string {
+  const text = query?.toString() ?? ''
+  return `${CONSOLE_PATH}${path}${text === '' ? '' : `?${text}`}`
+}
+
+/** Navigates to another screen and adds a history entry. */
+export function navigate(path: string, query = new URLSearchParams()): void {
+  flush()
+  // A second click on the same link must not add a history entry.
+  const href = hrefOf(path, query)
+  if (href !== `${location.pathname}${location.search}`) history.pushState(null, '', href)
+  route.set({ path, query })
+}
+
+/** Updates the state of the current screen in the URL, without a history entry. */
+export function replaceQuery(query: URLSearchParams): void {
+  route.set({ path: route.get().path, query })
+  clearTimeout(pending)
+  pending = setTimeout(flush, REPLACE_AFTER_MS)
+}
+
+function flush(): void {
+  if (pending === undefined) return
+  clearTimeout(pending)
+  pending = undefined
+  const { path, query } = route.get()
+  history.replaceState(null, '', hrefOf(path, query))
+}
+
+/** Returns the query with some parameters set, or removed (undefined). */
+export function withParameters(
+  query: URLSearchParams,
+  changes: Readonly<Record<string, string | undefined>>,
+): URLSearchParams {
+  const next = new URLSearchParams(query)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) next.delete(name)
+    else next.set(name, value)
+  }
+  return next
+}

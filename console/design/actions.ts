@@ -1,0 +1,27 @@
+import { useEffect, useRef } from 'react'
+import type { IconName } from './icon.tsx'
+
+/** Something that the shown screen can do. The command palette lists it. */
+export interface Action {
+  readonly id: string
+  readonly label: string
+  readonly icon: IconName
+  /** The single key that does the same. */
+  readonly key?: string
+  readonly run: () => void
+}
+
+const sources = new Set<() => readonly Action[]>()
+
+/** Offers actions for as long as the component is mounted. `read` is called when they are listed. */
+export function useActions(read: () => readonly Action[]): void {
+  const latest = useRef(read)
+  latest.current = read
+  useEffect(() => {
+    const source = () => latest.current()
+    sources.add(source)
+    return () => void sources.delete(source)
+  }, [])
+}
+
+export const currentActions = (): readonly Action[] => [...sources].flatMap((source) => source())

@@ -1,0 +1,157 @@
+import { ApiError, callApi } from '../../api/client.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { untilAnswered } from '../../api/retry.ts'
+import { accountOf } from '../../api/scope.ts'
+import { localTime } from '../../base/server.ts'
+import { keyFor } from '../../api/session.ts'
+import { createLimiter } from '../../base/concurrency-limiter.ts'
+import { recordErrorMessage } from '../../api/error-message.ts'
+import { runOperation, type OperationHandle, type OperationOutcome } from '../work/operations.ts'
+import { subjectOf } from '../domains/marks.ts'
+import { readRecord } from '../domains/read-record.ts'
+import { t, tn } from '../../i18n/index.ts'
+import { undoAdd } from './undo-add.ts'
+
+/** Common values of all names of one paste. */
+export interface CommonValues {
+  readonly status: 0 | 1
+  readonly reserve: 0 | 1
+  /** `YYYY-MM-DD HH:MM:SS`, in the time zone of the service. */
+  readonly date: string
+  /** Empty for the account itself. */
+  readonly agent: string
+}
+
+/** Maximum repetitions: an answer lists only the first rejected records, and the rest is sent again without them. */
+const MAX_ATTEMPTS = 12
+
+/** Difference of clocks, and names looked up while they were recorded. */
+const SLACK_MS = 5_000
+const MAX_PAGE_ROWS = 1_000
+/** With more changes than these, as during an import, each name is looked up again. */
+const MAX_PAGES = 20
+/** A browser opens six connections to a host: some stay free for the rest of the page. */
+const MAX_RUNNING = 4
+
+/**
+ * Records new names. Names that the service rejects do not affect the others and are reported with the reason, and so
+ * are those that someone recorded since they were looked up: adding them would replace what they decided.
+ * @param askedAt when the names were looked up, by the service's clock
+ */
+export function addNames(
+  names: readonly string[],
+  facts: CommonValues,
+  askedAt: number,
+): OperationHandle | undefined {
+  const key = keyFor('domainwatch')
+  const account = accountOf('domainwatch')
+  let stored = names
+  const takenBack = new Set<string>()
+  const what = names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
+  const doing = t('add.adding', { what })
+  return runOperation({
+    service: 'domainwatch',
+    subjects: names.map(subjectOf),
+    pending: doing,
+    failed: (reason) => t('add.failed', { what, reason }),
+    undo: () =>
+      undoAdd(key, () => ({
+        records: stored.map((name) => ({ name, length: [...name].length, date_reg: facts.date })),
+        account,
+        takenBack,
+      })),
+    async run(tell): Promise<OperationOutcome> {
+      const onWait = () => tell(t('operation.held', { text: doing }))
+      const refused = await store(key, names, facts, askedAt, onWait)
+      await queryClient.invalidateQueries({ queryKey: ['domains'] })
+      stored = names.filter((name) => !refused.has(name))
+      const done = tn('add.added', stored.length)
+      const text = stored.length === 1 ? `${done}: ${stored[0]}.cl` : done
+      if (refused.size === 0) return { text }
+      const [[name, reason] = ['', '']] = refused
+      const others = refused.size > 1 ? ` ${t('domains.andMore', { n: refused.size - 1 })}` : ''
+      return {
+        text: `${text}. ${t('add.refused', { what: `${name}.cl${others}`, reason })}`,
+        isError: true,
+      }
+    },
+  })
+}
+
+/** Returns which of these names, which were not recorded then, were recorded since a time of the service. */
+async function recordedSince(
+  time: number,
+  names: ReadonlySet<string>,
+  key: string | undefined,
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>()
+  let cursor: string | undefined
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { data, next } = await callApi('GET /api/v1/domainwatch/list', {
+      query: {
+        modified_from: localTime(time - SLACK_MS),
+        order: 'modified',
+        limit: MAX_PAGE_ROWS,
+        ...(cursor === undefined ? {} : { cursor }),
+      },
+      ...(key === undefined ? {} : { key }),
+    })
+    for (const { name } of data.data[0] ?? []) if (names.has(name)) found.add(name)
+    if (next === undefined) return found
+    cursor = next
+  }
+  const slots = createLimiter(MAX_RUNNING)
+  const look = async (name: string) => {
+    if ((await readRecord(name, undefined, key)) !== null) found.add(name)
+  }
+  await Promise.all([...names].map((name) => slots.run(() => look(name))))
+  return found
+}
+
+/** Returns the rejected names with the reasons. Throws if none was stored. */
+async function store(
+  key: string | undefined,
+  names: readonly string[],
+  facts: CommonValues,
+  askedAt: number,
+  onWait: () => void,
+): Promise<ReadonlyMap<string, string>> {
+  const refused = new Map<string, string>()
+  const left = () => names.filter((name) => !refused.has(name))
+  let sent: readonly string[] = []
+  await untilAnswered(async () => {
+    // After a lost response: a batch is atomic, so one of its names shows whether it was stored.
+    const [first] = sent
+    if (first !== undefined && (await readRecord(first, undefined, key))?.date_reg === facts.date) return
+    // Also before each repetition, because others may have added names during an outage.
+    for (const name of await recordedSince(askedAt, new Set(left()), key))
+      refused.set(name, t('add.takenMeanwhile'))
+    for (let attempt = 1; ; attempt++) {
+      sent = left()
+      const [[, reason] = ['', '']] = refused
+      if (sent.length === 0) throw new Error(reason)
+      try {
+        await send(key, sent, facts)
+        return
+      } catch (error) {
+        const faults = error instanceof ApiError ? error.errors : []
+        for (const fault of faults) refused.set(sent[fault.index] ?? '', recordErrorMessage(fault))
+        if (left().length === sent.length || attempt === MAX_ATTEMPTS) throw error
+      }
+    }
+  }, onWait)
+  return refused
+}
+
+async function send(key: string | undefined, names: readonly string[], facts: CommonValues): Promise<void> {
+  const { status, reserve, date, agent } = facts
+  const data = names.map((domain) => ({
+    domain,
+    length: domain.length,
+    reserve,
+    status,
+    date_reg: date,
+    ...(agent === '' ? {} : { agent }),
+  }))
+  await callApi('POST /api/v1/domainwatch/add', { body: { data }, ...(key === undefined ? {} : { key }) })
+}

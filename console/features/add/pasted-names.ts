@@ -1,0 +1,48 @@
+import { parseName } from '../import/parse-name.ts'
+import type { TextKey } from '../../i18n/index.ts'
+
+/** Maximum number of names; longer lists go through the import screen. */
+export const MAX_NAMES = 1_000
+
+/** A valid name, but more often another column of a pasted table. */
+const DATE = /^(\d{4}-\d\d?-\d\d?|\d\d?-\d\d?-\d{4})$/
+
+export interface PastedNames {
+  /** Valid names in the order of the text, each once. */
+  readonly names: readonly string[]
+  readonly invalid: readonly { readonly text: string; readonly reason: TextKey }[]
+  /** Number of repeated names. */
+  readonly repeated: number
+  readonly isTooLong: boolean
+}
+
+/** Reads names from any text: one or several per line, with separators, quotes, or as URLs. */
+export function parsePasted(text: string): PastedNames {
+  const names = new Set<string>()
+  const invalid = new Map<string, TextKey>()
+  let repeated = 0
+  let isTooLong = false
+  for (const [word] of text.matchAll(/[^\s,;|"'<>()]+/g)) {
+    if (names.size + invalid.size >= MAX_NAMES) {
+      isTooLong = true
+      break
+    }
+    const read = DATE.test(word) ? ({ reason: 'add.isDate' } as const) : parseName(hostOf(word))
+    if ('reason' in read) invalid.set(word, read.reason)
+    else if (names.has(read.name)) repeated++
+    else names.add(read.name)
+  }
+  return {
+    names: [...names],
+    invalid: [...invalid].map(([word, reason]) => ({ text: word, reason })),
+    repeated,
+    isTooLong,
+  }
+}
+
+/** `casa.cl` from `https://www.casa.cl/contacto`. */
+function hostOf(word: string): string {
+  // `31/12/2025` and `10:30` are not addresses.
+  const host = word.replace(/^https?:\/\//i, '').replace(/^([^/?#:]*\.[^/?#:]*)[/?#:].*$/, '$1')
+  return /^www\..+\.cl\.?$/i.test(host) ? host.slice('www.'.length) : host
+}

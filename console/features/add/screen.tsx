@@ -1,0 +1,141 @@
+import { useDeferredValue, useEffect, useMemo, type FormEvent } from 'react'
+import { MAX_AGENT_CHARACTERS } from '../../base/constants.ts'
+import { usePendingSubjects } from '../work/operations.ts'
+import { useStore } from '../../base/store.ts'
+import { Icon } from '../../design/icon.tsx'
+import { Link } from '../../design/link.tsx'
+import { subjectOf } from '../domains/marks.ts'
+import { t, tn } from '../../i18n/index.ts'
+import '../../i18n/texts/adding.ts'
+import '../../i18n/texts/importing.ts'
+import { addNames, type CommonValues } from './add-names.ts'
+import { draft, noteNewNames, renewDraft } from './draft.ts'
+import { isNew, useLookup } from './lookup.ts'
+import { MAX_NAMES, parsePasted } from './pasted-names.ts'
+import { LookupResults } from './lookup-results.tsx'
+import './add.css'
+
+/** Adds typed or pasted names, and shows which are recorded already or not valid. */
+export default function AddScreen() {
+  const { text, facts } = useStore(draft)
+  const setText = (next: string) => draft.set({ ...draft.get(), text: next })
+  useEffect(renewDraft, [])
+  const late = useDeferredValue(text)
+  const pasted = useMemo(() => parsePasted(late), [late])
+  const { names } = pasted
+  const { found, retry, forget, askedAt } = useLookup(names)
+  const fresh = names.filter((name) => isNew(found.get(name)))
+  const isLooking = late !== text || names.some((name) => !found.has(name))
+  const pending = usePendingSubjects()
+  const isPending = fresh.some((name) => pending.has(subjectOf(name)))
+  const isReady = fresh.length > 0 && !isLooking && !isPending && !pasted.isTooLong
+  const hasNew = fresh.length > 0 && !isPending
+  useEffect(() => noteNewNames(hasNew), [hasNew])
+
+  function add(event: FormEvent) {
+    event.preventDefault()
+    if (!isReady) return
+    const handle = addNames(fresh, facts, askedAt(fresh))
+    // Show added names as recorded, and rejected ones as new.
+    void handle?.settled.then(() => forget(fresh))
+  }
+
+  return (
+    <div className="page wide">
+      <header>
+        <h1>{t('nav.add')}</h1>
+      </header>
+      <form className="add" onSubmit={add}>
+        <div className="stack">
+          <label className="field">
+            <span>{t('add.names')}</span>
+            <textarea
+              className="input mono"
+              rows={12}
+              spellCheck={false}
+              autoComplete="off"
+              autoCapitalize="none"
+              placeholder={t('add.placeholder')}
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
+            <small className="muted">{t('add.hint', { n: MAX_NAMES })}</small>
+          </label>
+          <FactFields facts={facts} onChange={(next) => draft.set({ ...draft.get(), facts: next })} />
+          <div className="row">
+            <button type="submit" className="button primary" disabled={!isReady}>
+              <Icon name="plus" />
+              {fresh.length === 0 ? t('add.addNone') : tn('add.add', fresh.length)}
+            </button>
+            {text !== '' && (
+              <button type="button" className="button quiet" onClick={() => setText('')}>
+                {t('add.clear')}
+              </button>
+            )}
+          </div>
+          {pasted.isTooLong && (
+            <p className="callout danger" role="alert">
+              {t('add.tooMany', { n: MAX_NAMES })} <Link to="importar">{t('nav.import')}</Link>
+            </p>
+          )}
+        </div>
+        <LookupResults pasted={pasted} found={found} isLooking={isLooking} onRetry={retry} />
+      </form>
+    </div>
+  )
+}
+
+function FactFields({ facts, onChange }: { facts: CommonValues; onChange: (facts: CommonValues) => void }) {
+  return (
+    <fieldset className="add-facts">
+      <legend className="visually-hidden">{t('add.facts')}</legend>
+      <label className="field">
+        <span>{t('domains.state')}</span>
+        <select
+          className="input"
+          value={facts.status}
+          onChange={(event) => onChange({ ...facts, status: event.target.value === '1' ? 1 : 0 })}
+        >
+          <option value="0">{t('domains.free')}</option>
+          <option value="1">{t('domains.bought')}</option>
+        </select>
+      </label>
+      <label className="field">
+        <span>{t('add.date')}</span>
+        <input
+          className="input"
+          type="datetime-local"
+          step={1}
+          required
+          value={facts.date.replace(' ', 'T')}
+          onChange={(event) => onChange({ ...facts, date: dateOf(event.target.value) })}
+        />
+      </label>
+      <label className="field">
+        <span>{t('add.agent')}</span>
+        <input
+          className="input"
+          maxLength={MAX_AGENT_CHARACTERS}
+          autoComplete="off"
+          placeholder={t('add.agentSelf')}
+          value={facts.agent}
+          onChange={(event) => onChange({ ...facts, agent: event.target.value.trimStart() })}
+        />
+      </label>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={facts.reserve === 1}
+          onChange={(event) => onChange({ ...facts, reserve: event.target.checked ? 1 : 0 })}
+        />
+        {t('domains.reserved')}
+      </label>
+    </fieldset>
+  )
+}
+
+/** Returns `2026-01-12 15:00:00` from the value of the control, which omits zero seconds. */
+function dateOf(value: string): string {
+  const [day = '', time = ''] = value.split('T')
+  return value === '' ? '' : `${day} ${time.length === 5 ? `${time}:00` : time.slice(0, 8)}`
+}

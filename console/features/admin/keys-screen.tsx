@@ -1,0 +1,161 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { callApi } from '../../api/client.ts'
+import type { Operations } from '../../api/schema.ts'
+import { serverNow } from '../../base/server.ts'
+import { keyFor } from '../../api/session.ts'
+import { runOperation } from '../work/operations.ts'
+import { navigate, useRoute } from '../../base/router.ts'
+import { QueryResult } from '../../design/query-result.tsx'
+import { Icon } from '../../design/icon.tsx'
+import { Dialog } from '../../design/dialog.tsx'
+import { moment, t, tn } from '../../i18n/index.ts'
+import '../../i18n/texts/admin.ts'
+import { Accounts } from './accounts.tsx'
+import { rateText } from './key-limits.ts'
+import { NewKey } from './new-key.tsx'
+import './admin.css'
+
+type Key = Operations['GET /api/v1/admin/keys']['answer']['data'][number]
+
+/** The accounts with their usage, and all keys. */
+export default function KeysScreen() {
+  const { query } = useRoute()
+  const [revoking, setRevoking] = useState<Key>()
+  return (
+    <div className="page">
+      <header>
+        <h1 className="grow">{t('nav.keys')}</h1>
+        <button
+          type="button"
+          className="button primary"
+          onClick={() => navigate('claves', new URLSearchParams({ nueva: '' }))}
+        >
+          <Icon name="plus" />
+          {t('admin.newKey')}
+        </button>
+      </header>
+      <div className="admin-parts">
+        <Accounts />
+        <Keys onRevoke={setRevoking} />
+      </div>
+      {query.has('nueva') && <NewKey onClose={() => navigate('claves')} />}
+      {revoking !== undefined && <Revoke record={revoking} onClose={() => setRevoking(undefined)} />}
+    </div>
+  )
+}
+
+function Keys({ onRevoke }: { onRevoke: (key: Key) => void }) {
+  const keys = useQuery({
+    queryKey: ['admin', 'keys'],
+    queryFn: async ({ signal }) => (await callApi('GET /api/v1/admin/keys', { signal })).data.data,
+  })
+  return (
+    <section className="stack">
+      <h2 id="keys">{t('nav.keys')}</h2>
+      <QueryResult of={keys}>
+        {(data) => (
+          <>
+            <div className="scroll-x" tabIndex={0} role="region" aria-labelledby="keys">
+              <table className="plain cards">
+                <thead>
+                  <tr>
+                    <th scope="col">{t('admin.id')}</th>
+                    <th scope="col">{t('admin.account')}</th>
+                    <th scope="col">{t('admin.service')}</th>
+                    <th scope="col">{t('admin.scope')}</th>
+                    <th scope="col">{t('admin.expires')}</th>
+                    <th scope="col">{t('admin.rate')}</th>
+                    <th scope="col">{t('admin.made')}</th>
+                    <th scope="col">{t('admin.used')}</th>
+                    <th scope="col">
+                      <span className="visually-hidden">{t('admin.revoke')}</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {data.map((key) => (
+                    <tr key={key.id} className={key.revoked === null && !hasExpired(key) ? '' : 'gone'}>
+                      <th scope="row" className="mono named">
+                        {key.id}
+                      </th>
+                      <td className="account" data-label={t('admin.account')}>
+                        {key.account}
+                      </td>
+                      <td data-label={t('admin.service')}>{t(`service.${key.service}`)}</td>
+                      <td data-label={t('admin.scope')}>{t(`scope.name.${key.scope}`)}</td>
+                      <td data-label={t('admin.expires')}>
+                        <Expiry record={key} />
+                      </td>
+                      <td className="figures" data-label={t('admin.rate')}>
+                        {key.rate === null ? t('admin.noRate') : rateText(key.rate)}
+                      </td>
+                      <td data-label={t('admin.made')}>{moment(key.date)}</td>
+                      <td data-label={t('admin.used')}>
+                        {key.used === null ? t('admin.never') : moment(key.used)}
+                      </td>
+                      <td className="number">
+                        {key.revoked === null ? (
+                          <button type="button" className="button quiet" onClick={() => onRevoke(key)}>
+                            {t('admin.revoke')}
+                            <span className="visually-hidden"> {key.id}</span>
+                          </button>
+                        ) : (
+                          <span className="muted">{t('admin.revokedOn', { date: moment(key.revoked) })}</span>
+                        )}
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+            <p className="muted figures">{tn('admin.keys', data.length)}</p>
+          </>
+        )}
+      </QueryResult>
+    </section>
+  )
+}
+
+const hasExpired = ({ expires }: Key) => expires !== null && expires * 1_000 <= serverNow()
+
+function Expiry({ record }: { record: Key }) {
+  const { expires } = record
+  if (expires === null) return t('admin.neverExpires')
+  return hasExpired(record) ? t('admin.expiredOn', { date: moment(expires) }) : moment(expires)
+}
+
+function Revoke({ record, onClose }: { record: Key; onClose: () => void }) {
+  const queries = useQueryClient()
+  function revoke() {
+    const { id } = record
+    const key = keyFor('admin')
+    const refresh = () => void queries.invalidateQueries({ queryKey: ['admin'] })
+    runOperation({
+      service: 'admin',
+      subjects: [`key:${id}`],
+      pending: t('admin.revoking', { id }),
+      failed: (reason) => t('admin.revokeFailed', { id, reason }),
+      onFailed: refresh,
+      async run() {
+        await callApi('POST /api/v1/admin/revoke', { query: { id }, ...(key === undefined ? {} : { key }) })
+        refresh()
+        return { text: t('admin.revoked', { id }) }
+      },
+    })
+    onClose()
+  }
+  return (
+    <Dialog title={t('admin.revokeTitle', { id: record.id })} onClose={onClose}>
+      <p>{t('admin.revokeText', { account: record.account })}</p>
+      <div className="row end">
+        <button type="button" className="button" onClick={onClose}>
+          {t('app.cancel')}
+        </button>
+        <button type="button" className="button danger" onClick={revoke}>
+          {t('admin.revoke')}
+        </button>
+      </div>
+    </Dialog>
+  )
+}

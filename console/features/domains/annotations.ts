@@ -1,0 +1,159 @@
+import { untilAnswered } from '../../api/retry.ts'
+import { isSameOwner, useOwner, type Owner } from '../../api/scope.ts'
+import { keyFor, onSignOut } from '../../api/session.ts'
+import { runOperation, type OperationSpec, type OperationHandle } from '../work/operations.ts'
+import { createStore, useStore } from '../../base/store.ts'
+import { guardWork } from '../../base/unsaved-work.ts'
+import { t } from '../../i18n/index.ts'
+import { storeChanges } from './changes.ts'
+import { showCurrent, subjectOf } from './marks.ts'
+import {
+  currentRecord,
+  applyPending,
+  nextUpdateId,
+  recordSent,
+  recordStored,
+  revertPending,
+} from './optimistic-updates.ts'
+import { readRecord } from './read-record.ts'
+import type { DomainRecord } from './records.ts'
+import '../../i18n/texts/sheet.ts'
+
+/** A note or tags. */
+type Annotation = { readonly note: string } | { readonly tags: string[] }
+
+/** Attempts while others change the record in other ways. */
+const MAX_ATTEMPTS = 5
+/** Maximum number of texts that are kept; the oldest are dropped. */
+const MAX_DRAFTS = 50
+
+/** A note that could not be saved, for its author only. */
+interface UnsavedNote {
+  readonly name: string
+  readonly text: string
+  readonly author: Owner
+}
+
+/** Oldest first, so that no text is lost. */
+const unsavedNotes = createStore<readonly UnsavedNote[]>([])
+
+const isOf =
+  (name: string, author: Owner) =>
+  (one: UnsavedNote): boolean =>
+    one.name === name && isSameOwner(one.author, author)
+
+guardWork(() => {
+  const user = keyFor('domainwatch')
+  // After a rejection, the author may come back with another key.
+  return unsavedNotes.get().some(({ author }) => user === undefined || isSameOwner(author, user))
+})
+
+onSignOut(() => unsavedNotes.set([]))
+
+/** The text of the user for the note of a record that could not be saved. */
+export function useUnsavedNote(name: string): string | undefined {
+  const isMine = isOf(name, useOwner('domainwatch'))
+  return useStore(unsavedNotes).find(isMine)?.text
+}
+
+/** Keeps a text that could not be saved; undefined drops it. */
+export function keepNote(name: string, author: Owner, text: string | undefined): void {
+  const notes = unsavedNotes.get()
+  const isMine = isOf(name, author)
+  const others = notes.some(isMine) ? notes.filter((one) => !isMine(one)) : notes
+  unsavedNotes.set(text === undefined ? others : [...others, { name, text, author }].slice(-MAX_DRAFTS))
+}
+
+/**
+ * Replaces the note of a record, unless a colleague has changed it.
+ * @param from the note that the user saw before editing it
+ * @param author who was signed in when it was edited: fields also save when a key is removed
+ */
+export function setNote(
+  record: DomainRecord,
+  author: Owner,
+  from: string,
+  note: string,
+): OperationHandle | undefined {
+  const { name } = record
+  const text = note.trim()
+  keepNote(name, author, undefined)
+  if (text === from) return undefined
+  const handle = annotate(record, author, { note: from }, { note: text })
+  if (handle === undefined) keepNote(name, author, text)
+  void handle?.settled.then((state) => {
+    // A newer text is not replaced by an older one.
+    if (state === 'failed' && !unsavedNotes.get().some(isOf(name, author))) keepNote(name, author, text)
+  })
+  return handle
+}
+
+/** Replaces the tags of a record, unless a colleague has changed them. */
+export const setTags = (record: DomainRecord, author: Owner, tags: string[]): OperationHandle | undefined =>
+  annotate(record, author, { tags: record.tags ?? [] }, { tags })
+
+function annotate(
+  record: DomainRecord,
+  author: Owner,
+  from: Annotation,
+  to: Annotation,
+): OperationHandle | undefined {
+  if (JSON.stringify(from) === JSON.stringify(to)) return undefined
+  return runOperation({
+    ...annotating(record, author, from, to),
+    undo: () => annotating(record, author, to, from),
+  })
+}
+
+function annotating(record: DomainRecord, author: Owner, from: Annotation, to: Annotation): OperationSpec {
+  const { name } = record
+  const isForeign = author !== keyFor('domainwatch')
+  const updateId = nextUpdateId()
+  const what = t('note' in to ? 'note.ofNote' : 'note.ofTags', { name: `${name}.cl` })
+  const doing = t('note.saving', { what })
+  if (!isForeign) applyPending(updateId, [currentRecord(record)], () => to)
+  return {
+    service: 'domainwatch',
+    subjects: [subjectOf(name)],
+    isForeign,
+    pending: doing,
+    failed: (reason) => t('note.failed', { what, reason }),
+    onFailed: () => revertPending(updateId, [name]),
+    async run(tell) {
+      recordSent(updateId, new Map([[name, to]]))
+      await untilAnswered(
+        () => store(name, author, from, to),
+        () => tell(t('operation.held', { text: doing })),
+      )
+      recordStored(updateId, new Map([[name, to]]))
+      return { text: t('note.saved', { what }) }
+    },
+  }
+}
+
+/** Safe to repeat: what an earlier attempt stored is left as it is. */
+async function store(name: string, key: string | undefined, from: Annotation, to: Annotation): Promise<void> {
+  let now = await readRecord(name, undefined, key)
+  for (let attempt = 1; ; attempt++) {
+    if (now === null) throw new Error(t('domains.gone'))
+    const present = 'note' in to ? { note: now.note ?? '' } : { tags: now.tags ?? [] }
+    if (JSON.stringify(present) === JSON.stringify(to)) return
+    if (JSON.stringify(present) !== JSON.stringify(from)) {
+      showCurrent(now)
+      throw new Error(t('note.changed', { text: textOf(present) }))
+    }
+    // It must not change between reading and storing, either.
+    const refused = await storeChanges([{ domain: name, set: to, expect: { date_mod: now.date_mod } }], key)
+    const [refusal] = refused.values()
+    if (refusal === undefined) return
+    showCurrent(refusal.record)
+    if (refusal.record === undefined || attempt === MAX_ATTEMPTS) throw new Error(refusal.reason)
+    // Perhaps only something else of it has changed.
+    now = refusal.record
+  }
+}
+
+function textOf(annotation: Annotation): string {
+  const text = 'note' in annotation ? annotation.note : annotation.tags.join(', ')
+  return text === '' ? '–' : `«${text}»`
+}

@@ -1,0 +1,51 @@
+import { useStore } from '../../base/store.ts'
+import { Icon } from '../../design/icon.tsx'
+import { Menu } from '../../design/menu.tsx'
+import { t } from '../../i18n/index.ts'
+import { COLUMN_IDS, COLUMNS, type ColumnId } from './columns.ts'
+import { DENSITIES, preferTable, tablePreferences } from './table-preferences.ts'
+
+/** Which columns the table shows, and how close its rows are. */
+export default function ColumnsMenu({ columns }: { columns: readonly ColumnId[] }) {
+  const { columns: chosen, widths, density } = useStore(tablePreferences)
+  const toggle = (id: ColumnId, isOn: boolean) =>
+    preferTable({
+      columns: COLUMN_IDS.filter((one) => (one === id ? isOn : columns.includes(one))),
+    })
+  const isOwn = chosen !== undefined || Object.keys(widths).length > 0
+  return (
+    <Menu label={t('columns.title')} icon="columns">
+      {COLUMN_IDS.map((id) => (
+        <label key={id} className="check">
+          <input
+            type="checkbox"
+            checked={columns.includes(id)}
+            disabled={id === 'name'}
+            onChange={(event) => toggle(id, event.target.checked)}
+          />
+          {t(COLUMNS[id].label)}
+        </label>
+      ))}
+      <fieldset className="densities">
+        <legend className="visually-hidden">{t('columns.density')}</legend>
+        {DENSITIES.map((one) => (
+          <label key={one} className="check">
+            <input
+              type="radio"
+              name="density"
+              checked={density === one}
+              onChange={() => preferTable({ density: one })}
+            />
+            {t(`columns.${one}`)}
+          </label>
+        ))}
+      </fieldset>
+      {isOwn && (
+        <button type="button" data-closes onClick={() => preferTable({ columns: undefined, widths: {} })}>
+          <Icon name="undo" />
+          {t('columns.reset')}
+        </button>
+      )}
+    </Menu>
+  )
+}

@@ -1,0 +1,47 @@
+import { Icon } from '../../design/icon.tsx'
+import { t } from '../../i18n/index.ts'
+import type { DomainRecord } from './records.ts'
+
+/** Tags that fit in a row; the details show all. */
+const MAX_TAGS = 2
+
+/** Annotations of a name: who holds it, whether it has a note, who has decided, and its tags, which may be cut off. */
+export function DecisionTags({
+  record: { tags = [], note = '', seen, seen_by: by, seen_at: at, claimed_by: holder },
+}: {
+  record: DomainRecord
+}) {
+  const decided = t('columns.seenBy', { account: by ?? '–', at: at ?? '' })
+  return (
+    <>
+      {holder !== undefined && holder !== null && (
+        <span className="tag shortens" title={t('columns.heldBy', { account: holder })}>
+          <Icon name="person" />
+          <span>{t('columns.heldBy', { account: holder })}</span>
+        </span>
+      )}
+      {note !== '' && (
+        <span className="tag" title={note}>
+          <Icon name="note" />
+          <span className="visually-hidden">{t('columns.note', { note })}</span>
+        </span>
+      )}
+      {seen === 1 && (
+        <span className="tag" title={decided}>
+          <Icon name="check" />
+          <span className="visually-hidden">{decided}</span>
+        </span>
+      )}
+      {tags.slice(0, MAX_TAGS).map((tag) => (
+        <span key={tag} className="tag own shortens" title={tag}>
+          <span>{tag}</span>
+        </span>
+      ))}
+      {tags.length > MAX_TAGS && (
+        <span className="tag" title={tags.join(', ')}>
+          +{tags.length - MAX_TAGS}
+        </span>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,87 @@
+import { useQuery } from '@tanstack/react-query'
+import { ApiError, callApi } from '../../api/client.ts'
+import { errorMessage } from '../../api/error-message.ts'
+import { Icon } from '../../design/icon.tsx'
+import { QueryError } from '../../design/query-result.tsx'
+import { t } from '../../i18n/index.ts'
+import '../../i18n/texts/sheet.ts'
+import './dns-lookup.css'
+
+type Outcome =
+  | { readonly kind: 'servers'; readonly servers: readonly string[] }
+  | { readonly kind: 'no-such-name' }
+  /** The look-up failed, which says nothing about the name. */
+  | { readonly kind: 'unknown'; readonly error: ApiError }
+
+const FRESH_MS = 60_000
+
+export function useDnsLookup(name: string, isWanted = true) {
+  return useQuery({
+    queryKey: ['domains', 'dns', name],
+    enabled: isWanted,
+    staleTime: FRESH_MS,
+    retry: false,
+    queryFn: async ({ signal }): Promise<Outcome> => {
+      try {
+        const { data } = await callApi('GET /api/v1/domainwatch/dns', {
+          query: { domain: `${name}.cl` },
+          signal,
+        })
+        return { kind: 'servers', servers: data.dns }
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        if (error.code === 'domain_not_found') return { kind: 'no-such-name' }
+        if (error.status >= 502 && error.status <= 504) return { kind: 'unknown', error }
+        throw error
+      }
+    },
+  })
+}
+
+export function DnsLookup({ name }: { name: string }) {
+  const query = useDnsLookup(name)
+  const { data, error, isFetching, refetch } = query
+  return (
+    <section className="stack" aria-busy={isFetching}>
+      <div className="row">
+        <h3 className="grow">{t('sheet.dns')}</h3>
+        <button type="button" className="button quiet" disabled={isFetching} onClick={() => void refetch()}>
+          {t('sheet.ask')}
+        </button>
+      </div>
+      <div aria-live="polite">
+        <QueryError of={query} />
+        {data === undefined && error === null && <p className="muted">{t('sheet.dnsAsking')}</p>}
+        {data !== undefined && <DnsOutcome outcome={data} />}
+      </div>
+    </section>
+  )
+}
+
+export function DnsOutcome({ outcome }: { outcome: Outcome }) {
+  switch (outcome.kind) {
+    case 'no-such-name':
+      return (
+        <p className="tag free said">
+          <Icon name="check" />
+          {t('sheet.dnsGone')}
+        </p>
+      )
+    case 'unknown':
+      return (
+        <div className="callout unknown">
+          <p>{t('sheet.dnsUnknown', { msg: errorMessage(outcome.error) })}</p>
+          <p className="muted">{t('sheet.dnsUnknownHint')}</p>
+        </div>
+      )
+    case 'servers':
+      if (outcome.servers.length === 0) return <p>{t('sheet.dnsNone')}</p>
+      return (
+        <ul className="servers mono">
+          {outcome.servers.map((server) => (
+            <li key={server}>{server}</li>
+          ))}
+        </ul>
+      )
+  }
+}

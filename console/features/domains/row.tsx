@@ -1,0 +1,116 @@
+import { memo } from 'react'
+import { t } from '../../i18n/index.ts'
+import { CELLS } from './cells.tsx'
+import type { ColumnId } from './columns.ts'
+import type { DomainRecord } from './records.ts'
+import type { TimeLeft } from './time-left.ts'
+import type { SortColumn } from './sorting.ts'
+
+export interface TableActions {
+  readonly open: (record: DomainRecord) => void
+  readonly toggle: (record: DomainRecord, index: number, isRange: boolean) => void
+  readonly sort: (column: SortColumn) => void
+  readonly nextStretch: (cursor: string) => void
+}
+
+interface Props {
+  readonly columns: readonly ColumnId[]
+  readonly index: number
+  readonly top: number
+  readonly height: number
+  readonly record: DomainRecord | undefined
+  readonly match: string
+  readonly isAscii: boolean
+  /** It was changed by someone while visible. */
+  readonly isFresh: boolean
+  readonly isActive: boolean
+  readonly isSelected: boolean
+  /** It has a change that is not stored yet. */
+  readonly isPending: boolean
+  readonly left: TimeLeft | undefined
+  readonly actions: TableActions
+  readonly onActive: (index: number) => void
+}
+
+export const Row = memo(function Row(props: Props) {
+  const {
+    columns,
+    index,
+    top,
+    height,
+    record,
+    match,
+    isAscii,
+    isFresh,
+    isActive,
+    isSelected,
+    isPending,
+    left,
+    actions,
+    onActive,
+  } = props
+  const place = { transform: `translateY(${top}px)`, height }
+  if (record === undefined) {
+    return (
+      <div className="table-row" role="row" aria-rowindex={index + 2} id={`row-${index}`} style={place}>
+        <span role="gridcell" className="filler">
+          <span className="bone" />
+        </span>
+      </div>
+    )
+  }
+  const states = [
+    isActive ? ' active' : '',
+    isFresh ? ' fresh' : '',
+    isPending ? ' pending' : '',
+    record.discarded === 1 ? ' discarded' : '',
+  ]
+  return (
+    <div
+      className={`table-row${states.join('')}`}
+      role="row"
+      id={`row-${index}`}
+      aria-rowindex={index + 2}
+      aria-selected={isSelected}
+      aria-busy={isPending}
+      style={place}
+      onClick={(event) => {
+        const isPick = event.shiftKey || event.metaKey || event.ctrlKey
+        // Opening the details moves the table: the second click of a double click would hit another row.
+        if (event.detail > 1 && !isPick) return
+        onActive(index)
+        if (isPick) {
+          dropTextSelection(event)
+          actions.toggle(record, index, event.shiftKey)
+        } else actions.open(record)
+      }}
+    >
+      <span
+        role="gridcell"
+        className="pick"
+        onClick={(event) => {
+          event.stopPropagation()
+          onActive(index)
+          dropTextSelection(event)
+          actions.toggle(record, index, event.shiftKey)
+        }}
+      >
+        <span className={isSelected ? 'box-mark on' : 'box-mark'} aria-hidden="true" />
+        <span className="visually-hidden">{t('domains.select')}</span>
+      </span>
+      {columns.map((id) => {
+        const { className, content, title } = CELLS[id]
+        return (
+          <span key={id} role="gridcell" className={className} title={title?.(record)}>
+            {content({ record, match, isAscii, left })}
+          </span>
+        )
+      })}
+    </div>
+  )
+})
+
+/** Browsers select the text between two clicks with Shift. */
+function dropTextSelection({ shiftKey }: { readonly shiftKey: boolean }): void {
+  if (shiftKey) getSelection()?.removeAllRanges()
+}

@@ -1,0 +1,72 @@
+import { loadChunk } from '../../api/chunk.ts'
+import { showError } from '../../design/toasts.tsx'
+import { usePermissions } from '../../api/scope.ts'
+import { Icon } from '../../design/icon.tsx'
+import { t, tn } from '../../i18n/index.ts'
+import type { Filters } from '../filters/filters.ts'
+import { bulk } from './chunks.ts'
+import { setMark } from './marks.ts'
+import type { Mark } from './optimistic-updates.ts'
+import type { Selection } from './selection.ts'
+
+interface Props {
+  readonly selection: Selection
+  readonly filters: Filters
+  /** Number of records of the view; undefined if not counted. */
+  readonly total: number | undefined
+}
+
+/** Actions on all selected records. Records that could not be changed are selected again. */
+export default function SelectionBar({ selection, filters, total }: Props) {
+  const { records, isBusy, isWhole, addWhole, clear, add } = selection
+  const isLocked = !usePermissions()('writeDomains')
+  const act = (mark: Mark, value: 0 | 1) => () => {
+    if (isBusy) return
+    if (!isWhole) {
+      clear()
+      setMark([...records.values()], mark, value, add)
+      return
+    }
+    // What cannot be started stays selected.
+    loadChunk(bulk).then(({ setMarkOfView }) => {
+      if (setMarkOfView(filters, mark, value) !== undefined) clear()
+    }, showError)
+  }
+  const label = isBusy ? t('domains.selecting') : countText(isWhole, records.size, total)
+  const isMore = total === undefined || total > records.size
+  return (
+    <div className="selection" role="region" aria-label={label} aria-busy={isBusy}>
+      <strong className="figures" role="status">
+        {isBusy && <span className="spinner" />} {label}
+      </strong>
+      {!isWhole && isMore && (
+        <button type="button" className="button quiet" disabled={isBusy} onClick={addWhole}>
+          {total === undefined ? t('bulk.selectView') : t('bulk.selectAll', { n: total })}
+        </button>
+      )}
+      <button type="button" className="button" disabled={isBusy || isLocked} onClick={act('revision', 1)}>
+        <Icon name="flag" />
+        {t('domains.toReview')}
+      </button>
+      <button type="button" className="button" disabled={isBusy || isLocked} onClick={act('revision', 0)}>
+        {t('domains.fromReview')}
+      </button>
+      <button type="button" className="button" disabled={isBusy || isLocked} onClick={act('discarded', 1)}>
+        <Icon name="trash" />
+        {t('domains.discard')}
+      </button>
+      <button type="button" className="button" disabled={isBusy || isLocked} onClick={act('discarded', 0)}>
+        <Icon name="undo" />
+        {t('domains.takeBack')}
+      </button>
+      <button type="button" className="button quiet" onClick={clear}>
+        {t('domains.clearSelection')}
+      </button>
+    </div>
+  )
+}
+
+function countText(isWhole: boolean, selected: number, total: number | undefined): string {
+  if (!isWhole) return tn('domains.selected', selected)
+  return total === undefined ? t('bulk.view') : tn('domains.selected', total)
+}

@@ -1,0 +1,174 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import { usePermissions } from '../../api/scope.ts'
+import { takesLetters } from '../../base/shortcuts.ts'
+import { useStore } from '../../base/store.ts'
+import { onFirstClick } from '../../design/first-click.ts'
+import { Icon } from '../../design/icon.tsx'
+import { QueryError } from '../../design/query-result.tsx'
+import { CopyButton } from '../../design/copy-button.tsx'
+import { Notice } from '../../design/notice.tsx'
+import { t } from '../../i18n/index.ts'
+import { DnsLookup } from './dns-lookup.tsx'
+import { DomainHistory } from './history.tsx'
+import { useTimeLeft } from './time-left.ts'
+import { Lookalikes } from './lookalikes.tsx'
+import { MarkTags, StatusTag } from './status-tags.tsx'
+import { setMark } from './marks.ts'
+import { DomainName } from './domain-name.tsx'
+import { NoteField } from './note-field.tsx'
+import { changedRecords, patched, patches } from './optimistic-updates.ts'
+import { readRecord } from './read-record.ts'
+import { aLabelOf, type DomainRecord } from './records.ts'
+import { TagField } from './tag-field.tsx'
+import '../../i18n/texts/sheet.ts'
+import './sheet.css'
+
+interface Props {
+  readonly name: string
+  readonly onClose: () => void
+  /** Steps to the next or previous row of the table. */
+  readonly onStep: (by: 1 | -1) => void
+}
+
+/** The details of a domain, next to the table. */
+export default function Sheet({ name, onClose, onStep }: Props) {
+  const title = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    const before = document.activeElement
+    // The code of the details may come while the user types elsewhere.
+    if (!takesLetters(before)) title.current?.focus({ preventScroll: true })
+    return () => {
+      const isLost = document.activeElement === null || document.activeElement === document.body
+      if (isLost && before instanceof HTMLElement) before.focus({ preventScroll: true })
+    }
+  }, [])
+  return (
+    <aside className="sheet" aria-label={t('sheet.label', { name: `${name}.cl` })}>
+      <header className="sheet-head">
+        <h2 ref={title} tabIndex={-1} className="grow">
+          <DomainName name={name} />
+        </h2>
+        <button
+          type="button"
+          className="button quiet icon"
+          aria-label={t('sheet.previous')}
+          onClick={() => onStep(-1)}
+        >
+          <Icon name="up" />
+        </button>
+        <button
+          type="button"
+          className="button quiet icon"
+          aria-label={t('sheet.next')}
+          onClick={() => onStep(1)}
+        >
+          <Icon name="down" />
+        </button>
+        <button type="button" className="button quiet icon" aria-label={t('app.close')} onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </header>
+      <RecordPart name={name} />
+      <DnsLookup name={name} />
+      <DomainHistory name={name} />
+      <Lookalikes name={name} />
+    </aside>
+  )
+}
+
+function useRecord(name: string) {
+  const query = useQuery({
+    queryKey: ['domains', 'record', name],
+    queryFn: ({ signal }) => readRecord(name, signal),
+  })
+  const over = useStore(patches)
+  const isPatched = over.has(name)
+  const wasPatched = useRef(isPatched)
+  const { refetch } = query
+  useEffect(() => {
+    // The table has reloaded it and dropped its local changes, so the record read here is older.
+    if (wasPatched.current && !isPatched) void refetch()
+    wasPatched.current = isPatched
+  }, [isPatched, refetch])
+  const fresh = useStore(changedRecords).get(name)
+  return { ...query, record: query.data ? patched({ ...query.data, ...fresh }, over) : query.data }
+}
+
+function RecordPart({ name }: { name: string }) {
+  const { record, ...query } = useRecord(name)
+  if (record === null) return <Notice icon="search" title={t('domains.gone')} />
+  if (record === undefined && query.error === null) return <div className="bone" />
+  return (
+    <>
+      <QueryError of={query} />
+      {record !== undefined && <RecordFacts record={record} />}
+    </>
+  )
+}
+
+function RecordFacts({ record }: { record: DomainRecord }) {
+  const isLocked = !usePermissions()('writeDomains')
+  const left = useTimeLeft(record.discarded === 1 ? [record.name] : [])(record.name)
+  const ascii = aLabelOf(record.name)
+  return (
+    <section className="stack">
+      <div className="row">
+        <StatusTag status={record.status} />
+        <MarkTags record={record} left={left} />
+      </div>
+      <div className="row">
+        <button
+          type="button"
+          className="button"
+          disabled={isLocked}
+          aria-pressed={record.revision === 1}
+          onClick={onFirstClick(() => setMark([record], 'revision', record.revision === 1 ? 0 : 1))}
+        >
+          <Icon name="flag" />
+          {t(record.revision === 1 ? 'domains.fromReview' : 'domains.toReview')}
+        </button>
+        <button
+          type="button"
+          className="button"
+          disabled={isLocked}
+          onClick={onFirstClick(() => setMark([record], 'discarded', record.discarded === 1 ? 0 : 1))}
+        >
+          <Icon name={record.discarded === 1 ? 'undo' : 'trash'} />
+          {t(record.discarded === 1 ? 'domains.takeBack' : 'domains.discard')}
+        </button>
+        <CopyButton text={`${record.name}.cl`} isPlain />
+      </div>
+      <dl className="facts">
+        {ascii !== undefined && (
+          <>
+            <dt>{t('sheet.ascii')}</dt>
+            <dd className="mono">{ascii}.cl</dd>
+          </>
+        )}
+        <dt>{t('domains.length')}</dt>
+        <dd className="figures">{record.length}</dd>
+        <dt>{t('domains.agent')}</dt>
+        <dd>{record.agent}</dd>
+        <dt>{t('domains.date')}</dt>
+        <dd className="mono">{record.date_reg}</dd>
+        <dt>{t('domains.changed')}</dt>
+        <dd className="mono">{record.date_mod}</dd>
+        {typeof record.deleted_at === 'string' && (
+          <>
+            <dt>{t('sheet.deletedAt')}</dt>
+            <dd className="mono">{record.deleted_at}</dd>
+          </>
+        )}
+        <dt>{t('sheet.seen')}</dt>
+        <dd>
+          {typeof record.seen_by === 'string'
+            ? t('sheet.seenBy', { account: record.seen_by, date: record.seen_at ?? '' })
+            : t('sheet.notSeen')}
+        </dd>
+      </dl>
+      <NoteField record={record} isLocked={isLocked} />
+      <TagField record={record} isLocked={isLocked} />
+    </section>
+  )
+}

@@ -1,0 +1,108 @@
+import { useRef, type KeyboardEvent, type PointerEvent, type ReactNode } from 'react'
+import { Icon } from '../../design/icon.tsx'
+import { t } from '../../i18n/index.ts'
+import { COLUMNS, MAX_WIDTH, MIN_WIDTH, type ColumnId } from './columns.ts'
+import type { Filters } from '../filters/filters.ts'
+import { sortOf, type SortColumn } from './sorting.ts'
+import { preferTable, showWidth, tablePreferences } from './table-preferences.ts'
+
+/** Pixels per press of an arrow key. */
+const STEP = 16
+
+/** The column headers: a click sorts, dragging an edge resizes. */
+export function TableHead(props: {
+  columns: readonly ColumnId[]
+  filters: Filters
+  onSort: (column: SortColumn) => void
+  /** Selects rows. */
+  children: ReactNode
+}) {
+  const { columns, filters, onSort, children } = props
+  const sorted = sortOf(filters)
+  return (
+    <div className="table-head" role="row">
+      <span role="columnheader" className="pick">
+        {children}
+      </span>
+      {columns.map((id) => {
+        const { label, isFigure, sort } = COLUMNS[id]
+        const isSorted = sort !== undefined && sort === sorted.column
+        return (
+          <span
+            key={id}
+            role="columnheader"
+            className={isFigure === true ? 'right' : undefined}
+            aria-sort={isSorted ? (sorted.isAscending ? 'ascending' : 'descending') : undefined}
+          >
+            {sort === undefined ? (
+              <span className="head-label">{t(label)}</span>
+            ) : (
+              <button
+                type="button"
+                className={isSorted ? 'sort on' : 'sort'}
+                tabIndex={-1}
+                onClick={() => onSort(sort)}
+              >
+                <span className="head-label">{t(label)}</span>
+                {isSorted && <Icon name={sorted.isAscending ? 'up' : 'down'} />}
+              </button>
+            )}
+            <Edge id={id} label={t(label)} />
+          </span>
+        )
+      })}
+    </div>
+  )
+}
+
+/** The right edge of a column. Arrow keys move it, too; Home and a double click reset the width. */
+function Edge({ id, label }: { id: ColumnId; label: string }) {
+  const edge = useRef<HTMLSpanElement>(null)
+  const begun = useRef({ x: 0, width: 0 })
+  const now = () => edge.current?.parentElement?.getBoundingClientRect().width ?? COLUMNS[id].least
+  const keep = () => preferTable({ widths: tablePreferences.get().widths })
+  const reset = () => {
+    showWidth(id, undefined)
+    keep()
+  }
+  const press = (event: KeyboardEvent) => {
+    const by = event.key === 'ArrowRight' ? STEP : event.key === 'ArrowLeft' ? -STEP : undefined
+    if (event.key === 'Home') reset()
+    else if (by === undefined) return
+    else {
+      showWidth(id, now() + by)
+      keep()
+    }
+    event.preventDefault()
+    // Otherwise the table would scroll.
+    event.stopPropagation()
+  }
+  const grab = (event: PointerEvent) => {
+    if (event.button !== 0) return
+    event.preventDefault()
+    edge.current?.setPointerCapture(event.pointerId)
+    begun.current = { x: event.clientX, width: now() }
+  }
+  const drag = (event: PointerEvent) => {
+    if (edge.current?.hasPointerCapture(event.pointerId) !== true) return
+    showWidth(id, begun.current.width + event.clientX - begun.current.x)
+  }
+  return (
+    <span
+      ref={edge}
+      className="edge"
+      role="separator"
+      tabIndex={0}
+      aria-orientation="vertical"
+      aria-label={t('columns.width', { name: label })}
+      aria-valuenow={tablePreferences.get().widths[id] ?? COLUMNS[id].least}
+      aria-valuemin={MIN_WIDTH}
+      aria-valuemax={MAX_WIDTH}
+      onKeyDown={press}
+      onPointerDown={grab}
+      onPointerMove={drag}
+      onLostPointerCapture={keep}
+      onDoubleClick={reset}
+    />
+  )
+}

@@ -1,0 +1,257 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useLayoutEffect, useRef, useState, type CSSProperties, type KeyboardEvent } from 'react'
+import { useIsNarrow } from '../../base/screen-width.ts'
+import { usePendingSubjects } from '../work/operations.ts'
+import { useStore } from '../../base/store.ts'
+import { ErrorNotice, Notice } from '../../design/notice.tsx'
+import { t } from '../../i18n/index.ts'
+import { useTimeLeft } from './time-left.ts'
+import type { Filters } from '../filters/filters.ts'
+import { subjectOf } from './marks.ts'
+import { changedRecords, patched, patches } from './optimistic-updates.ts'
+import { layoutOf, type ColumnId } from './columns.ts'
+import { PAGE_ROWS, SECTION_ROWS, type Rows } from './row-pages.ts'
+import type { DomainRecord } from './records.ts'
+import { Row, type TableActions } from './row.tsx'
+import { TableHead } from './table-head.tsx'
+import { ROW_HEIGHTS, tablePreferences } from './table-preferences.ts'
+import { useViewRows, type PagingOrder } from './view-rows.ts'
+import './table.css'
+
+const OVERSCAN = 8
+/** Height of the two-line rows on phones. */
+const NARROW_ROW = 60
+const HEAD = 36
+
+export interface LoadedRows {
+  readonly count: number
+  readonly at: (index: number) => DomainRecord | undefined
+  /** Whether the rows are still those of the previous filters. */
+  readonly isStale: boolean
+  readonly pagingOrder: PagingOrder
+}
+
+interface Props {
+  readonly filters: Filters
+  /** The cursor where the shown section of the list starts. */
+  readonly start: string | undefined
+  /** Number of records of the view, once counted. */
+  readonly total: number | undefined
+  readonly columns: readonly ColumnId[]
+  readonly selected: ReadonlyMap<string, DomainRecord>
+  readonly isAscii: boolean
+  readonly active: number
+  readonly onActive: (index: number) => void
+  readonly actions: TableActions
+  /** Selects these rows, or clears the selection. */
+  readonly onSelectLoaded: (records: readonly DomainRecord[]) => void
+  /** Reports the number of loaded rows, undefined while they are those of the previous filters. */
+  readonly onCount: (count: number | undefined, isAll: boolean) => void
+  /** Reports the loaded rows, for navigation elsewhere. */
+  readonly onRows: (rows: LoadedRows) => void
+}
+
+/** React's types lack custom properties. */
+type Style = CSSProperties & Readonly<Record<`--${string}`, string>>
+
+export function DomainTable(props: Props) {
+  const { filters, start, total, columns, selected, isAscii, active } = props
+  const { onActive, actions, onSelectLoaded, onCount, onRows } = props
+  const isNarrow = useIsNarrow()
+  const scroller = useRef<HTMLDivElement>(null)
+  const [seen, setSeen] = useState({ first: 0, last: 40 })
+  const { density, widths } = useStore(tablePreferences)
+  const height = isNarrow ? NARROW_ROW : ROW_HEIGHTS[density]
+  const head = isNarrow ? 0 : HEAD
+  const { template, least } = layoutOf(columns, widths)
+  const rows = useViewRows(filters, start, total, seen, move)
+  const over = useStore(patches)
+  const fresh = useStore(changedRecords)
+  const pending = usePendingSubjects()
+  const at = (index: number) => {
+    const record = rows.at(index)
+    if (record === undefined) return undefined
+    const changed = fresh.get(record.name)
+    // Events lack some fields of rows.
+    return patched(changed === undefined ? record : { ...record, ...changed }, over)
+  }
+  const virtualizer = useVirtualizer({
+    count: rows.count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => height,
+    overscan: OVERSCAN,
+    paddingStart: head,
+    scrollPaddingStart: head,
+  })
+  const items = virtualizer.getVirtualItems()
+  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 40]
+  useEffect(() => {
+    // Prefetches the next page.
+    setSeen((old) => {
+      const ahead = last + PAGE_ROWS / 2
+      return old.first === first && old.last === ahead ? old : { first, last: ahead }
+    })
+  }, [first, last])
+  useEffect(() => virtualizer.measure(), [height, virtualizer])
+  useEffect(() => {
+    // Shortcuts of the details scroll it, too.
+    if (active >= 0 && active < rows.count) virtualizer.scrollToIndex(active)
+  }, [active])
+  const identity = JSON.stringify([filters, start])
+  useEffect(() => {
+    scroller.current?.scrollTo(0, 0)
+  }, [identity])
+  useEffect(() => {
+    if (rows.isStale) onCount(undefined, false)
+    else onCount(rows.count, rows.total !== undefined)
+  }, [rows.count, rows.total, rows.isStale, onCount])
+  // Keys act on the rows that are shown.
+  useLayoutEffect(() =>
+    onRows({ at, count: rows.count, isStale: rows.isStale, pagingOrder: rows.pagingOrder }),
+  )
+  const inSight = items.map(({ index }) => at(index)).filter((record) => record !== undefined)
+  const timeLeft = useTimeLeft(inSight.filter((one) => one.discarded === 1).map(({ name }) => name))
+
+  function move(to: number) {
+    const index = Math.max(0, to)
+    onActive(index)
+    virtualizer.scrollToIndex(index)
+  }
+
+  function press(event: KeyboardEvent) {
+    if ((event.ctrlKey || event.metaKey) && event.key === 'a') {
+      event.preventDefault()
+      onSelectLoaded(loadedRows(rows))
+      return
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / height) - 2)
+    // The rows of the previous filters are not those that the user means.
+    const record = rows.isStale ? undefined : at(active)
+    const moves: Record<string, number> = {
+      ArrowDown: active + 1,
+      ArrowUp: active - 1,
+      PageDown: active + page,
+      PageUp: active - page,
+    }
+    const to = moves[event.key]
+    if (to !== undefined) move(Math.min(rows.count - 1, to))
+    else if (event.key === 'Home') {
+      rows.toStart()
+      move(0)
+    } else if (event.key === 'End') rows.toEnd()
+    else if (event.key === 'Enter' && record !== undefined) actions.open(record)
+    else if (event.key === ' ' && record !== undefined) actions.toggle(record, active, event.shiftKey)
+    else return
+    event.preventDefault()
+  }
+
+  const style: Style = { '--columns': template, '--least': `${least}px` }
+  return (
+    <div
+      ref={scroller}
+      className={rows.isStale ? 'table stale' : 'table'}
+      role="grid"
+      aria-label={t('domains.table')}
+      aria-rowcount={rows.total ?? -1}
+      aria-multiselectable="true"
+      aria-busy={rows.isFirst || rows.isGoingToEnd}
+      style={style}
+      aria-activedescendant={rows.count > 0 && active >= 0 ? `row-${active}` : undefined}
+      tabIndex={0}
+      onKeyDown={press}
+    >
+      <TableHead columns={columns} filters={filters} onSort={actions.sort}>
+        <input
+          type="checkbox"
+          className="pick-all"
+          tabIndex={-1}
+          aria-label={t('domains.selectLoaded')}
+          disabled={rows.count === 0 || rows.isStale}
+          checked={selected.size > 0}
+          onChange={() => onSelectLoaded(selected.size > 0 ? [] : loadedRows(rows))}
+        />
+      </TableHead>
+      {rows.count > 0 && (
+        <div className="table-body" role="rowgroup" style={{ height: virtualizer.getTotalSize() }}>
+          {items.map((item) => {
+            const record = at(item.index)
+            return (
+              <Row
+                key={item.key}
+                columns={columns}
+                index={item.index}
+                top={item.start}
+                height={item.size}
+                record={record}
+                match={filters['agent'] === undefined ? (filters['search'] ?? '').toLowerCase() : ''}
+                isAscii={isAscii}
+                isFresh={record !== undefined && fresh.has(record.name)}
+                isActive={item.index === active}
+                isSelected={record !== undefined && selected.has(record.name)}
+                isPending={record !== undefined && pending.has(subjectOf(record.name))}
+                left={record?.discarded === 1 ? timeLeft(record.name) : undefined}
+                actions={actions}
+                onActive={onActive}
+              />
+            )
+          })}
+        </div>
+      )}
+      {rows.count === 0 && (
+        <div role="row" className="table-state">
+          <div role="gridcell">
+            {rows.error !== null ? (
+              <ErrorNotice error={rows.error} onRetry={rows.retry} />
+            ) : rows.isFirst ? (
+              <Bones />
+            ) : (
+              <Nothing isFiltered={Object.keys(filters).length > 0} />
+            )}
+          </div>
+        </div>
+      )}
+      {rows.isGoingToEnd && (
+        <p className="to-end" role="status">
+          <span className="spinner" /> {t('columns.toEnd')}
+        </p>
+      )}
+      {rows.nextSection !== undefined && (
+        <div role="row" className="table-state">
+          <div role="gridcell">
+            <p className="muted">{t('domains.segmentEnd', { n: SECTION_ROWS })}</p>
+            <button
+              type="button"
+              className="button"
+              onClick={() => actions.nextStretch(rows.nextSection ?? '')}
+            >
+              {t('domains.segmentNext')}
+            </button>
+          </div>
+        </div>
+      )}
+    </div>
+  )
+}
+
+function loadedRows({ count, at }: Rows): readonly DomainRecord[] {
+  return Array.from({ length: count }, (_, index) => at(index)).filter((record) => record !== undefined)
+}
+
+function Nothing({ isFiltered }: { isFiltered: boolean }) {
+  return isFiltered ? (
+    <Notice icon="search" title={t('domains.empty')} text={t('domains.emptyText')} />
+  ) : (
+    <Notice icon="globe" title={t('domains.none')} text={t('domains.noneText')} />
+  )
+}
+
+function Bones() {
+  return (
+    <div className="bones" role="status" aria-label={t('app.loading')}>
+      {Array.from({ length: 12 }, (_, i) => (
+        <div key={i} className="bone" style={{ width: `${30 + ((i * 37) % 45)}%` }} />
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,272 @@
+import { labelParameter } from '../../base/parameter-labels.ts'
+import { MAX_LABEL_CHARACTERS, MAX_PAGE_RECORDS, MAX_WORDS } from '../../base/constants.ts'
+import type { Operations } from '../../api/schema.ts'
+import type { TextKey } from '../../i18n/index.ts'
+import { bareName } from '../domains/bare-name.ts'
+
+/** Filters by their names in the API and in the URL. A set flag has an empty text. */
+export type Filters = Readonly<Record<string, string>>
+
+type Words = readonly [es: string, en: string]
+
+/** How the console shows one filter of the API. */
+export interface FilterField {
+  /**
+   * The words before the colon, in Spanish and in English; both are always understood. A flag is a word without a
+   * colon.
+   */
+  readonly words?: Words
+  /** The words after the colon, by the API's value. */
+  readonly values?: Readonly<Record<string, Words>>
+  /** Its name in forms and messages. */
+  readonly label?: TextKey
+  /** Its control in the filter form; filters without one have a control elsewhere. */
+  readonly control?: 'text' | 'number' | 'date' | 'yes-no'
+  /** The values that the API accepts. */
+  readonly accepts: Accepted
+}
+
+type Accepted =
+  | { readonly kind: 'text' | 'date' | 'flag' }
+  | { readonly kind: 'number'; readonly min: number; readonly max: number }
+  | { readonly kind: 'choice'; readonly values: readonly string[] }
+
+const TEXT: Accepted = { kind: 'text' }
+const DATE: Accepted = { kind: 'date' }
+const FLAG: Accepted = { kind: 'flag' }
+const LENGTH: Accepted = { kind: 'number', min: 1, max: MAX_LABEL_CHARACTERS }
+const NEWEST: Accepted = { kind: 'number', min: 1, max: MAX_PAGE_RECORDS }
+const WORDS: Accepted = { kind: 'number', min: 1, max: MAX_WORDS }
+const BIT: Accepted = { kind: 'choice', values: ['0', '1'] }
+const YES_NO = { '1': ['sí', 'yes'], '0': ['no', 'no'] } as const
+
+const date = (words: Words, label: TextKey): FilterField => ({ words, label, control: 'date', accepts: DATE })
+const yesNo = (words: Words, label: TextKey): FilterField => ({
+  words,
+  values: YES_NO,
+  label,
+  control: 'yes-no',
+  accepts: BIT,
+})
+
+type ListQuery = Operations['GET /api/v1/domainwatch/list']['query']
+type FilterName = Exclude<keyof ListQuery, 'limit' | 'cursor' | 'fields'>
+
+/** All filters of the API, in its order: a missing one does not compile. `search` is text without a word. */
+const FIELDS: Readonly<Record<FilterName, FilterField>> = {
+  search: { label: 'domains.search', accepts: TEXT },
+  agent: { words: ['en:agente', 'in:agent'], accepts: FLAG },
+  starts: { words: ['empieza', 'starts'], label: 'filter.starts', control: 'text', accepts: TEXT },
+  ends: { words: ['termina', 'ends'], label: 'filter.ends', control: 'text', accepts: TEXT },
+  pattern: { words: ['patrón', 'pattern'], label: 'filter.pattern', control: 'text', accepts: TEXT },
+  length: { words: ['largo', 'length'], label: 'domains.length', control: 'number', accepts: LENGTH },
+  min_length: { words: ['mínimo', 'min'], label: 'filter.min', control: 'number', accepts: LENGTH },
+  max_length: { words: ['máximo', 'max'], label: 'filter.max', control: 'number', accepts: LENGTH },
+  from: date(['desde', 'from'], 'filter.from'),
+  to: date(['hasta', 'to'], 'filter.to'),
+  modified_from: date(['cambiado-desde', 'changed-from'], 'filter.modifiedFrom'),
+  modified_to: date(['cambiado-hasta', 'changed-to'], 'filter.modifiedTo'),
+  deleted_from: date(['eliminado-desde', 'deleted-from'], 'filter.deletedFrom'),
+  deleted_to: date(['eliminado-hasta', 'deleted-to'], 'filter.deletedTo'),
+  hyphen: yesNo(['guion', 'hyphen'], 'filter.hyphen'),
+  digits: yesNo(['dígitos', 'digits'], 'filter.digits'),
+  idn: yesNo(['idn', 'idn'], 'filter.idn'),
+  status: {
+    words: ['estado', 'state'],
+    values: { '1': ['comprado', 'bought'], '0': ['libre', 'free'] },
+    accepts: BIT,
+  },
+  reserve: { words: ['es:reservado', 'is:reserved'], accepts: FLAG },
+  rev: { words: ['es:revisión', 'is:review'], accepts: FLAG },
+  dis: { words: ['es:descartado', 'is:discarded'], accepts: FLAG },
+  reserved: yesNo(['reservado', 'reserved'], 'domains.reserved'),
+  revision: yesNo(['revisión', 'review'], 'domains.review'),
+  discarded: yesNo(['descartado', 'discarded'], 'domains.discarded'),
+  seen: yesNo(['visto', 'seen'], 'filter.seen'),
+  tag: { words: ['etiqueta', 'tag'], label: 'filter.tag', control: 'text', accepts: TEXT },
+  words: { words: ['palabras', 'words'], label: 'filter.words', control: 'number', accepts: WORDS },
+  word: { words: ['palabra', 'word'], label: 'filter.word', control: 'text', accepts: TEXT },
+  last_register: {
+    words: ['inscritos', 'registered'],
+    label: 'filter.lastRegister',
+    control: 'number',
+    accepts: NEWEST,
+  },
+  last_deleted: {
+    words: ['eliminados', 'deleted'],
+    label: 'filter.lastDeleted',
+    control: 'number',
+    accepts: NEWEST,
+  },
+  order: {
+    words: ['ordenar', 'order'],
+    values: {
+      registered: ['inscripción', 'registered'],
+      deleted: ['eliminación', 'deleted'],
+      modified: ['cambio', 'changed'],
+      name: ['nombre', 'name'],
+      length: ['largo', 'length'],
+    },
+    accepts: { kind: 'choice', values: ['registered', 'deleted', 'modified', 'name', 'length'] },
+  },
+  sort: {
+    words: ['orden', 'sort'],
+    values: { asc: ['antiguos', 'oldest'], desc: ['nuevos', 'newest'] },
+    accepts: { kind: 'choice', values: ['asc', 'desc'] },
+  },
+}
+
+/** The filters with words, in the order in which words are written: the frequent ones first. */
+const FREQUENT = ['length', 'status', 'rev', 'dis', 'reserve', 'agent', 'min_length', 'max_length']
+const WORDED = Object.entries(FIELDS)
+  .flatMap(([name, field]) => (field.words === undefined ? [] : [{ ...field, name, words: field.words }]))
+  .toSorted((one, other) => rankOf(one.name) - rankOf(other.name))
+
+function rankOf(name: string): number {
+  return FREQUENT.includes(name) ? FREQUENT.indexOf(name) : FREQUENT.length
+}
+
+export const FILTER_NAMES: readonly string[] = ['search', ...WORDED.map(({ name }) => name)]
+
+/** In the order of the API. */
+export const FILTER_FIELDS: readonly (readonly [name: string, field: FilterField])[] = Object.entries(FIELDS)
+const fieldsByName = new Map(FILTER_FIELDS)
+for (const [name, { label }] of FILTER_FIELDS) if (label !== undefined) labelParameter(name, label)
+export const filterField = (name: string): FilterField | undefined => fieldsByName.get(name)
+
+const isFlag = (name: string) => filterField(name)?.accepts.kind === 'flag'
+
+/** Returns the filters in a URL; other parameters are ignored. */
+export function filtersOf(query: URLSearchParams): Filters {
+  const filters: Record<string, string> = {}
+  for (const name of FILTER_NAMES) {
+    const value = query.get(name)
+    // A flag is on if present, whatever its value.
+    if (value !== null) filters[name] = isFlag(name) ? '' : value
+  }
+  return filters
+}
+
+/** Returns the URL query of filters, in a fixed order. */
+export function queryOf(filters: Filters): URLSearchParams {
+  const given = FILTER_NAMES.flatMap((name) => (filters[name] === undefined ? [] : [[name, filters[name]]]))
+  return new URLSearchParams(given)
+}
+
+/** A word of the query box, with its position. */
+export interface Token {
+  readonly text: string
+  readonly start: number
+  readonly end: number
+  /** Its filter; undefined for search text and for unknown words. */
+  readonly name: string | undefined
+  readonly value: string
+}
+
+export function tokensOf(text: string): Token[] {
+  return Array.from(text.matchAll(/\S+/g), ({ 0: word, index }) => {
+    const { name, value } = readWord(word) ?? { name: undefined, value: '' }
+    return { text: word, start: index, end: index + word.length, name, value }
+  })
+}
+
+/** Returns the filters of the words in the query box. Unknown words are search text. */
+export function parseWords(text: string): Filters {
+  const filters: Record<string, string> = {}
+  const rest: string[] = []
+  for (const { text: word, name, value } of tokensOf(text)) {
+    if (name === undefined) rest.push(word)
+    // A filter without a value yet has no effect.
+    else if (value !== '' || isFlag(name)) filters[name] = value
+  }
+  // An agent may have any name; domain names have no colon.
+  const looked =
+    filters['agent'] === undefined ? rest.filter((word) => !isUnknownFilter(word)).map(bareWord) : rest
+  const search = looked.join(' ')
+  if (search !== '') filters['search'] = search
+  // The API accepts this one only with a search text.
+  if (search === '') delete filters['agent']
+  return filters
+}
+
+/** Whether a word looks like a filter but is not one. */
+export const isUnknownFilter = (word: string): boolean => /^[\p{L}-]+:(?!\/\/)/u.test(word)
+
+/** Returns a word without the suffix; `.cl` alone is unchanged. */
+const bareWord = (word: string): string => {
+  const isAddress = /^(?:https?:\/\/|www\.)|\.cl\.?(?:\/|$)/i.test(word)
+  return (isAddress ? bareName(word) : '') || word
+}
+
+function readWord(word: string): { name: string; value: string } | undefined {
+  const folded = fold(word)
+  const colon = folded.indexOf(':')
+  if (colon < 1) return undefined
+  for (const field of WORDED) {
+    if (field.accepts.kind === 'flag') {
+      if (field.words.some((one) => fold(one) === folded)) return { name: field.name, value: '' }
+      continue
+    }
+    if (!field.words.some((one) => fold(one) === folded.slice(0, colon))) continue
+    const value = word.slice(colon + 1)
+    if (field.accepts.kind === 'date') return { name: field.name, value: value.replace(/t/i, ' ') }
+    if (field.values === undefined) return { name: field.name, value }
+    const found = Object.entries(field.values).find(([, words]) =>
+      words.some((one) => fold(one) === fold(value)),
+    )
+    // The API explains best what it accepts.
+    return { name: field.name, value: found?.[0] ?? value }
+  }
+  return undefined
+}
+
+/** Returns the words for filters; reverses `parseWords`. */
+export function formatWords(filters: Filters, language: 'es' | 'en'): string {
+  const at = language === 'es' ? 0 : 1
+  const words = WORDED.flatMap((field) => {
+    const value = filters[field.name]
+    if (value === undefined) return []
+    if (field.accepts.kind === 'flag') return [field.words[at]]
+    // A space would end the word.
+    const written = field.accepts.kind === 'date' ? value.replace(' ', 'T') : value
+    const said = field.values?.[value]?.[at] ?? written
+    return [`${field.words[at]}:${said}`]
+  })
+  return [filters['search'] ?? '', ...words].filter((one) => one !== '').join(' ')
+}
+
+/** Returns the filters with some set, or removed (undefined). */
+export function withFilters(
+  filters: Filters,
+  changes: Readonly<Record<string, string | undefined>>,
+): Filters {
+  const next: Record<string, string> = {}
+  for (const [name, value] of Object.entries({ ...filters, ...changes })) {
+    if (value !== undefined) next[name] = value
+  }
+  if (next['search'] === undefined) delete next['agent']
+  return next
+}
+
+/** Filters that select the newest, and the order: watches, counts and event streams do not accept them. */
+const OF_LISTS = new Set(['order', 'sort', 'last_register', 'last_deleted'])
+
+/** Returns the filters that apply to single records. */
+export function recordFilters(filters: Filters): Filters {
+  return Object.fromEntries(Object.entries(filters).filter(([name]) => !OF_LISTS.has(name)))
+}
+
+/** Returns a `curl` line for a shell: in single quotes only the quote itself is special. */
+export function curlLine(address: URL): string {
+  const shown = new URL(address)
+  shown.searchParams.delete('api')
+  const query = shown.searchParams.toString()
+  const quoted = `${shown.origin}${shown.pathname}?${query}${query === '' ? '' : '&'}`.replaceAll(
+    "'",
+    `'\\''`,
+  )
+  return `curl '${quoted}api='"$CATALEJO_KEY"`
+}
+
+/** Folds a word to lower case without accents. */
+export const fold = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()

@@ -1,0 +1,194 @@
+import { useIsFetching, useQuery, useQueryClient, type Query } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { callApi } from '../../api/client.ts'
+import { session } from '../../api/session.ts'
+import { useStore } from '../../base/store.ts'
+import { Icon } from '../../design/icon.tsx'
+import { QueryError } from '../../design/query-result.tsx'
+import { Link } from '../../design/link.tsx'
+import { Tile } from '../../design/tile.tsx'
+import { StatusTag } from '../domains/status-tags.tsx'
+import { DomainName } from '../domains/domain-name.tsx'
+import type { DomainRecord } from '../domains/records.ts'
+import { count, shortMoment, t, type TextKey } from '../../i18n/index.ts'
+import '../../i18n/texts/home.ts'
+import { Colleagues } from './colleagues.tsx'
+import { Feeds } from './feeds.tsx'
+import { Images } from './images.tsx'
+import { News } from './news.tsx'
+import { Sparkline } from './sparkline.tsx'
+import { Waiting } from './waiting.tsx'
+import './home.css'
+
+const UNKNOWN = {
+  predicate: ({ state }: Query) => state.status === 'pending' && state.fetchFailureCount === 0,
+}
+
+/** Whether all parts were fetched, or failed: parts that came one by one would move what is read or pressed already. */
+function useIsComplete(): boolean {
+  const queries = useQueryClient()
+  const [isComplete, setComplete] = useState(false)
+  const unknown = useIsFetching(UNKNOWN)
+  useEffect(() => {
+    if (queries.isFetching(UNKNOWN) === 0) setComplete(true)
+  }, [queries, unknown])
+  return isComplete
+}
+
+/** The home screen: an overview. */
+export default function HomeScreen() {
+  const isComplete = useIsComplete()
+  return (
+    <div className="page wide home">
+      <header>
+        <h1>{t('nav.home')}</h1>
+      </header>
+      {!isComplete && <Bones />}
+      <div hidden={!isComplete}>
+        <Parts />
+      </div>
+    </div>
+  )
+}
+
+function Parts() {
+  const keys = useStore(session)
+  return (
+    <>
+      {keys.domainwatch !== undefined && (
+        <>
+          <Waiting />
+          <div className="home-lists home-group">
+            <News />
+            <Colleagues />
+          </div>
+        </>
+      )}
+      {keys.domainwatch !== undefined && <Domains />}
+      {keys.imagestore !== undefined && <Images />}
+      <FirstSteps hasDomains={keys.domainwatch !== undefined} hasImages={keys.imagestore !== undefined} />
+    </>
+  )
+}
+
+function Domains() {
+  const query = useQuery({
+    queryKey: ['domains', 'stats', {}],
+    queryFn: async ({ signal }) => (await callApi('GET /api/v1/domainwatch/stats', { signal })).data,
+  })
+  const { data } = query
+  if (data === undefined) return <QueryError of={query} />
+  const { totals, days } = data
+  // The first steps say what to do; lists and figures of nothing would hide them.
+  if (totals.records === 0) return <Feeds />
+  const last = (values: readonly number[]) => values.slice(-7).reduce((sum, n) => sum + n, 0)
+  return (
+    <>
+      <ul className="tiles">
+        <Tile label="home.records" value={count(totals.records)} to="dominios" />
+        <Tile label="home.registered" value={count(last(days.registered))} to="cifras">
+          <Sparkline values={days.registered} />
+        </Tile>
+        <Tile label="home.deleted" value={count(last(days.deleted))} to="cifras">
+          <Sparkline values={days.deleted} />
+        </Tile>
+        <Tile label="home.free" value={count(totals.deleted)} to="dominios" query={{ status: '0' }} />
+        <Tile label="home.inReview" value={count(totals.revision)} to="dominios" query={{ rev: '' }} />
+        <Tile label="home.discarded" value={count(totals.discarded)} to="dominios" query={{ dis: '' }} />
+      </ul>
+      <div className="home-lists">
+        <Newest title="home.newest" query={{ last_register: '8' }} />
+        <Newest
+          title="home.gone"
+          query={{ last_deleted: '8' }}
+          timeOf={({ deleted_at, date_mod }) => deleted_at ?? date_mod}
+        />
+        <Newest title="home.inReview" query={{ rev: '' }} />
+      </div>
+      <Feeds />
+    </>
+  )
+}
+
+const SHOWN = 8
+
+interface NewestProps {
+  readonly title: TextKey
+  readonly query: Readonly<Record<string, string>>
+  /** The date column of the list; by default that of registration. */
+  readonly timeOf?: (record: DomainRecord) => string
+}
+
+function Newest({ title, query, timeOf = ({ date_reg }) => date_reg }: NewestProps) {
+  const newest = useQuery({
+    queryKey: ['domains', 'home', query],
+    queryFn: async ({ signal }) => {
+      const answer = await callApi('GET /api/v1/domainwatch/list', {
+        query: { ...query, fields: 'deleted_at', limit: SHOWN },
+        signal,
+      })
+      return answer.data.data[0] ?? []
+    },
+  })
+  const { data } = newest
+  return (
+    <section className="stack" aria-label={t(title)}>
+      <h2>{t(title)}</h2>
+      <QueryError of={newest} />
+      {data?.length === 0 && <p className="muted">{t('home.none')}</p>}
+      <ul className="home-names">
+        {(data ?? []).map((record) => (
+          <li key={record.name}>
+            <Link to="dominios" query={new URLSearchParams({ ...query, ficha: record.name })}>
+              <DomainName name={record.name} />
+            </Link>
+            <StatusTag status={record.status} />
+            <span className="figures muted">{shortMoment(timeOf(record))}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** Hidden once there is something of each. */
+function FirstSteps({ hasDomains, hasImages }: { hasDomains: boolean; hasImages: boolean }) {
+  const domains = useQuery({
+    queryKey: ['domains', 'any'],
+    enabled: hasDomains,
+    queryFn: async ({ signal }) =>
+      (await callApi('GET /api/v1/domainwatch/list', { query: { limit: 1 }, signal })).data.count > 0,
+  })
+  const images = useQuery({
+    queryKey: ['images', 'any'],
+    enabled: hasImages,
+    queryFn: async ({ signal }) =>
+      (await callApi('GET /api/v1/imagestore/list', { query: { limit: 1 }, signal })).data.count > 0,
+  })
+  if (domains.data !== false && images.data !== false) return null
+  return (
+    <section className="stack first-steps">
+      <h2>{t('home.first')}</h2>
+      {domains.data === false && (
+        <Link to="importar">
+          <Icon name="upload" /> {t('home.firstDomains')}
+        </Link>
+      )}
+      {images.data === false && (
+        <Link to="imagenes">
+          <Icon name="images" /> {t('home.firstImages')}
+        </Link>
+      )}
+    </section>
+  )
+}
+
+function Bones() {
+  return (
+    <div className="bones" role="status" aria-label={t('app.loading')}>
+      {[60, 80, 40].map((width) => (
+        <div key={width} className="bone" style={{ width: `${width}%` }} />
+      ))}
+    </div>
+  )
+}

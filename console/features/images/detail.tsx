@@ -1,0 +1,73 @@
+import { useQuery } from '@tanstack/react-query'
+import { usePermissions } from '../../api/scope.ts'
+import { callApi } from '../../api/client.ts'
+import { Icon } from '../../design/icon.tsx'
+import { Dialog } from '../../design/dialog.tsx'
+import { ErrorNotice } from '../../design/notice.tsx'
+import { bytes, count, moment, t } from '../../i18n/index.ts'
+import { TransformPlayground } from './transform-playground.tsx'
+import { CopyLinks } from './copy-links.tsx'
+import { NearDuplicates } from './near-duplicates.tsx'
+import type { ImageRecord } from './record.ts'
+import './detail.css'
+
+interface Props {
+  readonly hash: string
+  /** Its record, if the gallery has it already. */
+  readonly known: ImageRecord | undefined
+  readonly onClose: () => void
+  readonly onDelete: (image: ImageRecord) => void
+}
+
+export function Detail({ hash, known, onClose, onDelete }: Props) {
+  const isLocked = !usePermissions()('changeImages')
+  const { data, error, refetch } = useQuery({
+    queryKey: ['images', 'get', hash],
+    queryFn: async ({ signal }) =>
+      (await callApi('GET /api/v1/imagestore/get', { query: { hash }, signal })).data,
+  })
+  const image = known ?? (data === undefined ? undefined : { dhash: '', ...data })
+  return (
+    <Dialog title={image === undefined ? hash : image.name} isWide onClose={onClose}>
+      {image === undefined && error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {image !== undefined && (
+        <div className="detail">
+          <TransformPlayground image={image} />
+          <div className="detail-side">
+            <dl className="facts">
+              <dt>{t('images.kind')}</dt>
+              <dd>{image.mime}</dd>
+              <dt>{t('images.pixels')}</dt>
+              <dd className="figures">
+                {count(image.width)} × {count(image.height)}
+              </dd>
+              <dt>{t('images.size')}</dt>
+              <dd className="figures">{bytes(image.size)}</dd>
+              <dt>{t('images.date')}</dt>
+              <dd>{moment(image.date)}</dd>
+              <dt>{t('images.hash')}</dt>
+              <dd className="mono">{image.hash}</dd>
+              {image.dhash !== '' && (
+                <>
+                  <dt>{t('images.dhash')}</dt>
+                  <dd className="mono">{image.dhash}</dd>
+                </>
+              )}
+            </dl>
+            <CopyLinks image={image} />
+            <NearDuplicates hash={image.hash} />
+            <button
+              type="button"
+              className="button danger"
+              disabled={isLocked}
+              onClick={() => onDelete(image)}
+            >
+              <Icon name="trash" />
+              {t('images.delete')}
+            </button>
+          </div>
+        </div>
+      )}
+    </Dialog>
+  )
+}

@@ -1,0 +1,117 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { useIsNarrow } from '../../base/screen-width.ts'
+import { usePendingSubjects } from '../work/operations.ts'
+import { t, tn } from '../../i18n/index.ts'
+import { subjectOf } from './delete-images.ts'
+import { justifiedRows } from './justified-rows.ts'
+import type { ImageRecord } from './record.ts'
+import { Thumb } from './thumb.tsx'
+import './tile.css'
+
+const GAP = 6
+
+interface Props {
+  readonly images: readonly ImageRecord[]
+  readonly selected: ReadonlyMap<string, ImageRecord>
+  readonly actions: {
+    readonly open: (image: ImageRecord) => void
+    readonly toggle: (image: ImageRecord, isRange: boolean) => void
+  }
+  /** Called when the last rows become visible. */
+  readonly onEnd: () => void
+}
+
+/** Renders only visible rows. */
+export function Grid({ images, selected, actions, onEnd }: Props) {
+  const isNarrow = useIsNarrow()
+  const pending = usePendingSubjects()
+  const box = useRef<HTMLDivElement>(null)
+  const [{ width, top }, setPlace] = useState({ width: 0, top: 0 })
+  useLayoutEffect(() => {
+    const element = box.current
+    if (element === null) return
+    const measure = () => setPlace({ width: element.clientWidth, top: element.offsetTop })
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(element)
+    if (element.parentElement !== null) observer.observe(element.parentElement)
+    return () => observer.disconnect()
+  }, [])
+  const rows = useMemo(
+    () => (width === 0 ? [] : justifiedRows(images, width, isNarrow ? 130 : 210, GAP)),
+    [images, width, isNarrow],
+  )
+  const virtualizer = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: (index) => (rows[index]?.height ?? 0) + GAP,
+    overscan: 3,
+    scrollMargin: top,
+  })
+  useEffect(() => virtualizer.measure(), [rows, virtualizer])
+  const items = virtualizer.getVirtualItems()
+  const isAtEnd = rows.length > 0 && (items.at(-1)?.index ?? 0) >= rows.length - 2
+  useEffect(() => {
+    if (isAtEnd) onEnd()
+  }, [isAtEnd, onEnd])
+  return (
+    <div
+      ref={box}
+      className="gallery"
+      role="list"
+      aria-label={t('images.gallery')}
+      style={{ height: virtualizer.getTotalSize() }}
+    >
+      {items.flatMap((item) => {
+        const row = rows[item.index]
+        return (row?.items ?? []).map(({ item: image, left, width: wide }) => {
+          const isOn = selected.has(image.hash)
+          const isGoing = pending.has(subjectOf(image))
+          const place = {
+            transform: `translate(${left}px, ${item.start - top}px)`,
+            width: wide,
+            height: row?.height,
+          }
+          return (
+            <div
+              key={image.hash}
+              role="listitem"
+              className={`tile${isOn ? ' on' : ''}${isGoing ? ' going' : ''}`}
+              aria-busy={isGoing}
+              style={place}
+            >
+              <button
+                type="button"
+                className="tile-open"
+                onClick={({ shiftKey, metaKey, ctrlKey }) => {
+                  if (shiftKey || metaKey || ctrlKey) actions.toggle(image, shiftKey)
+                  else actions.open(image)
+                }}
+              >
+                <Thumb image={image} height={row?.height ?? 0} />
+                {(image.duplicates ?? 0) > 0 && (
+                  <span className="tile-count figures">
+                    <span aria-hidden="true">+{image.duplicates}</span>
+                    <span className="visually-hidden">{tn('images.duplicates', image.duplicates ?? 0)}</span>
+                  </span>
+                )}
+              </button>
+              <label className="tile-pick">
+                <input
+                  type="checkbox"
+                  checked={isOn}
+                  aria-label={t('images.choose', { name: image.name })}
+                  readOnly
+                  onClick={(event) => actions.toggle(image, event.shiftKey)}
+                />
+              </label>
+              <span className="tile-name" aria-hidden="true">
+                {image.name}
+              </span>
+            </div>
+          )
+        })
+      })}
+    </div>
+  )
+}

@@ -1,0 +1,204 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { MAX_IMAGE_NAME_CHARACTERS } from '../../base/constants.ts'
+import { usePermissions } from '../../api/scope.ts'
+import { withParameters, navigate, replaceQuery, useRoute } from '../../base/router.ts'
+import { useShortcuts } from '../../base/shortcuts.ts'
+import { Loading, QueryError } from '../../design/query-result.tsx'
+import { Icon } from '../../design/icon.tsx'
+import { Notice } from '../../design/notice.tsx'
+import { count, t, tn } from '../../i18n/index.ts'
+import '../../i18n/texts/images.ts'
+import { Compare } from './compare.tsx'
+import { DeleteDialog } from './delete-dialog.tsx'
+import { deleteImages } from './delete-images.ts'
+import { Detail } from './detail.tsx'
+import { DropZone } from './drop-zone.tsx'
+import { useGallery } from './gallery.ts'
+import { Grid } from './grid.tsx'
+import type { ImageRecord } from './record.ts'
+import { useImageSelection } from './selection.ts'
+import { UploadList } from './upload-list.tsx'
+import { addUploads, onUploaded } from './uploads.ts'
+import { useUsage } from './usage.ts'
+import './images.css'
+
+export default function ImagesScreen() {
+  const { query } = useRoute()
+  const isLocked = !usePermissions()('changeImages')
+  const search = query.get('search') ?? ''
+  const open = query.get('imagen') || undefined
+  const other = query.get('con') || undefined
+  const isGrouped = query.has('agrupar')
+  const gallery = useGallery(search, isGrouped)
+  const { images, error, hasNextPage, isFetchingNextPage, fetchNextPage } = gallery
+  const selection = useImageSelection(images)
+  const { selected } = selection
+  const [deleting, setDeleting] = useState<readonly ImageRecord[]>()
+  const box = useRef<HTMLInputElement>(null)
+  const picker = useRef<HTMLInputElement>(null)
+  const queries = useQueryClient()
+  useEffect(() => onUploaded(() => void queries.invalidateQueries({ queryKey: ['images'] })), [queries])
+
+  const focusBox = (event: KeyboardEvent) => {
+    event.preventDefault()
+    box.current?.focus()
+  }
+  const close = () => navigate('imagenes', withParameters(query, { imagen: undefined, con: undefined }))
+  /** After a comparison, the remaining image is shown. */
+  const afterDeleting = (gone: readonly ImageRecord[]) => {
+    const isGone = (hash: string | undefined) => gone.some((image) => image.hash === hash)
+    if (other !== undefined && isGone(open))
+      navigate('imagenes', withParameters(query, { imagen: other, con: undefined }))
+    else if (isGone(other)) navigate('imagenes', withParameters(query, { con: undefined }))
+    else if (isGone(open)) close()
+  }
+  /** For operations that end later, possibly at another image. */
+  const leave = useRef(afterDeleting)
+  leave.current = afterDeleting
+  useShortcuts('images', {
+    '/': focusBox,
+    Escape: () => (open === undefined ? selection.clear() : close()),
+  })
+  const actions = useMemo(
+    () => ({
+      open: (image: ImageRecord) => navigate('imagenes', withParameters(query, { imagen: image.hash })),
+      toggle: selection.toggle,
+    }),
+    [query, selection.toggle],
+  )
+  // Searches and groups have no count until the end was reached.
+  const usage = useUsage()
+  const all = search === '' && !isGrouped ? usage.data?.images : undefined
+  const shown = images.find(({ hash }) => hash === open)
+
+  return (
+    <DropZone>
+      <div className="gallery-tools">
+        <h1>{t('images.title')}</h1>
+        <span className="muted figures" role="status">
+          {gallery.data !== undefined && <Total seen={images.length} isAll={!hasNextPage} all={all} />}
+        </span>
+        <span className="grow" />
+        <div className="query" role="search">
+          <Icon name="search" />
+          <input
+            ref={box}
+            className="input"
+            type="search"
+            aria-label={t('images.search')}
+            placeholder={t('images.search')}
+            value={search}
+            maxLength={MAX_IMAGE_NAME_CHARACTERS}
+            onChange={(event) =>
+              replaceQuery(withParameters(query, { search: event.target.value || undefined }))
+            }
+          />
+        </div>
+        <button
+          type="button"
+          className="chip"
+          aria-pressed={isGrouped}
+          onClick={() => navigate('imagenes', withParameters(query, { agrupar: isGrouped ? undefined : '' }))}
+        >
+          <Icon name="layers" />
+          {t('images.group')}
+        </button>
+        <button
+          type="button"
+          className="button primary"
+          disabled={isLocked}
+          onClick={() => picker.current?.click()}
+        >
+          <Icon name="upload" />
+          {t('images.upload')}
+        </button>
+        <input
+          ref={picker}
+          hidden
+          type="file"
+          multiple
+          accept="image/*,.svg,.tif,.tiff"
+          onChange={(event) => {
+            addUploads(event.target.files ?? [])
+            event.target.value = ''
+          }}
+        />
+      </div>
+      <UploadList />
+      <QueryError of={gallery} />
+      {gallery.isPending && error === null && <Loading />}
+      {gallery.data !== undefined && images.length === 0 && (
+        <Notice
+          icon="images"
+          title={t(search === '' ? 'images.empty' : 'images.noMatch')}
+          {...(search === '' ? { text: t('images.emptyText') } : {})}
+        />
+      )}
+      <Grid
+        images={images}
+        selected={selected}
+        actions={actions}
+        onEnd={() => {
+          if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
+        }}
+      />
+      {selected.size > 0 && (
+        <div className="selection fixed" role="region" aria-label={tn('images.selected', selected.size)}>
+          <strong className="figures">{tn('images.selected', selected.size)}</strong>
+          <button
+            type="button"
+            className="button danger"
+            disabled={isLocked}
+            onClick={() => setDeleting([...selected.values()])}
+          >
+            <Icon name="trash" />
+            {t('images.delete')}
+          </button>
+          <button type="button" className="button quiet" onClick={() => selection.clear()}>
+            {t('domains.clearSelection')}
+          </button>
+        </div>
+      )}
+      {open !== undefined && other !== undefined && (
+        <Compare
+          key={`${open} ${other}`}
+          hashes={[open, other]}
+          onClose={close}
+          onDelete={(image) => setDeleting([image])}
+        />
+      )}
+      {open !== undefined && other === undefined && (
+        <Detail
+          key={open}
+          hash={open}
+          known={shown}
+          onClose={close}
+          onDelete={(image) => setDeleting([image])}
+        />
+      )}
+      {deleting !== undefined && (
+        <DeleteDialog
+          images={deleting}
+          onClose={() => setDeleting(undefined)}
+          onConfirm={() => {
+            setDeleting(undefined)
+            const wasSelected = deleting.filter(({ hash }) => selected.has(hash))
+            selection.drop(deleting)
+            deleteImages(deleting, (gone, kept) => {
+              // Images that could not be deleted are selected again.
+              selection.add(kept.filter((image) => wasSelected.includes(image)))
+              leave.current(gone)
+              void queries.invalidateQueries({ queryKey: ['images'] })
+            })
+          }}
+        />
+      )}
+    </DropZone>
+  )
+}
+
+function Total({ seen, isAll, all }: { seen: number; isAll: boolean; all: number | undefined }) {
+  const total = isAll ? seen : all
+  return total === undefined ? t('images.countMore', { n: count(seen) }) : tn('images.count', total)
+}

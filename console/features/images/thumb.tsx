@@ -1,0 +1,65 @@
+import { useEffect, useState } from 'react'
+import { connection } from '../../api/connection.ts'
+import { useStore } from '../../base/store.ts'
+import { Icon } from '../../design/icon.tsx'
+import { placeholderOf } from './placeholder.ts'
+import { thumbOf, type ImageRecord } from './record.ts'
+
+/** Pauses before an image is requested again: the line may have broken, or the service been busy with other images. */
+const RETRY_MS = [1_000, 4_000, 15_000] as const
+
+type State = 'loading' | 'loaded' | 'broken'
+
+/** Browsers fetch images to their end that were removed: on a slow line, those in sight would wait for them. */
+const cancelOnRemoval = (image: HTMLImageElement) => () => image.removeAttribute('src')
+
+/** An image of the gallery: its blurred placeholder, then the image over it. */
+export function Thumb({ image, height }: { image: ImageRecord; height: number }) {
+  const [state, setState] = useState<State>('loading')
+  useRetries(state, () => setState('loading'))
+  if (state === 'broken') {
+    return (
+      <span className="tile-broken">
+        <Icon name="images" />
+        <span>{image.name}</span>
+      </span>
+    )
+  }
+  const placeholder = placeholderOf(image.thumbhash)
+  const isBehind = placeholder !== undefined && (state === 'loading' || !placeholder.isSeeThrough)
+  return (
+    <span
+      className={placeholder === undefined ? 'thumb' : 'thumb blurred'}
+      style={isBehind ? { backgroundImage: `url("${placeholder.url}")` } : {}}
+    >
+      <img
+        ref={cancelOnRemoval}
+        className={state === 'loaded' ? 'loaded' : ''}
+        src={thumbOf(image, height)}
+        alt={image.name}
+        decoding="async"
+        draggable={false}
+        onLoad={() => setState('loaded')}
+        onError={() => setState('broken')}
+      />
+    </span>
+  )
+}
+
+/** Retries a broken image a few times, and as often again after each loss of the connection. */
+function useRetries(state: State, retry: () => void): void {
+  const [failures, setFailures] = useState(0)
+  const line = useStore(connection)
+  useEffect(() => {
+    if (line === 'lost') setFailures(0)
+  }, [line])
+  useEffect(() => {
+    const wait = RETRY_MS[failures]
+    if (state !== 'broken' || line === 'lost' || wait === undefined) return
+    const timer = setTimeout(() => {
+      setFailures(failures + 1)
+      retry()
+    }, wait)
+    return () => clearTimeout(timer)
+  }, [state, failures, line])
+}

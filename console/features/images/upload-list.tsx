@@ -1,0 +1,101 @@
+import { withParameters, useRoute } from '../../base/router.ts'
+import { useStore } from '../../base/store.ts'
+import { Icon } from '../../design/icon.tsx'
+import { Link } from '../../design/link.tsx'
+import { bytes, count, t, tn } from '../../i18n/index.ts'
+import { clearUploads, retryUploads, uploads, type Upload } from './uploads.ts'
+import './upload.css'
+
+/** Maximum rows shown; files with problems come first. */
+const SHOWN = 100
+const RANKS = { failed: 0, sending: 1, held: 1, checking: 1, done: 2, waiting: 3 } as const
+
+export function UploadList() {
+  const all = useStore(uploads)
+  if (all.length === 0) return null
+  const done = all.filter(({ state }) => state.kind === 'done').length
+  const failed = all.filter(({ state }) => state.kind === 'failed').length
+  const shown = all.length <= SHOWN ? all : all.toSorted(byInterest).slice(0, SHOWN)
+  const isResting = done + failed === all.length
+  return (
+    <section className="uploads" aria-label={t('images.uploads')}>
+      <div className="row">
+        <h2 className="grow" role="status">
+          {tn('images.uploadsDone', done)}
+          {failed > 0 && <span className="fault-text"> · {tn('images.uploadsFailed', failed)}</span>}
+        </h2>
+        {failed > 0 && (
+          <button type="button" className="button" onClick={retryUploads}>
+            {t('app.retry')}
+          </button>
+        )}
+        <button type="button" className="button quiet" disabled={!isResting} onClick={clearUploads}>
+          {t('images.clear')}
+        </button>
+      </div>
+      <ul>
+        {shown.map((upload) => (
+          <li key={upload.id} className="upload">
+            <span className="upload-name">{upload.name}</span>
+            <span className="muted figures">{bytes(upload.size)}</span>
+            <Progress upload={upload} />
+          </li>
+        ))}
+      </ul>
+      {shown.length < all.length && (
+        <p className="muted figures">{t('images.uploadsMore', { n: count(all.length - shown.length) })}</p>
+      )}
+    </section>
+  )
+}
+
+const byInterest = (a: Upload, b: Upload) => RANKS[a.state.kind] - RANKS[b.state.kind]
+
+function Progress({ upload: { name, state } }: { upload: Upload }) {
+  switch (state.kind) {
+    case 'waiting':
+      return <span className="muted">{t('images.waiting')}</span>
+    case 'held':
+      return (
+        <span className="row muted">
+          <span className="spinner" />
+          {t('images.held')}
+        </span>
+      )
+    case 'sending':
+      return <progress max={1} value={state.progress} aria-label={name} />
+    case 'checking':
+      return (
+        <span className="row muted">
+          <span className="spinner" />
+          {t('images.checking')}
+        </span>
+      )
+    case 'done':
+      return (
+        <span className="row">
+          <span className="tag free">
+            <Icon name="check" />
+            {t('images.uploaded')}
+          </span>
+          {state.similar > 0 && <Resembling hash={state.hash} others={state.similar} />}
+        </span>
+      )
+    case 'failed':
+      return (
+        <span className="tag danger">
+          <Icon name="alert" />
+          {state.message}
+        </span>
+      )
+  }
+}
+
+function Resembling({ hash, others }: { hash: string; others: number }) {
+  const { query } = useRoute()
+  return (
+    <Link to="imagenes" query={withParameters(query, { imagen: hash })}>
+      {tn('images.resembling', others)}
+    </Link>
+  )
+}

@@ -1,0 +1,222 @@
+import { apiUrl, ConnectionError, failureOf } from '../../api/client.ts'
+import { markDisconnected, markConnected } from '../../api/connection.ts'
+import { withRetries } from '../../api/retry.ts'
+import { onNextUser } from '../../api/scope.ts'
+import { keyFor } from '../../api/session.ts'
+import { removeTask, updateTask } from '../work/background-tasks.ts'
+import { errorMessage } from '../../api/error-message.ts'
+import { createStore } from '../../base/store.ts'
+import { t, tn } from '../../i18n/index.ts'
+import '../../i18n/texts/images.ts'
+
+export type UploadState =
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'sending'; readonly progress: number }
+  /** It is repeated when the connection is back, or the service has room. */
+  | { readonly kind: 'held' }
+  /** The upload is complete and the service decodes it. */
+  | { readonly kind: 'checking' }
+  /** `similar`: number of similar images of the application. */
+  | { readonly kind: 'done'; readonly hash: string; readonly similar: number }
+  | { readonly kind: 'failed'; readonly message: string }
+
+export interface Upload {
+  readonly id: number
+  readonly name: string
+  readonly size: number
+  readonly state: UploadState
+}
+
+interface QueuedUpload {
+  readonly id: number
+  readonly file: File
+  readonly key: string | undefined
+}
+
+/** Concurrent uploads: the service decodes one per core, and more would only wait there. */
+const AT_ONCE = 3
+/** The service waits 120 s for a whole upload. */
+const TIMEOUT_MS = 125_000
+/** A connection that ends after so long was too slow, and would be again. */
+const TOO_SLOW_MS = 100_000
+/** Uploads that take longer are sent one at a time, so that each has the whole line. */
+const SLOW_MS = 20_000
+/** The API requires the uploader's address, which the page does not know: the unspecified address. */
+const NO_ADDRESS = '0.0.0.0'
+const PATH = '/api/v1/imagestore/upload'
+
+export const uploads = createStore<readonly Upload[]>([])
+const queue: QueuedUpload[] = []
+const running = new Set<QueuedUpload>()
+/** Files that were not stored, for a retry. */
+const failed = new Map<number, File>()
+const TASK = 'uploads'
+/** Uploads of this page take long. */
+let isSlow = false
+/** Ends the repetition of uploads. */
+let stop = new AbortController()
+let lastId = 0
+let whenDone: () => void = () => undefined
+
+/** Called when nothing more is to be uploaded: images must not move in the gallery with each one that is stored. */
+export function onUploaded(listener: () => void): void {
+  whenDone = listener
+}
+
+export function addUploads(files: Iterable<File>): void {
+  const key = keyFor('imagestore')
+  const added = [...files].map((file) => ({ id: ++lastId, file, key }))
+  queue.push(...added)
+  uploads.set([
+    ...uploads.get(),
+    ...added.map(({ id, file }) => ({
+      id,
+      name: file.name,
+      size: file.size,
+      state: { kind: 'waiting' } as const,
+    })),
+  ])
+  startNext()
+}
+
+/** Retries failed uploads, with the current key. */
+export function retryUploads(): void {
+  const key = keyFor('imagestore')
+  for (const [id, file] of failed) {
+    queue.push({ id, file, key })
+    show(id, { kind: 'waiting' })
+  }
+  failed.clear()
+  startNext()
+}
+
+/** Ends the uploads that are not stored yet. They can be retried. */
+function stopUploads(): void {
+  stop.abort()
+  stop = new AbortController()
+  for (const { id, file } of [...running, ...queue.splice(0)]) {
+    failed.set(id, file)
+    show(id, { kind: 'failed', message: t('images.stopped') })
+  }
+}
+
+export function clearUploads(): void {
+  failed.clear()
+  uploads.set(uploads.get().filter(({ state }) => state.kind !== 'done' && state.kind !== 'failed'))
+}
+
+function startNext(): void {
+  while (running.size < (isSlow ? 1 : AT_ONCE)) {
+    const next = queue.shift()
+    if (next === undefined) return
+    running.add(next)
+    const { signal } = stop
+    // The same bytes are stored once, so an upload whose response was lost is repeated.
+    withRetries(
+      () => send(next.file, next.key, (state) => show(next.id, state), signal),
+      () => show(next.id, { kind: 'held' }),
+      signal,
+    )
+      .then((stored) => {
+        show(next.id, { kind: 'done', ...stored })
+      })
+      .catch((error: unknown) => {
+        if (signal.aborted) return
+        failed.set(next.id, next.file)
+        show(next.id, { kind: 'failed', message: errorMessage(error) })
+      })
+      .finally(() => {
+        running.delete(next)
+        startNext()
+        if (running.size === 0) whenDone()
+      })
+      .catch(() => undefined)
+  }
+}
+
+function show(id: number, state: UploadState): void {
+  uploads.set(uploads.get().map((one) => (one.id === id ? { ...one, state } : one)))
+}
+
+// Nothing is left behind for the next user.
+onNextUser('imagestore', () => {
+  stopUploads()
+  failed.clear()
+  uploads.set([])
+})
+
+// Uploads continue on other screens.
+uploads.subscribe(() => {
+  const all = uploads.get()
+  const open = all.filter(({ state }) => state.kind !== 'done' && state.kind !== 'failed').length
+  if (open === 0) removeTask(TASK)
+  else {
+    const progress = 1 - open / all.length
+    const label = tn('images.uploading', open)
+    updateTask({ id: TASK, label, progress, state: 'running', to: 'imagenes', stop: stopUploads })
+  }
+})
+
+interface Stored {
+  readonly hash: string
+  readonly similar: number
+}
+
+/** Not with `fetch`, which does not report upload progress. */
+async function send(
+  file: File,
+  key: string | undefined,
+  tell: (state: UploadState) => void,
+  signal: AbortSignal,
+): Promise<Stored> {
+  // Browsers report a folder, or a file that was changed or deleted, as they report a lost connection.
+  const isReadable = await file
+    .slice(0, 1)
+    .arrayBuffer()
+    .then(
+      ({ byteLength }) => byteLength > 0,
+      () => false,
+    )
+  if (!isReadable) throw new Error(t('images.unreadable'))
+  signal.throwIfAborted()
+  const body = new FormData()
+  const mime = file.type === '' ? 'application/octet-stream' : file.type
+  body.append('info', JSON.stringify({ name: file.name === '' ? 'imagen' : file.name, mime, ip: NO_ADDRESS }))
+  body.append('image', file)
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open('POST', apiUrl(PATH, { api: key ?? '' }))
+    request.timeout = TIMEOUT_MS
+    request.onabort = () => reject(new Error(t('images.stopped')))
+    signal.addEventListener('abort', () => request.abort())
+    const begun = performance.now()
+    request.upload.onprogress = ({ loaded, total }) => {
+      if (performance.now() - begun > SLOW_MS) isSlow = true
+      tell({ kind: 'sending', progress: total === 0 ? 0 : loaded / total })
+    }
+    request.upload.onload = () => tell({ kind: 'checking' })
+    request.onerror = request.ontimeout = () => {
+      markDisconnected()
+      const isTooSlow = performance.now() - begun > TOO_SLOW_MS
+      reject(isTooSlow ? new Error(t('images.tooSlow')) : new ConnectionError())
+    }
+    request.onload = () => {
+      markConnected(request.status)
+      const answer = readJson(request.responseText)
+      if (request.status === 200 && answer !== undefined) {
+        const { hash, similar } = answer
+        resolve({ hash: String(hash), similar: typeof similar === 'number' ? similar : 0 })
+      } else reject(failureOf(PATH, key, request.status, answer, request.getResponseHeader('retry-after')))
+    }
+    request.send(body)
+  })
+}
+
+function readJson(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,130 @@
+import { useMemo } from 'react'
+import { serverNow } from '../../base/server.ts'
+import { QueryResult } from '../../design/query-result.tsx'
+import { Meter } from '../../design/meter.tsx'
+import { Tile } from '../../design/tile.tsx'
+import { Chart, ChartTable } from '../stats/chart.tsx'
+import { Plot } from '../stats/plot.tsx'
+import { bareDay, bytes, count, shortDay, t } from '../../i18n/index.ts'
+import '../../i18n/texts/images.ts'
+import { lastDays } from './upload-days.ts'
+import { useUsage, type ImageStats } from './usage.ts'
+import '../../i18n/texts/stats.ts'
+import '../../i18n/texts/usage.ts'
+import './usage.css'
+
+/** The storage, formats and daily uploads of the application. */
+export default function UsageScreen() {
+  const usage = useUsage()
+  return (
+    <div className="page wide">
+      <header>
+        <h1>{t('nav.usage')}</h1>
+      </header>
+      <QueryResult of={usage}>
+        {(data) => (
+          <>
+            <Totals stats={data} />
+            <div className="charts">
+              <Uploads stats={data} />
+              <Kinds stats={data} />
+            </div>
+          </>
+        )}
+      </QueryResult>
+    </div>
+  )
+}
+
+function Totals({ stats: { images, bytes: held, max_images, max_bytes } }: { stats: ImageStats }) {
+  return (
+    <ul className="tiles totals">
+      <Tile label="nav.images" value={count(images)}>
+        <Bound used={images} max={max_images} text={count} />
+      </Tile>
+      <Tile label="app.stored" value={bytes(held)}>
+        <Bound used={held} max={max_bytes} text={bytes} />
+      </Tile>
+      <Tile label="usage.average" value={images === 0 ? '–' : bytes(Math.round(held / images))} />
+    </ul>
+  )
+}
+
+function Bound(props: { used: number; max: number | null; text: (n: number) => string }) {
+  const { used, max, text } = props
+  if (max === null) return <span className="muted">{t('usage.noBound')}</span>
+  return (
+    <>
+      <Meter part={max === 0 ? 1 : used / max} />
+      <span className="muted figures">{t('usage.of', { max: text(max) })}</span>
+    </>
+  )
+}
+
+function Uploads({ stats }: { stats: ImageStats }) {
+  const days = useMemo(() => lastDays(stats.days, serverNow()), [stats])
+  const dates = useMemo(() => days.map(({ day }) => bareDay(day)), [days])
+  const ticks = useMemo(() => days.map(({ day }) => shortDay(day)), [days])
+  const lines = useMemo(
+    () => [{ label: t('usage.images'), values: days.map(({ images }) => images), colour: 'accent' as const }],
+    [days],
+  )
+  return (
+    <Chart
+      title="usage.perDay"
+      isWide
+      table={
+        <ChartTable
+          heads={[t('stats.day'), t('nav.images'), t('images.size')]}
+          rows={days
+            .filter(({ images }) => images > 0)
+            .map(({ day, images, bytes: size }) => [bareDay(day), images, bytes(size)])}
+        />
+      }
+    >
+      <Plot label={t('usage.perDay')} places={dates} ticks={ticks} lines={lines} kind="bars" />
+    </Chart>
+  )
+}
+
+function Kinds({ stats: { kinds, bytes: held } }: { stats: ImageStats }) {
+  const sorted = [...kinds].sort((a, b) => b.bytes - a.bytes)
+  return (
+    <Chart title="usage.kinds" isWide>
+      <div className="scroll-x" tabIndex={0} role="region" aria-label={t('usage.share')}>
+        <table className="plain kinds">
+          <thead>
+            <tr>
+              <th scope="col">{t('images.kind')}</th>
+              <th scope="col" className="number">
+                {t('nav.images')}
+              </th>
+              <th scope="col" className="number">
+                {t('images.size')}
+              </th>
+              <th scope="col">{t('usage.share')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {sorted.map(({ mime, images, bytes: size }) => (
+              <tr key={mime}>
+                <th scope="row" className="mono">
+                  {mime}
+                </th>
+                <td className="number">{count(images)}</td>
+                <td className="number">{bytes(size)}</td>
+                <td className="share">
+                  <Meter part={held === 0 ? 0 : size / held} isGood />
+                  <span className="figures">{t('usage.percent', { n: percent(size, held) })}</span>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Chart>
+  )
+}
+
+const percent = (part: number, whole: number): number =>
+  whole === 0 ? 0 : Math.round((part / whole) * 1_000) / 10

@@ -1,0 +1,149 @@
+import { useMemo, useRef } from 'react'
+import { replaceQuery, useRoute } from '../../base/router.ts'
+import { QueryResult } from '../../design/query-result.tsx'
+import { Link } from '../../design/link.tsx'
+import { Notice } from '../../design/notice.tsx'
+import { FilterChips } from '../filters/filter-chips.tsx'
+import { filtersOf, queryOf, type Filters } from '../filters/filters.ts'
+import { QueryBox } from '../filters/query-box.tsx'
+import { useFilterCounts, withAgent } from '../filters/filter-counts.ts'
+import { filterError } from '../filters/filter-errors.ts'
+import { useStats, type Stats } from '../filters/use-stats.ts'
+import { bareDay, count, shortDay, t, tn } from '../../i18n/index.ts'
+import { Chart, ChartTable } from './chart.tsx'
+import { Plot } from './plot.tsx'
+import '../../i18n/texts/stats.ts'
+import './stats.css'
+
+/** Registrations and deletions, lengths and agents of what the filters match. */
+export default function StatsScreen() {
+  const { query } = useRoute()
+  // A set flag has an empty value, unlike an absent one.
+  const key = queryOf(filtersOf(query)).toString()
+  const filters = useMemo(() => filtersOf(new URLSearchParams(key)), [key])
+  const fault = filterError(filters)
+  const box = useRef<HTMLInputElement>(null)
+  const stats = useStats(filters)
+  const facets = useFilterCounts(filters)
+  const change = (next: Filters) => replaceQuery(queryOf(next))
+  return (
+    <div className="page wide">
+      <header>
+        <h1>{t('nav.stats')}</h1>
+      </header>
+      <div className="figures-tools">
+        <QueryBox box={box} filters={filters} onChange={change} />
+        <FilterChips filters={filters} facets={facets} onChange={change} />
+      </div>
+      {fault === undefined ? (
+        <QueryResult of={stats}>{(data) => <Charts stats={data} filters={filters} />}</QueryResult>
+      ) : (
+        <div role="alert">
+          <Notice icon="alert" title={t('filter.faultTitle')} text={fault} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+function Charts({ stats, filters }: { stats: Stats; filters: Filters }) {
+  const { days, lengths } = stats
+  const dayLines = useMemo(
+    () => [
+      { label: t('stats.registered'), values: days.registered, colour: 'accent' as const },
+      { label: t('stats.deleted'), values: days.deleted, colour: 'free' as const, isDashed: true },
+    ],
+    [days],
+  )
+  const lengthLines = useMemo(
+    () => [{ label: t('stats.names'), values: lengths.count, colour: 'accent' as const }],
+    [lengths],
+  )
+  const dates = useMemo(() => days.date.map(bareDay), [days])
+  const ticks = useMemo(() => days.date.map(shortDay), [days])
+  const sizes = useMemo(() => lengths.length.map((n) => tn('stats.letters', n)), [lengths])
+  const marks = useMemo(() => lengths.length.map(String), [lengths])
+  return (
+    <div className="charts">
+      <Chart
+        title="stats.perDay"
+        isWide
+        table={
+          <ChartTable
+            heads={[t('stats.day'), ...dayLines.map(({ label }) => label)]}
+            rows={dates.map((date, i) => [date, days.registered[i] ?? 0, days.deleted[i] ?? 0])}
+          />
+        }
+      >
+        <Plot
+          label={t('stats.perDay')}
+          places={dates}
+          ticks={ticks}
+          lines={dayLines}
+          kind="line"
+          height={260}
+        />
+      </Chart>
+      <Chart
+        title="stats.lengths"
+        table={
+          <ChartTable
+            heads={[t('domains.length'), t('stats.names')]}
+            rows={marks.map((mark, i) => [mark, lengths.count[i] ?? 0])}
+          />
+        }
+      >
+        <Plot label={t('stats.lengths')} places={sizes} ticks={marks} lines={lengthLines} kind="bars" />
+      </Chart>
+      <Chart title="stats.agents">
+        <Agents stats={stats} filters={filters} />
+      </Chart>
+      <Chart title="stats.feeds" isWide>
+        <Feeds stats={stats} />
+      </Chart>
+    </div>
+  )
+}
+
+function Agents({ stats: { agents }, filters }: { stats: Stats; filters: Filters }) {
+  const most = Math.max(1, ...agents.count)
+  const shown = agents.agent.slice(0, 10)
+  const others = agents.others + agents.count.slice(10).reduce((sum, n) => sum + n, 0)
+  return (
+    <ul className="agent-bars">
+      {shown.map((agent, i) => (
+        <li key={agent}>
+          <Link to="dominios" query={queryOf(withAgent(filters, agent))} className="agent-name">
+            {agent}
+          </Link>
+          <span className="bar-track">
+            <span className="bar-fill" style={{ width: `${((agents.count[i] ?? 0) / most) * 100}%` }} />
+          </span>
+          <span className="figures">{count(agents.count[i] ?? 0)}</span>
+        </li>
+      ))}
+      {others > 0 && <li className="muted figures">{t('stats.others', { n: others })}</li>}
+    </ul>
+  )
+}
+
+function Feeds({ stats: { feeds } }: { stats: Stats }) {
+  return (
+    <table className="plain">
+      <thead>
+        <tr>
+          <th scope="col">{t('stats.account')}</th>
+          <th scope="col">{t('stats.lastAdd')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {feeds.account.map((account, i) => (
+          <tr key={account}>
+            <th scope="row">{account}</th>
+            <td className="mono">{feeds.last_add[i] ?? t('stats.never')}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

@@ -1,0 +1,151 @@
+import { useQuery } from '@tanstack/react-query'
+import type { RefObject } from 'react'
+import { callApi } from '../../api/client.ts'
+import { useStore } from '../../base/store.ts'
+import { QueryError } from '../../design/query-result.tsx'
+import { Link } from '../../design/link.tsx'
+import { DnsOutcome, useDnsLookup } from '../domains/dns-lookup.tsx'
+import { useSimilar } from '../domains/lookalikes.tsx'
+import { MarkTags, StatusTag } from '../domains/status-tags.tsx'
+import { DomainName } from '../domains/domain-name.tsx'
+import { NoteField } from '../domains/note-field.tsx'
+import { changedRecords, patched, patches } from '../domains/optimistic-updates.ts'
+import type { DomainRecord } from '../domains/records.ts'
+import { TagField } from '../domains/tag-field.tsx'
+import { t } from '../../i18n/index.ts'
+import { recordHistoryOf } from './record-history.ts'
+import '../../i18n/texts/sheet.ts'
+import '../../i18n/texts/triage.ts'
+
+/** Number of changes read to find who marked a record. */
+const CHANGES = 20
+const FRESH_MS = 60_000
+const LOOKALIKES = 6
+
+/** Who marked a record, and its earlier name servers. */
+export function useRecordHistory(name: string, isWanted = true) {
+  return useQuery({
+    queryKey: ['domains', 'past', name],
+    enabled: isWanted,
+    staleTime: FRESH_MS,
+    queryFn: async ({ signal }) => {
+      const query = { domain: name, limit: CHANGES }
+      return recordHistoryOf((await callApi('GET /api/v1/domainwatch/history', { query, signal })).data)
+    },
+  })
+}
+
+interface Props {
+  readonly record: DomainRecord
+  readonly note: RefObject<HTMLTextAreaElement | null>
+  readonly onNoted: () => void
+}
+
+/** The record to decide on, updated with changes of others. */
+export function Card({ record: read, note, onNoted }: Props) {
+  const over = useStore(patches)
+  const record = patched({ ...read, ...useStore(changedRecords).get(read.name) }, over)
+  return (
+    <article className="triage-card" aria-labelledby="triage-name">
+      <h2
+        id="triage-name"
+        className="triage-name"
+        data-long={record.length > 22 ? 'yes' : 'no'}
+        aria-live="polite"
+      >
+        <DomainName name={record.name} words={record.words} />
+      </h2>
+      <div className="triage-facts stack">
+        <Facts record={record} />
+        <NoteField record={record} isLocked={false} box={note} onDone={onNoted} />
+        <TagField record={record} isLocked={false} />
+        <Link
+          to="dominios"
+          query={new URLSearchParams({ search: record.name, ficha: record.name })}
+          className="triage-details"
+        >
+          {t('domains.details')}
+        </Link>
+      </div>
+      <div className="triage-help stack">
+        <Servers name={record.name} />
+        <Similar name={record.name} />
+      </div>
+    </article>
+  )
+}
+
+function Facts({ record }: { record: DomainRecord }) {
+  const { data: past } = useRecordHistory(record.name)
+  return (
+    <>
+      <p className="row">
+        <StatusTag status={record.status} />
+        <MarkTags record={record} left={undefined} />
+        {(past?.marks ?? []).map(({ text, account, date }) => (
+          <span key={text} className="muted">
+            {t('triage.markedBy', { mark: text, account, date })}
+          </span>
+        ))}
+      </p>
+      <dl className="facts">
+        <dt>{t('domains.length')}</dt>
+        <dd className="figures">{record.length}</dd>
+        {typeof record.deleted_at === 'string' && (
+          <>
+            <dt>{t('sheet.deletedAt')}</dt>
+            <dd className="mono">{record.deleted_at}</dd>
+          </>
+        )}
+        <dt>{t('domains.date')}</dt>
+        <dd className="mono">{record.date_reg}</dd>
+        <dt>{t('domains.agent')}</dt>
+        <dd>{record.agent}</dd>
+        {typeof record.seen_by === 'string' && (
+          <>
+            <dt>{t('sheet.seen')}</dt>
+            <dd>{t('sheet.seenBy', { account: record.seen_by, date: record.seen_at ?? '' })}</dd>
+          </>
+        )}
+      </dl>
+    </>
+  )
+}
+
+function Servers({ name }: { name: string }) {
+  const query = useDnsLookup(name)
+  const { data, error } = query
+  const { data: past } = useRecordHistory(name)
+  return (
+    <section className="stack">
+      <h3>{t('sheet.dns')}</h3>
+      <QueryError of={query} />
+      {data === undefined && error === null && <p className="muted">{t('sheet.dnsAsking')}</p>}
+      {data !== undefined && <DnsOutcome outcome={data} />}
+      {(past?.servers ?? []).map(({ until, text }) => (
+        <p key={until} className="muted">
+          {t('triage.serversBefore', { until })} <span className="mono">{text}</span>
+        </p>
+      ))}
+    </section>
+  )
+}
+
+function Similar({ name }: { name: string }) {
+  const { data } = useSimilar(name)
+  return (
+    <section className="stack">
+      <h3>{t('sheet.similar')}</h3>
+      {data?.length === 0 && <p className="muted">{t('sheet.similarEmpty')}</p>}
+      <ul className="lookalikes">
+        {(data ?? []).slice(0, LOOKALIKES).map((one) => (
+          <li key={one.name}>
+            <DomainName name={one.name} />
+            <StatusTag status={one.status} />
+            <span className="muted reason">{one.detail}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,82 @@
+import { CLAIM_MINUTES } from '../../base/constants.ts'
+import { callApi } from '../../api/client.ts'
+import { keyFor } from '../../api/session.ts'
+import type { Filters } from '../filters/filters.ts'
+import type { DomainRecord } from '../domains/records.ts'
+
+/** Duration of a claim. */
+export const CLAIM_MS = CLAIM_MINUTES * 60_000
+
+/** The default view: free names. The service adds that they are undecided. */
+export const viewOf = (filters: Filters): Filters =>
+  Object.keys(filters).length === 0 ? { status: '0' } : filters
+
+/** The filters for the queue: a flag for marked records must override the default that excludes them. */
+export function queueQuery(filters: Filters): Filters {
+  const { rev, dis, ...others } = filters
+  return {
+    order: 'deleted',
+    ...others,
+    ...(rev === undefined ? {} : { revision: '1' }),
+    ...(dis === undefined ? {} : { discarded: '1' }),
+  }
+}
+
+interface Claimed {
+  readonly records: readonly DomainRecord[]
+  /** Matches that no one else holds. */
+  readonly remaining: number
+}
+
+/** The service must get claims and releases in order: otherwise a late release ends a newer claim of the same names. */
+let last: Promise<unknown> = Promise.resolve()
+/** Limit on the wait for an answer. */
+const MAX_WAIT_MS = 15_000
+
+function inOrder<T>(work: () => Promise<T>): Promise<T> {
+  const before = last
+  const late = new Promise((resolve) => setTimeout(resolve, MAX_WAIT_MS))
+  const done = Promise.race([before, late]).then(work)
+  last = done.catch(() => undefined)
+  return done
+}
+
+/**
+ * Claims the next records for this account, and extends the claims that it holds.
+ * @param signal if it aborts before the request is sent, nothing is claimed; afterwards, the response names what to release
+ */
+export const claim = (filters: Filters, limit: number, signal: AbortSignal): Promise<Claimed> =>
+  inOrder(() => claimNow(filters, limit, signal))
+
+async function claimNow(filters: Filters, limit: number, signal: AbortSignal): Promise<Claimed> {
+  signal.throwIfAborted()
+  const query = { ...queueQuery(filters), limit, fields: 'all' }
+  const key = keyFor('domainwatch')
+  const { data } = await callApi('POST /api/v1/domainwatch/queue', {
+    query,
+    ...(key === undefined ? {} : { key }),
+  })
+  if (signal.aborted) {
+    const names = (data.data[0] ?? []).map(({ name }) => name)
+    await releaseNow(names, key)
+    throw signal.reason
+  }
+  // What the queue excludes by default.
+  const seen = Number(filters['seen'] ?? 0)
+  const records = (data.data[0] ?? []).map((record) => ({ seen, ...record }))
+  return { records, remaining: data.remaining }
+}
+
+/** Releases these names, also while the page is being closed. */
+export function release(names: readonly string[], key = keyFor('domainwatch')): void {
+  // While the page is being closed, there is no later.
+  const sent = releaseNow(names, key)
+  void inOrder(() => sent)
+}
+
+/** Those that cannot be released expire. */
+async function releaseNow(names: readonly string[], key: string | undefined): Promise<void> {
+  if (names.length === 0 || key === undefined) return
+  const query = { data: JSON.stringify(names) }
+  await callApi('DELETE /api/v1/domainwatch/queue', { query, key, outlivesPage: true }).catch(() => undefined)
+}

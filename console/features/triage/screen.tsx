@@ -1,0 +1,137 @@
+import { useEffect, useMemo, useRef } from 'react'
+import { useRoute } from '../../base/router.ts'
+import { letterShortcuts, useShortcuts } from '../../base/shortcuts.ts'
+import { useStore } from '../../base/store.ts'
+import { Loading } from '../../design/query-result.tsx'
+import { Link } from '../../design/link.tsx'
+import { ErrorNotice, Notice } from '../../design/notice.tsx'
+import { useDnsLookup } from '../domains/dns-lookup.tsx'
+import { formatWords, queryOf } from '../filters/filters.ts'
+import { useLiveUpdates } from '../domains/live-updates.ts'
+import { useSimilar } from '../domains/lookalikes.tsx'
+import { useFilters } from '../filters/use-filters.ts'
+import { language, t } from '../../i18n/index.ts'
+import { ProgressRing } from './progress-ring.tsx'
+import { Card, useRecordHistory } from './card.tsx'
+import { viewOf } from './claims.ts'
+import { Colleagues } from './colleagues.tsx'
+import { DecisionButtons } from './decision-buttons.tsx'
+import { lostClaimText } from './lost-claim.ts'
+import { TriageQueue } from './triage-queue.ts'
+import { Swipe } from './swipe.tsx'
+import '../../i18n/texts/triage.ts'
+import './triage.css'
+
+/**
+ * Shows one name at a time, claimed so that no colleague decides on it, too. The view is in the URL, as in the
+ * table.
+ */
+export default function TriageScreen() {
+  const { query } = useRoute()
+  const chosen = useFilters(query)
+  const filters = useMemo(() => viewOf(chosen), [chosen])
+  const pile = useMemo(() => new TriageQueue(filters), [filters])
+  useEffect(() => pile.start(), [pile])
+  const state = useStore(pile.state)
+  const spoken = useStore(language)
+  // Follows decisions of colleagues.
+  useLiveUpdates(filters)
+  const main = useRef<HTMLDivElement>(null)
+  const note = useRef<HTMLTextAreaElement>(null)
+  const { current, next, left, handled, canGoBack, lost, isEnd, error } = state
+  usePrefetch(next[0]?.name)
+  usePrefetch(next[1]?.name)
+  const toKeys = () => main.current?.focus({ preventScroll: true })
+  // Removes the focus from the menu link, so that shortcuts apply to the name.
+  useEffect(toKeys, [])
+
+  useShortcuts('triage', {
+    r: once(() => pile.decide('revision')),
+    d: once(() => pile.decide('discarded')),
+    ' ': (event) => {
+      if (!isForCard(event.target)) return
+      event.preventDefault()
+      if (!event.repeat) pile.decide(undefined)
+    },
+    z: once(() => pile.back()),
+    Backspace: once(() => pile.back()),
+    n: (event) => {
+      // Prevents the letter from being typed into the field.
+      event.preventDefault()
+      note.current?.focus()
+    },
+  })
+
+  const words = formatWords(filters, spoken)
+  return (
+    <div ref={main} className="triage" tabIndex={-1}>
+      <h1 className="visually-hidden">{t('nav.triage')}</h1>
+      <div className="triage-head">
+        <Link to="dominios" query={queryOf(filters)} className="triage-view">
+          <span className="mono">{words}</span>
+        </Link>
+        <span className="grow" />
+        <Colleagues filters={filters} />
+        <ProgressRing done={handled} left={left} />
+      </div>
+      {current !== undefined && (
+        <Swipe onLeft={() => pile.decide('discarded')} onRight={() => pile.decide('revision')}>
+          {lost !== undefined && (
+            <p className="callout unknown" role="alert">
+              {lostClaimText(lost)}{' '}
+              <button type="button" className="button quiet" onClick={() => pile.next()}>
+                {t('triage.nextName')}
+              </button>
+            </p>
+          )}
+          <Card
+            key={current.name}
+            record={current}
+            note={note}
+            onNoted={() => {
+              toKeys()
+              pile.extendSoon()
+            }}
+          />
+        </Swipe>
+      )}
+      {error !== undefined && (current === undefined || next.length === 0) && (
+        <ErrorNotice error={error} onRetry={() => pile.retry()} />
+      )}
+      {current === undefined && error === undefined && !isEnd && <Loading />}
+      {current === undefined && error === undefined && isEnd && (
+        <Notice icon="check" title={t('triage.done')} text={t('triage.doneText')}>
+          <button type="button" className="button" onClick={() => pile.retry()}>
+            {t('triage.more')}
+          </button>
+        </Notice>
+      )}
+      {(current !== undefined || canGoBack) && (
+        <DecisionButtons
+          isReady={current !== undefined}
+          canGoBack={canGoBack}
+          onDecide={(mark) => pile.decide(mark)}
+          onBack={() => pile.back()}
+          toKeys={toKeys}
+        />
+      )}
+    </div>
+  )
+}
+
+/** Prefetches the facts about the next names. */
+function usePrefetch(name: string | undefined): void {
+  useDnsLookup(name ?? '', name !== undefined)
+  useSimilar(name ?? '', name !== undefined)
+  useRecordHistory(name ?? '', name !== undefined)
+}
+
+/** Whether the space key applies to the name: not on a focused control outside the card. */
+function isForCard(target: EventTarget | null): boolean {
+  if (!(target instanceof Element) || target.closest('.triage-keys') !== null) return letterShortcuts.get()
+  return target.closest('button, input, summary, [role=button]') === null
+}
+
+const once = (act: () => void) => (event: KeyboardEvent) => {
+  if (!event.repeat) act()
+}

@@ -1,0 +1,104 @@
+import { useState } from 'react'
+import { callApi } from '../../api/client.ts'
+import { useAccounts } from '../../api/scope.ts'
+import { showOnce } from '../work/one-time-results.tsx'
+import { useStore } from '../../base/store.ts'
+import { showToast } from '../../design/toasts.tsx'
+import { formatWords } from '../filters/filters.ts'
+import { language, t, type Language } from '../../i18n/index.ts'
+import { filtersIn } from './new-watch.tsx'
+import { ShownOnce } from './shown-once.tsx'
+import { destinationsIn, toParameter, WatchForm, type WatchFields } from './watch-form.tsx'
+import type { Watch } from './watch-item.tsx'
+
+/** Edits a watch, then shows a secret or feed address that the edit created. */
+export function EditWatch({ watch, onClose }: { watch: Watch; onClose: () => void }) {
+  const spoken = useStore(language)
+  const isOwner = watch.owner === useAccounts()('domainwatch')
+  const [initial, setInitial] = useState(() => fieldsOf(watch, spoken))
+
+  async function save(fields: WatchFields) {
+    const watches = await callApi('GET /api/v1/domainwatch/watches')
+    const now = watches.data.data.find(({ id }) => id === watch.id)
+    const present = now === undefined ? initial : fieldsOf(now, spoken)
+    if (hasConflict(initial, present, fields)) {
+      setInitial(present)
+      throw new Error(t('watch.changedMeanwhile'))
+    }
+    await showOnce('domainwatch', async () => {
+      const { data } = await callApi('POST /api/v1/domainwatch/watches/update', {
+        query: { id: watch.id, ...changesIn(initial, fields) },
+      })
+      showToast(t('watch.saved', { name: fields.name }))
+      return data.secret === null && data.atom === null
+        ? undefined
+        : (close) => <ShownOnce title={t('watch.isChanged')} shown={data} onClose={close} />
+    })
+  }
+
+  return (
+    <WatchForm
+      subject={watch.id}
+      title={t('watch.editTitle', { name: watch.name })}
+      action={t('watch.save')}
+      initial={initial}
+      isOwner={isOwner}
+      onSend={save}
+      onClose={onClose}
+    />
+  )
+}
+
+function fieldsOf(watch: Watch, spoken: Language): WatchFields {
+  return {
+    words: formatWords(watch.filters, spoken),
+    similar: watch.filters['similar'] ?? '',
+    name: watch.name,
+    url: watch.url ?? '',
+    to: (watch.to ?? '').replaceAll(',', '\n'),
+    digest: watch.digest ?? '',
+    language: watch.language,
+    hasFeed: watch.atom === 1,
+    changes: watch.changes,
+    isRechecked: watch.filters['dns'] === '1',
+    isShared: watch.shared === 1,
+  }
+}
+
+/** Whether someone else has changed a property that the user changes to another value. */
+function hasConflict(initial: WatchFields, present: WatchFields, fields: WatchFields): boolean {
+  const [theirs, mine, left] = [
+    differences(initial, present),
+    differences(initial, fields),
+    differences(present, fields),
+  ]
+  return theirs.some((name) => mine.includes(name) && left.includes(name))
+}
+
+function differences(one: WatchFields, other: WatchFields): readonly string[] {
+  const values = new Map<string, unknown>(Object.entries(one))
+  const names = Object.entries(other).flatMap(([name, value]) => (values.get(name) === value ? [] : [name]))
+  // Filters are replaced together.
+  return names.map((name) => (name === 'similar' ? 'words' : name))
+}
+
+/** Sends only the changed properties, so that changes of others and unknown filters are kept. */
+function changesIn(initial: WatchFields, fields: WatchFields) {
+  const { name, url, digest, language, hasFeed, changes, isRechecked, isShared } = fields
+  const hasNewFilters = initial.words !== fields.words || initial.similar !== fields.similar
+  const { to: day, ...filters } = hasNewFilters ? filtersIn(fields) : {}
+  // Any filter replaces all: an empty search alone removes them.
+  const hasNone = hasNewFilters && day === undefined && Object.keys(filters).length === 0
+  return {
+    ...(hasNone ? { search: '' } : filters),
+    ...toParameter(day, fields.to === initial.to ? undefined : destinationsIn(fields)),
+    ...(name === initial.name ? {} : { name }),
+    ...(url === initial.url ? {} : { url: url.trim() }),
+    ...(digest === initial.digest ? {} : { digest }),
+    ...(language === initial.language ? {} : { language }),
+    ...(hasFeed === initial.hasFeed ? {} : { atom: hasFeed ? '' : '0' }),
+    ...(changes === initial.changes ? {} : { changes }),
+    ...(isRechecked === initial.isRechecked ? {} : { dns: isRechecked ? 1 : 0 }),
+    ...(isShared === initial.isShared ? {} : { shared: isShared ? 1 : 0 }),
+  }
+}

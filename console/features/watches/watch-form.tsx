@@ -1,0 +1,244 @@
+import { useId } from 'react'
+import {
+  MAX_ADDRESS_CHARACTERS,
+  MAX_TO_CHARACTERS,
+  MAX_WATCH_NAME_CHARACTERS,
+  WATCH_CHOICES,
+} from '../../base/constants.ts'
+import { CHANNELS } from '../../base/server.ts'
+import { unsentForms } from '../work/unsent-forms.ts'
+import { FormDialog } from '../../design/form-dialog.tsx'
+import { t, type Language } from '../../i18n/index.ts'
+
+/** The webhook has a separate field. */
+const FOR_PEOPLE = CHANNELS.filter((name) => name !== 'webhook')
+const EXAMPLES: Readonly<Record<string, string>> = {
+  telegram: 'telegram:-1001234567890',
+  ntfy: 'ntfy:https://ntfy.sh/mitema',
+  discord: 'discord:https://discord.com/api/webhooks/…',
+  slack: 'slack:https://hooks.slack.com/services/…',
+  mailto: 'mailto:ana@example.cl',
+}
+
+/** What a watch may notify of. */
+export type Changes = (typeof WATCH_CHOICES)[number]
+
+/** The properties of a watch that users choose. */
+export interface WatchFields {
+  /** Filters in the syntax of the search box. */
+  readonly words: string
+  readonly similar: string
+  readonly name: string
+  readonly url: string
+  /** Other destinations, one per line. */
+  readonly to: string
+  /** HH:MM of the daily message; empty for immediate messages. */
+  readonly digest: string
+  readonly language: Language
+  readonly hasFeed: boolean
+  /** What it notifies of. */
+  readonly changes: Changes
+  /** Whether the name servers of its names are looked up every day. */
+  readonly isRechecked: boolean
+  readonly isShared: boolean
+}
+
+const useFields = unsentForms<WatchFields>('domainwatch')
+
+interface Props {
+  /** What it edits: it shows again what was entered for that before. */
+  readonly subject: string
+  readonly title: string
+  readonly action: string
+  readonly initial: WatchFields
+  /** Whether the account may change destinations, and who sees the watch. */
+  readonly isOwner: boolean
+  /** Resolves when the form is done; rejects with the error that it shows. */
+  readonly onSend: (fields: WatchFields) => Promise<void>
+  readonly onClose: () => void
+}
+
+/** The form of a new or existing watch. */
+export function WatchForm({ subject, title, action, initial, isOwner, onSend, onClose }: Props) {
+  const { fields, isChanged, set, forget } = useFields(subject, initial)
+  return (
+    <FormDialog
+      title={title}
+      action={action}
+      hasInput={isChanged}
+      shownBy="watches"
+      onSend={() => onSend(fields)}
+      onDone={forget}
+      onClose={onClose}
+    >
+      <Field
+        label={t('watch.filters')}
+        hint={t('watch.filtersHint')}
+        value={fields.words}
+        onChange={(words) => set({ words })}
+        isMono
+      />
+      <Field
+        label={t('watch.similar')}
+        hint={t('watch.similarHint')}
+        value={fields.similar}
+        onChange={(similar) => set({ similar })}
+        isMono
+      />
+      <Field label={t('watch.name')} value={fields.name} onChange={(name) => set({ name })} isRequired />
+      {isOwner && (
+        <>
+          <Field
+            label={t('watch.url')}
+            hint={t('watch.urlHint')}
+            value={fields.url}
+            onChange={(url) => set({ url })}
+            isMono
+          />
+          {(FOR_PEOPLE.length > 0 || initial.to !== '') && <Destinations fields={fields} onChange={set} />}
+          <Check
+            label={t('watch.wantsFeed')}
+            value={fields.hasFeed}
+            onChange={(hasFeed) => set({ hasFeed })}
+          />
+        </>
+      )}
+      <label className="field">
+        <span>{t('watch.wants')}</span>
+        <select
+          className="input"
+          value={fields.changes}
+          onChange={(event) =>
+            set({ changes: WATCH_CHOICES.find((one) => one === event.target.value) ?? 'new' })
+          }
+        >
+          {WATCH_CHOICES.map((one) => (
+            <option key={one} value={one}>
+              {t(`watch.of.${one}`)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Check
+        label={t('watch.wantsDns')}
+        value={fields.isRechecked}
+        onChange={(isRechecked) => set({ isRechecked })}
+      />
+      {isOwner && (
+        <Check
+          label={t('watch.wantsShared')}
+          value={fields.isShared}
+          onChange={(isShared) => set({ isShared })}
+        />
+      )}
+    </FormDialog>
+  )
+}
+
+/** Destination, time and language of messages. */
+function Destinations(props: { fields: WatchFields; onChange: (change: Partial<WatchFields>) => void }) {
+  const { fields, onChange } = props
+  const id = useId()
+  return (
+    <>
+      <div className="field">
+        <label htmlFor={id}>{t('watch.to')}</label>
+        <textarea
+          id={id}
+          aria-describedby={`${id}-hint`}
+          className="input mono"
+          rows={2}
+          maxLength={MAX_TO_CHARACTERS}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          value={fields.to}
+          onChange={(event) => onChange({ to: event.target.value })}
+        />
+        <small id={`${id}-hint`} className="muted">
+          {t('watch.toHint', { examples: FOR_PEOPLE.map((name) => EXAMPLES[name] ?? `${name}:`).join(', ') })}
+        </small>
+      </div>
+      <div className="row">
+        <label className="field grow">
+          <span>{t('watch.digest')}</span>
+          <input
+            type="time"
+            className="input"
+            value={fields.digest}
+            onChange={(event) => onChange({ digest: event.target.value })}
+          />
+        </label>
+        <label className="field grow">
+          <span>{t('watch.language')}</span>
+          <select
+            className="input"
+            value={fields.language}
+            onChange={(event) => onChange({ language: event.target.value === 'en' ? 'en' : 'es' })}
+          >
+            <option value="es">Español</option>
+            <option value="en">English</option>
+          </select>
+        </label>
+      </div>
+      <small className="muted">{t('watch.digestHint')}</small>
+    </>
+  )
+}
+
+function Check(props: { label: string; value: boolean; onChange: (value: boolean) => void }) {
+  return (
+    <label className="check">
+      <input
+        type="checkbox"
+        checked={props.value}
+        onChange={(event) => props.onChange(event.target.checked)}
+      />
+      {props.label}
+    </label>
+  )
+}
+
+function Field(props: {
+  label: string
+  hint?: string
+  value: string
+  isMono?: boolean
+  isRequired?: boolean
+  onChange: (value: string) => void
+}) {
+  return (
+    <label className="field">
+      <span>{props.label}</span>
+      <input
+        className={props.isMono === true ? 'input mono' : 'input'}
+        required={props.isRequired ?? false}
+        maxLength={props.isRequired === true ? MAX_WATCH_NAME_CHARACTERS : MAX_ADDRESS_CHARACTERS}
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        value={props.value}
+        onChange={(event) => props.onChange(event.target.value)}
+      />
+      {props.hint !== undefined && <small className="muted">{props.hint}</small>}
+    </label>
+  )
+}
+
+/** Destinations as the API takes them: separated by commas. */
+export function destinationsIn({ to }: WatchFields): string {
+  return to
+    .split(/[\n,]/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join(',')
+}
+
+/**
+ * Destinations and the last day of registration have the same name in the API, which takes both in one list.
+ * @param destinations empty for none; undefined to keep them
+ */
+export function toParameter(day: string | undefined, destinations: string | undefined): { to?: string } {
+  if (day === undefined) return destinations === undefined ? {} : { to: destinations }
+  return { to: destinations === undefined ? day : `${day},${destinations}` }
+}

@@ -1,0 +1,243 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { callApi } from '../../api/client.ts'
+import { untilAnswered } from '../../api/retry.ts'
+import { useAccounts, usePermissions } from '../../api/scope.ts'
+import { keyFor } from '../../api/session.ts'
+import type { Operations } from '../../api/schema.ts'
+import { runOperation } from '../work/operations.ts'
+import { useStore } from '../../base/store.ts'
+import { showToast, showError } from '../../design/toasts.tsx'
+import { Icon } from '../../design/icon.tsx'
+import { Link } from '../../design/link.tsx'
+import { Menu } from '../../design/menu.tsx'
+import { formatWords, queryOf } from '../filters/filters.ts'
+import { DomainName } from '../domains/domain-name.tsx'
+import { language, moment, t } from '../../i18n/index.ts'
+import { deliveryErrorText } from './delivery-error.ts'
+
+export type Watch = Operations['GET /api/v1/domainwatch/watches']['answer']['data'][number]
+
+export interface WatchActions {
+  readonly onEdit: () => void
+  readonly onDeliveries: () => void
+  readonly onRotate: () => void
+  readonly onRemove: () => void
+}
+
+/** A watch: its filters, destinations and the state of deliveries. */
+export function WatchItem({ watch, ...actions }: { watch: Watch } & WatchActions) {
+  const spoken = useStore(language)
+  const isOwner = watch.owner === useAccounts()('domainwatch')
+  const words = formatWords(watch.filters, spoken)
+  const { similar } = watch.filters
+  return (
+    <li className="watch" aria-label={watch.name}>
+      <div className="row">
+        <h2>{watch.name}</h2>
+        {watch.paused === 1 && (
+          <span className="tag review">
+            <Icon name="clock" />
+            {t('watch.isPaused')}
+          </span>
+        )}
+        {watch.shared === 1 && (
+          <span className="tag">
+            <Icon name="person" />
+            {isOwner ? t('watch.isShared') : t('watch.sharedBy', { account: watch.owner })}
+          </span>
+        )}
+        <Actions watch={watch} isOwner={isOwner} {...actions} />
+      </div>
+      <dl className="facts">
+        <dt>{t('watch.looksFor')}</dt>
+        <dd>
+          {similar !== undefined && (
+            <>
+              {t('watch.like')} <DomainName name={similar} />
+              {words !== '' && ' · '}
+            </>
+          )}
+          {(words !== '' || similar === undefined) && (
+            <Link to="dominios" query={queryOf(watch.filters)} className="mono">
+              {words === '' ? t('watch.all') : words}
+            </Link>
+          )}
+        </dd>
+        <dt>{t('watch.tells')}</dt>
+        <dd>
+          {t(`watch.of.${watch.changes}`)}
+          {watch.filters['dns'] === '1' && ` · ${t('watch.rechecked')}`}
+        </dd>
+        {watch.url !== null && (
+          <>
+            <dt>{t('watch.webhook')}</dt>
+            <dd className="mono">{watch.url}</dd>
+          </>
+        )}
+        {watch.to !== null && (
+          <>
+            <dt>{t('watch.sends')}</dt>
+            <dd className="mono">{watch.to.replaceAll(',', ', ')}</dd>
+          </>
+        )}
+        {watch.digest !== null && (
+          <>
+            <dt>{t('watch.when')}</dt>
+            <dd>{t('watch.daily', { time: watch.digest })}</dd>
+          </>
+        )}
+        {watch.atom === 1 && (
+          <>
+            <dt>{t('watch.feed')}</dt>
+            <dd>{t('watch.hasFeed')}</dd>
+          </>
+        )}
+        <dt>{t('watch.made')}</dt>
+        <dd>{said(watch.created)}</dd>
+        {watch.last_delivery !== null && (
+          <>
+            <dt>{t('watch.last')}</dt>
+            <dd>{said(watch.last_delivery)}</dd>
+          </>
+        )}
+      </dl>
+      <Trouble watch={watch} />
+    </li>
+  )
+}
+
+/** The errors since the last successful delivery, by destination. */
+function Trouble({ watch }: { watch: Watch }) {
+  const failing = watch.destinations.filter(
+    ({ state, last_error }) => state === 'dead' || last_error !== null,
+  )
+  if (failing.length === 0) return null
+  return (
+    <div className="callout danger">
+      {failing.map(({ channel, to, state, last_error, last_error_at, next_attempt }) => (
+        <div key={`${channel} ${to}`}>
+          {watch.destinations.length > 1 && <p className="mono">{to}</p>}
+          {state === 'dead' && (
+            <p>
+              <Icon name="alert" /> <strong>{t('watch.dead')}</strong>
+            </p>
+          )}
+          {last_error !== null && (
+            <p>
+              {last_error_at !== null && <span className="muted">{said(last_error_at)} · </span>}
+              {deliveryErrorText(last_error)}
+            </p>
+          )}
+          {next_attempt !== null && <p className="muted">{t('watch.again', { date: said(next_attempt) })}</p>}
+        </div>
+      ))}
+    </div>
+  )
+}
+
+function Actions(props: { watch: Watch; isOwner: boolean } & WatchActions) {
+  const { watch, isOwner, onEdit, onDeliveries, onRotate, onRemove } = props
+  const isLocked = !usePermissions()('writeDomains')
+  const pause = usePause(watch)
+  const named = <span className="visually-hidden"> {watch.name}</span>
+  return (
+    <div className="row watch-actions">
+      {watch.destinations.length > 0 && <TestButton watch={watch} isLocked={isLocked} />}
+      <button type="button" className="button" onClick={onDeliveries}>
+        {t('watch.deliveries')}
+        {named}
+      </button>
+      <button type="button" className="button" disabled={isLocked} onClick={onEdit}>
+        {t('watch.edit')}
+        {named}
+      </button>
+      {!isLocked && (
+        <Menu label={t('app.more')} icon="more" fullName={`${t('app.more')}: ${watch.name}`}>
+          <button type="button" data-closes onClick={pause}>
+            <Icon name="clock" />
+            {t(watch.paused === 1 ? 'watch.resume' : 'watch.pause')}
+          </button>
+          {isOwner && watch.url !== null && (
+            <button type="button" data-closes onClick={onRotate}>
+              <Icon name="key" />
+              {t('watch.rotate')}
+            </button>
+          )}
+          {isOwner && (
+            <button type="button" data-closes onClick={onRemove}>
+              <Icon name="trash" />
+              {t('watch.remove')}
+            </button>
+          )}
+        </Menu>
+      )}
+    </div>
+  )
+}
+
+/** Pauses or resumes the watch. */
+function usePause({ id, name, paused }: Watch): () => void {
+  const queries = useQueryClient()
+  const isPaused = paused === 1
+  return () => {
+    const key = keyFor('domainwatch')
+    const pending = t(isPaused ? 'watch.resuming' : 'watch.pausing', { name })
+    runOperation({
+      service: 'domainwatch',
+      subjects: [`watch:${id}`],
+      pending,
+      failed: (reason) => t('watch.pauseFailed', { name, reason }),
+      async run(tell) {
+        const query = { id, paused: isPaused ? 0 : 1 }
+        await untilAnswered(
+          () =>
+            callApi('POST /api/v1/domainwatch/watches/update', {
+              query,
+              ...(key === undefined ? {} : { key }),
+            }),
+          () => tell(t('operation.held', { text: pending })),
+        )
+        await queries.invalidateQueries({ queryKey: ['watches'] })
+        return { text: t(isPaused ? 'watch.resumed' : 'watch.pausedNow', { name }) }
+      },
+    })
+  }
+}
+
+function TestButton({ watch, isLocked }: { watch: Watch; isLocked: boolean }) {
+  const queries = useQueryClient()
+  const [isBusy, setBusy] = useState(false)
+  async function test() {
+    setBusy(true)
+    try {
+      const { data } = await callApi('POST /api/v1/domainwatch/watches/test', { query: { id: watch.id } })
+      const code = String(data.code ?? '')
+      const failed = data.data.filter(({ delivered }) => delivered === 0)
+      const errors = failed.map(({ to, error }) => `${to}: ${deliveryErrorText(error ?? '')}`).join('; ')
+      if (failed.length > 0) showToast(t('watch.failed', { error: errors }), { isError: true })
+      else if (data.data.length > 1) showToast(t('watch.arrivedAll'))
+      else showToast(t('watch.arrived', { code }))
+      await queries.invalidateQueries({ queryKey: ['watches'] })
+    } catch (error) {
+      showError(error)
+    }
+    setBusy(false)
+  }
+  return (
+    <button
+      type="button"
+      className="button"
+      disabled={isLocked}
+      aria-disabled={isBusy}
+      onClick={() => isBusy || void test()}
+    >
+      {isBusy ? <span className="spinner" /> : <Icon name="bell" />}
+      {t('watch.test')}
+      <span className="visually-hidden"> {watch.name}</span>
+    </button>
+  )
+}
+
+/** A date and time in the service's format and time zone. */
+const said = (date: string) => moment(Date.parse(date) / 1_000)

@@ -1,0 +1,89 @@
+import { useId, useState, type FormEvent } from 'react'
+import { ApiError } from '../api/client.ts'
+import { loadScope } from '../api/scope.ts'
+import { saveKey, SERVICES, type ServiceName } from '../api/session.ts'
+import { t } from '../i18n/index.ts'
+import '../i18n/texts/sign-in.ts'
+import { errorMessage } from '../api/error-message.ts'
+import { useIsMounted } from '../base/is-mounted.ts'
+import { showToast } from '../design/toasts.tsx'
+
+/** @throws ApiError if the key is invalid, ConnectionLost */
+async function serviceOfKey(key: string): Promise<ServiceName> {
+  let last: unknown
+  for (const service of SERVICES) {
+    try {
+      await loadScope(service, key)
+      return service
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 403) throw error
+      last = error
+    }
+  }
+  throw last
+}
+
+/** The field a key is pasted into. */
+export default function KeyForm({ onDone }: { onDone?: () => void }) {
+  const id = useId()
+  const [key, setKey] = useState('')
+  const [isRemembered, setRemembered] = useState(false)
+  const [fault, setFault] = useState<string>()
+  const [isBusy, setBusy] = useState(false)
+  const isOpen = useIsMounted()
+
+  async function enter(event: FormEvent) {
+    event.preventDefault()
+    setBusy(true)
+    setFault(undefined)
+    try {
+      const service = await serviceOfKey(key.trim())
+      // Closing the dialog cancels it.
+      if (onDone !== undefined && !isOpen.current) return
+      const isKept = saveKey(service, key.trim(), isRemembered)
+      const opened = t('sign.opened', { service: t(`service.${service}`) })
+      showToast(isKept ? opened : `${opened}. ${t('sign.notKept')}`, { isError: !isKept })
+      onDone?.()
+    } catch (error) {
+      setFault(errorMessage(error))
+      setBusy(false)
+    }
+  }
+
+  return (
+    <form className="stack" onSubmit={(event) => void enter(event)}>
+      <div className="field">
+        <label htmlFor={id}>{t('sign.key')}</label>
+        <input
+          id={id}
+          className="input mono"
+          type="password"
+          autoComplete="off"
+          spellCheck={false}
+          required
+          maxLength={200}
+          value={key}
+          aria-invalid={fault !== undefined}
+          aria-describedby={`${id}-fault`}
+          onChange={(event) => setKey(event.target.value)}
+        />
+      </div>
+      <p id={`${id}-fault`} className="fault-text" role="alert">
+        {fault}
+      </p>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={isRemembered}
+          onChange={(event) => setRemembered(event.target.checked)}
+        />
+        <span>
+          {t('sign.remember')} <span className="muted block">{t('sign.rememberHint')}</span>
+        </span>
+      </label>
+      <button type="submit" className="button primary" disabled={isBusy || key.trim() === ''}>
+        {t(isBusy ? 'sign.checking' : 'sign.enter')}
+      </button>
+    </form>
+  )
+}

@@ -1,0 +1,90 @@
+import { useState } from 'react'
+import { useAccounts, useScopes } from '../api/scope.ts'
+import { SERVICES, session, signOut } from '../api/session.ts'
+import { queryClient } from '../api/query-client.ts'
+import { Dialog } from '../design/dialog.tsx'
+import { Icon } from '../design/icon.tsx'
+import { Menu } from '../design/menu.tsx'
+import { t } from '../i18n/index.ts'
+import { Preferences } from './preferences.tsx'
+import { useStore } from '../base/store.ts'
+import { losesWorkAtSignOut } from '../base/unsaved-work.ts'
+
+/** The account and keys of the session, and the preferences of this browser: language and theme. */
+export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
+  const keys = useStore(session)
+  const accountOf = useAccounts()
+  const scopeOf = useScopes()
+  const services = SERVICES.filter((service) => keys[service] !== undefined)
+  const account = services.map(accountOf).find((one) => one !== undefined)
+  const [isAsking, setAsking] = useState(false)
+  const leave = () => {
+    queryClient.clear()
+    forgetImports(accountOf('domainwatch'))
+    signOut()
+  }
+  const menu = (
+    <Menu
+      label={account ?? t('app.keys')}
+      icon="person"
+      isNamed
+      fullName={account === undefined ? t('app.keys') : `${t('app.keys')}: ${account}`}
+      className="button quiet who"
+    >
+      <ul className="who-keys" aria-label={t('app.keys')}>
+        {services.map((service) => {
+          const scope = scopeOf(service)
+          return (
+            <li key={service}>
+              <strong>{accountOf(service) ?? '…'}</strong>
+              <span className="muted">
+                {t('app.keyOf', { service: t(`service.${service}`) })}
+                {scope === 'full' ? '' : ` · ${t(`scope.name.${scope}`)}`}
+              </span>
+            </li>
+          )
+        })}
+      </ul>
+      <Preferences />
+      <button type="button" data-closes onClick={onAddKey}>
+        <Icon name="key" />
+        {t('app.addKey')}
+      </button>
+      <button
+        type="button"
+        className="danger-text"
+        data-closes
+        onClick={() => (losesWorkAtSignOut() ? setAsking(true) : leave())}
+      >
+        <Icon name="out" />
+        {t('app.signOut')}
+      </button>
+    </Menu>
+  )
+  return (
+    <>
+      {menu}
+      {isAsking && (
+        <Dialog title={t('app.signOutTitle')} onClose={() => setAsking(false)}>
+          <p>{t('app.signOutText')}</p>
+          <div className="row end">
+            <button type="button" className="button" onClick={() => setAsking(false)}>
+              {t('app.cancel')}
+            </button>
+            <button type="button" className="button danger" onClick={leave}>
+              {t('app.signOutAnyway')}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+/** Who signs out leaves no file behind. */
+function forgetImports(account: string | undefined): void {
+  if (account === undefined) return
+  import('../features/import/unfinished.ts')
+    .then(({ deleteAllUnfinished }) => deleteAllUnfinished(account))
+    .catch(() => undefined)
+}

@@ -1,0 +1,262 @@
+import { Fragment, useEffect, useState } from 'react'
+import { connection } from '../api/connection.ts'
+import { loadScopes, useAccounts, usePermissions, useScopes, type Permission } from '../api/scope.ts'
+import { rejectedService, session, type ServiceName } from '../api/session.ts'
+import { Loading, Spinner } from '../design/query-result.tsx'
+import { Icon } from '../design/icon.tsx'
+import { Dialog } from '../design/dialog.tsx'
+import { Link } from '../design/link.tsx'
+import { t, tn } from '../i18n/index.ts'
+import { fetchPalette, Palette } from './palette/palette.tsx'
+import { openViews, savedViews } from '../features/views/saved-views.ts'
+import { ErrorBoundary } from '../design/error-boundary.tsx'
+import { lazyComponent } from '../design/lazy-screen.tsx'
+import { OneTimeResults } from '../features/work/one-time-results.tsx'
+import { isPending, operations } from '../features/work/operations.ts'
+import { release, reloadIfIdle } from '../base/release.ts'
+import { navigate, useRoute } from '../base/router.ts'
+import { GROUPS, HomeScreen, SCREENS, type Screen } from './screens.ts'
+import { useShortcuts } from '../base/shortcuts.ts'
+import { SessionMenu } from './session-menu.tsx'
+import { Logo } from './logo.tsx'
+import { useStore } from '../base/store.ts'
+import { NewRelease, TaskLinks } from './task-links.tsx'
+
+const KeyForm = lazyComponent<{ onDone?: () => void }>(() => import('./key-form.tsx'), <Loading />)
+const RejectedKey = lazyComponent<{ service: ServiceName }>(() => import('./rejected-key.tsx'))
+const ShortcutHelp = lazyComponent(() => import('./shortcut-help.tsx'), <Spinner />)
+/** Fetched only if there are saved views. */
+const SideViews = lazyComponent(() => import('../features/views/sidebar-views.tsx'))
+
+/** Fetched after the screen, so that the palette opens without waiting. */
+const FETCH_PALETTE_MS = 1_500
+
+/** The bar, the list of screens and the current screen. */
+export function Shell() {
+  const { path } = useRoute()
+  const keys = useStore(session)
+  const [isMenuOpen, setMenuOpen] = useState(false)
+  const [dialog, setDialog] = useState<'key' | 'help' | 'palette'>()
+  const screen = SCREENS.find((one) => one.path === path.split('/')[0])
+  const hasHome = keys.domainwatch !== undefined || keys.imagestore !== undefined
+  useEffect(() => {
+    // An administrator's key alone opens the administration screens.
+    if (path === '' && !hasHome) navigate('claves')
+  }, [path, hasHome])
+  useEffect(() => {
+    setMenuOpen(false)
+    setDialog(undefined)
+    // Hidden where there is no other screen.
+    if (release.get() === 'newer') reloadIfIdle()
+  }, [path])
+  useEffect(() => loadScopes(keys), [keys])
+  const account = useAccounts()('domainwatch')
+  useEffect(() => openViews(account), [account])
+  const hasViews = useStore(savedViews).views.length > 0
+  useEffect(() => {
+    document.title = screen === undefined ? t('app.title') : `${t(screen.title)} · ${t('app.title')}`
+  }, [screen])
+  useEffect(() => {
+    const timer = setTimeout(fetchPalette, FETCH_PALETTE_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  const close = () => setDialog(undefined)
+  useShortcuts('help', { '?': () => setDialog('help') })
+  useShortcuts('everywhere', {
+    'mod+k': (event) => {
+      event.preventDefault()
+      setDialog('palette')
+    },
+  })
+  return (
+    <div className="shell">
+      <a className="skip" href="#content" onClick={skip}>
+        {t('app.skip')}
+      </a>
+      <header className="bar">
+        <button
+          type="button"
+          className="button quiet icon burger"
+          aria-label={t('app.menu')}
+          aria-expanded={isMenuOpen}
+          onClick={() => setMenuOpen(!isMenuOpen)}
+        >
+          <Icon name="menu" />
+        </button>
+        <span className="brand">
+          <Logo />
+          <span>Catalejo</span>
+        </span>
+        <Lost />
+        <span className="grow" />
+        <TaskLinks />
+        <NewRelease />
+        <button
+          type="button"
+          className="button quiet go-to"
+          aria-haspopup="dialog"
+          aria-keyshortcuts="Control+K Meta+K"
+          onClick={() => setDialog('palette')}
+        >
+          <Icon name="search" />
+          <span className="wide-only">{t('palette.open')}</span>
+          <span className="visually-hidden narrow-only">{t('palette.open')}</span>
+          <kbd className="wide-only" aria-hidden="true">
+            Ctrl K
+          </kbd>
+        </button>
+        <SessionMenu onAddKey={() => setDialog('key')} />
+        <button
+          type="button"
+          className="button quiet icon"
+          aria-label={t('app.shortcuts')}
+          onClick={() => setDialog('help')}
+        >
+          <kbd aria-hidden="true">?</kbd>
+        </button>
+      </header>
+      <nav className={isMenuOpen ? 'side open' : 'side'} aria-label={t('nav.label')}>
+        <ul>
+          <li>
+            <Link to="" className="side-link" current={path === ''}>
+              <Icon name="home" />
+              {t('nav.home')}
+            </Link>
+          </li>
+        </ul>
+        {GROUPS.map(({ service, title }) => (
+          <Fragment key={service}>
+            <Group title={t(title)} screens={SCREENS.filter((one) => one.service === service)} path={path} />
+            {service === 'domainwatch' && hasViews && (
+              <ErrorBoundary>
+                <SideViews />
+              </ErrorBoundary>
+            )}
+          </Fragment>
+        ))}
+      </nav>
+      <main id="content" className="content" tabIndex={-1}>
+        <ErrorBoundary key={path}>
+          <Content screen={screen} isHome={path === ''} />
+        </ErrorBoundary>
+      </main>
+      <OneTimeResults />
+      {dialog === 'help' && <ShortcutHelp onClose={close} />}
+      {dialog === 'palette' && <Palette onClose={close} />}
+      {dialog === 'key' && (
+        <Dialog title={t('app.addKey')} onClose={close}>
+          <KeyForm onDone={close} />
+        </Dialog>
+      )}
+    </div>
+  )
+}
+
+/** Not through the URL, which holds the state of the screen. */
+function skip(event: { preventDefault(): void }): void {
+  event.preventDefault()
+  document.querySelector<HTMLElement>('#content')?.focus()
+}
+
+function Group({ title, screens, path }: { title: string; screens: readonly Screen[]; path: string }) {
+  if (screens.length === 0) return null
+  return (
+    <div className="side-group">
+      <h2>{title}</h2>
+      <ul>
+        {screens.map((screen) => (
+          <li key={screen.path}>
+            <Link to={screen.path} className="side-link" current={path.split('/')[0] === screen.path}>
+              <Icon name={screen.icon} />
+              {t(screen.title)}
+              {screen.needs !== undefined && <Lock needs={screen.needs} />}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function Content({ screen, isHome }: { screen: Screen | undefined; isHome: boolean }) {
+  const keys = useStore(session)
+  const rejected = useStore(rejectedService)
+  if (isHome) return <HomeScreen key={`${keys.domainwatch} ${keys.imagestore}`} />
+  if (screen === undefined) {
+    return (
+      <div className="notice">
+        <Icon name="search" />
+        <h1>{t('app.notFound')}</h1>
+        <p>{t('app.notFoundText')}</p>
+        <Link to="" className="button">
+          {t('nav.home')}
+        </Link>
+      </div>
+    )
+  }
+  if (keys[screen.service] === undefined) {
+    return (
+      <div className="need stack">
+        <h1>{t('sign.need', { service: t(`service.${screen.service}`) })}</h1>
+        {rejected === screen.service && <RejectedKey service={rejected} />}
+        <KeyForm />
+      </div>
+    )
+  }
+  // What was selected or open is not the next user's.
+  return <Permitted key={keys[screen.service]} screen={screen} />
+}
+
+/** The screen, or which key it needs. A read-only key gets a notice in advance. */
+function Permitted({ screen }: { screen: Screen }) {
+  const { needs, service } = screen
+  const scope = useScopes()(service)
+  const may = usePermissions()
+  if (needs !== undefined && !may(needs)) {
+    return (
+      <div className="need stack">
+        <h1>{t(`scope.need.${needs}`)}</h1>
+        <p className="muted">{t('scope.has', { scope: t(`scope.name.${scope}`) })}</p>
+        <KeyForm />
+      </div>
+    )
+  }
+  return (
+    <>
+      {scope === 'read' && (
+        <p className="callout" role="note">
+          <Icon name="lock" /> {t(service === 'imagestore' ? 'scope.readImages' : 'scope.readDomains')}
+        </p>
+      )}
+      <screen.view />
+    </>
+  )
+}
+
+/** Marks a screen that the current key does not open. */
+function Lock({ needs }: { needs: Permission }) {
+  if (usePermissions()(needs)) return null
+  return (
+    <>
+      <span className="grow" />
+      <Icon name="lock" />
+      <span className="visually-hidden">{t('scope.locked')}</span>
+    </>
+  )
+}
+
+function Lost() {
+  const state = useStore(connection)
+  const unsaved = useStore(operations).filter(isPending).length
+  return (
+    <span className="lost" role="status">
+      {state === 'lost' && (
+        <span className="tag danger">
+          <span className="spinner" />
+          {t('app.lost')}
+          {unsaved > 0 && ` ${tn('operation.unsaved', unsaved)}.`}
+        </span>
+      )}
+    </span>
+  )
+}
