@@ -1,6 +1,8 @@
 import { filterParameters } from './filters.ts'
 
-/** Addresses of the console, which shows to people what the API returns. Paths and parameters are those of `console/app`. */
+export const CONFIRMATION_PATH = '/w/confirmar/'
+
+/** Addresses in messages: of the console, whose paths and parameters are those of `console/app`, and to confirm a mail address. */
 export class ConsoleLinks {
   readonly #baseUrl: () => string
 
@@ -25,6 +27,9 @@ export class ConsoleLinks {
     const { similar } = values
     return this.#domains(typeof similar === 'string' ? [...filters, ['ficha', similar]] : filters)
   }
+
+  /** Returns the address at which the reader of a mail address confirms it. */
+  readonly confirmation = (token: string): string => `${this.#baseUrl()}${CONFIRMATION_PATH}${token}`
 
   #domains(query: [string, string][]): string {
     const text = new URLSearchParams(query).toString()

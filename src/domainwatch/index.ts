@@ -11,6 +11,7 @@ import { DomainLists } from './list/domain-lists.ts'
 import { RecordFields } from './record-fields.ts'
 import type { Subscriptions } from './subscriptions.ts'
 import { batchRoutes } from './routes/batches.ts'
+import { confirmMailRoute } from './routes/confirm-mail.ts'
 import { bulkDnsRoute, dnsRoute } from './routes/dns.ts'
 import type { Dns } from './dns-lookups.ts'
 import { eventsRoute } from './routes/events.ts'
@@ -120,5 +121,6 @@ export function domainwatchRoutes(
   watchEditRoutes(app, shared, following, { baseUrl, timeZone })
   watchDeliveryRoutes(app, shared, following.watches, { baseUrl, timeZone })
   watchAtomRoute(app, following.watches, baseUrl)
+  confirmMailRoute(app, following.watches.recipients)
   bulkDnsRoute(app, shared, { tasks, dns: observed, inFlight: dnsInFlight })
 }

@@ -2,7 +2,7 @@ import { WATCH_CHOICES } from './events/event.ts'
 import { LANGUAGES } from './texts.ts'
 import { CHANNEL_NAMES } from './watches/channels/channel.ts'
 import { SECRETS_OVERLAP_HOURS } from './watches/index.ts'
-import { answer, array, integer, object, string, nullable } from '../http/openapi/json-schema.ts'
+import { answer, array, integer, object, optional, string, nullable } from '../http/openapi/json-schema.ts'
 import { bit } from './schemas.ts'
 
 const id = string('Of the watch')
@@ -92,6 +92,9 @@ export const watchesAnswer = answer(
           object({
             channel: string({ enum: CHANNEL_NAMES }),
             to: string('Destination as in `to`; a webhook shows its address'),
+            confirmed: optional(
+              bit('Of mail addresses: whether the reader confirmed the address. Nothing else is sent before'),
+            ),
             ...deliveryState,
           }),
           'The state of each; above, the worst or latest of all',

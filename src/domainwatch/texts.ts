@@ -43,6 +43,11 @@ const es = {
   open: 'Abrir en Catalejo',
   /** Why a mail was sent. */
   footer: (watch: string) => `Catalejo envía este mensaje por la vigilancia «${watch}».`,
+  confirmTitle: 'Confirme su dirección de correo',
+  confirmIntro:
+    'Un miembro de un grupo que usa Catalejo pidió enviar a esta dirección avisos de dominios .cl. Si los quiere recibir, abra el ' +
+    'enlace y confirme. Si no, no haga nada: no recibirá ninguno.',
+  confirm: 'Confirmar',
   atom: {
     /** The title of a feed, followed by what it is about. */
     feed: 'Dominios .cl',
@@ -116,6 +121,11 @@ const en: Texts = {
   more: (count) => `and ${count} more`,
   open: 'Open in Catalejo',
   footer: (watch) => `Catalejo sends this message for the watch “${watch}”.`,
+  confirmTitle: 'Confirm your e-mail address',
+  confirmIntro:
+    'A member of a group that uses Catalejo asked to send notifications of .cl domains to this address. If you want to receive ' +
+    'them, open the link and confirm. If not, do nothing: you will receive none.',
+  confirm: 'Confirm',
   atom: {
     feed: '.cl domains',
     titles: {

@@ -8,9 +8,11 @@ import {
   type TestBrowser,
 } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
 import { call, send } from '../support/http.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { confirmationLink, mailFlags, startMailServer } from '../support/smtp.ts'
 import { removeWatch, watch, WATCHES, watchesOf, watchUntil } from '../support/watches.ts'
 import { verify, WebhookReceiver } from '../support/webhook-receiver.ts'
 
@@ -347,6 +349,32 @@ test('another member sees shared watches with their owner, in English, without w
   assert.deepEqual(complaints, [])
   await context.close()
   for (const { id } of [common, own]) await removeWatch(service, id)
+})
+
+test('a mail address is shown as unconfirmed until its reader confirms it by the page of its link', async () => {
+  await using server = await startMailServer('loopback', true)
+  await using service = await startService({ flags: mailFlags(server) })
+  await watch(service, { name: 'Por correo', starts: 'correo', to: 'mailto:ana@example.cl' })
+  await eventually(() => server.mails.length === 1)
+  const { page, context, complaints } = await browser.open(service, 'vigilancias', {
+    domainwatch: service.domainKey,
+  })
+  const item = page.getByRole('listitem', { name: 'Por correo' })
+  await item.getByText('Por confirmar', { exact: true }).waitFor()
+  await item.getByText('Falta que ana@example.cl abra el enlace').waitFor()
+  assert.deepEqual(await accessibilityViolations(page), [])
+  const opened = await context.newPage()
+  await opened.goto(confirmationLink(server.mails[0]))
+  await opened.getByText('ana@example.cl').waitFor()
+  assert.deepEqual(await accessibilityViolations(opened), [])
+  await opened.getByRole('button', { name: 'Confirmar' }).click()
+  await opened.getByRole('heading', { name: 'Dirección confirmada' }).waitFor()
+  await opened.close()
+  await page.reload()
+  await item.getByText('mailto:ana@example.cl').waitFor()
+  assert.equal(await item.getByText('Por confirmar').count(), 0)
+  assert.deepEqual(complaints, [])
+  await context.close()
 })
 
 test('a watch has several destinations, a daily digest and a language; secrets in addresses stay hidden', async () => {

@@ -4,7 +4,7 @@ import { record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { startNode } from '../support/node-process.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { PASSWORD, pathOfPem, startMailServer, USER } from '../support/smtp.ts'
+import { confirmMail, PASSWORD, pathOfPem, startMailServer, USER, type MailServer } from '../support/smtp.ts'
 import { removeWatch, watch, watchUntil } from '../support/watches.ts'
 
 /** Runs `work` on a node with the database of `service` that sends mails to the port, and knows the test authority. */
@@ -33,6 +33,12 @@ async function withMail(
   }
 }
 
+/** Confirms the addresses that were asked, and forgets the mails. */
+async function confirmAll(server: MailServer, count: number): Promise<void> {
+  await eventually(() => server.mails.length === count)
+  for (const mail of server.mails.splice(0)) await confirmMail(mail)
+}
+
 test('mails are encrypted, with text and HTML in which notes and names are escaped', async () => {
   await using server = await startMailServer('loopback')
   await using service = await startService()
@@ -42,6 +48,7 @@ test('mails are encrypted, with text and HTML in which notes and names are escap
   await withMail(service, server.port, PASSWORD, async (target) => {
     const name = 'Marca <b> ñandú'
     const { id } = await watch(target, { name, starts: 'correo', to: 'mailto:Ana.Soto@example.cl' })
+    await confirmAll(server, 1)
     await stored(target, [{ ...record('correo-1'), agent: '<script>&' }])
     await eventually(async () => server.mails.length === 1)
     const [mail] = server.mails
@@ -66,13 +73,15 @@ test('mails are encrypted, with text and HTML in which notes and names are escap
     assert.doesNotMatch(mail.html, /<script/)
     await watchUntil(target, id, ({ pending }) => pending === 0)
 
-    // A mailbox that does not exist is given up.
-    server.unknown.add('nadie@example.cl')
+    // A mailbox that does not exist any more is given up.
+    server.mails.splice(0)
     const gone = await watch(target, { starts: 'correo', to: 'mailto:nadie@example.cl' })
+    await confirmAll(server, 1)
+    server.unknown.add('nadie@example.cl')
     await stored(target, [record('correo-2')])
     const dead = await watchUntil(target, gone.id, ({ state }) => state === 'dead')
     assert.equal(dead['last_error'], 'El servidor de correo respondió 550: la dirección no existe')
-    await eventually(async () => server.mails.length === 2)
+    await eventually(async () => server.mails.length === 1)
     for (const one of [id, gone.id]) await removeWatch(target, one)
   })
 })
@@ -87,7 +96,6 @@ test('nothing is sent without encryption, with an invalid certificate, or with a
     let error: unknown
     await withMail(service, port, password, async (target) => {
       const { id } = await watch(target, { starts: 'seguro', to: 'mailto:ana@example.cl' })
-      await stored(target, [record(`seguro-${port}-${password.length}`)])
       const shown = await watchUntil(target, id, ({ last_error }) => last_error !== null)
       error = shown['last_error']
       await removeWatch(target, id)
@@ -105,11 +113,12 @@ test('slow recipients of one account delay no mail of another', async () => {
   assert.ok(service.app)
   const { key: otherKey } = await service.newKey('otra', 'domainwatch')
   await service.stop()
-  server.slowDomain = 'lento.cl'
   await withMail(service, server.port, PASSWORD, async (target) => {
     const slow = Array.from({ length: 9 }, (_, i) => `mailto:a${i}@lento.cl`).join(',')
     await watch(target, { starts: 'turno', to: slow })
     await watch(target, { starts: 'otro', to: 'mailto:b@example.cl' }, otherKey)
+    await confirmAll(server, 10)
+    server.slowDomain = 'lento.cl'
     await stored(target, [record('turno1')])
     await eventually(async () => server.held.length === 4)
     await stored(target, [record('otro1')])

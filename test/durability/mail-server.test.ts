@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { noExim, startExim } from '../support/exim.ts'
 import { startNode } from '../support/node-process.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { PASSWORD, pathOfPem, USER } from '../support/smtp.ts'
+import { confirmMail, PASSWORD, pathOfPem, USER } from '../support/smtp.ts'
 import { watch, watchUntil } from '../support/watches.ts'
 
 test(
@@ -26,10 +26,12 @@ test(
       const target: TestService = Object.create(service, { url: { value: node.url } })
       const name = 'Ñandú <b>'
       const { id } = await watch(target, { name, starts: 'correo', to: 'mailto:ana@example.cl' })
+      await eventually(async () => (await exim.mails()).length === 1)
+      await confirmMail((await exim.mails())[0])
       await stored(target, [record('correo-ñandú')])
       await watchUntil(target, id, ({ last_delivery }) => last_delivery !== null)
-      await eventually(async () => (await exim.mails()).length === 1)
-      const [mail] = await exim.mails()
+      await eventually(async () => (await exim.mails()).length === 2)
+      const mail = (await exim.mails()).find(({ subject }) => subject !== 'Confirme su dirección de correo')
       assert.equal(mail?.subject, 'Ñandú <b>: 1 nombre')
       assert.match(mail?.text ?? '', /^• correo-ñandú\.cl: nuevo · agente: grupo$/m)
       assert.match(mail?.messageId ?? '', /^<msg_[\w-]+@example\.cl>$/)

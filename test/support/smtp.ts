@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
@@ -11,6 +12,25 @@ export const PASSWORD = 'clave@con:signos'
 export const pathOfPem = (name: string): string =>
   fileURLToPath(new URL(`../fixtures/tls/${name}.pem`, import.meta.url))
 
+/** The flags of a service that sends mails by it, without encryption. */
+export const mailFlags = ({ port }: MailServer) => ({
+  'smtp-url': `smtp://127.0.0.1:${port}`,
+  'smtp-from': 'avisos@example.cl',
+  'smtp-tls': 'off',
+})
+
+/** The link in a mail that asks its reader to confirm the address. */
+export function confirmationLink(mail: ParsedMail | undefined): string {
+  const [link] = /http:\/\/\S+\/w\/confirmar\/[\w-]{20,}$/m.exec(mail?.text ?? '') ?? []
+  assert.ok(link !== undefined, `no link in ${mail?.text}`)
+  return link
+}
+
+/** Confirms an address as its reader does. */
+export async function confirmMail(mail: ParsedMail | undefined): Promise<void> {
+  assert.equal((await fetch(confirmationLink(mail), { method: 'POST' })).status, 200)
+}
+
 export interface MailServer extends AsyncDisposable {
   readonly port: number
   readonly mails: ParsedMail[]
@@ -21,8 +41,11 @@ export interface MailServer extends AsyncDisposable {
   readonly held: (() => void)[]
 }
 
-/** A mail server on loopback that requires STARTTLS and a password. */
-export async function startMailServer(certificate: string): Promise<MailServer> {
+/**
+ * A mail server on loopback that offers STARTTLS and requires a password.
+ * @param isOpen whether it takes mails without a password
+ */
+export async function startMailServer(certificate: string, isOpen = false): Promise<MailServer> {
   const pem = await readFile(pathOfPem(certificate))
   const mails: ParsedMail[] = []
   const unknown = new Set<string>()
@@ -32,6 +55,7 @@ export async function startMailServer(certificate: string): Promise<MailServer> 
     key: pem,
     cert: pem,
     authMethods: ['PLAIN'],
+    authOptional: isOpen,
     onAuth({ username, password }, _session, done) {
       if (username === USER && password === PASSWORD) done(null, { user: username })
       else done(Object.assign(new Error('5.7.8 no'), { responseCode: 535 }))

@@ -14,6 +14,7 @@ const HASHES = [
   { version: 20, sqlite: 'f26c925afd1d4a10', postgres: '06a98fedf27e619a' },
   { version: 21, sqlite: '90101f6b759fb80f', postgres: '6fa6d0a80cb2e8b8' },
   { version: 22, sqlite: '3863f3eca9c22f1f', postgres: '583fd5985f03b92a' },
+  { version: 23, sqlite: 'ab6a2329112e153e', postgres: 'a544d41cffd33573' },
 ]
 
 test('no released migration has changed', () => {

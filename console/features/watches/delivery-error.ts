@@ -5,6 +5,9 @@ const ERRORS: readonly (readonly [RegExp, TextKey])[] = [
   [/^El receptor respondió (?<code>\d+)$/, 'watch.error.code'],
   [/^El receptor no respondió a tiempo$/, 'watch.error.timeout'],
   [/^La dirección del receptor no está permitida$/, 'watch.error.address'],
+  [/^La dirección está por confirmar/, 'watch.error.unconfirmed'],
+  [/^La dirección ya recibió (?<code>\d+) mensajes en un día$/, 'watch.error.fullAddress'],
+  [/^La cuenta ya envió (?<code>\d+) correos en un día$/, 'watch.error.fullAccount'],
   [/^No se ha podido conectar con el receptor( \((?<code>\w+)\))?$/, 'watch.error.connection'],
 ]
 

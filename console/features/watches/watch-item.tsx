@@ -78,7 +78,21 @@ export function WatchItem({ watch, ...actions }: { watch: Watch } & WatchActions
         {watch.to !== null && (
           <>
             <dt>{t('watch.sends')}</dt>
-            <dd className="mono">{watch.to.replaceAll(',', ', ')}</dd>
+            <dd>
+              <span className="mono">{watch.to.replaceAll(',', ', ')}</span>
+              {watch.destinations.map(
+                ({ to, confirmed }) =>
+                  confirmed === 0 && (
+                    <p key={to}>
+                      <span className="tag review">
+                        <Icon name="clock" />
+                        {t('watch.unconfirmed')}
+                      </span>{' '}
+                      {t('watch.unconfirmedText', { address: to.replace('mailto:', '') })}
+                    </p>
+                  ),
+              )}
+            </dd>
           </>
         )}
         {watch.digest !== null && (

@@ -74,6 +74,8 @@ export const watches = inBoth(
     'watch.digestHint': 'Sin hora, cada aviso se envía al instante.',
     'watch.language': 'Idioma de los mensajes',
     'watch.sends': 'Envía a',
+    'watch.unconfirmed': 'Por confirmar',
+    'watch.unconfirmedText': 'Falta que {address} abra el enlace que se le envió.',
     'watch.when': 'Cuándo',
     'watch.daily': 'un resumen diario a las {time}',
     'watch.arrivedAll': 'Prueba correcta: llegó a todos los destinos',
@@ -121,6 +123,9 @@ export const watches = inBoth(
     'watch.error.timeout': 'El receptor no respondió a tiempo',
     'watch.error.address': 'La dirección del receptor no está permitida',
     'watch.error.connection': 'No se pudo conectar con el receptor ({code})',
+    'watch.error.unconfirmed': 'Falta abrir el enlace que se envió a la dirección para confirmarla',
+    'watch.error.fullAddress': 'La dirección ya recibió {code} mensajes en un día',
+    'watch.error.fullAccount': 'La cuenta ya envió {code} correos en un día',
   },
   {
     'watch.new': 'New alert',
@@ -185,6 +190,8 @@ export const watches = inBoth(
     'watch.digestHint': 'Without a time, each notification is sent immediately.',
     'watch.language': 'Language of the messages',
     'watch.sends': 'Sends to',
+    'watch.unconfirmed': 'Unconfirmed',
+    'watch.unconfirmedText': 'The reader of {address} has to open the link that was sent.',
     'watch.when': 'When',
     'watch.daily': 'a daily summary at {time}',
     'watch.arrivedAll': 'Test succeeded: it arrived everywhere',
@@ -232,6 +239,9 @@ export const watches = inBoth(
     'watch.error.timeout': 'The receiver did not respond in time',
     'watch.error.address': 'The address of the receiver is not allowed',
     'watch.error.connection': 'Could not connect to the receiver ({code})',
+    'watch.error.unconfirmed': 'The reader has to open the link that was sent to confirm the address',
+    'watch.error.fullAddress': 'The address has received {code} messages in a day',
+    'watch.error.fullAccount': 'The account has sent {code} mails in a day',
   },
 )
 

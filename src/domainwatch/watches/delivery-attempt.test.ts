@@ -18,7 +18,8 @@ test('an attempt leaves nothing on the signal of its notifier, which lives for m
   }
   const slots = new DeliverySlots()
   const delivery = { id: 'msg_x', body: '{}' }
-  const made = await attempt({ clock: systemClock, slots }, channel, row, delivery, false, stop.signal)
+  const recipients = { admit: async () => undefined }
+  const made = await attempt({ clock: systemClock, slots, recipients }, channel, row, delivery, stop.signal)
   assert.equal(made?.outcome.kind, 'failed')
   assert.equal(getEventListeners(stop.signal, 'abort').length, 0)
 })

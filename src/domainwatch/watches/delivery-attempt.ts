@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { addAbortListener } from 'node:events'
 import type { Clock } from '../../lib/clock.ts'
-import type { Channel, Delivery } from './channels/channel.ts'
+import type { Channel, Delivery, Outcome } from './channels/channel.ts'
+import type { MailRecipients } from './mail-recipients.ts'
 import type { DestinationState } from './queries-destinations.ts'
 import { secretsAt, type Secrets } from './channels/webhook.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -42,24 +43,40 @@ export function newDeliveryId(): string {
   return `msg_${randomBytes(15).toString('base64url')}`
 }
 
+interface AttemptContext {
+  readonly clock: Clock
+  readonly slots: DeliverySlots
+  readonly recipients: Pick<MailRecipients, 'admit'>
+}
+
+type Target = Pick<DestinationState, 'id' | 'account_id' | 'address'> & Partial<Secrets>
+
+interface AttemptOptions {
+  /** Whether the last attempt failed. */
+  readonly hasFailed?: boolean
+  /** Whether it asks the reader of an address to confirm it. */
+  readonly isConfirmation?: boolean
+}
+
 /**
  * Makes one attempt of a delivery when its turn comes. It may continue for a moment after `signal` aborts.
- * @param hasFailed whether the last attempt failed
  * @returns undefined if it was aborted, so it may have arrived: it is sent again with the same id
  */
 export async function attempt(
-  { clock, slots }: { readonly clock: Clock; readonly slots: DeliverySlots },
+  { clock, slots, recipients }: AttemptContext,
   channel: Channel,
-  row: Pick<DestinationState, 'id' | 'account_id' | 'address'> & Secrets,
+  target: Target,
   { id, body }: Pick<Delivery, 'id' | 'body'>,
-  hasFailed: boolean,
   signal: AbortSignal,
+  { hasFailed = false, isConfirmation = false }: AttemptOptions = {},
 ) {
-  const { address } = row
-  const owner = { destination: row.id, account: String(row.account_id), host: channel.hostOf(address) }
+  const { address, account_id: account } = target
+  const owner = { destination: target.id, account: String(account), host: channel.hostOf(address) }
   const measured = await slots.run(owner, hasFailed, signal, async () => {
     const begin = performance.now()
-    const delivery = { id, body, address, secrets: secretsAt(clock.now(), row) }
+    const held = await hold(channel, recipients, target, isConfirmation)
+    if (held !== undefined) return { outcome: held, ms: 0 }
+    const delivery = { id, body, address, secrets: secretsAt(clock.now(), target) }
     const over = new AbortController()
     let timer: NodeJS.Timeout | undefined
     // Removed in the end, because `signal` outlives thousands of attempts.
@@ -74,6 +91,18 @@ export async function attempt(
     }
   })
   return measured.outcome.kind === 'failed' && signal.aborted ? undefined : measured
+}
+
+/** Returns until when a delivery has to wait because of its receiver. */
+export async function hold(
+  channel: Channel,
+  recipients: Pick<MailRecipients, 'admit'>,
+  { account_id: account, address }: Pick<Target, 'account_id' | 'address'>,
+  isConfirmation = false,
+): Promise<Outcome | undefined> {
+  return channel.renderConfirmation === undefined
+    ? undefined
+    : recipients.admit(account, address, isConfirmation)
 }
 
 /** Concurrent deliveries, in total, per account, and to one receiver (host and port). An idle socket costs little. */

@@ -2,7 +2,9 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import { inBatches } from '../../lib/background-jobs.ts'
 import type { Outcome } from './channels/channel.ts'
+import { COUNTED_MS, UNUSED_RECIPIENT_MS } from './mail-recipients.ts'
 import * as queries from './queries-deliveries.ts'
+import { anyOldMail, deleteOldMails, deleteUnusedRecipients } from './queries-mail.ts'
 
 /** How long deliveries are listed. */
 export const DELIVERIES_DAYS = 30
@@ -32,13 +34,18 @@ export async function hasOldDeliveries(database: Database, clock: Clock): Promis
   const now = clock.now()
   const old =
     (await database.first(queries.anyOldDelivery(now - KEEP_MS))) ??
-    (await database.first(queries.anyExpiredSecret(now)))
+    (await database.first(queries.anyExpiredSecret(now))) ??
+    (await database.first(anyOldMail(now - COUNTED_MS)))
   return old !== undefined
 }
 
-/** Deletes deliveries that are too old, and secrets that no longer sign. */
+/** Deletes deliveries that are too old, secrets that no longer sign, and mails and mail addresses that no longer count. */
 export async function sweepDeliveries(database: Database, clock: Clock, signal: AbortSignal): Promise<void> {
   await database.transaction((tx) => tx.run(queries.forgetExpiredSecrets(clock.now())))
+  await database.transaction((tx) => tx.run(deleteUnusedRecipients(clock.now() - UNUSED_RECIPIENT_MS)))
+  await inBatches(SWEEP_BATCH, signal, () =>
+    database.transaction((tx) => tx.run(deleteOldMails(clock.now() - COUNTED_MS, SWEEP_BATCH))),
+  )
   await inBatches(SWEEP_BATCH, signal, () =>
     database.transaction((tx) => tx.run(queries.deleteOldDeliveries(clock.now() - KEEP_MS, SWEEP_BATCH))),
   )

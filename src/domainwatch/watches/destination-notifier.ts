@@ -12,6 +12,7 @@ import {
   type NotificationRequest,
   type NotifierContext,
 } from './notification.ts'
+import type { MailRecipients } from './mail-recipients.ts'
 import * as queries from './queries-destinations.ts'
 import type { DestinationState } from './queries-destinations.ts'
 import { countDelivery, logAttempt, logReplay, nextReplay } from './queries-deliveries.ts'
@@ -26,6 +27,7 @@ const STORE_RETRY_MS = 1_000
 
 export interface DestinationContext extends NotifierContext {
   readonly slots: DeliverySlots
+  readonly recipients: MailRecipients
   readonly channels: Channels
   /** Time zone of digest hours. */
   readonly timeZone: string
@@ -85,10 +87,10 @@ export async function notifyDestination(
     }
     if (!(await waitUntil(delivery.nextAt, clock, signal))) return
     const { id: deliveryId, attempts, isPart: hasMore } = delivery
-    const attempted = await attempt(context, channel, row, delivery, attempts > 0, signal)
+    const attempted = await attempt(context, channel, row, delivery, signal, { hasFailed: attempts > 0 })
     if (attempted === undefined) return
     const { outcome, ms } = attempted
-    const failure = failureOf(outcome, attempts + 1, clock.now())
+    const failure = failureOf(outcome, attempts, clock.now())
     const now = clock.now()
     const digestNextAt = hasMore ? now : 0
     const state = failure === undefined ? 'delivered' : failure.state === 'dead' ? 'failed' : 'pending'
@@ -98,7 +100,7 @@ export async function notifyDestination(
           ? queries.delivered(id, deliveryId, now, digestNextAt)
           : queries.failed(id, deliveryId, failure)
       if ((await tx.run(result)) === 0) return false
-      await tx.run(logAttempt(deliveryId, attemptOf(outcome, state, ms)))
+      if (outcome.kind !== 'held') await tx.run(logAttempt(deliveryId, attemptOf(outcome, state, ms)))
       return true
     })
     if (!isOurs || failure?.state === 'dead') return
@@ -148,7 +150,7 @@ export async function notifyReplays(
   while (!signal.aborted) {
     const replay = await database.first(nextReplay(row.id))
     if (replay === undefined) return
-    const attempted = await attempt(context, channel, row, replay, false, signal)
+    const attempted = await attempt(context, channel, row, replay, signal)
     if (attempted === undefined) return
     const { outcome, ms } = attempted
     const isDelivered = outcome.kind === 'delivered'
@@ -223,10 +225,15 @@ function pendingOf(channel: Channel, row: DestinationState): PendingDelivery | u
 const isPart = ({ batching }: Channel, { digest }: DestinationState, events: number): boolean =>
   digest !== null && batching.beyond === 'next' && events >= batching.max
 
-/** Returns undefined for a successful delivery. */
-function failureOf(outcome: Outcome, attempts: number, now: number): queries.Failure | undefined {
+/**
+ * Returns undefined for a successful delivery.
+ * @param failed the number of attempts that failed before
+ */
+function failureOf(outcome: Outcome, failed: number, now: number): queries.Failure | undefined {
   if (outcome.kind === 'delivered') return undefined
   const { error } = outcome
+  if (outcome.kind === 'held') return { state: 'active', attempts: failed, nextAt: outcome.until, error, now }
+  const attempts = failed + 1
   const delay = outcome.kind === 'gone' ? undefined : delayAfter(attempts, Math.random())
   if (outcome.kind === 'gone' || delay === undefined)
     return { state: 'dead', attempts, nextAt: 0, error, now }
@@ -234,7 +241,7 @@ function failureOf(outcome: Outcome, attempts: number, now: number): queries.Fai
 }
 
 /** Resolves to true at `time` of the clock, or to false when `signal` aborts. */
-async function waitUntil(
+export async function waitUntil(
   time: number,
   clock: Clock,
   signal: AbortSignal,

@@ -11,7 +11,8 @@ import {
   parseDestinations,
   parseWebhookAddress,
 } from './destinations.ts'
-import { digestOf, newAtomToken } from './notifiers.ts'
+import { forgetUnconfirmed } from './queries-mail.ts'
+import { digestOf, newToken } from './secret-links.ts'
 import * as queries from './queries.ts'
 import * as destinations from './queries-destinations.ts'
 import type { Changes } from '../events/event.ts'
@@ -68,19 +69,25 @@ export interface EditedWatch {
   readonly atomToken: string | undefined
 }
 
+export interface EditContext {
+  readonly channels: Channels
+  /** The newest change, from which new destinations and a resumed watch start. */
+  readonly head: Cursor
+  readonly now: number
+}
+
 /**
  * Edits a watch. It still belongs to the account that created it, and counts for the limits of that account.
  * Destinations that stay keep their pending delivery.
- * @param head the newest change, from which new destinations and a resumed watch start
  * @returns undefined if the account has no access to such a watch
  * @throws HttpError 400 if nothing would be notified; 403 if only the owner may make this edit; 409 above a limit
  */
 export async function editWatch(
-  { database, channels }: { readonly database: Database; readonly channels: Channels },
+  database: Database,
+  context: EditContext,
   accountId: number,
   id: string,
   edit: WatchEdit,
-  head: Cursor,
 ): Promise<EditedWatch | undefined> {
   const { dialect } = database
   return database.transaction(async (tx) => {
@@ -90,24 +97,25 @@ export async function editWatch(
     // In the order in which a creation locks them.
     await tx.all(queries.lockAccount(known.account_id, dialect.forUpdate))
     const watch = await tx.first(queries.accessibleWatch(accountId, id, dialect.forUpdate))
-    return watch && applyEdit(tx, { dialect, channels }, watch, edit, head)
+    return watch && applyEdit(tx, dialect, context, watch, edit)
   }, accountId)
 }
 
 /** Applies an edit to a watch of the transaction, which holds the lock of its account. */
 export async function applyEdit(
   tx: Transaction,
-  { dialect, channels }: { readonly dialect: Dialect; readonly channels: Channels },
+  dialect: Dialect,
+  context: EditContext,
   watch: queries.EditableWatch,
   edit: WatchEdit,
-  head: Cursor,
 ): Promise<EditedWatch> {
   const { id } = watch
+  const { channels, head } = context
   if (edit.webhook === null) await tx.run(destinations.deleteWebhook(id))
   else if (edit.webhook !== undefined) {
     await editWebhook(tx, id, parseWebhookAddress(edit.webhook, channels), head)
   }
-  if (edit.to !== undefined) await editDestinations(tx, id, edit.to, channels, head)
+  if (edit.to !== undefined) await editDestinations(tx, id, edit.to, context)
   const remaining = await tx.all(destinations.destinationsIn(id))
   assertFewDestinations(remaining)
   const hasWebhook = remaining.some(({ channel }) => channel === 'webhook')
@@ -117,7 +125,7 @@ export async function applyEdit(
   await assertAccountLimit(tx, watch.account_id)
   if (edit.isShared === true && watch.shared === 0) await lockSharing(tx, dialect)
   const secret = hasWebhook && watch.secret === null ? newSecret() : undefined
-  const atomToken = hasAtomFeed && watch.feed_digest === null ? newAtomToken() : undefined
+  const atomToken = hasAtomFeed && watch.feed_digest === null ? newToken() : undefined
   const isPaused = edit.isPaused ?? watch.paused === 1
   const digest = edit.digest === undefined ? watch.digest : edit.digest
   const isResumed = watch.paused === 1 && !isPaused
@@ -158,8 +166,7 @@ async function editDestinations(
   tx: Transaction,
   watchId: string,
   to: string,
-  channels: Channels,
-  head: Cursor,
+  { channels, head, now }: EditContext,
 ): Promise<void> {
   const known = (await tx.all(destinations.destinationsIn(watchId))).filter(
     ({ channel }) => channel !== 'webhook',
@@ -177,6 +184,7 @@ async function editDestinations(
     else {
       const id = randomBytes(9).toString('base64url')
       await tx.run(destinations.insertDestination({ ...one, id, watchId, position, cursor: head }))
+      if (one.channel === 'mailto') await tx.run(forgetUnconfirmed(one.address.toLowerCase(), now))
     }
   }
 }

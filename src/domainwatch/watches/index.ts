@@ -20,10 +20,12 @@ import {
   type WatchEdit,
   MAX_SHARED,
 } from './edit-watch.ts'
-import { entriesOf, digestOf, Notifiers } from './notifiers.ts'
+import { MailRecipients } from './mail-recipients.ts'
+import { entriesOf, Notifiers } from './notifiers.ts'
 import * as queries from './queries.ts'
 import * as log from './queries-deliveries.ts'
 import { destinationsFor } from './queries-destinations.ts'
+import { digestOf } from './secret-links.ts'
 import { TestDeliveries } from './test-deliveries.ts'
 import { outcomeJson, watchJson } from './watch-json.ts'
 import { parseSavedFilters } from './watch-filters.ts'
@@ -65,13 +67,16 @@ export interface WatchesOptions {
 /** Saved filters of accounts, with notifications of new matches. */
 export class Watches {
   readonly notifiers: Notifiers
+  readonly recipients: MailRecipients
   readonly #options: WatchesOptions
   readonly #tests: TestDeliveries
 
   constructor(options: WatchesOptions) {
     this.#options = options
-    this.notifiers = new Notifiers({ ...options, slots: new DeliverySlots() })
-    this.#tests = new TestDeliveries(options)
+    this.recipients = new MailRecipients(options.database, options.clock)
+    const { recipients } = this
+    this.notifiers = new Notifiers({ ...options, recipients, slots: new DeliverySlots() })
+    this.#tests = new TestDeliveries({ ...options, recipients })
   }
 
   /**
@@ -84,12 +89,13 @@ export class Watches {
     const id = randomBytes(9).toString('base64url')
     // Changes committed from now on are new.
     const head = await pages.head()
+    const now = clock.now()
     const made = await database.transaction(async (tx) => {
       // Serialises concurrent requests of an account, so that they cannot exceed the limit together.
       await tx.all(queries.lockAccount(accountId, dialect.forUpdate))
       const watch = { ...NEW_WATCH, id, account_id: accountId }
-      await tx.run(queries.insertWatch(watch, clock.now()))
-      const edited = await applyEdit(tx, { dialect, channels }, watch, request, head)
+      await tx.run(queries.insertWatch(watch, now))
+      const edited = await applyEdit(tx, dialect, { channels, head, now }, watch, request)
       // After the edit, which rejects wrong input.
       const { count = 0 } = (await tx.first(queries.countWatches(accountId))) ?? {}
       if (count > MAX_WATCHES) throw domainErrors.too_many_watches(MAX_WATCHES)
@@ -113,8 +119,9 @@ export class Watches {
 
   /** @see editWatch */
   async edit(accountId: number, id: string, edit: WatchEdit) {
-    const { channels, database, pages } = this.#options
-    const edited = await editWatch({ database, channels }, accountId, id, edit, await pages.head())
+    const { channels, clock, database, pages } = this.#options
+    const context = { channels, head: await pages.head(), now: clock.now() }
+    const edited = await editWatch(database, context, accountId, id, edit)
     this.notifiers.wakeup.wakeAll()
     return edited
   }

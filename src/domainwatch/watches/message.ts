@@ -3,7 +3,7 @@ import type { ConsoleLinks } from '../console-links.ts'
 import type { Notice, NotifiedWatch } from './channels/channel.ts'
 import { occurrenceOf, recordIn, type DnsNews, type DomainEvent } from '../events/event.ts'
 import { splitTags } from '../tags.ts'
-import { textsIn, type Texts } from '../texts.ts'
+import { textsIn, type Language, type Texts } from '../texts.ts'
 
 /** Limits of what a line shows, in characters, so that every message holds at least one line. */
 const MAX_NOTE = 200
@@ -57,6 +57,13 @@ export function messageOf(watch: NotifiedWatch, notice: Notice, links: ConsoleLi
       return { ...base, title: texts.news(name, items.length + omitted), items, omitted }
     }
   }
+}
+
+/** The message that asks the reader of an address whether it may get others. */
+export function confirmationOf(language: Language, url: string): Message {
+  const texts = textsIn(language)
+  const link = { label: texts.confirm, url }
+  return { title: texts.confirmTitle, intro: texts.confirmIntro, items: [], omitted: 0, link, texts }
 }
 
 /** Fields whose change is reported by name, in this order. */

@@ -1,5 +1,6 @@
 import { repeatUntilAborted } from '../../lib/background-jobs.ts'
 import { InterruptibleSleep } from '../../lib/clock.ts'
+import { askRecipient } from './ask-recipient.ts'
 import { notifyDestination, notifyReplays, type DestinationContext } from './destination-notifier.ts'
 import * as queries from './queries.ts'
 import { destinationsToReplay } from './queries-deliveries.ts'
@@ -8,7 +9,6 @@ import { entryOf, gapEntry, type AtomEntry } from '../events/atom.ts'
 import { languageOf } from '../texts.ts'
 import { nextNotification, writeOne, type NotifierContext } from './notification.ts'
 import { watchPredicate } from './watch-filters.ts'
-import { hash, randomBytes } from 'node:crypto'
 
 /** How often to look for watches that another process created, deleted or revived. */
 const POLL_MS = 1_000
@@ -78,9 +78,15 @@ export class Notifiers {
     const { clock, database } = this.#context
     const now = clock.now()
     const work = new Map<string, Work>()
-    for (const { id, version, resumes } of await database.all(destinationsToNotify(now))) {
-      const notify = (signal: AbortSignal) => this.#destination(id, notifyDestination, signal)
-      work.set(`destination ${id}`, { version: `${version} ${resumes}`, notify })
+    for (const destination of await database.all(destinationsToNotify(now))) {
+      const { id, version, resumes, confirmed, asked, address } = destination
+      if (confirmed === 1) {
+        const notify = (signal: AbortSignal) => this.#destination(id, notifyDestination, signal)
+        work.set(`destination ${id}`, { version: `${version} ${resumes}`, notify })
+      } else if (asked === 0) {
+        const notify = (signal: AbortSignal) => askRecipient(this.#context, destination, signal)
+        work.set(`recipient ${address.toLowerCase()}`, { version: '', notify })
+      }
     }
     for (const { id, version } of await database.all(destinationsToReplay(now))) {
       const notify = (signal: AbortSignal) => this.#destination(id, notifyReplays, signal)
@@ -113,16 +119,6 @@ export class Notifiers {
     const row = await this.#context.database.first(queries.atomFeedById(id))
     if (row !== undefined) await notifyAtomFeed(this.#context, row, signal)
   }
-}
-
-/** Generates the secret part of an Atom feed's address. */
-export function newAtomToken(): string {
-  return randomBytes(20).toString('base64url')
-}
-
-/** Tokens are random, so a plain hash suffices to make a leaked database useless. */
-export function digestOf(token: string): string {
-  return hash('sha256', token)
 }
 
 /** Entries that an Atom feed keeps. */

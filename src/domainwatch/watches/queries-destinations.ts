@@ -17,6 +17,8 @@ export interface DestinationRow {
   readonly last_error: string | null
   readonly last_error_at: number | null
   readonly delivery_id: string | null
+  /** Whether the reader of the address confirmed it; only mail addresses have to be confirmed. */
+  readonly confirmed: number
 }
 
 /** A destination and its watch, as notifiers need them. Without a pending delivery, `next_at` is the time of the next digest, or 0. */
@@ -56,10 +58,14 @@ export const insertDestination = (one: NewDestination) => sql`
   INSERT INTO watch_destinations (id, watch_id, position, channel, address, state, cursor)
   VALUES (${one.id}, ${one.watchId}, ${one.position}, ${one.channel}, ${one.address}, 'active', ${one.cursor})`
 
+/** Only the readers of mail addresses have to confirm. */
+const CONFIRMED = sql`CASE WHEN d.channel = 'mailto' AND r.confirmed_at IS NULL THEN 0 ELSE 1 END AS confirmed`
+const RECIPIENT = sql`LEFT JOIN mail_recipients AS r ON d.channel = 'mailto' AND r.address = lower(d.address)`
+
 /** A cross join keeps SQLite from reading the destinations of all watches. */
-const SHOWN = sql`d.id, d.watch_id AS watch_id, d.channel, d.address, d.state, d.attempts, d.next_at, d.delivered_at, d.last_error,
-    d.last_error_at, d.delivery_id, d.position AS position
-  FROM watches CROSS JOIN watch_destinations AS d WHERE d.watch_id = watches.id`
+const SHOWN = sql`d.id, d.watch_id AS watch_id, d.channel, d.address, d.state, d.attempts, d.next_at, d.delivered_at,
+    d.last_error, d.last_error_at, d.delivery_id, d.position AS position, ${CONFIRMED}
+  FROM watches CROSS JOIN watch_destinations AS d ${RECIPIENT} WHERE d.watch_id = watches.id`
 
 /** Selects the destinations of the watches that an account lists. */
 export const destinationsFor = (accountId: number, count: number) => sql<DestinationRow>`
@@ -109,9 +115,22 @@ export const skipTo = (watchId: string, cursor: string) => sql`
 
 export const destinationById = (id: string) => sql<DestinationState>`SELECT ${STATE} WHERE d.id = ${id}`
 
-/** Selects the destinations that need a notifier. */
-export const destinationsToNotify = (now: number) => sql<{ id: string; version: number; resumes: number }>`
-  SELECT d.id, watches.version, d.resumes FROM watch_destinations AS d JOIN watches ON watches.id = d.watch_id
+/** A destination that needs a notifier, or whose reader has to be asked first. */
+export interface DestinationToNotify extends Pick<
+  DestinationState,
+  'id' | 'version' | 'channel' | 'address' | 'account_id' | 'language'
+> {
+  readonly resumes: number
+  /** Whether its reader confirmed the address; of mail addresses only. */
+  readonly confirmed: number
+  /** Whether its reader was sent the link to confirm. */
+  readonly asked: number
+}
+
+export const destinationsToNotify = (now: number) => sql<DestinationToNotify>`
+  SELECT d.id, watches.version, d.resumes, d.channel, d.address, watches.account_id, watches.language, ${CONFIRMED},
+    CASE WHEN r.expires_at IS NULL THEN 0 ELSE 1 END AS asked
+  FROM watch_destinations AS d JOIN watches ON watches.id = d.watch_id ${RECIPIENT}
   WHERE d.state = 'active' AND watches.paused = 0 AND ${hasKey(now)}`
 
 export interface NewDelivery {

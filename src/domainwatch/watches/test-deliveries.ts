@@ -4,7 +4,7 @@ import { FairSlots } from '../../lib/fair-slots.ts'
 import { RateLimit } from '../../lib/rate-limit.ts'
 import { failure, type Outcome } from './channels/channel.ts'
 import type { DestinationContext } from './destination-notifier.ts'
-import { newDeliveryId } from './delivery-attempt.ts'
+import { hold, newDeliveryId } from './delivery-attempt.ts'
 import { writeOne } from './notification.ts'
 import { secretsAt } from './channels/webhook.ts'
 import { notifiedWatch } from './watch-filters.ts'
@@ -18,7 +18,7 @@ const TIMEOUT_MS = 25_000
 const PER_ACCOUNT = { burst: 10, perSecond: 1 / 6, maxClients: 10_000 }
 const PER_HOST = { burst: 20, perSecond: 1 / 3, maxClients: 10_000 }
 
-type Options = Pick<DestinationContext, 'channels' | 'clock' | 'database'>
+type Options = Pick<DestinationContext, 'channels' | 'clock' | 'database' | 'recipients'>
 
 /** Deliveries that members of an account ask for, to see whether messages arrive. */
 export class TestDeliveries {
@@ -51,12 +51,14 @@ export class TestDeliveries {
   }
 
   async #sendTo(row: DestinationState): Promise<Outcome> {
-    const { channels, clock, database } = this.#options
+    const { channels, clock, database, recipients } = this.#options
     const { address } = row
     const channel = channels.get(row.channel)
     if (channel === undefined) return failure(domainErrors.channel_not_configured(row.channel).message)
     const body = channel.render(notifiedWatch(row), { kind: 'test', at: clock.now() }, address)
     const secrets = secretsAt(clock.now(), row)
+    const held = await hold(channel, recipients, row)
+    if (held !== undefined) return held
     const delivery = { id: newDeliveryId(), body, address, secrets }
     const outcome = await channel.send(delivery, AbortSignal.timeout(TIMEOUT_MS))
     if (outcome.kind === 'delivered') await writeOne(database, revive(row.id), row.account_id)

@@ -50,6 +50,7 @@ function destinationJson(row: DestinationRow, channels: Channels, isOwner: boole
     channel: row.channel,
     to: showDestination(row, channels, isOwner),
     state: row.state,
+    ...(row.channel === 'mailto' && { confirmed: row.confirmed }),
     pending: row.delivery_id === null ? 0 : 1,
     attempts: row.attempts,
     next_attempt: isRetried(row) ? iso(row.next_at) : null,

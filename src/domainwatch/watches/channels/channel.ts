@@ -47,8 +47,17 @@ export type Outcome =
       readonly error: string
       readonly retryAfterMs: number
     }
+  | HeldDelivery
   /** The receiver wants no more deliveries, or does not exist any more. */
   | { readonly kind: 'gone'; readonly code: number; readonly error: string }
+
+/** Nothing was sent: the delivery has to wait, which does not count as a failure. */
+export interface HeldDelivery {
+  readonly kind: 'held'
+  readonly code: undefined
+  readonly until: number
+  readonly error: string
+}
 
 export type ParsedAddress =
   | { readonly ok: true; readonly address: string }
@@ -77,6 +86,12 @@ export interface Channel {
   hostOf(address: string): string
   /** Returns the body of a delivery to this address, which is stored before the first attempt. */
   render(watch: NotifiedWatch, notice: Notice, address: string): string
+  /**
+   * Returns the body of a message that asks the reader of an address to confirm it. Channels that have it send nothing else to an
+   * address before, and a limited number of messages a day.
+   * @param token the secret part of the link
+   */
+  renderConfirmation?(language: Language, token: string): string
   /** Makes one attempt. Never rejects, and resolves soon after `signal` aborts. */
   send(delivery: Delivery, signal: AbortSignal): Promise<Outcome>
   close?(): void

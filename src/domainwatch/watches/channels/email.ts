@@ -1,8 +1,18 @@
 import type { Transporter } from 'nodemailer'
-import { failure, FOR_PEOPLE, type Channel, type NotifiedWatch, type Outcome } from './channel.ts'
+import type { Language } from '../../texts.ts'
+import { failure, FOR_PEOPLE, type Channel, type Outcome } from './channel.ts'
 import { escapeHtml } from '../../../lib/text.ts'
 import type { HttpChannelOptions } from './http-post.ts'
-import { mailHtml, plainText, characters, layOut, cleaned, messageOf, type Message } from '../message.ts'
+import {
+  mailHtml,
+  plainText,
+  characters,
+  layOut,
+  cleaned,
+  confirmationOf,
+  messageOf,
+  type Message,
+} from '../message.ts'
 
 /**
  * Connections to the mail server. Further deliveries, limited by the slots per host, wait for one of them. Twice as many as the
@@ -52,7 +62,14 @@ export function emailChannel(settings: EmailSettings, { links }: Pick<HttpChanne
         : { ok: false, takes: TAKES },
     showAddress: (address) => address,
     hostOf: () => `${settings.host}:${settings.port}`,
-    render: (watch, notice) => JSON.stringify(mailOf(watch, messageOf(watch, notice, links))),
+    render(watch, notice) {
+      const message = messageOf(watch, notice, links)
+      const footer = message.texts.footer(cleaned(watch.name, MAX_SUBJECT))
+      return JSON.stringify(mailOf(watch.language, message, footer))
+    },
+    // No text of a member: the reader has not asked for it.
+    renderConfirmation: (language, token) =>
+      JSON.stringify(mailOf(language, confirmationOf(language, links.confirmation(token)), undefined)),
     async send({ id, address, body }, signal) {
       const timeout = AbortSignal.timeout(TIMEOUT_MS)
       const mail: Mail = JSON.parse(body)
@@ -102,15 +119,20 @@ async function openTransport(settings: EmailSettings): Promise<Transporter> {
   })
 }
 
-function mailOf(watch: NotifiedWatch, message: Message): Mail {
-  const footer = message.texts.footer(cleaned(watch.name, MAX_SUBJECT))
+/** @param footer says why the mail was sent */
+function mailOf(language: Language, message: Message, footer: string | undefined): Mail {
   const limits = { sizeOf: characters, max: MAX_TEXT }
   const text = layOut(message, plainText, limits)
   const [title = '', ...lines] = layOut(message, mailHtml, limits).split('\n')
   const html =
-    `<!doctype html><html lang="${watch.language}"><body>${title}\n<p>${lines.join('<br>\n')}</p>\n` +
-    `<p style="color:#666">${escapeHtml(footer)}</p></body></html>`
-  return { subject: message.title, text: `${text}\n\n-- \n${footer}\n`, html }
+    `<!doctype html><html lang="${language}"><body>${title}\n<p>${lines.join('<br>\n')}</p>\n` +
+    (footer === undefined ? '' : `<p style="color:#666">${escapeHtml(footer)}</p>`) +
+    '</body></html>'
+  return {
+    subject: message.title,
+    text: footer === undefined ? `${text}\n` : `${text}\n\n-- \n${footer}\n`,
+    html,
+  }
 }
 
 /** Server answers to a recipient that does not exist (RFC 3463, class 5.1) or was moved away. */

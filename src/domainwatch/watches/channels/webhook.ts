@@ -52,8 +52,8 @@ export interface Secrets {
 }
 
 /** Returns the secrets that sign at a time, the newest first. */
-export function secretsAt(now: number, watch: Secrets): readonly string[] {
-  const { secret, previous_secret: previous, previous_secret_until: until } = watch
+export function secretsAt(now: number, watch: Partial<Secrets>): readonly string[] {
+  const { secret = null, previous_secret: previous = null, previous_secret_until: until } = watch
   if (secret === null) return []
   return previous !== null && now < (until ?? 0) ? [secret, previous] : [secret]
 }

@@ -8,6 +8,7 @@ import { words } from './018-words.ts'
 import { watchDeliveries } from './020-watch-deliveries.ts'
 import { feedStates } from './021-feed-states.ts'
 import { claimsInPlace } from './022-claims-in-place.ts'
+import { mailRecipients } from './023-mail-recipients.ts'
 
 /** One step of the schema. A released step never changes. */
 export interface Migration {
@@ -33,6 +34,7 @@ export const migrations: readonly Migration[] = [
   watchDeliveries,
   feedStates,
   claimsInPlace,
+  mailRecipients,
 ]
 
 /** The version of the schema that this program works with. */

@@ -1,0 +1,55 @@
+import type { Outcome } from './channels/channel.ts'
+import { attempt, delayAfter, newDeliveryId } from './delivery-attempt.ts'
+import { waitUntil, type DestinationContext } from './destination-notifier.ts'
+import { LINK_DAYS } from './mail-recipients.ts'
+import type { DestinationToNotify } from './queries-destinations.ts'
+import { noteAsked, recipientOf, setAsked, type AskedRecipient } from './queries-mail.ts'
+import { languageOf } from '../texts.ts'
+
+const LINK_MS = LINK_DAYS * 24 * 60 * 60 * 1000
+
+/** What to store of an attempt. A link that could not be sent expires immediately, so that the address may be asked again. */
+function resultOf(outcome: Outcome, failed: number, now: number): AskedRecipient {
+  if (outcome.kind === 'delivered') return { expiresAt: now + LINK_MS, attempts: failed, nextAt: 0 }
+  if (outcome.kind === 'held') return { expiresAt: null, attempts: failed, nextAt: outcome.until }
+  const attempts = failed + 1
+  const delay = outcome.kind === 'gone' ? undefined : delayAfter(attempts, Math.random())
+  return delay === undefined
+    ? { expiresAt: now, attempts, nextAt: 0 }
+    : { expiresAt: null, attempts, nextAt: now + delay }
+}
+
+/**
+ * Sends an address the link to confirm, once: until `signal` aborts, the mail server takes it, or it was given up. An attempt
+ * whose result is lost is repeated with another link.
+ */
+export async function askRecipient(
+  context: DestinationContext,
+  { channel: name, address: given, account_id, language }: DestinationToNotify,
+  signal: AbortSignal,
+): Promise<void> {
+  const { channels, clock, database, recipients } = context
+  const channel = channels.get(name)
+  const address = given.toLowerCase()
+  while (!signal.aborted && channel?.renderConfirmation !== undefined) {
+    const known = await database.first(recipientOf(address))
+    const attempts = known?.attempts ?? 0
+    if (typeof (known?.confirmed_at ?? known?.expires_at) === 'number') return
+    if (!(await waitUntil(known?.next_at ?? 0, clock, signal))) return
+    const now = clock.now()
+    const token = await recipients.newLink(account_id, address)
+    const body = channel.renderConfirmation(languageOf(language), token)
+    const target = { id: address, account_id, address: given }
+    const attempted = await attempt(context, channel, target, { id: newDeliveryId(), body }, signal, {
+      hasFailed: attempts > 0,
+      isConfirmation: true,
+    })
+    if (attempted === undefined) return
+    const { outcome } = attempted
+    const result = resultOf(outcome, attempts, now)
+    await database.transaction(async (tx) => {
+      await tx.run(noteAsked(address, outcome, result.expiresAt === now, now))
+      await tx.run(setAsked(address, result))
+    }, account_id)
+  }
+}
