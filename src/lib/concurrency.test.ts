@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { forEachConcurrent, streamConcurrent } from './concurrency.ts'
+import { forEachConcurrent, streamConcurrent, withTimeout } from './concurrency.ts'
 
 async function* count(to: number) {
   for (let number = 0; number < to; number++) yield number
@@ -90,4 +90,27 @@ test('stops when the consumer stops, and at an error', async () => {
   await assert.rejects(async () => {
     for await (const _ of failing);
   }, /no/)
+})
+
+const never = new Promise<void>(() => {})
+
+test('withTimeout returns whether work settled in time, and rejects if it failed', async () => {
+  assert.equal(await withTimeout(Promise.resolve(), 60_000), true)
+  assert.equal(await withTimeout(never, 5), false)
+  assert.equal(await withTimeout(never, -1), false)
+  await assert.rejects(withTimeout(Promise.reject(new Error('gone')), 60_000), { message: 'gone' })
+})
+
+test('withTimeout ignores a failure after the timeout', async () => {
+  const failing = Promise.withResolvers<void>()
+  assert.equal(await withTimeout(failing.promise, 1), false)
+  failing.reject(new Error('too late to matter'))
+  // An unhandled rejection would end the process by the next turn.
+  await new Promise((resolve) => setImmediate(resolve))
+})
+
+test('withTimeout leaves no timer behind', async () => {
+  const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  await withTimeout(Promise.resolve(), 60_000)
+  assert.equal(process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length, before)
 })
