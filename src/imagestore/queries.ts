@@ -1,3 +1,4 @@
+import type { ChangeSelection } from '../storage/database/changes/change-log.ts'
 import { isOneOf, type Dialect } from '../storage/database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql, type Sql } from '../storage/database/sql.ts'
 import { ANSWER_FIELDS, BLOB_FIELDS, columnOf, type BlobRow, type ImageRow } from './image-fields.ts'
@@ -207,16 +208,15 @@ export const hashesAfter = (accountId: number, after: string, count: number) => 
     SELECT DISTINCT dhash FROM image_dhashes WHERE account_id = ${accountId} AND dhash > ${after}
     ORDER BY dhash ${limit(count)}) AS page`
 
-/** Images stored by changes after an id, settled or not. The topic is compared twice to make SQLite use the right index. */
-export const storedAfter = (after: number, count: number) => sql<{
-  readonly id: number
-  readonly account_id: number | null
-  readonly dhash: string | null
-}>`
-  SELECT changes.id, changes.account_id, (SELECT blobs.dhash FROM blobs WHERE blobs.hash = changes.key) AS dhash
-  FROM changes
-  WHERE changes.id > ${after} AND changes.topic = 'image' AND changes.topic <> 'domain' AND changes.kind = 'stored'
-  ORDER BY changes.id ${limit(count)}`
+/**
+ * Stored images as `[account, dhash]`. Those without an author or a blob are left out. The topic is compared twice to make SQLite use
+ * the right index.
+ */
+export const storedImages = (dialect: Dialect): ChangeSelection => ({
+  where: sql`AND topic = 'image' AND topic <> 'domain' AND kind = 'stored'`,
+  json: sql`'[' || account_id || ',' ||
+    ${dialect.quoted(sql`(SELECT blobs.dhash FROM blobs WHERE blobs.hash = changes.key)`)} || ']'`,
+})
 
 export const imageCount = (accountId: number) => sql<{ readonly images: number }>`
   SELECT images FROM image_totals WHERE account_id = ${accountId}`

@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import pg from 'pg'
-import { logState } from '../../src/storage/database/changes/change-log.ts'
-import { cursorAt, type Change } from '../../src/storage/database/changes/change.ts'
+import { domainChanges, logState } from '../../src/storage/database/changes/change-log.ts'
+import { toCursor, type Change } from '../../src/storage/database/changes/change.ts'
+import { postgresDialect } from '../../src/storage/database/dialect.ts'
 import { DatabaseFault } from '../../src/storage/database/postgres/faults.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { sql } from '../../src/storage/database/sql.ts'
@@ -15,6 +16,7 @@ import { assertChained, settledHead } from './heard.ts'
 
 const SKIP = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:postgres'
 const WRITERS = 4
+const DOMAINS = domainChanges(postgresDialect)
 const NAMES = ['a', 'b', 'c']
 
 /** A step of one of several transactions that are open side by side. */
@@ -76,7 +78,7 @@ describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, tim
       await using database = await openPostgres(made.url, undefined, undefined, { listenUrl: String(later) })
       const log = await database.first(logState())
       assert.ok(log !== undefined)
-      assert.equal((await database.changes.since(cursorAt(log.epoch, 0), 100)).kind, 'page')
+      assert.equal((await database.changes.since(toCursor(log.epoch, 0), 100)).kind, 'page')
     }
     await made.drop()
   })
@@ -235,11 +237,11 @@ describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, tim
         const heard: string[] = []
         /** Reads pages of two: each begins after the last id of the one before. */
         const read = async () => {
-          const first = await changes.unseen(seen, { after: 0, count: 100 })
+          const first = await changes.unseen(seen, DOMAINS, { after: 0, count: 100 })
           assert.ok(first !== undefined && first.total === first.count)
           const texts: string[] = []
           for (let after = 0, left = first.total; left > 0;) {
-            const page = await changes.unseen(seen, { after, count: 2 })
+            const page = await changes.unseen(seen, DOMAINS, { after, count: 2 })
             assert.ok(page !== undefined && page.total === left)
             texts.push(page.text)
             ;({ last: after } = page)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createAccounts } from '../../src/accounts/index.ts'
+import { domainChanges } from '../../src/storage/database/changes/change-log.ts'
 import type { Change } from '../../src/storage/database/changes/change.ts'
 import type { Database } from '../../src/storage/database/database.ts'
 import { sql } from '../../src/storage/database/sql.ts'
@@ -40,6 +41,7 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
     })
     after(() => nodes.close())
 
+    const domains = () => domainChanges(database.dialect)
     const record = (batch: readonly DomainRow[]) => recordOn(database, batch, { author: account })
     const mark = (rows: readonly DomainRow[], at: number) =>
       database.transaction(
@@ -121,7 +123,7 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
       const seen = await database.changes.view()
       await mark([noted('corta', 'Ñ'), noted('larga', note)], 7)
       await mark([noted('larga', '')], 7)
-      const page = await database.changes.unseen(seen, { after: 0, count: 1_000 })
+      const page = await database.changes.unseen(seen, domains(), { after: 0, count: 1_000 })
       assert.ok(page !== undefined)
       const state = (noteThen: string | null, tags: string | null) =>
         Object.values(fields({ note: noteThen, tags }))
@@ -140,20 +142,23 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
       const names: string[] = []
       let after = 0
       for (const left of [5, 3, 1]) {
-        const page = await database.changes.unseen(seen, { after, count: 2 })
+        const page = await database.changes.unseen(seen, domains(), { after, count: 2 })
         assert.ok(page !== undefined)
         assert.deepEqual([page.total, page.count], [left, Math.min(left, 2)])
         names.push(...JSON.parse(`[${page.text}]`).map(([name]: [string]) => name))
         after = page.last
         if (left === 1) {
-          const later = await other.changes.unseen(page.view, { after: 0, count: 2 })
+          const later = await other.changes.unseen(page.view, domains(), { after: 0, count: 2 })
           assert.deepEqual([later?.text, later?.total], ['', 0])
         }
       }
       assert.deepEqual(names, ['vista1', 'vista2', 'vista3'])
-      assert.equal(await database.changes.unseen({ ...seen, epoch: '0' }, { after: 0, count: 2 }), undefined)
+      assert.equal(
+        await database.changes.unseen({ ...seen, epoch: '0' }, domains(), { after: 0, count: 2 }),
+        undefined,
+      )
       const ahead = { ...seen, newest: Number.MAX_SAFE_INTEGER }
-      assert.equal(await database.changes.unseen(ahead, { after: 0, count: 2 }), undefined)
+      assert.equal(await database.changes.unseen(ahead, domains(), { after: 0, count: 2 }), undefined)
     })
 
     test('images, keys and accounts', async () => {

@@ -4,7 +4,7 @@ import { createAccounts } from '../../src/accounts/index.ts'
 import { TOPICS, type Change } from '../../src/storage/database/changes/change.ts'
 import { sweepChanges } from '../../src/storage/database/changes/retention.ts'
 import type { Database } from '../../src/storage/database/database.ts'
-import { sql } from '../../src/storage/database/sql.ts'
+import { empty, sql } from '../../src/storage/database/sql.ts'
 import { eventually } from '../support/eventually.ts'
 import { ManualClock } from '../support/test-service.ts'
 import { assertChained, settledHead } from './heard.ts'
@@ -94,6 +94,7 @@ export function followingContract(name: string, make: () => Promise<OpenDatabase
 
     test('a follower that fell behind, or has a foreign cursor, gets a gap', async () => {
       const start = await settledHead(database)
+      const seen = await database.changes.view()
       await recordOn(
         database,
         Array.from({ length: 30 }, (_, i) => row(`viejo${i}`)),
@@ -106,6 +107,8 @@ export function followingContract(name: string, make: () => Promise<OpenDatabase
       const clock = new ManualClock(new Date().toISOString())
       assert.ok((await sweepChanges(database, clock, { maxAgeMs: DAY_MS, maxCount: 10 })) > 0)
       assert.deepEqual(await database.changes.since(start, 10), { kind: 'gap' })
+      const everything = { where: empty, json: sql`'1'` }
+      assert.equal(await database.changes.unseen(seen, everything, { after: 0, count: 10 }), undefined)
       const kept = await database.changes.since(await other.changes.start(), 100)
       assert.ok(kept.kind === 'page')
       assert.deepEqual(

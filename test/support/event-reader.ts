@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { partsOf } from '../../src/storage/database/changes/change.ts'
+import { parseCursor } from '../../src/storage/database/changes/change.ts'
 import { EVENTS } from './domains.ts'
 import { eventually } from './eventually.ts'
 import type { Fields } from './http.ts'
@@ -101,7 +101,7 @@ export class EventReader {
 
   /** The id of the last change before it. */
   get #position(): number {
-    return partsOf(this.lastId)?.id ?? 0
+    return parseCursor(this.lastId)?.id ?? 0
   }
 
   async #block(): Promise<ServerSentEvent | 'end' | undefined> {

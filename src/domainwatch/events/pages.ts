@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
+import { parseCursor, type Cursor } from '../../storage/database/changes/change.ts'
 import { accountClient } from '../../lib/client.ts'
 import type { ChangeLog } from '../../storage/database/changes/change-log.ts'
 import { Gate } from '../../lib/gate.ts'
@@ -121,14 +121,14 @@ export class EventPages {
   #find(cursor: Cursor): EventPage | undefined {
     const exact = this.#cached.find((page) => page.after === cursor)
     if (exact !== undefined) return exact
-    const position = partsOf(cursor)
+    const position = parseCursor(cursor)
     const page = this.#cached.find(({ after, cursor: end }) => {
-      const [from, to] = [partsOf(after), partsOf(end)]
+      const [from, to] = [parseCursor(after), parseCursor(end)]
       if (position === undefined || from === undefined || to === undefined) return false
       return from.epoch === position.epoch && from.id < position.id && position.id < to.id
     })
     if (page === undefined || position === undefined) return undefined
-    const events = page.events.filter((event) => (partsOf(event.cursor)?.id ?? 0) > position.id)
+    const events = page.events.filter((event) => (parseCursor(event.cursor)?.id ?? 0) > position.id)
     return pageOf(cursor, page.cursor, events, page.touchesKeys)
   }
 

@@ -4,7 +4,7 @@ import { empty, limit, raw, sql } from '../../storage/database/sql.ts'
 import type { ValueType } from '../../storage/database/batch.ts'
 import type { Table } from '../../storage/database/tables.ts'
 
-/** Selects a domain's changes, newest first: the columns that `changeOf` reads, then the account's name. */
+/** Selects a domain's changes, newest first: the columns that `toChange` reads, then the account's name. */
 export const changesOfDomain = (name: string, before: number | undefined, count: number) => sql`
   SELECT changes.id, at, topic, kind, key, account_id, before, after, accounts.name
   FROM changes LEFT JOIN accounts ON accounts.id = changes.account_id

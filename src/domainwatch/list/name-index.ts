@@ -4,15 +4,22 @@ import { abortable, forEachConcurrent, withTimeout } from '../../lib/concurrency
 import { OverloadError } from '../../lib/errors.ts'
 import { Gate } from '../../lib/gate.ts'
 import type { Tasks } from '../../lib/tasks.ts'
+import { domainChanges } from '../../storage/database/changes/change-log.ts'
+import { Follower } from '../../storage/database/changes/follower.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { BuiltRecords } from '../tasks/build-columns.ts'
 import type { Dictionary } from '../words/dictionary.ts'
-import { ChangeFollower, type CatchUpResult, ReadYourWrites, type WriteRange } from './change-follower.ts'
 import { IndexBuilder, readAllRecords } from './index-builder.ts'
+import { ReadYourWrites, type WriteRange } from './read-your-writes.ts'
 import type { IndexSegments } from './search.ts'
 
 /** How long a list waits until the index is loaded and up to date. All times in milliseconds. */
 const MAX_WAIT_MS = 10_000
+/** How long one wait for changes to be applied takes. */
+const CATCH_UP_MS = 1_000
+/** Beyond this share of the records, reloading all is faster, unless there are fewer changes than the minimum. */
+const MAX_PART_BEHIND = 1 / 4
+const MIN_MAX_BEHIND = 300_000
 /** Delay after an attempt that left changes out. */
 const RETRY_MS = 20
 const LOAD_RETRY_MS = 2_000
@@ -64,7 +71,9 @@ export class NameIndex {
   readonly #stopping = new AbortController()
   readonly #writes = new ReadYourWrites()
   readonly #builder: IndexBuilder
-  readonly #follower: ChangeFollower
+  readonly #follower: Follower
+  /** The version of the topic up to which all changes are applied. */
+  #appliedVersion: number | undefined
   #loading: Promise<void> | undefined
   #isReady = false
   #loadSeconds = 0
@@ -73,11 +82,13 @@ export class NameIndex {
   constructor(options: NameIndexOptions) {
     this.#options = options
     this.#builder = new IndexBuilder(options.tasks, options.dictionary)
-    this.#follower = new ChangeFollower({
-      database: options.database,
-      writes: this.#writes,
-      apply: (text, count, overlapping, applied) => this.#apply(text, count, overlapping, applied),
-      records: () => this.#sets.registered.liveCount,
+    const { database } = options
+    this.#follower = new Follower({
+      log: database.changes,
+      scanner: database.scanner,
+      selection: domainChanges(database.dialect),
+      apply: (text, count, isOverlapping, applied) => this.#apply(text, count, isOverlapping, applied),
+      maxBehind: () => maxChangesBehind(this.#sets.registered.liveCount),
       signal: this.#stopping.signal,
     })
   }
@@ -105,7 +116,7 @@ export class NameIndex {
   async current({ isFresh = false, left }: ReadOptions = {}): Promise<IndexSegments> {
     this.#writes.noteRead()
     const deadline = performance.now() + MAX_WAIT_MS
-    if (this.#isReady && !isFresh && this.#follower.isCurrent) return this.#segments()
+    if (this.#isReady && !isFresh && this.#isCurrent) return this.#segments()
     const signal = left?.()
     while (!this.#stopping.signal.aborted && performance.now() < deadline) {
       signal?.throwIfAborted()
@@ -114,16 +125,37 @@ export class NameIndex {
         await (signal === undefined ? loaded : abortable(loaded, signal))
       }
       // Also after the load: a change may have been committed since.
-      if (this.#isReady && (await this.#catchUp()) === 'current' && this.#isReady) return this.#segments()
+      if (this.#isReady && (await this.#catchUpOrReload()) && this.#isReady) return this.#segments()
       await pause(RETRY_MS)
     }
     throw new OverloadError()
   }
 
-  async #catchUp(): Promise<CatchUpResult> {
-    const result = await this.#follower.catchUp()
+  /** Whether all committed changes are applied, except those of this process that are not acknowledged yet. */
+  get #isCurrent(): boolean {
+    if (this.#appliedVersion === undefined) return false
+    const version = this.#options.database.version('domain')
+    // Not a number on an engine with several writers, where ids do not tell which changes are applied.
+    const appliedId = Number(this.#follower.seen?.visible)
+    return this.#appliedVersion === version || this.#writes.cover(appliedId, version)
+  }
+
+  /**
+   * Applies everything committed so far. `behind`: not in time.
+   * @throws what reading and applying throw; the next call repeats it
+   */
+  async #catchUp(): Promise<'current' | 'behind' | 'lost'> {
+    const version = this.#options.database.version('domain')
+    const pass = this.#follower.catchUp()
+    const result = (await withTimeout(pass, CATCH_UP_MS)) ? await pass : 'stopped'
+    if (result === 'current') this.#appliedVersion = version
+    return result === 'stopped' ? 'behind' : result
+  }
+
+  async #catchUpOrReload(): Promise<boolean> {
+    const result = await this.#catchUp()
     if (result === 'lost' && this.#isReady) this.#reload()
-    return result
+    return result === 'current'
   }
 
   #segments(): IndexSegments {
@@ -137,7 +169,7 @@ export class NameIndex {
   afterWriting<T>(write: (range: WriteRange) => Promise<T>): Promise<T> {
     return this.#writes.run(write, async () => {
       // A list repeats what fails here.
-      if (this.#isReady) await this.#follower.catchUp().catch(() => {})
+      if (this.#isReady) await this.#catchUp().catch(() => {})
     })
   }
 
@@ -157,6 +189,7 @@ export class NameIndex {
     while (!signal.aborted && !this.#isReady) {
       try {
         const start = performance.now()
+        this.#appliedVersion = undefined
         await this.#follower.begin()
         const texts = readAllRecords(this.#options.database, () => !signal.aborted)
         await forEachConcurrent(texts, MAX_TEXTS_IN_WORK, async (text) => {
@@ -165,7 +198,7 @@ export class NameIndex {
           for (const order of ORDERS) this.#sets[order].change([], built.columns[order])
         })
         while (!signal.aborted && !this.#isReady) {
-          const result = await this.#follower.catchUp()
+          const result = await this.#catchUp()
           if (result === 'lost') throw new Error('the change log was replaced')
           this.#isReady = result === 'current' && !signal.aborted
         }
@@ -200,8 +233,8 @@ export class NameIndex {
     void this.load()
   }
 
-  async #apply(text: string, count: number, overlapping: boolean, applied: () => void): Promise<void> {
-    const delta = await this.#builder.changes(text, count, overlapping)
+  async #apply(text: string, count: number, isOverlapping: boolean, applied: () => void): Promise<void> {
+    const delta = await this.#builder.changes(text, count, isOverlapping)
     this.#reportSkipped(delta.added)
     await this.#updates.run('service', async () => {
       const removed = {
@@ -239,4 +272,9 @@ export class NameIndex {
       this.#isMerging = false
     }
   }
+}
+
+/** Returns the maximum number of changes to follow, by the number of records. */
+function maxChangesBehind(records: number): number {
+  return Math.max(MIN_MAX_BEHIND, Math.floor(records * MAX_PART_BEHIND))
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { HttpServer, HttpRequest } from '../../http/server.ts'
 import { badParameter, httpErrors } from '../../http/errors.ts'
-import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
+import { parseCursor, type Cursor } from '../../storage/database/changes/change.ts'
 import { publicUrl } from '../../http/headers.ts'
 import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
@@ -98,5 +98,5 @@ const badEventId = () => httpErrors.bad_header('Last-Event-ID', TAKES_EVENT_ID)
 const TAKES_EVENT_ID = 'debe ser el id de un evento recibido'
 
 function isCursor(text: string): text is Cursor {
-  return partsOf(text) !== undefined
+  return parseCursor(text) !== undefined
 }

@@ -3,7 +3,7 @@ import { badParameter } from '../../http/errors.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import { parseLabelOrDomain } from '../../lib/domain-names.ts'
 import { accountClient } from '../../lib/client.ts'
-import { changeOf, type Change, type Fields } from '../../storage/database/changes/change.ts'
+import { toChange, type Change, type Fields } from '../../storage/database/changes/change.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { SqlValue } from '../../storage/database/sql.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
@@ -126,7 +126,7 @@ export function historyRoute(
 
 /** Returns the change of a row of `changesOfDomain` as clients see it: with the fields that changed, or all of an added or deleted record. */
 function changeEntry(row: readonly SqlValue[], timeZone: string) {
-  const change = changeOf(row, '')
+  const change = toChange(row, '')
   if (change === undefined) return undefined
   const [from, to] = [exportedFields(change.before), exportedFields(change.after)]
   const changed = Object.keys(from ?? to ?? {}).filter((name) => from?.[name] !== to?.[name])

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Vocabulary } from '../../lib/lookalikes/index.ts'
-import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
+import { parseCursor, type Cursor } from '../../storage/database/changes/change.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { Query } from '../../storage/database/sql.ts'
 import type { DomainEvent } from '../events/event.ts'
@@ -83,7 +83,7 @@ export async function nextNotification(
 
 /** A cursor of another database has not reached anything: its reader meets a gap. */
 function hasReached(cursor: Cursor, head: Cursor): boolean {
-  const [at, end] = [partsOf(cursor), partsOf(head)]
+  const [at, end] = [parseCursor(cursor), parseCursor(head)]
   return at !== undefined && end !== undefined && at.epoch === end.epoch && at.id >= end.id
 }
 

@@ -12,9 +12,9 @@ import {
   type Hash64,
 } from '../../lib/perceptual-hash/index.ts'
 import { withTimeout } from '../../lib/concurrency.ts'
+import { Follower } from '../../storage/database/changes/follower.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { ImageRow } from '../image-fields.ts'
-import { ImageFollower } from './image-follower.ts'
 import * as queries from '../queries.ts'
 
 /** Hashes per query. */
@@ -61,7 +61,8 @@ export class SimilarImages {
   readonly #clock: Clock
   readonly #maxBytes: number
   readonly #entries = new Map<number, Entry>()
-  readonly #follower: ImageFollower
+  readonly #follower: Follower
+  #beginning: Promise<void> | undefined
   readonly #searches = new Gate(SEARCHES)
   #isClosed = false
 
@@ -70,11 +71,16 @@ export class SimilarImages {
     this.#database = database
     this.#clock = clock
     this.#maxBytes = maxBytes
-    this.#follower = new ImageFollower(
-      database,
-      (accountId, hash) => this.#entries.get(accountId)?.hashes.add(hash),
-      () => this.#entries.clear(),
-    )
+    this.#follower = new Follower({
+      log: database.changes,
+      scanner: database.scanner,
+      selection: queries.storedImages(database.dialect),
+      apply: async (text, _count, _isOverlapping, applied) => {
+        const images: [number, string][] = JSON.parse(`[${text}]`)
+        for (const [accountId, dhash] of images) this.#entries.get(accountId)?.hashes.add(parseHash64(dhash))
+        applied()
+      },
+    })
   }
 
   /** Memory that hashes take. */
@@ -146,7 +152,7 @@ export class SimilarImages {
   /** Keeps hashes up to date between searches. */
   async advance(): Promise<void> {
     if (this.#entries.size === 0) return
-    await this.#follower.advance()
+    await this.#catchUp()
     for (const [accountId, { hashes, loaded = Infinity }] of this.#entries) {
       // Half of it was stored since, and may be the same hashes again and again.
       if (hashes.count <= 2 * loaded + MAX_STORED_SINCE) continue
@@ -179,11 +185,20 @@ export class SimilarImages {
       entry.usedAt = performance.now()
       if (entry.loaded === undefined && !(await withTimeout(entry.ready, deadline - performance.now())))
         return undefined
-      await this.#follower.catchUp()
-      // Otherwise the follower has lost changes, and the entry is invalid.
+      await this.#catchUp()
+      // Otherwise changes are lost, and the entry is invalid.
       if (this.#entries.get(accountId) === entry) return entry.hashes
     } while (performance.now() < deadline)
     return undefined
+  }
+
+  /** Adds everything stored before the call. Forgets all hashes if changes may have been missed. */
+  async #catchUp(): Promise<void> {
+    if (this.#follower.seen === undefined) {
+      this.#beginning ??= this.#follower.begin().finally(() => (this.#beginning = undefined))
+      await this.#beginning
+    }
+    if ((await this.#follower.catchUp()) === 'lost') this.#entries.clear()
   }
 
   /**
@@ -234,7 +249,7 @@ export class SimilarImages {
 
   /** Reads the stored hashes. The follower adds those that are stored from now on. */
   async #readAll(accountId: number, hashes: HashList): Promise<void> {
-    await this.#follower.catchUp()
+    await this.#catchUp()
     for await (const page of this.#pages(accountId)) {
       for (let i = 0; i < page.length; i += 2) hashes.add({ low: page[i] ?? 0, high: page[i + 1] ?? 0 })
     }

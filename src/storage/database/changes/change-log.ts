@@ -1,9 +1,12 @@
+import { InterruptibleSleep } from '../../../lib/clock.ts'
 import type { Dialect } from '../dialect.ts'
-import { type Reader, type Sql, limit, raw, sql } from '../sql.ts'
-import { changeOf, cursorAt, DOMAIN_FIELDS, partsOf, type Change, type Cursor } from './change.ts'
+import { empty, type Reader, type Sql, limit, raw, sql } from '../sql.ts'
+import { toChange, toCursor, DOMAIN_FIELDS, parseCursor, type Change, type Cursor } from './change.ts'
 
-/** Changes per page: the most that one follower holds in memory. */
+/** Changes per page: the most that one reader holds in memory. */
 const PAGE = 500
+/** Longest pause of `follow`: what is committed between a read and its pause does not end it. */
+const FOLLOW_MS = 1_000
 
 /** `gap`: changes after the cursor were removed, or it belongs to another database. The follower has to start over. */
 export type ChangePage =
@@ -19,14 +22,19 @@ export interface LogView {
   readonly visible: string
 }
 
-/** Changes of domains that were not visible in an earlier view, as one text. */
+/** Changes to follow, and the JSON that a follower gets of each. */
+export interface ChangeSelection {
+  /** A condition on rows of `changes` after others, or empty. */
+  readonly where: Sql
+  /** NULL for changes that are left out. */
+  readonly json: Sql
+}
+
+/** Changes that were not visible in an earlier view, as one text. */
 export interface UnseenChanges {
-  /**
-   * JSON: `[key, before, after]` of each change, commas between them; before and after as the triggers write them, but long
-   * ones without the note. The changes of one record are in their order.
-   */
+  /** The JSON of each change, commas between them. The changes of one record are in their order. */
   readonly text: string
-  /** Changes of all topics in this page, and in all pages. */
+  /** Changes in this page, and in all pages; those that are left out of the text count, too. */
   readonly count: number
   readonly total: number
   /** The highest id in this page: the next one begins after it. */
@@ -40,10 +48,10 @@ export interface ChangeSource {
   /**
    * Returns an id up to which all changes can be read that will ever exist: no running transaction can still commit one
    * with a lower id. It never falls.
-   * @param enough if the last one known is as high, it is returned without asking for a newer one
+   * @param atLeast if the last one known is as high, it is returned without asking for a newer one
    */
-  settled(enough?: number): Promise<number>
-  /** Calls back whenever `settled` may have risen. Returns a function that ends it. */
+  stableId(atLeast?: number): Promise<number>
+  /** Calls back whenever `stableId` may have risen. Returns a function that ends it. */
   watch(callback: () => void): () => void
 }
 
@@ -64,15 +72,15 @@ export class ChangeLog {
    * after it.
    */
   async head(): Promise<Cursor> {
-    const settled = await this.#source.settled()
+    const stableId = await this.#source.stableId()
     const log = await this.#log()
-    return cursorAt(log.epoch, Math.max(settled, log.floor))
+    return toCursor(log.epoch, Math.max(stableId, log.floor))
   }
 
   /** Returns the oldest position after which nothing is missing. */
   async start(): Promise<Cursor> {
     const log = await this.#log()
-    return cursorAt(log.epoch, log.floor)
+    return toCursor(log.epoch, log.floor)
   }
 
   /** Calls back whenever there may be more changes. Returns a function that ends it. */
@@ -82,37 +90,21 @@ export class ChangeLog {
 
   /** Returns at most `count` changes after `cursor`. An empty page means that there are no more yet. */
   async since(cursor: string, count: number): Promise<ChangePage> {
-    const page = await this.#after(
-      cursor,
-      count,
-      (id, upTo) => this.#reader.values(changesBetween(id, upTo, count)),
-      (rows) => rows.length,
-    )
-    if (page === undefined) return { kind: 'gap' }
-    const { read, id, epoch } = page
-    const changes = read.map((row) => changeOf(row, epoch)).filter((change) => change !== undefined)
-    return { kind: 'page', changes, cursor: cursorAt(epoch, Number(read.at(-1)?.[0] ?? id)) }
-  }
-
-  /** Reads at most `count` settled changes after a cursor. Undefined if some of them were removed. */
-  async #after<T>(
-    cursor: string,
-    count: number,
-    read: (id: number, upTo: number) => Promise<T>,
-    countOf: (found: T) => number,
-  ) {
-    const place = partsOf(cursor)
-    if (place === undefined) return undefined
+    const place = parseCursor(cursor)
+    if (place === undefined) return { kind: 'gap' }
+    const read = (upTo: number) => this.#reader.values(changesBetween(place.id, upTo, count))
     // A follower that is behind does not wait for the newest changes before it reads the next ones.
-    const enough = place.id + count
-    const upTo = await this.#source.settled(enough)
-    let found = await read(place.id, upTo)
+    const atLeast = place.id + count
+    const upTo = await this.#source.stableId(atLeast)
+    let rows = await read(upTo)
     // Transactions that were rolled back have left ids without changes.
-    if (upTo >= enough && countOf(found) < count) found = await read(place.id, await this.#source.settled())
+    if (upTo >= atLeast && rows.length < count) rows = await read(await this.#source.stableId())
     // Read after the changes: if some had been removed before, the floor would show it now.
     const { epoch, floor, newest } = await this.#log()
     const isContinued = place.epoch === epoch && place.id >= floor && place.id <= Math.max(newest, floor)
-    return isContinued ? { read: found, id: place.id, epoch, newest } : undefined
+    if (!isContinued) return { kind: 'gap' }
+    const changes = rows.map((row) => toChange(row, epoch)).filter((change) => change !== undefined)
+    return { kind: 'page', changes, cursor: toCursor(epoch, Number(rows.at(-1)?.[0] ?? place.id)) }
   }
 
   /** Yields the newest changes, newest first. Not for followers: a running transaction may still add one. */
@@ -123,7 +115,7 @@ export class ChangeLog {
       const rows = await this.#reader.values(changesBefore(floor, upTo, Math.min(PAGE, left)))
       if (rows.length === 0) return
       upTo = Number(rows.at(-1)?.[0]) - 1
-      yield rows.map((row) => changeOf(row, epoch)).filter((change) => change !== undefined)
+      yield rows.map((row) => toChange(row, epoch)).filter((change) => change !== undefined)
     }
   }
 
@@ -135,20 +127,21 @@ export class ChangeLog {
   }
 
   /**
-   * Returns changes of domains that are visible now and were not in a view: whatever is committed, without waiting for running
+   * Returns changes that are visible now and were not in a view: whatever is committed, without waiting for running
    * transactions, which may still commit changes with lower ids.
    * @param after the id after which this page begins, and the most changes in it
-   * @returns undefined if the log is not the one of the view any more
+   * @returns undefined if the log is not the one of the view any more, or changes may have been removed since
    */
   async unseen(
     view: LogView,
+    selection: ChangeSelection,
     { after, count }: { readonly after: number; readonly count: number },
     reader = this.#reader,
   ): Promise<UnseenChanges | undefined> {
-    const row = await reader.first(unseenAsText(this.#dialect, view, after, count))
+    const row = await reader.first(unseenAsText(this.#dialect, view, selection, after, count))
     if (row === undefined) throw new Error('the table change_log is empty')
-    const { epoch, newest, visible, text, total, last } = row
-    if (epoch !== view.epoch || newest < view.newest) return undefined
+    const { epoch, floor, newest, visible, text, total, last } = row
+    if (epoch !== view.epoch || newest < view.newest || floor > view.newest) return undefined
     return {
       text: text ?? '',
       count: row.count,
@@ -164,29 +157,17 @@ export class ChangeLog {
    * @throws what reading throws; resume from the last change
    */
   async *follow(cursor: string, signal: AbortSignal): AsyncGenerator<Change | 'gap', void> {
-    let wakeup = Promise.withResolvers<void>()
-    const wake = () => wakeup.resolve()
-    const unwatch = this.#source.watch(wake)
-    signal.addEventListener('abort', wake)
+    const wakeup = new InterruptibleSleep()
+    const unwatch = this.#source.watch(() => wakeup.wakeAll())
     try {
-      let place = cursor
-      while (!signal.aborted) {
-        // Created before reading, so that a change during the read is not missed.
-        wakeup = Promise.withResolvers<void>()
+      for (let place = cursor; !signal.aborted;) {
         const page = await this.since(place, PAGE)
-        if (page.kind === 'gap') {
-          yield 'gap'
-          return
-        }
-        for (const change of page.changes) {
-          if (signal.aborted) return
-          yield change
-        }
-        if (page.cursor === place && !signal.aborted) await wakeup.promise
+        if (page.kind === 'gap') return yield 'gap'
+        yield* page.changes
+        if (page.cursor === place) await wakeup.sleep(FOLLOW_MS, signal)
         place = page.cursor
       }
     } finally {
-      signal.removeEventListener('abort', wake)
       unwatch()
     }
   }
@@ -202,7 +183,7 @@ export class ChangeLog {
 export const logState = () => sql<{ epoch: string; floor: number; newest: number }>`
   SELECT epoch, floor, COALESCE((SELECT max(id) FROM changes), 0) AS newest FROM change_log`
 
-/** Changes after one id up to another, as arrays: `changeOf`. */
+/** Changes after one id up to another, as arrays: `toChange`. */
 const changesBetween = (after: number, upTo: number, count: number) => sql`
   SELECT id, at, topic, kind, key, account_id, before, after FROM changes
   WHERE id > ${after} AND id <= ${upTo} ORDER BY id ${limit(count)}`
@@ -220,6 +201,17 @@ const NOTE = DOMAIN_FIELDS.indexOf('note')
 const withoutNote = (dialect: Dialect, state: Sql) =>
   sql`CASE WHEN octet_length(${state}) > ${LONG_STATE_BYTES} THEN ${dialect.withoutElement(state, NOTE)} ELSE ${state} END`
 
+/**
+ * Changes of domains as `[key, before, after]`, before and after as the triggers write them, but long ones without the note. Rows of
+ * other topics are visited as well: an index by topic would cost more.
+ */
+export const domainChanges = (dialect: Dialect): ChangeSelection => ({
+  where: empty,
+  json: sql`CASE WHEN topic = 'domain' THEN
+    '[' || ${dialect.quoted(sql`key`)} || ',' || COALESCE(${withoutNote(dialect, raw('before'))}, 'null') ||
+    ',' || COALESCE(${withoutNote(dialect, raw('after'))}, 'null') || ']' END`,
+})
+
 /** The columns of a view, read from `change_log`. */
 const viewColumns = ({ visibleChanges }: Dialect): Sql => sql`
   epoch, COALESCE((SELECT max(id) FROM changes), 0) AS newest, ${visibleChanges} AS visible`
@@ -227,19 +219,24 @@ const viewColumns = ({ visibleChanges }: Dialect): Sql => sql`
 const viewOfLog = (dialect: Dialect) => sql<LogView>`SELECT ${viewColumns(dialect)} FROM change_log`
 
 /** The page as one text, which costs a tenth of reading rows. One statement, so that it is of one moment on any engine. */
-const unseenAsText = (dialect: Dialect, { visible }: LogView, after: number, count: number) => sql<
+const unseenAsText = (
+  dialect: Dialect,
+  { visible }: LogView,
+  { where, json }: ChangeSelection,
+  after: number,
+  count: number,
+) => sql<
   LogView & {
+    readonly floor: number
     readonly text: string | null
     readonly count: number
     readonly total: number
     readonly last: number | null
   }
 >`
-  WITH unseen AS MATERIALIZED (SELECT id FROM changes WHERE ${dialect.isUnseen(visible)} AND id > ${after})
-  SELECT ${viewColumns(dialect)}, (SELECT count(*) FROM unseen) AS total, page.* FROM change_log, (
-    SELECT max(id) AS last, count(*) AS count, string_agg(CASE WHEN topic = 'domain' THEN
-      '[' || ${dialect.quoted(sql`key`)} || ',' || COALESCE(${withoutNote(dialect, raw('before'))}, 'null') ||
-      ',' || COALESCE(${withoutNote(dialect, raw('after'))}, 'null') || ']' END, ',' ORDER BY id) AS text
+  WITH unseen AS MATERIALIZED (SELECT id FROM changes WHERE ${dialect.isUnseen(visible)} AND id > ${after} ${where})
+  SELECT ${viewColumns(dialect)}, floor, (SELECT count(*) FROM unseen) AS total, page.* FROM change_log, (
+    SELECT max(id) AS last, count(*) AS count, string_agg(${json}, ',' ORDER BY id) AS text
     FROM changes WHERE id IN (SELECT id FROM unseen ORDER BY id ${limit(count)})
   ) AS page`
 

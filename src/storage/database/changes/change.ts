@@ -57,24 +57,24 @@ const FIELDS: Readonly<Record<Topic, readonly string[]>> = {
 }
 
 /** Returns the change in a row of `queries.ts`; undefined if its topic is unknown. */
-export function changeOf(row: readonly SqlValue[], epoch: string): Change | undefined {
+export function toChange(row: readonly SqlValue[], epoch: string): Change | undefined {
   const [id, at, topic, kind, key, account, before, after] = row
   const known = TOPICS.find((one) => one === topic)
   // Written by a newer version during a rolling restart.
   if (known === undefined) return undefined
   return {
-    cursor: cursorAt(epoch, Number(id)),
+    cursor: toCursor(epoch, Number(id)),
     at: Number(at),
     topic: known,
     kind: String(kind),
     key: String(key),
     accountId: account === null || account === undefined ? null : Number(account),
-    before: fieldsOf(known, before),
-    after: fieldsOf(known, after),
+    before: toFields(known, before),
+    after: toFields(known, after),
   }
 }
 
-function fieldsOf(topic: Topic, json: SqlValue | undefined): Fields | null {
+function toFields(topic: Topic, json: SqlValue | undefined): Fields | null {
   if (typeof json !== 'string') return null
   return namedFields(topic, JSON.parse(json))
 }
@@ -84,12 +84,12 @@ function namedFields(topic: Topic, values: readonly (string | number | null)[]):
   return Object.fromEntries(FIELDS[topic].map((name, i) => [name, values[i] ?? null]))
 }
 
-export function cursorAt(epoch: string, id: number): Cursor {
+export function toCursor(epoch: string, id: number): Cursor {
   return `${epoch}-${id}` as Cursor
 }
 
 /** Parses a cursor from outside; undefined if it is not one. */
-export function partsOf(cursor: string): { readonly epoch: string; readonly id: number } | undefined {
+export function parseCursor(cursor: string): { readonly epoch: string; readonly id: number } | undefined {
   const [, epoch, id] = /^([0-9a-f]{12})-(\d{1,15})$/.exec(cursor) ?? []
   return epoch === undefined ? undefined : { epoch, id: Number(id) }
 }

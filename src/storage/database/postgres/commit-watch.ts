@@ -15,10 +15,10 @@ const MIN_INTERVAL_MS = 25
 /** How long a commit on another node may go unnoticed if the server does not answer; usually milliseconds. */
 const MAX_SILENCE_MS = 3_000
 const RETRY_MS = 500
-/** Points in the log that wait to be settled. Later ones wait for one of these. */
-const MAX_SETTLING = 1_000
+/** Ids that wait until they are stable. Later ones wait for one of these. */
+const MAX_UNSTABLE = 1_000
 /** How long a new node waits for the transactions that were running on the server when it started. */
-const FIRST_SETTLING_MS = 5_000
+const FIRST_STABLE_MS = 5_000
 
 /**
  * Finds what was committed since the snapshot `$1`: by transactions that are visible in the new snapshot and not in the
@@ -71,11 +71,11 @@ export class CommitWatch implements ChangeSource {
   #wakeup = Promise.withResolvers<void>()
 
   /** Undefined until the transactions that were running at the first poll have ended. */
-  #settled: number | undefined
+  #stableId: number | undefined
   /** Until when readers wait for that; set by the first one. */
-  #firstSettlingEnd: number | undefined
-  /** Ids up to `newest` are settled when every transaction before `until` has ended. Both grow. */
-  readonly #settling: { readonly newest: number; readonly until: number }[] = []
+  #firstStableEnd: number | undefined
+  /** Ids up to `newest` are stable when every transaction before `until` has ended. Both grow. */
+  readonly #unstable: { readonly newest: number; readonly until: number }[] = []
 
   constructor(url: string, report: Report) {
     this.#url = url
@@ -100,12 +100,12 @@ export class CommitWatch implements ChangeSource {
     this.#wake()
   }
 
-  async settled(enough = Infinity): Promise<number> {
-    if (this.#settled !== undefined && this.#settled >= enough) return this.#settled
+  async stableId(atLeast = Infinity): Promise<number> {
+    if (this.#stableId !== undefined && this.#stableId >= atLeast) return this.#stableId
     if (this.#stale || performance.now() - this.#polledAt > POLL_MS) await this.#nextPoll()
-    this.#firstSettlingEnd ??= performance.now() + FIRST_SETTLING_MS
-    while (this.#settled === undefined && performance.now() < this.#firstSettlingEnd) await this.#nextPoll()
-    return this.#settled ?? 0
+    this.#firstStableEnd ??= performance.now() + FIRST_STABLE_MS
+    while (this.#stableId === undefined && performance.now() < this.#firstStableEnd) await this.#nextPoll()
+    return this.#stableId ?? 0
   }
 
   #nextPoll(): Promise<void> {
@@ -144,7 +144,7 @@ export class CommitWatch implements ChangeSource {
         await this.#announce(client)
         await this.#poll(client, began)
         for (const one of waiting) one.resolve()
-        if (this.#settling.length > 0 && this.#watchers.size > 0) next = MIN_INTERVAL_MS
+        if (this.#unstable.length > 0 && this.#watchers.size > 0) next = MIN_INTERVAL_MS
       } catch (error) {
         const fault = error instanceof DatabaseFault ? error : new DatabaseFault(error, 'lost')
         if (!this.#closed) this.#report(fault)
@@ -212,23 +212,23 @@ export class CommitWatch implements ChangeSource {
     this.#count(isContinued ? poll.topics : TOPICS)
     this.#polled = poll
     this.#polledAt = began
-    this.#settle(poll)
+    this.#advanceStableId(poll)
   }
 
   /**
    * An id below the newest visible one was drawn before this poll, by a transaction whose number is below the next one.
    * When all those have ended, no lower id can appear.
    */
-  #settle({ newest, xmin, next }: Poll): void {
-    const before = this.#settled ?? -1
-    let settled = before
-    while (this.#settling[0] !== undefined && this.#settling[0].until <= xmin)
-      settled = Math.max(settled, this.#settling.shift()?.newest ?? settled)
-    if (next <= xmin) settled = Math.max(settled, newest)
-    else if (newest > (this.#settling.at(-1)?.newest ?? settled) && this.#settling.length < MAX_SETTLING)
-      this.#settling.push({ newest, until: next })
-    if (settled === before) return
-    this.#settled = settled
+  #advanceStableId({ newest, xmin, next }: Poll): void {
+    const before = this.#stableId ?? -1
+    let stable = before
+    while (this.#unstable[0] !== undefined && this.#unstable[0].until <= xmin)
+      stable = Math.max(stable, this.#unstable.shift()?.newest ?? stable)
+    if (next <= xmin) stable = Math.max(stable, newest)
+    else if (newest > (this.#unstable.at(-1)?.newest ?? stable) && this.#unstable.length < MAX_UNSTABLE)
+      this.#unstable.push({ newest, until: next })
+    if (stable === before) return
+    this.#stableId = stable
     for (const callback of this.#watchers) callback()
   }
 

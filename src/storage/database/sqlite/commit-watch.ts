@@ -37,8 +37,8 @@ export class CommitWatch implements ChangeSource {
     return this.#versions.get(topic) ?? 0
   }
 
-  /** There is one writer, so ids grow in the order of commits and every visible change is settled. */
-  settled(): Promise<number> {
+  /** There is one writer, so ids grow in the order of commits: no lower one appears later. */
+  stableId(): Promise<number> {
     this.#poll()
     return Promise.resolve(this.#newest ?? 0)
   }
