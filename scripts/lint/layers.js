@@ -13,7 +13,7 @@ const MAY_IMPORT = {
   http: ['lib', 'storage'],
   console: ['lib', 'http'],
   ...Object.fromEntries(FEATURES.map((feature) => [feature, SHARED])),
-  server: [...SHARED, ...FEATURES, 'console'],
+  server: [...SHARED, ...FEATURES, 'console', 'operations'],
   operations: ['lib', 'storage', 'imagestore'],
 }
 

@@ -222,15 +222,7 @@ function defineMaintenanceCommands(program: CatalejoCommand): void {
     .settings(STORES)
     .examples('catalejo migrate --to-data ./copy')
     .runs(async () => (await import('./transfer.ts')).migrateCommand)
-  program
-    .command('backup')
-    .summary('take a snapshot of records and images')
-    .description('Takes a snapshot of all records and images. Images are shared by the snapshots of a place.')
-    .argument('<PLACE>', 'folder, or s3://bucket/prefix?endpoint=…')
-    .flag('--keep <N>', 'remove all but the newest N snapshots; without it, none is removed')
-    .settings(STORES)
-    .examples('catalejo backup ./backups --keep 14')
-    .runs(async () => (await import('./transfer.ts')).backupCommand)
+  defineBackupCommands(program)
   program
     .command('restore')
     .summary('fill an empty instance from a snapshot')
@@ -240,4 +232,51 @@ function defineMaintenanceCommands(program: CatalejoCommand): void {
     .settings(STORES)
     .examples('catalejo restore ./backups --data ./restored')
     .runs(async () => (await import('./transfer.ts')).restoreCommand)
+}
+
+function defineBackupCommands(program: CatalejoCommand): void {
+  const settings = [...STORES, 'backup-to', 'backup-keep']
+  const place = 'folder, or s3://bucket/prefix?endpoint=…; by default that of --backup-to'
+  const group = program.command('backup').description('Creates, lists, checks and tries out backups.')
+  group
+    .command('create', { isDefault: true })
+    .summary('take a snapshot of records and images')
+    .description('Takes a snapshot of all records and images. Images are shared by the snapshots of a place.')
+    .argument('[PLACE]', place)
+    .flag(
+      '--keep <N>',
+      'remove all but the newest N snapshots; without it, none is removed from a PLACE, and --backup-keep counts for --backup-to',
+    )
+    .settings(settings)
+    .examples('catalejo backup create ./backups --keep 14')
+    .runs(async () => (await import('./backup.ts')).createBackup)
+  group
+    .command('list')
+    .summary('list the snapshots of a place')
+    .description('Prints a line for each snapshot, in columns separated by tabs, oldest first.')
+    .argument('[PLACE]', place)
+    .settings(settings)
+    .examples('catalejo backup list ./backups')
+    .runs(async () => (await import('./backup.ts')).listBackups)
+  group
+    .command('check')
+    .summary('read every byte of a snapshot')
+    .description(
+      'Reads every byte of a snapshot and compares it with its digest. Exits with 1 if anything differs.',
+    )
+    .argument('[PLACE]', place)
+    .flag('--snapshot <NAME>', 'snapshot to check; without it, the newest')
+    .settings(settings)
+    .examples('catalejo backup check ./backups')
+    .runs(async () => (await import('./backup.ts')).checkBackup)
+  group
+    .command('drill')
+    .summary('restore the newest snapshot for a trial')
+    .description(
+      'Restores the newest snapshot into a temporary folder, compares 1,000 records that are unchanged since, and 100 images, with the instance, and removes the folder.',
+    )
+    .argument('[PLACE]', place)
+    .settings(settings)
+    .examples('catalejo backup drill ./backups')
+    .runs(async () => (await import('./backup.ts')).drillBackup)
 }

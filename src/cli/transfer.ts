@@ -1,8 +1,7 @@
-import { backup } from '../operations/transfer/backup.ts'
-import { parsePlace, type BackupLocation } from '../operations/transfer/place.ts'
 import type { CopyResult } from '../operations/transfer/copy-images.ts'
 import type { InstanceLocation } from '../operations/transfer/instance.ts'
 import { migrate } from '../operations/transfer/migrate.ts'
+import { parsePlace, type BackupLocation } from '../operations/transfer/location.ts'
 import { restore } from '../operations/transfer/restore.ts'
 import type { Config, Flags } from '../server/config/config.ts'
 import { settings } from '../server/config/settings.ts'
@@ -13,32 +12,9 @@ import { openInstance } from './instance.ts'
 import type { Options } from './command.ts'
 import { createProgress, type ShownProgress } from './progress.ts'
 
-/** `catalejo backup`. Exits with 0 if the snapshot is complete, otherwise with 1. */
-export async function backupCommand({ config, own, positionals }: Options): Promise<void> {
-  const address = readBackupAddress('backup', positionals)
-  if (address === undefined) return
-  const { keep: text } = own
-  if (text !== undefined && !/^[1-9]\d{0,5}$/.test(text)) return usageFault('--keep takes a number from 1 on')
-  const keep = text === undefined ? undefined : Number(text)
-  await withProgress(undefined, async (progress) => {
-    const outcome = await backup(config, address, { open: openInstance, keep, progress })
-    if (outcome.kind === 'refused') return fail(outcome.reason)
-    const { images, manifest, pruned } = outcome
-    const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
-    console.log(`snapshot ${manifest.name}: ${rows} rows; ${imagesText(images)}`)
-    if (pruned !== undefined) {
-      console.log(`removed ${pruned.snapshots} snapshots, ${pruned.files} files, ${pruned.images} images`)
-    }
-    reportFaults(
-      images,
-      'These images are missing or damaged in the instance: see catalejo verify. Everything else is in the snapshot.',
-    )
-  })
-}
-
 /** `catalejo restore`. Exits with 0 if the whole snapshot was restored and verified, otherwise with 1. */
 export async function restoreCommand({ config, own, positionals }: Options): Promise<void> {
-  const address = readBackupAddress('restore', positionals)
+  const address = readPlace(positionals)
   if (address === undefined) return
   const advice = 'The restore is not complete. Run the same command again.'
   await withProgress(advice, async (progress) => {
@@ -101,35 +77,38 @@ function targetOf(from: Config, own: Flags): InstanceLocation | undefined {
   }
 }
 
-/** Reads the address of the backups. Undefined, and reported, if there is not exactly one, or it is not valid. */
-function readBackupAddress(command: string, positionals: readonly string[]): BackupLocation | undefined {
-  const [text, ...more] = positionals
-  if (text === undefined || text === '' || more.length > 0)
-    return usageFault(`${command} takes one FOLDER or s3://…`)
-  return parsePlace(text) ?? usageFault(`${command} takes a FOLDER or ${S3_LOCATION_TAKES}`)
+/** Reads the place of the backups: by default that of regular ones. Undefined, and reported, if there is none, or it is not valid. */
+export function readPlace([text]: readonly string[], config?: Config): BackupLocation | undefined {
+  if (text === undefined) return config?.backupTo ?? usageFault('give a PLACE, or --backup-to')
+  const place = text === '' ? undefined : parsePlace(text)
+  return place ?? usageFault(`a PLACE is a folder or ${S3_LOCATION_TAKES}`)
 }
 
-/** @param advice printed after a failure that left something to continue */
-async function withProgress(
+/**
+ * Returns what `run` returns; undefined if it failed, which is reported.
+ * @param advice printed after a failure that left something to continue
+ */
+export async function withProgress<T>(
   advice: string | undefined,
-  run: (progress: ShownProgress) => Promise<void>,
-): Promise<void> {
+  run: (progress: ShownProgress) => Promise<T>,
+): Promise<T | undefined> {
   const progress = createProgress()
   try {
-    await run(progress)
+    return await run(progress)
   } catch (error) {
     progress.end()
     fail(failureLine(error))
     if (advice !== undefined && progress.hasBegun) console.error(advice)
+    return undefined
   }
 }
 
-function imagesText({ copied, copiedBytes, present }: CopyResult): string {
+export function imagesText({ copied, copiedBytes, present }: CopyResult): string {
   return `${copied} images copied (${(copiedBytes / 1e6).toFixed(1)} MB), ${present} there before`
 }
 
 /** Lists the images that could not be copied, followed by `explanation`, and sets the exit code if there are any. */
-function reportFaults({ faults, faultCount }: CopyResult, explanation: string): void {
+export function reportFaults({ faults, faultCount }: CopyResult, explanation: string): void {
   if (faultCount === 0) return
   for (const { key, kind } of faults) console.error(`image ${printable(key)}: ${kind}`)
   if (faultCount > faults.length) console.error(`and ${faultCount - faults.length} more`)

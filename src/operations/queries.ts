@@ -1,4 +1,5 @@
-import { sql, limit } from '../storage/database/sql.ts'
+import { isOneOf, type Dialect } from '../storage/database/dialect.ts'
+import { sql, limit, raw, type Sql } from '../storage/database/sql.ts'
 
 export const firstAccount = () => sql<{ name: string; created_at: number }>`
   SELECT name, created_at FROM accounts ORDER BY id LIMIT 1`
@@ -65,3 +66,69 @@ export const keysWithoutAccount = () => sql<{ readonly id: string }>`
 /** Whether a blob still has this key. */
 export const blobWithKey = (hash: string, key: string) => sql<{ readonly size: number }>`
   SELECT size FROM blobs WHERE hash = ${hash} AND key = ${key}`
+
+/** What a member has written of a record, in an order of its own. */
+const RECORD = [
+  'status',
+  'reserved',
+  'revision',
+  'discarded_at',
+  'date_reg',
+  'date_mod',
+  'agent',
+  'seen_at',
+  'note',
+  'tags',
+]
+
+const record = (dialect: Dialect): Sql => dialect.jsonArray(RECORD.map((column) => raw(column)))
+
+interface NamedRecord {
+  readonly name: string
+  /** A JSON array. */
+  readonly record: string
+}
+
+export const sampleOfDomains = (dialect: Dialect, count: number) => sql<NamedRecord>`
+  SELECT name, ${record(dialect)} AS record FROM domains ORDER BY random() ${limit(count)}`
+
+export const recordsNamed = (dialect: Dialect, names: readonly string[]) => sql<NamedRecord>`
+  SELECT name, ${record(dialect)} AS record FROM domains WHERE ${isOneOf(dialect, raw('name'), names)}`
+
+/** Those of some names of which a change was recorded since a time. */
+export const changedSince = (dialect: Dialect, names: readonly string[], time: number) => sql<{
+  readonly name: string
+}>`
+  SELECT DISTINCT key AS name FROM changes
+  WHERE topic = 'domain' AND ${isOneOf(dialect, raw('key'), names)} AND at >= ${time}`
+
+export const sampleOfBlobs = (count: number) =>
+  sql<{
+    readonly hash: string
+    readonly key: string
+    readonly size: number
+  }>`SELECT hash, key, size FROM blobs ORDER BY random() ${limit(count)}`
+
+/** What is done with the regular backups of an instance. */
+export type RunKind = 'backup' | 'check' | 'drill'
+
+/** Times in milliseconds since 1970. */
+export interface BackupRun {
+  readonly kind: RunKind
+  readonly attempted_at: number
+  readonly succeeded_at: number | null
+  readonly duration_ms: number
+  /** Why the last attempt failed; null if it succeeded. */
+  readonly error: string | null
+}
+
+export const backupRuns = () => sql<BackupRun>`
+  SELECT kind, attempted_at, succeeded_at, duration_ms, error FROM backup_runs`
+
+/** @param error null if it succeeded */
+export const recordRun = (kind: RunKind, at: number, durationMs: number, error: string | null) => sql`
+  INSERT INTO backup_runs (kind, attempted_at, succeeded_at, duration_ms, error)
+  VALUES (${kind}, ${at}, ${error === null ? at : null}, ${durationMs}, ${error})
+  ON CONFLICT (kind) DO UPDATE SET attempted_at = excluded.attempted_at,
+    succeeded_at = COALESCE(excluded.succeeded_at, backup_runs.succeeded_at),
+    duration_ms = excluded.duration_ms, error = excluded.error`

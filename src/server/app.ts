@@ -6,6 +6,7 @@ import { backgroundJobs } from './background-jobs.ts'
 import type { Config } from './config/config.ts'
 import { consoleRoutes } from '../console/index.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
+import { measureBackups } from './daily-backups.ts'
 import { startBackgroundJobs } from '../lib/background-jobs.ts'
 import { perProcessShare } from '../lib/concurrency.ts'
 import { renewLog } from '../storage/database/changes/retention.ts'
@@ -106,6 +107,7 @@ async function startOn(context: Context, listening: Listening): Promise<App> {
   images.similar
     .warm()
     .catch((error: unknown) => context.log.warn({ err: error }, 'image hashes could not be preloaded'))
+  measureBackups(context)
   const stopJobs = startBackgroundJobs(
     backgroundJobs(context, images, following, rechecks, feeds),
     (name, error) => context.log.error({ err: error, job: name }, 'background job failed'),

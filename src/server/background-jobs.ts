@@ -1,4 +1,5 @@
 import type { Context } from './context.ts'
+import { dailyBackups } from './daily-backups.ts'
 import type { BackgroundJob } from '../lib/background-jobs.ts'
 import { sweepChanges } from '../storage/database/changes/retention.ts'
 import { Leases, type LeasedWork } from '../storage/database/leases.ts'
@@ -67,6 +68,9 @@ export function backgroundJobs(
     // Each machine has a folder of its own.
     { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: (stop) => images.derivatives.sweep(stop) },
     ...sharedWork(context, images).map(shared),
+    ...(context.config.backupTo === undefined
+      ? []
+      : [shared(dailyBackups(context, context.config.backupTo))]),
     // Delivery starts as soon as the first watch exists.
     { ...shared(delivery), wakeup: watches.notifiers.wakeup },
     ...(rechecks === undefined ? [] : [shared(recheckWork(rechecks))]),

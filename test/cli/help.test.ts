@@ -126,8 +126,9 @@ suite('usage errors are one line, with the most similar command or flag', () => 
       'serve now',
       "too many arguments for 'serve'. Expected 0 arguments but got 1; see catalejo serve --help",
     ],
-    ['backup', "missing required argument 'PLACE'; see catalejo backup --help"],
-    ['backup --keep', "option '--keep <N>' argument missing; see catalejo backup --help"],
+    ['restore', "missing required argument 'PLACE'; see catalejo restore --help"],
+    ['backup', 'give a PLACE, or --backup-to'],
+    ['backup --keep', "option '--keep <N>' argument missing; see catalejo backup create --help"],
     [
       'export --format xml',
       "option '--format <FORMAT>' argument 'xml' is invalid. Allowed choices are csv, ndjson; see catalejo export --help",

@@ -15,6 +15,7 @@ const HASHES = [
   { version: 21, sqlite: '90101f6b759fb80f', postgres: '6fa6d0a80cb2e8b8' },
   { version: 22, sqlite: '3863f3eca9c22f1f', postgres: '583fd5985f03b92a' },
   { version: 23, sqlite: 'ab6a2329112e153e', postgres: 'a544d41cffd33573' },
+  { version: 24, sqlite: 'dd33e43d21e3d2a9', postgres: 'df8ba7cd9c9607e5' },
 ]
 
 test('no released migration has changed', () => {

@@ -4,14 +4,7 @@ import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { copyImages, type CopyResult } from './copy-images.ts'
 import { dumpOf, imagesOf } from './dump.ts'
 import { withRemovalsHeld } from './hold.ts'
-import {
-  ownerOf,
-  refuse,
-  type Instance,
-  type InstanceLocation,
-  type OpenInstance,
-  type Refusal,
-} from './instance.ts'
+import { ownerOf, refuse, type Instance, type InstanceLocation, type Refusal } from './instance.ts'
 import {
   manifestFile,
   newManifest,
@@ -21,14 +14,14 @@ import {
   type Manifest,
   type TableBackup,
 } from './manifest.ts'
-import { openPlace, overlapsInstance, type BackupLocation, type BackupPlace } from './place.ts'
+import type { BackupLocation } from './location.ts'
+import { openPlace, overlapsInstance, type BackupPlace } from './place.ts'
 import { contentsOf, writeTable } from './table-files.ts'
 
 /** Age of temporary files that an interrupted backup left behind. */
 const LEFTOVER_AGE_MS = 3_600_000
 
 export interface BackupOptions {
-  readonly open: OpenInstance
   /** How many of the newest snapshots to keep; undefined for all. */
   readonly keep: number | undefined
   readonly progress: Progress
@@ -46,13 +39,13 @@ export type BackupOutcome =
 
 /** Takes a snapshot of a running instance. */
 export async function backup(
+  instance: Pick<Instance, 'blobs' | 'database'>,
   from: InstanceLocation,
   to: BackupLocation,
-  { open, keep, progress }: BackupOptions,
+  { keep, progress }: BackupOptions,
 ): Promise<BackupOutcome> {
   if (await overlapsInstance(to, from))
     return refuse('backups cannot be stored with the data or images of the instance')
-  await using instance = await open(from, { existing: true })
   using place = await openPlace(to, from.data)
   await place.staging.sweep(systemClock.now(), LEFTOVER_AGE_MS)
   const owner = await ownerOf(instance.database)
@@ -68,7 +61,7 @@ export async function backup(
 
 /** Removals are on hold, so the images of the view stay until they are copied. */
 async function takeSnapshot(
-  { blobs, database }: Instance,
+  { blobs, database }: Pick<Instance, 'blobs' | 'database'>,
   place: BackupPlace,
   owner: string,
   progress: Progress,

@@ -7,13 +7,8 @@ import { copyImages, type CopyResult } from './copy-images.ts'
 import { imagesOf } from './dump.ts'
 import { isReplaceable, refuse, type InstanceLocation, type OpenInstance, type Refusal } from './instance.ts'
 import { readManifest, snapshotsIn, type Manifest } from './manifest.ts'
-import {
-  assertBackupFolder,
-  openPlace,
-  overlapsInstance,
-  type BackupLocation,
-  type BackupPlace,
-} from './place.ts'
+import { assertBackupFolder, openPlace, overlapsInstance, type BackupPlace } from './place.ts'
+import type { BackupLocation } from './location.ts'
 import { checkFiles, contentsOf } from './table-files.ts'
 
 export interface RestoreOptions {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import ipaddr from 'ipaddr.js'
 import { parseS3Location, S3_LOCATION_TAKES, type S3Location } from '../../storage/blobs/s3/location.ts'
+import { parsePlace, type BackupLocation } from '../../operations/transfer/location.ts'
 import { parseFeeds, type Feed } from '../../domainwatch/feeds/settings.ts'
 import { foldTag, MAX_TAG_CHARACTERS } from '../../domainwatch/tags.ts'
 import { parseServers, type ServerAddress } from '../../lib/dns/index.ts'
@@ -156,6 +157,12 @@ export function blobsUrl(value: string): Parsed<S3Location | undefined> {
   if (value === '') return { value: undefined }
   const location = parseS3Location(value)
   return location === undefined ? { takes: S3_LOCATION_TAKES } : { value: location }
+}
+
+export function backupPlace(value: string): Parsed<BackupLocation | undefined> {
+  if (value === '') return { value: undefined }
+  const place = parsePlace(value)
+  return place === undefined ? { takes: `a folder, or ${S3_LOCATION_TAKES}` } : { value: place }
 }
 
 export function baseUrl(value: string): Parsed<string> {

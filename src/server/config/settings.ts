@@ -308,6 +308,15 @@ export const settings = {
     6_000,
     integer(0, 1_000_000_000),
   ),
+  backupTo: setting(
+    'backup-to',
+    'place of a daily backup, a folder or s3://bucket/prefix?endpoint=…; empty for none',
+    undefined,
+    parse.backupPlace,
+  ),
+  backupKeep: setting('backup-keep', 'number of daily backups kept', 14, integer(1, 100_000), {
+    needs: 'backup-to',
+  }),
   metricsAddress: setting(
     'metrics-address',
     'address:port that serves /metrics exclusively; empty for the main port',

@@ -31,6 +31,7 @@ const NOT_COPIED = [
   'key_rates',
   'failed_keys',
   'claims',
+  'backup_runs',
 ]
 
 export const isCopied = ({ name }: Table): boolean => !NOT_COPIED.includes(name)

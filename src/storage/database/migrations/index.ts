@@ -9,6 +9,7 @@ import { watchDeliveries } from './020-watch-deliveries.ts'
 import { feedStates } from './021-feed-states.ts'
 import { claimsInPlace } from './022-claims-in-place.ts'
 import { mailRecipients } from './023-mail-recipients.ts'
+import { backupRuns } from './024-backup-runs.ts'
 
 /** One step of the schema. A released step never changes. */
 export interface Migration {
@@ -35,6 +36,7 @@ export const migrations: readonly Migration[] = [
   feedStates,
   claimsInPlace,
   mailRecipients,
+  backupRuns,
 ]
 
 /** The version of the schema that this program works with. */
