@@ -58,7 +58,7 @@ export async function lookUp(
   run: RunLookup,
 ): Promise<DnsOutcome> {
   const nameServers = run((client) => dns.nameServers(name, client))
-  if (types === undefined) return outcomeOf(await nameServers)
+  if (types === undefined) return toOutcome(await nameServers)
   const found = types.map(async (type) => ({
     type,
     answer:
@@ -68,12 +68,12 @@ export async function lookUp(
   }))
   const [answers, own] = await Promise.all([Promise.all(found), nameServers])
   const failures = answers.flatMap(({ type, answer }) => {
-    const error = failureOf(answer)
+    const error = getFailure(answer)
     return error === undefined ? [] : [[type, error] as const]
   })
   return {
-    ...outcomeOf(own),
-    records: Object.fromEntries(answers.map(({ type, answer }) => [type, valuesOf(answer)])),
+    ...toOutcome(own),
+    records: Object.fromEntries(answers.map(({ type, answer }) => [type, getValues(answer)])),
     ...(failures.length > 0 && { errors: Object.fromEntries(failures) }),
   }
 }
@@ -93,13 +93,13 @@ const DNS_FAILURES = {
   overloaded: toFailure(commonErrors.overloaded()),
 }
 
-function outcomeOf(answer: NameServerAnswer): DnsOutcome {
+function toOutcome(answer: NameServerAnswer): DnsOutcome {
   if (answer.kind === 'found') return { status: 200, dns: answer.servers }
   if (answer.kind === 'empty') return { status: 200, dns: [] }
   return { ...DNS_FAILURES[answer.kind], dns: [] }
 }
 
-function failureOf({ kind }: NameServerAnswer | RecordAnswer) {
+function getFailure({ kind }: NameServerAnswer | RecordAnswer) {
   switch (kind) {
     case 'found':
     case 'records':
@@ -111,7 +111,7 @@ function failureOf({ kind }: NameServerAnswer | RecordAnswer) {
   }
 }
 
-function valuesOf(answer: NameServerAnswer | RecordAnswer): readonly RecordValue[] {
+function getValues(answer: NameServerAnswer | RecordAnswer): readonly RecordValue[] {
   if (answer.kind === 'found') return answer.servers
   return answer.kind === 'records' ? answer.records : []
 }

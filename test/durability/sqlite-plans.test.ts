@@ -23,7 +23,7 @@ const CHECK_PLANS: readonly (readonly [Query, RegExp])[] = [
     /SEARCH dns_checks USING COVERING INDEX dns_checks_by_due \(account_id=\? AND due_at>/,
   ],
   [checks.nextOwner(1), /SEARCH dns_checks USING COVERING INDEX dns_checks_by_due \(account_id>/],
-  [checks.disownChecks(1, 10), /SEARCH dns_checks USING COVERING INDEX dns_checks_by_due \(account_id=/],
+  [checks.releaseChecks(1, 10), /SEARCH dns_checks USING COVERING INDEX dns_checks_by_due \(account_id=/],
   [recordsNamed(sqliteDialect, [NAME], 0), /SEARCH domains USING PRIMARY KEY \(name=/],
 ]
 

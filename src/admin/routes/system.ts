@@ -1,8 +1,8 @@
 import type { HttpServer } from '../../http/server.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { throttledCount } from '../../lib/throttled-count.ts'
 import { withTimeout } from '../../lib/concurrency.ts'
 import type { Database } from '../../storage/database/database.ts'
+import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import type { Measurements } from '../../http/observability/metrics.ts'
 import { countDomains, totalStorage } from '../queries.ts'
@@ -26,9 +26,6 @@ export interface SystemOptions {
 export function systemRoute(app: HttpServer, shared: EndpointShared, options: SystemOptions): void {
   const { database, clock, version, timeZone, engine, blobs, measurements, settings } = options
   const started = Math.floor(clock.now() / 1_000)
-  // Throttled: pages that show this reload it, and counting ten million records takes seconds.
-  const domainCount = throttledCount(() => database.scanner.first(countDomains()))
-  const stored = throttledCount(() => database.scanner.first(totalStorage()))
   simpleEndpoint(app, shared, {
     service: 'admin',
     scopes: [],
@@ -39,10 +36,11 @@ export function systemRoute(app: HttpServer, shared: EndpointShared, options: Sy
       summary: 'State of the service: health, contents, queues and caches',
       answers: { 200: systemAnswer },
     },
-    async handle() {
+    async handle({ identity, reply }) {
+      const scanner = database.scannerOf(identity.accountId, clientAbort(reply.raw))
       const [domains, images, isDatabaseReady, areBlobsReady, measured] = await Promise.all([
-        domainCount(),
-        stored(),
+        scanner.first(countDomains()),
+        scanner.first(totalStorage()),
         isReady(database.ping()),
         isReady(blobs.ping()),
         measurements(),

@@ -60,7 +60,7 @@ export const nextOwner = (after: number) => sql<{ owner: number | null }>`
   SELECT min(account_id) AS owner FROM dns_checks WHERE account_id > ${after}`
 
 /** Assigns names of an account without such watches to everyone, so that the next check decides about them. */
-export const disownChecks = (owner: number, count: number) => sql`
+export const releaseChecks = (owner: number, count: number) => sql`
   UPDATE dns_checks SET account_id = 0 WHERE name IN (
     SELECT name FROM dns_checks WHERE account_id = ${owner} ${limit(count)})`
 

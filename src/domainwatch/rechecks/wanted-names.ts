@@ -18,7 +18,7 @@ const PAGE = 1_000
 /** How often to look for watches that were created, edited or deleted. */
 const WATCHES_MS = 1_000
 /** How often to look for names of accounts without such watches: a check in progress may have stored one. */
-const DISOWN_MS = 10_000
+const RELEASE_MS = 10_000
 /** Names that the watches of an account can have looked up again. */
 const MAX_NAMES_PER_ACCOUNT = 100_000
 
@@ -43,7 +43,7 @@ export class WantedNames {
   #rules: ReadonlyMap<string, RecheckRule | undefined> = new Map()
   /** Names of each account, at least. */
   readonly #counts = new Map<number, number>()
-  #disownedAt = Number.NEGATIVE_INFINITY
+  #releasedAt = Number.NEGATIVE_INFINITY
 
   constructor(options: WantedNamesOptions) {
     this.#options = options
@@ -107,7 +107,7 @@ export class WantedNames {
     const added = [...this.#rules].filter(([key]) => !known.has(key))
     for (const [, rule] of added) if (rule !== undefined) await this.#addMatches(rule, signal)
     const isSame = added.length === 0 && this.#rules.size === known.size
-    if (!isSame || performance.now() - this.#disownedAt > DISOWN_MS) await this.#disownOthers(signal)
+    if (!isSame || performance.now() - this.#releasedAt > RELEASE_MS) await this.#releaseOthers(signal)
   }
 
   async #addMatches({ owner, filters, resembles }: RecheckRule, signal: AbortSignal): Promise<void> {
@@ -159,8 +159,8 @@ export class WantedNames {
   }
 
   /** Assigns the names of accounts without such watches to everyone: the next check decides whether they are still wanted. */
-  async #disownOthers(signal: AbortSignal): Promise<void> {
-    this.#disownedAt = performance.now()
+  async #releaseOthers(signal: AbortSignal): Promise<void> {
+    this.#releasedAt = performance.now()
     const { database } = this.#options
     const owners = new Set(this.owners)
     for (let owner: number | null | undefined = EVERYBODY; !signal.aborted;) {
@@ -169,7 +169,7 @@ export class WantedNames {
       const given = owner
       if (owners.has(given)) continue
       await inBatches(PAGE, signal, () =>
-        database.transaction((tx) => tx.run(queries.disownChecks(given, PAGE))),
+        database.transaction((tx) => tx.run(queries.releaseChecks(given, PAGE))),
       )
     }
   }

@@ -40,13 +40,17 @@ export async function countInIndex(
   const visit = (
     visited: readonly Segment[],
     query: IndexQuery,
-    see: (segment: Segment, position: number) => void,
-  ) => finish(allMatches(visited, query, slice, see), slice, signal)
+    onMatch: (segment: Segment, position: number) => void,
+  ) => finish(allMatches(visited, query, slice, onMatch), slice, signal)
   const ofAnyDate = seriesFilters(request)
   /** A record that was first recorded as deleted has the time of its deletion as its date, and no registration. */
-  const visitRegistrations = (from: string, to: string, see: (segment: Segment, position: number) => void) =>
+  const visitRegistrations = (
+    from: string,
+    to: string,
+    onMatch: (segment: Segment, position: number) => void,
+  ) =>
     visit(registered, indexQuery({ ...ofAnyDate, from, to }, now), (segment, position) => {
-      if (segment.deletedAt(position) !== segment.columns.keys[position]) see(segment, position)
+      if (segment.deletedAt(position) !== segment.columns.keys[position]) onMatch(segment, position)
     })
 
   const days = new DayCounts(span)
