@@ -156,9 +156,9 @@ function observeS3(metrics: Metrics, log: Logger, health: Health): [ObserveFault
       if (operation === 'put') health.imagesFailed(error)
       log.warn({ operation, reason: reasonOf(error) }, 'image store failed')
     },
-    (operation, number) => {
-      attempts.inc({ operation })
-      if (number > 1) retries.inc({ operation })
+    (operation, count) => {
+      attempts.inc({ operation }, count)
+      if (count > 1) retries.inc({ operation }, count - 1)
     },
   ]
 }

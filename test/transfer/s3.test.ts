@@ -70,6 +70,8 @@ suite('transfers with an object store', { skip: noS3, timeout: 400_000 }, () => 
 
   test('backups cannot be stored with the images', async () => {
     await using folder = await temporaryFolder()
+    const creation = ['key', 'create', '--account', 'a', '--service', 'imagestore']
+    await succeeds([...creation, '--data', folder.path])
     const own = testBlobsUrl('inside/images') ?? ''
     const parent = testBlobsUrl('inside') ?? ''
     for (const address of [own, parent]) {

@@ -26,11 +26,10 @@ export async function openBlobs(
   }
   // Loaded on demand: the SDK is large.
   const { openS3Blobs } = await import('./s3/store.ts')
-  const { withResumedStreams } = await import('./s3/streams.ts')
   const opened = openS3Blobs(location, staging, onFault, undefined, onAttempt)
   // The store may come up later than this service, so nothing waits for it, but wrong settings are logged immediately.
   opened.store.ping().catch(() => {})
-  return { store: withValidKeys(withResumedStreams(opened.store)), [Symbol.dispose]: opened.close }
+  return { store: withValidKeys(opened.store), [Symbol.dispose]: opened.close }
 }
 
 /** Returns the reason for an error whose own message only says that the service is overloaded. */

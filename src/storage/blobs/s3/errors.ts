@@ -1,9 +1,8 @@
-import { isThrottlingError, isTransientError as isTransientForSdk } from '@smithy/core/retry'
-import { OverloadError } from '../../../lib/errors.ts'
+import { isDiskError, OverloadError } from '../../../lib/errors.ts'
 import { BlobDamaged } from '../blob-store.ts'
 
-/** The store or the reader of a stream made no progress for too long. */
-export class StoreTimeout extends Error {}
+/** The store did not answer in time, or in a form that it should not have. */
+export class StoreFault extends Error {}
 
 /** The store is unreachable, overloaded or failing. The same request may succeed a little later. */
 export class StoreUnavailable extends OverloadError {
@@ -13,40 +12,27 @@ export class StoreUnavailable extends OverloadError {
   }
 }
 
-/** Errors worth a retry that the SDK does not retry: corruption in transit, and conflicts with an earlier attempt. */
-const RETRYABLE = new Set([
+/** Codes of refusals that the same request may not meet again: corruption in transit, and conflicts with another attempt. */
+const PASSING = [
   'BadDigest',
   'ConditionalRequestConflict',
-  'ECONNABORTED',
-  'ERR_STREAM_PREMATURE_CLOSE',
-  'HPE_INVALID_CONSTANT',
-  'HPE_INVALID_EOF_STATE',
   'OperationAborted',
+  'RequestTimeout',
   'XAmzContentSHA256Mismatch',
-])
-
-type SdkError = Parameters<typeof isTransientForSdk>[0]
-
-/** The remaining fields of the SDK's errors are optional. */
-const isSdkError = (error: Error): error is SdkError =>
-  error.cause === undefined || error.cause instanceof Error
-
-export const isRetryable = (error: Error): boolean =>
-  RETRYABLE.has(error.name) ||
-  RETRYABLE.has(codeOf(error)) ||
-  (isSdkError(error) && (isThrottlingError(error) || isTransientForSdk(error)))
-
-/** Returns whether the same operation may succeed later, even if no retry is left. */
-export function isTransient(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  if (error instanceof StoreTimeout || error instanceof BlobDamaged || isRetryable(error)) return true
-  const status = statusOf(error)
-  // 501 means that the gateway will never do it.
-  return status >= 500 && status !== 501
-}
+]
 
 export const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
   error instanceof Error && names.includes(error.name)
+
+/** Returns whether the same operation may succeed later. */
+function isTransient(error: Error): boolean {
+  if (error instanceof StoreFault || isNamed(error, ...PASSING)) return true
+  const status = metadataOf(error, 'httpStatusCode')
+  // Without an answer, the network failed, or the disk that a copy is written to.
+  if (status === 0) return isNamed(error, 'TimeoutError') || ('code' in error && !isDiskError(error))
+  // 501 means that the gateway will never do it.
+  return (status >= 500 && status !== 501) || status === 429
+}
 
 /**
  * Returns the error that a caller may see. Errors of the SDK carry the signed request, which must not reach a log, so
@@ -54,6 +40,7 @@ export const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
  */
 export function translate(operation: string, error: unknown): Error {
   if (error instanceof OverloadError || error instanceof BlobDamaged) return error
+  if (!(error instanceof Error)) return new Error(`S3 ${operation}: unknown fault`)
   const described = new Error(`S3 ${operation}: ${describe(error)}`)
   return isTransient(error) ? new StoreUnavailable(described) : described
 }
@@ -70,25 +57,18 @@ const HINTS: Readonly<Record<string, string>> = {
   RequestTimeTooSkewed: 'the clock of this machine is wrong',
 }
 
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown fault'
-  const hint = HINTS[error.name]
-  const status = statusOf(error)
-  const code = codeOf(error)
-  const known = [error.name, ...(status > 0 ? [`status ${status}`] : []), ...(code === '' ? [] : [code])]
-  return `${known.join(', ')}: ${hint ?? error.message}`
+function describe(error: Error): string {
+  const status = metadataOf(error, 'httpStatusCode')
+  const code = 'code' in error && typeof error.code === 'string' ? [error.code] : []
+  const known = [error.name, ...(status > 0 ? [`status ${status}`] : []), ...code]
+  return `${known.join(', ')}: ${HINTS[error.name] ?? error.message}`
 }
-
-function codeOf(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : ''
-}
-
-/** The HTTP status that the SDK keeps in `$metadata`; 0 if there was no answer. */
-const statusOf = (error: Error): number => metadataOf(error, 'httpStatusCode')
 
 /** How many times the SDK sent the request that failed with this error. */
-export const attemptsOf = (error: Error): number => metadataOf(error, 'attempts')
+export const attemptsOf = (error: unknown): number =>
+  error instanceof Error ? Math.max(1, metadataOf(error, 'attempts')) : 1
 
+/** What the SDK notes about an answer; 0 if there was none. */
 function metadataOf(error: Error, field: 'httpStatusCode' | 'attempts'): number {
   const metadata: unknown = '$metadata' in error ? error.$metadata : undefined
   if (typeof metadata !== 'object' || metadata === null) return 0

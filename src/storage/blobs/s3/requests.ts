@@ -1,24 +1,23 @@
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
-  ListObjectsV2Command,
   type $Command,
-  type GetObjectCommandOutput,
   type HeadObjectCommandOutput,
   type S3Client,
   type S3ClientResolvedConfig,
   type ServiceInputTypes,
   type ServiceOutputTypes,
 } from '@aws-sdk/client-s3'
-import { HttpRequest } from '@smithy/core/protocols'
-import { BlobDamaged } from '../blob-store.ts'
-import { openClient, withDeadline } from './client.ts'
-import { isNamed, isTransient, translate } from './errors.ts'
-import type { S3Location } from './location.ts'
-import { FairSlots, groupBefore } from '../../../lib/fair-slots.ts'
 import { SERVICE, type Caller } from '../../../lib/client.ts'
+import { abortable } from '../../../lib/concurrency.ts'
+import { SharedGate } from '../../../lib/shared-gate.ts'
+import { BlobDamaged } from '../blob-store.ts'
+import { openClient } from './client.ts'
+import { attemptsOf, isNamed, StoreFault, translate } from './errors.ts'
+import type { S3Location } from './location.ts'
 
 /** Limits of an S3 store. Times in milliseconds. */
 export interface S3Options {
@@ -28,20 +27,19 @@ export interface S3Options {
   /** Open bodies that are passed on to clients, at the clients' pace. */
   readonly streams: number
   readonly streamsPerClient: number
-  /** Length of each of the two queues. */
-  readonly maxWaiting: number
-  readonly maxWaitingPerClient: number
-  /** Longest wait in a queue. */
+  /** Requests that wait, and as many streams, and how long. */
+  readonly waiting: number
   readonly waitMs: number
-  /** Attempts of one request, retries included. */
+  /** Bytes of blobs that are being stored, which are in memory. A larger one is stored alone. */
+  readonly putBytes: number
   readonly maxAttempts: number
-  /** An attempt fails after this long without a byte in either direction. */
+  /** A request fails after this long without a byte in either direction. */
   readonly silenceMs: number
   /** Longest time of an operation on a small object, retries included. */
   readonly totalMs: number
   /** A large object gets additional time at this rate. */
   readonly minBytesPerSecond: number
-  /** How long the reader of a stream may read nothing. */
+  /** A stream fails after this long without a byte: the store is silent, or its reader is. */
   readonly stallMs: number
   readonly pingMs: number
   /** Keys per page of a listing. */
@@ -53,9 +51,9 @@ export const S3_DEFAULTS: S3Options = {
   requestsPerClient: 32,
   streams: 256,
   streamsPerClient: 32,
-  maxWaiting: 256,
-  maxWaitingPerClient: 128,
+  waiting: 256,
   waitMs: 5_000,
+  putBytes: 128 * 1024 * 1024,
   maxAttempts: 3,
   silenceMs: 4_000,
   totalMs: 12_000,
@@ -65,38 +63,11 @@ export const S3_DEFAULTS: S3Options = {
   pageSize: 1_000,
 }
 
-/** A pool that clients share fairly, with the queue that the options allow. */
-export const fairSlots = (
-  slots: number,
-  slotsPerClient: number,
-  queue: Pick<S3Options, 'maxWaiting' | 'maxWaitingPerClient' | 'waitMs'>,
-): FairSlots =>
-  new FairSlots({ ...queue, slots, slotsPerClient, timeoutMs: queue.waitMs, groupOf: groupBefore })
-
 /** Called for each operation that failed despite all retries, before its caller gets the error. */
 export type ObserveFaults = (operation: string, error: Error) => void
 
-/** Called before each request; `attempt` counts from 1. */
-export type ObserveAttempts = (operation: string, attempt: number) => void
-
-/** One operation: its name for the metrics, and the signal that ends it. */
-export interface Operation {
-  readonly name: string
-  readonly signal: AbortSignal
-}
-
-interface SendOptions {
-  /**
-   * SHA-256 of the body in hexadecimal, to sign a put with. All stores that know version 4 signatures compare it with what
-   * arrives, while few know checksum headers; the SDK alone would not sign the content of a stream.
-   */
-  readonly sha256?: string
-  /** Opens the body for each attempt. The SDK does not retry a request whose body is a stream. */
-  readonly openBody?: () => Readable
-  readonly client?: S3Client
-  /** Attempts of the same download, whose body broke off. */
-  readonly previousAttempts?: number
-}
+/** Called after each request with the number of its attempts. */
+export type ObserveAttempts = (operation: string, attempts: number) => void
 
 type Command<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = $Command<
   Input,
@@ -106,44 +77,51 @@ type Command<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>
   ServiceOutputTypes
 >
 
-export type Download = GetObjectCommandOutput & { readonly Body: Readable; readonly ContentLength: number }
-
-interface DownloadOptions {
-  readonly size?: number | undefined
-  readonly isStream?: boolean
-  readonly range?: string | undefined
+export interface Download {
+  readonly body: Readable
+  readonly size: number
+  /** In hexadecimal, as noted when it was stored. */
+  readonly sha256: string | undefined
 }
 
-/** The requests of one store: names of objects, fair sharing, deadlines, repeated downloads, metrics. */
+/** One operation: its name for the metrics, the signal that ends it, and the connections that it uses. */
+export interface Operation {
+  readonly name: string
+  readonly signal: AbortSignal
+  readonly client: S3Client
+}
+
+/** The metadata that holds the SHA-256 of a blob, compared whenever the whole blob is read. */
+export const DIGEST = 'sha256'
+
+/** The requests of one store. The SDK retries them until their answer begins. */
 export class S3Requests {
-  readonly location: S3Location
+  readonly client: S3Client
+  readonly #location: S3Location
   readonly #options: S3Options
   readonly #onFault: ObserveFaults
-  readonly #onAttempt: ObserveAttempts
-  readonly #client: S3Client
+  readonly #onAttempts: ObserveAttempts
   readonly #streaming: S3Client
-  readonly #slots: FairSlots
+  readonly #gate: SharedGate
 
-  constructor(location: S3Location, options: S3Options, onFault: ObserveFaults, onAttempt: ObserveAttempts) {
-    const { maxAttempts, requests, silenceMs, streams } = options
-    this.location = location
+  constructor(location: S3Location, options: S3Options, onFault: ObserveFaults, onAttempts: ObserveAttempts) {
+    const { maxAttempts, requests, requestsPerClient, silenceMs, stallMs, streams, waiting, waitMs } = options
+    this.#location = location
     this.#options = options
     this.#onFault = onFault
-    this.#onAttempt = onAttempt
-    this.#client = openClient(location, { maxSockets: requests, maxAttempts, silenceMs })
-    this.#streaming = openClient(location, { maxSockets: streams, maxAttempts, headMs: silenceMs })
-    this.#slots = fairSlots(requests, options.requestsPerClient, options)
+    this.#onAttempts = onAttempts
+    this.client = openClient(location, { maxSockets: requests, maxAttempts, silenceMs })
+    const slow = { headMs: silenceMs, silenceMs: stallMs }
+    this.#streaming = openClient(location, { maxSockets: streams, maxAttempts, ...slow })
+    this.#gate = new SharedGate({ running: requests, perClient: requestsPerClient, waiting, waitMs })
   }
 
   /** @param name of the object, under the prefix of the store */
   objectOf(name: string): { Bucket: string; Key: string } {
-    return { Bucket: this.location.bucket, Key: this.location.prefix + name }
+    return { Bucket: this.#location.bucket, Key: this.#location.prefix + name }
   }
 
-  /**
-   * Reports the failure of an operation, and turns its error into one that a caller may see.
-   * @param left aborts when nobody waits for it, so that its failure is none of the store
-   */
+  /** Reports the failure of an operation, unless its caller has left, and turns its error into one that a caller may see. */
   async observed<T>(name: string, work: () => Promise<T>, left?: AbortSignal): Promise<T> {
     try {
       return await work()
@@ -159,58 +137,70 @@ export class S3Requests {
     return fault
   }
 
-  /**
-   * Runs an operation when it is its client's turn.
-   * @param bytes that it moves, which extend the deadline
-   */
-  async operate<T>(
+  /** Runs an operation in the turn of its caller. @param bytes that it moves, which extend the deadline */
+  operate<T>(
     name: string,
     bytes: number,
     work: (operation: Operation) => Promise<T>,
     { client, signal: left }: Caller = SERVICE,
   ): Promise<T> {
     const ms = this.#options.totalMs + (bytes / this.#options.minBytesPerSecond) * 1_000
-    const release = await this.#slots.take(client, left)
+    const run = () => withDeadline(ms, left, (signal) => work({ name, signal, client: this.client }))
+    return this.#gate.run(client, () => this.observed(name, run, left), left)
+  }
+
+  /** Requests an object whose body is read at the pace of a client. Resolves when it has begun: until then a fault can be reported. */
+  open(key: string, expected: Expected, left: AbortSignal): Promise<Download | undefined> {
+    return withDeadline(this.#options.totalMs, left, async (signal) => {
+      const found = await this.get(key, { name: 'stream', signal, client: this.#streaming }, expected)
+      if (found !== undefined && found.size > 0) await once(found.body, 'readable')
+      return found
+    })
+  }
+
+  async send<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
+    { name, signal, client }: Operation,
+    command: Command<Input, Output>,
+  ): Promise<Output> {
+    let attempts = 1
     try {
-      const run = () => withDeadline(ms, (signal) => work({ name, signal }), left)
-      return await this.observed(name, run, left)
+      const answer = await client.send(command, { abortSignal: signal })
+      attempts = answer.$metadata.attempts ?? 1
+      return answer
+    } catch (error) {
+      attempts = attemptsOf(error)
+      throw error
     } finally {
-      release()
+      this.#onAttempts(name, attempts)
     }
   }
 
-  /** Sends a command, with the retries of the SDK. */
-  send<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
-    { name, signal }: Operation,
-    command: Command<Input, Output>,
-    { sha256, openBody, client = this.#client, previousAttempts = 0 }: SendOptions = {},
-  ): Promise<Output> {
-    let attempt = previousAttempts
-    command.middlewareStack.add(
-      (next) => (args) => {
-        if (sha256 !== undefined && HttpRequest.isInstance(args.request))
-          args.request.headers['x-amz-content-sha256'] = sha256
-        return next(args)
-      },
-      { step: 'build', name: 'signDigest' },
-    )
-    command.middlewareStack.add(
-      (next) => async (args) => {
-        this.#onAttempt(name, ++attempt)
-        if (openBody === undefined || !HttpRequest.isInstance(args.request)) return next(args)
-        const request = HttpRequest.clone(args.request)
-        const body = openBody()
-        request.body = body
-        const broken = new Promise<never>((_, reject) => body.once('error', reject))
-        try {
-          return await Promise.race([next({ ...args, request }), broken])
-        } finally {
-          body.destroy()
-        }
-      },
-      { step: 'finalizeRequest', priority: 'low', name: 'onAttempt' },
-    )
-    return client.send(command, { abortSignal: signal })
+  /** Requests an object. Undefined if there is none. */
+  async get(
+    key: string,
+    operation: Operation,
+    { range, size }: Expected = {},
+  ): Promise<Download | undefined> {
+    const part = range !== undefined && { Range: range }
+    let answer
+    try {
+      answer = await this.send(operation, new GetObjectCommand({ ...this.objectOf(key), ...part }))
+    } catch (error) {
+      if (isNamed(error, 'NoSuchKey')) return undefined
+      if (isNamed(error, 'InvalidRange')) throw new BlobDamaged(`${key} has no ${range}`)
+      throw error
+    }
+    const { Body: body, ContentLength: length, Metadata } = answer
+    if (!(body instanceof Readable)) throw new StoreFault('an answer without a body')
+    // Without a listener, a body that breaks before it is read would end the process.
+    body.on('error', () => {})
+    if (length === undefined || (size !== undefined && length !== size)) {
+      body.destroy()
+      throw length === undefined
+        ? new StoreFault('an answer without a length')
+        : new BlobDamaged(`${key} has ${length} bytes, not ${size}`)
+    }
+    return { body, size: length, sha256: Metadata?.[DIGEST] }
   }
 
   /** Returns the headers of an object. Undefined if there is none. */
@@ -232,76 +222,30 @@ export class S3Requests {
     }
   }
 
-  /**
-   * Requests an object and hands its body to `use`, again if the body breaks off or is damaged: the SDK retries a request only
-   * until its answer begins. Undefined if there is no such object.
-   * @param options `size`: the length that the body must have. `isStream`: it is read slowly, at a client's pace. `range`: as in
-   * the header `Range`
-   */
-  async download<T>(
-    key: string,
-    operation: Operation,
-    use: (found: Download) => Promise<T>,
-    { size, isStream = false, range }: DownloadOptions = {},
-  ): Promise<T | undefined> {
-    const client = isStream ? this.#streaming : this.#client
-    for (let attempt = 1; ; attempt++) {
-      const command = new GetObjectCommand({
-        ...this.objectOf(key),
-        ...(range !== undefined && { Range: range }),
-      })
-      let found
-      try {
-        found = await this.send(operation, command, { client, previousAttempts: attempt - 1 })
-      } catch (error) {
-        if (isNamed(error, 'NoSuchKey')) return undefined
-        if (isNamed(error, 'InvalidRange')) throw new BlobDamaged(`${key} has no ${range}`)
-        throw error
-      }
-      const { Body, ContentLength } = found
-      if (!(Body instanceof Readable)) throw new Error('an answer without a body')
-      // Without a listener, a body that breaks before `use` reads it would end the process.
-      Body.on('error', () => {})
-      try {
-        if (ContentLength === undefined) throw new BlobDamaged(`${key} has no known length`)
-        if (size !== undefined && ContentLength !== size)
-          throw new BlobDamaged(`${key} has ${ContentLength} bytes, not ${size}`)
-        return await use({ ...found, Body, ContentLength })
-      } catch (error) {
-        Body.destroy()
-        const isLast = attempt >= this.#options.maxAttempts || operation.signal.aborted
-        if (isLast || !isTransient(error)) throw error
-      }
-    }
-  }
-
-  /** Lists the objects whose name starts with `start`, page by page. @param delimiter ends names that are not listed further */
-  async *list(
-    operation: string,
-    start: string,
-    delimiter?: string,
-  ): AsyncGenerator<{ readonly name: string; readonly writtenAt: number }> {
-    const { bucket, prefix } = this.location
-    let token: string | undefined
-    do {
-      const input = {
-        Bucket: bucket,
-        Prefix: prefix + start,
-        Delimiter: delimiter,
-        MaxKeys: this.#options.pageSize,
-        ContinuationToken: token,
-      }
-      const page = await this.operate(operation, 0, (one) => this.send(one, new ListObjectsV2Command(input)))
-      for (const { Key, LastModified } of page.Contents ?? []) {
-        if (Key === undefined || Key === prefix || LastModified === undefined) continue
-        yield { name: Key.slice(prefix.length), writtenAt: LastModified.getTime() }
-      }
-      token = page.IsTruncated === true ? page.NextContinuationToken : undefined
-    } while (token !== undefined)
-  }
-
   close(): void {
-    this.#client.destroy()
+    this.client.destroy()
     this.#streaming.destroy()
+  }
+}
+
+/** A range in bytes, and the size that the answer must have. */
+interface Expected {
+  readonly range?: string
+  readonly size?: number
+}
+
+/** Runs `work` with a signal that aborts after `ms`, or when `left` does, and never later: a body may still be read. */
+export async function withDeadline<T>(
+  ms: number,
+  left: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(new StoreFault(`no answer within ${ms} ms`)), ms)
+  const signal = AbortSignal.any([late.signal, left])
+  try {
+    return await abortable(work(signal), signal)
+  } finally {
+    clearTimeout(timer)
   }
 }

@@ -1,38 +1,42 @@
-import { once } from 'node:events'
-import { createReadStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { Readable } from 'node:stream'
+import { createHash } from 'node:crypto'
+import { readFile, rm } from 'node:fs/promises'
+import { PassThrough, pipeline, Readable } from 'node:stream'
+import { pipeline as finished } from 'node:stream/promises'
 import {
   CopyObjectCommand,
-  HeadBucketCommand,
   ListObjectsV2Command,
+  paginateListObjectsV2,
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
 import { SERVICE, type Caller } from '../../../lib/client.ts'
+import { Gate } from '../../../lib/gate.ts'
+import { createFileStream } from '../../../lib/private-files.ts'
+import { sha256 } from '../../../lib/sha256.ts'
+import { SharedGate } from '../../../lib/shared-gate.ts'
 import { BlobDamaged, type BlobStore } from '../blob-store.ts'
 import type { StagedFile, Staging } from '../staging.ts'
-import { openClient, presign, withDeadline } from './client.ts'
-import { attemptsOf, isNamed, isTransient } from './errors.ts'
+import { openClient, presign } from './client.ts'
+import { isNamed } from './errors.ts'
 import type { S3Location } from './location.ts'
 import {
-  fairSlots,
+  DIGEST,
   S3_DEFAULTS,
-  type S3Options,
   S3Requests,
+  withDeadline,
   type Download,
   type ObserveAttempts,
   type ObserveFaults,
   type Operation,
+  type S3Options,
 } from './requests.ts'
-import { saveToFile, sha256Of, sha256OfFile, withTimeouts } from './streams.ts'
 
-/** Metadata of each blob: its SHA-256 in hexadecimal, compared whenever the whole blob is read. */
-const DIGEST = 'sha256'
 /** Below the prefix, so that they are in no listing of blobs. */
 const OWNER = 'catalejo/owner'
 const QUARANTINE = 'quarantine/'
 /** The largest object that quarantine copies: uploads are limited to 512 MiB, but a damaged object may be longer. */
 const MAX_QUARANTINE_BYTES = 1024 * 1024 * 1024
+/** The size of a copy to be is unknown before the answer, so its deadline is generous; a silent store is noticed earlier. */
+const MAX_COPY_BYTES = 64 * 1024 * 1024
 
 /** Blobs as objects of an S3 bucket. */
 export function openS3Blobs(
@@ -40,101 +44,97 @@ export function openS3Blobs(
   staging: Staging,
   onFault: ObserveFaults,
   options: S3Options = S3_DEFAULTS,
-  onAttempt: ObserveAttempts = () => {},
+  onAttempts: ObserveAttempts = () => {},
 ): { readonly store: BlobStore; readonly close: () => void } {
   const { bucket, prefix, endpoint, publicEndpoint = endpoint } = location
-  const requests = new S3Requests(location, options, onFault, onAttempt)
+  const { putBytes, waiting, waitMs } = options
+  const requests = new S3Requests(location, options, onFault, onAttempts)
   // Only signs URLs, for clients that may reach the store at another address than this service.
   const signer = openClient({ ...location, endpoint: publicEndpoint }, { maxSockets: 1, maxAttempts: 1 })
-  const streams = fairSlots(options.streams, options.streamsPerClient, options)
-
-  /** Downloads a whole blob through `consume`, which returns its digest. False if there is none. @param size undefined for any size */
-  async function downloadWhole(
-    key: string,
-    operation: Operation,
-    size: number | undefined,
-    consume: (body: Readable) => Promise<string>,
-  ): Promise<boolean> {
-    const check = async ({ Body, Metadata }: Download) => {
-      const digest = await consume(Body)
-      const expected = Metadata?.[DIGEST]
-      if (expected !== undefined && digest !== expected) throw new BlobDamaged(`${key} has other content`)
-      return true
-    }
-    return (await requests.download(key, operation, check, { size })) === true
-  }
+  const streams = new SharedGate({
+    running: options.streams,
+    perClient: options.streamsPerClient,
+    waiting,
+    waitMs,
+  })
+  const puts = new Gate({ running: options.requests, waiting, waitMs, weight: putBytes })
 
   async function read(key: string, size: number, operation: Operation): Promise<Buffer | undefined> {
-    let bytes: Buffer<ArrayBuffer> | undefined
-    await downloadWhole(key, operation, size, async (body) => {
-      bytes = Buffer.concat(await body.toArray())
-      return sha256Of(bytes)
-    })
+    const found = await requests.get(key, operation, { size })
+    if (found === undefined) return undefined
+    const bytes = Buffer.concat(await found.body.toArray())
+    assertContent(key, found, await sha256(bytes))
     return bytes
   }
 
-  /** Opens a body that a client reads at its own pace. It holds one of the streams until it is closed. */
-  function openStream(
-    key: string,
-    part: { readonly range?: string; readonly size?: number } = {},
-    caller: Caller = SERVICE,
-  ): Promise<{ readonly size: number; readonly body: Readable } | undefined> {
-    const observe = async () => {
-      const release = await streams.take(caller.client, caller.signal)
-      const open = async (found: Download) => {
-        const body = withTimeouts(found.Body, options.silenceMs, options.stallMs)
-        // A fault before the first byte can still be retried or reported to the client.
-        await once(body, 'readable')
-        body.on('error', (error) => requests.report('stream', error))
-        found.Body.once('close', release)
-        if (found.Body.closed) release()
-        return { size: found.ContentLength, body }
-      }
-      try {
-        const download = (signal: AbortSignal) =>
-          requests.download(key, { name: 'stream', signal }, open, { isStream: true, ...part })
-        const opened = await withDeadline(options.totalMs, download, caller.signal)
-        if (opened === undefined) release()
-        return opened
-      } catch (error) {
-        release()
-        throw error
+  /** Downloads a blob into a new file. Returns its path; undefined if there is no such blob. */
+  async function copy(key: string, operation: Operation): Promise<string | undefined> {
+    const found = await requests.get(key, operation)
+    if (found === undefined) return undefined
+    const digest = createHash('sha256')
+    async function* tapped(chunks: Readable) {
+      for await (const chunk of chunks) {
+        digest.update(chunk)
+        yield chunk
       }
     }
-    return requests.observed('stream', observe, caller.signal)
-  }
-
-  /** Returns false if there is no such blob. */
-  function copyTo(path: string, key: string, operation: Operation): Promise<boolean> {
-    return downloadWhole(key, operation, undefined, async (body) => {
-      // The file of the previous attempt.
+    const path = staging.freshPath()
+    try {
+      await finished(found.body, tapped, createFileStream(path))
+      assertContent(key, found, digest.digest('hex'))
+      return path
+    } catch (error) {
       await rm(path, { force: true })
-      return saveToFile(body, path)
-    })
+      throw error
+    }
   }
 
-  async function put(key: string, staged: StagedFile, operation: Operation): Promise<void> {
-    const { size } = staged
-    const sha256 = await sha256OfFile(staged.path)
+  /** Opens a body that a client reads at its own pace. It holds one of the streams until it is closed. */
+  async function openStream(
+    key: string,
+    expected: { readonly range?: string; readonly size?: number } = {},
+    { client: name, signal: left }: Caller = SERVICE,
+  ): Promise<{ readonly size: number; readonly body: Readable } | undefined> {
+    const leave = await streams.enter(name, left)
+    try {
+      const found = await requests.observed('stream', () => requests.open(key, expected, left), left)
+      if (found === undefined) {
+        leave()
+        return undefined
+      }
+      // An answer of HTTP alone does not end with the loop that reads it.
+      const body = new PassThrough()
+      found.body.once('error', (error) => {
+        if (!body.destroyed && !left.aborted) requests.report('stream', error)
+      })
+      pipeline(found.body, body, leave)
+      return { size: found.size, body }
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  /** Sends a blob from memory: the SDK signs its content, and repeats it. */
+  async function put(key: string, { path }: StagedFile, operation: Operation): Promise<void> {
+    const bytes = await readFile(path)
+    const digest = await sha256(bytes)
     const command = new PutObjectCommand({
       ...requests.objectOf(key),
-      // Replaced by the file for each attempt.
-      Body: Buffer.alloc(0),
-      ContentLength: size,
+      Body: bytes,
       // Stores that support it keep the checksum and verify it as long as the object exists.
-      ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
-      Metadata: { [DIGEST]: sha256 },
+      ChecksumSHA256: Buffer.from(digest, 'hex').toString('base64'),
+      Metadata: { [DIGEST]: digest },
       IfNoneMatch: '*',
     })
     try {
-      const openBody = () => createReadStream(staged.path)
-      await requests.send(operation, command, { sha256, openBody })
+      await requests.send(operation, command)
     } catch (error) {
-      if (!(error instanceof Error) || !isNamed(error, 'PreconditionFailed')) throw error
+      if (!isNamed(error, 'PreconditionFailed')) throw error
       // An earlier attempt may have arrived although its answer was lost.
-      const found = attemptsOf(error) > 1 ? await requests.head(key, operation) : undefined
-      if (found?.ContentLength === size && found.Metadata?.[DIGEST] === sha256) return
-      throw new Error(`the key ${key} is taken`)
+      const found = await requests.head(key, operation)
+      if (found?.ContentLength !== bytes.byteLength || found.Metadata?.[DIGEST] !== digest)
+        throw new Error(`the key ${key} is taken`, { cause: error })
     }
   }
 
@@ -142,8 +142,10 @@ export function openS3Blobs(
     const { Bucket, Key } = requests.objectOf(key)
     const CopySource = [Bucket, ...Key.split('/')].map(encodeURIComponent).join('/')
     try {
-      const copy = new CopyObjectCommand({ ...requests.objectOf(QUARANTINE + key), CopySource })
-      await requests.send(operation, copy)
+      await requests.send(
+        operation,
+        new CopyObjectCommand({ ...requests.objectOf(QUARANTINE + key), CopySource }),
+      )
     } catch (error) {
       if (isNamed(error, 'NoSuchKey')) return
       throw error
@@ -151,44 +153,37 @@ export function openS3Blobs(
     await requests.remove(key, operation)
   }
 
-  const readOwner = (operation: Operation) =>
-    requests.download(OWNER, operation, async ({ Body }) =>
-      String(Buffer.concat(await Body.toArray())).trim(),
-    )
-
   async function owner(claim: string | undefined, operation: Operation): Promise<string | undefined> {
-    const current = await readOwner(operation)
+    const readOwner = async () => {
+      const found = await requests.get(OWNER, operation)
+      return (
+        found &&
+        Buffer.concat(await found.body.toArray())
+          .toString()
+          .trim()
+      )
+    }
+    const current = await readOwner()
     if (current !== undefined || claim === undefined) return current
-    const Body = Buffer.from(`${claim}\n`)
-    const object = { ...requests.objectOf(OWNER), Body, ContentType: 'text/plain', IfNoneMatch: '*' }
+    const body = { Body: `${claim}\n`, ContentType: 'text/plain', IfNoneMatch: '*' }
     try {
-      const sha256 = await sha256Of(Body)
-      await requests.send(operation, new PutObjectCommand(object), { sha256 })
+      await requests.send(operation, new PutObjectCommand({ ...requests.objectOf(OWNER), ...body }))
     } catch (error) {
       // Another claim came first.
       if (!isNamed(error, 'PreconditionFailed')) throw error
     }
-    return readOwner(operation)
-  }
-
-  async function ping(operation: Operation): Promise<void> {
-    try {
-      await requests.send(operation, new HeadBucketCommand({ Bucket: bucket }))
-    } catch (error) {
-      if (isTransient(error)) throw error
-      // An answer to HEAD has no body, so no reason; that to a listing does.
-      const list = new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 })
-      await requests.send(operation, list)
-      throw error
-    }
+    return readOwner()
   }
 
   const store: BlobStore = {
-    put: (key, staged, client = SERVICE.client) =>
-      requests.operate('put', staged.size, (operation) => put(key, staged, operation), {
-        ...SERVICE,
-        client,
-      }),
+    put: (key, staged, name = SERVICE.client) => {
+      const run = () =>
+        requests.operate('put', staged.size, (operation) => put(key, staged, operation), {
+          ...SERVICE,
+          client: name,
+        })
+      return puts.run(name, run, undefined, staged.size)
+    },
     read: (key, size, caller) =>
       requests.operate('read', size, (operation) => read(key, size, operation), caller),
 
@@ -205,17 +200,11 @@ export function openS3Blobs(
     openWhole: (key) => openStream(key),
 
     async withLocalFile(key, use, caller) {
-      const path = staging.freshPath()
+      const path = await requests.operate('copy', MAX_COPY_BYTES, (operation) => copy(key, operation), caller)
       try {
-        const copied = await requests.operate(
-          'copy',
-          64 * options.minBytesPerSecond,
-          (one) => copyTo(path, key, one),
-          caller,
-        )
-        return copied ? await use(path) : undefined
+        return path === undefined ? undefined : await use(path)
       } finally {
-        await rm(path, { force: true })
+        if (path !== undefined) await rm(path, { force: true })
       }
     },
 
@@ -227,13 +216,29 @@ export function openS3Blobs(
 
     // Objects directly under the prefix; those further below are not blobs.
     async *keys() {
-      for await (const { name, writtenAt } of requests.list('keys', '', '/')) yield { key: name, writtenAt }
+      const pages = paginateListObjectsV2(
+        { client: requests.client, pageSize: options.pageSize },
+        { Bucket: bucket, Prefix: prefix, Delimiter: '/' },
+      )
+      for (;;) {
+        const { done, value: page } = await requests.operate('keys', 0, () => pages.next())
+        if (done === true) return
+        onAttempts('keys', page.$metadata.attempts ?? 1)
+        for (const { Key, LastModified } of page.Contents ?? []) {
+          if (Key === undefined || Key === prefix || LastModified === undefined) continue
+          yield { key: Key.slice(prefix.length), writtenAt: LastModified.getTime() }
+        }
+      }
     },
 
+    // A listing, because an answer to HEAD has no body, so no reason.
     ping: () =>
-      requests.observed('ping', () =>
-        withDeadline(options.pingMs, (signal) => ping({ name: 'ping', signal })),
-      ),
+      requests.observed('ping', async () => {
+        const list = new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 })
+        await withDeadline(options.pingMs, SERVICE.signal, (signal) =>
+          requests.send({ name: 'ping', signal, client: requests.client }, list),
+        )
+      }),
     locate: (key, mime) => requests.observed('locate', () => presign(signer, requests.objectOf(key), mime)),
   }
 
@@ -244,4 +249,9 @@ export function openS3Blobs(
       signer.destroy()
     },
   }
+}
+
+function assertContent(key: string, expected: Download, sha256: string): void {
+  if (expected.sha256 !== undefined && expected.sha256 !== sha256)
+    throw new BlobDamaged(`${key} has other content`)
 }
