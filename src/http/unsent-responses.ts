@@ -7,8 +7,6 @@ const MIB = 1024 * 1024
 const UNSENT_BYTES = 128 * MIB
 /** A process that has a fraction of it gets no less. */
 const MIN_BYTES = 16 * MIB
-/** The largest part of one account, or of one address without a key. */
-const CLIENT_FRACTION = 3 / 4
 
 /** A body that is waiting to be sent: several responses can share the memory of one image. */
 interface UnsentBody {
@@ -22,19 +20,16 @@ interface UnsentBody {
  */
 export class UnsentResponses {
   readonly #budget: ByteBudget
-  readonly #perClient: number
   readonly #shared = new Map<ArrayBufferLike, UnsentBody>()
 
   /** @param memoryFraction the fraction of the memory that this process may use, up to 1 */
   constructor(memoryFraction: number) {
-    const bytes = Math.max(MIN_BYTES, UNSENT_BYTES * memoryFraction)
-    this.#perClient = bytes * CLIENT_FRACTION
-    this.#budget = new ByteBudget({ bytes, perClient: this.#perClient })
+    this.#budget = new ByteBudget(Math.max(MIN_BYTES, UNSENT_BYTES * memoryFraction))
   }
 
   /** Charges what the operating system has not accepted of a response that was just written, until it is sent. */
   track(request: KnownRequest, response: ServerResponse, body: unknown): void {
-    const bytes = Math.min(response.writableLength, this.#perClient)
+    const bytes = Math.min(response.writableLength, this.#budget.perClient)
     if (bytes === 0 || response.closed) return
     const buffer = sharedBuffer(body)
     const known = buffer && this.#shared.get(buffer)

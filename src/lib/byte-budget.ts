@@ -1,12 +1,8 @@
-import { accountOf, type Client } from './client.ts'
+import { groupOf, type Client } from './client.ts'
 import { OverloadError } from './errors.ts'
 
-export interface ByteBudgetOptions {
-  /** Bytes of all clients. */
-  readonly bytes: number
-  /** Bytes of one account, or of one address without a key. Less than `bytes` keeps some free for others. */
-  readonly perClient: number
-}
+/** The largest part of one account, or of all addresses without a key, and of that the largest part of one address. */
+const MAX_SHARE = 3 / 4
 
 /** Bytes that one task of a client holds. */
 export interface ByteHold {
@@ -28,23 +24,32 @@ interface Hold {
 /** What a client holds that has any bytes. */
 interface Share {
   bytes: number
-  readonly account: { bytes: number }
+  readonly group: { bytes: number }
   readonly displaceable: Set<Hold>
 }
 
 /**
  * Limits bytes in memory. When the budget is full, a client displaces the largest hold of the one that has the most, as long as that
- * is more than its own: accounts are compared first, then the addresses that use the keys of one account. So a few clients can use
- * all of it, but cannot keep it from others.
+ * is more than its own. Accounts are compared first, of which all addresses without a key together are one, then the addresses of
+ * an account. So a few clients can use most of the memory, but cannot keep it from others.
  */
 export class ByteBudget {
-  readonly #options: ByteBudgetOptions
+  readonly #max: number
+  readonly #perGroup: number
+  readonly #perClient: number
   readonly #shares = new Map<Client, Share>()
-  readonly #accounts = new Map<string, { bytes: number }>()
+  readonly #groups = new Map<string, { bytes: number }>()
   #bytes = 0
 
-  constructor(options: ByteBudgetOptions) {
-    this.#options = options
+  /** @param largest the most that one hold may need: its client may have as much in any case */
+  constructor(bytes: number, largest = 0) {
+    this.#max = bytes
+    this.#perGroup = Math.max(largest, bytes * MAX_SHARE)
+    this.#perClient = Math.max(largest, bytes * MAX_SHARE * MAX_SHARE)
+  }
+
+  get perClient(): number {
+    return this.#perClient
   }
 
   get bytes(): number {
@@ -73,26 +78,26 @@ export class ByteBudget {
   }
 
   #grow(client: Client, hold: Hold, bytes: number): void {
-    const name = accountOf(client)
-    const account = this.#accounts.get(name) ?? { bytes: 0 }
-    const share = this.#shares.get(client) ?? { bytes: 0, account, displaceable: new Set() }
-    const { bytes: max, perClient } = this.#options
-    while (account.bytes + bytes > perClient) this.#displace(share, bytes, true)
-    while (this.#bytes + bytes > max) this.#displace(share, bytes, false)
-    this.#accounts.set(name, account)
+    const name = groupOf(client)
+    const group = this.#groups.get(name) ?? { bytes: 0 }
+    const share = this.#shares.get(client) ?? { bytes: 0, group, displaceable: new Set() }
+    if (share.bytes + bytes > this.#perClient) throw new OverloadError()
+    while (group.bytes + bytes > this.#perGroup) this.#displace(share, bytes, true)
+    while (this.#bytes + bytes > this.#max) this.#displace(share, bytes, false)
+    this.#groups.set(name, group)
     this.#shares.set(client, share)
     this.#add(share, hold, bytes)
     if (!hold.isPinned) share.displaceable.add(hold)
   }
 
   /** Displaces a hold for `bytes` more of `own`. @throws OverloadError if no client has more than that */
-  #displace(own: Share, bytes: number, inAccount: boolean): void {
+  #displace(own: Share, bytes: number, inGroup: boolean): void {
     let heaviest: readonly [Client, Share] | undefined
     for (const entry of this.#shares) {
       const [, share] = entry
-      const isSameAccount = share.account === own.account
-      const surplus = isSameAccount ? share.bytes - own.bytes : share.account.bytes - own.account.bytes
-      if (surplus <= bytes || share.displaceable.size === 0 || (inAccount && !isSameAccount)) continue
+      const isSameGroup = share.group === own.group
+      const surplus = isSameGroup ? share.bytes - own.bytes : share.group.bytes - own.group.bytes
+      if (surplus <= bytes || share.displaceable.size === 0 || (inGroup && !isSameGroup)) continue
       if (heaviest === undefined || compare(share, heaviest[1]) > 0) heaviest = entry
     }
     if (heaviest === undefined) throw new OverloadError()
@@ -108,15 +113,15 @@ export class ByteBudget {
     this.#add(share, hold, -hold.bytes)
     share.displaceable.delete(hold)
     if (share.bytes === 0) this.#shares.delete(client)
-    if (share.account.bytes === 0) this.#accounts.delete(accountOf(client))
+    if (share.group.bytes === 0) this.#groups.delete(groupOf(client))
   }
 
   #add(share: Share, hold: Hold, bytes: number): void {
     hold.bytes += bytes
     share.bytes += bytes
-    share.account.bytes += bytes
+    share.group.bytes += bytes
     this.#bytes += bytes
   }
 }
 
-const compare = (a: Share, b: Share): number => a.account.bytes - b.account.bytes || a.bytes - b.bytes
+const compare = (a: Share, b: Share): number => a.group.bytes - b.group.bytes || a.bytes - b.bytes

@@ -13,9 +13,6 @@ export const accountClient = (id: number | undefined): Client =>
 export const requestClient = (account: number | undefined, address: string): Client =>
   account === undefined ? `address ${address}` : `account ${account} at ${address}`
 
-/** Returns the account of a client that uses its key, else the client itself. */
-export const accountOf = (client: Client): string => client.split(' at ', 1)[0] ?? client
-
 /** Whether this is an address without a key, of which anyone can have many. */
 export const isAddress = (client: Client): boolean => client.startsWith('address ')
 
@@ -28,3 +25,7 @@ export interface Caller {
 
 /** The service itself, which never leaves. */
 export const SERVICE: Caller = { client: 'service', signal: new AbortController().signal }
+
+/** Returns the account of a client that uses its key; addresses without a key are one group. */
+export const groupOf = (client: Client): string =>
+  isAddress(client) ? 'unauthenticated' : (client.split(' at ', 1)[0] ?? client)

@@ -7,42 +7,39 @@ import { BodyBudget } from './budget.ts'
 const KIB = 1024
 const MIB = 1024 * KIB
 const minRate = { bytesPerSecond: 0, windowMs: 1_000 }
-/** 60 MiB with a key, 45 per account; 16 MiB without a key, 12 per address; 4 MiB of small bodies of either kind, 3 per client. */
-const newBudget = () => new BodyBudget({ minRate, largestBody: 8 * MIB, memoryFraction: 1 / 4 })
+/** 20 MiB: 15 per account, 11 per address; of them 1 MiB for small bodies: 768 and 576 KiB. */
+const newBudget = () => new BodyBudget({ minRate, largestBody: 8 * MIB, memoryFraction: 1 / 16 })
 
-/** Opens the memory of a body without a key, or with one, and lets it grow in steps of 128 KiB. */
+/** Opens the memory of a body without a key, or with one, and lets it grow in steps of 64 KiB. */
 function hold(budget: BodyBudget, bytes: number, address: string, account?: number) {
   const memory = budget.open(requestClient(account, address))
   const body = { memory, isDisplaced: false }
   memory.onDisplaced = () => (body.isDisplaced = true)
-  for (let size = 0; size < bytes; size += 128 * KIB) memory.grow(128 * KIB)
+  try {
+    for (let size = 0; size < bytes; size += 64 * KIB) memory.grow(64 * KIB)
+  } catch (error) {
+    memory.release()
+    throw error
+  }
   return body
 }
 
-test('bodies with a key and without have budgets of their own', () => {
-  const budget = newBudget()
-  for (const address of 'ab') hold(budget, 8 * MIB, address).memory.pin()
-  assert.throws(() => hold(budget, 8 * MIB, 'c'), OverloadError)
-  for (let i = 0; i < 5; i++) hold(budget, 8 * MIB, 'a', 1)
-  assert.throws(() => hold(budget, 8 * MIB, 'a', 1), OverloadError)
-  hold(budget, 8 * MIB, 'a', 2)
-})
-
 test('small bodies have memory of their own, and use that of large ones when it is full', () => {
   const budget = newBudget()
-  const large = [...'ab'].map((address) => hold(budget, 8 * MIB, address))
-  const small = Array.from({ length: 12 }, () => hold(budget, 256 * KIB, 'a'))
-  assert.throws(() => hold(budget, 256 * KIB, 'a'), OverloadError)
-  hold(budget, 256 * KIB, 'c')
-  large[1]?.memory.release()
-  small.push(hold(budget, 256 * KIB, 'a'))
-  assert.ok(small.every(({ isDisplaced }) => !isDisplaced))
+  hold(budget, 8 * MIB, 'a').memory.pin()
+  hold(budget, 7 * MIB, 'b').memory.pin()
+  assert.throws(() => hold(budget, MIB, 'c'), OverloadError)
+  for (const address of 'aac') hold(budget, 256 * KIB, address).memory.pin()
+  assert.throws(() => hold(budget, 256 * KIB, 'd'), OverloadError)
+  hold(budget, 256 * KIB, 'd', 1).memory.pin()
+  // Now the memory of small ones is full.
+  hold(budget, 256 * KIB, 'e', 2)
 })
 
 test('a body leaves the memory of small ones as it grows', () => {
   const budget = newBudget()
   hold(budget, 8 * MIB, 'a')
-  const small = Array.from({ length: 12 }, () => hold(budget, 256 * KIB, 'a'))
+  const small = [...'ab'].map((address) => hold(budget, 256 * KIB, address))
   assert.ok(small.every(({ isDisplaced }) => !isDisplaced))
 })
 
@@ -53,10 +50,11 @@ test('a body whose key was found is charged to its account, and still stays', ()
   assert.equal(body.memory.client, 'address a')
   body.memory.assignTo('account 1 at a')
   assert.equal(body.memory.client, 'account 1 at a')
-  for (const address of 'bc') hold(budget, 8 * MIB, address)
-  for (let i = 0; i < 4; i++) hold(budget, 8 * MIB, 'a', 1)
-  assert.throws(() => hold(budget, 8 * MIB, 'a', 1), OverloadError)
-  for (let i = 0; i < 3; i++) hold(budget, 8 * MIB, 'a', 2)
+  // The memory without a key is free again, that of the account is not.
+  hold(budget, 8 * MIB, 'b')
+  assert.throws(() => hold(budget, 8 * MIB, 'c', 1), OverloadError)
+  hold(budget, 4 * MIB, 'c', 2)
+  hold(budget, 3 * MIB, 'd', 2)
   assert.equal(body.isDisplaced, false)
   body.memory.release()
 })
