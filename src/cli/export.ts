@@ -1,4 +1,6 @@
 import { openDatabase } from '../server/open-database.ts'
+import { Gate } from '../lib/gate.ts'
+import { POOLS } from '../lib/pools.ts'
 import { systemClock } from '../lib/clock.ts'
 import { EXPORT_FORMATS, exportText, type ExportedRecord } from '../domainwatch/export.ts'
 import { isExpired } from '../domainwatch/limits.ts'
@@ -23,7 +25,12 @@ export async function exportAll({ config, own }: Options): Promise<void> {
     return usageFault(`--fields takes all, or a list separated by commas of ${FIELD_NAMES.join(', ')}`)
   await using database = await openDatabase(config, { existing: true })
   const { split } = readDictionary(config.words)
-  const records = new RecordFields(database, systemClock, { timeZone: config.timeZone, split })
+  const records = new RecordFields(
+    database,
+    systemClock,
+    { timeZone: config.timeZone, split },
+    new Gate(POOLS.searches),
+  )
   const further = fields && { fields: fields.value, read: records.byName.bind(records) }
   const fault = await writeAll(process.stdout, exportText(allRecords(database), format, further))
   // The reader may stop early.

@@ -1,5 +1,6 @@
 import type { HttpServer } from '../http/server.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Gate } from '../lib/gate.ts'
 import type { Tasks } from '../lib/tasks.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
@@ -63,6 +64,8 @@ export interface DomainwatchOptions {
   readonly dnsInFlight: number
   /** What answers lists, counts, exports and the queue. */
   readonly nameIndex: NameIndex
+  /** Searches that take long take turns, on the event loop that they share. */
+  readonly searches: Gate
 }
 
 /** The answers of look-ups that the history keeps, by record type. */
@@ -90,17 +93,17 @@ export function domainwatchRoutes(
   options: DomainwatchOptions,
 ): void {
   const { database, tasks, clock, timeZone, baseUrl, dns, dnsInFlight } = options
-  const { following, observations, dictionary, nameIndex } = options
-  const records = new RecordFields(database, clock, { timeZone, split: dictionary.split })
+  const { following, observations, dictionary, nameIndex, searches } = options
+  const records = new RecordFields(database, clock, { timeZone, split: dictionary.split }, searches)
   batchRoutes(app, shared, new DomainBatches({ ...options, records, lists: nameIndex }))
-  const lists = new DomainLists(clock, nameIndex, tasks)
+  const lists = new DomainLists(clock, nameIndex, tasks, searches)
   listRoute(app, shared, lists, records, baseUrl)
   exportRoute(app, shared, lists, records)
   const queue = new ClaimQueue({ database, clock, nameIndex, split: dictionary.split })
   queueRoute(app, shared, { queue, records, tasks, timeZone })
   const names: ReadNames = (signal) => recordedNames(clock, nameIndex, signal)
-  similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary))
-  statsRoute(app, shared, new Statistics({ database, clock, timeZone, nameIndex }))
+  similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary, searches))
+  statsRoute(app, shared, new Statistics({ database, clock, timeZone, nameIndex, searches }))
   historyRoute(app, shared, { database, timeZone, baseUrl })
   feedsRoute(app, shared, options)
   const observed: Dns = {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../lib/clock.ts'
 import { localDateTime } from '../lib/dates.ts'
-import { Gate } from '../lib/gate.ts'
+import type { Gate } from '../lib/gate.ts'
 import { array, optional, string, type JsonSchema, nullable } from '../http/openapi/json-schema.ts'
 import type { Parameter } from '../http/parameters.ts'
 import { accountClient } from '../lib/client.ts'
@@ -108,20 +108,18 @@ export function listedFields(record: ListedRecord) {
 
 export type RecordWithFields = Readonly<Record<string, FieldValue>> & { readonly name: string }
 
-/** Reads of pages: a large one, with long notes, takes the event loop some 60 ms. */
-const PAGES = { running: 2, perClient: 1, waiting: 256, waitMs: 10_000 }
-
 /** Reads the fields of records that the index in memory does not have. */
 export class RecordFields {
   readonly #database: Database
   readonly #clock: Clock
   readonly #context: FieldContext
-  readonly #pages = new Gate(PAGES)
+  readonly #searches: Gate
 
-  constructor(database: Database, clock: Clock, context: FieldContext) {
+  constructor(database: Database, clock: Clock, context: FieldContext, searches: Gate) {
     this.#database = database
     this.#clock = clock
     this.#context = context
+    this.#searches = searches
   }
 
   /**
@@ -139,10 +137,11 @@ export class RecordFields {
   ): Promise<RecordWithFields[]> {
     const client = accountClient(account)
     const read = async () => {
+      // A large page, with long notes, takes the event loop some 60 ms.
       await nextTurn()
       return this.withFields(names, fields, this.#database.readerOf(client))
     }
-    return this.#pages.run(client, read, signal)
+    return this.#searches.run(client, read, signal)
   }
 
   /** The same without waiting. @param reader a transaction, to read what it wrote */

@@ -1,3 +1,4 @@
+import type { Gate } from '../lib/gate.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
 import { ConsoleLinks } from './console-links.ts'
@@ -16,6 +17,7 @@ export interface SubscriptionsOptions {
   readonly reading: ChangeReading
   /** Event streams that this process serves at a time. */
   readonly maxStreams: number
+  readonly searches: Gate
   /** Private networks that webhooks may be sent to. */
   readonly webhookNetworks: readonly string[]
   readonly userAgent: string

@@ -1,10 +1,9 @@
 import type { Client } from '../lib/client.ts'
 import { OverloadError } from '../lib/errors.ts'
+import { POOLS } from '../lib/pools.ts'
 
-/** Requests that begin in one turn: about a millisecond of work, unless they are long lists. */
-const PER_TURN = 32
-/** Requests that may wait: more than there are connections, each of which has one at a time. One client has half of the places. */
-const MAX_WAITING = 25_000
+/** One client has half of the places to wait: they are more than there are connections, each of which has one request at a time. */
+const { running: PER_TURN, waiting: MAX_WAITING } = POOLS.requests
 
 /**
  * Limits the requests that begin in one turn of the event loop. A turn handles a request of each connection, and every step of an

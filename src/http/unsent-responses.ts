@@ -1,12 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { ByteBudget, type ByteHold } from '../lib/byte-budget.ts'
+import { POOLS } from '../lib/pools.ts'
 import { clientOfRequest, type KnownRequest } from './client.ts'
 
-const MIB = 1024 * 1024
-/** Memory for responses that clients do not read as fast as they request them. */
-const UNSENT_BYTES = 128 * MIB
-/** A process that has a fraction of it gets no less. */
-const MIN_BYTES = 16 * MIB
+/** A process that has a fraction of the memory gets no less. */
+const MIN_BYTES = 16 * 1024 * 1024
 
 /** A body that is waiting to be sent: several responses can share the memory of one image. */
 interface UnsentBody {
@@ -24,7 +22,7 @@ export class UnsentResponses {
 
   /** @param memoryFraction the fraction of the memory that this process may use, up to 1 */
   constructor(memoryFraction: number) {
-    this.#budget = new ByteBudget(Math.max(MIN_BYTES, UNSENT_BYTES * memoryFraction))
+    this.#budget = new ByteBudget(Math.max(MIN_BYTES, POOLS.responses.bytes * memoryFraction))
   }
 
   /** Charges what the operating system has not accepted of a response that was just written, until it is sent. */

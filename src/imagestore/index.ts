@@ -44,6 +44,7 @@ export interface Imagestore {
 
 /** What image hosting is built on: the part of the service's context that it uses. */
 export interface ImagestoreContext extends DerivativesContext {
+  readonly searches: Gate
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
   readonly config: DerivativesContext['config'] & {
     /** Bytes. */
@@ -139,6 +140,7 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     database,
     clock,
     perProcessShare(config.similarMemory * MIB, config.workers),
+    context.searches,
   )
   context.onClose(async () => similar.close())
   metrics.gauge('catalejo_images_similar_bytes', 'Memory of hashes of similar images', () => similar.bytes)

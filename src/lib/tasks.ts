@@ -4,12 +4,11 @@ import { Piscina, move, transferableSymbol, valueSymbol } from 'piscina'
 import type { Client } from './client.ts'
 import { OverloadError } from './errors.ts'
 import { Gate } from './gate.ts'
+import { POOLS } from './pools.ts'
 import { SharedGate } from './shared-gate.ts'
 
-/** Tasks waiting for a thread. The memory of their inputs is limited elsewhere. */
-const MAX_WAITING = 1_024
-/** Limit on waiting and running together. */
-const TASK_TIMEOUT_MS = 30_000
+/** Tasks that wait for a thread, whose inputs are limited elsewhere, and how long a task may wait and run together. */
+const { waiting: MAX_WAITING, waitMs: TASK_TIMEOUT_MS } = POOLS.parsing
 /** The same for a task that no request waits for: sorting two million records takes a minute on a slow machine. */
 export const BACKGROUND_TASK_TIMEOUT_MS = 600_000
 /** An idle thread keeps its heap, which one large body can grow by a quarter of a gigabyte: so none stays. */

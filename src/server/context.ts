@@ -12,6 +12,8 @@ import { systemClock, type Clock } from '../lib/clock.ts'
 import { createLog } from '../lib/log.ts'
 import { isOpenToOthers, makeFolder } from '../lib/private-files.ts'
 import { perProcessShare } from '../lib/concurrency.ts'
+import { Gate } from '../lib/gate.ts'
+import { POOLS } from '../lib/pools.ts'
 import { createTasks, type Tasks } from '../lib/tasks.ts'
 import type { Database } from '../storage/database/database.ts'
 import { createResolver, systemServers, type Resolver, type ResolverStats } from '../lib/dns/index.ts'
@@ -123,6 +125,8 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
     staging,
     /** Runs work in other threads: parsing large bodies, hashing. */
     tasks,
+    /** In front of searches, which share the event loop. */
+    searches: new Gate(POOLS.searches),
     accounts,
     health,
     dns,

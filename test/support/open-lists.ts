@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/server/open-database.ts'
+import { Gate } from '../../src/lib/gate.ts'
+import { POOLS } from '../../src/lib/pools.ts'
 import type { Tasks } from '../../src/lib/tasks.ts'
 import {
   DomainLists,
@@ -36,7 +38,7 @@ export async function openLists(tasks: Tasks) {
     dictionary,
     report: (message, detail) => reports.push(`${message} ${JSON.stringify(detail)}`),
   })
-  const lists = new DomainLists(clock, nameIndex, tasks)
+  const lists = new DomainLists(clock, nameIndex, tasks, new Gate(POOLS.searches))
   const store = (given: readonly Wide[], date = '2025-06-01 08:00:00') =>
     database.transaction(async (tx) => {
       const rows = given.map(({ domain, ...fields }) => {

@@ -75,7 +75,6 @@ export const SAME_ON_ONE_NODE: ReadonlyMap<string, string> = new Map([
   ['domainwatch/list-scans.test.ts', OWN_DATABASE],
   ['domainwatch/search.test.ts', OWN_DATABASE],
   ['domainwatch/search-random.test.ts', OWN_DATABASE],
-  ['domainwatch/similar-endless.test.ts', OWN_DATABASE],
   ['http/cors.test.ts', ONE_ANSWER],
   ['http/metrics-address.test.ts', ONE_ANSWER],
   ['imagestore/image-fields.test.ts', 'compares tables in the source with the documentation'],

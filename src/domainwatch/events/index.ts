@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Gate } from '../../lib/gate.ts'
+import type { Gate } from '../../lib/gate.ts'
 import type { Cursor } from '../../storage/database/changes/change.ts'
 import { accountClient } from '../../lib/client.ts'
 import type { Database } from '../../storage/database/database.ts'
@@ -18,8 +18,6 @@ const RETRY_MS = 3_000
 const MAX_CACHED_ATOM_FEEDS = 50
 /** Changes searched for the entries of an Atom feed, newest first. */
 const MAX_SEARCHED_CHANGES = 50_000
-/** One Atom feed is made at a time, which takes a second or two on the event loop, in slices. */
-const ATOM_FEEDS = { running: 1, waiting: 64, waitMs: 10_000 }
 
 const GAP = JSON.stringify({
   msg: 'Los cambios desde el último evento ya no están disponibles: vuelva a leer la lista',
@@ -30,6 +28,7 @@ export interface EventsOptions {
   readonly reading: ChangeReading
   /** Concurrent streams of this process. */
   readonly maxStreams: number
+  readonly searches: Gate
   /** Called for the first of several consecutive failures to read changes. */
   readonly failed: (error: unknown) => void
 }
@@ -56,11 +55,12 @@ export class Events {
   readonly #database: Database
   readonly #reading: ChangeReading
   readonly #atomFeeds: VersionedCache<AtomFeed>
-  readonly #atomFeedGate = new Gate(ATOM_FEEDS)
+  readonly #searches: Gate
 
-  constructor({ database, reading, maxStreams, failed }: EventsOptions) {
+  constructor({ database, reading, maxStreams, searches, failed }: EventsOptions) {
     this.#database = database
     this.#reading = reading
+    this.#searches = searches
     this.pages = new EventPages(database.changes, reading, failed)
     this.streams = new StreamLimiter(maxStreams)
     this.#atomFeeds = new VersionedCache(database, ['domain', 'dns'], MAX_CACHED_ATOM_FEEDS)
@@ -131,7 +131,7 @@ export class Events {
       const entries = events.map((event) => entryOf(event, 'es'))
       return atomFeed(`eventos ${key}`, 'cambios', entries, sheetUrl, 'es')
     }
-    return this.#atomFeedGate.run(client, () => this.#atomFeeds.get(cacheKey, make), signal)
+    return this.#searches.run(client, () => this.#atomFeeds.get(cacheKey, make), signal)
   }
 
   /** Returns the newest events that concern the filters, newest first. */

@@ -3,6 +3,7 @@ import { parseCursor, type Cursor } from '../../storage/database/changes/change.
 import { accountClient } from '../../lib/client.ts'
 import type { ChangeLog } from '../../storage/database/changes/change-log.ts'
 import { Gate } from '../../lib/gate.ts'
+import { POOLS } from '../../lib/pools.ts'
 import { InterruptibleSleep } from '../../lib/clock.ts'
 import type { Filters } from '../filters.ts'
 import { concerns, eventOf, toJson, type ChangeReading, type Changes, type DomainEvent } from './event.ts'
@@ -14,10 +15,6 @@ const MAX_CACHED_PAGES = 32
 const MAX_CACHED_EVENTS = 3_000
 /** Distinct filters per page whose serialised text is cached. A text may be as large as its page. */
 const MAX_CACHED_TEXTS = 16
-/** Reads of the database, by account. The queue is no longer than the number of readers. */
-const READS = { running: 2, perClient: 1, waiting: 100_000, waitMs: 30_000 }
-/** Readers that got a page, by account. Each reader waits once at most. */
-const TURNS = { running: 1, waiting: Infinity }
 /** Delay after a failed read. */
 const RETRY_MS = 1_000
 
@@ -51,8 +48,7 @@ export class EventPages {
   readonly #changes: ChangeLog
   readonly #reading: ChangeReading
   readonly #failed: (error: unknown) => void
-  readonly #gate = new Gate(READS)
-  readonly #turns = new Gate(TURNS)
+  readonly #gate = new Gate(POOLS.changes)
   /** By account and cursor: queued reads of one account must not delay those of another. */
   readonly #reads = new Map<string, Promise<Reading>>()
   /** Those that have a slot, by cursor. */
@@ -104,7 +100,7 @@ export class EventPages {
   }
 
   async #inTurn(page: EventPage, account: number | undefined): Promise<Step> {
-    await this.#turns.run(accountClient(account), () => nextTurn())
+    await this.#gate.run(accountClient(account), () => nextTurn())
     return { kind: 'page', page }
   }
 

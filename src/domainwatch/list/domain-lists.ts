@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import { Gate } from '../../lib/gate.ts'
+import type { Gate } from '../../lib/gate.ts'
 import { finish, TimeSlice, type Hit } from '../../lib/name-index/index.ts'
 import type { Tasks } from '../../lib/tasks.ts'
 import { accountClient } from '../../lib/client.ts'
@@ -111,20 +111,18 @@ export interface PageNames extends Pick<Page, 'next'> {
   readonly names: readonly string[]
 }
 
-/** Searches that take longer than a slice of time share the event loop: one at a time. */
-const SEARCHES = { running: 1, waiting: 256, waitMs: 10_000 }
-
 /** Answers lists from the index in memory. */
 export class DomainLists {
   readonly #clock: Clock
   readonly #nameIndex: Pick<NameIndex, 'current'>
   readonly #tasks: Tasks
-  readonly #searches = new Gate(SEARCHES)
+  readonly #searches: Gate
 
-  constructor(clock: Clock, nameIndex: Pick<NameIndex, 'current'>, tasks: Tasks) {
+  constructor(clock: Clock, nameIndex: Pick<NameIndex, 'current'>, tasks: Tasks, searches: Gate) {
     this.#clock = clock
     this.#nameIndex = nameIndex
     this.#tasks = tasks
+    this.#searches = searches
   }
 
   /**

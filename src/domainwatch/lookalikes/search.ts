@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
-import { Gate } from '../../lib/gate.ts'
+import type { Gate } from '../../lib/gate.ts'
 import {
   BestMatches,
   explain,
@@ -18,8 +18,6 @@ import type { NameIndex } from '../list/name-index.ts'
 import { recordsNamed } from '../queries-records.ts'
 import { listedFields } from '../record-fields.ts'
 
-/** One search runs at a time, on part of a core, while other requests are answered. */
-const SEARCHES = { running: 1, waiting: 64, waitMs: 10_000 }
 /** How long a search blocks the event loop before it yields. */
 const STRETCH_MS = 4
 /** Records read and explained between two turns of the event loop: about 3 ms. */
@@ -47,14 +45,15 @@ export class LookalikeSearch {
   readonly #clock: Clock
   readonly #names: ReadNames
   readonly #vocabulary: Vocabulary
-  readonly #gate = new Gate(SEARCHES)
+  readonly #searches: Gate
   readonly #rankings: VersionedCache<Ranking>
 
-  constructor(database: Database, clock: Clock, names: ReadNames, vocabulary: Vocabulary) {
+  constructor(database: Database, clock: Clock, names: ReadNames, vocabulary: Vocabulary, searches: Gate) {
     this.#database = database
     this.#clock = clock
     this.#names = names
     this.#vocabulary = vocabulary
+    this.#searches = searches
     this.#rankings = new VersionedCache(database, 'domain', MAX_CACHED)
   }
 
@@ -91,7 +90,7 @@ export class LookalikeSearch {
       }
       return best.result()
     }
-    return this.#gate.run(client, work, signal)
+    return this.#searches.run(client, work, signal)
   }
 
   async #read(reader: Reader, matcher: Matcher, name: string, { matches }: Ranking): Promise<Lookalikes> {

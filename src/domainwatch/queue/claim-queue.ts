@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { Gate } from '../../lib/gate.ts'
+import { POOLS } from '../../lib/pools.ts'
 import { allMatches, finish, TimeSlice } from '../../lib/name-index/index.ts'
 import { accountClient } from '../../lib/client.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
@@ -16,8 +17,6 @@ import type { SplitName } from '../words/dictionary.ts'
 import * as queries from './queries.ts'
 import { releaseClaims } from './release.ts'
 
-/** Concurrent claims: while one transaction commits, the next ones search. One of an account at a time. */
-const CLAIM_LIMITS = { running: 4, perClient: 1, waiting: 1_000, waitMs: 15_000 }
 /** Candidates besides those wanted: some may be claimed or changed before the transaction. Ten times as many with each attempt. */
 const SPARE = 20
 const MAX_ATTEMPTS = 3
@@ -70,7 +69,7 @@ export interface ClaimQueueOptions {
 /** The queue of records to decide on. The index finds candidates; a transaction reads them and decides. */
 export class ClaimQueue {
   readonly #options: ClaimQueueOptions
-  readonly #gate = new Gate(CLAIM_LIMITS)
+  readonly #gate = new Gate(POOLS.claims)
 
   constructor(options: ClaimQueueOptions) {
     this.#options = options

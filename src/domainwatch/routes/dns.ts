@@ -6,6 +6,7 @@ import { streamConcurrent } from '../../lib/concurrency.ts'
 import { HttpError, OverloadError } from '../../lib/errors.ts'
 import { accountClient } from '../../lib/client.ts'
 import { Gate } from '../../lib/gate.ts'
+import { POOLS } from '../../lib/pools.ts'
 import { parseDomain } from '../../lib/domain-names.ts'
 import type { Tasks } from '../../lib/tasks.ts'
 import { clientAbort } from '../../http/client.ts'
@@ -112,17 +113,12 @@ const dnsProblem = (description: string, example: HttpError, ...others: readonly
 const PATH = '/api/v1/domainwatch/dns'
 /** Look-ups of one call that run, or wait for a slot, at a time. */
 const CONCURRENCY = 100
-/** Concurrent bulk calls, in total and per account. None waits: the client gets a 503 with `Retry-After`. */
-const CALLS = { running: 64, perClient: 4, waiting: 0 }
-/** Longer than the look-ups of all calls take if no server answers. */
-const BULK_WAIT_MS = 600_000
-/** Single look-ups that wait for a slot. */
-const WAITING = { waiting: 4_096, waitMs: 2_000 }
 const BULK_BYTES = 1024 * 1024
 
 /** @param inFlight concurrent single look-ups; one account gets half of them. Each record type is a look-up. */
 export function dnsRoute(app: HttpServer, shared: EndpointShared, dns: Dns, inFlight: number) {
-  const gate = new Gate({ running: inFlight, perClient: Math.ceil(inFlight / 2), ...WAITING })
+  const { waiting, waitMs } = POOLS.lookups
+  const gate = new Gate({ running: inFlight, perClient: Math.ceil(inFlight / 2), waiting, waitMs })
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['read', 'write'],
@@ -178,12 +174,12 @@ export function bulkDnsRoute(
   shared: EndpointShared,
   { tasks, dns, inFlight }: BulkDnsOptions,
 ) {
-  const calls = new Gate(CALLS)
+  const calls = new Gate(POOLS.streams)
   const lookups = new Gate({
     running: inFlight,
     perClient: Math.ceil(inFlight * 0.75),
-    waiting: CALLS.running * CONCURRENCY,
-    waitMs: BULK_WAIT_MS,
+    waiting: POOLS.streams.running * CONCURRENCY,
+    waitMs: POOLS.lookups.bulkWaitMs,
   })
 
   bulkEndpoint(app, shared, {

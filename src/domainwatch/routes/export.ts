@@ -1,6 +1,7 @@
 import type { HttpServer } from '../../http/server.ts'
 import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { POOLS } from '../../lib/pools.ts'
 import { choice } from '../../http/parameters.ts'
 import { StreamLimiter } from '../events/stream-limiter.ts'
 import { EXPORT_FORMATS, exportFormats, type FurtherExport, exportText } from '../export.ts'
@@ -18,10 +19,6 @@ const exportAnswer = {
   },
 }
 
-/** Concurrent exports of this process, and of one account. */
-const MAX_EXPORTS = 32
-const MAX_EXPORTS_PER_ACCOUNT = 8
-
 const parameters = {
   ...listParameters,
   format: choice('How the records are written', EXPORT_FORMATS),
@@ -34,7 +31,8 @@ export function exportRoute(
   lists: DomainLists,
   records: RecordFields,
 ) {
-  const streams = new StreamLimiter(MAX_EXPORTS, undefined, MAX_EXPORTS_PER_ACCOUNT)
+  const { running, perClient } = POOLS.streams
+  const streams = new StreamLimiter(running, undefined, perClient)
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['read', 'write'],

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { localDateTime } from '../../lib/dates.ts'
-import { Gate } from '../../lib/gate.ts'
+import type { Gate } from '../../lib/gate.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { accountClient } from '../../lib/client.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
@@ -11,8 +11,6 @@ import { countInIndex } from './count-in-index.ts'
 import { dayOf, type CountRequest } from './counts.ts'
 import { lastAdds } from './queries.ts'
 
-/** One request is counted at a time: it may take a second with a million records. */
-const REQUESTS = { running: 1, waiting: 32, waitMs: 30_000 }
 /** Results cached until the next write; one of ten years takes about 100 kB. */
 const MAX_CACHED = 100
 
@@ -41,12 +39,12 @@ export interface StatisticsOptions {
   readonly clock: Clock
   readonly timeZone: string
   readonly nameIndex: Pick<NameIndex, 'current'>
+  readonly searches: Gate
 }
 
 /** Counts records for charts. */
 export class Statistics {
   readonly #options: StatisticsOptions
-  readonly #gate = new Gate(REQUESTS)
   readonly #cache: VersionedCache<CachedCounts>
 
   constructor(options: StatisticsOptions) {
@@ -76,7 +74,7 @@ export class Statistics {
       if (cached === fresh || clock.now() < cached.validBefore) return cached.counts
       return (await this.#read(request, signal)).counts
     }
-    return this.#gate.run(accountClient(account), count, signal)
+    return this.#options.searches.run(accountClient(account), count, signal)
   }
 
   /** Returns when each account last added domains, to the second; null if it never did. */

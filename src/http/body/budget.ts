@@ -1,13 +1,12 @@
 import { ByteBudget, type ByteHold } from '../../lib/byte-budget.ts'
 import type { Client } from '../../lib/client.ts'
 import { isOverload } from '../../lib/errors.ts'
+import { POOLS } from '../../lib/pools.ts'
 import type { MinTransferRate } from './transfer-watch.ts'
 
-const MIB = 1024 * 1024
-/** Bodies up to this size use memory that is reserved for them. */
-const SMALL_BYTES = 256 * 1024
-const SMALL_RESERVE_BYTES = 16 * MIB
-const LARGE_BYTES = 320 * MIB
+const { bytes: LARGE_BYTES, reservedBytes: RESERVED_BYTES, smallBytes: SMALL_BYTES } = POOLS.bodies
+/** A process that has a fraction of it gets no less. */
+const MIN_RESERVED_BYTES = 1024 * 1024
 
 export interface BodyBudgetOptions {
   readonly minRate: MinTransferRate
@@ -25,7 +24,7 @@ export class BodyBudget {
 
   constructor({ minRate, largestBody, memoryFraction }: BodyBudgetOptions) {
     this.minRate = minRate
-    this.#small = new ByteBudget(Math.max(MIB, SMALL_RESERVE_BYTES * memoryFraction))
+    this.#small = new ByteBudget(Math.max(MIN_RESERVED_BYTES, RESERVED_BYTES * memoryFraction))
     this.#large = new ByteBudget(Math.max(largestBody, LARGE_BYTES * memoryFraction), largestBody)
   }
 

@@ -1,7 +1,7 @@
 import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { OverloadError } from '../../lib/errors.ts'
 import { accountClient } from '../../lib/client.ts'
-import { Gate } from '../../lib/gate.ts'
+import type { Gate } from '../../lib/gate.ts'
 import {
   estimateBytes,
   HashList,
@@ -24,8 +24,6 @@ const BATCH = 200
 /** Longest wait of a search, and of an upload that only counts, until hashes are loaded. */
 const SEARCH_WAIT_MS = 20_000
 const COUNT_WAIT_MS = 2_000
-/** Searches use processor time of the event loop: few at a time, and one per application. */
-const SEARCHES = { running: 4, perClient: 1, waiting: 256, waitMs: 20_000 }
 /** An application that searched within this time is not evicted by another one, unless it is larger. */
 const MIN_KEEP_MS = 60_000
 /** Uploads report the number of images within this distance, up to a maximum. */
@@ -63,14 +61,15 @@ export class SimilarImages {
   readonly #entries = new Map<number, Entry>()
   readonly #follower: Follower
   #beginning: Promise<void> | undefined
-  readonly #searches = new Gate(SEARCHES)
+  readonly #searches: Gate
   #isClosed = false
 
   /** @param maxBytes memory for hashes */
-  constructor(database: Database, clock: Clock, maxBytes: number) {
+  constructor(database: Database, clock: Clock, maxBytes: number, searches: Gate) {
     this.#database = database
     this.#clock = clock
     this.#maxBytes = maxBytes
+    this.#searches = searches
     this.#follower = new Follower({
       log: database.changes,
       scanner: database.scanner,

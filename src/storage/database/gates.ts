@@ -1,11 +1,7 @@
 import { accountClient, type Client } from '../../lib/client.ts'
 import { Gate } from '../../lib/gate.ts'
+import { POOLS } from '../../lib/pools.ts'
 import { SharedGate } from '../../lib/shared-gate.ts'
-
-const READS = { waiting: 4_096, waitMs: 5_000 }
-const SCANS = { waiting: 256, waitMs: 15_000 }
-/** In shorter turns, a client that stores small batches waits for a large one of others too often. */
-const WRITES = { waiting: 1_000, waitMs: 15_000, turnMs: 300 }
 
 /** Rows that are stored in some 50 ms. */
 const MAX_SMALL_ROWS = 1_000
@@ -18,10 +14,10 @@ const shared = (connections: number) => ({
 
 /** The connections for small reads. */
 export const readGate = (connections: number): SharedGate =>
-  new SharedGate({ ...READS, ...shared(connections) })
+  new SharedGate({ ...POOLS.reads, ...shared(connections) })
 
 /** The connections for reads that may visit many rows. */
-export const scanGate = (connections: number): Gate => new Gate({ ...SCANS, ...shared(connections) })
+export const scanGate = (connections: number): Gate => new Gate({ ...POOLS.scans, ...shared(connections) })
 
 /**
  * The connections for transactions. Large ones of all clients count as one client, so a small one waits for one large one at most,
@@ -32,8 +28,8 @@ export class WriteGate {
   readonly #large: Gate
 
   constructor(connections: number) {
-    this.#all = new Gate({ ...WRITES, ...shared(connections) })
-    this.#large = new Gate({ ...WRITES, running: shared(connections).perClient })
+    this.#all = new Gate({ ...POOLS.writes, ...shared(connections) })
+    this.#large = new Gate({ ...POOLS.writes, running: shared(connections).perClient })
   }
 
   get waiting(): number {
