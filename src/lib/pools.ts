@@ -29,6 +29,16 @@ export const POOLS = {
   streams: { running: 32, perClient: 8, waiting: 0 },
   /** Pages of changes for event streams and watches, of which each waits for one at most. */
   changes: { running: 2, perClient: 1, waiting: 100_000 },
+  /** Requests to a remote store of images, bodies that are passed on at the pace of clients, and bytes that are being stored. */
+  objects: {
+    requests: 64,
+    requestsPerClient: 32,
+    streams: 256,
+    streamsPerAddress: 32,
+    putBytes: 128 * MIB,
+    waiting: 256,
+    waitMs: 5_000,
+  },
   /** DNS look-ups of single calls. Those of bulk calls wait until the last one has ended if no server answers. */
   lookups: { waiting: 4_096, waitMs: 2_000, bulkWaitMs: 600_000 },
 }

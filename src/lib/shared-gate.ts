@@ -9,8 +9,9 @@ export class SharedGate {
   readonly #addresses: Gate
   readonly #all: Gate
 
-  constructor(options: GateOptions) {
-    this.#addresses = new Gate(options)
+  /** @param perAddress running tasks of one address; by default as many as of any client */
+  constructor(options: GateOptions, perAddress = options.perClient) {
+    this.#addresses = new Gate({ ...options, ...(perAddress !== undefined && { perClient: perAddress }) })
     this.#all = new Gate(options)
   }
 

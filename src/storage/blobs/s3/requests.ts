@@ -13,6 +13,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { SERVICE, type Caller } from '../../../lib/client.ts'
 import { abortable } from '../../../lib/concurrency.ts'
+import { POOLS } from '../../../lib/pools.ts'
 import { SharedGate } from '../../../lib/shared-gate.ts'
 import { BlobDamaged } from '../blob-store.ts'
 import { openClient } from './client.ts'
@@ -26,7 +27,7 @@ export interface S3Options {
   readonly requestsPerClient: number
   /** Open bodies that are passed on to clients, at the clients' pace. */
   readonly streams: number
-  readonly streamsPerClient: number
+  readonly streamsPerAddress: number
   /** Requests that wait, and as many streams, and how long. */
   readonly waiting: number
   readonly waitMs: number
@@ -47,13 +48,7 @@ export interface S3Options {
 }
 
 export const S3_DEFAULTS: S3Options = {
-  requests: 64,
-  requestsPerClient: 32,
-  streams: 256,
-  streamsPerClient: 32,
-  waiting: 256,
-  waitMs: 5_000,
-  putBytes: 128 * 1024 * 1024,
+  ...POOLS.objects,
   maxAttempts: 3,
   silenceMs: 4_000,
   totalMs: 12_000,

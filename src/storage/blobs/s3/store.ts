@@ -47,16 +47,12 @@ export function openS3Blobs(
   onAttempts: ObserveAttempts = () => {},
 ): { readonly store: BlobStore; readonly close: () => void } {
   const { bucket, prefix, endpoint, publicEndpoint = endpoint } = location
-  const { putBytes, waiting, waitMs } = options
+  const { putBytes, streams: running, streamsPerAddress, waiting, waitMs } = options
   const requests = new S3Requests(location, options, onFault, onAttempts)
   // Only signs URLs, for clients that may reach the store at another address than this service.
   const signer = openClient({ ...location, endpoint: publicEndpoint }, { maxSockets: 1, maxAttempts: 1 })
-  const streams = new SharedGate({
-    running: options.streams,
-    perClient: options.streamsPerClient,
-    waiting,
-    waitMs,
-  })
+  const perClient = Math.max(1, running - streamsPerAddress)
+  const streams = new SharedGate({ running, perClient, waiting, waitMs }, streamsPerAddress)
   const puts = new Gate({ running: options.requests, waiting, waitMs, weight: putBytes })
 
   async function read(key: string, size: number, operation: Operation): Promise<Buffer | undefined> {
