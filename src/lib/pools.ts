@@ -15,7 +15,7 @@ export const POOLS = {
   responses: { bytes: 128 * MIB },
   /** Bodies that are parsed in other threads. */
   parsing: { waiting: 1_024, waitMs: 30_000 },
-  /** Transactions. In shorter turns, a client that stores small batches waits for a large one of others too often. */
+  /** Transactions. In shorter turns, clients that store small batches would wait for a large one too often. */
   writes: { waiting: 1_000, waitMs: 15_000, turnMs: 300 },
   /** Small reads of a database behind a socket. */
   reads: { waiting: 4_096, waitMs: 5_000 },

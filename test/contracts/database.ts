@@ -50,18 +50,17 @@ function basics(name: string, make: () => Promise<OpenDatabase>): void {
       return found.filter((one) => names.includes(one.name)).map((one) => ({ ...one }))
     }
 
-    test('an account that has many transactions waiting delays no other for more than its turn', async () => {
+    test('an account that has many transactions waiting delays no other for more than a few of them', async () => {
       let started = 0
       const write = (account: number, i: number) =>
         database.transaction(async (tx) => {
-          // A turn is 300 ms, some fifteen of these.
           if (account === 1) started++
-          await sleep(20)
+          await sleep(5)
           await tx.run(insertTrash(`turno ${account} ${i}`))
         }, account)
       const flood = Array.from({ length: 120 }, (_, i) => write(1, i))
       await write(2, 0)
-      assert.ok(started < 40, `${started} went first`)
+      assert.ok(started < 10, `${started} went first`)
       await Promise.all(flood)
       await database.transaction((tx) => tx.run(sql`DELETE FROM blob_trash`))
     })

@@ -1,4 +1,4 @@
-import { accountClient, type Client } from '../../lib/client.ts'
+import { accountClient } from '../../lib/client.ts'
 import { Gate } from '../../lib/gate.ts'
 import { POOLS } from '../../lib/pools.ts'
 import { SharedGate } from '../../lib/shared-gate.ts'
@@ -20,26 +20,31 @@ export const readGate = (connections: number): SharedGate =>
 export const scanGate = (connections: number): Gate => new Gate({ ...POOLS.scans, ...shared(connections) })
 
 /**
- * The connections for transactions. Large ones of all clients count as one client, so a small one waits for one large one at most,
- * and for none if there are several connections.
+ * The connections for transactions. Small ones take turns with large ones, of which a turn is one, and accounts take turns at each:
+ * so a small one waits for one large one at most, and for none if there are several connections.
  */
 export class WriteGate {
-  readonly #all: Gate<Client | 'large'>
+  readonly #all: Gate<'small' | 'large'>
+  readonly #small: Gate
   readonly #large: Gate
 
   constructor(connections: number) {
-    this.#all = new Gate({ ...POOLS.writes, ...shared(connections) })
-    this.#large = new Gate({ ...POOLS.writes, running: shared(connections).perClient })
+    const { turnMs, ...queue } = POOLS.writes
+    this.#all = new Gate({ ...queue, running: connections, turnMs })
+    // The turn of small ones continues as long as another one waits behind the one that runs.
+    const small = connections === 1 ? { running: 2, perClient: 2 } : shared(connections)
+    this.#small = new Gate({ ...queue, ...small })
+    this.#large = new Gate({ ...queue, running: shared(connections).perClient })
   }
 
   get waiting(): number {
-    return this.#all.waiting + this.#large.waiting
+    return this.#all.waiting + this.#small.waiting + this.#large.waiting
   }
 
   /** Runs a transaction in the turn of its author. */
   run<T>(author: number | undefined, rows: number, work: () => Promise<T>): Promise<T> {
     const client = accountClient(author)
-    if (rows <= MAX_SMALL_ROWS) return this.#all.run(client, work)
-    return this.#large.run(client, () => this.#all.run('large', work))
+    if (rows > MAX_SMALL_ROWS) return this.#large.run(client, () => this.#all.run('large', work))
+    return this.#small.run(client, () => this.#all.run('small', work))
   }
 }
