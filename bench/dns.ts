@@ -135,7 +135,7 @@ async function faults(workspace: Workspace): Promise<void> {
         `slowest ${Math.round(slowest)} ms\n`,
     )
     assert.equal(counts.wrong, 0)
-    resolver.close()
+    await resolver.close()
   }
   silent.close()
 }

@@ -54,6 +54,7 @@ function segmentOf(records: readonly DomainRecord[]): Segment {
     modified: parseTimestamp(date_reg),
     deleted: status === 0 ? parseTimestamp(date_reg) : NaN,
     seen: 0,
+    undated: 0,
     tags: '',
   }))
   return new Segment(columnsOf(indexed, 'registered', aLabelOf))

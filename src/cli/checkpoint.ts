@@ -11,6 +11,8 @@ export interface Checkpoint {
   readonly part?: Reached['part']
   /** The content at that position, for sources whose modification time does not show changes. */
   readonly at?: string | undefined
+  /** When reading a list of the registry began, in milliseconds since 1970. */
+  readonly asOf?: number | undefined
 }
 
 /**
@@ -42,7 +44,7 @@ export async function checkpointsOf(data: string, file: string) {
 
 function parse(text: string): Checkpoint | undefined {
   try {
-    const { line, counts, part, at } = JSON.parse(text)
+    const { line, counts, part, at, asOf } = JSON.parse(text)
     const { read, changed, refused } = counts
     const isRight = [line, read, changed, refused].every((value) => Number.isSafeInteger(value))
     if (!isRight) return undefined
@@ -52,6 +54,7 @@ function parse(text: string): Checkpoint | undefined {
       counts: { read, changed, refused },
       part: isPart ? { to: part.to, name: part.name } : undefined,
       at: typeof at === 'string' ? at : undefined,
+      asOf: Number.isSafeInteger(asOf) ? asOf : undefined,
     }
   } catch {
     return undefined

@@ -1,13 +1,21 @@
+import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { createAccounts } from '../accounts/index.ts'
 import { openDatabase } from '../server/open-database.ts'
 import { systemClock } from '../lib/clock.ts'
+import { epochOf, isCalendarDateTime, localDateTime } from '../lib/dates.ts'
 import type { Database } from '../storage/database/database.ts'
+import { Staging } from '../storage/blobs/staging.ts'
+import { openDestination } from '../domainwatch/import/destination.ts'
 import { IMPORT_FORMATS } from '../domainwatch/import/format.ts'
 import { importLines, type ImportOutcome } from '../domainwatch/import/importer.ts'
-import { readLines } from '../domainwatch/import/lines.ts'
+import { readLines, SourceFault } from '../domainwatch/import/lines.ts'
 import { bytesOf } from '../domainwatch/import/source.ts'
-import { dryRunRows, storeRows } from '../domainwatch/import/store-rows.ts'
+import { dryRunRows, type ApplyRows, type DryRun } from '../domainwatch/import/store-rows.ts'
+import { announceFreed } from '../domainwatch/registry/announce.ts'
+import { DEFAULT_WINDOW, WINDOW_NAMES } from '../domainwatch/registry/rules.ts'
+import { serviceTimeZone } from '../domainwatch/registry/queries.ts'
 import { readDictionary } from '../domainwatch/words/dictionary.ts'
 import { splitFewNames } from '../domainwatch/words/split-names.ts'
 import { checkpointsOf } from './checkpoint.ts'
@@ -26,35 +34,54 @@ export async function importFiles({ config, own, positionals, switches }: Option
   const isPiped = positionals.length === 0 && process.stdin.isTTY !== true
   const files = isPiped ? [STANDARD_INPUT] : positionals
   if (files.length === 0) return usageFault('import takes files, or - for standard input')
+  const window = WINDOW_NAMES.find((name) => name === own['window']) ?? DEFAULT_WINDOW
+  if (own['source']?.startsWith('feed:') === true)
+    return usageFault('--source takes a name that is not a feed')
 
   await using database = await openDatabase(config, { load: true, onMigrated: reportMigration })
   const account = await accountFor(database, own['account'])
   if (account === undefined) return
+  const { timeZone, zone } = await timeZones(database, config)
+  const time = own['as-of'] === undefined ? undefined : readTime(own['as-of'], timeZone)
+  if (typeof time === 'string') return usageFault(time)
+  const asOf = time
   const progress = createProgress()
   const dictionary = readDictionary(config.words)
   const isDry = switches.has('dry-run')
   // The import splits the names itself, so a new database needs no splitting later.
   if (!isDry) await splitFewNames(database, dictionary)
-  const target = { database, clock: systemClock, timeZone: config.timeZone, account }
+  const target = { database, clock: systemClock, timeZone, account }
+  let lastBegan = 0
 
   for (const file of files) {
     const outcome = await importFile(file).catch(failure)
     progress.end()
-    report(file, outcome)
+    report(file, outcome, timeZone)
     // The database cannot store the other files either.
     if (outcome.kind === 'failed') break
   }
 
   async function importFile(file: string): Promise<FileOutcome> {
-    const path = file === STANDARD_INPUT ? undefined : file
-    const size = path === undefined ? undefined : await sizeOf(path)
+    if (file !== STANDARD_INPUT) return importPath(file, file)
+    // It is read twice.
+    const staging = await Staging.open(join(resolve(config.data), 'staging'), { flush: false })
+    await using copy = await staging.write(process.stdin)
+    return await importPath(file, copy.path)
+  }
+
+  async function importPath(file: string, path: string): Promise<FileOutcome> {
+    const size = await sizeOf(path)
     if (typeof size === 'string') return { kind: 'unreadable', reason: size }
-    const checkpoints = path === undefined || isDry ? undefined : await checkpointsOf(config.data, path)
+    const checkpoints = file === STANDARD_INPUT || isDry ? undefined : await checkpointsOf(config.data, path)
     if (switches.has('restart')) await checkpoints?.remove()
     const after = await checkpoints?.read()
     if (after !== undefined) console.error(`${file}: resuming after line ${after.line}`)
+    // Each list of a source is later than the one before.
+    lastBegan = Math.max(systemClock.now(), lastBegan + 1)
+    const at = after?.asOf ?? asOf ?? lastBegan
+    const digest = await digestOf(path)
     progress.begin(file, size, 0, 'bytes')
-    const trial = isDry ? dryRunRows(target) : undefined
+    let trial: DryRun | undefined
     let [readBytes, storedBytes] = [0, 0]
     const source = {
       read: () => readBytes,
@@ -67,17 +94,62 @@ export async function importFiles({ config, own, positionals, switches }: Option
     const outcome = await importLines(readLines(bytes), {
       format,
       clock: systemClock,
-      timeZone: config.timeZone,
+      timeZone,
+      zone,
       split: dictionary.split,
-      store: trial?.store ?? storeRows(target),
+      restores: true,
+      open: (found) =>
+        openDestination(target, found, {
+          restores: true,
+          listedBy: () => ({
+            source: own['source'] ?? `${found}/${window}`,
+            window,
+            at,
+            digest,
+            isForced: switches.has('force'),
+          }),
+          ...(isDry && { trial: (apply: ApplyRows) => (trial = dryRunRows(target, apply)).store }),
+        }),
       after,
       source,
-      ...(checkpoints === undefined ? {} : { stored: (reached) => checkpoints.write(reached) }),
+      ...(checkpoints === undefined
+        ? {}
+        : { stored: (reached) => checkpoints.write({ ...reached, asOf: at }) }),
     })
+    if (!isDry) await announceFreed(database, systemClock)
     // A file that could not be read to its end is continued next time.
     if (outcome.kind !== 'imported' || outcome.cutOff === undefined) await checkpoints?.remove()
     return trial === undefined || outcome.kind !== 'imported' ? outcome : { ...outcome, added: trial.added() }
   }
+}
+
+/** Returns a digest of the content of a file. A damaged one is read as far as possible, and its list does not end. */
+async function digestOf(path: string): Promise<string> {
+  const digest = createHash('sha256')
+  try {
+    for await (const piece of bytesOf(path, () => {})) digest.update(piece)
+  } catch (error) {
+    if (!(error instanceof SourceFault)) throw error
+  }
+  return digest.digest('base64url')
+}
+
+/**
+ * Returns the time zone of the service, which is that of records, and the one that dates of lists are in: the same, unless a
+ * setting names another.
+ */
+export async function timeZones(database: Database, { timeZone, shown }: Options['config']) {
+  const service = (await database.first(serviceTimeZone()))?.time_zone ?? timeZone
+  const isNamed = shown.some(({ name, from }) => name === 'CATALEJO_TIME_ZONE' && from !== 'default')
+  return { timeZone: service, zone: isNamed ? timeZone : service }
+}
+
+/** Returns a time of the past in milliseconds since 1970, or a string that says why it is none. */
+function readTime(text: string, timeZone: string): number | string {
+  const time = text.replace('T', ' ').replace(/ \d\d:\d\d$/, '$&:00')
+  if (!isCalendarDateTime(time)) return '--as-of takes a time, such as 2026-01-31 15:00'
+  const at = epochOf(time, timeZone)
+  return at > systemClock.now() ? '--as-of takes a time in the past' : at
 }
 
 type FileOutcome =
@@ -100,13 +172,25 @@ async function sizeOf(path: string): Promise<number | string> {
   }
 }
 
-function report(file: string, outcome: FileOutcome): void {
+const SKIPPED = {
+  identical: 'the same as the last list of its source, so it changes nothing',
+  older: 'not later than the last list of its source, so it changes nothing (--as-of, --source)',
+}
+
+const INCOMPLETE = {
+  damaged: 'its last line has no end and was dropped, and names that it lacks are not taken as absent',
+  shrunken:
+    'under half of the names of the last list, so names that it lacks are not taken as absent (--force takes it)',
+  empty: 'empty, unlike the last list of its source, so it changes nothing (--force takes it)',
+}
+
+function report(file: string, outcome: FileOutcome, timeZone: string): void {
   if (outcome.kind !== 'imported') {
     console.error(`${file}: ${outcome.kind === 'unknown-format' ? UNKNOWN_FORMAT : outcome.reason}`)
     process.exitCode = 1
     return
   }
-  const { counts, faults, cutOff, added } = outcome
+  const { counts, faults, cutOff, added, skipped, list } = outcome
   const { read, changed, refused } = counts
   const would = (count: number) =>
     `${count} would be new, ${changed - count} would change, ${read - changed} would stay`
@@ -116,12 +200,20 @@ function report(file: string, outcome: FileOutcome): void {
     console.error(`${file}:${line}: ${msg}`)
   }
   if (refused > faults.length) console.error(`${file}: … and more`)
+  if (skipped !== undefined) console.error(`${file}: ${SKIPPED[skipped]}`)
+  if (list?.gap !== undefined) {
+    const [from, to] = [list.gap.from, list.gap.to].map((at) => localDateTime(at, timeZone))
+    console.error(`${file}: the last complete list is older than the window: a gap from ${from} to ${to}`)
+  }
+  // Refused lines are reported one by one.
+  if (list?.incomplete !== undefined && refused === 0)
+    console.error(`${file}: ${INCOMPLETE[list.incomplete]}`)
   if (cutOff !== undefined) console.error(`${file}: cannot be read to its end: ${cutOff.message}`)
   if (refused > 0 || cutOff !== undefined) process.exitCode = 1
 }
 
 /** The named account, or the only one. */
-async function accountFor(database: Database, name: string | undefined) {
+export async function accountFor(database: Database, name: string | undefined) {
   const accounts = await createAccounts(database, systemClock).ofService('domainwatch')
   const found =
     name === undefined

@@ -1,6 +1,7 @@
 import { settings } from '../server/config/settings.ts'
 import { EXPORT_FORMATS } from '../domainwatch/export.ts'
 import { IMPORT_FORMATS } from '../domainwatch/import/format.ts'
+import { DEFAULT_WINDOW, WINDOW_NAMES } from '../domainwatch/registry/rules.ts'
 import { ALL_SCOPES, SERVICES } from '../http/auth/key-limits.ts'
 import { DELIVERY_MODES } from '../imagestore/links/delivery-mode.ts'
 import { VERSION } from '../lib/version.ts'
@@ -165,6 +166,13 @@ function defineDomainCommands(program: CatalejoCommand): void {
     .flag('--format <FORMAT>', 'format of the files; without it, detected from the first line', {
       values: IMPORT_FORMATS,
     })
+    .flag('--source <NAME>', 'source of a list of the registry; without it, format and window')
+    .flag('--window <WINDOW>', 'time that a list of deletions covers', {
+      values: WINDOW_NAMES,
+      default: DEFAULT_WINDOW,
+    })
+    .flag('--as-of <TIME>', 'when a list was fetched, such as 2026-01-31 15:00; without it, now')
+    .option('--force', 'take a list as complete although it has under half of the names of the last one')
     .option('--dry-run', 'store nothing, and report what would change')
     .option('--restart', 'start from the beginning after an interruption')
     .settings([...DATABASE, 'time-zone'])
@@ -182,6 +190,22 @@ function defineDomainCommands(program: CatalejoCommand): void {
     .settings([...DATABASE, 'time-zone'])
     .examples('catalejo export > domains.csv', 'catalejo export --fields all > domains.csv')
     .runs(async () => (await import('./export.ts')).exportAll)
+  program
+    .command('lists')
+    .description('Repairs what lists of the registry have changed.')
+    .command('repair')
+    .summary('correct names that version 0.1.0 took as free')
+    .description(
+      'Prints the free names that a list of registrations shows to be registered, and corrects them with --apply. Takes the newest list. Names that this version has freed are left alone.',
+    )
+    .argument('<FILE>', 'list of registrations')
+    .flag('--account <NAME>', 'author of the changes; needed if there are several accounts of domainwatch')
+    .option('--apply', 'correct them')
+    .settings([...DATABASE, 'time-zone'])
+    .examples(
+      "printf 'Nombre,Fecha\\nejemplo,2026-01-31\\n' > altas.csv && catalejo lists repair altas.csv --account grupo",
+    )
+    .runs(async () => (await import('./lists.ts')).repairLists)
   program
     .command('changes')
     .summary('print the changes of records, a JSON line each')

@@ -35,7 +35,9 @@ export interface FilteredRecord {
   readonly revision: number
   /** Milliseconds since 1970; null if it is not discarded. */
   readonly discarded_at: number | null
+  /** The registration, or the deletion if that is unknown (`date_reg_known` is 0). */
   readonly date_reg: string
+  readonly date_reg_known: number
   readonly date_mod: string
   /** When it was deleted; null if it is bought. */
   readonly deleted_at: string | null
@@ -155,20 +157,22 @@ function nameCondition(wanted: SearchText, compare: NameComparison): Condition {
 
 const DATE_COLUMNS = { registered: 'date_reg', modified: 'date_mod', deleted: 'deleted_at' } as const
 
+/** Returns a date of a record; null if it has none, or if that is unknown: then it is neither before nor after any other. */
+function dateOf(record: FilteredRecord, of: DateColumn): string | null {
+  return of === 'registered' && record.date_reg_known === 0 ? null : record[DATE_COLUMNS[of]]
+}
+
 export function sinceFilter(of: DateColumn, description: string): Filter<string, string> {
-  const column = DATE_COLUMNS[of]
   return filter(dateTime(description, '00:00:00'), (wanted) => ({
-    matches: (record) => (record[column] ?? '') >= wanted,
+    matches: (record) => (dateOf(record, of) ?? '') >= wanted,
     index: { kind: 'date', of, from: wanted },
   }))
 }
 
 export function untilFilter(of: DateColumn, description: string): Filter<string, string> {
-  const column = DATE_COLUMNS[of]
   return filter(dateTime(description, '23:59:59'), (wanted) => ({
-    // A record that was never deleted was deleted neither before nor after.
     matches: (record) => {
-      const date = record[column]
+      const date = dateOf(record, of)
       return date !== null && date <= wanted
     },
     index: { kind: 'date', of, to: wanted },

@@ -44,6 +44,7 @@ export { hasEndedClaims, sweepClaims } from './purge.ts'
 export { hasExpired, hasOldHistory, purgeExpired, sweepHistory } from './purge.ts'
 export { releaseClaims } from './queue/release.ts'
 export { NameIndex, type NameIndexStats } from './list/name-index.ts'
+export { announceFreed, hasToAnnounce, noteTimeZone } from './registry/announce.ts'
 export { readDictionary, type Dictionary } from './words/dictionary.ts'
 export { areNamesSplit, splitFewNames, splitNames } from './words/split-names.ts'
 

@@ -155,6 +155,7 @@ export function parseExportedRecord(
 ): ParsedRecord<ExportedDomain> {
   if (!isObject(record)) return notAnObject(record)
   const { name, agent, revision, discarded, discarded_at, date_mod, deleted_at, note, tags } = record
+  const { date_reg_known: isKnown, deleted_after = null } = record
   const read = readRecord({ ...record, domain: name, reserve: record['reserved'] }, split)
   if (!read.ok) return { ...read, field: OWN_NAMES[read.field] ?? read.field }
   const { status, date_reg } = read.row
@@ -169,8 +170,13 @@ export function parseExportedRecord(
     return bad('date_mod', date_mod, TAKES_DATE, 'text')
   const isDeleted = typeof deleted_at === 'string' && isCalendarDateTime(deleted_at)
   if (isDeleted !== (status === 0)) return bad('deleted_at', deleted_at ?? null, TAKES_DELETION)
+  if (!isOptionalBit(isKnown)) return bad('date_reg_known', isKnown, TAKES_BIT, 'bit')
+  if (deleted_after !== null && !isLocalTime(deleted_after))
+    return bad('deleted_after', deleted_after, TAKES_DATE, 'text')
   const decision = readDecision(record, timeZone)
   if (!decision.ok) return decision
+  const dismissal = readDismissal(record, timeZone)
+  if (!dismissal.ok) return dismissal
   if (note !== undefined && !isNote(note)) return bad('note', note, TAKES_NOTE, 'text')
   const readTags = tags === undefined ? [] : tagsOf(tags)
   if (readTags === undefined) return bad('tags', tags, TAKES_TAGS, 'array')
@@ -184,7 +190,10 @@ export function parseExportedRecord(
       discarded_at: discardedAt,
       date_mod,
       released_at: isDeleted && deleted_at !== date_reg ? deleted_at : null,
+      date_reg_known: isKnown ?? null,
+      deleted_after: status === 0 ? deleted_after : null,
       ...decision.row,
+      ...dismissal.row,
       note: note === undefined || note === '' ? null : note,
       tags: toColumn(readTags),
       has_note: note === undefined ? 0 : 1,
@@ -209,6 +218,26 @@ function readDecision(
   if (seen === 0 ? seen_by !== null : !isAgent(seen_by)) return bad('seen_by', seen_by, TAKES_SEEN_BY)
   return { ok: true, row: { seen_at: seenAt, seen_by: isAgent(seen_by) ? seen_by : null, has_seen: 1 } }
 }
+
+type Dismissal = Pick<ExportedDomain, 'dismissed_by' | 'dismissed_at'>
+
+/** Checks who discarded an earlier record of the name, and when. An export may lack it. */
+function readDismissal(
+  { dismissed_by = null, dismissed_at = null }: Readonly<Record<string, unknown>>,
+  timeZone: string,
+): ParsedRecord<Dismissal> {
+  if (dismissed_by !== null && !isAgent(dismissed_by))
+    return bad('dismissed_by', dismissed_by, TAKES_AGENT, 'text')
+  if (dismissed_at !== null && !isLocalTime(dismissed_at))
+    return bad('dismissed_at', dismissed_at, TAKES_DATE, 'text')
+  return {
+    ok: true,
+    row: { dismissed_by, dismissed_at: dismissed_at === null ? null : epochOf(dismissed_at, timeZone) },
+  }
+}
+
+const isLocalTime = (value: unknown): value is string =>
+  typeof value === 'string' && isCalendarDateTime(value)
 
 /** Names of `add`'s fields in `list`. */
 const OWN_NAMES: Readonly<Record<string, string>> = { domain: 'name', reserve: 'reserved' }

@@ -1,31 +1,37 @@
 import { defineBatch, type Assignments, type Expressions } from '../storage/database/batch.ts'
 
-/** The columns that exports contain and imports restore. */
-const DOMAIN_COLUMNS = {
-  name: 'text',
-  ascii: 'text',
-  length: 'integer',
-  agent: 'text',
-  agent_folded: 'text',
-  status: 'integer',
-  reserved: 'integer',
-  revision: 'integer',
-  discarded_at: 'integer',
-  date_reg: 'text',
-  date_mod: 'text',
-  released_at: 'text',
-  seen_at: 'integer',
-  seen_by: 'text',
-  note: 'text',
-  tags: 'text',
-  words: 'text',
-} as const
-
 /** A new status makes a record unseen, because the decision was about the old one. */
 const unseenBy = (status: string) => ({
   seen_at: `CASE WHEN domains.status = ${status} THEN domains.seen_at END`,
   seen_by: `CASE WHEN domains.status = ${status} THEN domains.seen_by END`,
 })
+
+/** What the dismissal of a name tells about the record that is added for it. */
+const ofDismissed = (value: string, name: string) =>
+  `(SELECT ${value} FROM dismissed WHERE dismissed.name = ${name})`
+
+/**
+ * What else changes when a member states the status of a record. The last deletion of a bought record is kept: only a later one
+ * frees it.
+ * @param status the stated one; NULL for none
+ * @param now when it is deleted, if it is stated to be free
+ */
+const stated = (status: string, now: string) => {
+  const deletion = (column: string) => `CASE
+    WHEN ${status} = 1 THEN COALESCE(domains.deleted_at, domains.released_at)
+    WHEN ${status} = 0 AND domains.status = 1 THEN ${now}
+    ELSE domains.${column}
+  END`
+  const whileFree = (column: string) => `CASE WHEN ${status} = 1 THEN NULL ELSE domains.${column} END`
+  return {
+    released_at: deletion('released_at'),
+    deleted_after: deletion('deleted_after'),
+    past_drops: `CASE WHEN ${status} = 1 AND domains.status = 0 THEN domains.past_drops + 1 ELSE domains.past_drops END`,
+    announce_as: whileFree('announce_as'),
+    announce_at: whileFree('announce_at'),
+    announce_for: whileFree('announce_for'),
+  }
+}
 
 /** Records a domain or updates it in place. Leaves an equal record unchanged, its date_mod included. */
 export const recordDomains = defineBatch({
@@ -54,44 +60,37 @@ export const recordDomains = defineBatch({
     date_reg: at.date_reg,
     date_mod: at.date_mod,
     words: at.words,
+    deleted_after: `CASE WHEN ${at.status} = 0 THEN ${at.date_reg} END`,
+    past_drops: `COALESCE(${ofDismissed(
+      `past_drops + CASE WHEN dismissed.status = 0 AND ${at.status} = 1 THEN 1 ELSE 0 END`,
+      at.name,
+    )}, 0)`,
+    dismissed_by: ofDismissed('dismissed_by', at.name),
+    dismissed_at: ofDismissed('dismissed_at', at.name),
   }),
-  update: (at) => ({
-    released_at: `CASE
-      WHEN excluded.status = 1 THEN NULL
-      WHEN domains.status = 1 THEN excluded.date_mod
-      ELSE domains.released_at
-    END`,
-    status: 'excluded.status',
-    reserved: 'excluded.reserved',
-    date_reg: 'excluded.date_reg',
-    agent: `COALESCE(${at.agent}, domains.agent)`,
-    agent_folded: `COALESCE(${at.agent_folded}, domains.agent_folded)`,
-    date_mod: 'excluded.date_mod',
-    ...unseenBy('excluded.status'),
-  }),
+  update: (at) => {
+    const { deleted_after, ...others } = stated('excluded.status', 'excluded.date_mod')
+    return {
+      ...others,
+      // The date of a record that was added as free is also that of its deletion.
+      deleted_after: `CASE WHEN domains.status = 0 AND excluded.status = 0 AND domains.released_at IS NULL
+        THEN excluded.date_reg ELSE ${deleted_after} END`,
+      status: 'excluded.status',
+      reserved: 'excluded.reserved',
+      date_reg: 'excluded.date_reg',
+      date_reg_known: '1',
+      agent: `COALESCE(${at.agent}, domains.agent)`,
+      agent_folded: `COALESCE(${at.agent_folded}, domains.agent_folded)`,
+      date_mod: 'excluded.date_mod',
+      ...unseenBy('excluded.status'),
+    }
+  },
   when: (at) => `domains.status <> excluded.status
     OR domains.reserved <> excluded.reserved
     OR domains.date_reg <> excluded.date_reg
+    OR domains.date_reg_known = 0
     OR domains.agent <> COALESCE(${at.agent}, domains.agent)`,
 })
-
-/** The same for a registration from a list, if it is newer than the record: a list may be loaded late or repeatedly. */
-export const recordRegistrations: typeof recordDomains = {
-  ...recordDomains,
-  when: () => 'excluded.date_reg > domains.date_reg',
-}
-
-/** The same for a deletion from a list: changes only the status of a recorded name. */
-export const recordDeletions: typeof recordDomains = {
-  ...recordDomains,
-  update: () => ({
-    status: 'excluded.status',
-    released_at: 'excluded.date_mod',
-    date_mod: 'excluded.date_mod',
-    ...unseenBy('excluded.status'),
-  }),
-  when: () => 'domains.status = 1',
-}
 
 /** Records a domain in a state it had before. Decisions that the export lacks (`has_…` is 0) stay. */
 export const restoreDomains = defineBatch({
@@ -99,12 +98,35 @@ export const restoreDomains = defineBatch({
   key: 'name',
   constants: {},
   elements: {
-    ...DOMAIN_COLUMNS,
+    name: 'text',
+    ascii: 'text',
+    length: 'integer',
+    words: 'text',
+    agent: 'text',
+    agent_folded: 'text',
+    status: 'integer',
+    reserved: 'integer',
+    revision: 'integer',
+    discarded_at: 'integer',
+    date_reg: 'text',
+    date_reg_known: 'integer',
+    date_mod: 'text',
+    released_at: 'text',
+    deleted_after: 'text',
+    seen_at: 'integer',
+    seen_by: 'text',
+    note: 'text',
+    tags: 'text',
+    dismissed_by: 'text',
+    dismissed_at: 'integer',
     has_seen: 'integer',
     has_note: 'integer',
     has_tags: 'integer',
   },
-  insert: ({ has_seen: _seen, has_note: _note, has_tags: _tags, ...columns }) => columns,
+  insert: ({ has_seen: _seen, has_note: _note, has_tags: _tags, ...columns }) => ({
+    ...columns,
+    date_reg_known: `COALESCE(${columns.date_reg_known}, 1)`,
+  }),
   update: (at) => restored(at),
   when: (at) =>
     Object.entries(restored(at))
@@ -112,14 +134,26 @@ export const restoreDomains = defineBatch({
       .join(' OR '),
 })
 
-type RestoredElements = Expressions<keyof typeof DOMAIN_COLUMNS | 'has_seen' | 'has_note' | 'has_tags'>
+type RestoredElements =
+  'date_reg_known' | 'dismissed_by' | 'dismissed_at' | 'has_seen' | 'has_note' | 'has_tags'
 
-function restored(at: RestoredElements): Assignments {
+function restored(at: Expressions<RestoredElements>): Assignments {
   const kept = (has: string, column: string, otherwise = `domains.${column}`) =>
     `(CASE WHEN ${has} = 1 THEN excluded.${column} ELSE ${otherwise} END)`
+  const given = (column: 'date_reg_known' | 'dismissed_by' | 'dismissed_at') =>
+    `COALESCE(${at[column]}, domains.${column})`
   const unseen = unseenBy('excluded.status')
   return {
     ...RESTORED,
+    // An export does not tell past deletions of bought records, nor always since when a free one may be deleted.
+    released_at: `(CASE WHEN excluded.status = 1 THEN domains.released_at ELSE excluded.released_at END)`,
+    deleted_after: `(CASE WHEN excluded.status = 1 THEN domains.deleted_after
+      WHEN domains.status = 0 AND excluded.released_at IS NOT DISTINCT FROM domains.released_at
+        THEN COALESCE(excluded.deleted_after, domains.deleted_after)
+      ELSE excluded.deleted_after END)`,
+    date_reg_known: given('date_reg_known'),
+    dismissed_by: given('dismissed_by'),
+    dismissed_at: given('dismissed_at'),
     seen_at: kept(at.has_seen, 'seen_at', unseen.seen_at),
     seen_by: kept(at.has_seen, 'seen_by', unseen.seen_by),
     note: kept(at.has_note, 'note'),
@@ -127,11 +161,11 @@ function restored(at: RestoredElements): Assignments {
   }
 }
 
-/** The others follow from the name. */
+/** What every export has. The others follow from the name, or are missing in some. */
 const RESTORED = Object.fromEntries(
-  Object.keys(DOMAIN_COLUMNS)
-    .filter((column) => !['name', 'ascii', 'length', 'words'].includes(column))
-    .map((column) => [column, `excluded.${column}`]),
+  ['agent', 'agent_folded', 'status', 'reserved', 'revision', 'discarded_at', 'date_reg', 'date_mod'].map(
+    (column) => [column, `excluded.${column}`],
+  ),
 )
 
 const IS_DISCARDED = 'CASE WHEN domains.discarded_at IS NULL THEN 0 ELSE 1 END'
@@ -175,12 +209,7 @@ export const markDomains = defineBatch({
         AND COALESCE(domains.note, '') = COALESCE(${at.note}, domains.note, '')
         AND COALESCE(domains.tags, '') = COALESCE(${at.tags}, domains.tags, '')
         THEN domains.date_mod ELSE ${at.date_mod} END`,
-      released_at: `CASE
-        WHEN ${at.status} IS NULL THEN domains.released_at
-        WHEN ${at.status} = 1 THEN NULL
-        WHEN domains.status = 1 THEN ${at.date_mod}
-        ELSE domains.released_at
-      END`,
+      ...stated(at.status, at.date_mod),
       discarded_at: `CASE
         WHEN ${at.discarded} IS NULL THEN domains.discarded_at
         WHEN ${at.discarded} = 0 THEN NULL

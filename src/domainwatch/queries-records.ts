@@ -35,6 +35,11 @@ export interface RecordRow extends Omit<FilteredRecord, 'words'> {
   readonly length: number
   readonly seen_by: string | null
   readonly note: string | null
+  readonly date_reg_known: 0 | 1
+  readonly deleted_after: string | null
+  /** Who discarded an earlier record of the name, and when. */
+  readonly dismissed_by: string | null
+  readonly dismissed_at: number | null
   /** Name of the account that holds it in the queue, and until when; null if none does. */
   readonly claimed_by: string | null
   readonly claimed_until: number | null
@@ -43,7 +48,7 @@ export interface RecordRow extends Omit<FilteredRecord, 'words'> {
 /** The records with these names, in no order. */
 export const recordsNamed = (dialect: Dialect, names: readonly string[], now: number) => sql<RecordRow>`
     SELECT domains.name, length, agent, status, reserved, revision, discarded_at, date_reg, date_mod, deleted_at,
-      seen_at, seen_by, note, tags, accounts.name AS claimed_by, claims.until AS claimed_until
+      seen_at, seen_by, note, tags, date_reg_known, deleted_after, dismissed_by, dismissed_at, accounts.name AS claimed_by, claims.until AS claimed_until
     FROM domains LEFT JOIN claims ON claims.name = domains.name AND claims.until > ${now}
     LEFT JOIN accounts ON accounts.id = claims.account_id
     WHERE ${isOneOf(dialect, sql`domains.name`, names)} AND ${notExpired(now)}`

@@ -62,6 +62,22 @@ const table = {
     schema: nullable(string('Until when, in the time zone of the service')),
     value: ({ claimed_until }, { timeZone }) => local(claimed_until, timeZone),
   },
+  deleted_after: {
+    schema: nullable(string('Earliest time of its deletion; null while it is bought, or if unknown')),
+    value: ({ status, deleted_after }) => (status === 0 ? deleted_after : null),
+  },
+  date_reg_known: {
+    schema: bit('The registration is known (1), or `date_reg` is the time of deletion (0)'),
+    value: ({ date_reg_known }) => date_reg_known,
+  },
+  dismissed_by: {
+    schema: nullable(string('Account that discarded an earlier record of the name')),
+    value: ({ dismissed_by }) => dismissed_by,
+  },
+  dismissed_at: {
+    schema: nullable(string('When, in the time zone of the service')),
+    value: ({ dismissed_at }, { timeZone }) => local(dismissed_at, timeZone),
+  },
 } as const satisfies Readonly<Record<string, RecordField>>
 
 export type FieldName = keyof typeof table
@@ -97,7 +113,10 @@ function furtherFieldsOf(row: RecordRow, fields: readonly FieldName[], context: 
 }
 
 /** What the fields of every response are made of. */
-export type ListedRecord = Omit<FilteredRecord, 'deleted_at' | 'seen_at' | 'tags' | 'words'>
+export type ListedRecord = Omit<
+  FilteredRecord,
+  'date_reg_known' | 'deleted_at' | 'seen_at' | 'tags' | 'words'
+>
 
 /** The fields of a record that every response has, in their order. */
 export function listedFields(record: ListedRecord) {

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { epochOf, isCalendarDateTime, isTimeZone, localDateTime, nextLocalTime } from './dates.ts'
+import {
+  epochOf,
+  isCalendarDateTime,
+  isTimeZone,
+  localDateTime,
+  localLowerBound,
+  nextLocalTime,
+} from './dates.ts'
 
 const two = (value: number) => String(value).padStart(2, '0')
 
@@ -187,6 +194,30 @@ test('the next time of day is right in the zone, and at most a day and an hour l
       const shown = localDateTime(found, zone).slice(11, 16)
       const isSkipped = localDateTime(found - 3_600_000, zone).slice(11, 16) !== shown && shown !== time
       assert.ok(shown === time || isSkipped)
+    }),
+  )
+})
+
+test('of a repeated time either can be meant', () => {
+  const [first, last] = [Date.parse('2026-04-05T02:30:00Z'), Date.parse('2026-04-05T03:30:00Z')]
+  assert.equal(epochOf('2026-04-04 23:30:00', 'America/Santiago', 'last'), last)
+  assert.equal(epochOf('2026-04-04 22:30:00', 'America/Santiago', 'last'), first - 3_600_000)
+  assert.equal(epochOf('2026-04-05 00:30:00', 'America/Santiago', 'last'), last + 3_600_000)
+})
+
+test('no clock shows a time before the lower bound of an earlier moment', () => {
+  const zone = 'America/Santiago'
+  const bound = (time: string) => localLowerBound(Date.parse(time), zone)
+  assert.equal(bound('2026-01-15T12:00:00.999Z'), '2026-01-15 09:00:00')
+  // From 24:00 the clocks are set back to 23:00.
+  assert.equal(bound('2026-04-05T02:30:00Z'), '2026-04-04 22:30:00')
+  assert.equal(bound('2026-04-05T03:30:00Z'), '2026-04-04 23:30:00')
+  const change = Date.parse('2026-04-05T03:00:00Z')
+  const moment = fc.integer({ min: change - 7_200_000, max: change + 7_200_000 })
+  fc.assert(
+    fc.property(moment, moment, (a, b) => {
+      const [earlier, later] = [Math.min(a, b), Math.max(a, b)]
+      assert.ok(localLowerBound(earlier, zone) <= localDateTime(later, zone))
     }),
   )
 })

@@ -79,17 +79,29 @@ function shownAt(epochMs: number, timeZone: string): number {
 }
 
 /**
- * Reverses `localDateTime`. Of a time that the zone shows twice, when it sets its clocks back, returns the first; of one that it
- * skips, the time as if it had not yet set them.
+ * Reverses `localDateTime`. Of a time that the zone skips, when it sets its clocks forward, returns the time as if it had not yet
+ * set them.
  * @param text a calendar date and time
+ * @param repeated which time is meant if the zone shows it twice, when it sets its clocks back
  * @returns milliseconds since 1970
  */
-export function epochOf(text: string, timeZone: string): number {
+export function epochOf(text: string, timeZone: string, repeated: 'first' | 'last' = 'first'): number {
   const shown = Date.parse(`${text.replace(' ', 'T')}Z`)
   // The offsets of the days before and after, between which there is at most one change of the clocks.
   const [before, after] = [shown - DAY_MS, shown + DAY_MS].map((at) => shown - (shownAt(at, timeZone) - at))
   if (before === undefined || after === undefined) return shown
+  if (repeated === 'last' && shownAt(after, timeZone) === shown) return after
   return shownAt(before, timeZone) !== shown && shownAt(after, timeZone) === shown ? after : before
+}
+
+/**
+ * Returns a local time that is not after any that clocks of the zone show from `epochMs` on: if they will be set back and show
+ * the same time once more, an earlier one.
+ */
+export function localLowerBound(epochMs: number, timeZone: string): string {
+  const shown = localDateTime(epochMs, timeZone)
+  const second = Math.floor(epochMs / 1000) * 1000
+  return localDateTime(2 * second - epochOf(shown, timeZone, 'last'), timeZone)
 }
 
 /**

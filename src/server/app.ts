@@ -19,6 +19,7 @@ import {
   Feeds,
   openSubscriptions,
   Rechecks,
+  noteTimeZone,
   releaseClaims,
   splitFewNames,
   type ChannelSettings,
@@ -87,6 +88,7 @@ async function startOn(context: Context, listening: Listening): Promise<App> {
   await splitFewNames(context.database, context.dictionary).catch((error: unknown) =>
     context.log.warn({ err: error }, 'names could not be split into words'),
   )
+  await noteTimeZone(context.database, config.timeZone)
   const images = openImagestore(context)
   let baseUrl = config.baseUrl
   const following = follow(context, () => baseUrl)
@@ -332,6 +334,20 @@ export function createFeeds(context: Context): Feeds {
       userAgent: `Catalejo/${VERSION}`,
     },
     failed: (error, feed) => log.warn({ err: error, feed }, 'feed could not be fetched or imported'),
+    imported(feed, { format, list: { gap, incomplete } }) {
+      if (gap !== undefined)
+        log.warn(
+          { feed, from: new Date(gap.from), to: new Date(gap.to) },
+          'feed has a gap: its last complete list is older than its window',
+        )
+      if (incomplete !== undefined)
+        log.warn(
+          { feed, incomplete },
+          'list of a feed is incomplete: names that it lacks are not taken as absent',
+        )
+      if (format === 'csv' || format === 'ndjson')
+        log.warn({ feed }, 'feed is an export: only registrations and deletions are taken from it')
+    },
   })
   if (feeds.isEmpty) return feeds
   const gauge = (name: string, help: string, read: (status: FeedStatus) => number | undefined) =>
@@ -340,6 +356,27 @@ export function createFeeds(context: Context): Feeds {
     typeof state?.succeeded_at === 'number' ? Math.floor(state.succeeded_at / 1_000) : undefined,
   )
   gauge('failures', 'Failed attempts since a feed was last fetched', ({ state }) => state?.failures ?? 0)
+  gauge(
+    'rows_read',
+    'Valid lines in the last list of a feed',
+    ({ state }) => state?.records_read ?? undefined,
+  )
+  gauge(
+    'rows_changed',
+    'Records that the last list of a feed added or changed',
+    ({ state }) => state?.records_changed ?? undefined,
+  )
+  gauge(
+    'rows_refused',
+    'Invalid lines in the last list of a feed',
+    ({ state }) => state?.lines_refused ?? undefined,
+  )
+  metrics.labelledTotal(
+    'catalejo_feed_gaps_total',
+    'Times in which names may have come and gone between two complete lists of a feed',
+    'feed',
+    () => feeds.figures(({ source }) => source?.gaps ?? 0),
+  )
   gauge('stale', '1 if a feed was not fetched for three intervals', ({ isStale }) => Number(isStale))
   return feeds
 }

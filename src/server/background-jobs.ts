@@ -4,11 +4,13 @@ import type { BackgroundJob } from '../lib/background-jobs.ts'
 import { sweepChanges } from '../storage/database/changes/retention.ts'
 import { Leases, type LeasedWork } from '../storage/database/leases.ts'
 import {
+  announceFreed,
   areNamesSplit,
   hasEndedClaims,
   hasExpired,
   hasOldDeliveries,
   hasOldHistory,
+  hasToAnnounce,
   purgeExpired,
   splitNames,
   sweepClaims,
@@ -104,6 +106,12 @@ function sharedWork(
       everyMs: 10_000,
       pending: () => hasExpired(database, clock),
       run: (signal) => purgeExpired(database, clock, signal),
+    },
+    {
+      name: 'announcement of free domains',
+      everyMs: 10_000,
+      pending: () => hasToAnnounce(database, clock),
+      run: (signal) => announceFreed(database, clock, signal),
     },
     {
       name: 'sweep of expired claims',

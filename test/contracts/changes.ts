@@ -74,6 +74,10 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
       seen_by: null,
       note: null,
       tags: null,
+      date_reg_known: 1,
+      deleted_after: null,
+      past_drops: 0,
+      announce_as: null,
       ...changed,
     })
 
@@ -94,7 +98,7 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
       assert.deepEqual(await changesOf(() => record([row('vida')])), [of('added', null, fields({}))])
       // Sent again it is the same.
       assert.deepEqual(await changesOf(() => record([row('vida')])), [])
-      const sold = fields({ agent: 'Ana "Ñ"', status: 0, released_at: NOW })
+      const sold = fields({ agent: 'Ana "Ñ"', status: 0, released_at: NOW, deleted_after: NOW })
       assert.deepEqual(
         await changesOf(() => recordOn(database, [row('vida', { agent: 'Ana "Ñ"', status: 0 })])),
         [of('changed', fields({}), sold, null)],

@@ -8,6 +8,7 @@ import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { changesContract } from './changes.ts'
 import { databaseContract } from './database.ts'
 import { followingContract } from './following.ts'
+import { listsContract } from './lists.ts'
 
 if (POSTGRES_URL === undefined) {
   test('PostgreSQL', (context) => context.skip('no server: run npm run test:postgres'))
@@ -20,6 +21,7 @@ if (POSTGRES_URL === undefined) {
   databaseContract('PostgreSQL', make)
   changesContract('PostgreSQL', make)
   followingContract('PostgreSQL', make)
+  listsContract('PostgreSQL', make)
 
   test('small reads: neither an account with many nor a crowd of addresses delays others or takes their places', async () => {
     const { open, remove } = await make()

@@ -4,6 +4,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { changesContract } from './changes.ts'
 import { databaseContract } from './database.ts'
 import { followingContract } from './following.ts'
+import { listsContract } from './lists.ts'
 
 const make = async () => {
   const folder = await temporaryFolder()
@@ -17,3 +18,4 @@ const make = async () => {
 databaseContract('SQLite', make)
 changesContract('SQLite', make)
 followingContract('SQLite', make)
+listsContract('SQLite', make)

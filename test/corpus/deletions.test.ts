@@ -38,7 +38,7 @@ test('a list of deletions is stored among many records while requests are answer
   const step = Math.floor(names.length / DELETED)
   const deleted = names.filter((_, i) => i % step === 0).slice(0, DELETED)
   const path = join(files.path, 'eliminados.txt')
-  await writeFile(path, deleted.join('\n'))
+  await writeFile(path, `${deleted.join('\n')}\n`)
 
   const running = start(['import', ...target, '--format', 'deletions', path], {})
   const closed = once(running.child, 'close')

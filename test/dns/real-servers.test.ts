@@ -30,7 +30,7 @@ suite('against nsd and unbound', { skip: 'skipped' in servers ? servers.skipped 
     parent = resolverAt(servers.authoritative, { role: 'parent' })
   })
   after(async () => {
-    for (const resolver of [recursive, registry, parent]) resolver.close()
+    await Promise.all([recursive.close(), registry.close(), parent.close()])
     await servers.stop()
   })
 

@@ -20,6 +20,10 @@ const NOTHING = {
   discarded_at: null,
   claimed_by: null,
   claimed_until: null,
+  deleted_after: null,
+  date_reg_known: 1,
+  dismissed_by: null,
+  dismissed_at: null,
 }
 
 async function whole(name: string, fields = 'all'): Promise<Fields> {
@@ -192,7 +196,8 @@ test('each field can be requested alone; unknown ones are rejected', async () =>
   const all = await whole('zcampos')
   const shown = new Map(Object.entries(all))
   const seed = (await records(service, { search: 'zcampos' }))[0]
-  assert.deepEqual(all, { ...seed, ...NOTHING, deleted_at: '2025-12-31 14:30:34', discarded_at: localTime() })
+  const deletion = { deleted_at: '2025-12-31 14:30:34', deleted_after: '2025-12-31 14:30:34' }
+  assert.deepEqual(all, { ...seed, ...NOTHING, ...deletion, discarded_at: localTime() })
   for (const field of Object.keys(NOTHING)) {
     assert.deepEqual(await whole('zcampos', field), { ...seed, [field]: shown.get(field) })
   }

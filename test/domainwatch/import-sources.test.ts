@@ -7,9 +7,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
+import { openDestination } from '../../src/domainwatch/import/destination.ts'
+import type { ImportFormat } from '../../src/domainwatch/import/format.ts'
 import { importLines } from '../../src/domainwatch/import/importer.ts'
 import { readLines } from '../../src/domainwatch/import/lines.ts'
-import { storeRows } from '../../src/domainwatch/import/store-rows.ts'
+import type { StoreRows } from '../../src/domainwatch/import/writer.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { catalejo, messagesIn } from '../support/cli.ts'
 import { list, names, record, stored } from '../support/domains.ts'
@@ -152,22 +154,32 @@ test('an interrupted import resumes', async () => {
   await using folder = await temporaryFolder()
   const path = join(folder.path, 'baja.txt')
   const lines = Array.from({ length: 25_000 }, (_, i) => `n${i}.cl`)
-  await writeFile(path, lines.join('\n'))
+  await writeFile(path, `${lines.join('\n')}\n`)
   const { database, config, dictionary } = service.app.context
   const [account] = await service.app.context.accounts.ofService('domainwatch')
   assert.ok(account !== undefined)
-  const store = storeRows({ database, clock: systemClock, timeZone: config.timeZone, account })
+  const target = { database, clock: systemClock, timeZone: config.timeZone, account }
+  const at = Date.now()
+  const listedBy = () => ({ source: 'bajas', window: 'month', at, digest: '', isForced: false }) as const
   const options = {
     clock: systemClock,
     timeZone: config.timeZone,
     split: dictionary.split,
+    restores: true,
+  }
+  /** @param store replaces that of the list */
+  const destination = (replace: (store: StoreRows) => StoreRows) => async (format: ImportFormat) => {
+    const opened = await openDestination(target, format, { restores: true, listedBy })
+    return { ...opened, store: replace(opened.store) }
   }
   let batches = 0
   let reached
   await assert.rejects(
     importLines(readLines(createReadStream(path)), {
       ...options,
-      store: (batch) => (++batches === 2 ? Promise.reject(new Error('cut off')) : store(batch)),
+      open: destination(
+        (store) => (batch) => (++batches === 2 ? Promise.reject(new Error('cut off')) : store(batch)),
+      ),
       stored: async (now) => void (reached = now),
     }),
     /cut off/,
@@ -186,10 +198,10 @@ test('an interrupted import resumes', async () => {
     ...options,
     after: reached,
     source: { read: () => 3_000, stored: (amount) => void reports.push(amount, rest) },
-    store: (batch) => {
+    open: destination((store) => (batch) => {
       rest += batch.names.length
       return store(batch)
-    },
+    }),
   })
   assert.equal(rest, 15_000)
   assert.deepEqual(reports.slice(0, 2), [2_000, 10_000])
@@ -198,6 +210,8 @@ test('an interrupted import resumes', async () => {
     kind: 'imported',
     counts: { read: 25_000, changed: 25_000, refused: 0 },
     faults: [],
+    skipped: undefined,
+    list: { gap: undefined },
   })
 })
 

@@ -70,6 +70,7 @@ test('exports of several parts are complete, and import to the same state', asyn
   }
 })
 
+const REGISTRY = ['deleted_after', 'date_reg_known', 'dismissed_by', 'dismissed_at']
 const DECIDED = ['seen', 'seen_by', 'seen_at', 'note', 'tags']
 
 test('decisions, notes and tags are exported on request and imported; an import without them keeps them', async () => {
@@ -100,11 +101,11 @@ test('decisions, notes and tags are exported on request and imported; an import 
   )
   const csv = (await exported(service, all)).text
   assert.deepEqual(csv.split('\r\n'), [
-    `${HEAD},${DECIDED.join(',')},words,claimed_by,claimed_until`,
-    `dos,3,grupo,1,0,0,0,${at},${now},,,0,,,'-1,,dos,,`,
-    `tres,4,grupo,0,0,0,0,${at},${now},${at},,0,,,,,tres,,`,
+    `${HEAD},${DECIDED.join(',')},words,claimed_by,claimed_until,${REGISTRY.join(',')}`,
+    `dos,3,grupo,1,0,0,0,${at},${now},,,0,,,'-1,,dos,,,,1,,`,
+    `tres,4,grupo,0,0,0,0,${at},${now},${at},,0,,,,,tres,,,${at},1,,`,
     `uno,3,grupo,1,0,0,0,${at},${now},,,1,grupo,${now},` +
-      `"'=1+1\\u000d\\u000a""ñ"", \\u202e\\u005cu000a;",ñandú b-2,uno,,`,
+      `"'=1+1\\u000d\\u000a""ñ"", \\u202e\\u005cu000a;",ñandú b-2,uno,,,,1,,`,
     '',
   ])
   const plain = (await exported(service, { sort: 'asc' })).text

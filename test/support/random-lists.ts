@@ -181,6 +181,7 @@ export class Model {
         revision: known?.revision ?? 0,
         discarded_at: known?.discarded_at ?? null,
         date_reg,
+        date_reg_known: 1,
         released_at: releasedAt(known, status, date),
         seen_at: known?.status === status ? known.seen_at : null,
         tags: known?.tags ?? null,

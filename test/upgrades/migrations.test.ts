@@ -16,6 +16,7 @@ const HASHES = [
   { version: 22, sqlite: '3863f3eca9c22f1f', postgres: '583fd5985f03b92a' },
   { version: 23, sqlite: 'ab6a2329112e153e', postgres: 'a544d41cffd33573' },
   { version: 24, sqlite: 'dd33e43d21e3d2a9', postgres: 'df8ba7cd9c9607e5' },
+  { version: 25, sqlite: '5e5b027bf74d1ae7', postgres: 'b5d33c8185fe5876' },
 ]
 
 test('no released migration has changed', () => {

@@ -90,5 +90,6 @@ const ICONS = {
   discarded: 'trash',
   restored: 'undo',
   deleted: 'close',
+  dropped: 'clock',
   servers: 'globe',
 } as const satisfies Readonly<Record<Entry['kind'], string>>

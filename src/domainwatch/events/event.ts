@@ -1,4 +1,9 @@
-import type { Change, Cursor, Fields } from '../../storage/database/changes/change.ts'
+import {
+  DOMAIN_FIELDS,
+  type Change,
+  type Cursor,
+  type Fields,
+} from '../../storage/database/changes/change.ts'
 import type { SplitName } from '../words/dictionary.ts'
 import { toColumn, splitTags } from '../tags.ts'
 import { matches, type FilteredRecord, type Filters } from '../filters.ts'
@@ -96,29 +101,52 @@ export async function eventOf(
 ): Promise<DomainEvent | undefined> {
   const { cursor, at, key, accountId } = change
   const dns = change.topic === 'dns' ? dnsNewsOf(change) : undefined
-  const kind =
+  const told =
     change.topic === 'domain'
-      ? RECORD_EVENTS.find((one) => one === change.kind)
-      : dns === undefined
-        ? undefined
-        : 'dns'
-  if (kind === undefined) return undefined
+      ? recordEventOf(change)
+      : dns && { kind: 'dns' as const, before: change.before, after: change.after }
+  if (told === undefined) return undefined
   return {
     cursor,
-    kind,
+    kind: told.kind,
     at,
     account: accountId === null ? null : ((await nameOf(accountId)) ?? null),
-    before: recordOf(key, change.before, split),
-    after: recordOf(key, change.after, split),
+    before: recordOf(key, told.before, split),
+    after: recordOf(key, told.after, split),
     ...(dns !== undefined && { dns }),
   }
+}
+
+/** What a list of the registry changes in a record. */
+const LISTED = ['status', 'date_reg', 'date_reg_known', 'released_at', 'deleted_after', 'past_drops'] as const
+/** What no event shows. */
+const HIDDEN: readonly string[] = ['date_reg_known', 'deleted_after', 'past_drops', 'announce_as']
+const SHOWN = DOMAIN_FIELDS.filter((field) => !HIDDEN.includes(field))
+
+/**
+ * Returns the event of a change of a record, if it is one. News that a list of deletions freed a name wait for a list of
+ * registrations (`announce_as`): there is an event when the wait ends, not when the name is freed.
+ */
+function recordEventOf({ kind: given, before, after }: Change) {
+  const kind = RECORD_EVENTS.find((one) => one === given)
+  if (kind === undefined || after === null) return kind && { kind, before, after }
+  const differs = (field: (typeof DOMAIN_FIELDS)[number]) =>
+    (before?.[field] ?? null) !== (after[field] ?? null)
+  const awaited = before?.['announce_as'] ?? null
+  if ((after['announce_as'] ?? null) !== null)
+    return LISTED.some(differs) ? undefined : { kind, before, after }
+  if (awaited === 'added') return { kind: 'added' as const, before: null, after }
+  // It had been registered, even if no list showed that.
+  if (awaited !== null && after['status'] === 0) return { kind, before: { ...before, status: 1 }, after }
+  const isEarlier = before?.['status'] === 1 && after['status'] === 1 && differs('released_at')
+  return isEarlier || !SHOWN.some(differs) ? undefined : { kind, before, after }
 }
 
 /** Returns the record whose columns `fields` holds. */
 function recordOf(name: string, fields: Fields | null, split: SplitName): ChangedRecord | null {
   if (fields === null) return null
   const { agent, status, reserved, revision, discarded_at = null, date_reg, date_mod } = fields
-  const { released_at = null, seen_at = null, note = null, tags = null } = fields
+  const { released_at = null, seen_at = null, note = null, tags = null, date_reg_known } = fields
   return {
     name,
     agent: String(agent),
@@ -127,6 +155,7 @@ function recordOf(name: string, fields: Fields | null, split: SplitName): Change
     revision: Number(revision),
     discarded_at: discarded_at === null ? null : Number(discarded_at),
     date_reg: String(date_reg),
+    date_reg_known: date_reg_known === 0 ? 0 : 1,
     date_mod: String(date_mod),
     deleted_at: status === 0 ? String(released_at ?? date_reg) : null,
     seen_at: seen_at === null ? null : Number(seen_at),

@@ -43,7 +43,13 @@ export interface Validators {
 
 export type Download =
   | { readonly kind: 'unchanged' }
-  | { readonly kind: 'downloaded'; readonly file: StagedFile; readonly validators: Validators }
+  | {
+      readonly kind: 'downloaded'
+      readonly file: StagedFile
+      readonly validators: Validators
+      /** Whether the response said where it ends. Otherwise it may be incomplete. */
+      readonly isDelimited: boolean
+    }
 
 /** Why a feed could not be fetched or imported, in Spanish. */
 export class FeedFault extends Error {}
@@ -156,12 +162,12 @@ async function receive(
     if (!response.complete) throw new Error('the response is incomplete')
   }
   const file = await staging.write(pieces())
-  // A body that ends with the connection may be incomplete: the next download must not get "not modified".
+  // If the body ends with the connection, the next download must not get "not modified".
   const isDelimited = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
   const validator = (text: string | undefined) =>
     isDelimited && text !== undefined && text.length <= MAX_VALIDATOR_CHARACTERS ? text : null
   const validators = { etag: validator(headers.etag), lastModified: validator(headers['last-modified']) }
-  return { kind: 'downloaded', file, validators }
+  return { kind: 'downloaded', file, validators, isDelimited }
 }
 
 export const WEB_PAGE = 'El servidor respondió con una página web en vez de una lista'

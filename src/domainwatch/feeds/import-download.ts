@@ -1,11 +1,15 @@
+import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { importLines, type ImportOptions } from '../import/importer.ts'
+import { openDestination } from '../import/destination.ts'
+import type { ImportFormat } from '../import/format.ts'
+import { importLines, type Destination, type ImportOptions } from '../import/importer.ts'
 import { readLines, SourceFault } from '../import/lines.ts'
 import { bytesOf, TooLargeFault } from '../import/source.ts'
-import { storeRows, type ImportTarget } from '../import/store-rows.ts'
+import type { ImportTarget } from '../import/store-rows.ts'
 import type { ImportCounts, StoreRows } from '../import/writer.ts'
+import type { ListResult } from '../registry/apply-list.ts'
 import { FeedFault, tooLarge, WEB_PAGE } from './download.ts'
-import type { Feed } from './settings.ts'
+import { feedSource, type Feed } from './settings.ts'
 import { Gate } from '../../lib/gate.ts'
 
 /** Bytes in which a web page shows its first tag. */
@@ -14,52 +18,87 @@ const HEAD_BYTES = 1_024
 const PIECE_BYTES = 8_192
 const MAX_BUFFERED_ROWS = 5_000
 
+/** A list as it was downloaded. */
+export interface DownloadedList {
+  readonly path: string
+  readonly feed: Feed
+  /** When the download began. */
+  readonly at: number
+  /** Whether the response said where it ends. */
+  readonly isDelimited: boolean
+}
+
+export type FeedTarget = ImportTarget & Pick<ImportOptions, 'split'>
+
+export interface FeedImport {
+  readonly counts: ImportCounts
+  readonly list: ListResult
+  readonly format: ImportFormat | undefined
+}
+
 /**
  * Imports a downloaded list. Stores nothing if it is damaged, too large or not a list.
  * @param maxBytes of the list after decompression
  * @throws FeedFault if it is not imported, and the reason of `signal` if that aborts in between
  */
 export async function importDownload(
-  path: string,
-  feed: Feed,
-  target: ImportTarget & Pick<ImportOptions, 'split'>,
+  list: DownloadedList,
+  target: FeedTarget,
   slots: ImportSlots,
   maxBytes: number,
   signal: AbortSignal,
-): Promise<ImportCounts> {
-  const bytes = await slots.check(feed.name, signal, () => checkContent(path, maxBytes, signal))
-  return slots.import(feed.name, bytes, signal, () => importContent(path, feed, target, signal))
+): Promise<FeedImport> {
+  const { feed, path } = list
+  const { bytes, digest } = await slots.check(feed.name, signal, () => checkContent(path, maxBytes, signal))
+  return slots.import(feed.name, bytes, signal, () => importContent(list, digest, target, signal))
 }
 
 async function importContent(
-  path: string,
-  { format }: Feed,
-  target: ImportTarget & Pick<ImportOptions, 'split'>,
+  { path, feed, at, isDelimited }: DownloadedList,
+  digest: string,
+  target: FeedTarget,
   signal: AbortSignal,
-): Promise<ImportCounts> {
+): Promise<FeedImport> {
   // Waits for a transaction in progress, because the database may be closed afterwards.
   let running: Promise<unknown> = Promise.resolve()
-  const store = storeRows(target)
-  const storeUntilAborted: StoreRows = (batch) => {
-    signal.throwIfAborted()
-    const stored = store(batch)
-    running = stored.catch(() => {})
-    return stored
+  let format: ImportFormat | undefined
+  const { clock, split, timeZone } = target
+  const { name, window, zone } = feed
+  const open = async (found: ImportFormat): Promise<Destination> => {
+    format = found
+    const listedBy = () => ({ source: feedSource(name), window, at, digest, isForced: false })
+    const { store, end, skipped } = await openDestination(target, found, { restores: false, listedBy })
+    const storeUntilAborted: StoreRows = (batch) => {
+      signal.throwIfAborted()
+      const stored = store(batch)
+      running = stored.catch(() => {})
+      return stored
+    }
+    const endUntilAborted = async (isWhole: boolean, names: number) => {
+      signal.throwIfAborted()
+      const ended = end?.(isWhole && isDelimited, names) ?? Promise.resolve({})
+      running = ended.catch(() => {})
+      return ended
+    }
+    return { store: storeUntilAborted, end: endUntilAborted, skipped }
   }
   try {
     const outcome = await importLines(readLines(inSmallPieces(contentOf(path), signal)), {
-      format: format === 'auto' ? undefined : format,
-      clock: target.clock,
-      timeZone: target.timeZone,
-      split: target.split,
+      format: feed.format === 'auto' ? undefined : feed.format,
+      clock,
+      timeZone,
+      zone,
+      split,
+      restores: false,
       maxBufferedRows: MAX_BUFFERED_ROWS,
-      store: storeUntilAborted,
+      open,
     })
     if (outcome.kind === 'unknown-format') throw new FeedFault('La lista tiene un formato desconocido')
     if (outcome.cutOff !== undefined) throw outcome.cutOff
-    const { read, refused } = outcome.counts
-    if (read === 0 && refused > 0) throw new FeedFault('Ninguna línea de la lista es válida')
-    return outcome.counts
+    const { counts, list = {} } = outcome
+    if (counts.read === 0 && counts.refused > 0) throw new FeedFault('Ninguna línea de la lista es válida')
+    if (list.incomplete === 'empty') throw new FeedFault('La lista está vacía, y la anterior no lo estaba')
+    return { counts, list, format }
   } finally {
     await running
   }
@@ -67,15 +106,17 @@ async function importContent(
 
 /**
  * Reads everything once before the import, because an import cannot be undone.
- * @returns its bytes after decompression
+ * @returns its bytes after decompression, and their digest
  */
-async function checkContent(path: string, maxBytes: number, signal: AbortSignal): Promise<number> {
+async function checkContent(path: string, maxBytes: number, signal: AbortSignal) {
+  const digest = createHash('sha256')
   let bytes = 0
   let head = ''
   try {
     for await (const piece of contentOf(path, maxBytes)) {
       signal.throwIfAborted()
       bytes += piece.byteLength
+      digest.update(piece)
       if (head.length < HEAD_BYTES) head += piece.subarray(0, HEAD_BYTES).toString('latin1')
     }
   } catch (error) {
@@ -85,7 +126,7 @@ async function checkContent(path: string, maxBytes: number, signal: AbortSignal)
     throw error
   }
   if (/^(\xEF\xBB\xBF)?\s*</.test(head)) throw new FeedFault(WEB_PAGE)
-  return bytes
+  return { bytes, digest: digest.digest('base64url') }
 }
 
 /** A server may compress a compressed file once more. */

@@ -1,9 +1,9 @@
 import { repeatUntilAborted } from '../../lib/background-jobs.ts'
 import { InterruptibleSleep } from '../../lib/clock.ts'
 import { ImportSlots } from './import-download.ts'
-import { feedStates, type FeedStateRow } from './queries.ts'
-import { sourceOf, type Feed } from './settings.ts'
-import { FIRST_BACKOFF_MS, updateFeed, type UpdateOptions } from './update-feed.ts'
+import { feedSources, feedStates, type FeedSourceRow, type FeedStateRow } from './queries.ts'
+import { feedSource, sourceOf, type Feed } from './settings.ts'
+import { FIRST_BACKOFF_MS, updateFeed, type Turn, type UpdateOptions } from './update-feed.ts'
 
 /** How often to look for feeds that are due. */
 const IDLE_MS = 1_000
@@ -17,12 +17,14 @@ export interface FeedStatus {
   readonly feed: Feed
   /** Undefined before the first attempt. */
   readonly state: FeedStateRow | undefined
+  /** Undefined before the first list. */
+  readonly source: FeedSourceRow | undefined
   readonly isStale: boolean
 }
 
-function statusOf(feed: Feed, state: FeedStateRow | undefined, now: number): FeedStatus {
+function isStale({ everyMs }: Feed, state: FeedStateRow | undefined, now: number): boolean {
   const since = state?.succeeded_at ?? state?.first_at ?? now
-  return { feed, state, isStale: now - since > STALE_INTERVALS * feed.everyMs }
+  return now - since > STALE_INTERVALS * everyMs
 }
 
 /** Returns the time from which a feed is to be fetched. */
@@ -56,10 +58,16 @@ export class Feeds {
 
   /** Returns the state of each feed, in the order of the settings. */
   async statuses(): Promise<FeedStatus[]> {
-    const { feeds, clock } = this.#options
+    const { feeds, clock, database } = this.#options
     if (this.isEmpty) return []
     const rows = await this.#rows()
-    return feeds.map((feed) => statusOf(feed, rows.get(feed.name), clock.now()))
+    const sources = await database.all(feedSources())
+    return feeds.map((feed) => {
+      const state = rows.get(feed.name)
+      const isSource = ({ account, name }: FeedSourceRow) =>
+        account === feed.account && name === feedSource(feed.name)
+      return { feed, state, source: sources.find(isSource), isStale: isStale(feed, state, clock.now()) }
+    })
   }
 
   /** Returns a figure of each feed that has it, by the names of the feeds. */
@@ -74,13 +82,15 @@ export class Feeds {
 
   /** Runs until `signal` aborts. Downloads in progress are abandoned then, and their feeds fetched again. */
   async run(signal: AbortSignal): Promise<void> {
-    const running = new Map<Feed, Promise<void>>()
+    const running: Running = new Map()
     const startDue = async () => {
       // Before the states are read: that of a feed whose update ends meanwhile may be older than its end.
       const idle = this.#options.feeds.filter((feed) => !running.has(feed))
       const rows = await this.#rows()
+      const at = this.#options.clock.now()
       for (const feed of this.#due(idle, rows, running)) {
-        const ended = this.#update(feed, rows.get(feed.name), signal).finally(() => {
+        const turn = { at, begin: () => deletionsOf(feed, running) }
+        const ended = this.#update(feed, rows.get(feed.name), turn, signal).finally(() => {
           running.delete(feed)
           this.#idle.wakeAll()
         })
@@ -98,16 +108,13 @@ export class Feeds {
   }
 
   /** Yields those of the feeds that may start, the most overdue first. */
-  *#due(
-    feeds: readonly Feed[],
-    rows: ReadonlyMap<string, FeedStateRow>,
-    running: ReadonlyMap<Feed, unknown>,
-  ): Generator<Feed> {
+  *#due(feeds: readonly Feed[], rows: ReadonlyMap<string, FeedStateRow>, running: Running): Generator<Feed> {
     const now = this.#options.clock.now()
     const due = feeds
       .map((feed) => ({ feed, at: dueAt(feed, rows.get(feed.name), now) }))
       .filter(({ at }) => at <= now)
-      .toSorted((a, b) => a.at - b.at)
+      // Of those due together, deletions come first.
+      .toSorted((a, b) => a.at - b.at || rank(a.feed) - rank(b.feed))
     for (const { feed } of due) {
       const host = hostOf(feed)
       if ([...running.keys()].filter((other) => hostOf(other) === host).length < MAX_PER_HOST) yield feed
@@ -115,9 +122,14 @@ export class Feeds {
   }
 
   /** Never rejects. A feed whose state cannot be stored is not fetched again and again meanwhile. */
-  async #update(feed: Feed, before: FeedStateRow | undefined, signal: AbortSignal): Promise<void> {
+  async #update(
+    feed: Feed,
+    before: FeedStateRow | undefined,
+    turn: Turn,
+    signal: AbortSignal,
+  ): Promise<void> {
     try {
-      await updateFeed(this.#options, this.#slots, feed, before, signal)
+      await updateFeed(this.#options, this.#slots, feed, before, turn, signal)
     } catch (error) {
       if (signal.aborted) return
       this.#options.failed(error, feed.name)
@@ -125,5 +137,20 @@ export class Feeds {
     }
   }
 }
+
+const rank = ({ format }: Feed) => (format === 'deletions' ? 0 : 1)
+
+/** The feeds that are being updated. */
+type Running = Map<Feed, Promise<void>>
+
+/** Resolves when the lists of deletions are imported that were due together with another list of their account. */
+const deletionsOf = ({ account, format }: Feed, running: Running): Promise<unknown> =>
+  Promise.all(
+    [...running]
+      .filter(
+        ([other]) => format !== 'deletions' && other.format === 'deletions' && other.account === account,
+      )
+      .map(([, ended]) => ended),
+  )
 
 const hostOf = ({ url }: Feed) => new URL(url).host

@@ -49,3 +49,17 @@ export const feedStates = () => sql<FeedStateRow>`
 
 /** Deletes the states of feeds that were not attempted since a time. */
 export const deleteOldStates = (before: number) => sql`DELETE FROM feed_states WHERE attempted_at < ${before}`
+
+/** The source of a feed: its last complete list and its gaps. */
+export interface FeedSourceRow {
+  readonly account: string
+  readonly name: string
+  readonly listed_at: number | null
+  readonly complete_at: number | null
+  readonly gaps: number
+  readonly gap_to: number | null
+}
+
+export const feedSources = () => sql<FeedSourceRow>`
+  SELECT accounts.name AS account, list_sources.name, listed_at, complete_at, gaps, gap_to
+  FROM list_sources JOIN accounts ON accounts.id = account_id WHERE list_sources.name LIKE 'feed:%'`

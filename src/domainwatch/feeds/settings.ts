@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { IMPORT_FORMATS, type ImportFormat } from '../import/format.ts'
+import { isTimeZone } from '../../lib/dates.ts'
 import { asError } from '../../lib/errors.ts'
 import { isObject } from '../../lib/json.ts'
+import { DEFAULT_WINDOW, WINDOW_NAMES, type Window } from '../registry/rules.ts'
 
 /** A list that is fetched and imported regularly. */
 export interface Feed {
@@ -13,9 +15,14 @@ export interface Feed {
   readonly everyMs: number
   /** Name of the account on whose behalf records are imported. */
   readonly account: string
+  /** The time that a list of deletions covers. */
+  readonly window: Window
+  /** The time zone of dates in the list; undefined for that of the service. */
+  readonly zone?: string | undefined
 }
 
 const FIELDS = ['name', 'url', 'format', 'every', 'account']
+const OPTIONAL = ['window', 'zone']
 const FORMATS = [...IMPORT_FORMATS, 'auto'] as const
 const MAX_FEEDS = 50
 const MAX_NAME_CHARACTERS = 50
@@ -56,7 +63,7 @@ function parseFeed(entry: unknown, fault: (what: string) => void): Feed | undefi
     return undefined
   }
   const fields = new Map(Object.entries(entry))
-  for (const key of fields.keys()) if (!FIELDS.includes(key)) fault(`"${key}" is not known`)
+  for (const key of fields.keys()) if (![...FIELDS, ...OPTIONAL].includes(key)) fault(`"${key}" is not known`)
   const name = label('name')
   const account = label('account')
   const url = parseUrl(fields.get('url'))
@@ -67,9 +74,15 @@ function parseFeed(entry: unknown, fault: (what: string) => void): Feed | undefi
   const everyMs = typeof every === 'string' ? parseInterval(every) : undefined
   if (everyMs === undefined)
     fault(`"every" takes an interval of ${MIN_EVERY} to ${MAX_EVERY}, such as 15m, 6h or 1d`)
-  if (name === undefined || account === undefined || url === undefined) return undefined
-  if (format === undefined || everyMs === undefined || typeof every !== 'string') return undefined
-  return { name, url, format, every, everyMs, account }
+  const { window: givenWindow = DEFAULT_WINDOW, zone } = entry
+  const window = WINDOW_NAMES.find((one) => one === givenWindow)
+  if (window === undefined) fault(`"window" takes one of ${WINDOW_NAMES.join(', ')}`)
+  const isZone = zone === undefined || (typeof zone === 'string' && isTimeZone(zone))
+  if (!isZone) fault('"zone" takes an IANA time zone, such as America/Santiago')
+  if (name === undefined || account === undefined || url === undefined || window === undefined)
+    return undefined
+  if (format === undefined || everyMs === undefined || typeof every !== 'string' || !isZone) return undefined
+  return { name, url, format, every, everyMs, account, window, zone }
 
   function label(field: 'name' | 'account'): string | undefined {
     const value = fields.get(field)
@@ -107,6 +120,9 @@ function msOf(text: string): number {
   const [, digits = '', unit = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
   return Number(digits) * (UNIT_MS[unit] ?? 0)
 }
+
+/** The source of the lists of a feed. */
+export const feedSource = (name: string): string => `feed:${name}`
 
 /** Identifies what the validators of a list belong to. A digest, because addresses may contain secrets. */
 export function sourceOf({ url, format, account }: Feed): string {

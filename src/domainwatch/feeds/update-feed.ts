@@ -1,14 +1,17 @@
-import type { Clock } from '../../lib/clock.ts'
+import { InterruptibleSleep, type Clock } from '../../lib/clock.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import { storeRows } from '../../storage/database/rows.ts'
 import type { ImportOptions } from '../import/importer.ts'
+import { announceFreed } from '../registry/announce.ts'
 import { download, DOWNLOAD_LIMITS, FeedFault, type Download, type DownloadOptions } from './download.ts'
-import { importDownload, type ImportSlots } from './import-download.ts'
+import { importDownload, type FeedImport, type ImportSlots } from './import-download.ts'
 import { deleteOldStates, FEED_STATES, type FeedStateRow } from './queries.ts'
 import { sourceOf, type Feed } from './settings.ts'
 
 /** Delay after the first failed attempt. It doubles with each further one, up to the interval. */
 export const FIRST_BACKOFF_MS = 60_000
+/** How often to look for the account of a feed that does not exist yet. */
+const ACCOUNT_CHECK_MS = 1_000
 /** How long the state of a feed is kept that is no longer in the settings; longer than the longest interval. */
 const KEPT_MS = 60 * 24 * 60 * 60_000
 
@@ -22,7 +25,19 @@ export interface UpdateOptions {
   readonly downloads: DownloadOptions
   /** Called when a feed fails, and when the database does. Both are retried. */
   readonly failed: (error: unknown, feed?: string) => void
+  /** Called after an import whose list the operator should look at. */
+  readonly imported: (feed: string, result: FeedImport) => void
 }
+
+/** One update of a feed among others. */
+export interface Turn {
+  /** When it became due, which is when those of all lists due together begin. */
+  readonly at: number
+  /** Resolves when the list may be imported: those of deletions of the same account come first. */
+  readonly begin: () => Promise<unknown>
+}
+
+class MissingAccount extends FeedFault {}
 
 /** Fetches and imports a feed once, and stores the result as its state. Stores none if `signal` aborts. */
 export async function updateFeed(
@@ -30,10 +45,11 @@ export async function updateFeed(
   slots: ImportSlots,
   feed: Feed,
   before: FeedStateRow | undefined,
+  turn: Turn,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, database } = options
-  const now = clock.now()
+  const now = turn.at
   const failures = (before?.failures ?? 0) + 1
   let state = begunState(feed, before, now)
   /** In the transaction of the records. If the process dies during the import, the feed stays due. */
@@ -43,18 +59,19 @@ export async function updateFeed(
     await writeState(tx, { ...state, attempted_at: before?.attempted_at ?? now, due_at: 0 })
   }
   try {
-    const result = await fetchFeed(options, slots, feed, state, stored, signal)
+    const result = await fetchFeed(options, slots, feed, state, stored, turn, signal)
     const succeeded = { succeeded_at: clock.now(), due_at: now + feed.everyMs, failures: 0, error: null }
     state = { ...state, ...result, ...succeeded }
   } catch (error) {
     if (signal.aborted) return
+    const message = error instanceof FeedFault ? error.message : 'La lista no se ha podido guardar'
+    // The account may be created at any moment, as at the first start.
+    const isMissing = error instanceof MissingAccount
+    if (isMissing && before?.error === message)
+      return new InterruptibleSleep().sleep(ACCOUNT_CHECK_MS, signal)
     options.failed(error, feed.name)
-    state = {
-      ...state,
-      due_at: now + Math.min(feed.everyMs, FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 20)),
-      failures,
-      error: error instanceof FeedFault ? error.message : 'La lista no se ha podido guardar',
-    }
+    const backoff = Math.min(feed.everyMs, FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 20))
+    state = { ...state, due_at: isMissing ? 0 : now + backoff, failures, error: message }
   }
   await database.transaction(async (tx) => {
     await writeState(tx, state)
@@ -96,21 +113,27 @@ const NEVER_FETCHED = {
 
 /** Returns what changes in the state after a success. Validators are stored last: a crash before means another import. */
 async function fetchFeed(
-  { accountNamed, clock, database, downloads, split, timeZone }: UpdateOptions,
+  { accountNamed, clock, database, downloads, imported, split, timeZone }: UpdateOptions,
   slots: ImportSlots,
   feed: Feed,
   { etag, last_modified: lastModified }: FeedStateRow,
   stored: (tx: Transaction, changed: number) => Promise<void>,
+  { at, begin }: Turn,
   signal: AbortSignal,
 ): Promise<Partial<FeedStateRow>> {
   const account = await accountNamed(feed.account)
-  if (account === undefined) throw new FeedFault(`La cuenta ${feed.account} no existe`)
+  if (account === undefined) throw new MissingAccount(`La cuenta ${feed.account} no existe`)
   const result: Download = await download(feed.url, { etag, lastModified }, downloads, signal)
   if (result.kind === 'unchanged') return {}
   await using file = result.file
   const { maxBytes } = downloads.limits ?? DOWNLOAD_LIMITS
   const target = { database, clock, timeZone, split, account, stored }
-  const { read, changed, refused } = await importDownload(file.path, feed, target, slots, maxBytes, signal)
+  await begin()
+  const list = { path: file.path, feed, at, isDelimited: result.isDelimited }
+  const done = await importDownload(list, target, slots, maxBytes, signal)
+  await announceFreed(database, clock, signal)
+  imported(feed.name, done)
+  const { read, changed, refused } = done.counts
   return {
     etag: result.validators.etag,
     last_modified: result.validators.lastModified,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 
-import { bareName, layoutOf, registryDate, splitCsv } from './format.ts'
+import { bareName, layoutOf, parseLine, registryDate, splitCsv } from './format.ts'
 
 test('CSV according to RFC 4180 is parsed', () => {
   const field = fc.string({ unit: fc.constantFrom('a', 'ñ', '"', ',', ';', '\n', ' ') })
@@ -56,12 +56,57 @@ test('an export is recognised by the fields that each has, in any order and with
     assert.equal(layoutOf([required.replace(field, 'other')], 'csv'), undefined, field)
 })
 
-test('dates of lists are converted to those of records', () => {
-  assert.equal(registryDate('2025-12-31 10:20:30'), '2025-12-31 10:20:30')
-  assert.equal(registryDate('2025-12-31T10:20'), '2025-12-31 10:20:00')
-  assert.equal(registryDate('31/12/2025'), '2025-12-31 00:00:00')
-  assert.equal(registryDate('31-12-2025 10:20:30'), '2025-12-31 10:20:30')
+test('dates of lists are converted to those of records; without a time they mean a whole day', () => {
+  const exactly = (date: string) => ({ from: date, to: date })
+  assert.deepEqual(registryDate('2025-12-31 10:20:30'), exactly('2025-12-31 10:20:30'))
+  assert.deepEqual(registryDate('2025-12-31T10:20'), exactly('2025-12-31 10:20:00'))
+  assert.deepEqual(registryDate('31/12/2025'), { from: '2025-12-31 00:00:00', to: '2025-12-31 23:59:59' })
+  assert.deepEqual(registryDate('31-12-2025 10:20:30'), exactly('2025-12-31 10:20:30'))
   assert.equal(registryDate('12.31.2025'), undefined)
+})
+
+const layout = (...sample: string[]) => {
+  const found = layoutOf(sample)
+  assert.ok(found !== undefined)
+  return found
+}
+const context = {
+  now: '2026-01-15 12:00:00',
+  latest: '2026-01-16 12:00:00',
+  timeZone: 'America/Santiago',
+  split: () => [],
+  restores: false,
+}
+const read = (line: string, more: object = {}) => {
+  const parsed = parseLine(line, layout('Nombre,Fecha'), { ...context, ...more })
+  return parsed.ok ? parsed.values.slice(4, 6) : parsed.msg
+}
+
+test('a registration was at the latest at the end of its day, or now', () => {
+  assert.deepEqual(read('uno.cl,2026-01-14'), ['2026-01-14 00:00:00', '2026-01-14 23:59:59'])
+  assert.deepEqual(read('uno.cl,2026-01-15'), ['2026-01-15 00:00:00', '2026-01-15 12:00:00'])
+  assert.deepEqual(read('uno.cl,2026-01-15 13:00'), ['2026-01-15 13:00:00', '2026-01-15 13:00:00'])
+  assert.deepEqual(read('uno.cl,2026-01-16'), ['2026-01-15 12:00:00', '2026-01-15 12:00:00'])
+})
+
+test('a date more than a day ahead is not valid', () => {
+  const msg = 'La fecha de inscripción está más de un día en el futuro'
+  assert.deepEqual(read('uno.cl,2026-01-16 12:00:00'), ['2026-01-16 12:00:00', '2026-01-16 12:00:00'])
+  assert.equal(read('uno.cl,2026-01-16 12:00:01'), msg)
+  assert.equal(read('uno.cl,2026-01-17'), msg)
+})
+
+test('dates are read in the time zone of the list; of an hour that it repeats the later one is meant', () => {
+  const madrid = { zone: 'Europe/Madrid' }
+  assert.deepEqual(read('uno.cl,2026-01-14 10:00:00', madrid)[1], '2026-01-14 06:00:00')
+  // 2:30 is at 0:30 and at 1:30 UTC.
+  assert.deepEqual(read('uno.cl,2025-10-26 02:30:00', madrid)[1], '2025-10-25 22:30:00')
+})
+
+test('the word error is not a domain, unless it has a suffix', () => {
+  const deletion = (line: string) => parseLine(line, layout('uno.cl'), context)
+  assert.equal(deletion('Error').ok, false)
+  assert.equal(deletion('error.cl').ok, true)
 })
 
 test('names lose one suffix', () => {

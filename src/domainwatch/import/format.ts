@@ -1,3 +1,8 @@
+import { epochOf, isCalendarDateTime, localDateTime } from '../../lib/dates.ts'
+import { fromCell } from '../../lib/free-text.ts'
+import { parseJson } from '../../lib/json.ts'
+import { parseLabel } from '../../lib/domain-names.ts'
+import { rowValues } from '../../storage/database/batch.ts'
 import {
   REQUIRED_FIELDS_OF_EXPORT,
   parseExportedRecord,
@@ -6,11 +11,10 @@ import {
   type NewDomain,
   type ParsedRecord,
 } from '../parse-record.ts'
-import { fromCell } from '../../lib/free-text.ts'
-import { parseJson } from '../../lib/json.ts'
-import { parseLabel } from '../../lib/domain-names.ts'
-import type { Completeness } from './lines.ts'
+import { restoreDomains } from '../queries-batches.ts'
+import type { ListedRow, ListKind } from '../registry/rules.ts'
 import type { SplitName } from '../words/dictionary.ts'
+import type { Completeness } from './lines.ts'
 
 export const IMPORT_FORMATS = ['registrations', 'deletions', 'csv', 'ndjson'] as const
 
@@ -83,15 +87,21 @@ export function layoutOf(sample: readonly string[], format?: ImportFormat): Layo
   return format === undefined && likely ? plain('deletions', namesColumn) : undefined
 }
 
-/** Converts a date as the registry and spreadsheets write it to `YYYY-MM-DD HH:MM:SS`. Undefined if it is not a date. */
-export function registryDate(text: string): string | undefined {
+/**
+ * Converts a date as the registry and spreadsheets write it to the first and the last `YYYY-MM-DD HH:MM:SS` that it can mean: a
+ * date may lack the time. Undefined if it is not a date.
+ */
+export function registryDate(text: string): { readonly from: string; readonly to: string } | undefined {
   const match = /^(?:(\d{4})-(\d\d)-(\d\d)|(\d\d)[-/](\d\d)[-/](\d{4}))(?:[ T](\d\d:\d\d)(:\d\d)?)?$/.exec(
     text.trim(),
   )
   if (match === null) return undefined
   const [, year = match[6], month = match[5], day = match[4]] = match
-  const [time = '00:00', seconds = ':00'] = match.slice(7)
-  return `${year}-${month}-${day} ${time}${seconds}`
+  const [time, seconds = ':00'] = match.slice(7)
+  const at = (clock: string) => `${year}-${month}-${day} ${clock}`
+  return time === undefined
+    ? { from: at('00:00:00'), to: at('23:59:59') }
+    : { from: at(time + seconds), to: at(time + seconds) }
 }
 
 /** Returns the name without suffix and surrounding blanks. */
@@ -136,7 +146,7 @@ export function splitCsv(line: string, separator: string): string[] | 'open' | u
   }
 }
 
-const INTEGERS = new Set(['length', 'status', 'reserved', 'revision', 'discarded', 'seen'])
+const INTEGERS = new Set(['length', 'status', 'reserved', 'revision', 'discarded', 'seen', 'date_reg_known'])
 
 /** Returns whether one or more lines are a complete record. */
 export function completeness(text: string, { format, separator }: Layout): Completeness {
@@ -147,44 +157,100 @@ export function completeness(text: string, { format, separator }: Layout): Compl
 
 /** What parsing a line needs besides its layout. */
 export interface LineContext {
-  /** The date of a deletion, which lists do not contain (`YYYY-MM-DD HH:MM:SS`). */
+  /** The local time, and the latest that a registration may have. */
   readonly now: string
+  readonly latest: string
   readonly timeZone: string
+  /** The time zone of dates in lists; that of the service unless given. */
+  readonly zone?: string | undefined
   readonly split: SplitName
+  /** Whether exports restore whole records. Otherwise they tell registrations and deletions, as lists of the registry do. */
+  readonly restores: boolean
+}
+
+/** A valid line: the values to store, of the statement `restoreDomains` or of a `ListedRow`. */
+export type ParsedLine =
+  | { readonly ok: true; readonly name: string; readonly values: readonly (string | number | null)[] }
+  | { readonly ok: false; readonly msg: string }
+
+/** Which list of the registry a format is. Undefined for an export that restores records. */
+export function listKind(format: ImportFormat, restores: boolean): ListKind | undefined {
+  if (format === 'deletions' || format === 'registrations') return format
+  return restores ? undefined : 'registrations'
 }
 
 /** Parses and checks the record of a line. */
-export function parseLine(
-  line: string,
-  layout: Layout,
-  { now, timeZone, split }: LineContext,
-): ParsedRecord<NewDomain | ExportedDomain> {
+export function parseLine(line: string, layout: Layout, context: LineContext): ParsedLine {
+  const { timeZone, split } = context
   switch (layout.format) {
     case 'ndjson':
       // A line is too short to nest dangerously deep.
-      return parseExportedRecord(parseJson(line), timeZone, split)
+      return exportLine(parseExportedRecord(parseJson(line), timeZone, split), context)
     case 'deletions':
-      return parseNewRecord(newRecord(line, 0, now), split)
+      // A server that fails may write its error into the list. The domain of that name has a suffix.
+      if (/^error$/i.test(line.trim())) return NOT_A_NAME
+      return listLine(parseNewRecord(newRecord(line, 0, DATED), split), null)
     case 'registrations':
     case 'csv': {
       const fields = splitCsv(line, layout.separator)
       if (!Array.isArray(fields)) return NOT_CSV
       return layout.format === 'csv'
-        ? parseExportedRecord(exported(fields, layout.columns), timeZone, split)
-        : parseNewRecord(registration(fields, layout.columns), split)
+        ? exportLine(parseExportedRecord(exported(fields, layout.columns), timeZone, split), context)
+        : registrationLine(fields, layout.columns, context)
     }
   }
 }
 
-const NOT_CSV = { ok: false, field: '', msg: 'La línea no es CSV válido' } as const
+const NOT_CSV = { ok: false, msg: 'La línea no es CSV válido' } as const
+const NOT_A_NAME = { ok: false, msg: 'La línea es un error del servidor, no un dominio' } as const
+const FUTURE = { ok: false, msg: 'La fecha de inscripción está más de un día en el futuro' } as const
+/** Any valid date: a list of deletions has none. */
+const DATED = '2000-01-01 00:00:00'
+function exportLine(read: ParsedRecord<ExportedDomain>, context: LineContext): ParsedLine {
+  if (!read.ok) return read
+  const { row } = read
+  if (context.restores) return { ok: true, name: row.name, values: rowValues(restoreDomains, row) }
+  const { status, date_reg, date_reg_known, released_at } = row
+  const date = inServiceZone(date_reg ?? '', context)
+  const deletedAt = status === 1 ? null : inServiceZone(released_at ?? date_reg ?? '', context)
+  return listLine(read, date_reg_known === 0 ? null : { from: date, to: date }, deletedAt)
+}
 
-function registration(fields: readonly string[], columns: Layout['columns']) {
-  const date = fields[columns.get('date') ?? 1]
-  return newRecord(
-    fields[columns.get('name') ?? 0] ?? '',
-    1,
-    date === undefined ? date : (registryDate(date) ?? date),
-  )
+function registrationLine(
+  fields: readonly string[],
+  columns: Layout['columns'],
+  context: LineContext,
+): ParsedLine {
+  const text = fields[columns.get('date') ?? 1]
+  const date = text === undefined ? undefined : registryDate(text)
+  const name = fields[columns.get('name') ?? 0] ?? ''
+  const read = parseNewRecord(newRecord(name, 1, date?.to ?? text), context.split)
+  if (!read.ok || date === undefined) return listLine(read, null)
+  const from = inServiceZone(date.from, context)
+  const to = date.from === date.to ? from : inServiceZone(date.to, context)
+  if (from > context.latest) return FUTURE
+  if (date.from === date.to || to < context.now) return listLine(read, { from, to })
+  // Registered by now, whatever the time.
+  return listLine(read, { from: from < context.now ? from : context.now, to: context.now })
+}
+
+/** Of a time that the clocks of the zone repeat, the later one is meant. */
+function inServiceZone(text: string, { timeZone, zone = timeZone }: LineContext): string {
+  return zone === timeZone || !isCalendarDateTime(text)
+    ? text
+    : localDateTime(epochOf(text, zone, 'last'), timeZone)
+}
+
+function listLine(
+  read: ParsedRecord<NewDomain | ExportedDomain>,
+  registration: { readonly from: string; readonly to: string } | null,
+  deletedAt: string | null = null,
+): ParsedLine {
+  if (!read.ok) return read
+  const { name, ascii, length, words } = read.row
+  const { from = null, to = null } = registration ?? {}
+  const values: ListedRow = [name, ascii, length ?? name.length, words, from, to, deletedAt]
+  return { ok: true, name, values }
 }
 
 function newRecord(text: string, status: 0 | 1, date_reg: string | undefined) {

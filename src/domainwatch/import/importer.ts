@@ -1,12 +1,25 @@
 import type { Clock } from '../../lib/clock.ts'
 import { localDateTime } from '../../lib/dates.ts'
-import { rowValues } from '../../storage/database/batch.ts'
-import { layoutOf, SAMPLE_LINES, type ImportFormat, completeness, parseLine } from './format.ts'
+import type { ListResult } from '../registry/apply-list.ts'
+import type { Skipped } from '../registry/rules.ts'
+import {
+  layoutOf,
+  SAMPLE_LINES,
+  type ImportFormat,
+  completeness,
+  parseLine,
+  type Layout,
+  type LineContext,
+} from './format.ts'
 import { joinLines, SourceFault, type Line } from './lines.ts'
 import { RowBuffer } from './row-buffer.ts'
-import { STATEMENTS } from './store-rows.ts'
-import type { SplitName } from '../words/dictionary.ts'
-import { ImportWriter, type ImportCounts, type Reached, type WriterOptions } from './writer.ts'
+import {
+  ImportWriter,
+  type ImportCounts,
+  type Reached,
+  type StoreRows,
+  type WriterOptions,
+} from './writer.ts'
 
 /** Lines held to detect the format, blank ones included. */
 const MAX_SAMPLED = 200
@@ -25,14 +38,29 @@ export type ImportOutcome =
       readonly faults: readonly LineFault[]
       /** Why reading stopped before the end of the file. What was read is stored. */
       readonly cutOff?: SourceFault
+      /** Why a list of the registry changed nothing, or what its source learnt from it. */
+      readonly skipped?: Skipped | undefined
+      readonly list?: ListResult | undefined
     }
   | { readonly kind: 'unknown-format' }
 
-export interface ImportOptions extends WriterOptions {
+/** Where the rows of a file go, which depends on its format. */
+export interface Destination {
+  readonly store: StoreRows
+  /** Whether rows are only read, because the list changes nothing. */
+  readonly skipped?: Skipped | undefined
+  /**
+   * Called when all rows of a list of the registry are stored.
+   * @param isWhole whether it was read to its end and every line was valid
+   */
+  readonly end?: (isWhole: boolean, names: number) => Promise<ListResult>
+}
+
+export interface ImportOptions
+  extends Omit<WriterOptions, 'store'>, Pick<LineContext, 'timeZone' | 'zone' | 'split' | 'restores'> {
   readonly format?: ImportFormat | undefined
   readonly clock: Clock
-  readonly timeZone: string
-  readonly split: SplitName
+  readonly open: (format: ImportFormat) => Promise<Destination>
   /** Rows that are sorted together. */
   readonly maxBufferedRows?: number
   /** Where an earlier run stopped: what it stored is skipped. */
@@ -52,28 +80,28 @@ export async function importLines(
   const faults: LineFault[] = []
   let cutOff: SourceFault | undefined
   const source = untilFault(lines, (fault) => (cutOff = fault))
+  const cut = () => (cutOff === undefined ? {} : { cutOff })
   const { sample, all } = await sampled(source)
-  const done = () => ({
-    kind: 'imported' as const,
-    counts,
-    faults,
-    ...(cutOff === undefined ? {} : { cutOff }),
-  })
-  if (sample.length === 0) return done()
-  const layout = layoutOf(sample, options.format)
+  const layout = sample.length === 0 ? emptyLayout(options.format) : layoutOf(sample, options.format)
+  if (layout === undefined && sample.length === 0) return { kind: 'imported', counts, faults, ...cut() }
   if (layout === undefined) {
     // Closes the file.
     await source.return()
     return { kind: 'unknown-format' }
   }
   const { format } = layout
+  const { store, end: endList, skipped } = await options.open(format)
+  let isCut = false
   // Concatenated files repeat the header.
   const header = layout.hasHeader ? sample[0]?.trim() : undefined
   // A buffer that was partly stored has to end where it ended then.
   const { to: end = 0, name: storedName = '' } = after?.part ?? {}
   const first = after?.line ?? 0
-  const statement = STATEMENTS[format]
-  const writer = new ImportWriter(options, { line: first, ...counts }, counts.changed)
+  const { clock, timeZone, zone, split, restores } = options
+  const now = clock.now()
+  const [shown, latest] = [now, now + DAY_MS].map((at) => localDateTime(at, timeZone))
+  const context: LineContext = { now: shown ?? '', latest: latest ?? '', timeZone, zone, split, restores }
+  const writer = new ImportWriter({ ...options, store }, { line: first, ...counts }, counts.changed)
   let buffer = new RowBuffer(counts.read, options.maxBufferedRows)
   let last = first
 
@@ -89,27 +117,37 @@ export async function importLines(
     await writer.begin(rows, { line: last, read: counts.read, refused: counts.refused })
   }
 
-  for await (const { number: line, text } of joinLines(all, (each) => completeness(each, layout))) {
+  for await (const { number: line, text, isCut: isPart } of joinLines(all, (each) =>
+    completeness(each, layout),
+  )) {
     const trimmed = text?.trim()
     if (trimmed === '' || (header !== undefined && trimmed === header)) continue
     if (line <= first) continue
     last = line
-    const now = localDateTime(options.clock.now(), options.timeZone)
-    const read =
-      text === undefined
-        ? TOO_LONG
-        : parseLine(text, layout, { now, timeZone: options.timeZone, split: options.split })
+    // Part of a name is another name.
+    isCut = endList !== undefined && isPart === true
+    if (isCut) break
+    const read = text === undefined ? TOO_LONG : parseLine(text, layout, context)
     if (!read.ok) refuse(line, read.msg)
     else {
       counts.read++
-      buffer.add(read.row.name, JSON.stringify(rowValues(statement, read.row)))
+      buffer.add(read.name, JSON.stringify(read.values))
     }
     if (line === end || (buffer.isFull && line > end)) await flush()
   }
   await flush()
   counts.changed = await writer.end()
-  return done()
+  // A file that could not be read is continued later, and one without a valid line is not a list.
+  const isEnded = cutOff === undefined && (counts.read > 0 || counts.refused === 0)
+  const list = isEnded ? await endList?.(!isCut && counts.refused === 0, counts.read) : undefined
+  return { kind: 'imported', counts, faults, skipped, list, ...cut() }
 }
+
+const DAY_MS = 86_400_000
+
+/** An empty file is an empty list if its format is known. */
+const emptyLayout = (format: ImportFormat | undefined): Layout | undefined =>
+  format && { format, separator: ',', columns: new Map(), hasHeader: false }
 
 /** Returns the first lines that are not blank, and all lines from the first of them on. */
 async function sampled(lines: AsyncGenerator<Line>) {

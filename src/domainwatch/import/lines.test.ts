@@ -40,20 +40,21 @@ test('lines are the same however the bytes are split', async () => {
   )
 })
 
-test('drops a byte order mark, reads Windows-1252, and accepts a last line without a line end', async () => {
+test('drops a byte order mark, reads Windows-1252, and marks a last line without a line end', async () => {
   const bytes = Buffer.concat([Buffer.from('\uFEFFuno\n'), Buffer.from('ñandú \x80\ndos', 'latin1')])
   assert.deepEqual(await all(bytes), [
     { number: 1, text: 'uno' },
     { number: 2, text: 'ñandú €' },
-    { number: 3, text: 'dos' },
+    { number: 3, text: 'dos', isCut: true },
   ])
+  assert.deepEqual(await all(Buffer.from('uno')), [{ number: 1, text: 'uno' }])
 })
 
 test('a line that is too long has no text, and reading continues', async () => {
   for (const end of ['\ndos', '']) {
     const lines = await all(Buffer.from(`${'x'.repeat(70_000)}${end}`), [1_000])
     assert.deepEqual(lines[0], { number: 1, text: undefined })
-    assert.deepEqual(lines.slice(1), end === '' ? [] : [{ number: 2, text: 'dos' }])
+    assert.deepEqual(lines.slice(1), end === '' ? [] : [{ number: 2, text: 'dos', isCut: true }])
   }
 })
 

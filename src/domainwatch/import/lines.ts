@@ -7,6 +7,8 @@ export interface Line {
    * the value.
    */
   readonly text: string | undefined
+  /** True for a last line without a line feed, where others have one: it may be a part. */
+  readonly isCut?: true
 }
 
 /** The source of the lines could not be read to its end. What was read of it is valid. */
@@ -43,7 +45,9 @@ export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenera
     // The content of a line that is too long is dropped.
     if (length <= MAX_LINE_BYTES) rest.push(tail)
   }
-  if (length > 0) yield take(Buffer.alloc(0))
+  if (length === 0) return
+  const last = take(Buffer.alloc(0))
+  yield number === 1 ? last : { ...last, isCut: true }
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -80,14 +84,14 @@ export async function* joinLines(
     const text = joined(held)
     const state = text === undefined ? 'broken' : completeness(text)
     if (state === 'complete') {
-      yield { number: held[0]?.number ?? line.number, text }
+      yield { ...line, number: held[0]?.number ?? line.number, text }
       held = []
     } else if (state === 'broken' || held.length === MAX_JOINED) yield* takeFirstAlone()
   }
   function* takeFirstAlone(): Generator<Line> {
     const [first, ...others] = held
     held = []
-    if (first !== undefined) yield { number: first.number, text: joined([first]) }
+    if (first !== undefined) yield { ...first, text: joined([first]) }
     for (const other of others) yield* take(other)
   }
   for await (const line of lines) yield* take(line)

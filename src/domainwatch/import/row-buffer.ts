@@ -14,9 +14,8 @@ const NAME_END = '\0'
 const POSITION_DIGITS = 7
 
 export interface RowBatch {
-  readonly format: ImportFormat
   readonly names: readonly string[]
-  /** What `runMany` takes. */
+  /** A JSON array of rows, which are arrays that start with the name. */
   readonly json: string
 }
 
@@ -65,18 +64,16 @@ export class RowBuffer {
       last = name
     }
     this.#entries = []
-    return new SortedRows(format, kept)
+    return new SortedRows(kept)
   }
 }
 
 /** Rows in the order of their names, to be taken in batches. */
 export class SortedRows {
-  readonly #format: ImportFormat
   readonly #entries: readonly string[]
   #at = 0
 
-  constructor(format: ImportFormat, entries: readonly string[]) {
-    this.#format = format
+  constructor(entries: readonly string[]) {
     this.#entries = entries
   }
 
@@ -92,7 +89,7 @@ export class SortedRows {
   take(count: number): RowBatch {
     const some = this.#entries.slice(this.#at, this.#at + count)
     this.#at += some.length
-    return { format: this.#format, names: some.map(nameOf), json: `[${some.map(rowOf).join(',')}]` }
+    return { names: some.map(nameOf), json: `[${some.map(rowOf).join(',')}]` }
   }
 }
 

@@ -1,20 +1,10 @@
 import type { Clock } from '../../lib/clock.ts'
-import { localDateTime } from '../../lib/dates.ts'
-import type { BatchStatement } from '../../storage/database/batch.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import { purgeBeforeWrite } from '../purge.ts'
-import { namesRecorded, noteAdd } from '../queries-records.ts'
-import * as statements from '../queries-batches.ts'
-import type { ImportFormat } from './format.ts'
+import { restoreDomains } from '../queries-batches.ts'
+import { namesRecorded } from '../queries-records.ts'
 import type { RowBatch } from './row-buffer.ts'
 import type { StoreRows } from './writer.ts'
-
-export const STATEMENTS: Readonly<Record<ImportFormat, BatchStatement>> = {
-  registrations: statements.recordRegistrations,
-  deletions: statements.recordDeletions,
-  csv: statements.restoreDomains,
-  ndjson: statements.restoreDomains,
-}
 
 export interface ImportTarget {
   readonly database: Database
@@ -26,14 +16,22 @@ export interface ImportTarget {
   readonly stored?: (tx: Transaction, changed: number) => Promise<void>
 }
 
+/** Stores rows in a transaction. @returns the number of records added or changed */
+export type ApplyRows = (tx: Transaction, batch: RowBatch) => Promise<number>
+
+/** Restores the records of an export. */
+export const restoreRows: ApplyRows = (tx, { json }) =>
+  tx.runMany(restoreDomains, [], new Uint8Array(Buffer.from(json)))
+
 /** Returns what stores rows, each batch in one transaction. */
-export function storeRows(target: ImportTarget): StoreRows {
+export function storeRows(target: ImportTarget, apply: ApplyRows): StoreRows {
   const { database, account } = target
   return async (batch) => {
     let began = 0
     const store = async (tx: Transaction) => {
       began = performance.now()
-      const count = await storeIn(tx, target, batch)
+      await purgeBeforeWrite(tx, database.dialect, target.clock.now(), () => batch.json)
+      const count = await apply(tx, batch)
       await target.stored?.(tx, count)
       return count
     }
@@ -49,7 +47,7 @@ export interface DryRun {
 }
 
 /** Returns what stores rows and rolls back, so that a dry run counts exactly what a real one would. */
-export function dryRunRows(target: ImportTarget): DryRun {
+export function dryRunRows(target: ImportTarget, apply: ApplyRows): DryRun {
   const { database, account } = target
   /** Thrown in a transaction to roll it back. */
   const rollBack = new Error('dry run')
@@ -57,37 +55,22 @@ export function dryRunRows(target: ImportTarget): DryRun {
   return {
     async store(batch) {
       const { names } = batch
-      let [began, recorded, changed] = [0, 0, 0]
+      let [began, before, changed, after] = [0, 0, 0, 0]
+      const count = async (tx: Transaction) => (await tx.all(namesRecorded(database.dialect, names))).length
       const store = async (tx: Transaction) => {
         began = performance.now()
         await purgeBeforeWrite(tx, database.dialect, target.clock.now(), () => batch.json)
-        recorded = (await tx.all(namesRecorded(database.dialect, names))).length
-        changed = await storeIn(tx, target, batch)
+        before = await count(tx)
+        changed = await apply(tx, batch)
+        after = await count(tx)
         throw rollBack
       }
       await database.transaction(store, account.id).catch((error: unknown) => {
         if (error !== rollBack) throw error
       })
-      added += names.length - recorded
+      added += after - before
       return { changed, heldMs: performance.now() - began }
     },
     added: () => added,
   }
-}
-
-async function storeIn(
-  tx: Transaction,
-  { database, clock, timeZone, account }: ImportTarget,
-  { format, json }: RowBatch,
-): Promise<number> {
-  const now = clock.now()
-  await purgeBeforeWrite(tx, database.dialect, now, () => json)
-  const statement = STATEMENTS[format]
-  const constants =
-    statement === statements.restoreDomains
-      ? []
-      : [localDateTime(now, timeZone), account.name, account.name.toLowerCase()]
-  const changed = await tx.runMany(statement, constants, new Uint8Array(Buffer.from(json)))
-  if (statement !== statements.restoreDomains) await tx.run(noteAdd(account.name, now))
-  return changed
 }

@@ -34,6 +34,7 @@ function hitsOf(first: number, count: number): Hit[] {
       modified: parseTimestamp(date_mod),
       deleted: NaN,
       seen: 0,
+      undated: 0,
       tags: '',
     }
   })

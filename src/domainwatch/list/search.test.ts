@@ -46,6 +46,7 @@ function columnsOfNames(recorded: readonly string[]): Columns {
     discardedAt: NaN,
     deleted: NaN,
     seen: 0,
+    undated: 0,
     tags: '',
   }
   const records = recorded.map((name) => ({ ...marks, name, registered: timestamp, modified: timestamp }))

@@ -4,6 +4,7 @@ import { localDateTime } from '../../lib/dates.ts'
 import type { Feeds, FeedStatus } from '../feeds/index.ts'
 import { answer, array, integer, object, string, nullable } from '../../http/openapi/json-schema.ts'
 import { IMPORT_FORMATS } from '../import/format.ts'
+import { WINDOW_NAMES } from '../registry/rules.ts'
 
 const feed = object({
   name: string('The name in the settings'),
@@ -11,12 +12,24 @@ const feed = object({
   format: string({ enum: [...IMPORT_FORMATS, 'auto'], description: 'Format of the list' }),
   every: string({ description: 'Interval', examples: ['15m'] }),
   account: string('Account on whose behalf records are imported'),
+  window: string({ enum: WINDOW_NAMES, description: 'Time that a list of deletions covers' }),
   last_attempt: nullable(string('When it was last fetched, successfully or not; null before the first time')),
   last_success: nullable(string('When that last succeeded, also if the list was unchanged')),
   last_change: nullable(string('When an import last changed records')),
   read: nullable(integer('Records in the last import; null before the first')),
   changed: nullable(integer('Records that the last import added or changed')),
   refused: nullable(integer('Lines that the last import refused')),
+  complete: nullable(
+    integer({
+      enum: [0, 1],
+      description: '1 if the last list was complete; otherwise names that it lacks are not taken as absent',
+    }),
+  ),
+  last_complete: nullable(string('When the last complete list was fetched')),
+  gaps: integer(
+    'How often the last complete list was older than the window, so that deletions may be missing',
+  ),
+  last_gap: nullable(string('When that was last found')),
   error: nullable(string('Why the last attempt failed; null if it succeeded')),
   stale: integer({ enum: [0, 1], description: '1 if there was no success for three intervals' }),
 })
@@ -36,12 +49,17 @@ const feedsAnswer = answer(
         format: 'deletions',
         every: '6h',
         account: 'grupo',
+        window: 'week',
         last_attempt: '2025-12-31 15:00:00',
         last_success: '2025-12-31 15:00:01',
         last_change: '2025-12-31 09:00:01',
         read: 412,
         changed: 3,
         refused: 0,
+        complete: 1,
+        last_complete: '2025-12-31 15:00:00',
+        gaps: 0,
+        last_gap: null,
         error: null,
         stale: 0,
       },
@@ -74,7 +92,7 @@ export function feedsRoute(
   })
 }
 
-function feedJson({ feed, state, isStale }: FeedStatus, timeZone: string) {
+function feedJson({ feed, state, source, isStale }: FeedStatus, timeZone: string) {
   const time = (at: number | null = null) => (at === null ? null : localDateTime(at, timeZone))
   return {
     name: feed.name,
@@ -83,12 +101,17 @@ function feedJson({ feed, state, isStale }: FeedStatus, timeZone: string) {
     format: feed.format,
     every: feed.every,
     account: feed.account,
+    window: feed.window,
     last_attempt: time(state?.attempted_at),
     last_success: time(state?.succeeded_at),
     last_change: time(state?.changed_at),
     read: state?.records_read ?? null,
     changed: state?.records_changed ?? null,
     refused: state?.lines_refused ?? null,
+    complete: source === undefined ? null : source.complete_at === source.listed_at ? 1 : 0,
+    last_complete: time(source?.complete_at),
+    gaps: source?.gaps ?? 0,
+    last_gap: time(source?.gap_to),
     error: state?.error ?? null,
     stale: isStale ? 1 : 0,
   }

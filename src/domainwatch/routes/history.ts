@@ -15,7 +15,7 @@ import { DISCARDED_LIFETIME_MS, MAX_PAGE_RECORDS } from '../limits.ts'
 import { splitTags } from '../tags.ts'
 import { answer, array, integer, object, string, nullable } from '../../http/openapi/json-schema.ts'
 
-const CHANGE_KINDS = ['added', 'changed', 'discarded', 'restored', 'deleted'] as const
+const CHANGE_KINDS = ['added', 'changed', 'discarded', 'restored', 'deleted', 'dropped'] as const
 type Kind = (typeof CHANGE_KINDS)[number]
 
 const fields = (description: string) => ({
@@ -27,7 +27,10 @@ const fields = (description: string) => ({
 const change = object({
   date: string({ description: 'When, in the time zone of the service', examples: ['2025-12-31 15:00:00'] }),
   account: nullable(string('Account that made it; null if unknown, as for an expired record')),
-  kind: string({ enum: CHANGE_KINDS, description: 'What kind of change' }),
+  kind: string({
+    enum: CHANGE_KINDS,
+    description: 'What kind of change; dropped: a list showed that an earlier registration was deleted',
+  }),
   from: fields('The fields that changed, as they were; null where there was no record'),
   to: fields('The same as they became; null where there is no record any more'),
 })
@@ -124,19 +127,25 @@ export function historyRoute(
   })
 }
 
-/** Returns the change of a row of `changesOfDomain` as clients see it: with the fields that changed, or all of an added or deleted record. */
+/**
+ * Returns the change of a row of `changesOfDomain` as clients see it: with the fields that changed, or all of an added or deleted
+ * record. Undefined if clients see no difference.
+ */
 function changeEntry(row: readonly SqlValue[], timeZone: string) {
   const change = toChange(row, '')
   if (change === undefined) return undefined
-  const [from, to] = [exportedFields(change.before), exportedFields(change.after)]
-  const changed = Object.keys(from ?? to ?? {}).filter((name) => from?.[name] !== to?.[name])
+  const kind = kindOf(change)
+  const show = kind === 'dropped' ? deletionFields : exportedFields
+  const [from, to] = [show(change.before), show(change.after)]
+  const changed = Object.keys({ ...from, ...to }).filter((name) => from?.[name] !== to?.[name])
+  if (changed.length === 0) return undefined
   const only = (fields: Fields | null) =>
     fields && Object.fromEntries(changed.map((name) => [name, shown(name, fields[name] ?? null)]))
   return {
     date: localDateTime(effectiveTime(change), timeZone),
     // Null if unknown: the record expired, or was written outside the service.
     account: typeof row[8] === 'string' ? row[8] : null,
-    kind: kindOf(change),
+    kind,
     from: only(from),
     to: only(to),
   }
@@ -153,6 +162,8 @@ function effectiveTime({ at, before, after }: Change): number {
 function kindOf({ before, after }: Change): Kind {
   if (before === null) return 'added'
   if (after === null) return 'deleted'
+  const isBought = before['status'] === 1 && after['status'] === 1
+  if (isBought && after['released_at'] !== before['released_at']) return 'dropped'
   const [was, is] = [before['discarded_at'] !== null, after['discarded_at'] !== null]
   return was === is ? 'changed' : is ? 'discarded' : 'restored'
 }
@@ -160,16 +171,29 @@ function kindOf({ before, after }: Change): Kind {
 const shown = (name: string, value: Fields[string]) =>
   name === 'tags' ? splitTags(value === null ? null : String(value)) : value
 
+/** Returns when the last registration of a bought record before the present one was deleted. */
+const deletionFields = (fields: Fields | null): Fields | null =>
+  fields && { deleted_after: fields['deleted_after'] ?? null, deleted_at: fields['released_at'] ?? null }
+
 /** Returns a record's fields in the form of `export`; tags as stored. Who decided and when is in the entry itself. */
 function exportedFields(fields: Fields | null): Fields | null {
   if (fields === null) return null
-  const { discarded_at, released_at, date_reg, date_mod, seen_at, seen_by: _, note, tags, ...flags } = fields
+  const { agent, status, reserved, revision, discarded_at, released_at, date_reg, date_mod } = fields
+  const { seen_at, note, tags, date_reg_known, deleted_after } = fields
+  const deletedAt = status === 0 ? (released_at ?? date_reg ?? null) : null
+  const isUncertain = deletedAt !== null && (deleted_after ?? deletedAt) !== deletedAt
   return {
-    ...flags,
+    agent: agent ?? null,
+    status: status ?? null,
+    reserved: reserved ?? null,
+    revision: revision ?? null,
     discarded: discarded_at === null ? 0 : 1,
     date_reg: date_reg ?? null,
     date_mod: date_mod ?? null,
-    deleted_at: flags['status'] === 0 ? (released_at ?? date_reg ?? null) : null,
+    deleted_at: deletedAt,
+    // Where a list of the registry left them uncertain.
+    ...(date_reg_known === 0 && { date_reg_known }),
+    ...(isUncertain && { deleted_after }),
     discarded_at: typeof discarded_at === 'number' ? new Date(discarded_at).toISOString() : null,
     seen: seen_at === null ? 0 : 1,
     note: note ?? '',

@@ -19,6 +19,7 @@ function segments() {
       discardedAt: NaN,
       deleted: NaN,
       seen: 0,
+      undated: 0,
       tags: '',
     }
     return { name: `casa${i}`, agent: 'grupo', registered: moment, modified: moment, ...marks }
@@ -64,6 +65,7 @@ test('visits only deletions in the date range, and counts records deleted later 
       discardedAt: NaN,
       modified: parseTimestamp(date),
       seen: 0,
+      undated: 0,
       tags: '',
     }
     records.push({

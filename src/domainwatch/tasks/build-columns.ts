@@ -16,7 +16,7 @@ import { aLabelOf } from '../../lib/domain-names.ts'
 import { splitBy, type WordTrie } from '../../lib/words/index.ts'
 import type { SplitName } from '../words/dictionary.ts'
 
-/** The fields of a record in the order of `DOMAIN_FIELDS`. Changes of earlier versions end before `seenAt`. */
+/** The fields of a record in the order of `DOMAIN_FIELDS`. Changes of earlier versions end before. */
 type State = readonly [
   agent: string,
   status: number,
@@ -30,10 +30,12 @@ type State = readonly [
   seenBy?: string | null,
   note?: string | null,
   tags?: string | null,
+  dateRegKnown?: number | null,
 ]
 
 function recordOf(name: string, state: State, split: SplitName): IndexedRecord {
-  const [agent, status, reserved, revision, discardedAt, dateReg, dateMod, , seenAt, , , tags] = state
+  const [agent, status, reserved, revision, discardedAt, dateReg, dateMod, , seenAt, , , tags, isKnown] =
+    state
   return {
     name,
     words: split(name),
@@ -46,6 +48,7 @@ function recordOf(name: string, state: State, split: SplitName): IndexedRecord {
     modified: timestampOf(dateMod),
     deleted: keyIn('deleted', state),
     seen: typeof seenAt === 'number' ? 1 : 0,
+    undated: isKnown === 0 ? 1 : 0,
     tags: tags ?? '',
   }
 }

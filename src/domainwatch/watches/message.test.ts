@@ -19,6 +19,7 @@ const base: ChangedRecord = {
   date_reg: '2026-01-01 00:00:00',
   date_mod: '2026-01-01 00:00:00',
   seen_at: null,
+  date_reg_known: 1,
   note: null,
   tags: null,
   words: null,

@@ -14,6 +14,8 @@ const MISNAMED = [
   'nodejs_active_resources_total',
 ]
 
+type ReadByLabel = () => Promise<ReadonlyMap<string, number>>
+
 /** The metrics of one process, in a form that can be sent to another. */
 export type Measurements = readonly object[]
 
@@ -62,12 +64,7 @@ export class Metrics {
    * Adds a gauge with a label, whose values by label are read at each scrape. All processes report the same values; none are
    * reported while reading fails.
    */
-  labelledGauge(
-    name: string,
-    help: string,
-    label: string,
-    read: () => Promise<ReadonlyMap<string, number>>,
-  ): void {
+  labelledGauge(name: string, help: string, label: string, read: ReadByLabel): void {
     const registers = [this.registry]
     new Gauge({
       name,
@@ -79,6 +76,23 @@ export class Metrics {
         const values = await read().catch(() => new Map<string, number>())
         this.reset()
         for (const [of, value] of values) this.set({ [label]: of }, value)
+      },
+    })
+  }
+
+  /** The same for a counter that the database keeps. */
+  labelledTotal(name: string, help: string, label: string, read: ReadByLabel): void {
+    const registers = [this.registry]
+    new Counter({
+      name,
+      help,
+      registers,
+      labelNames: [label],
+      aggregator: 'max',
+      async collect() {
+        const values = await read().catch(() => new Map<string, number>())
+        this.reset()
+        for (const [of, value] of values) this.inc({ [label]: of }, value)
       },
     })
   }

@@ -28,6 +28,8 @@ export interface IndexedRecord {
   /** NaN if it is bought. */
   readonly deleted: number
   readonly seen: number
+  /** 1 if `registered` only serves to sort, because the registration is unknown. */
+  readonly undated: number
   /** Each tag with a space before and after it; empty if there is none. */
   readonly tags: string
 }
@@ -125,6 +127,7 @@ export function buildColumns(
       (record.reserved << Plane.reserved) |
       (record.revision << Plane.revision) |
       (record.seen << Plane.seen) |
+      (record.undated << Plane.undated) |
       (Math.min(record.words.length, MAX_WORDS) << Plane.words1)
     if (!Number.isNaN(record.discardedAt)) {
       marks |= 1 << Plane.discarded

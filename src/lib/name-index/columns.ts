@@ -35,8 +35,10 @@ export const Plane = {
   words1: 9,
   words2: 10,
   words4: 11,
+  /** `date_reg` is not a registration. */
+  undated: 12,
 } as const
-export const MARKS = 12
+export const MARKS = 13
 export const MAX_WORDS = 7
 
 /** Records per block: as many as a word has bits. */

@@ -6,7 +6,7 @@ import { parseTimestamp, type Span } from './timestamp.ts'
 export type IndexTerm =
   | { readonly kind: 'bit'; readonly of: keyof typeof Plane; readonly value: number }
   | { readonly kind: 'length'; readonly min?: number; readonly max?: number }
-  /** Dates, both included. A record that was never deleted matches no range of deletions. */
+  /** Dates, both included. A record that was never deleted, or whose registration is unknown, matches no range of those. */
   | { readonly kind: 'date'; readonly of: DateColumn; readonly from?: string; readonly to?: string }
   /** The number of words of the name, less than `MAX_WORDS`. */
   | { readonly kind: 'words'; readonly count: number }
@@ -101,6 +101,7 @@ export function compileQuery(terms: Iterable<IndexTerm>, discardedUntil: number)
   }
   if (tags.length > 0) set.push(Plane.tagged)
   if (isBounded(dates.deleted)) unset.push(Plane.status)
+  if (isBounded(dates.registered)) unset.push(Plane.undated)
   const namePlanes = [...new Set(tests.flatMap(({ planes }) => planes))]
   return { set, unset, namePlanes, minLength, maxLength, ...dates, agent, tags, tests, words, discardedUntil }
 }

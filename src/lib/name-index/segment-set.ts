@@ -137,6 +137,7 @@ function* recordsOf(hits: readonly Hit[]): Generator<IndexedRecord> {
       modified: modified[position] ?? NaN,
       deleted: segment.deletedAt(position),
       seen: Number(segment.has(Plane.seen, position)),
+      undated: Number(segment.has(Plane.undated, position)),
       tags: segment.tagsOf(position),
     }
   }

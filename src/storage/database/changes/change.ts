@@ -44,6 +44,10 @@ export const DOMAIN_FIELDS = [
   'seen_by',
   'note',
   'tags',
+  'date_reg_known',
+  'deleted_after',
+  'past_drops',
+  'announce_as',
 ] as const
 
 /** The fields of each topic, in the order in which changes hold them. */

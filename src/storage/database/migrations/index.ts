@@ -10,6 +10,7 @@ import { feedStates } from './021-feed-states.ts'
 import { claimsInPlace } from './022-claims-in-place.ts'
 import { mailRecipients } from './023-mail-recipients.ts'
 import { backupRuns } from './024-backup-runs.ts'
+import { registryLists } from './025-registry-lists.ts'
 
 /** One step of the schema. A released step never changes. */
 export interface Migration {
@@ -37,6 +38,7 @@ export const migrations: readonly Migration[] = [
   claimsInPlace,
   mailRecipients,
   backupRuns,
+  registryLists,
 ]
 
 /** The version of the schema that this program works with. */
