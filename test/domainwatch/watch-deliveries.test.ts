@@ -75,12 +75,12 @@ suite('deliveries of watches', () => {
     const [unreachable] = await deliveriesUntil(service, id, ([one]) => one?.['attempts'] === 2)
     assert.deepEqual(
       [unreachable?.['code'], unreachable?.['error']],
-      [null, 'No se ha podido conectar con el receptor (ECONNREFUSED)'],
+      [null, 'No se pudo conectar con el receptor (ECONNREFUSED)'],
     )
     await removeWatch(service, id)
     assert.deepEqual((await deliveriesOf(service, { id })).body, {
       status: 404,
-      msg: 'La vigilancia no existe',
+      msg: 'La alerta no existe',
     })
   })
 
@@ -201,7 +201,7 @@ suite('deliveries of watches', () => {
     assert.deepEqual(statuses, [...Array<number>(20).fill(200), 409, 409])
     assert.deepEqual((await replay(id, all[21])).body, {
       status: 409,
-      msg: 'La vigilancia ya tiene 20 reenvíos en espera',
+      msg: 'La alerta ya tiene 20 reenvíos en espera',
     })
     receiver.answer = (response) => void response.writeHead(204).end()
     for (const answer of held) answer()
@@ -251,7 +251,7 @@ suite('deliveries of watches', () => {
     await onWatch(service, 'update', { id, url: '', atom: '' })
     assert.deepEqual((await replay(id, sent?.['id'])).body, {
       status: 410,
-      msg: 'La vigilancia ya no tiene el destino de esa entrega',
+      msg: 'La alerta ya no tiene el destino de esa entrega',
     })
     await removeWatch(service, id)
   })

@@ -17,7 +17,7 @@ import {
 } from '../support/watches.ts'
 import { verify, WebhookReceiver, type Received } from '../support/webhook-receiver.ts'
 
-const GONE = { status: 404, msg: 'La vigilancia no existe' }
+const GONE = { status: 404, msg: 'La alerta no existe' }
 const ONLY_OWNER = { status: 403, msg: 'Solo la cuenta dueña puede cambiar el destino' }
 const HOUR = 3_600_000
 
@@ -202,7 +202,7 @@ suite('watches that are edited', () => {
     await removeWatch(service, id)
     const feed = await watch(service, { atom: '' })
     const none = await onWatch(service, 'rotate', { id: feed.id })
-    assert.deepEqual(none.body, { status: 409, msg: 'La vigilancia no tiene webhook' })
+    assert.deepEqual(none.body, { status: 409, msg: 'La alerta no tiene webhook' })
     await removeWatch(service, feed.id)
   })
 })
@@ -298,7 +298,7 @@ suite('watches that are shared', () => {
     }
     const [mine] = made
     assert.ok(mine !== undefined)
-    const full = { status: 409, msg: 'El grupo ya tiene 200 vigilancias compartidas' }
+    const full = { status: 409, msg: 'El grupo ya tiene 200 alertas compartidas' }
     const [, , , , last = ''] = accounts
     assert.deepEqual((await createWatch(service, { name: 'n', atom: '', shared: 1 }, last)).body, full)
     assert.equal((await watchesOf(service, last)).length, 200)
@@ -307,7 +307,7 @@ suite('watches that are shared', () => {
     const { id } = await watch(service, { atom: '' }, last)
     assert.deepEqual((await onWatch(service, 'update', { id, shared: 1 }, last)).body, full)
     const { body } = await createWatch(service, { name: 'n', atom: '' })
-    assert.deepEqual(body, { status: 409, msg: 'La cuenta ya tiene 50 vigilancias' })
+    assert.deepEqual(body, { status: 409, msg: 'La cuenta ya tiene 50 alertas' })
     await removeWatch(service, mine.id)
     const both = await Promise.all(
       [last, accounts[0] ?? ''].map((key) => createWatch(service, { name: 'n', atom: '', shared: 1 }, key)),

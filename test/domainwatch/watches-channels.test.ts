@@ -282,7 +282,7 @@ suite('watches that send messages to chat services', () => {
       ],
       [
         Array.from({ length: 11 }, (_, i) => `telegram:${i}`).join(','),
-        'La vigilancia puede tener como máximo 10 destinos',
+        'La alerta puede tener como máximo 10 destinos',
       ],
     ] as const)
       assert.deepEqual((await createWatch(service, { name: 'x', to })).body, { status: 400, msg })

@@ -65,7 +65,7 @@ test('mails are encrypted, with text and HTML in which notes and names are escap
       mail.text,
       `Marca <b> ñandú: 1 nombre\n• correo-1.cl: nuevo · agente: <script>&\n` +
         `Abrir en Catalejo: ${link}?starts=correo\n\n-- \n` +
-        'Catalejo envía este mensaje por la vigilancia «Marca <b> ñandú».\n',
+        'Catalejo envía este mensaje por la alerta «Marca <b> ñandú».\n',
     )
     assert.ok(typeof mail.html === 'string')
     assert.ok(mail.html.includes(`<a href="${link}?ficha=correo-1"><b>correo-1.cl</b></a>: nuevo`))
@@ -102,7 +102,7 @@ test('nothing is sent without encryption, with an invalid certificate, or with a
     })
     return error
   }
-  assert.equal(await errorAt(self.port, PASSWORD), 'No se ha podido enviar el correo (ESOCKET)')
+  assert.equal(await errorAt(self.port, PASSWORD), 'No se pudo enviar el correo (ESOCKET)')
   assert.equal(await errorAt(server.port, 'otra'), 'El servidor de correo respondió 535')
   assert.deepEqual([self.mails, server.mails], [[], []])
 })

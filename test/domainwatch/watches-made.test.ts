@@ -61,7 +61,7 @@ suite('creating, listing and deleting watches', () => {
       (await watchesOf(service, other.key)).map(({ id }) => id),
       [theirs.id],
     )
-    const gone = { status: 404, msg: 'La vigilancia no existe' }
+    const gone = { status: 404, msg: 'La alerta no existe' }
     assert.deepEqual((await removeWatch(service, own.id, other.key)).body, gone)
     const test = await send(service, `${WATCHES}/test`, { id: own.id }, { query: { api: other.key } })
     assert.deepEqual(test.body, gone)
@@ -86,7 +86,7 @@ suite('creating, listing and deleting watches', () => {
     assert.equal(made.length, 50)
     assert.deepEqual(many.find(({ status }) => status !== 200)?.body, {
       status: 409,
-      msg: 'La cuenta ya tiene 50 vigilancias',
+      msg: 'La cuenta ya tiene 50 alertas',
     })
     // Wrong input is reported first.
     for (const wrong of [{ name: 'n' }, { name: 'n', to: 'fax:1' }, { name: 'n', to: 'telegram:1' }])
@@ -125,7 +125,7 @@ suite('creating, listing and deleting watches', () => {
     assert.ok(last.text.includes(`href="${service.url}/console/dominios?ficha=listaz"/>`))
     assert.equal((await read({ 'if-none-match': last.headers.get('etag') })).status, 304)
     assert.equal((await removeWatch(service, id)).status, 200)
-    assert.deepEqual((await read()).body, { status: 404, msg: 'La vigilancia no existe' })
+    assert.deepEqual((await read()).body, { status: 404, msg: 'La alerta no existe' })
   })
 
   test('creation returns the same in all encodings', async () => {

@@ -45,7 +45,7 @@ test('webhooks are sent only to servers with a certificate of a known authority'
     }
   }
 
-  const refused = (code: string) => [0, `No se ha podido conectar con el receptor (${code})`]
+  const refused = (code: string) => [0, `No se pudo conectar con el receptor (${code})`]
   assert.deepEqual(await outcomes({}), [
     refused('UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
     refused('DEPTH_ZERO_SELF_SIGNED_CERT'),

@@ -47,7 +47,7 @@ test(
       const failed = await watchUntil(target, id, ({ attempts }) => Number(attempts) > 0)
       assert.match(
         String(failed['last_error']),
-        /^(No se ha podido enviar el correo \(\w+\)|El servidor de correo respondió 421)$/,
+        /^(No se pudo enviar el correo \(\w+\)|El servidor de correo respondió 421)$/,
       )
     } finally {
       await node.stop()

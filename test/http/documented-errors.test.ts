@@ -87,7 +87,7 @@ const ANYWHERE: Readonly<Record<string, (one: Documented) => Promise<Refusal>>> 
       { ...one, path: one.path.replace('{id}', 'nada') },
       one.path.startsWith('/i/') ? {} : { hash: 'nada'.repeat(16) },
     ),
-  'La vigilancia no existe': (one) =>
+  'La alerta no existe': (one) =>
     keyed(
       { ...one, path: one.path.replace('{token}', 'nada') },
       { id: 'nada', ...(one.path.endsWith('/replay') && { delivery: 'nada' }) },
@@ -110,13 +110,13 @@ const ANYWHERE: Readonly<Record<string, (one: Documented) => Promise<Refusal>>> 
   },
   'El servicio no tiene configurado telegram': () =>
     createWatch(service, { name: 'a', to: 'telegram:-1001234567890' }),
-  'La cuenta ya tiene 50 vigilancias': async () => {
+  'La cuenta ya tiene 50 alertas': async () => {
     const { key } = await service.newKey('vigías', 'domainwatch')
     const made = Array.from({ length: 51 }, () => createWatch(service, { name: 'a', atom: '' }, key))
     const refused = (await Promise.all(made)).find(({ status }) => status !== 200)
     return refused ?? assert.fail('all were made')
   },
-  'La vigilancia no tiene webhook': async () =>
+  'La alerta no tiene webhook': async () =>
     onWatch(service, 'rotate', { id: (await watch(service, { atom: '' })).id }),
   'La entrega no existe': async () =>
     onWatch(service, 'replay', { id: (await watch(service, { atom: '' })).id, delivery: 'nada' }),
@@ -148,9 +148,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'Los servidores DNS no respondieron a tiempo': 'domainwatch/dns.test.ts',
   'El registro cambió mientras tanto': 'domainwatch/expect.test.ts',
   'La aplicación ya tiene el máximo de 100 imágenes': 'imagestore/quotas.test.ts',
-  'El grupo ya tiene 200 vigilancias compartidas': 'domainwatch/watch-edits.test.ts',
+  'El grupo ya tiene 200 alertas compartidas': 'domainwatch/watch-edits.test.ts',
   'La cuenta ya tiene 100 registros tomados': 'domainwatch/queue.test.ts',
-  'La vigilancia ya tiene 20 reenvíos en espera': 'domainwatch/watch-deliveries.test.ts',
+  'La alerta ya tiene 20 reenvíos en espera': 'domainwatch/watch-deliveries.test.ts',
   'El contenido de la entrega ya no se conserva': 'domainwatch/watch-deliveries.test.ts',
   'Los datos de la imagen se perdieron, hay que subirla de nuevo': 'integrity/verify.test.ts',
   'No se han podido guardar los datos': 's3/gateway.test.ts',

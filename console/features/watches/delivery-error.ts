@@ -8,7 +8,7 @@ const ERRORS: readonly (readonly [RegExp, TextKey])[] = [
   [/^La dirección está por confirmar/, 'watch.error.unconfirmed'],
   [/^La dirección ya recibió (?<code>\d+) mensajes en un día$/, 'watch.error.fullAddress'],
   [/^La cuenta ya envió (?<code>\d+) correos en un día$/, 'watch.error.fullAccount'],
-  [/^No se ha podido conectar con el receptor( \((?<code>\w+)\))?$/, 'watch.error.connection'],
+  [/^No se (ha podido|pudo) conectar con el receptor( \((?<code>\w+)\))?$/, 'watch.error.connection'],
 ]
 
 /** Returns the error of a delivery, translated if possible. */

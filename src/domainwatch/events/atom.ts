@@ -30,11 +30,11 @@ export interface AtomEntry {
 const SERVICE = 'Catalejo'
 
 export function entryOf(event: DomainEvent, language: Language): AtomEntry {
-  const { atom: texts } = textsIn(language)
+  const texts = textsIn(language)
   const name = recordIn(event)?.name ?? ''
   return {
     id: event.cursor,
-    title: `${texts.titles[occurrenceOf(event)]}: ${name}.cl`,
+    title: `${texts.occurrences[occurrenceOf(event)][1]}: ${name}.cl`,
     updated: new Date(event.at).toISOString(),
     author: event.account ?? SERVICE,
     text: textOf(event, texts),
@@ -44,16 +44,16 @@ export function entryOf(event: DomainEvent, language: Language): AtomEntry {
 
 /** The entry that reports missing changes before it. */
 export function gapEntry(id: string, at: number, language: Language): AtomEntry {
-  const { atom, gap: text } = textsIn(language)
-  return { id, title: atom.gapTitle, updated: new Date(at).toISOString(), author: SERVICE, text }
+  const { atomGapTitle: title, gap: text } = textsIn(language)
+  return { id, title, updated: new Date(at).toISOString(), author: SERVICE, text }
 }
 
-function textOf(event: DomainEvent, texts: Texts['atom']): string {
+function textOf(event: DomainEvent, texts: Texts): string {
   const record = recordIn(event)
   return record === null ? '' : linesOf(record, event, texts).join('\n')
 }
 
-function linesOf(record: ChangedRecord, { before, dns }: DomainEvent, texts: Texts['atom']): string[] {
+function linesOf(record: ChangedRecord, { before, dns }: DomainEvent, texts: Texts): string[] {
   const yesOrNo = (value: number) => (value === 1 ? texts.yes : texts.no)
   const orNone = (text: string) => (text === '' ? texts.none : text)
 
@@ -71,19 +71,19 @@ function linesOf(record: ChangedRecord, { before, dns }: DomainEvent, texts: Tex
   return [
     texts.domain(`${record.name}.cl`, record.name.length),
     ...(dns === undefined ? [] : [dnsLine(dns, texts)]),
-    changed(texts.status, before?.status, record.status, (value) => texts.statuses[value === 1 ? 1 : 0]),
-    changed(texts.reserved, before?.reserved, record.reserved, yesOrNo),
-    changed(texts.revision, before?.revision, record.revision, yesOrNo),
-    changed(texts.agent, before?.agent, record.agent, (value) => value),
-    changed(texts.date, before?.date_reg, record.date_reg, (value) => value),
+    changed(texts.status, before?.status, record.status, (value) => texts.statuses[value] ?? ''),
+    changed(texts.fields.reserved[1], before?.reserved, record.reserved, yesOrNo),
+    changed(texts.fields.revision[1], before?.revision, record.revision, yesOrNo),
+    changed(texts.fields.agent[1], before?.agent, record.agent, (value) => value),
+    changed(texts.fields.date_reg[1], before?.date_reg, record.date_reg, (value) => value),
     ...added(texts.seen, seenIn, 0, yesOrNo),
-    ...added(texts.note, ({ note }) => note ?? '', '', orNone),
-    ...added(texts.tags, ({ tags }) => splitTags(tags).join(', '), '', orNone),
+    ...added(texts.fields.note[1], ({ note }) => note ?? '', '', orNone),
+    ...added(texts.fields.tags[1], ({ tags }) => splitTags(tags).join(', '), '', orNone),
   ]
 }
 
 /** Returns what the DNS says and said, as a line of text. */
-function dnsLine(news: DnsNews, texts: Texts['atom']): string {
+function dnsLine(news: DnsNews, texts: Texts): string {
   const listed = (hosts: readonly string[] | null) =>
     hosts === null ? texts.noDomain : hosts.length === 0 ? texts.noServers : hosts.join(', ')
   if (news.type === 'ns') return `${texts.nameServers}: ${listed(news.to)}${texts.before(listed(news.from))}`
@@ -122,7 +122,7 @@ export function atomFeed(
   language: Language,
 ): AtomFeed {
   const updated = entries.reduce((latest, entry) => (entry.updated > latest ? entry.updated : latest), EPOCH)
-  const title = `${textsIn(language).atom.feed}: ${about}`
+  const title = `${textsIn(language).atomFeed}: ${about}`
   return {
     head:
       `<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="${language}">\n` +

@@ -39,11 +39,9 @@ export async function askRecipient(
     const now = clock.now()
     const token = await recipients.newLink(account_id, address)
     const body = channel.renderConfirmation(languageOf(language), token)
-    const target = { id: address, account_id, address: given }
-    const attempted = await attempt(context, channel, target, { id: newDeliveryId(), body }, signal, {
-      hasFailed: attempts > 0,
-      isConfirmation: true,
-    })
+    const delivery = { id: newDeliveryId(), body }
+    const target = { account_id, address: given }
+    const attempted = await attempt(context, channel, target, delivery, signal, 'confirmation')
     if (attempted === undefined) return
     const { outcome } = attempted
     const result = resultOf(outcome, attempts, now)

@@ -3,7 +3,8 @@ import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { systemClock } from '../../lib/clock.ts'
 import { webhookChannel } from './channels/webhook.ts'
-import { attempt, DeliverySlots } from './delivery-attempt.ts'
+import { attempt } from './delivery-attempt.ts'
+import { DeliveryGates } from './delivery-gates.ts'
 
 test('an attempt leaves nothing on the signal of its notifier, which lives for months', async () => {
   const channel = webhookChannel({ clock: systemClock, isAllowedAddress: () => false, userAgent: 'test' })
@@ -16,10 +17,10 @@ test('an attempt leaves nothing on the signal of its notifier, which lives for m
     previous_secret: null,
     previous_secret_until: null,
   }
-  const slots = new DeliverySlots()
+  const gates = new DeliveryGates()
   const delivery = { id: 'msg_x', body: '{}' }
   const recipients = { admit: async () => undefined }
-  const made = await attempt({ clock: systemClock, slots, recipients }, channel, row, delivery, stop.signal)
+  const made = await attempt({ clock: systemClock, gates, recipients }, channel, row, delivery, stop.signal)
   assert.equal(made?.outcome.kind, 'failed')
   assert.equal(getEventListeners(stop.signal, 'abort').length, 0)
 })

@@ -2,7 +2,7 @@ import { type Clock, InterruptibleSleep } from '../../lib/clock.ts'
 import { nextLocalTime } from '../../lib/dates.ts'
 import type { Cursor } from '../../storage/database/changes/change.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
-import { attempt, delayAfter, newDeliveryId, type DeliverySlots } from './delivery-attempt.ts'
+import { attempt, delayAfter, newDeliveryId, type AttemptContext } from './delivery-attempt.ts'
 import type { Channel, Channels, Notice, Outcome } from './channels/channel.ts'
 import { attemptOf, logDelivery } from './delivery-log.ts'
 import {
@@ -25,8 +25,7 @@ const DIGEST_CHECK_MS = 5_000
 /** Delay after the result of an attempt could not be stored. */
 const STORE_RETRY_MS = 1_000
 
-export interface DestinationContext extends NotifierContext {
-  readonly slots: DeliverySlots
+export interface DestinationContext extends NotifierContext, AttemptContext {
   readonly recipients: MailRecipients
   readonly channels: Channels
   /** Time zone of digest hours. */
@@ -87,7 +86,7 @@ export async function notifyDestination(
     }
     if (!(await waitUntil(delivery.nextAt, clock, signal))) return
     const { id: deliveryId, attempts, isPart: hasMore } = delivery
-    const attempted = await attempt(context, channel, row, delivery, signal, { hasFailed: attempts > 0 })
+    const attempted = await attempt(context, channel, row, delivery, signal)
     if (attempted === undefined) return
     const { outcome, ms } = attempted
     const failure = failureOf(outcome, attempts, clock.now())

@@ -11,7 +11,7 @@ import type { Channels } from './channels/channel.ts'
 import { newSecret } from './channels/webhook.ts'
 import { KEEP_MS } from './delivery-log.ts'
 import { showDestination } from './destinations.ts'
-import { DeliverySlots } from './delivery-attempt.ts'
+import { DeliveryGates } from './delivery-gates.ts'
 import {
   applyEdit,
   assertOwner,
@@ -75,8 +75,9 @@ export class Watches {
     this.#options = options
     this.recipients = new MailRecipients(options.database, options.clock)
     const { recipients } = this
-    this.notifiers = new Notifiers({ ...options, recipients, slots: new DeliverySlots() })
-    this.#tests = new TestDeliveries({ ...options, recipients })
+    const context = { ...options, recipients, gates: new DeliveryGates() }
+    this.notifiers = new Notifiers(context)
+    this.#tests = new TestDeliveries(context)
   }
 
   /**

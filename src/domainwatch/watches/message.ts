@@ -80,9 +80,9 @@ function itemOf(events: readonly DomainEvent[], texts: Texts, links: ConsoleLink
   const labelled = splitTags(tags).map((tag) => cleaned(tag, MAX_AGENT))
   const parts = [
     shown.join(', '),
-    agent === '' ? '' : `${texts.fields.agent}: ${cleaned(agent, MAX_AGENT)}`,
-    (note ?? '') === '' ? '' : `${texts.fields.note}: ${cleaned(note ?? '', MAX_NOTE)}`,
-    labelled.length === 0 ? '' : `${texts.fields.tags}: ${labelled.join(', ')}`,
+    agent === '' ? '' : `${texts.fields.agent[0]}: ${cleaned(agent, MAX_AGENT)}`,
+    (note ?? '') === '' ? '' : `${texts.fields.note[0]}: ${cleaned(note ?? '', MAX_NOTE)}`,
+    labelled.length === 0 ? '' : `${texts.fields.tags[0]}: ${labelled.join(', ')}`,
   ]
   return [
     { name: `${name}.cl`, url: links.sheet(name), detail: parts.filter((part) => part !== '').join(' · ') },
@@ -94,10 +94,10 @@ function phraseOf(event: DomainEvent, texts: Texts): string {
   const { before, after, dns } = event
   const kind = occurrenceOf(event)
   const isChanged = (field: (typeof COMPARED)[number]) => before !== null && after?.[field] !== before[field]
-  const fields = kind === 'changed' ? COMPARED.filter(isChanged).map((field) => texts.fields[field]) : []
+  const fields = kind === 'changed' ? COMPARED.filter(isChanged).map((field) => texts.fields[field][0]) : []
   const hosts = kind === 'mailEnds' || dns === undefined ? [] : hostsIn(dns)
   const details = [...fields, ...hosts]
-  const phrase = texts.occurrences[kind]
+  const phrase = texts.occurrences[kind][0]
   return details.length === 0 ? phrase : `${phrase} (${cleaned(details.join(', '), MAX_NOTE)})`
 }
 

@@ -108,11 +108,7 @@ export class Notifiers {
 
   async #destination(id: string, notify: typeof notifyDestination, signal: AbortSignal): Promise<void> {
     const row = await this.#context.database.first(destinationById(id))
-    try {
-      if (row !== undefined) await notify(this.#context, row, signal)
-    } finally {
-      this.#context.slots.forget(id)
-    }
+    if (row !== undefined) await notify(this.#context, row, signal)
   }
 
   async #atomFeed(id: string, signal: AbortSignal): Promise<void> {

@@ -1,34 +1,38 @@
+import type { Client } from '../../lib/client.ts'
+import { accountClient } from '../../lib/client.ts'
 import { tooManyRequests } from '../../lib/errors.ts'
-import { domainErrors } from '../errors.ts'
-import { FairSlots } from '../../lib/fair-slots.ts'
+import { Gate } from '../../lib/gate.ts'
 import { RateLimit } from '../../lib/rate-limit.ts'
-import { failure, type Outcome } from './channels/channel.ts'
-import type { DestinationContext } from './destination-notifier.ts'
-import { hold, newDeliveryId } from './delivery-attempt.ts'
+import type { Database } from '../../storage/database/database.ts'
+import { domainErrors } from '../errors.ts'
+import { failure, type Channels, type Outcome } from './channels/channel.ts'
+import { attempt, newDeliveryId, type AttemptContext } from './delivery-attempt.ts'
 import { writeOne } from './notification.ts'
-import { secretsAt } from './channels/webhook.ts'
-import { notifiedWatch } from './watch-filters.ts'
 import { destinationsOfWatch, revive, type DestinationState } from './queries-destinations.ts'
+import { notifiedWatch } from './watch-filters.ts'
 
 /** Concurrent tests of watches in this process. One with a silent receiver takes 20 s, so an account gets only a few. */
-const SLOTS = { slots: 32, slotsPerClient: 2, maxWaiting: 64, maxWaitingPerClient: 4, timeoutMs: 10_000 }
+const TESTS = { running: 32, perClient: 2, waiting: 64, waitingPerClient: 4, waitMs: 10_000 }
 /** A client waits for the result. Channels over HTTP have a shorter limit of their own. */
-const TIMEOUT_MS = 25_000
+const TIMEOUT_MS = 21_000
 /** Rate limits of tests. The one per host protects receivers whose owner never asked for tests. */
 const PER_ACCOUNT = { burst: 10, perSecond: 1 / 6, maxClients: 10_000 }
 const PER_HOST = { burst: 20, perSecond: 1 / 3, maxClients: 10_000 }
 
-type Options = Pick<DestinationContext, 'channels' | 'clock' | 'database' | 'recipients'>
+interface TestContext extends AttemptContext {
+  readonly channels: Channels
+  readonly database: Database
+}
 
 /** Deliveries that members of an account ask for, to see whether messages arrive. */
 export class TestDeliveries {
-  readonly #options: Options
-  readonly #slots = new FairSlots(SLOTS)
+  readonly #context: TestContext
+  readonly #gate = new Gate(TESTS)
   readonly #perAccount = new RateLimit(PER_ACCOUNT)
   readonly #perHost = new RateLimit(PER_HOST)
 
-  constructor(options: Options) {
-    this.#options = options
+  constructor(context: TestContext) {
+    this.#context = context
   }
 
   /**
@@ -36,14 +40,14 @@ export class TestDeliveries {
    * @throws HttpError 429 above the rate of the account or of a receiving host; OverloadError when too many tests wait
    */
   async send(accountId: number, watch: string) {
-    const { channels, database } = this.#options
+    const { channels, database } = this.#context
     const destinations = await database.all(destinationsOfWatch(accountId, watch))
     if (destinations.length === 0) return []
     const hosts = destinations.map(({ channel, address }) => channels.get(channel)?.hostOf(address) ?? '')
     // Of a shared watch, tests count for the account that created it, as its deliveries do.
-    const owner = String(destinations[0]?.account_id)
+    const owner = accountClient(destinations[0]?.account_id)
     this.#count(owner, new Set(hosts))
-    return this.#slots.run(owner, () =>
+    return this.#gate.run(owner, () =>
       Promise.all(
         destinations.map(async (destination) => ({ destination, outcome: await this.#sendTo(destination) })),
       ),
@@ -51,21 +55,24 @@ export class TestDeliveries {
   }
 
   async #sendTo(row: DestinationState): Promise<Outcome> {
-    const { channels, clock, database, recipients } = this.#options
-    const { address } = row
+    const { channels, clock, database } = this.#context
     const channel = channels.get(row.channel)
     if (channel === undefined) return failure(domainErrors.channel_not_configured(row.channel).message)
-    const body = channel.render(notifiedWatch(row), { kind: 'test', at: clock.now() }, address)
-    const secrets = secretsAt(clock.now(), row)
-    const held = await hold(channel, recipients, row)
-    if (held !== undefined) return held
-    const delivery = { id: newDeliveryId(), body, address, secrets }
-    const outcome = await channel.send(delivery, AbortSignal.timeout(TIMEOUT_MS))
+    const body = channel.render(notifiedWatch(row), { kind: 'test', at: clock.now() }, row.address)
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    const delivery = { id: newDeliveryId(), body }
+    const attempted = await attempt(this.#context, channel, row, delivery, signal, 'test').catch(
+      (error: unknown) => {
+        if (!signal.aborted) throw error
+        return undefined
+      },
+    )
+    const { outcome } = attempted ?? { outcome: failure('El receptor no respondió a tiempo') }
     if (outcome.kind === 'delivered') await writeOne(database, revive(row.id), row.account_id)
     return outcome
   }
 
-  #count(account: string, hosts: ReadonlySet<string>): void {
+  #count(account: Client, hosts: ReadonlySet<string>): void {
     const waits = [...hosts].map((host) => this.#perHost.waitOf(host))
     const wait = Math.max(this.#perAccount.waitOf(account), ...waits)
     if (wait > 0) throw tooManyRequests(Math.ceil(wait / 1000))

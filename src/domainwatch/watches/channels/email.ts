@@ -149,5 +149,5 @@ function outcomeOf(error: unknown): Outcome {
     }
     return failure(text, status)
   }
-  return failure(`No se ha podido enviar el correo${typeof code === 'string' ? ` (${code})` : ''}`)
+  return failure(`No se pudo enviar el correo${typeof code === 'string' ? ` (${code})` : ''}`)
 }

@@ -61,7 +61,7 @@ export async function post(
     if (timeout.aborted) return failure('El receptor no respondió a tiempo')
     if (error instanceof ForbiddenAddressError) return failure('La dirección del receptor no está permitida')
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
-    return failure(`No se ha podido conectar con el receptor${code}`)
+    return failure(`No se pudo conectar con el receptor${code}`)
   }
 }
 

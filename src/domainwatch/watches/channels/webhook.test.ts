@@ -102,7 +102,7 @@ test('resolved addresses are checked at every delivery', async () => {
   })
   assert.equal(requests, 2)
   const nobody = await post([], async () => [])
-  assert.deepEqual(nobody, { ...refused, error: 'No se ha podido conectar con el receptor' })
+  assert.deepEqual(nobody, { ...refused, error: 'No se pudo conectar con el receptor' })
   server.close()
 })
 
@@ -191,7 +191,7 @@ test('an upgrade or a hang-up fails without a timeout', async () => {
   const refused = { kind: 'failed', code: 101, error: 'El receptor respondió 101', retryAfterMs: 0 }
   assert.deepEqual(await post(), refused)
   for (answer of ['', 'HTTP/1.1 103 Early Hints\r\n\r\n']) {
-    const error = 'No se ha podido conectar con el receptor (ECONNRESET)'
+    const error = 'No se pudo conectar con el receptor (ECONNRESET)'
     assert.deepEqual(await post(), { kind: 'failed', code: undefined, error, retryAfterMs: 0 })
   }
   server.close()
