@@ -5,7 +5,7 @@ import { SECRETS_OVERLAP_HOURS } from './watches/index.ts'
 import { answer, array, integer, object, optional, string, nullable } from '../http/openapi/json-schema.ts'
 import { bit } from './schemas.ts'
 
-const id = string('Of the watch')
+const id = string('Watch ID')
 
 const DELIVERED = {
   state: 'active',
@@ -42,8 +42,10 @@ const SHOWN = {
 export const watchMade = answer(
   {
     id,
-    secret: nullable(string('Webhooks are signed with it; null without webhook. Shown this once')),
-    atom: nullable(string('Address of the feed; null without feed. Shown this once')),
+    secret: nullable(
+      string('Secret that signs webhooks; null without a webhook. Returned only in this response'),
+    ),
+    atom: nullable(string('Atom feed address; null without an Atom feed. Returned only in this response')),
   },
   'The watch was created',
   { id: SHOWN.id, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw0Q8YkZ0m3nE=', atom: null },
@@ -51,13 +53,13 @@ export const watchMade = answer(
 
 /** The state of deliveries to one destination. */
 const deliveryState = {
-  state: string({ enum: ['active', 'dead'], description: '`dead`: the receiver was given up' }),
+  state: string({ enum: ['active', 'dead'], description: '`dead`: deliveries were abandoned' }),
   pending: bit('Whether a delivery is in progress'),
   attempts: integer('Failed attempts of that delivery'),
-  next_attempt: nullable(string('When it is tried again')),
-  last_delivery: nullable(string('When one last arrived')),
-  last_error: nullable(string('The error since then')),
-  last_error_at: nullable(string('When')),
+  next_attempt: nullable(string('Time of the next attempt')),
+  last_delivery: nullable(string('Time of the last successful delivery')),
+  last_error: nullable(string('Last error since the last successful delivery')),
+  last_error_at: nullable(string('Time of the last error')),
 }
 
 export const watchesAnswer = answer(
@@ -70,7 +72,7 @@ export const watchesAnswer = answer(
         filters: {
           type: 'object',
           additionalProperties: string(),
-          description: 'As they were given; flags are empty',
+          description: 'Filters as given; the value of a flag is empty',
         },
         changes: string({ enum: WATCH_CHOICES }),
         owner: string('Account that created it'),
@@ -84,9 +86,9 @@ export const watchesAnswer = answer(
           ),
         ),
         language: string({ enum: LANGUAGES }),
-        digest: nullable(string('Time of day of the one message of a day; null for messages as it comes')),
-        next_digest: nullable(string('When the next one is due; null while it is not scheduled')),
-        atom: bit('Whether there is a feed'),
+        digest: nullable(string('Time of day of the daily message; null for immediate messages')),
+        next_digest: nullable(string('Time of the next daily message; null while it is not scheduled')),
+        atom: bit('Whether the watch has an Atom feed'),
         ...deliveryState,
         destinations: array(
           object({
@@ -97,7 +99,7 @@ export const watchesAnswer = answer(
             ),
             ...deliveryState,
           }),
-          'The state of each; above, the worst or latest of all',
+          'Per-destination state; top-level fields show the worst or latest',
         ),
       }),
     ),
@@ -109,8 +111,12 @@ export const watchesAnswer = answer(
 export const watchEdited = answer(
   {
     id,
-    secret: nullable(string('Of a webhook that the edit added; else null. Shown this once')),
-    atom: nullable(string('Address of a feed that the edit added; else null. Shown this once')),
+    secret: nullable(
+      string('Secret of a webhook that this edit added, else null. Returned only in this response'),
+    ),
+    atom: nullable(
+      string('Address of an Atom feed that this edit added, else null. Returned only in this response'),
+    ),
   },
   'The watch was edited',
   { id: SHOWN.id, secret: null, atom: null },
@@ -119,9 +125,9 @@ export const watchEdited = answer(
 export const secretRotated = answer(
   {
     id,
-    secret: string('The new secret. Shown this once'),
+    secret: string('New secret. Returned only in this response'),
     until: string('When the previous one stops signing, in the time zone of the service'),
-    until_utc: string('The same in UTC (RFC 3339)'),
+    until_utc: string('End of the previous secret, in UTC (RFC 3339)'),
   },
   `Both secrets sign for ${SECRETS_OVERLAP_HOURS} hours`,
   {
@@ -140,17 +146,17 @@ export const testAnswer = answer(
   {
     id,
     delivered: integer({ minimum: 0, maximum: 1 }),
-    code: nullable(integer('Status that the receiver answered')),
-    error: nullable(string('The error')),
+    code: nullable(integer('Status of the response; null without a response')),
+    error: nullable(string('Error message; null if the test arrived')),
     data: array(
       object({
         channel: string({ enum: CHANNEL_NAMES }),
         to: string(),
         delivered: bit('Whether it arrived'),
-        code: nullable(integer('Status that the receiver answered')),
-        error: nullable(string('The error')),
+        code: nullable(integer('Status of the response; null without a response')),
+        error: nullable(string('Error message; null if the test arrived')),
       }),
-      'Of each destination; above, of the first that failed, or of the first',
+      'Per-destination result; top-level fields show the first failure, or the first destination',
     ),
   },
   'Result of the test',

@@ -34,23 +34,21 @@ const deliveriesAnswer = answer(
     count: integer(),
     data: array(
       object({
-        id: string('The same for all attempts; webhooks carry it as `webhook-id`'),
-        time: string('When it began, in the time zone of the service'),
-        time_utc: string('The same in UTC (RFC 3339)'),
-        channel: string('How it is sent: `webhook`, `mailto` and others'),
-        events: integer('Changes in it'),
+        id: string('Delivery ID, the same for all attempts; `webhook-id` of webhooks'),
+        time: string('Start of the delivery, in the time zone of the service'),
+        time_utc: string('Start of the delivery, in UTC (RFC 3339)'),
+        channel: string('Channel: `webhook`, `mailto` and others'),
+        events: integer('Number of changes'),
         state: string({
           enum: ['pending', 'delivered', 'failed'],
-          description: '`pending`: being tried. `failed`: given up',
+          description: '`pending`: in progress. `failed`: abandoned',
         }),
-        attempts: integer('Attempts so far'),
-        code: nullable(
-          integer('Status that the receiver answered to the last attempt; null without an answer'),
-        ),
-        milliseconds: nullable(integer('How long the last attempt took; null before it ended')),
+        attempts: integer('Number of attempts'),
+        code: nullable(integer('Status of the last response; null without a response')),
+        milliseconds: nullable(integer('Duration of the last attempt; null before it ended')),
         error: nullable(string('Error of the last attempt; null if it succeeded')),
-        replayable: bit('Whether its content is kept, so that it can be sent again'),
-        replaying: bit('Whether it waits to be sent again'),
+        replayable: bit('Whether the content is kept, so that the delivery can be sent again'),
+        replaying: bit('Whether a replay waits'),
       }),
     ),
   },
@@ -60,10 +58,10 @@ const deliveriesAnswer = answer(
 
 const replayAnswer = answer(
   {
-    id: string('Of the watch'),
-    delivery: string('Its id'),
+    id: string('Watch ID'),
+    delivery: string('Delivery ID'),
   },
-  'It will be sent',
+  'The delivery will be sent again',
   { id: 'q0Zl3vXW8b1k', delivery: SHOWN.id },
 )
 
@@ -83,14 +81,14 @@ export function watchDeliveryRoutes(
     scopes: ['read', 'write'],
     parameters: {
       ...which,
-      limit: integerParameter(`Deliveries in a page, ${DEFAULT_PAGE} unless given`, 1, MAX_PAGE),
-      cursor: text('Where the page starts: from the `Link` header of the one before', 100),
+      limit: integerParameter(`Deliveries per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE),
+      cursor: text('Cursor of the page, from the `Link` header of the previous one', 100),
     },
     document: {
-      summary: 'The deliveries of a watch',
+      summary: 'List deliveries of a watch',
       description:
-        `Of the last ${DELIVERIES_DAYS} days, at most ${MAX_DELIVERIES.toLocaleString('en')}, newest first. When there are ` +
-        'more than a page, the `Link` header carries the address of the next page.',
+        `Lists the deliveries of the last ${DELIVERIES_DAYS} days, at most ${MAX_DELIVERIES.toLocaleString('en')}, newest first. The \`Link\` ` +
+        'header has the address of the next page, if there is one.',
       answers: { 200: deliveriesAnswer, 404: watchGone },
     },
     async handle({ values, identity, request, reply }) {
@@ -113,7 +111,7 @@ export function watchDeliveryRoutes(
     parameters: {
       ...which,
       delivery: {
-        ...text('`id` of a delivery of the watch', 100),
+        ...text('Delivery ID', 100),
         required: true,
         example: 'msg_NkS9BzIM6vFRXZ5orBeP',
       },
@@ -121,8 +119,8 @@ export function watchDeliveryRoutes(
     document: {
       summary: 'Send a delivery again',
       description:
-        'With the same id and content, once, as soon as the limits of deliveries allow. Whether it arrived is in the list of ' +
-        'deliveries. One that is being retried is tried now.',
+        'Sends the delivery once more, with the same ID and content, as soon as the limits of deliveries allow. The list of ' +
+        'deliveries shows the result. A delivery that is being retried is tried now.',
       answers: {
         200: replayAnswer,
         404: problem(

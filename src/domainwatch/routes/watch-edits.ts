@@ -2,35 +2,21 @@ import { localDateTime } from '../../lib/dates.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
-import { integer, text, type Parameter, type Values } from '../../http/parameters.ts'
-import { readFilters } from '../filters.ts'
-import { MAX_ADDRESS_CHARACTERS } from '../outgoing/connect.ts'
 import { secretRotated, watchEdited } from '../schemas-watches.ts'
 import type { Subscriptions } from '../subscriptions.ts'
 import { domainErrors } from '../errors.ts'
 import { MAX_SHARED } from '../watches/edit-watch.ts'
 import { SECRETS_OVERLAP_HOURS } from '../watches/index.ts'
-import { serializeFilters, type watchFilters, type SavedFilters } from '../watches/watch-filters.ts'
 import {
-  digestHour,
-  splitTo,
+  editParameters,
+  watchEdit,
   watchGone,
   watchRefused,
   watchId,
-  watchParameters,
   WATCHES_PATH,
   which,
   shownOnce,
 } from './watch-parameters.ts'
-
-const parameters = {
-  ...which,
-  ...watchParameters,
-  url: text('Where webhooks are sent; empty for none', MAX_ADDRESS_CHARACTERS),
-  digest: digestHour('A time of day: one message per day then; empty for immediate messages', true),
-  atom: switched('Whether there is an Atom feed'),
-  paused: integer('Whether it is paused (1). Events during a pause are not delivered later', 0, 1),
-}
 
 export function watchEditRoutes(
   app: HttpServer,
@@ -43,7 +29,7 @@ export function watchEditRoutes(
     path: `${WATCHES_PATH}/update`,
     methods: ['POST'],
     scopes: ['write'],
-    parameters,
+    parameters: editParameters,
     document: {
       summary: 'Edit, pause or share a watch',
       description:
@@ -63,35 +49,8 @@ export function watchEditRoutes(
       },
     },
     async handle({ values, identity }) {
-      const {
-        id,
-        name,
-        changes,
-        url,
-        atom,
-        shared: isShared,
-        paused,
-        dns,
-        to,
-        language,
-        digest,
-        ...others
-      } = values
-      const { day, destinations } = splitTo(to)
-      const filters = { ...others, to: day }
-      const edited = await watches.edit(identity.accountId, watchId(id), {
-        name,
-        filters: newFilters(filters),
-        dns,
-        changes,
-        webhook: url === '' ? null : url,
-        hasAtomFeed: atom === false ? undefined : atom === true,
-        isShared: isShared === undefined ? undefined : isShared === 1,
-        isPaused: paused === undefined ? undefined : paused === 1,
-        to: destinations,
-        language,
-        digest: digest === '' ? null : digest,
-      })
+      const { id, ...given } = values
+      const edited = await watches.edit(identity.accountId, watchId(id), watchEdit(given))
       if (edited === undefined) throw domainErrors.watch_not_found()
       return shownOnce(watchId(id), edited, baseUrl)
     },
@@ -127,27 +86,4 @@ export function watchEditRoutes(
       }
     },
   })
-}
-
-/**
- * Returns undefined if the request has no filter. An empty `search` lets every record through and is not kept.
- * `dns` is not a filter, so it replaces none.
- */
-function newFilters(values: Omit<Values<typeof watchFilters>, 'dns'>): SavedFilters | undefined {
-  const given = { ...values, dns: undefined }
-  const saved = serializeFilters(given)
-  if (Object.keys(saved).length === 0) return undefined
-  readFilters(given)
-  const { search = '', ...others } = saved
-  return search === '' ? others : saved
-}
-
-/** A flag that `0` turns off. Absent, it changes nothing. */
-function switched(description: string): Parameter<true | 0> {
-  return {
-    required: false,
-    description: `${description} (flag: on when present; \`0\` for off)`,
-    schema: { type: 'string', 'x-flag': true },
-    parse: (given) => ({ value: given === '0' ? 0 : true }),
-  }
 }

@@ -3,12 +3,13 @@ import { domainErrors } from '../errors.ts'
 import { hasAtMostCharacters, isStorable } from '../../lib/text.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { badParameter } from '../../http/errors.ts'
-import { choice, flag, integer, text, type Parameter } from '../../http/parameters.ts'
+import { choice, flag, integer, text, type Parameter, type Values } from '../../http/parameters.ts'
 import { WATCH_CHOICES } from '../events/event.ts'
 import { LANGUAGES } from '../texts.ts'
 import { MAX_ADDRESS_CHARACTERS } from '../outgoing/connect.ts'
-import type { EditedWatch } from '../watches/edit-watch.ts'
-import { watchFilters } from '../watches/watch-filters.ts'
+import { readFilters } from '../filters.ts'
+import type { EditedWatch, WatchEdit } from '../watches/edit-watch.ts'
+import { serializeFilters, watchFilters, type SavedFilters } from '../watches/watch-filters.ts'
 import { MAX_DESTINATIONS, MAX_TO_CHARACTERS } from '../watches/destinations.ts'
 
 export const WATCHES_PATH = '/api/v1/domainwatch/watches'
@@ -17,7 +18,7 @@ export const MAX_WATCH_NAME_CHARACTERS = 100
 /** Selects a watch. */
 export const which = {
   id: {
-    ...text('Of a watch of the account, or of one that is shared', 100),
+    ...text('Watch ID, of the account or shared by another', 100),
     required: true,
     example: 'k3J9x0aQ_-Zb',
   },
@@ -26,7 +27,7 @@ export const which = {
 function watchName(): Parameter<string> {
   const takes = `debe ser un texto de 1 a ${MAX_WATCH_NAME_CHARACTERS} caracteres`
   return {
-    ...text('What to call it', MAX_WATCH_NAME_CHARACTERS),
+    ...text('Name of the watch', MAX_WATCH_NAME_CHARACTERS),
     schema: { type: 'string', minLength: 1, maxLength: MAX_WATCH_NAME_CHARACTERS },
     parse: (given) => {
       const value = given.trim()
@@ -40,16 +41,19 @@ function watchName(): Parameter<string> {
 export const watchParameters = {
   ...watchFilters,
   name: watchName(),
-  changes: choice('New matches, all changes of matching records, or changes of their DNS', WATCH_CHOICES),
-  url: text('Where webhooks are sent', MAX_ADDRESS_CHARACTERS),
+  changes: choice(
+    'Reported changes: new matches, all changes of matching records, or changes of their DNS',
+    WATCH_CHOICES,
+  ),
+  url: text('Webhook address', MAX_ADDRESS_CHARACTERS),
   to: text(
-    'Where messages are sent, separated by commas: `telegram:<chat id>`, `ntfy:<topic or URL>`, `discord:<webhook URL>`, ' +
+    'Message destinations, separated by commas: `telegram:<chat id>`, `ntfy:<topic or URL>`, `discord:<webhook URL>`, ' +
       `\`slack:<webhook URL>\`, \`mailto:<address>\`; ${MAX_DESTINATIONS} at most, the webhook included. A day or a date and time among them is the filter ` +
       'of this name',
     MAX_TO_CHARACTERS,
   ),
-  language: choice('Language of messages and feed', LANGUAGES),
-  digest: digestHour('A time of day: one message per day then, instead of immediate messages', false),
+  language: choice('Language of messages and Atom feed', LANGUAGES),
+  digest: digestHour('Time of day of a daily message, instead of immediate messages', false),
   atom: flag('Create an Atom feed'),
   shared: integer(
     'Whether the whole group sees the watch and edits its filters (1), or only its account (0)',
@@ -58,17 +62,56 @@ export const watchParameters = {
   ),
 }
 
-/** What clients give as `to`: the filter by date of registration of before, and destinations. */
-export interface GivenTo {
-  readonly day: string | undefined
-  readonly destinations: string | undefined
+/** What an edit takes. */
+export const editParameters = {
+  ...which,
+  ...watchParameters,
+  url: text('Webhook address; empty for none', MAX_ADDRESS_CHARACTERS),
+  digest: digestHour('Time of day of the one message of a day; empty for immediate messages', true),
+  atom: switched('Whether the watch has an Atom feed'),
+  paused: integer('Whether the watch is paused (1). Changes during a pause are not delivered later', 0, 1),
+}
+
+type GivenValues = Omit<Values<typeof editParameters>, 'id' | 'paused'> & {
+  readonly paused?: number | undefined
+}
+
+/**
+ * Returns the edit that a request asks for. A new watch is an edit of an empty one.
+ * @throws HttpError 400
+ */
+export function watchEdit(given: GivenValues): WatchEdit {
+  const { name, changes, url, to, atom, shared, paused, language, digest, dns, ...others } = given
+  const { day, destinations } = splitTo(to)
+  return {
+    name,
+    filters: givenFilters({ ...others, to: day, dns: undefined }),
+    dns,
+    changes,
+    webhook: url === '' ? null : url,
+    hasAtomFeed: atom === false ? undefined : atom === true,
+    isShared: shared === undefined ? undefined : shared === 1,
+    isPaused: paused === undefined ? undefined : paused === 1,
+    to: destinations,
+    language,
+    digest: digest === '' ? null : digest,
+  }
+}
+
+/** Returns undefined if the request has no filter. An empty `search` lets every record through and is not kept. */
+function givenFilters(given: Values<typeof watchFilters>): SavedFilters | undefined {
+  const saved = serializeFilters(given)
+  if (Object.keys(saved).length === 0) return undefined
+  readFilters(given)
+  const { search = '', ...others } = saved
+  return search === '' ? others : saved
 }
 
 /**
  * Separates the date in `to`, the filter of that name, from the destinations.
  * @throws HttpError 400
  */
-export function splitTo(to: string | undefined): GivenTo {
+function splitTo(to: string | undefined) {
   if (to === undefined) return { day: undefined, destinations: undefined }
   const entries = to.split(',').map((entry) => entry.trim())
   const [day, ...more] = entries.filter((entry) => DAY.test(entry))
@@ -82,13 +125,23 @@ const DAY = /^\d{4}-/
 const TAKES_DAY = 'debe ser un día (YYYY-MM-DD) o una fecha y hora (YYYY-MM-DD HH:MM:SS) que existan'
 
 /** HH:MM, or empty if `takesNone`. */
-export function digestHour(description: string, takesNone: boolean): Parameter<string> {
+function digestHour(description: string, takesNone: boolean): Parameter<string> {
   const pattern = takesNone ? /^(([01]\d|2[0-3]):[0-5]\d)?$/ : /^([01]\d|2[0-3]):[0-5]\d$/
   return {
     required: false,
     description,
     schema: { type: 'string', pattern: pattern.source },
     parse: (given) => (pattern.test(given) ? { value: given } : { takes: 'debe ser una hora (HH:MM)' }),
+  }
+}
+
+/** A flag that `0` turns off. Absent, it changes nothing. */
+function switched(description: string): Parameter<true | 0> {
+  return {
+    required: false,
+    description: `${description} (flag: on when present; \`0\` for off)`,
+    schema: { type: 'string', 'x-flag': true },
+    parse: (given) => ({ value: given === '0' ? 0 : true }),
   }
 }
 

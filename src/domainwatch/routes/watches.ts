@@ -3,14 +3,12 @@ import { missingParameter } from '../../http/errors.ts'
 import { tooManyRequests } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem, string } from '../../http/openapi/json-schema.ts'
-import { readFilters } from '../filters.ts'
 import type { Subscriptions } from '../subscriptions.ts'
 import { testAnswer, watchesAnswer, watchAnswer, watchMade } from '../schemas-watches.ts'
-import { serializeFilters } from '../watches/watch-filters.ts'
 import { domainErrors } from '../errors.ts'
 import { MAX_WATCHES, type Watches } from '../watches/index.ts'
 import {
-  splitTo,
+  watchEdit,
   watchGone,
   watchRefused,
   watchId,
@@ -45,8 +43,8 @@ export function watchesRoutes(
     document: {
       summary: 'Create a watch',
       description:
-        'Saves filters, and notifies of new matches by webhook (Standard Webhooks), by messages to people, by an Atom feed ' +
-        'with an address of its own, or several of these. The secret and the address of the feed are shown this once.',
+        'Saves filters, and notifies of new matches by webhook (Standard Webhooks), messages to people, an Atom feed, or several ' +
+        'of these. The secret and the address of the Atom feed are returned only in this response.',
       answers: {
         200: watchMade,
         400: watchRefused,
@@ -59,24 +57,8 @@ export function watchesRoutes(
       },
     },
     async handle({ values, identity }) {
-      const { name, changes, url, to, atom, shared: isShared, language, digest, dns, ...others } = values
-      if (name === undefined) throw missingParameter('name')
-      const { day, destinations } = splitTo(to)
-      const filters = { ...others, to: day, dns: undefined }
-      readFilters(filters)
-      const made = await watches.create(identity.accountId, {
-        name,
-        filters: serializeFilters(filters),
-        dns,
-        changes,
-        webhook: url,
-        hasAtomFeed: atom,
-        isShared: isShared === 1,
-        isPaused: false,
-        to: destinations,
-        language,
-        digest,
-      })
+      if (values.name === undefined) throw missingParameter('name')
+      const made = await watches.create(identity.accountId, watchEdit(values))
       return shownOnce(made.id, made, baseUrl)
     },
   })
@@ -87,7 +69,7 @@ export function watchesRoutes(
     scopes: ['read', 'write'],
     parameters: {},
     document: {
-      summary: "The account's watches, and those that others share",
+      summary: 'List watches of the account, and those that others share',
       answers: { 200: watchesAnswer },
     },
     async handle({ identity }) {
@@ -103,7 +85,7 @@ export function watchesRoutes(
     parameters: which,
     document: {
       summary: 'Delete a watch',
-      description: 'Its webhooks stop and its feed is removed.',
+      description: 'Also deletes the Atom feed and the deliveries of the watch.',
       answers: {
         200: watchAnswer,
         403: problem('Another account shares the watch', domainErrors.owner_only()),
@@ -126,8 +108,8 @@ export function watchesRoutes(
     document: {
       summary: 'Send a test to the destinations of a watch',
       description:
-        'Waits for their answers, at most 25 s. Deliveries to a destination that was given up resume if its test arrives. ' +
-        'Ten tests of an account and twenty to a host pass, then ten and twenty a minute.',
+        'Waits up to 25 s for the responses. Abandoned deliveries to a destination resume if its test arrives. An account can send ' +
+        'ten tests, then ten a minute; a host gets twenty tests, then twenty a minute.',
       answers: {
         200: testAnswer,
         404: watchGone,
@@ -155,16 +137,19 @@ export function watchAtomRoute(app: HttpServer, watches: Watches, baseUrl: () =>
       schema: {
         tags: ['domainwatch'],
         operationId: 'get-watch-feed',
-        summary: 'The Atom feed of a watch',
-        description: 'No key: the address is the secret. It stops working when the watch is deleted.',
+        summary: 'Read the Atom feed of a watch',
+        description:
+          'Needs no key, because the address is secret. It stops working when the watch is deleted.',
         params: {
           type: 'object',
-          properties: { token: string('From the answer that created the watch') },
+          properties: {
+            token: string('Secret part of the address that was returned when the Atom feed was created'),
+          },
         },
         response: {
-          200: { description: 'The feed', content: { [ATOM_TYPE]: { schema: string() } } },
-          304: { description: 'The feed has not changed', type: 'null' },
-          404: problem('No such feed', domainErrors.watch_not_found()),
+          200: { description: 'Atom feed', content: { [ATOM_TYPE]: { schema: string() } } },
+          304: { description: 'Not modified', type: 'null' },
+          404: problem('No such Atom feed', domainErrors.watch_not_found()),
         },
       },
     },
