@@ -60,7 +60,7 @@ export const recordsAfter = (after: string, count: number) => sql<Omit<FilteredR
 
 /** Records that the account added domains now. Last in a transaction, since it blocks others of the account. */
 export const noteAdd = (account: string, now: number) => sql`
-  INSERT INTO feeds (account_id, added_at) SELECT id, CAST(${now} AS BIGINT) FROM accounts WHERE name = ${account}
+  INSERT INTO last_adds (account_id, added_at) SELECT id, CAST(${now} AS BIGINT) FROM accounts WHERE name = ${account}
   ON CONFLICT (account_id) DO UPDATE SET added_at = excluded.added_at`
 
 /** Which of these names have a record. */

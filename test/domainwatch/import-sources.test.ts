@@ -65,14 +65,14 @@ test('a database error is reported in one line for all files', async () => {
   const [first, second] = [join(folder.path, 'uno.csv'), join(folder.path, 'dos.csv')]
   await writeFile(first, registrations(3))
   await writeFile(second, registrations(3))
-  await service.sql('ALTER TABLE feeds RENAME TO feeds_elsewhere')
+  await service.sql('ALTER TABLE last_adds RENAME TO elsewhere')
   const { code, stdout, stderr } = await catalejo(['import', ...on(service), first, second])
   assert.deepEqual([code, stdout], [1, ''])
   const messages = messagesIn(stderr)
   assert.equal(messages.length, 1, stderr)
   assert.match(
     messages[0] ?? '',
-    /uno\.csv: not all of it was stored, run the command again to continue: .*\bfeeds\b/,
+    /uno\.csv: not all of it was stored, run the command again to continue: .*\blast_adds\b/,
   )
 })
 

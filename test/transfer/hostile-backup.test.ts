@@ -100,8 +100,8 @@ suite('backups edited by an attacker', { timeout: 400_000 }, () => {
     }))
 
   const EDITS: readonly (readonly [string, (text: string) => string])[] = [
-    ['a table that is none of ours', (text) => text.replace('"name":"feeds"', '"name":"moves"')],
-    ['a table twice', (text) => text.replace('"name":"feeds"', '"name":"keys"')],
+    ['a table that is none of ours', (text) => text.replace('"name":"last_adds"', '"name":"moves"')],
+    ['a table twice', (text) => text.replace('"name":"last_adds"', '"name":"keys"')],
     ['a column that is none', (text) => text.replace('"added_at":"integer"', '"rowid":"integer"')],
     ['another key', (text) => text.replace('"key":["account_id"]', '"key":["added_at"]')],
     [

@@ -17,6 +17,7 @@ const HASHES = [
   { version: 23, sqlite: 'ab6a2329112e153e', postgres: 'a544d41cffd33573' },
   { version: 24, sqlite: 'dd33e43d21e3d2a9', postgres: 'df8ba7cd9c9607e5' },
   { version: 25, sqlite: '5e5b027bf74d1ae7', postgres: 'b5d33c8185fe5876' },
+  { version: 26, sqlite: '24a1940055bb813d', postgres: '951fcb25376647c3' },
 ]
 
 test('no released migration has changed', () => {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import pg from 'pg'
+import { lastAdds } from '../../src/domainwatch/stats/queries.ts'
 import type { Database } from '../../src/storage/database/database.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { openSqlite } from '../../src/storage/database/sqlite/open.ts'
@@ -57,6 +58,14 @@ async function postgresNode(url: string): Promise<OldNode> {
     },
     close: () => client.end(),
   }
+}
+
+/** How an old node notes when an account last added records. */
+const noteAdd = (at: number): Statement => {
+  const statement =
+    `INSERT INTO feeds (account_id, added_at) SELECT id, ${at} FROM accounts WHERE name = 'grupo' ` +
+    'ON CONFLICT (account_id) DO UPDATE SET added_at = excluded.added_at'
+  return { sqlite: statement, postgres: statement, values: [] }
 }
 
 /** An old node keeps writing while a node of this version follows. */
@@ -123,6 +132,9 @@ describe('old nodes on the new schema', { timeout: 300_000 }, () => {
         const old = await postgresNode(database.url)
         try {
           await assertOverlap(old, await statementsOf(version), node)
+          for (const at of [1, 2]) await old.run(noteAdd(at))
+          const adds = await node.all(lastAdds())
+          assert.deepEqual(adds.find(({ account }) => account === 'grupo')?.added_at, 2)
         } finally {
           await Promise.all([old.close(), node.close()])
           await database.drop()

@@ -11,6 +11,7 @@ import { claimsInPlace } from './022-claims-in-place.ts'
 import { mailRecipients } from './023-mail-recipients.ts'
 import { backupRuns } from './024-backup-runs.ts'
 import { registryLists } from './025-registry-lists.ts'
+import { lastAdds } from './026-last-adds.ts'
 
 /** One step of the schema. A released step never changes. */
 export interface Migration {
@@ -39,6 +40,7 @@ export const migrations: readonly Migration[] = [
   mailRecipients,
   backupRuns,
   registryLists,
+  lastAdds,
 ]
 
 /** The version of the schema that this program works with. */
