@@ -40,6 +40,8 @@ beforeEach(async () => {
     return record(name, { status: 0, date_reg })
   })
   await stored(service, freed, { encoding: 'json' })
+  // An account holds 100 names at most: those of the test before would be among them.
+  await call(service, '/api/v1/domainwatch/queue', { method: 'DELETE', query: { api: service.domainKey } })
 })
 
 const open = (key = service.domainKey, visit: Visit = {}) =>
