@@ -1,22 +1,12 @@
-/**
- * Texts of one part of the console in both languages. Spanish is the first: its keys are the ones there are, and English
- * must have each of them and no other.
- */
-export function inBoth<const Spanish extends Readonly<Record<string, string>>>(
-  es: Spanish,
-  en: Readonly<Record<keyof NoInfer<Spanish>, string>>,
-) {
-  return { es, en }
+/** Texts of a part of the console by their keys, in Spanish and in English. */
+export type Texts = Readonly<Record<string, readonly [es: string, en: string]>>
+
+const loaded: Record<string, readonly [es: string, en: string]> = {}
+
+/** Adds the texts of a part. Parts that only one screen needs are loaded with that screen. */
+export function addTexts(part: Texts): void {
+  Object.assign(loaded, part)
 }
 
-type Texts = Partial<Record<string, string>>
-
-/** All texts loaded so far, by language. */
-export const es: Texts = {}
-export const en: Texts = {}
-
-/** Adds the texts of one part. Parts that only one screen needs are loaded with that screen. */
-export function addTexts(part: { readonly es: Texts; readonly en: Texts }): void {
-  Object.assign(es, part.es)
-  Object.assign(en, part.en)
-}
+/** All texts loaded so far. */
+export const allTexts = (): Texts => loaded

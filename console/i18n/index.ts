@@ -3,13 +3,12 @@ import { createStore } from '../base/store.ts'
 import { TIME_ZONE } from '../base/server.ts'
 import { preferredLanguage, type Language } from './preferred.ts'
 import type { TextKey } from './texts.ts'
-import { en, es } from './dictionary.ts'
+import { allTexts } from './dictionary.ts'
 import './texts.ts'
 
 export type { Language, TextKey }
 
 const PLACE = 'catalejo.language'
-const TEXTS = { es, en }
 const LOCALES: Readonly<Record<Language, string>> = { es: 'es-CL', en: 'en-GB' }
 
 /** The language chosen by the user, or the browser's. The page is rendered again when it changes. */
@@ -27,7 +26,8 @@ type Values = Readonly<Record<string, string | number>>
 
 /** A text of the console, with its `{places}` filled. */
 export function t(key: TextKey, values: Values = {}): string {
-  return (TEXTS[language.get()][key] ?? key).replace(/\{(\w+)\}/g, (_, name: string) => {
+  const [es, en] = allTexts()[key] ?? [key, key]
+  return (language.get() === 'es' ? es : en).replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name]
     return typeof value === 'number' ? count(value) : (value ?? '')
   })

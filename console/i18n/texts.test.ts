@@ -1,45 +1,38 @@
 import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { en, es } from './dictionary.ts'
-import { PARTS } from './texts.ts'
-import { adding } from './texts/adding.ts'
-import { stats } from './texts/stats.ts'
-import { home } from './texts/home.ts'
-import { images } from './texts/images.ts'
-import { importing } from './texts/importing.ts'
-import { admin } from './texts/admin.ts'
-import { palette } from './texts/palette.ts'
-import { sheet } from './texts/sheet.ts'
-import { shortcuts } from './texts/shortcuts.ts'
-import { signIn } from './texts/sign-in.ts'
-import { triage } from './texts/triage.ts'
-import { usage } from './texts/usage.ts'
-import { watches } from './texts/watches.ts'
+import { allTexts, type Texts } from './dictionary.ts'
+import './texts.ts'
 
-const placesIn = (text: string | undefined) => (text?.match(/\{\w+\}/g) ?? []).toSorted()
+const placesIn = (text: string) => (text.match(/\{\w+\}/g) ?? []).toSorted()
+const folder = new URL('..', import.meta.url).pathname
 
-test('both languages have the same texts with the same placeholders, each in one part only', () => {
-  const later = [
-    adding,
-    stats,
-    home,
-    images,
-    importing,
-    admin,
-    palette,
-    sheet,
-    shortcuts,
-    signIn,
-    triage,
-    usage,
-  ]
-  const keys = [...PARTS, ...later, watches].flatMap((part) => Object.keys(part.es))
-  assert.deepEqual(keys.toSorted(), [...new Set(keys)].toSorted())
-  assert.deepEqual(keys.toSorted(), Object.keys(es).toSorted())
-  assert.deepEqual(Object.keys(en).toSorted(), Object.keys(es).toSorted())
-  const english = new Map(Object.entries(en))
-  for (const [key, text] of Object.entries(es)) {
-    assert.notEqual(text.trim(), '', key)
-    assert.deepEqual(placesIn(english.get(key)), placesIn(text), key)
+test('both languages have the same placeholders, and each key is in one part only', async () => {
+  const parts: Texts[] = []
+  for (const file of globSync('i18n/texts/*.ts', { cwd: folder })) {
+    const module: Readonly<Record<string, Texts>> = await import(`${folder}${file}`)
+    parts.push(...Object.values(module))
   }
+  const keys = parts.flatMap((part) => Object.keys(part))
+  assert.ok(keys.length > 800)
+  assert.deepEqual(keys.toSorted(), Object.keys(allTexts()).toSorted())
+  for (const [key, [es, en]] of Object.entries(allTexts())) {
+    assert.notEqual(es.trim(), '', key)
+    assert.deepEqual(placesIn(en), placesIn(es), key)
+  }
+})
+
+test('each text is used', () => {
+  const sources = globSync('{api,base,design,features,shell}/**/*.{ts,tsx}', { cwd: folder }).map((file) =>
+    readFileSync(`${folder}${file}`, 'utf8'),
+  )
+  const source = sources.join('\n')
+  const unused = Object.keys(allTexts()).filter((key) => {
+    const stem = key.replace(/\.(one|other)$/, '')
+    // As a whole, or as a template that its first words begin.
+    const stems = stem.split('.').map((_, i, words) => `\`${words.slice(0, i + 1).join('.')}.\${`)
+    const uses = [`'${key}'`, `"${key}"`, `'${stem}'`, `\`${stem}`, ...stems]
+    return !uses.some((use) => source.includes(use))
+  })
+  assert.deepEqual(unused, [])
 })

@@ -25,7 +25,7 @@ import type { watches } from './texts/watches.ts'
  */
 export const PARTS = [app, columns, domains, filters, query, views] as const
 
-type KeyOf<Part extends { readonly es: object }> = Part extends unknown ? keyof Part['es'] : never
+type KeyOf<Part> = Part extends unknown ? keyof Part : never
 
 export type TextKey = KeyOf<
   | (typeof PARTS)[number]

@@ -1,33 +1,18 @@
-import { addTexts, inBoth } from '../dictionary.ts'
+import { addTexts, type Texts } from '../dictionary.ts'
 
 /** The list of the command palette. */
-export const palette = inBoth(
-  {
-    'palette.names': 'Nombres',
-    'palette.actions': 'En esta pantalla',
-    'palette.screens': 'Pantallas',
-    'palette.choices': 'Preferencias',
-    'palette.theme': 'Apariencia: {theme}',
-    'palette.language': 'Idioma: English',
-    'palette.search': 'Buscar «{text}» en Dominios',
-    'palette.asking': 'Buscando nombres…',
-    'palette.found.one': '{n} resultado',
-    'palette.found.other': '{n} resultados',
-    'palette.nothing': 'Nada coincide',
-  },
-  {
-    'palette.names': 'Names',
-    'palette.actions': 'On this screen',
-    'palette.screens': 'Screens',
-    'palette.choices': 'Preferences',
-    'palette.theme': 'Theme: {theme}',
-    'palette.language': 'Language: español',
-    'palette.search': 'Search for “{text}” in Domains',
-    'palette.asking': 'Searching for names…',
-    'palette.found.one': '{n} result',
-    'palette.found.other': '{n} results',
-    'palette.nothing': 'Nothing matches',
-  },
-)
+export const palette = {
+  'palette.names': ['Nombres', 'Names'],
+  'palette.actions': ['En esta pantalla', 'On this screen'],
+  'palette.screens': ['Pantallas', 'Screens'],
+  'palette.choices': ['Preferencias', 'Preferences'],
+  'palette.theme': ['Apariencia: {theme}', 'Theme: {theme}'],
+  'palette.language': ['Idioma: English', 'Language: español'],
+  'palette.search': ['Buscar «{text}» en Dominios', 'Search for “{text}” in Domains'],
+  'palette.asking': ['Buscando nombres…', 'Searching for names…'],
+  'palette.found.one': ['{n} resultado', '{n} result'],
+  'palette.found.other': ['{n} resultados', '{n} results'],
+  'palette.nothing': ['Nada coincide', 'Nothing matches'],
+} as const satisfies Texts
 
 addTexts(palette)

@@ -1,27 +1,15 @@
-import { addTexts, inBoth } from '../dictionary.ts'
+import { addTexts, type Texts } from '../dictionary.ts'
 
 /** Storage used by images. */
-export const usage = inBoth(
-  {
-    'usage.perDay': 'Subidas por día (UTC)',
-    'usage.images': 'imágenes',
-    'usage.kinds': 'Tipos',
-    'usage.average': 'Tamaño medio',
-    'usage.share': 'Proporción del espacio',
-    'usage.percent': '{n} %',
-    'usage.of': 'de {max}',
-    'usage.noBound': 'Sin límite',
-  },
-  {
-    'usage.perDay': 'Uploads per day (UTC)',
-    'usage.images': 'images',
-    'usage.kinds': 'Types',
-    'usage.average': 'Average size',
-    'usage.share': 'Share of storage',
-    'usage.percent': '{n}%',
-    'usage.of': 'of {max}',
-    'usage.noBound': 'No limit',
-  },
-)
+export const usage = {
+  'usage.perDay': ['Subidas por día (UTC)', 'Uploads per day (UTC)'],
+  'usage.images': ['imágenes', 'images'],
+  'usage.kinds': ['Tipos', 'Types'],
+  'usage.average': ['Tamaño medio', 'Average size'],
+  'usage.share': ['Proporción del espacio', 'Share of storage'],
+  'usage.percent': ['{n} %', '{n}%'],
+  'usage.of': ['de {max}', 'of {max}'],
+  'usage.noBound': ['Sin límite', 'No limit'],
+} as const satisfies Texts
 
 addTexts(usage)
