@@ -135,7 +135,7 @@ async function faults(workspace: Workspace): Promise<void> {
         `slowest ${Math.round(slowest)} ms\n`,
     )
     assert.equal(counts.wrong, 0)
-    await resolver.close()
+    resolver.close()
   }
   silent.close()
 }

@@ -81,7 +81,7 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
       })
     : recordResolver
   const resolvers = [...new Set([resolver, recordResolver])]
-  for (const one of resolvers) opening.defer(() => one.close())
+  opening.defer(() => resolvers.forEach((one) => one.close()))
   const staging = await Staging.open(join(data, 'staging'), {
     flush: config.blobsUrl === undefined,
     onFault: (fault) => health.imagesFailed(fault),

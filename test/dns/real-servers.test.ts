@@ -30,7 +30,7 @@ suite('against nsd and unbound', { skip: 'skipped' in servers ? servers.skipped 
     parent = resolverAt(servers.authoritative, { role: 'parent' })
   })
   after(async () => {
-    await Promise.all([recursive.close(), registry.close(), parent.close()])
+    for (const resolver of [recursive, registry, parent]) resolver.close()
     await servers.stop()
   })
 

@@ -91,7 +91,7 @@ test('a response to another type is ignored, and the right one is accepted', asy
 test('close ends look-ups of every type', async (t) => {
   const { resolver } = await setUp(t, [() => 'silence'])
   const pending = resolver.records('mudo.cl', 'mx')
-  await resolver.close()
+  resolver.close()
   assert.deepEqual(await pending, { kind: 'failed' })
   assert.deepEqual(await resolver.records('otro.cl', 'mx'), { kind: 'failed' })
 })

@@ -25,7 +25,7 @@ export async function setUp(
     ...options,
   })
   t.after(async () => {
-    await resolver.close()
+    resolver.close()
     await Promise.all(servers.map((server) => server.stop()))
   })
   return { resolver, servers }

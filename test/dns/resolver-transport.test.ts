@@ -74,15 +74,33 @@ test('an answer from another address or port is ignored', async (t) => {
   assert.deepEqual(await resolver.nameServers('registrado.cl'), found)
 })
 
-test('ids vary, and the source port is replaced after 256 queries', async (t) => {
-  const { resolver, servers } = await setUp(t, [find])
-  for (let i = 0; i < 600; i += 100) {
+test('while queries are in flight, up to 256 share a source port; ids vary', async (t) => {
+  const { promise: gate, resolve: open } = Promise.withResolvers<undefined>()
+  const { resolver, servers } = await setUp(t, [
+    async (asked) => {
+      if (asked.name === 'lento.cl') await gate
+      return find(asked)
+    },
+  ])
+  const slow = resolver.nameServers('lento.cl')
+  for (let i = 0; i < 600; i += 100)
     await Promise.all(Array.from({ length: 100 }, (_, j) => resolver.nameServers(`d${i + j}.cl`)))
-  }
+  open(undefined)
+  assert.deepEqual(await slow, found)
   const queries = servers[0]?.queries ?? []
-  assert.equal(queries.length, 600)
+  assert.equal(queries.length, 601)
   assert.ok(new Set(queries.map(({ id }) => id)).size > 570)
-  assert.equal(new Set(queries.map(({ port }) => port)).size, 3)
+  const counts = Map.groupBy(queries, ({ port }) => port)
+  assert.equal(Math.max(...[...counts.values()].map(({ length }) => length)), 256)
+})
+
+test('a query after all others were answered has another source port', async (t) => {
+  const { resolver, servers } = await setUp(t, [find])
+  for (let i = 0; i < 20; i++) await resolver.nameServers(`d${i}.cl`)
+  const ports = servers[0]?.queries.map(({ port }) => port) ?? []
+  assert.equal(ports.length, 20)
+  // The system may give a port again.
+  assert.ok(new Set(ports).size > 15)
 })
 
 test('an error without the question is an immediate failure', async (t) => {

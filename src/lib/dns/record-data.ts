@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6, SocketAddress } from 'node:net'
-import type { Answer as PacketRecord } from 'dns-packet'
+import type { Answer as PacketRecord, SoaData } from 'dns-packet'
 
 /** The record types that can be queried, as `dns-packet` names them. */
 export const RECORD_TYPES = {
@@ -23,24 +23,14 @@ export interface MxRecord {
   readonly exchange: string
 }
 
-export interface SoaRecord {
-  readonly mname: string
-  readonly rname: string
-  readonly serial: number
-  readonly refresh: number
-  readonly retry: number
-  readonly expire: number
-  readonly minimum: number
-}
-
-export interface CaaRecord {
+interface CaaRecord {
   readonly flags: number
   readonly tag: string
   readonly value: string
 }
 
 /** The RDATA of a record: the text of an A, AAAA or TXT record, or the fields of an MX, SOA or CAA record. */
-export type RecordValue = string | MxRecord | SoaRecord | CaaRecord
+export type RecordValue = string | MxRecord | SoaData | CaaRecord
 
 /** CAA tags are letters and digits (RFC 8659, section 4.1). */
 const CAA_TAG = /^[a-z0-9]+$/
@@ -58,10 +48,12 @@ export function readRecordData(record: PacketRecord): RecordValue | undefined {
     }
     case 'TXT':
       return joinStrings([record.data].flat())
-    case 'SOA': {
-      const { mname, rname, serial = 0, refresh = 0, retry = 0, expire = 0, minimum = 0 } = record.data
-      return { mname: toHostName(mname), rname: toHostName(rname), serial, refresh, retry, expire, minimum }
-    }
+    case 'SOA':
+      return {
+        ...record.data,
+        mname: toHostName(record.data.mname),
+        rname: toHostName(record.data.rname),
+      }
     case 'CAA': {
       const { flags = 0, tag, value } = record.data
       return CAA_TAG.test(tag.toLowerCase()) ? { flags, tag: tag.toLowerCase(), value } : undefined

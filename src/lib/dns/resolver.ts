@@ -53,7 +53,7 @@ export class Resolver {
   #misses = 0
   /** Counts the look-ups, whose servers take turns. */
   #turn = 0
-  #closing: Promise<void> | undefined
+  #isClosed = false
 
   constructor(options: ResolverOptions) {
     this.#options = {
@@ -93,7 +93,7 @@ export class Resolver {
   resolve(name: string, type: QueryType, client = ''): CachedAnswer | Promise<CachedAnswer> {
     const { cache, maxInFlight, now, role } = this.#options
     const key = `${type} ${name}`
-    if (this.#closing !== undefined) return this.#cacheable(key, FAILED_LOOKUP)
+    if (this.#isClosed) return this.#cacheable(key, FAILED_LOOKUP)
     const cached = cache.get(key)
     if (cached !== undefined && now() < cached.expires) {
       this.#hits++
@@ -117,9 +117,9 @@ export class Resolver {
   }
 
   /** Ends look-ups in flight, and later ones, as `failed`. Afterwards no socket and no timer is open. */
-  close(): Promise<void> {
-    this.#closing ??= this.#shutDown()
-    return this.#closing
+  close(): void {
+    this.#isClosed = true
+    for (const lookup of this.#lookups) lookup.abort()
   }
 
   async #lookUp(key: string, query: Query, client: string): Promise<CachedAnswer> {
@@ -132,7 +132,7 @@ export class Resolver {
         : this.#query(query, servers, deadlineMs)),
     )
     this.#inFlight.delete(key)
-    if (this.#closing === undefined && cached.expires > now()) cache.set(key, cached, client)
+    if (!this.#isClosed && cached.expires > now()) cache.set(key, cached, client)
     return cached
   }
 
@@ -150,7 +150,7 @@ export class Resolver {
 
   async #query(query: Query, servers: readonly Server[], deadlineMs: number): Promise<LookupResult> {
     const { retryMs, now, role } = this.#options
-    if (this.#closing !== undefined || servers.length === 0) return FAILED_LOOKUP
+    if (this.#isClosed || servers.length === 0) return FAILED_LOOKUP
     const order = orderServers(servers, role === 'parent' ? this.#turn++ % servers.length : 0)
     const lookup = new Lookup(query, order, { deadlineMs, retryMs, now })
     this.#lookups.add(lookup)
@@ -163,13 +163,5 @@ export class Resolver {
     const { now } = this.#options
     const lifetimeMs = 1_000 * getLifetime(answer, ttl, this.#options)
     return { answer, bytes: estimateBytes(key, answer), expires: now() + lifetimeMs }
-  }
-
-  async #shutDown(): Promise<void> {
-    for (const lookup of this.#lookups) lookup.abort()
-    const servers = this.#servers
-    await (servers instanceof ZoneServers
-      ? servers.close()
-      : Promise.all(servers.map((server) => server.close())))
   }
 }

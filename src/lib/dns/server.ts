@@ -26,7 +26,7 @@ export class Server {
    * @returns a function that cancels the query
    */
   ask(query: Query, settle: (reply: FinalReply) => void): () => void {
-    if (this.#socket === undefined || this.#socket.isRetired) this.#socket = new UdpSocket(this.#address)
+    if (this.#socket?.isOpen !== true) this.#socket = new UdpSocket(this.#address)
     let cancel = this.#socket.send(query, (reply) => {
       this.#heard(reply)
       if (reply.kind === 'truncated') cancel = queryOverTcp(this.#address, query, settle)
@@ -46,15 +46,6 @@ export class Server {
   /** Notes that a query sent at this time got no answer. One name may just be slow, if others were answered since. */
   silentSince(sentAt: number): void {
     if (this.#lastHeard < sentAt) this.#deadUntil = this.#now() + DEAD_MS
-  }
-
-  /** Closes the socket when its queries have ended. */
-  retire(): void {
-    this.#socket?.retire()
-  }
-
-  close(): Promise<void> {
-    return this.#socket?.close() ?? Promise.resolve()
   }
 
   #heard({ kind }: ServerReply): void {

@@ -8,8 +8,6 @@ import type { ServerAddress } from './servers.ts'
 const QUERIES_PER_SOCKET = 256
 /** The kernel gives what it allows. */
 const RECEIVE_BUFFER_BYTES = 2 ** 20
-/** An idle port is given up after this time, so that probing cannot find one while it is in use. */
-const MAX_AGE_MS = 10_000
 
 /** The outcome of a query to one server: its reply, or that it is unreachable. */
 export type ServerReply = Exclude<Reply, { kind: 'mismatch' }> | { readonly kind: 'unreachable' }
@@ -23,19 +21,16 @@ interface PendingQuery {
 }
 
 /**
- * One UDP socket, connected to one server: the kernel drops datagrams from anywhere else and reports ICMP errors. It sends 256
- * queries with random ids, and closes when they have ended.
+ * One UDP socket, connected to one server: the kernel drops datagrams from anywhere else and reports ICMP errors. It sends at most
+ * 256 queries with random ids, and closes as soon as none is in flight, so that probing finds no port while it is in use.
  */
 export class UdpSocket {
   readonly #server: ServerAddress
   readonly #socket: Socket
   readonly #pending = new Map<number, PendingQuery>()
-  readonly #expiry: NodeJS.Timeout
-  readonly #closed = Promise.withResolvers<void>()
   #sent = 0
   #isConnected = false
-  #isRetired = false
-  #isClosing = false
+  #isClosed = false
 
   constructor(server: ServerAddress) {
     this.#server = server
@@ -45,18 +40,16 @@ export class UdpSocket {
     })
     // The timer of a look-up keeps the process alive while there is something to wait for; an idle socket must not.
     this.#socket.unref()
-    this.#socket.once('close', () => this.#closed.resolve())
     this.#socket.on('message', (message, source) => this.#receive(message, source))
     this.#socket.on('error', () => this.#fail())
     // Not the callback of connect(), which would receive errors instead of the listener above.
     this.#socket.once('connect', () => this.#flush())
     this.#socket.connect(server.port, server.address)
-    this.#expiry = setTimeout(() => this.retire(), MAX_AGE_MS).unref()
   }
 
-  /** Whether it sends no more queries. Those in flight still get their answers. */
-  get isRetired(): boolean {
-    return this.#isRetired
+  /** Whether it takes further queries. Those in flight get their answers in any case. */
+  get isOpen(): boolean {
+    return !this.#isClosed && this.#sent < QUERIES_PER_SOCKET
   }
 
   /**
@@ -69,27 +62,10 @@ export class UdpSocket {
     const pending = { query, settle }
     this.#pending.set(id, pending)
     if (this.#isConnected) this.#write(id, query)
-    if (++this.#sent === QUERIES_PER_SOCKET) this.retire()
+    this.#sent++
     return () => {
       if (this.#pending.get(id) === pending) this.#remove(id)
     }
-  }
-
-  retire(): void {
-    this.#isRetired = true
-    if (this.#pending.size === 0) void this.close()
-  }
-
-  /** Drops the queries in flight. */
-  close(): Promise<void> {
-    this.#isRetired = true
-    this.#pending.clear()
-    if (!this.#isClosing) {
-      this.#isClosing = true
-      clearTimeout(this.#expiry)
-      this.#socket.close()
-    }
-    return this.#closed.promise
   }
 
   #flush(): void {
@@ -121,12 +97,18 @@ export class UdpSocket {
   /** An error of a connected socket, usually ICMP "port unreachable", concerns all queries sent from it. */
   #fail(): void {
     const failed = [...this.#pending.values()]
-    void this.close()
+    this.#pending.clear()
+    this.#close()
     for (const { settle } of failed) settle({ kind: 'unreachable' })
   }
 
   #remove(id: number): void {
     this.#pending.delete(id)
-    if (this.#isRetired && this.#pending.size === 0) void this.close()
+    if (this.#pending.size === 0) this.#close()
+  }
+
+  #close(): void {
+    if (!this.#isClosed) this.#socket.close()
+    this.#isClosed = true
   }
 }

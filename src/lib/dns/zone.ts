@@ -38,10 +38,6 @@ export class ZoneServers {
     return this.#servers.length === 0 && this.#search !== undefined ? this.#search : this.#servers
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.#servers.map((server) => server.close()))
-  }
-
   async #find(): Promise<readonly Server[]> {
     const { addresses, expires } = await this.#findAddresses()
     this.#search = undefined
@@ -49,7 +45,6 @@ export class ZoneServers {
     const text = addresses.map(formatServer).join()
     // Servers that cannot be found again are used on.
     if (addresses.length > 0 && text !== this.#addresses) {
-      for (const server of this.#servers) server.retire()
       this.#servers = addresses.map((address) => new Server(address, this.#now))
       this.#addresses = text
     }
