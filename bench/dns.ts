@@ -60,7 +60,7 @@ async function dnsperf(port: number, file: string): Promise<Sample> {
 
 /** Looks up all names in calls of a thousand, some of them concurrent. */
 async function overHttp(workspace: Workspace, port: number): Promise<Sample> {
-  const flags = ['--dns-mode', 'parent', '--dns-servers', `127.0.0.1:${port}`, '--log-level', 'warn']
+  const flags = ['--dns-parent', `127.0.0.1:${port}`, '--log-level', 'warn']
   const service = await startService(workspace, { flags, core: CLIENT_CORE })
   let next = 0
   const call = async () => {

@@ -1,6 +1,6 @@
 import { Command, Help, InvalidArgumentError, Option } from 'commander'
 import { readConfig, type Config, type Flags } from '../server/config/config.ts'
-import { defaultText, environmentName, type Setting } from '../server/config/settings.ts'
+import { environmentName, type Setting } from '../server/config/settings.ts'
 import { reportUsageError, WRONG_SETTINGS } from './failure.ts'
 
 type Run = (options: Options) => Promise<void>
@@ -127,10 +127,10 @@ the value. Flags win over the environment.`
 /** The flag of a setting. A wrong value is reported together with all other settings, not by the parser. */
 export class SettingOption extends Option {
   constructor(setting: Setting<unknown>) {
-    super(`--${setting.name} <VALUE>`, setting.summary)
-    const fallback = defaultText(setting)
-    this.argParser(rejectFlag).env(environmentName(setting.name)).helpGroup('Settings:')
-    if (fallback !== '') this.default(fallback, fallback)
+    const { defaultText, name, placeholder, summary, topic } = setting
+    super(`--${name} <${placeholder}>`, summary)
+    this.argParser(rejectFlag).env(environmentName(name)).helpGroup(topic)
+    if (defaultText !== '') this.default(defaultText, defaultText)
   }
 }
 

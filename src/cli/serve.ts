@@ -19,7 +19,7 @@ export async function serve({ config }: Options): Promise<void> {
  * Starts the workers, the first one alone because it migrates the database and creates the first keys. Replaces workers that
  * exit, and stops all on SIGTERM or SIGINT. It only accepts connections and distributes them to the workers.
  */
-function servePrimary({ logLevel, stopDelay, workers }: Config): void {
+function servePrimary({ logLevel, stopDelayMs, workers }: Config): void {
   const log = createLog(logLevel)
   const alive = new Set<Worker>()
   /** Workers that are ready, and since when. */
@@ -81,13 +81,10 @@ function servePrimary({ logLevel, stopDelay, workers }: Config): void {
     if (fault !== undefined) console.error(`catalejo: ${fault}`)
     if (alive.size === 0) return exit()
     for (const worker of alive) worker.process.kill('SIGTERM')
-    setTimeout(
-      () => {
-        for (const worker of alive) worker.process.kill('SIGKILL')
-        exit()
-      },
-      stopDelay * 1000 + WORKER_KILL_MS,
-    )
+    setTimeout(() => {
+      for (const worker of alive) worker.process.kill('SIGKILL')
+      exit()
+    }, stopDelayMs + WORKER_KILL_MS)
   }
 
   function exit(): void {

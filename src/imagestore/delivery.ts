@@ -121,7 +121,7 @@ export class Delivery {
   #locator({ key, mime, size, format }: BlobRow): (() => Promise<BlobAddress>) | undefined {
     const { blobs, redirectBytes } = this.#options
     const { locate } = blobs
-    if (locate === undefined || format === 'svg' || redirectBytes === 0) return undefined
+    if (locate === undefined || format === 'svg') return undefined
     return size < redirectBytes ? undefined : () => locate(key, mime)
   }
 

@@ -10,7 +10,6 @@ import * as queries from './queries.ts'
 /** Images removed in one transaction. Other writers run between transactions. */
 const EXPIRED_BATCH_IMAGES = 200
 const ERASED_BATCH_ADDRESSES = 1_000
-const DAY_SECONDS = 86_400
 
 /**
  * Removes an application's record of an image, and the blob if no application holds it any more. Blobs are locked before
@@ -93,21 +92,21 @@ async function removeEach(
   return keys
 }
 
-const daysAgo = (clock: Clock, days: number): number => secondsOf(clock) - days * DAY_SECONDS
+const timeAgo = (clock: Clock, ageMs: number): number => Math.floor((clock.now() - ageMs) / 1_000)
 
-export const hasOldAddresses = async (database: Database, clock: Clock, days: number): Promise<boolean> =>
-  (await database.first(queries.anyAddress(daysAgo(clock, days)))) !== undefined
+export const hasOldAddresses = async (database: Database, clock: Clock, ageMs: number): Promise<boolean> =>
+  (await database.first(queries.anyAddress(timeAgo(clock, ageMs)))) !== undefined
 
-/** Erases the addresses of uploaders of more than `days` days ago. Returns how many. */
+/** Erases the addresses of uploaders of more than `ageMs` ago. Returns how many. */
 export const eraseAddresses = (
   database: Database,
   clock: Clock,
-  days: number,
+  ageMs: number,
   signal?: AbortSignal,
 ): Promise<number> =>
   inBatches(ERASED_BATCH_ADDRESSES, signal, () =>
     database.transaction((tx) =>
-      tx.run(queries.eraseAddresses(daysAgo(clock, days), ERASED_BATCH_ADDRESSES)),
+      tx.run(queries.eraseAddresses(timeAgo(clock, ageMs), ERASED_BATCH_ADDRESSES)),
     ),
   )
 

@@ -30,9 +30,10 @@ test('presets and watermarks become names that links may use', () => {
 
 for (const [text, faults] of [
   ['{}', []],
-  ['[]', ['it takes an object with "presets" and "watermarks"']],
-  ['null', ['it takes an object with "presets" and "watermarks"']],
-  ['{"preset": {}}', ['"preset" is not known, it takes "presets" and "watermarks"']],
+  ['[]', ['it takes an object']],
+  ['null', ['it takes an object']],
+  ['{"preset": {}}', ['"preset" is not known, it takes "presets", "watermarks", "auto_format_cache"']],
+  ['{"auto_format_cache": 1}', ['"auto_format_cache" takes "private" or "shared"']],
   ['{"presets": [], "watermarks": 3}', ['"watermarks" takes an object', '"presets" takes an object']],
   [
     '{"presets": {"A": "w_1", "x y": "w_1", "": "w_1"}}',

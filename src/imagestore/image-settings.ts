@@ -31,14 +31,18 @@ export interface Watermark extends WatermarkPlacement {
 export interface ImageSettings {
   readonly grammar: Grammar
   readonly watermarks: ReadonlyMap<string, Watermark>
+  /** Whether all shared caches respect Vary, and may therefore store responses to f_auto. */
+  readonly sharesVariants: boolean
 }
 
 export const defaultImageSettings: ImageSettings = {
   grammar: defaultGrammar,
   watermarks: new Map(),
+  sharesVariants: false,
 }
 
 const MAX_NAMES = 1_000
+const SECTIONS = ['presets', 'watermarks', 'auto_format_cache']
 const MARK_FIELDS = ['image', 'at', 'width', 'margin', 'opacity']
 
 /** Reads the text of the settings file: all of its faults, one a line, or what it says. */
@@ -50,11 +54,14 @@ export function readImageSettings(text: string): ImageSettings | { readonly faul
     return { faults: [`it is not JSON: ${asError(error).message}`] }
   }
   const faults: string[] = []
-  if (!isObject(json)) return { faults: ['it takes an object with "presets" and "watermarks"'] }
+  if (!isObject(json)) return { faults: ['it takes an object'] }
   for (const name of Object.keys(json)) {
-    if (name !== 'presets' && name !== 'watermarks')
-      faults.push(`"${name}" is not known, it takes "presets" and "watermarks"`)
+    if (!SECTIONS.includes(name))
+      faults.push(`"${name}" is not known, it takes ${SECTIONS.map((one) => `"${one}"`).join(', ')}`)
   }
+  const { auto_format_cache: caches = 'private' } = json
+  if (caches !== 'private' && caches !== 'shared')
+    faults.push('"auto_format_cache" takes "private" or "shared"')
   const watermarks = new Map<string, Watermark>()
   for (const [name, value] of members(json['watermarks'], 'watermarks')) {
     const mark = readMark(name, value)
@@ -68,7 +75,7 @@ export function readImageSettings(text: string): ImageSettings | { readonly faul
     if (fields !== undefined) presets.set(name, fields)
   }
   if (faults.length > 0) return { faults }
-  return { grammar: { presets, watermarks }, watermarks }
+  return { grammar: { presets, watermarks }, watermarks, sharesVariants: caches === 'shared' }
 
   function members(value: unknown, section: string): [name: string, value: unknown][] {
     if (value === undefined) return []

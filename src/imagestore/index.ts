@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { HttpServer } from '../http/server.ts'
 import type { Logger } from 'pino'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
+import type { S3Location } from '../storage/blobs/s3/location.ts'
 import type { Staging } from '../storage/blobs/staging.ts'
 import type { Clock } from '../lib/clock.ts'
 import { perProcessShare } from '../lib/concurrency.ts'
@@ -28,7 +29,6 @@ import { fillThumbhashes } from './thumbhash-backfill.ts'
 export { maxBodyBytes } from './routes/upload.ts'
 export { createAccountPolicies } from './account-policy.ts'
 
-const MIB = 1024 * 1024
 /** Links of one address that may wait to be rendered: more than a gallery shows. */
 const MAX_WAITING_LINKS = 200
 
@@ -54,24 +54,21 @@ export interface ImagestoreContext extends DerivativesContext {
     /** 1 if images are stored without their metadata. */
     readonly strip: number
     /** Whether shared caches may keep answers that depend on the request's headers. */
-    readonly autoFormatCache: 'private' | 'shared'
     readonly imageWorkers: number
-    /** Seconds of processor time. */
-    readonly imageTimeout: number
     /** Processes that share all of these. */
     readonly workers: number
-    /** MiB. */
-    readonly imageMemory: number
-    /** MiB. */
-    readonly memoryCache: number
+    readonly imageMemoryBytes: number
+    readonly memoryCacheBytes: number
+    /** How long an image may wait to be decoded. */
+    readonly imageWaitMs: number
+    readonly blobsUrl: Pick<S3Location, 'redirectBytes'> | undefined
+  }
+  readonly limits: {
+    /** Processor time for one image. */
+    readonly imageTimeoutMs: number
     /** Images that may wait to be decoded. */
     readonly imageQueue: number
-    /** Seconds that one may wait. */
-    readonly imageWait: number
-    /** Bytes. */
-    readonly blobsRedirect: number
-    /** MiB. */
-    readonly similarMemory: number
+    readonly similarBytes: number
   }
   readonly clock: Clock
   readonly blobs: BlobStore
@@ -80,18 +77,18 @@ export interface ImagestoreContext extends DerivativesContext {
 }
 
 export function openImagestore(context: ImagestoreContext): Imagestore {
-  const { blobs, clock, config, database, metrics, staging } = context
+  const { blobs, clock, config, database, limits, metrics, staging } = context
   const perProcess = (total: number) => perProcessShare(total, config.workers)
   const workers = perProcess(config.imageWorkers === 0 ? availableParallelism() : config.imageWorkers)
-  const queue = perProcess(config.imageQueue)
-  const waitMs = config.imageWait * 1_000
+  const queue = perProcess(limits.imageQueue)
+  const waitMs = config.imageWaitMs
   const engine = createImageEngine({
     workers,
     maxPixels: config.maxImagePixels,
-    timeoutMs: config.imageTimeout * 1_000,
-    memory: perProcess(config.imageMemory * MIB),
+    timeoutMs: limits.imageTimeoutMs,
+    memory: perProcess(config.imageMemoryBytes),
     // Whether an image is accepted must not depend on the number of processes.
-    largestJob: config.imageMemory * MIB,
+    largestJob: config.imageMemoryBytes,
     queue,
     waitMs,
   })
@@ -111,8 +108,8 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     blobs,
     engine,
     derivatives,
-    cacheBytes: Math.floor((config.memoryCache * MIB) / config.workers),
-    redirectBytes: config.blobsRedirect,
+    cacheBytes: Math.floor(config.memoryCacheBytes / config.workers),
+    redirectBytes: config.blobsUrl?.redirectBytes ?? Infinity,
     clock,
   })
   metrics.gauge('catalejo_images_decoding', 'Images being decoded', () => engine.stats().running)
@@ -139,7 +136,7 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
   const similar = new SimilarImages(
     database,
     clock,
-    perProcessShare(config.similarMemory * MIB, config.workers),
+    perProcessShare(limits.similarBytes, config.workers),
     context.searches,
   )
   context.onClose(async () => similar.close())
@@ -190,7 +187,7 @@ export function imagestoreRoutes(
     clock,
     derivatives: () => ({
       bytes: derivatives.bytes,
-      max_bytes: config.derivativeCache * MIB,
+      max_bytes: config.derivativeCacheBytes,
     }),
   })
   const now = () => clock.now()
@@ -198,6 +195,6 @@ export function imagestoreRoutes(
     delivery,
     resolve: linkResolver(config.imageSettings, delivery.images, now),
     now,
-    sharesVariants: config.autoFormatCache === 'shared',
+    sharesVariants: config.imageSettings.sharesVariants,
   })
 }

@@ -22,7 +22,6 @@ import {
   noteTimeZone,
   releaseClaims,
   splitFewNames,
-  type ChannelSettings,
   type FeedStatus,
   type Subscriptions,
 } from '../domainwatch/index.ts'
@@ -50,7 +49,6 @@ import { VERSION } from '../lib/version.ts'
 /** Open connections of all processes together. */
 const MAX_CONNECTIONS = 20_000
 const IMMEDIATE: ShutdownOptions = { drainDelayMs: 0, idleGraceMs: 0 }
-const HOUR_MS = 3_600_000
 
 export interface App {
   readonly context: Context
@@ -152,8 +150,9 @@ export async function createRoutes(
   feeds: Feeds,
   baseUrl: () => string,
 ): Promise<FastifyInstance> {
-  const { accounts, clock, config, database, dictionary, dns, log, metrics, nameIndex, tasks } = context
-  const minRate = { bytesPerSecond: config.bodyMinRate, windowMs: config.bodyRateWindow * 1_000 }
+  const { accounts, clock, config, database, dictionary, dns, limits, log, metrics, nameIndex, tasks } =
+    context
+  const minRate = { bytesPerSecond: limits.bodyMinBytesPerSecond, windowMs: limits.bodyRateWindowMs }
   const memoryFraction = 1 / config.workers
   const bodies = new BodyBudget({
     minRate,
@@ -167,8 +166,8 @@ export async function createRoutes(
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
     maxConnections: perProcessShare(MAX_CONNECTIONS, config.workers),
-    clientConnections: perProcessShare(config.clientConnections, config.workers),
-    clientLogLines: config.clientLogLines && perProcessShare(config.clientLogLines, config.workers),
+    clientConnections: perProcessShare(limits.clientConnections, config.workers),
+    clientLogLines: perProcessShare(limits.clientLogLines, config.workers),
     version: VERSION,
     minRate,
     unauthenticated,
@@ -222,7 +221,7 @@ export async function createRoutes(
         searches: context.searches,
         observations,
         dictionary,
-        dnsInFlight: perProcessShare(Math.ceil(config.dnsInFlight / 2), config.workers),
+        dnsInFlight: perProcessShare(Math.ceil(limits.dnsInFlight / 2), config.workers),
         nameIndex,
       })
       imagestoreRoutes(app, shared, images, context, baseUrl)
@@ -247,16 +246,16 @@ export async function createRoutes(
 
 /** Opens everything that follows the changes of domains: events and watches. */
 export function follow(context: Context, baseUrl: () => string): Subscriptions {
-  const { accounts, clock, config, database, dictionary, log, metrics } = context
+  const { accounts, clock, config, database, dictionary, limits, log, metrics } = context
   const following = openSubscriptions({
     database,
     clock,
     reading: { nameOf: accounts.nameOf, split: dictionary.split },
-    maxStreams: perProcessShare(config.eventStreams, config.workers),
+    maxStreams: perProcessShare(limits.eventStreams, config.workers),
     searches: context.searches,
     webhookNetworks: config.webhookNetworks,
     phishingKeywords: config.phishingKeywords,
-    channels: channelSettings(config),
+    channels: { telegram: config.telegram, ntfy: config.ntfy, email: config.smtpServer },
     timeZone: config.timeZone,
     baseUrl,
     userAgent: `Catalejo/${VERSION}`,
@@ -271,25 +270,10 @@ export function follow(context: Context, baseUrl: () => string): Subscriptions {
   return following
 }
 
-/** Returns what the operator has configured for messages of watches. */
-function channelSettings(config: Config): ChannelSettings {
-  const { telegramToken: token, telegramUrl: url, ntfyUrl, ntfyToken, smtpUrl, smtpFrom: from } = config
-  let email: ChannelSettings['email']
-  if (smtpUrl !== undefined && from !== '') {
-    const { isTls, ...server } = smtpUrl
-    email = { ...server, from, encryption: isTls ? 'tls' : config.smtpTls === 'off' ? 'none' : 'starttls' }
-  }
-  return {
-    telegram: token === '' ? undefined : { token, url },
-    ntfy: { url: ntfyUrl, token: ntfyToken },
-    email,
-  }
-}
-
 /** Returns undefined if rechecks are disabled. */
 function createRechecks(context: Context, { events, vocabulary }: Subscriptions): Rechecks | undefined {
-  const { clock, config, database, dictionary, dns, log, metrics, nameIndex } = context
-  if (config.recheckEvery === 0) return undefined
+  const { clock, config, database, dictionary, dns, limits, log, metrics, nameIndex } = context
+  if (config.recheckEveryMs === 0) return undefined
   const rechecks = new Rechecks({
     database,
     clock,
@@ -297,8 +281,8 @@ function createRechecks(context: Context, { events, vocabulary }: Subscriptions)
     nameIndex,
     pages: events.pages,
     vocabulary,
-    intervalMs: config.recheckEvery * HOUR_MS,
-    lookupsPerMinute: config.recheckRate,
+    intervalMs: config.recheckEveryMs,
+    lookupsPerMinute: limits.rechecksPerMinute,
     tags: config.recheckTags,
     split: dictionary.split,
     failed: (error) => log.warn({ err: error }, 'DNS rechecks failed'),

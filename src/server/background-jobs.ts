@@ -97,7 +97,7 @@ function feedWork(feeds: Feeds): LeasedWork {
 
 /** Jobs that can be interrupted at any point and repeated, even concurrently. */
 function sharedWork(
-  { clock, config, database, dictionary, log }: Context,
+  { clock, config, database, dictionary, limits, log }: Context,
   { fillThumbhashes, originals, store }: Imagestore,
 ): LeasedWork[] {
   return [
@@ -128,8 +128,8 @@ function sharedWork(
     {
       name: 'erasure of addresses',
       everyMs: 10 * MINUTE,
-      pending: () => hasOldAddresses(database, clock, config.ipDays),
-      run: (signal) => eraseAddresses(database, clock, config.ipDays, signal),
+      pending: () => hasOldAddresses(database, clock, config.ipMs),
+      run: (signal) => eraseAddresses(database, clock, config.ipMs, signal),
     },
     // Runs after an upgrade to the first version that has them, and again a day later for images that failed.
     { name: 'ThumbHashes of earlier images', everyMs: DAY, run: fillThumbhashes },
@@ -149,14 +149,13 @@ function sharedWork(
     {
       name: 'sweep of old changes',
       everyMs: 10 * MINUTE,
-      run: () =>
-        sweepChanges(database, clock, { maxAgeMs: config.changesDays * DAY, maxCount: config.changesMax }),
+      run: () => sweepChanges(database, clock, { maxAgeMs: limits.changesMs, maxCount: limits.changesMax }),
     },
     {
       name: 'sweep of the history of deleted domains',
       everyMs: 10 * MINUTE,
-      pending: () => hasOldHistory(database, clock, config.historyDays * DAY),
-      run: (signal) => sweepHistory(database, clock, config.historyDays * DAY, signal),
+      pending: () => hasOldHistory(database, clock, config.historyMs),
+      run: (signal) => sweepHistory(database, clock, config.historyMs, signal),
     },
     {
       name: 'sweep of old deliveries of watches',

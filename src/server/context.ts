@@ -19,6 +19,7 @@ import type { Database } from '../storage/database/database.ts'
 import { createResolver, systemServers, type Resolver, type ResolverStats } from '../lib/dns/index.ts'
 import { DnsCache } from './dns-cache.ts'
 import { createHealth, type Health } from './health.ts'
+import { LIMITS, type Limits } from './limits.ts'
 import { openDatabase } from './open-database.ts'
 import { Metrics } from '../http/observability/metrics.ts'
 
@@ -29,6 +30,7 @@ export type Context = Awaited<ReturnType<typeof createContext>>
 export interface Overrides {
   readonly clock?: Clock
   readonly log?: Logger
+  readonly limits?: Partial<Limits>
 }
 
 const TAKE_RIGHTS = 'remove their permissions with chmod -R go='
@@ -39,6 +41,7 @@ const TASK_THREADS = Math.min(4, Math.max(2, availableParallelism()))
 /** @param existing only opens an existing database of this version */
 export async function createContext(config: Config, overrides: Overrides = {}, { existing = false } = {}) {
   const { clock = systemClock, log = createLog(config.logLevel) } = overrides
+  const limits: Limits = { ...LIMITS, ...overrides.limits }
   const metrics = new Metrics()
   const data = resolve(config.data)
   if (!existing) await makeFolder(data)
@@ -64,22 +67,20 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
   const tasks = createTasks(TASK_THREADS, (error) => log.error({ err: error }, 'worker thread failed'))
   opening.defer(() => tasks.close())
   const resolverLimits = {
-    maxInFlight: perProcessShare(config.dnsInFlight, config.workers),
+    maxInFlight: perProcessShare(limits.dnsInFlight, config.workers),
     cache: new DnsCache(),
   }
-  const isParentMode = config.dnsMode === 'parent'
+  const { dnsServers = systemServers(), dnsParent } = config
+  const recordResolver = createResolver({ ...resolverLimits, servers: dnsServers })
   // The servers of cl only know delegations.
-  const recordResolver = createResolver({
-    ...resolverLimits,
-    servers: (isParentMode ? config.dnsResolvers : config.dnsServers) ?? systemServers(),
-  })
-  const resolver = isParentMode
-    ? createResolver({
-        ...resolverLimits,
-        role: 'parent',
-        servers: config.dnsServers ?? { zone: ZONE, through: recordResolver },
-      })
-    : recordResolver
+  const resolver =
+    dnsParent === undefined
+      ? recordResolver
+      : createResolver({
+          ...resolverLimits,
+          role: 'parent',
+          servers: dnsParent === 'auto' ? { zone: ZONE, through: recordResolver } : dnsParent,
+        })
   const resolvers = [...new Set([resolver, recordResolver])]
   opening.defer(() => resolvers.forEach((one) => one.close()))
   const staging = await Staging.open(join(data, 'staging'), {
@@ -114,6 +115,7 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
   return {
     config,
     clock,
+    limits,
     log,
     metrics,
     database,

@@ -31,7 +31,7 @@ test('all invalid settings are reported together, one line each', async () => {
   const zone = 'an IANA time zone, such as America/Santiago'
   assert.deepEqual(stderr.trimEnd().split('\n').toSorted(), [
     'CATALEJO_BASE_URL: «ftp://x» (flag --base-url) is not valid, it takes an http:// or https:// address without query, such as https://example.cl/catalejo',
-    'CATALEJO_BLOBS_URL: «x» (environment) is not valid, it takes s3://bucket/prefix?endpoint=https://…&public_endpoint=https://…&region=…&path_style=true|false, everything after the bucket optional',
+    'CATALEJO_BLOBS_URL: «x» (environment) is not valid, it takes s3://bucket/prefix?endpoint=https://…&public_endpoint=https://…&redirect=1MiB&region=…&path_style=true|false, everything after the bucket optional',
     'CATALEJO_CORS_ORIGINS: «https://a.cl/» (environment) is not valid, it takes a comma-separated list, each entry * or an origin, such as https://example.cl',
     'CATALEJO_DATA: « » (environment) is not valid, it takes a folder',
     'CATALEJO_DATABASE_URL: «mysql://x» (environment) is not valid, it takes postgres://user:password@host:port/database, or nothing for SQLite in the data folder',
@@ -76,15 +76,13 @@ test('a setting without the one it depends on is a warning', async () => {
     CATALEJO_DATA: folder.path,
     CATALEJO_DATABASE_CONNECTIONS: '20',
     CATALEJO_DATABASE_LISTEN_URL: 'postgres://localhost/x',
-    CATALEJO_BLOBS_REDIRECT: '1000',
-    CATALEJO_SHARED_DERIVATIVES: '1',
+    CATALEJO_BACKUP_KEEP: '3',
   })
   assert.equal(code, 0)
   assert.deepEqual(stderr.trimEnd().split('\n').toSorted(), [
-    'CATALEJO_BLOBS_REDIRECT has no effect without CATALEJO_BLOBS_URL',
+    'CATALEJO_BACKUP_KEEP has no effect without CATALEJO_BACKUP_TO',
     'CATALEJO_DATABASE_CONNECTIONS has no effect without CATALEJO_DATABASE_URL',
     'CATALEJO_DATABASE_LISTEN_URL has no effect without CATALEJO_DATABASE_URL',
-    'CATALEJO_SHARED_DERIVATIVES has no effect without CATALEJO_BLOBS_URL',
   ])
 })
 

@@ -14,7 +14,10 @@ const CRAWLED = 600
 
 const FOUND: ReturnType<Handler> = { answers: [ns('propio.cl', 'ns1.hosting.cl')] }
 const dns = await startScriptedDns(({ name }) => (name.startsWith('propio') ? FOUND : 'silence'))
-const service = await startService({ flags: { 'dns-servers': dns.address, 'dns-in-flight': '16' } })
+const service = await startService({
+  flags: { 'dns-servers': dns.address },
+  limits: { dnsInFlight: 16 },
+})
 const { key: otherKey } = await service.newKey('otra', 'domainwatch')
 after(async () => {
   await service[Symbol.asyncDispose]()

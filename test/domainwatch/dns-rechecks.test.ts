@@ -18,7 +18,7 @@ const dns = await startScriptedDns(({ name, question }): Answer => {
   if (host === undefined) return { rcode: RCODE.NXDOMAIN, authorities: [soa('cl', 0, 0)] }
   return question.type === 'NS' ? { answers: [ns(name, host, 0)] } : { authorities: [soa('cl', 0, 0)] }
 })
-const flags = { 'dns-servers': dns.address, 'recheck-rate': '60000', 'recheck-tags': 'vigilar' }
+const flags = { 'dns-servers': dns.address, 'recheck-tags': 'vigilar' }
 const clock = new ManualClock('2026-03-01T12:00:00Z')
 const service = await startService({ clock, flags })
 after(async () => {

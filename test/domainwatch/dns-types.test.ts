@@ -176,8 +176,8 @@ test('an unknown type is a 400, and nothing is looked up', async () => {
 })
 
 test("each type counts as a look-up in the account's share", async () => {
-  const flags = { 'dns-servers': dns.address, 'dns-in-flight': '16' }
-  await using small = await startService({ flags })
+  const flags = { 'dns-servers': dns.address }
+  await using small = await startService({ flags, limits: { dnsInFlight: 16 } })
   const { key } = await small.newKey('otra', 'domainwatch')
   const before = dns.queries.length
   // A call with seven types of a silent name takes the four look-ups that one account may run of single ones.
@@ -213,7 +213,7 @@ test('in mode parent, other types are looked up by the resolvers', async () => {
     flags: 0,
     authorities: [ns(name, 'ns1.hosting.cl')],
   }))
-  const flags = { 'dns-servers': parent.address, 'dns-mode': 'parent', 'dns-resolvers': dns.address }
+  const flags = { 'dns-parent': parent.address, 'dns-servers': dns.address }
   await using other = await startService({ flags })
   const { body } = await call(other, DNS, { query: { api: other.domainKey, domain: DOMAIN, types: 'a,ns' } })
   const records = { ns: ['ns1.hosting.cl'], a: RECORDS.a }

@@ -93,7 +93,10 @@ test('dns without domain: 400', async () => {
 })
 
 test('too many concurrent look-ups: 503 with Retry-After', async () => {
-  await using small = await startService({ flags: { 'dns-servers': dns.address, 'dns-in-flight': '1' } })
+  await using small = await startService({
+    flags: { 'dns-servers': dns.address },
+    limits: { dnsInFlight: 1 },
+  })
   const query = (domain: string) => ({ query: { api: small.domainKey, domain } })
   // There is a silent one under way at nearly every moment; how long a moment is depends on the machine.
   let isOver = false
@@ -116,7 +119,7 @@ test('in mode parent the configured servers are those of cl, and the delegation 
     flags: 0,
     authorities: [ns(name, 'NS1.hosting.cl')],
   }))
-  const flags = { 'dns-servers': parent.address, 'dns-mode': 'parent' }
+  const flags = { 'dns-parent': parent.address }
   await using other = await startService({ flags })
   const { body } = await call(other, DNS, { query: { api: other.domainKey, domain: 'registrado.cl' } })
   assert.deepEqual(body, { status: 200, domain: 'registrado.cl', dns: ['ns1.hosting.cl'] })

@@ -13,7 +13,7 @@ const BATCH = 60
 const name = ({ data }: ServerSentEvent) => String(Object(Object(data).record).name)
 
 test('hundreds of readers receive everything in the same order, while one reads nothing', async () => {
-  await using service = await startService({ flags: { 'event-streams': '1000' } })
+  await using service = await startService()
   // Each process has readers of its own.
   assert.ok(service.app)
   const query = { api: service.domainKey, search: 'todos' }
@@ -50,7 +50,7 @@ test('hundreds of readers receive everything in the same order, while one reads 
 })
 
 test('readers of one account do not get a page before the reader of another', async () => {
-  await using service = await startService({ flags: { 'event-streams': '1000' } })
+  await using service = await startService()
   const { url } = service
   const { key: api } = await service.newKey('muchos', 'domainwatch')
   // Filters of their own, so that each text is made separately.

@@ -225,7 +225,7 @@ suite('events', () => {
 })
 
 test('streams are limited in total and per account, and slots are released', async () => {
-  await using service = await startService({ flags: { 'event-streams': '4' } })
+  await using service = await startService({ limits: { eventStreams: 4 } })
   // Each process counts its own streams.
   assert.ok(service.app)
   const another = (await service.newKey('otro', 'domainwatch')).key

@@ -42,10 +42,8 @@ suite('watches that send messages to chat services', () => {
       clock,
       flags: {
         'webhook-networks': '127.0.0.0/8',
-        'telegram-token': TOKEN,
-        'telegram-url': telegram.url,
-        'ntfy-url': ntfy.url,
-        'ntfy-token': NTFY_TOKEN,
+        'telegram-token': `${telegram.url}/bot${TOKEN}`,
+        'ntfy-url': ntfy.url.replace('://', `://${NTFY_TOKEN}@`),
       },
     })
   })

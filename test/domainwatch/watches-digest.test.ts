@@ -31,8 +31,7 @@ test('a digest is one message per day at its hour, also at clock changes, and no
   // On 4 April 2026 at 24:00 (03:00 UTC), the clocks go back to 23:00.
   const clock = new ManualClock('2026-04-04T15:00:00Z')
   const flags = {
-    'telegram-token': TOKEN,
-    'telegram-url': telegram.url,
+    'telegram-token': `${telegram.url}/bot${TOKEN}`,
     'webhook-networks': '127.0.0.0/8',
   }
   await using service = await startService({ clock, flags })
@@ -99,8 +98,7 @@ test('a digest at an hour skipped in spring is sent after it, and a restart lose
   // On 5 September 2026 at 24:00 (04:00 UTC), the clocks go forward to 01:00.
   const clock = new ManualClock('2026-09-05T15:00:00Z')
   const flags = {
-    'telegram-token': TOKEN,
-    'telegram-url': telegram.url,
+    'telegram-token': `${telegram.url}/bot${TOKEN}`,
     'webhook-networks': '127.0.0.0/8',
   }
   await using first = await startService({ clock, flags })
@@ -162,7 +160,7 @@ test('a webhook leaves nothing out: a long digest comes in several, and the next
 test('the hour of a digest that passes during a pause is not made up for', async () => {
   using telegram = await ChatReceiver.start(checkTelegram(TOKEN))
   const clock = new ManualClock('2026-06-01T15:00:00Z')
-  const flags = { 'telegram-token': TOKEN, 'telegram-url': telegram.url }
+  const flags = { 'telegram-token': `${telegram.url}/bot${TOKEN}` }
   await using service = await startService({ clock, flags })
   const owner = await service.newKey('otra', 'domainwatch')
   const { id } = await watch(service, { digest: '09:00', to: 'telegram:1', shared: 1 }, owner.key)

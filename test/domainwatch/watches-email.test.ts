@@ -19,11 +19,10 @@ async function withMail(
       port: '0',
       data: service.data,
       'database-url': service.databaseUrl || undefined,
-      'smtp-from': 'avisos@example.cl',
     },
     environment: {
       NODE_EXTRA_CA_CERTS: pathOfPem('authority'),
-      CATALEJO_SMTP_URL: `smtp://${USER}:${encodeURIComponent(password)}@127.0.0.1:${port}`,
+      CATALEJO_SMTP_URL: `smtp://${USER}:${encodeURIComponent(password)}@127.0.0.1:${port}?from=avisos@example.cl`,
     },
   })
   try {

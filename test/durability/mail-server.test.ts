@@ -16,10 +16,10 @@ test(
     await using service = await startService()
     await service.stop()
     const node = await startNode({
-      flags: { port: '0', data: service.data, 'smtp-from': 'avisos@example.cl' },
+      flags: { port: '0', data: service.data },
       environment: {
         NODE_EXTRA_CA_CERTS: pathOfPem('authority'),
-        CATALEJO_SMTP_URL: `smtp://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${exim.port}`,
+        CATALEJO_SMTP_URL: `smtp://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${exim.port}?from=avisos@example.cl`,
       },
     })
     try {

@@ -27,8 +27,8 @@ const drawing = (number: number) =>
 suite('a crowd of addresses', { timeout: 300_000 }, () => {
   let service: TestService
   before(async () => {
-    const flags = { 'trusted-proxies': '127.0.0.1', 'image-workers': '1', 'image-queue': String(QUEUE) }
-    service = await startService({ flags })
+    const flags = { 'trusted-proxies': '127.0.0.1', 'image-workers': '1' }
+    service = await startService({ flags, limits: { imageQueue: QUEUE } })
   })
   after(() => service[Symbol.asyncDispose]())
 

@@ -58,7 +58,7 @@ suite('a slow body', { timeout: 300_000 }, () => {
   let service: TestService
   before(async () => {
     // The real limits are far lower, and over half a minute.
-    service = await startService({ flags: { 'body-min-rate': '100000', 'body-rate-window': '1' } })
+    service = await startService({ limits: { bodyMinBytesPerSecond: 100_000, bodyRateWindowMs: 1_000 } })
   })
   after(() => service[Symbol.asyncDispose]())
 
@@ -88,7 +88,9 @@ suite('a slow body', { timeout: 300_000 }, () => {
 
   test('is accepted if it arrives steadily', async () => {
     // Something has to arrive in each window, which is longer than the pauses of a busy machine.
-    await using patient = await startService({ flags: { 'body-min-rate': '1', 'body-rate-window': '2' } })
+    await using patient = await startService({
+      limits: { bodyMinBytesPerSecond: 1, bodyRateWindowMs: 2_000 },
+    })
     const connection = await RawConnection.open(patient)
     const body = Buffer.alloc(MIB, ' ')
     body.write(`data=${encodeURIComponent(JSON.stringify([record('lento')]))}&x=`)
@@ -116,7 +118,7 @@ suite('connections of one address', { timeout: 300_000 }, () => {
   }
 
   test('are limited, without affecting other addresses', async () => {
-    await using service = await startService({ flags: { 'client-connections': '5' } })
+    await using service = await startService({ limits: { clientConnections: 5 } })
     const url = `${service.url}${ADD}?api=${service.domainKey}`
     const opened = await connections(service, '127.0.0.2', 5)
     await assert.rejects(postFrom(url, { from: '127.0.0.2', ...add }), { code: 'ECONNRESET' })
@@ -134,8 +136,8 @@ suite('connections of one address', { timeout: 300_000 }, () => {
   })
 
   test('are not limited for a trusted proxy', async () => {
-    const flags = { 'client-connections': '2', 'trusted-proxies': '127.0.0.2' }
-    await using service = await startService({ flags })
+    const flags = { 'trusted-proxies': '127.0.0.2' }
+    await using service = await startService({ flags, limits: { clientConnections: 2 } })
     const opened = await connections(service, '127.0.0.2', 50)
     assert.equal(
       (await postFrom(`${service.url}${ADD}?api=${service.domainKey}`, { from: '127.0.0.2', ...add })).status,
@@ -181,7 +183,8 @@ test('pipelined requests take turns with those of other connections', async () =
 
 test('log lines of one address are limited, without affecting other addresses', async () => {
   await using service = await startService({
-    flags: { 'client-log-lines': '5', 'trusted-proxies': '127.0.0.1' },
+    flags: { 'trusted-proxies': '127.0.0.1' },
+    limits: { clientLogLines: 5 },
   })
   for (const client of ['192.0.2.1', '192.0.2.2'])
     for (let i = 0; i < 20; i++) await call(service, `/i/nada`, { headers: { 'x-forwarded-for': client } })
@@ -192,7 +195,8 @@ test('log lines of one address are limited, without affecting other addresses', 
 
 test('an address to which a proxy adds the port is one client', async () => {
   await using service = await startService({
-    flags: { 'client-log-lines': '5', 'trusted-proxies': '127.0.0.1,192.0.2.9' },
+    flags: { 'trusted-proxies': '127.0.0.1,192.0.2.9' },
+    limits: { clientLogLines: 5 },
   })
   const proxies = ['', ', 192.0.2.9:7']
   for (let port = 1; port <= 20; port++) {
@@ -207,7 +211,7 @@ test('an address to which a proxy adds the port is one client', async () => {
 })
 
 test('errors count towards the log lines of their client', async () => {
-  await using service = await startService({ flags: { 'client-log-lines': '5' } })
+  await using service = await startService({ limits: { clientLogLines: 5 } })
   const lines = async () =>
     (await service.log()).split('\n').filter((line) => line.includes('"reqId"')).length
   assert.equal(await lines(), 0)

@@ -72,7 +72,7 @@ suite('non-ASCII characters in a URL', () => {
 
 suite('connections with letters beyond ASCII in an address', () => {
   test('count once, and those above the limit are closed', async () => {
-    await using service = await startService({ flags: { 'client-connections': '3' } })
+    await using service = await startService({ limits: { clientConnections: 3 } })
     const opened: RawConnection[] = []
     for (let i = 0; i < 3; i++) opened.push(await RawConnection.open(service))
     for (const connection of opened) connection.send('GET /healthz?ñ HTTP/1.1\r\n')

@@ -108,7 +108,7 @@ suite('decompression bombs', () => {
   let fotos: ImageClient
 
   before(async () => {
-    service = await startService({ flags: { 'image-timeout': '2' } })
+    service = await startService({ limits: { imageTimeoutMs: 2_000 } })
     fotos = new ImageClient(service.url, service.imageKey)
   })
   after(() => service[Symbol.asyncDispose]())
@@ -185,7 +185,7 @@ suite('more concurrent images than can be decoded', () => {
   const OVERLOAD = problem(503, 'El servicio está saturado, inténtelo de nuevo')
 
   test('each is stored completely or gets a 503', async () => {
-    await using service = await startService({ flags: { 'image-workers': '1', 'image-queue': '16' } })
+    await using service = await startService({ flags: { 'image-workers': '1' }, limits: { imageQueue: 16 } })
     const fotos = new ImageClient(service.url, service.imageKey)
     const picture = await gradient(1_500, 1_000).png().toBuffer()
     const pictures = Array.from({ length: 40 }, (_, index) => stamped(picture, `a la vez ${index}`))

@@ -40,10 +40,10 @@ const styled = [
 
 const FLAGS = {
   'image-workers': '1',
-  'image-queue': '32',
   'image-wait': '200',
   'trusted-proxies': '127.0.0.1',
 }
+const LIMITS = { imageQueue: 32 }
 // A balancer hides from the test which node a client is sent to.
 const balanced = BLOBS_VARIABLE in process.env && 'behind a balancer'
 
@@ -72,7 +72,7 @@ suite('heavy images of many clients', { skip: balanced, timeout: 240_000 }, () =
   let width = 400
 
   before(async () => {
-    service = await startService({ flags: FLAGS })
+    service = await startService({ flags: FLAGS, limits: LIMITS })
     client = new ImageClient(service.url, service.imageKey)
     assert.equal((await client.upload(image)).status, 200)
   })
@@ -181,7 +181,8 @@ suite('heavy images of many clients', { skip: balanced, timeout: 240_000 }, () =
 
 test('a long wait ends with 503', { skip: balanced, timeout: 300_000 }, async () => {
   await using service = await startService({
-    flags: { ...FLAGS, 'image-wait': '1', 'image-timeout': '300' },
+    flags: { ...FLAGS, 'image-wait': '1s' },
+    limits: { ...LIMITS, imageTimeoutMs: 300_000 },
   })
   const client = new ImageClient(service.url, service.imageKey)
   const image = filtered(0, 2)
@@ -219,7 +220,10 @@ test(
   'ordinary images do not wait while style sheets are read',
   { skip: balanced, timeout: 300_000 },
   async () => {
-    await using service = await startService({ flags: { ...FLAGS, 'image-timeout': '300' } })
+    await using service = await startService({
+      flags: FLAGS,
+      limits: { ...LIMITS, imageTimeoutMs: 300_000 },
+    })
     const client = new ImageClient(service.url, service.imageKey)
     const other = new ImageClient(service.url, (await service.newKey('otra', 'imagestore')).key)
     const stop = new AbortController()

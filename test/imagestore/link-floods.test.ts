@@ -22,7 +22,8 @@ suite('a flood of links', () => {
 
   before(async () => {
     service = await startService({
-      flags: { 'image-workers': '1', 'image-queue': '8', 'trusted-proxies': '127.0.0.1' },
+      flags: { 'image-workers': '1', 'trusted-proxies': '127.0.0.1' },
+      limits: { imageQueue: 8 },
     })
     client = new ImageClient(service.url, service.imageKey)
     await client.upload(photo)

@@ -1,8 +1,11 @@
 /** `f_auto`: what the client's headers make of a link, and what is said of it to caches. */
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import sharp from 'sharp'
 import { animation, bytesOf, expectedHash, gradient, ImageClient, noise } from '../support/images.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 /** Clouds, as smooth as a photograph: at a width of 200 AVIF has the fewest bytes, then WebP, then JPEG. */
@@ -255,7 +258,10 @@ suite('f_auto', () => {
   })
 
   test('if all caches respect Vary, negotiated responses are cacheable', async () => {
-    await using shared = await startService({ flags: { 'auto-format-cache': 'shared' } })
+    await using folder = await temporaryFolder()
+    const path = join(folder.path, 'images.json')
+    await writeFile(path, '{"auto_format_cache": "shared"}')
+    await using shared = await startService({ flags: { 'image-settings': path } })
     const other = new ImageClient(shared.url, shared.imageKey)
     await other.upload(photo)
     for (const [url, scope] of [

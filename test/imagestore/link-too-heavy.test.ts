@@ -48,10 +48,10 @@ test('an animation of thousands of frames is rejected before decoding, one frame
 
 test('a rendering that timed out is not retried for a while', async () => {
   const hash = expectedHash(SLOW)
-  await using service = await startService({ flags: { 'image-timeout': '60' } })
+  await using service = await startService({ limits: { imageTimeoutMs: 60_000 } })
   assert.equal((await new ImageClient(service.url, service.imageKey).upload(SLOW)).status, 200)
   await service.stop()
-  await using hasty = await startService({ data: service.data, flags: { 'image-timeout': '1' } })
+  await using hasty = await startService({ data: service.data, limits: { imageTimeoutMs: 1_000 } })
   const client = new ImageClient(hasty.url, hasty.imageKey)
   const made = async () => /^catalejo_derivatives_made_total (\d+)/m.exec(await metrics())?.[1]
   const metrics = async () => (await fetch(`${hasty.url}/metrics`)).text()

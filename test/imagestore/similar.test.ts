@@ -212,7 +212,7 @@ suite('similar images', () => {
 
 suite('similar images without memory for them', () => {
   test('searches use the database instead', async () => {
-    await using service = await startService({ flags: { 'similar-memory': '1', workers: '1' } })
+    await using service = await startService({ limits: { similarBytes: 2 ** 20 } })
     const fotos = new ImageClient(service.url, service.imageKey)
     const { body } = await fotos.upload(await gradient(30, 20).png().toBuffer())
     // As if there were a million.

@@ -19,7 +19,8 @@ const balanced = BLOBS_VARIABLE in process.env && 'behind a balancer'
 
 test('an upload of a disconnected client is not decoded', { skip: balanced }, async () => {
   await using service = await startService({
-    flags: { 'image-workers': '1', 'image-queue': '8', 'image-timeout': '300' },
+    flags: { 'image-workers': '1' },
+    limits: { imageQueue: 8, imageTimeoutMs: 300_000 },
   })
   const client = new ImageClient(service.url, service.imageKey)
   const metric = async (name: string) => {

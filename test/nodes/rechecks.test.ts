@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { LIMITS } from '../../src/server/limits.ts'
 import { sql } from '../../src/storage/database/sql.ts'
 import { ns, soa, startScriptedDns } from '../dns/scripted.ts'
 import { record, stored, update } from '../support/domains.ts'
@@ -17,7 +18,7 @@ const DAY_MS = 86_400_000
 
 const NAMES = Array.from({ length: 40 }, (_, i) => `n${i}`)
 /** Each name takes two look-ups. */
-const LOOKUPS_PER_SECOND = 10
+const LOOKUPS_PER_SECOND = LIMITS.rechecksPerMinute / 60
 /** What is looked up at a time: a second's worth of names. */
 const BATCH = LOOKUPS_PER_SECOND / 2
 
@@ -51,7 +52,6 @@ suite('re-checks on several nodes', () => {
           data: founder.data,
           'database-url': databaseUrl || undefined,
           'dns-servers': dns.address,
-          'recheck-rate': String(60 * LOOKUPS_PER_SECOND),
         },
         environment: { TEST_CLOCK_FILE: clock },
         runtimeFlags: ['--import', CLOCK],

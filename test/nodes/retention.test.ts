@@ -15,8 +15,8 @@ const DAY = 24 * HOUR
 test('addresses, changes and histories are kept for the configured days', async () => {
   // Changes and deletions use the clock of the database, not the manual one.
   const clock = new ManualClock(new Date().toISOString())
-  const flags = { 'ip-days': '2', 'changes-days': '3', 'history-days': '4' }
-  await using service = await startService({ clock, flags })
+  const flags = { 'ip-days': '2', 'history-days': '4d' }
+  await using service = await startService({ clock, flags, limits: { changesMs: 3 * DAY } })
   const client = new ImageClient(service.url, service.imageKey)
   await client.upload(await gradient(30, 20).png().toBuffer(), { ip: '203.0.113.9' })
   await stored(service, [record('casa')])
@@ -54,8 +54,8 @@ test('addresses, changes and histories are kept for the configured days', async 
 })
 
 test('only the configured number of changes can be followed; older ones are a gap', async () => {
-  const flags = { 'changes-max': '1000' }
-  await using first = await startService({ flags })
+  const limits = { changesMax: 1_000 }
+  await using first = await startService({ limits })
   const ids: string[] = []
   {
     await using reader = await EventReader.open(first, { api: first.domainKey })
@@ -68,7 +68,7 @@ test('only the configured number of changes can be followed; older ones are a ga
   // After a restart it does not have them in memory, and runs everything that is due.
   await first.stop()
   await first.sql('DELETE FROM leases')
-  await using service = await startService({ flags, data: first.data })
+  await using service = await startService({ limits, data: first.data })
   const floor = async () => {
     const { database } = service.app.context
     return Number((await database.first(sql<{ floor: number }>`SELECT floor FROM change_log`))?.floor)

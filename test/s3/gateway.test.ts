@@ -33,7 +33,8 @@ suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
   })
 
   test('serves large originals itself if configured, with safe headers', async () => {
-    await using service = await startService({ flags: { 'blobs-redirect': '100000' } })
+    const place = testBlobsUrl(`redirect-${randomBytes(6).toString('hex')}`)
+    await using service = await startService({ flags: { 'blobs-url': `${place}&redirect=100000B` } })
     const client = new ImageClient(service.url, service.imageKey)
     const large = await noise(300, 300).png().toBuffer()
     const small = await gradient(20, 10).png().toBuffer()
@@ -81,8 +82,7 @@ suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
     assert.notEqual(inside, outside)
     await using service = await startService({
       flags: {
-        'blobs-redirect': '1',
-        'blobs-url': `${testBlobsUrl(name)}&public_endpoint=${outside}`,
+        'blobs-url': `${testBlobsUrl(name)}&public_endpoint=${outside}&redirect=1`,
       },
     })
     const client = new ImageClient(service.url, service.imageKey)

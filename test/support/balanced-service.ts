@@ -63,6 +63,7 @@ export async function startBalanced(options: TestServiceOptions): Promise<TestSe
   const domainKey = (await newKey('grupo', 'domainwatch')).key
   const imageKey = (await newKey('fotos', 'imagestore')).key
 
+  if (options.limits !== undefined) throw new InProcessOnly('other limits')
   const clockFile = join(data, 'clock')
   const { clock } = options
   if (clock !== undefined) {

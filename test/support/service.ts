@@ -46,6 +46,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
   const app = await startApp(result.config, {
     log,
     ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
   })
 
   async function newKey(account: string, service: Service, limits?: KeyLimits) {

@@ -14,9 +14,7 @@ export const pathOfPem = (name: string): string =>
 
 /** The flags of a service that sends mails by it, without encryption. */
 export const mailFlags = ({ port }: MailServer) => ({
-  'smtp-url': `smtp://127.0.0.1:${port}`,
-  'smtp-from': 'avisos@example.cl',
-  'smtp-tls': 'off',
+  'smtp-url': `smtp://127.0.0.1:${port}?from=avisos@example.cl&tls=off`,
 })
 
 /** The link in a mail that asks its reader to confirm the address. */

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import type { App } from '../../src/server/app.ts'
+import type { Limits } from '../../src/server/limits.ts'
 import type { Flags } from '../../src/server/config/config.ts'
 import { InterruptibleSleep, type Clock } from '../../src/lib/clock.ts'
 import type { KeyLimits, Service } from '../../src/http/auth/key-limits.ts'
@@ -69,6 +70,8 @@ export interface TestService {
 export interface TestServiceOptions {
   readonly flags?: Flags
   readonly clock?: Clock
+  /** In place of those of the service, in the test's own process only. */
+  readonly limits?: Partial<Limits>
   /** An existing data folder, to start on what another run left. */
   readonly data?: string
 }

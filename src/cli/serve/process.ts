@@ -66,7 +66,7 @@ export async function serveProcess(config: Config, channel?: WorkerChannel): Pro
       if (stopping) return
       stopping = true
       log.info({ signal }, 'stopping')
-      const drainDelayMs = config.stopDelay * 1000
+      const drainDelayMs = config.stopDelayMs
       setTimeout(() => exit(log, 0), drainDelayMs + PROCESS_EXIT_MS).unref()
       // The first keys may be being created: the database must stay open for that.
       void welcomed

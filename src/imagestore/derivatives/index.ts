@@ -7,7 +7,6 @@ import { heldKeys } from '../queries.ts'
 import { DerivativeCache } from './cache.ts'
 import { DerivativeFolder } from './folder.ts'
 
-const MIB = 1024 * 1024
 /** Faults of a disk are frequent when they occur: at most one log line in this time. */
 const LOG_INTERVAL_MS = 10_000
 
@@ -15,8 +14,8 @@ const LOG_INTERVAL_MS = 10_000
 export interface DerivativesContext {
   readonly config: {
     readonly data: string
-    /** MiB; 0 disables the folder. */
-    readonly derivativeCache: number
+    /** 0 disables the folder. */
+    readonly derivativeCacheBytes: number
   }
   readonly log: Pick<Logger, 'warn'>
   readonly metrics: Metrics
@@ -27,7 +26,7 @@ export interface DerivativesContext {
 /** @param gate in front of rendering */
 export function openDerivatives(context: DerivativesContext, gate: Gate): DerivativeCache {
   const { config, database, log, metrics } = context
-  const cap = config.derivativeCache * MIB
+  const cap = config.derivativeCacheBytes
   let faults = 0
   let nextLogAt = -Infinity
   const onFault = (operation: string, error: unknown) => {

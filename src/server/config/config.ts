@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { closestName } from '../../lib/suggestion.ts'
-import { defaultText, environmentName, settings, type Setting } from './settings.ts'
+import { environmentName, settings, type Setting } from './settings.ts'
 
 type Values = typeof settings
 type Read = {
@@ -98,7 +98,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
 
 function shownSetting<T>(setting: Setting<T>, source: Source | undefined): ShownSetting {
   const name = environmentName(setting.name)
-  if (source === undefined) return { name, value: defaultText(setting), from: 'default' }
+  if (source === undefined) return { name, value: setting.defaultText, from: 'default' }
   return { name, value: setting.show?.(source.text) ?? source.text, from: source.kind }
 }
 

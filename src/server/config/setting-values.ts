@@ -8,6 +8,14 @@ import { foldTag, MAX_TAG_CHARACTERS } from '../../domainwatch/tags.ts'
 import { parseServers, type ServerAddress } from '../../lib/dns/index.ts'
 import { isTimeZone } from '../../lib/dates.ts'
 import {
+  formatDuration,
+  formatSize,
+  parseDuration,
+  parseSize,
+  type DurationUnit,
+  type SizeUnit,
+} from '../../lib/units.ts'
+import {
   readImageSettings,
   defaultImageSettings,
   type ImageSettings,
@@ -30,6 +38,29 @@ export function integer(min: number, max: number): (text: string) => Parsed<numb
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN
     return value >= min && value <= max ? { value } : { takes: `an integer from ${min} to ${max}` }
+  }
+}
+
+/** A size such as `20MiB`. @param unit of a number without one */
+export const size = (min: number, max: number, unit: SizeUnit) =>
+  between(min, max, (text) => parseSize(text, unit), formatSize, 'a size')
+
+/** A duration such as `90d`. @param unit of a number without one */
+export const duration = (min: number, max: number, unit: DurationUnit) =>
+  between(min, max, (text) => parseDuration(text, unit), formatDuration, 'a time')
+
+function between(
+  min: number,
+  max: number,
+  parse: (text: string) => number | undefined,
+  format: (value: number) => string,
+  what: string,
+): (text: string) => Parsed<number> {
+  return (text) => {
+    const value = parse(text)
+    return value !== undefined && value >= min && value <= max
+      ? { value }
+      : { takes: `${what} from ${format(min)} to ${format(max)}` }
   }
 }
 
@@ -100,57 +131,76 @@ export function hidden(value: string): string {
   return value === '' ? '' : '…'
 }
 
-/** A text without blanks; empty for none. */
-export function secret(takes: string): (value: string) => Parsed<string> {
-  return (value) => (/^\S*$/.test(value) ? { value } : { takes })
+/** The bot that sends messages, and the server of its API. */
+export interface TelegramBot {
+  readonly token: string
+  readonly url: string
 }
 
-/** An address without a slash at the end; empty for none. */
-export function serverUrl(takes: string): (value: string) => Parsed<string> {
-  return (value) => {
-    const parsed = baseUrl(value)
-    return 'value' in parsed ? parsed : { takes }
-  }
+export function telegram(value: string): Parsed<TelegramBot | undefined> {
+  if (value === '') return { value: undefined }
+  const [, url, token] = /^(https?:\/\/\S+?)\/bot([^\s/]+)$/.exec(value) ?? []
+  if (url !== undefined && token !== undefined) return { value: { url, token } }
+  return /^[^\s/]+$/.test(value)
+    ? { value: { url: 'https://api.telegram.org', token: value } }
+    : { takes: 'a token, or https://host/bot<token>' }
 }
 
-/** A mail server. */
+/** A server of ntfy, and the token that it may require. */
+export interface NtfyServer {
+  readonly url: string
+  readonly token: string
+}
+
+export function ntfyServer(value: string): Parsed<NtfyServer> {
+  const url = URL.parse(value)
+  const token = decodeURIComponent(url?.username ?? '')
+  const parsed = baseUrl(value.replace(/^(https?:\/\/)[^/@]*@/, '$1'))
+  return 'value' in parsed && (url?.password ?? '') === ''
+    ? { value: { url: parsed.value, token } }
+    : {
+        takes:
+          'an http:// or https:// address, such as https://ntfy.sh or https://<access token>@ntfy.example.cl',
+      }
+}
+
+/** A mail server, and the address that it sends from. */
 export interface SmtpServer {
   readonly host: string
   readonly port: number
   readonly user: string
   readonly password: string
-  /** Whether the connection is encrypted from the first byte. */
-  readonly isTls: boolean
+  readonly from: string
+  /** `tls`: encrypted from the first byte. */
+  readonly encryption: 'tls' | 'starttls' | 'none'
 }
 
 export function smtpUrl(value: string): Parsed<SmtpServer | undefined> {
   if (value === '') return { value: undefined }
-  const takes = 'smtp://user:password@host:port or smtps://user:password@host:port'
+  const takes = 'smtp://user:password@host:port?from=address, smtps://…, or with &tls=off without encryption'
   const url = URL.parse(value)
   if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return { takes }
-  if (/^\/?$/.test(url.pathname) && url.search === '' && url.hash === '') {
-    const isTls = url.protocol === 'smtps:'
-    try {
-      return {
-        value: {
-          host: url.hostname.replace(/^\[|\]$/g, ''),
-          port: url.port === '' ? (isTls ? 465 : 587) : Number(url.port),
-          user: decodeURIComponent(url.username),
-          password: decodeURIComponent(url.password),
-          isTls,
-        },
-      }
-    } catch {
-      // A percent sign that is not part of an escape.
+  const { from, tls, ...others } = Object.fromEntries(url.searchParams)
+  const isTls = url.protocol === 'smtps:'
+  const isAddress = from !== undefined && /^[^\s@<>",;:]+@[^\s@<>",;:]+$/.test(from)
+  const isOff = tls === 'off' && !isTls
+  if (!isAddress || !(tls === undefined || isOff) || Object.keys(others).length > 0) return { takes }
+  if (!/^\/?$/.test(url.pathname) || url.hash !== '') return { takes }
+  try {
+    return {
+      value: {
+        host: url.hostname.replace(/^\[|\]$/g, ''),
+        port: url.port === '' ? (isTls ? 465 : 587) : Number(url.port),
+        user: decodeURIComponent(url.username),
+        password: decodeURIComponent(url.password),
+        from,
+        encryption: isTls ? 'tls' : isOff ? 'none' : 'starttls',
+      },
     }
+  } catch {
+    // A percent sign that is not part of an escape.
+    return { takes }
   }
-  return { takes }
-}
-
-export function mailAddress(value: string): Parsed<string> {
-  return value === '' || /^[^\s@<>",;:]+@[^\s@<>",;:]+$/.test(value)
-    ? { value }
-    : { takes: 'a mail address, such as catalejo@example.cl' }
 }
 
 export function blobsUrl(value: string): Parsed<S3Location | undefined> {
@@ -184,6 +234,10 @@ export function dnsServers(value: string): Parsed<readonly ServerAddress[] | und
   return parsed.kind === 'servers'
     ? { value: parsed.servers }
     : { takes: 'address:port,… of up to 8 servers' }
+}
+
+export function dnsParent(value: string): Parsed<readonly ServerAddress[] | 'auto' | undefined> {
+  return value === 'auto' ? { value } : dnsServers(value)
 }
 
 export function imageSettings(value: string): Parsed<ImageSettings> {

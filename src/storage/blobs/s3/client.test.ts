@@ -12,6 +12,7 @@ suite('presigned URLs', () => {
     prefix: '',
     endpoint: undefined,
     publicEndpoint: undefined,
+    redirectBytes: Infinity,
     region: 'sa-east-1',
     pathStyle: false,
   }

@@ -6,6 +6,7 @@ const AMAZON = {
   prefix: '',
   endpoint: undefined,
   publicEndpoint: undefined,
+  redirectBytes: Infinity,
   region: undefined,
   pathStyle: false,
 }
@@ -32,12 +33,21 @@ test('an endpoint implies path style, unless path_style says otherwise', () => {
     prefix: 'a/',
     endpoint,
     publicEndpoint: undefined,
+    redirectBytes: Infinity,
     region: undefined,
     pathStyle: true,
   })
   assert.equal(parseS3Location(`s3://fotos?endpoint=${endpoint}&path_style=false`)?.pathStyle, false)
   assert.equal(parseS3Location('s3://fotos?path_style=true')?.pathStyle, true)
   assert.equal(parseS3Location(`s3://fotos?endpoint=${encodeURIComponent(endpoint)}`)?.endpoint, endpoint)
+})
+
+test('redirect is a size', () => {
+  const redirectOf = (query: string) => parseS3Location(`s3://fotos?${query}`)?.redirectBytes
+  assert.deepEqual(
+    [redirectOf(''), redirectOf('redirect=1MiB'), redirectOf('redirect=7')],
+    [Infinity, 1_048_576, 7],
+  )
 })
 
 test('public_endpoint is kept', () => {
@@ -68,6 +78,7 @@ for (const text of [
   's3://fotos?public_endpoint=fotos.example.cl',
   's3://fotos?region=',
   's3://fotos?path_style=yes',
+  's3://fotos?redirect=big',
   's3://fotos?pathstyle=true',
   'https://fotos',
   'fotos',

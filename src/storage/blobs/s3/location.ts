@@ -1,3 +1,5 @@
+import { parseSize } from '../../../lib/units.ts'
+
 /** The bucket and prefix of a store, and how to reach it. */
 export interface S3Location {
   readonly bucket: string
@@ -7,6 +9,8 @@ export interface S3Location {
   readonly endpoint: string | undefined
   /** The endpoint in presigned URLs, if clients reach the store at another address. */
   readonly publicEndpoint: string | undefined
+  /** Originals of this size or more are fetched by clients themselves, from the store. */
+  readonly redirectBytes: number
   /** Undefined for the region of the AWS variables and files. */
   readonly region: string | undefined
   /** Whether the bucket is in the path of a URL instead of its host name. */
@@ -14,9 +18,9 @@ export interface S3Location {
 }
 
 export const S3_LOCATION_TAKES =
-  's3://bucket/prefix?endpoint=https://…&public_endpoint=https://…&region=…&path_style=true|false, everything after the bucket optional'
+  's3://bucket/prefix?endpoint=https://…&public_endpoint=https://…&redirect=1MiB&region=…&path_style=true|false, everything after the bucket optional'
 
-const PARAMETERS = ['endpoint', 'public_endpoint', 'region', 'path_style']
+const PARAMETERS = ['endpoint', 'public_endpoint', 'redirect', 'region', 'path_style']
 /** Amazon's rules for bucket names, including the older, looser ones that gateways apply. */
 const BUCKET = /^[a-zA-Z0-9][a-zA-Z0-9._-]{1,253}[a-zA-Z0-9]$/
 /** Names that need no escaping in signatures, URLs and listings. */
@@ -36,6 +40,9 @@ export function parseS3Location(text: string): S3Location | undefined {
   if (endpoint !== undefined && !isEndpoint(endpoint)) return undefined
   const publicEndpoint = parameters.get('public_endpoint') ?? undefined
   if (publicEndpoint !== undefined && !isEndpoint(publicEndpoint)) return undefined
+  const redirect = parameters.get('redirect')
+  const redirectBytes = redirect === null ? Infinity : parseSize(redirect, 'B')
+  if (redirectBytes === undefined) return undefined
   const region = parameters.get('region') ?? undefined
   if (region !== undefined && !/^[a-zA-Z0-9-]+$/.test(region)) return undefined
   const style = parameters.get('path_style')
@@ -45,6 +52,7 @@ export function parseS3Location(text: string): S3Location | undefined {
     prefix: path === '' || path.endsWith('/') ? path : `${path}/`,
     endpoint,
     publicEndpoint,
+    redirectBytes,
     region,
     // Few gateways have a host name and certificate per bucket; Amazon requires the bucket in the host name.
     pathStyle: style === null ? endpoint !== undefined : style === 'true',
