@@ -83,12 +83,17 @@ export class Delivery {
     return cached
   }
 
-  /** Returns a derivative that is not in memory, if the folder of derivatives has it and is read without waiting. */
-  derivativeSync(blobKey: string, name: string): Rendered | undefined {
-    const read = this.#options.derivatives.readSync(blobKey, name)
+  /**
+   * Returns an image that is not in memory, if it is in a file that is read without waiting.
+   * @param name of the derivative; undefined for the original
+   */
+  readSync({ key, mime, size }: BlobRow, name: string | undefined): Rendered | undefined {
+    const { blobs, derivatives } = this.#options
+    const bytes = name === undefined ? blobs.readSync?.(key, size) : undefined
+    const read = name === undefined ? bytes && { bytes, mime } : derivatives.readSync(key, name)
     if (read === undefined) return undefined
     this.misses++
-    this.#cache.set(cacheKey(blobKey, name), read)
+    this.#cache.set(cacheKey(key, name), read)
     return read
   }
 

@@ -37,7 +37,7 @@ test('the first start creates an account and a key for each service, and prints 
   // Started again as the same process, with settings that make the allocator give memory back.
   if (process.platform === 'linux') {
     const environment = await readFile(`/proc/${second.child.pid}/environ`, 'utf8')
-    assert.match(environment, /(^|\0)MALLOC_MMAP_THRESHOLD_=131072(\0|$)/)
+    assert.match(environment, /(^|\0)MALLOC_MMAP_THRESHOLD_=307200(\0|$)/)
   }
   assert.equal((await call(second, LIST, { query: { api: keys.domainwatch } })).status, 200)
   assert.equal((await second.stop()).code, 0)

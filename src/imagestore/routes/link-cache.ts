@@ -90,9 +90,7 @@ export class LinkCache {
     const { blob, name, key, etag, common, notModified } = entry
     if (matches(headers['if-none-match'], etag)) return { status: 304, headers: notModified, body: undefined }
     if (headers.range !== undefined) return undefined
-    const image =
-      this.#delivery.cached(key) ??
-      (name === undefined ? undefined : this.#delivery.derivativeSync(blob.key, name))
+    const image = this.#delivery.cached(key) ?? this.#delivery.readSync(blob, name)
     if (image === undefined) return undefined
     const { bytes, mime } = image
     // Another process may have made it again, and an encoder need not produce the same bytes twice.

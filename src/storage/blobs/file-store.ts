@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { constants, createReadStream, fstatSync, readFileSync } from 'node:fs'
+import { closeSync, constants, createReadStream, fstatSync, openSync, readSync } from 'node:fs'
 import { link, lstat, open, opendir, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { Readable } from 'node:stream'
@@ -51,13 +51,13 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
       await syncFolder(dirname(path))
     },
 
+    readSync: (key, size) =>
+      size <= SYNC_READ_BYTES && budget.hasBudget
+        ? budget.run(() => readWhole(pathOf(key), size))
+        : undefined,
+
     async read(key, size) {
-      const path = pathOf(key)
-      const bytes = await undefinedIfMissing(() =>
-        size <= SYNC_READ_BYTES && budget.hasBudget
-          ? budget.run(() => readFileSync(path, { flag: READ_BLOB }))
-          : readFile(path, { flag: READ_BLOB }),
-      )
+      const bytes = await undefinedIfMissing(() => readFile(pathOf(key), { flag: READ_BLOB }))
       if (bytes !== undefined && bytes.byteLength !== size) {
         throw new BlobDamaged(`${key} is ${bytes.byteLength} bytes long, not ${size}`)
       }
@@ -119,6 +119,21 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
     async ping() {
       await stat(root)
     },
+  }
+}
+
+/** Undefined if the file cannot be read or has another size. */
+function readWhole(path: string, size: number): Buffer | undefined {
+  let file
+  try {
+    file = openSync(path, READ_BLOB)
+    if (fstatSync(file).size !== size) return undefined
+    const bytes = Buffer.allocUnsafeSlow(size)
+    return readSync(file, bytes) === size ? bytes : undefined
+  } catch {
+    return undefined
+  } finally {
+    if (file !== undefined) closeSync(file)
   }
 }
 

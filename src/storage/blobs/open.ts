@@ -39,9 +39,12 @@ export function reasonOf({ cause, message }: Error): string {
 
 /** Returns the same store for untrusted keys: it stores nothing under an invalid key, and finds and removes nothing there. */
 function withValidKeys(store: BlobStore): BlobStore {
-  const { locate } = store
+  const { locate, readSync } = store
   return {
     ...store,
+    ...(readSync !== undefined && {
+      readSync: (key: string, size: number) => (isBlobKey(key) ? readSync(key, size) : undefined),
+    }),
     ...(locate !== undefined && {
       locate: async (key: string, mime: string) => locate(blobKey(key), mime),
     }),
