@@ -1,7 +1,7 @@
 import { openDatabase } from '../server/open-database.ts'
 import { Gate } from '../lib/gate.ts'
 import { POOLS } from '../lib/pools.ts'
-import { systemClock } from '../lib/clock.ts'
+import { InterruptibleSleep, systemClock } from '../lib/clock.ts'
 import { EXPORT_FORMATS, exportText, type ExportedRecord } from '../domainwatch/export.ts'
 import { isExpired } from '../domainwatch/limits.ts'
 import { recordsAfter } from '../domainwatch/queries-records.ts'
@@ -64,7 +64,9 @@ async function writeAll(
   return fault
 }
 
+/** Changes read at a time. */
 const PAGE = 500
+const MAX_PAUSE_MS = 1_000
 
 /** `catalejo changes`: prints changes, one JSON line each. Exits with 3 if changes after `--since` have been removed. */
 export async function changes({ config, own }: Options): Promise<void> {
@@ -73,24 +75,31 @@ export async function changes({ config, own }: Options): Promise<void> {
   // The reader has closed the pipe.
   process.stdout.once('error', () => stopping.abort())
   const cursor = own['since'] ?? (await database.changes.start())
-  const read = own['follow'] === 'yes' ? followed : recorded
-  await writeAll(process.stdout, read(database.changes, cursor, stopping.signal))
+  const isFollowing = own['follow'] === 'yes'
+  await writeAll(process.stdout, linesAfter(database.changes, cursor, isFollowing, stopping.signal))
 }
 
-async function* followed(log: ChangeLog, since: string, signal: AbortSignal): AsyncGenerator<string> {
-  for await (const change of log.follow(since, signal)) {
-    if (change === 'gap') return reportGap()
-    yield line(change)
-  }
-}
-
-async function* recorded(log: ChangeLog, since: string, signal: AbortSignal): AsyncGenerator<string> {
-  for (let cursor = since; ;) {
-    const page = await log.since(cursor, PAGE)
-    if (page.kind === 'gap') return reportGap()
-    yield page.changes.map(line).join('')
-    if (page.cursor === cursor || signal.aborted) return
-    cursor = page.cursor
+/** Yields the changes after a cursor, then new ones if it is to follow them. */
+async function* linesAfter(
+  log: ChangeLog,
+  since: string,
+  isFollowing: boolean,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const wakeup = new InterruptibleSleep()
+  const unwatch = isFollowing ? log.watch(() => wakeup.wakeAll()) : () => {}
+  try {
+    for (let cursor = since; !signal.aborted;) {
+      const page = await log.since(cursor, PAGE)
+      if (page.kind === 'gap') return reportGap()
+      yield page.changes.map(line).join('')
+      if (page.cursor === cursor && !isFollowing) return
+      // What was committed since the read does not wake it.
+      if (page.cursor === cursor) await wakeup.sleep(MAX_PAUSE_MS, signal)
+      cursor = page.cursor
+    }
+  } finally {
+    unwatch()
   }
 }
 

@@ -271,7 +271,7 @@ export function follow(context: Context, baseUrl: () => string): Subscriptions {
 }
 
 /** Returns undefined if rechecks are disabled. */
-function createRechecks(context: Context, { events, vocabulary }: Subscriptions): Rechecks | undefined {
+function createRechecks(context: Context, { vocabulary }: Subscriptions): Rechecks | undefined {
   const { clock, config, database, dictionary, dns, limits, log, metrics, nameIndex } = context
   if (config.recheckEveryMs === 0) return undefined
   const rechecks = new Rechecks({
@@ -279,7 +279,6 @@ function createRechecks(context: Context, { events, vocabulary }: Subscriptions)
     clock,
     dns,
     nameIndex,
-    pages: events.pages,
     vocabulary,
     intervalMs: config.recheckEveryMs,
     lookupsPerMinute: limits.rechecksPerMinute,

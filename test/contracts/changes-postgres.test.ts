@@ -12,7 +12,7 @@ import { sql } from '../../src/storage/database/sql.ts'
 import { propertyRuns } from '../support/effort.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
-import { assertChained, settledHead } from './heard.ts'
+import { assertChained, follow, settledHead } from './heard.ts'
 
 const SKIP = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:postgres'
 const WRITERS = 4
@@ -205,7 +205,7 @@ describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, tim
         const end = `fin${randomBytes(6).toString('hex')}`
         const head = await settledHead(database)
         const following = (async () => {
-          for await (const change of database.changes.follow(head, stop.signal)) {
+          for await (const change of follow(database.changes, head, stop.signal)) {
             assert.ok(change !== 'gap')
             heard.push(change)
             if (change.key === end) return

@@ -7,7 +7,7 @@ import type { Database } from '../../src/storage/database/database.ts'
 import { empty, sql } from '../../src/storage/database/sql.ts'
 import { eventually } from '../support/eventually.ts'
 import { ManualClock } from '../support/test-service.ts'
-import { assertChained, settledHead } from './heard.ts'
+import { assertChained, follow, settledHead } from './heard.ts'
 import { NOW, openTwo, recordOn, row, type OpenDatabase, type TwoNodes } from './nodes.ts'
 
 const DAY_MS = 86_400_000
@@ -66,7 +66,7 @@ export function followingContract(name: string, make: () => Promise<OpenDatabase
       const heard: Change[] = []
       const head = await settledHead(database)
       const done = (async () => {
-        for await (const change of database.changes.follow(head, stop.signal)) {
+        for await (const change of follow(database.changes, head, stop.signal)) {
           assert.ok(change !== 'gap')
           heard.push(change)
           if (change.key === 'final') return
@@ -135,7 +135,7 @@ export function followingContract(name: string, make: () => Promise<OpenDatabase
         assert.deepEqual(await database.changes.since(strange, 5), { kind: 'gap' }, strange)
       }
       const received = []
-      for await (const change of database.changes.follow(start, new AbortController().signal))
+      for await (const change of follow(database.changes, start, new AbortController().signal))
         received.push(change)
       assert.deepEqual(received, ['gap'])
     })

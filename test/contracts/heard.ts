@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { EventEmitter, once } from 'node:events'
 import type { Change } from '../../src/storage/database/changes/change.ts'
 import type { Database } from '../../src/storage/database/database.ts'
 import { sql } from '../../src/storage/database/sql.ts'
@@ -26,4 +27,26 @@ export async function settledHead(node: Database): Promise<string> {
     return Number(head.split('-')[1]) >= Number(row?.[0])
   })
   return head
+}
+
+/** Yields every change after a cursor, then new ones, until the signal aborts; `gap` if some were removed. */
+export async function* follow(
+  log: Database['changes'],
+  cursor: string,
+  signal: AbortSignal,
+): AsyncGenerator<Change | 'gap'> {
+  const news = new EventEmitter()
+  const unwatch = log.watch(() => news.emit('change'))
+  try {
+    for (let place = cursor; !signal.aborted;) {
+      const isNew = once(news, 'change', { signal }).catch(() => {})
+      const page = await log.since(place, 500)
+      if (page.kind === 'gap') return yield 'gap'
+      yield* page.changes
+      if (page.cursor === place) await isNew
+      place = page.cursor
+    }
+  } finally {
+    unwatch()
+  }
 }

@@ -7,7 +7,6 @@ import { eventually } from '../../../test/support/eventually.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { openSqlite } from '../../storage/database/sqlite/open.ts'
 import { sql, type Query } from '../../storage/database/sql.ts'
-import { EventPages } from '../events/pages.ts'
 import { readVocabulary } from '../lookalikes/vocabulary.ts'
 import { addChecks } from './queries.ts'
 import { readDictionary } from '../words/dictionary.ts'
@@ -44,7 +43,6 @@ test('names that were due before the start are looked up, however long the watch
       nameServers: async (name) => (asked.push(name), { kind: 'failed' }),
       records: async () => ({ kind: 'failed' }),
     },
-    pages: new EventPages(opened.changes, { nameOf: async () => 'a', split: () => [] }, fail),
     vocabulary: readVocabulary([]),
     intervalMs: 24 * 60 * 60 * 1000,
     lookupsPerMinute: 6_000,

@@ -7,9 +7,6 @@ import type { Dns } from '../dns-lookups.ts'
 import { answerText } from '../history/dns-observations.ts'
 import type { ObservedType } from '../history/queries.ts'
 import { storeObservations, type Observation } from '../history/store-observations.ts'
-import { recordsNamed } from '../queries-records.ts'
-import { toColumn } from '../tags.ts'
-import type { SplitName } from '../words/dictionary.ts'
 import * as queries from './queries.ts'
 import { EVERYBODY, nextCheck } from './rules.ts'
 import { WantedNames, type WantedNamesOptions } from './wanted-names.ts'
@@ -26,7 +23,6 @@ const MAX_COUNTED = 1_000_000
 
 export interface RechecksOptions extends WantedNamesOptions {
   readonly dns: Dns
-  readonly split: SplitName
   /** Maximum number of look-ups per minute. */
   readonly lookupsPerMinute: number
   /** Called when reading or writing fails. It is retried. */
@@ -114,20 +110,8 @@ export class Rechecks {
 
   /** Looks names up, stores the answers and their next times. Returns how many were looked up. */
   async #check(due: readonly queries.Check[], signal: AbortSignal): Promise<number> {
-    const { clock, database, intervalMs, split } = this.#options
-    const records = await database.all(
-      recordsNamed(
-        database.dialect,
-        due.map(({ name }) => name),
-        clock.now(),
-      ),
-    )
-    const owners = new Map(
-      records.map((row) => {
-        const record = { ...row, words: toColumn(split(row.name)) }
-        return [row.name, this.#wanted.ownerOf(record, clock.now())]
-      }),
-    )
+    const { clock, database, intervalMs } = this.#options
+    const owners = await this.#wanted.findOwners(due.map(({ name }) => name))
     const removed: Row[] = []
     const wanted: queries.Check[] = []
     for (const check of due) {

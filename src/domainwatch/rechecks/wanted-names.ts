@@ -1,21 +1,24 @@
 import { inBatches } from '../../lib/background-jobs.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, InterruptibleSleep } from '../../lib/clock.ts'
 import type { Vocabulary } from '../../lib/lookalikes/index.ts'
 import { allMatches, finish, TimeSlice } from '../../lib/name-index/index.ts'
 import type { Database } from '../../storage/database/database.ts'
+import { changedNames } from '../../storage/database/changes/change-log.ts'
+import { Follower } from '../../storage/database/changes/follower.ts'
 import { storeRows } from '../../storage/database/rows.ts'
-import type { DomainEvent } from '../events/event.ts'
-import type { EventPages } from '../events/pages.ts'
 import { matches, type FilteredRecord } from '../filters.ts'
 import { nameOfHit } from '../list/hits.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import { indexQuery } from '../list/search.ts'
+import { recordsNamed } from '../queries-records.ts'
+import { toColumn } from '../tags.ts'
+import type { SplitName } from '../words/dictionary.ts'
 import * as queries from './queries.ts'
 import { EVERYBODY, nextCheck, ruleOf, standingRules, type RecheckRule } from './rules.ts'
 
 /** Names read and added at a time, so that other readers and writers get their turn. */
 const PAGE = 1_000
-/** How often to look for watches that were created, edited or deleted. */
+/** How often to look for changed records, and for watches that were created, edited or deleted. */
 const WATCHES_MS = 1_000
 /** How often to look for names of accounts without such watches: a check in progress may have stored one. */
 const RELEASE_MS = 10_000
@@ -26,8 +29,8 @@ export interface WantedNamesOptions {
   readonly database: Database
   readonly nameIndex: Pick<NameIndex, 'current'>
   readonly clock: Clock
-  readonly pages: EventPages
   readonly vocabulary: Vocabulary
+  readonly split: SplitName
   readonly intervalMs: number
   /** Records with one of these tags are looked up again. */
   readonly tags: readonly string[]
@@ -59,8 +62,19 @@ export class WantedNames {
     return [...new Set([EVERYBODY, ...owners])]
   }
 
-  /** Returns on whose behalf a record is looked up: `EVERYBODY`, an account, or undefined if no rule selects it. */
-  ownerOf(record: FilteredRecord, now: number): number | undefined {
+  /** Returns on whose behalf records are looked up: `EVERYBODY` or an account. Names that no rule selects are left out. */
+  async findOwners(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const { clock, database, split } = this.#options
+    const now = clock.now()
+    const owners = new Map<string, number>()
+    for (const row of await database.all(recordsNamed(database.dialect, names, now))) {
+      const owner = this.#findOwner({ ...row, words: toColumn(split(row.name)) }, now)
+      if (owner !== undefined) owners.set(row.name, owner)
+    }
+    return owners
+  }
+
+  #findOwner(record: FilteredRecord, now: number): number | undefined {
     for (const rule of this.#rules.values())
       if (rule !== undefined && matches(rule.filters, record, now) && rule.resembles(record.name))
         return rule.owner
@@ -69,20 +83,26 @@ export class WantedNames {
 
   /** Runs until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { pages } = this.#options
-    let cursor = await pages.head()
-    await this.#addAll(signal)
+    const { clock, database } = this.#options
+    const pause = clock.moved ?? new InterruptibleSleep()
+    const follower = new Follower({
+      log: database.changes,
+      scanner: database.scanner,
+      selection: changedNames(database.dialect),
+      apply: async (text, _count, _isOverlapping, applied) => {
+        await this.#addChanged(JSON.parse(`[${text}]`), signal)
+        applied()
+      },
+      signal,
+    })
     while (!signal.aborted) {
-      await this.#readRules(signal)
-      const step = await pages.next(cursor, signal, WATCHES_MS)
-      if (step.kind === 'ended') return
-      if (step.kind === 'gap') {
-        cursor = await pages.head()
+      if (follower.seen === undefined) {
+        await follower.begin()
         await this.#addAll(signal)
-      } else if (step.kind === 'page') {
-        cursor = step.page.cursor
-        await this.#addChanged(step.page.events)
       }
+      await this.#readRules(signal)
+      await follower.catchUp()
+      await pause.sleep(WATCHES_MS, signal)
     }
   }
 
@@ -129,15 +149,16 @@ export class WantedNames {
   }
 
   /** Adds the names of changed records that are wanted. */
-  async #addChanged(events: readonly DomainEvent[]): Promise<void> {
-    const now = this.#options.clock.now()
-    const changed = new Map<string, number | undefined>()
-    for (const { kind, after } of events)
-      if (kind !== 'dns' && after !== null) changed.set(after.name, this.ownerOf(after, now))
-    for (const owner of new Set(changed.values())) {
-      if (owner === undefined || this.#isFull(owner)) continue
-      const names = [...changed.keys()].filter((name) => changed.get(name) === owner)
-      await this.#add(names, owner)
+  async #addChanged(names: readonly string[], signal: AbortSignal): Promise<void> {
+    for (let from = 0; from < names.length && !signal.aborted; from += PAGE) {
+      const owners = await this.findOwners([...new Set(names.slice(from, from + PAGE))])
+      for (const owner of new Set(owners.values())) {
+        if (this.#isFull(owner)) continue
+        await this.#add(
+          [...owners.keys()].filter((name) => owners.get(name) === owner),
+          owner,
+        )
+      }
     }
   }
 

@@ -1,12 +1,9 @@
-import { InterruptibleSleep } from '../../../lib/clock.ts'
 import type { Dialect } from '../dialect.ts'
 import { empty, type Reader, type Sql, limit, raw, sql } from '../sql.ts'
 import { toChange, toCursor, DOMAIN_FIELDS, parseCursor, type Change, type Cursor } from './change.ts'
 
 /** Changes per page: the most that one reader holds in memory. */
 const PAGE = 500
-/** Longest pause of `follow`: what is committed between a read and its pause does not end it. */
-const FOLLOW_MS = 1_000
 
 /** `gap`: changes after the cursor were removed, or it belongs to another database. The follower has to start over. */
 export type ChangePage =
@@ -151,27 +148,6 @@ export class ChangeLog {
     }
   }
 
-  /**
-   * Yields every change after `cursor`, then new ones, until `signal` aborts. Reads at most one page ahead. Ends with
-   * `gap` if the follower falls behind the retained changes.
-   * @throws what reading throws; resume from the last change
-   */
-  async *follow(cursor: string, signal: AbortSignal): AsyncGenerator<Change | 'gap', void> {
-    const wakeup = new InterruptibleSleep()
-    const unwatch = this.#source.watch(() => wakeup.wakeAll())
-    try {
-      for (let place = cursor; !signal.aborted;) {
-        const page = await this.since(place, PAGE)
-        if (page.kind === 'gap') return yield 'gap'
-        yield* page.changes
-        if (page.cursor === place) await wakeup.sleep(FOLLOW_MS, signal)
-        place = page.cursor
-      }
-    } finally {
-      unwatch()
-    }
-  }
-
   async #log() {
     const log = await this.#reader.first(logState())
     if (log === undefined) throw new Error('the table change_log is empty')
@@ -210,6 +186,12 @@ export const domainChanges = (dialect: Dialect): ChangeSelection => ({
   json: sql`CASE WHEN topic = 'domain' THEN
     '[' || ${dialect.quoted(sql`key`)} || ',' || COALESCE(${withoutNote(dialect, raw('before'))}, 'null') ||
     ',' || COALESCE(${withoutNote(dialect, raw('after'))}, 'null') || ']' END`,
+})
+
+/** The names of domains that changed. */
+export const changedNames = (dialect: Dialect): ChangeSelection => ({
+  where: empty,
+  json: sql`CASE WHEN topic = 'domain' THEN ${dialect.quoted(sql`key`)} END`,
 })
 
 /** The columns of a view, read from `change_log`. */
