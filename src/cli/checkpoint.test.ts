@@ -14,12 +14,19 @@ test('a checkpoint is read back, and a torn one or that of another file is ignor
   const checkpoints = await checkpointsOf(folder.path, file)
   assert.equal(await checkpoints.read(), undefined)
 
-  await checkpoints.write({ line: 7, counts, part: { to: 9, name: 'ñandú' } })
+  const full = { line: 7, counts, part: { to: 9, name: 'ñandú' }, at: 'abc', asOf: 1_700_000_000_000 }
+  await checkpoints.write(full)
   const read = await (await checkpointsOf(folder.path, file)).read()
-  assert.deepEqual(read, { line: 7, counts, part: { to: 9, name: 'ñandú' }, at: undefined })
+  assert.deepEqual(read, full)
   // The format of the previous version.
   await checkpoints.write({ line: 7, counts })
-  assert.deepEqual(await checkpoints.read(), { line: 7, counts, part: undefined, at: undefined })
+  assert.deepEqual(await checkpoints.read(), {
+    line: 7,
+    counts,
+    part: undefined,
+    at: undefined,
+    asOf: undefined,
+  })
 
   const [kept = ''] = await readdir(join(folder.path, 'imports'))
   await writeFile(join(folder.path, 'imports', kept), '{"line":7,"cou')

@@ -21,12 +21,20 @@ export interface ReadList {
 type Told =
   | { readonly kind: 'deletion'; readonly earliest: number; readonly at: number }
   | { readonly kind: 'registration'; readonly at: number }
-  | { readonly kind: 'statement'; readonly status: 0 | 1; readonly at: number }
+  | {
+      readonly kind: 'statement'
+      readonly status: 0 | 1
+      readonly at: number
+      /** When the last deletion became known before. */
+      readonly deletedAt: number
+    }
 
 export class ListsModel {
   readonly #told = new Map<string, Told[]>()
   readonly #deletions: ReadList[] = []
   readonly #complete: ReadList[] = []
+  /** When the last deletion of each name became known. */
+  readonly #deletedAt = new Map<string, number>()
 
   /** Whether the list changes nothing: its source has a later one, or the same. */
   isSkipped({ source, at, names }: ReadList): boolean {
@@ -42,7 +50,11 @@ export class ListsModel {
       const windowStart = list.at - list.windowMs - DAY
       const lacked = before !== undefined && !before.names.includes(name)
       const earliest = lacked ? Math.max(windowStart, before.at - HOUR) : windowStart
+      const wasFree = this.status(name) === 0
       this.#tell(name, { kind: 'deletion', earliest, at: list.at })
+      const isFreed = !wasFree && this.status(name) === 0
+      // It is another deletion if the last one was known before.
+      if (isFreed || earliest >= this.#lastDeletion(name)) this.#deletedAt.set(name, list.at)
     }
     this.#deletions.push(list)
     const isComplete =
@@ -56,7 +68,8 @@ export class ListsModel {
 
   /** A member says what the status is. */
   state(name: string, status: 0 | 1, at: number): void {
-    this.#tell(name, { kind: 'statement', status, at })
+    this.#tell(name, { kind: 'statement', status, at, deletedAt: this.#lastDeletion(name) })
+    if (status === 0) this.#deletedAt.set(name, at)
   }
 
   /** Undefined if nothing is known of the name. */
@@ -71,7 +84,7 @@ export class ListsModel {
       const isSettled =
         statement?.kind === 'statement' &&
         statement.status === 1 &&
-        (i < spoken || each.earliest < this.#deletedAt(told.slice(0, spoken)))
+        (i < spoken || each.earliest < statement.deletedAt)
       return isSettled ? [] : [each.earliest]
     })
     const isStatedFree = statement?.kind === 'statement' && statement.status === 0
@@ -81,14 +94,8 @@ export class ListsModel {
     return freeSince > -Infinity && Math.max(-Infinity, ...registrations) < freeSince ? 0 : 1
   }
 
-  /** When the last deletion became known. A deletion is another one if it was not before that. */
-  #deletedAt(told: readonly Told[]): number {
-    let deletedAt = -Infinity
-    for (const each of told) {
-      if (each.kind === 'deletion' && each.earliest >= deletedAt) deletedAt = each.at
-      if (each.kind === 'statement' && each.status === 0) deletedAt = each.at
-    }
-    return deletedAt
+  #lastDeletion(name: string): number {
+    return this.#deletedAt.get(name) ?? -Infinity
   }
 
   #tell(name: string, told: Told): void {

@@ -18,4 +18,4 @@ const make = async () => {
 databaseContract('SQLite', make)
 changesContract('SQLite', make)
 followingContract('SQLite', make)
-listsContract('SQLite', make)
+listsContract('SQLite', make, 500)

@@ -152,6 +152,8 @@ suite('feeds on several nodes', () => {
         last_attempt: time,
         last_success: time,
         last_change: time,
+        complete: 1,
+        last_complete: time,
         read: LINES,
         changed: LINES - stored,
         refused: 0,

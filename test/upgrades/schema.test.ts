@@ -30,6 +30,7 @@ function sqliteSchema(path: string): string[] {
     .toSorted()
 }
 
+/** Without the indexes that each start of version 0.1 created besides the schema. */
 const POSTGRES_SCHEMA = `
   SELECT concat_ws(' ', 'column', c.relname, attnum, attname, format_type(atttypid, atttypmod), attnotnull, attidentity,
     attgenerated, attcollation::regcollation, pg_get_expr(adbin, adrelid)) AS item
@@ -38,7 +39,8 @@ const POSTGRES_SCHEMA = `
   WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND attnum > 0
   UNION ALL SELECT concat_ws(' ', 'constraint', conrelid::regclass, conname, convalidated, pg_get_constraintdef(oid))
   FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype <> 'n'
-  UNION ALL SELECT concat_ws(' ', 'index', indexdef) FROM pg_indexes WHERE schemaname = 'public'
+  UNION ALL SELECT concat_ws(' ', 'index', indexdef) FROM pg_indexes
+  WHERE schemaname = 'public' AND indexname NOT LIKE 'domains%trigrams'
   UNION ALL SELECT concat_ws(' ', 'trigger', pg_get_triggerdef(oid)) FROM pg_trigger WHERE NOT tgisinternal
   UNION ALL SELECT concat_ws(' ', 'function', pg_get_functiondef(p.oid)) FROM pg_proc p
   JOIN pg_language l ON l.oid = prolang
