@@ -9,7 +9,7 @@ import { ADD, LIST, record } from '../support/domains.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/free-port.ts'
-import { call, send } from '../support/http.ts'
+import { call } from '../support/http.ts'
 
 const NODES = ['node1', 'node2'] as const
 const BACKENDS = ['nodes_ready', 'nodes_up']
@@ -180,9 +180,11 @@ test('behind the balancer', { skip: noBalancer }, async (t) => {
   await t.test('metrics are not public; without any node the response is still JSON', async () => {
     assert.equal((await call(balancer, '/metrics')).status, 404)
     for (const name of NODES) await nodes[name].stop()
-    const none = await send(balancer, ADD, { data: [] }, { query: { api: two.key } })
+    const none = await fetch(`${balancer.url}${ADD}?api=${two.key}`, { method: 'POST', body: 'data=[]' })
     assert.equal(none.status, 503)
     assert.equal(none.headers.get('retry-after'), '1')
+    const body = { status: 503, msg: 'El servicio no está disponible', code: 'unavailable' }
+    assert.deepEqual(await none.json(), body)
   })
 })
 

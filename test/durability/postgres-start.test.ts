@@ -195,7 +195,7 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 300_000 }, () => 
     await runStatement(database.url, 'CREATE EXTENSION pg_trgm')
     const indexes = `SELECT indexname FROM pg_indexes WHERE indexname LIKE '%trigrams'`
     await (await openPostgres(here.url)).close()
-    assert.equal((await runStatement(database.url, indexes)).length, 3)
+    assert.deepEqual(await runStatement(database.url, indexes), [{ indexname: 'images_name_trigrams' }])
   })
 
   test('startup waits for a server that is not up yet, up to a limit', async () => {
