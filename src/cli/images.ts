@@ -116,7 +116,7 @@ async function exportAll({ context, accountId, place }: Run): Promise<void> {
     clock,
     accountId,
     folder: place,
-    onProgress: (bytes) => progress.add(1, bytes),
+    onProgress: () => progress.add(1),
   })
   progress.end()
   console.log(

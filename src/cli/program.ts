@@ -214,7 +214,7 @@ function defineDomainCommands(program: CatalejoCommand): void {
     )
     .flag('--since <CURSOR>', 'continue after the line with this cursor')
     .flag('--follow <YES|NO>', 'also wait for new changes', { values: ['yes', 'no'], default: 'no' })
-    .settings([...DATABASE, 'changes-days', 'changes-max'])
+    .settings(DATABASE)
     .examples('catalejo changes', 'catalejo changes --follow yes')
     .runs(async () => (await import('./export.ts')).changes)
 }

@@ -9,8 +9,7 @@ export interface Progress {
    * @param done count of an earlier run, which does not affect the speed
    */
   begin(name: string, total?: number, done?: number, unit?: ProgressUnit): void
-  /** Adds to the count, and to the bytes transferred if the unit is items. */
-  add(count: number, bytes?: number): void
+  add(count: number): void
   /** Ends the last step. */
   end(): void
 }

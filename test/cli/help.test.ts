@@ -88,6 +88,13 @@ suite('help', () => {
     const listed = [...section(stdout, 'Storage:').matchAll(/^ {2}(--\S+ \S+)/gm)].map(([, flag]) => flag)
     assert.deepEqual(listed, ['--data <DIR>', '--database-url <URL>'])
     assert.ok(stdout.includes('To list them: catalejo serve --help'))
+    const shown = program
+      .leaves()
+      .flatMap(({ shownSettings }) => (shownSettings === 'all' ? [] : shownSettings))
+    assert.deepEqual(
+      shown.filter((name) => !isSetting(`--${name}`)),
+      [],
+    )
   })
 
   test('version', async () => {

@@ -30,7 +30,7 @@ export interface ImageExport {
   readonly accountId: number
   readonly folder: string
   /** Called after each image with the bytes written. */
-  readonly onProgress: (bytes: number) => void
+  readonly onProgress: () => void
 }
 
 /**
@@ -57,7 +57,7 @@ export async function exportImages(options: ImageExport): Promise<ExportTotals> 
       }
       count[outcome]++
       await manifest.write(`${escapeHidden(JSON.stringify({ file, ...answerOf('export', image) }))}\n`)
-      onProgress(outcome === 'written' ? blob.size : 0)
+      onProgress()
     }
     await manifest.sync()
     await rename(temporary, join(folder, MANIFEST))

@@ -46,7 +46,6 @@ export async function checkBytes(verification: Verification, repairs: boolean): 
     verification.report(blobFault(row))
     const state = await verifyBlobTwice(blobs, bytesKey(row.key), row, (bytes) => {
       checked.bytes += bytes
-      progress.add(0, bytes)
     })
     checked.blobs++
     progress.add(1)

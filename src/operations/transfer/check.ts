@@ -20,7 +20,7 @@ export async function checkSnapshot(
   await forEachConcurrent(imagesOf(contentsOf(place, manifest)), CONCURRENCY, async (image) => {
     const state = await verifyBlob(place.images, image.key, image)
     if (state !== 'valid') faults.push(`image ${image.key} is ${state}`)
-    progress.add(1, image.size)
+    progress.add(1)
   })
   progress.end()
   return faults

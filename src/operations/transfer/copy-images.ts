@@ -73,7 +73,7 @@ export async function copyImages(
       result.faultCount++
       if (faults.length < MAX_LISTED_FAULTS) faults.push({ key: image.key, kind: outcome })
     }
-    progress.add(1, outcome === 'copied' || (check && outcome === 'present') ? image.size : 0)
+    progress.add(1)
   })
   progress.end()
   return { ...result, faults }

@@ -52,7 +52,7 @@ export async function compareSample(
   let images = 0
   for (const blob of blobs) {
     const isRecorded = await live.database.first(blobWithKey(blob.hash, blob.key))
-    progress.add(1, blob.size)
+    progress.add(1)
     if (isRecorded === undefined || isLost(blob.key)) continue
     images++
     for (const [store, whose] of [

@@ -89,7 +89,7 @@ export async function checkFiles(
       if (!(error instanceof FileFault)) throw error
       faults.push(error.message)
     }
-    progress.add(1, file.bytes)
+    progress.add(1)
   }
   progress.end()
   return faults.length > 0 ? faults : await checkKeys(contentsOf(place, manifest))
