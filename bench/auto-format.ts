@@ -86,7 +86,7 @@ async function derived(path: string, plan: Partial<ResolvedTransformation>): Pro
 const totals = { auto: 0, webp: 0, png: 0, original: 0, pictures: 0, larger: 0 }
 for (const path of FILES.filter(isDrawing)) {
   const original = (await readFile(path)).length
-  const auto = await derived(path, { client: { formats: ['avif', 'webp', 'png', 'own'], light: false } })
+  const auto = await derived(path, { accepted: ['avif', 'webp', 'png', 'own'] })
   const png = await derived(path, { format: 'png' })
   if (auto === undefined || png === undefined) continue
   const webp = (await sharp(png).webp({ lossless: true }).toBuffer()).length

@@ -106,11 +106,11 @@ async function write(
   const mime = outputMime[format]
   if (isAnimated) {
     image.toColourspace('srgb')
-    if (plan.client !== null) return smallestAnimation(image, source, plan, stage)
+    if (plan.accepted !== null) return smallestAnimation(image, source, plan, stage)
     return { bytes: await encode(image, format, plan, true, pixels).toBuffer(), mime }
   }
   const isOptimizedPng = format === 'png' && plan.quality === null
-  if (plan.client === null && !plan.keepMetadata && !isOptimizedPng)
+  if (plan.accepted === null && !plan.keepMetadata && !isOptimizedPng)
     return { bytes: await encode(image.toColourspace(space), format, plan, false, pixels).toBuffer(), mime }
   // Several encoders read the pixels: the pipeline runs once. In colours, because sharp drops the alpha channel of gray.
   image.toColourspace('srgb')
@@ -118,7 +118,7 @@ async function write(
     ? await renderWithMetadata(image, source.metadata)
     : (await rasterize(image)).open
   const openInSpace = () => openFinished().toColourspace(space)
-  if (plan.client !== null) return smallestStill(openInSpace, source, plan, stage)
+  if (plan.accepted !== null) return smallestStill(openInSpace, source, plan, stage)
   if (isOptimizedPng) return { bytes: await smallestPng(openInSpace, stage), mime }
   const bytes = await encode(openInSpace(), format, plan, false, pixels).toBuffer()
   // Other output formats have no place for IPTC.

@@ -16,7 +16,6 @@ import type { Source } from './source.ts'
  * bytes. Each effort takes about twice as long as the one before, so larger images get less.
  */
 const DEFAULT_QUALITY = { jpg: 80, webp: 80, avif: 67 } as const
-const SAVE_DATA_QUALITY = { jpg: 55, webp: 55, avif: 45 } as const
 /** At the efforts of larger images, AVIF has hardly fewer bytes than WebP, or more. */
 const MAX_WORTHWHILE_AVIF_PIXELS = 600_000
 const AVIF_EFFORTS: readonly (readonly [maxPixels: number, effort: number])[] = [
@@ -34,19 +33,18 @@ const ANIMATED_GIF_EFFORT = 1
 export function encode(
   image: Sharp,
   format: OutputFormat,
-  { quality, client }: Pick<ResolvedTransformation, 'quality' | 'client'>,
+  { quality }: Pick<ResolvedTransformation, 'quality'>,
   isAnimated: boolean,
   pixels: number,
 ): Sharp {
   const chosen = typeof quality === 'number' ? quality : undefined
-  const defaults = client?.light === true ? SAVE_DATA_QUALITY : DEFAULT_QUALITY
   switch (format) {
     case 'jpg':
-      return image.jpeg({ quality: chosen ?? defaults.jpg })
+      return image.jpeg({ quality: chosen ?? DEFAULT_QUALITY.jpg })
     case 'webp':
-      return image.webp({ quality: chosen ?? defaults.webp })
+      return image.webp({ quality: chosen ?? DEFAULT_QUALITY.webp })
     case 'avif': {
-      const avif = chosen ?? defaults.avif
+      const avif = chosen ?? DEFAULT_QUALITY.avif
       const effort = AVIF_EFFORTS.find(([maxPixels]) => pixels <= maxPixels)?.[1] ?? 0
       return image.avif({
         quality: avif,
@@ -109,7 +107,7 @@ export async function smallestStill(
   plan: ResolvedTransformation,
   size: Size,
 ): Promise<Rendered> {
-  const accepted = new Set(plan.client?.formats)
+  const accepted = new Set(plan.accepted)
   const own = ownFormat(source)
   const pixels = size.width * size.height
   const wantsLossless = isLossless(source) && typeof plan.quality !== 'number'
@@ -189,12 +187,12 @@ function isLossless({ format, bytes }: Source): boolean {
 /** The original without metadata, if the plan leaves all its pixels as they are and the client accepts its format. */
 function originalIfUnchanged(source: Source, plan: ResolvedTransformation, size: Size): Rendered[] {
   const { metadata, width, height, bytes } = source
-  const { fit, dpr, enlarge, ratio, gravity, quality, client } = UNCHANGED
-  const sized = { width: null, height: null, fit, dpr, enlarge, ratio, gravity, quality, client }
+  const { fit, dpr, enlarge, ratio, gravity, quality, accepted } = UNCHANGED
+  const sized = { width: null, height: null, fit, dpr, enlarge, ratio, gravity, quality, accepted }
   const isDisplayable =
     source.format !== 'tiff' && metadata.space !== 'cmyk' && (metadata.orientation ?? 1) === 1
   const isSame = size.width === width && size.height === height && isIdentity({ ...plan, ...sized })
-  if (plan.client?.formats.includes('own') !== true || !isDisplayable || !isSame) return []
+  if (plan.accepted?.includes('own') !== true || !isDisplayable || !isSame) return []
   const stripped = stripMetadata(bytes)
   return stripped === undefined ? [] : [{ bytes: stripped, mime: mimeOf[source.format] }]
 }

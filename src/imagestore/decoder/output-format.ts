@@ -32,7 +32,7 @@ export function staysAnimated(
  */
 export function outputFormat(plan: ResolvedTransformation, source: Source): OutputFormat {
   if (plan.format !== null) return plan.format
-  const formats = plan.client?.formats ?? []
+  const formats = plan.accepted ?? []
   if (formats.includes('webp') && staysAnimated(plan, source, 'webp')) return 'webp'
   if (formats.includes('avif')) return 'avif'
   if (formats.includes('webp')) return 'webp'

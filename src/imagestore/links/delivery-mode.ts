@@ -3,7 +3,6 @@ import {
   canonical,
   isIdentity,
   MAX_SIDE_PIXELS,
-  roundValues,
   type ParsedText,
   type ResolvedTransformation,
   type Transformation,
@@ -21,8 +20,8 @@ export interface Holder {
   readonly secret: string | null
 }
 
-/** `stepped`: rounded up to size steps. `fixed`: as the link says, without client hints. */
-export type LinkSizes = 'exact' | 'stepped' | 'fixed'
+/** `stepped`: rounded up to size steps. */
+export type LinkSizes = 'exact' | 'stepped'
 
 export type LinkAccess =
   | { readonly kind: 'granted'; readonly sizes: LinkSizes }
@@ -50,7 +49,7 @@ export function authorizeLink(
       return { kind: 'forged' }
   }
   if (expires !== undefined && now >= expires * 1_000) return { kind: 'expired' }
-  if (signature !== undefined) return granted(mode === 'open' ? 'exact' : 'fixed')
+  if (signature !== undefined) return granted('exact')
   switch (mode) {
     case 'open':
       return granted('exact')
@@ -59,7 +58,7 @@ export function authorizeLink(
     case 'presets': {
       // A preset and perhaps a format: few combinations.
       const isPreset = Object.keys(changes).every((field) => field === 'format')
-      return isPreset || isIdentity(transformation) ? granted('fixed') : { kind: 'no-preset' }
+      return isPreset || isIdentity(transformation) ? granted('exact') : { kind: 'no-preset' }
     }
     case 'signed':
       return { kind: 'unsigned' }
@@ -72,9 +71,13 @@ export const SIZE_STEPS = [
   2048, 2560, 3072, 3840, 4096, 5120, 6144, 8192,
 ]
 
-/** Rounds sizes up to the next step, and all other values to few. */
-export const roundToSteps = (transformation: ResolvedTransformation): ResolvedTransformation =>
-  roundValues(transformation, (pixels) => SIZE_STEPS.find((step) => step >= pixels) ?? MAX_SIDE_PIXELS)
+/** Rounds width and height up to the next step. The device pixel ratio goes into them. */
+export function roundToSteps(transformation: ResolvedTransformation): ResolvedTransformation {
+  const { width, height, dpr } = transformation
+  const nextStep = (pixels: number) =>
+    SIZE_STEPS.find((step) => step >= Math.round(pixels * dpr)) ?? MAX_SIDE_PIXELS
+  return { ...transformation, width: width && nextStep(width), height: height && nextStep(height), dpr: 1 }
+}
 
 /** 128 bits: enough against guessing, and links stay short. */
 const SIGNATURE_BYTES = 16

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import {
   isIdentity,
-  MAX_SIDE_PIXELS,
   type AcceptedFormat,
   type ResolvedTransformation,
   type Transformation,
@@ -9,73 +8,37 @@ import {
 import { staysAnimated } from '../decoder/output-format.ts'
 
 /** What negotiation has to know of an image. */
-export interface NegotiatedImage {
+interface NegotiatedImage {
   readonly format: string
   readonly mime: string
   readonly frames: number
 }
 
-export interface Negotiation {
+interface Negotiation {
   readonly transformation: ResolvedTransformation
   /** Request headers that the answer depends on, in lower case. */
   readonly varies: readonly string[]
-  /** Image pixels per CSS pixel, if a client hint decided it. */
-  readonly contentDpr: number | undefined
 }
 
-/** Current names of client hints, then the ones before. */
-const DPR_HEADERS = ['sec-ch-dpr', 'dpr'] as const
-const WIDTH_HEADERS = ['sec-ch-width', 'width'] as const
-const SAVE_DATA_HEADER = 'save-data'
-const MAX_DPR = 4
-
 /**
- * Resolves `f_auto` by the request headers; the encoder writes the smallest of the accepted formats. A link without it means
- * the same for every client.
- * @param usesSizeHints whether client hints may change the size
+ * Resolves `f_auto` by the header `Accept`; the encoder writes the smallest of the accepted formats. A link without it means the
+ * same for every client.
  */
 export function negotiate(
   requested: Transformation,
   image: NegotiatedImage,
-  headers: IncomingHttpHeaders,
-  usesSizeHints: boolean,
+  { accept }: IncomingHttpHeaders,
 ): Negotiation {
-  const { format, width, height, dpr, ratio } = requested
-  if (format !== 'auto')
-    return { transformation: { ...requested, format }, varies: [], contentDpr: undefined }
-  const usesDpr = usesSizeHints && dpr === 1 && (width !== null || height !== null)
-  const usesWidth = usesSizeHints && dpr === 1 && width === null && ratio === null
-  const varies = [
-    'accept',
-    SAVE_DATA_HEADER,
-    ...(usesDpr || usesWidth ? DPR_HEADERS : []),
-    ...(usesWidth ? WIDTH_HEADERS : []),
-  ]
-  const hints = readHints(headers)
-  const transformation = withClient({ ...requested, format: null }, image, headers.accept, hints.saveData)
-  // The hint is in physical pixels already.
-  if (usesWidth && hints.width !== undefined)
-    return { transformation: { ...transformation, width: hints.width }, varies, contentDpr: hints.dpr }
-  if (!usesDpr || hints.dpr === undefined || hints.saveData)
-    return { transformation, varies, contentDpr: undefined }
-  const room = MAX_SIDE_PIXELS / Math.max(width ?? 1, height ?? 1)
-  const hinted = Math.min(hints.dpr, Math.floor(room * 100) / 100)
-  return { transformation: { ...transformation, dpr: hinted }, varies, contentDpr: hinted }
-}
-
-function withClient(
-  transformation: ResolvedTransformation,
-  image: NegotiatedImage,
-  accept: string | undefined,
-  saveData: boolean,
-): ResolvedTransformation {
-  const formats = acceptedFormats(transformation, image, accept)
-  const light = saveData && transformation.quality === null
+  const { format } = requested
+  if (format !== 'auto') return { transformation: { ...requested, format }, varies: [] }
+  const transformation = { ...requested, format: null }
+  const accepted = acceptedFormats(transformation, image, accept)
   // Then the original may be served, which costs nothing.
-  const acceptsOriginal = formats.every((format) => format === 'own' || format === 'png') && !light
-  return acceptsOriginal && isIdentity(transformation)
-    ? transformation
-    : { ...transformation, client: { formats, light } }
+  const isOriginal = accepted.every((one) => one === 'own' || one === 'png') && isIdentity(transformation)
+  return {
+    transformation: isOriginal ? transformation : { ...transformation, accepted },
+    varies: ['accept'],
+  }
 }
 
 /** The formats of the highest weight. */
@@ -124,26 +87,4 @@ function readAccept(header: string | undefined): Weights {
 function weightOf(weights: Weights, mime: string): number {
   if (weights.size === 0) return 1
   return weights.get(mime) ?? weights.get('image/*') ?? weights.get('*/*') ?? 0
-}
-
-/** Client hints. A malformed one counts as missing. */
-function readHints(headers: IncomingHttpHeaders) {
-  const dpr = readNumber(headers, DPR_HEADERS)
-  const width = readNumber(headers, WIDTH_HEADERS)
-  const saveData = String(headers[SAVE_DATA_HEADER] ?? '')
-  return {
-    saveData: saveData.trim().toLowerCase() === 'on',
-    // Two decimals distinguish all existing screens.
-    dpr: dpr === undefined ? undefined : Math.min(MAX_DPR, Math.max(1, Math.round(dpr * 100) / 100)),
-    width: width === undefined ? undefined : Math.min(MAX_SIDE_PIXELS, Math.max(1, Math.ceil(width))),
-  }
-}
-
-/** The number in the first of these headers that is present. */
-function readNumber(headers: IncomingHttpHeaders, names: readonly string[]): number | undefined {
-  const name = names.find((one) => headers[one] !== undefined)
-  const text = name === undefined ? '' : String(headers[name])
-  if (!/^\s*\d{1,5}(?:\.\d{1,6})?\s*$/.test(text)) return undefined
-  const number = Number(text)
-  return number > 0 ? number : undefined
 }

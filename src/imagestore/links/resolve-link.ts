@@ -25,7 +25,6 @@ export type ResolvedLink =
       readonly recipe: Recipe | undefined
       /** Request headers that the answer depends on, in lower case. */
       readonly varies: readonly string[]
-      readonly contentDpr: number | undefined
       /** Seconds since 1970. */
       readonly expires: number | undefined
     }
@@ -59,15 +58,13 @@ export function linkResolver(
     if (!parsed.ok) return { kind: 'fault', fault: parsed.fault }
     const access = authorizeLink(target.hash, parsed, holders, now())
     if (access.kind !== 'granted') return { kind: 'refused', access }
-    const negotiated = negotiate(parsed.transformation, blob, headers, access.sizes !== 'fixed')
-    const { varies, contentDpr } = negotiated
-    const exact = negotiated.transformation
+    const { transformation: exact, varies } = negotiate(parsed.transformation, blob, headers)
     const transformation = access.sizes === 'stepped' ? roundToSteps(exact) : exact
     const { expires } = parsed
-    if (isIdentity(transformation)) return { kind: 'image', recipe: undefined, varies, contentDpr, expires }
+    if (isIdentity(transformation)) return { kind: 'image', recipe: undefined, varies, expires }
     const recipe = await recipeFor(image, transformation, client)
     if (recipe === undefined) return { kind: 'no-watermark', name: transformation.watermark ?? '' }
-    return { kind: 'image', recipe, varies, contentDpr, expires }
+    return { kind: 'image', recipe, varies, expires }
   }
 
   async function recipeFor(

@@ -67,7 +67,7 @@ const SAFE_HEADERS = {
  * @param sharesVariants whether all shared caches are known to respect `Vary`
  */
 export function linkHeaders(
-  { varies, contentDpr, expires }: Extract<ResolvedLink, { kind: 'image' }>,
+  { varies, expires }: Extract<ResolvedLink, { kind: 'image' }>,
   now: number,
   sharesVariants: boolean,
 ): Headers {
@@ -79,7 +79,6 @@ export function linkHeaders(
     ...SAFE_HEADERS,
     'accept-ranges': 'bytes',
     ...(varies.length === 0 ? {} : { vary: varies.join(', ') }),
-    ...(contentDpr === undefined ? {} : { 'content-dpr': String(contentDpr) }),
   }
 }
 

@@ -1,4 +1,4 @@
-export { canonical, isIdentity, roundValues } from './canonical.ts'
+export { canonical, isIdentity } from './canonical.ts'
 export {
   defaultGrammar,
   defaultPresets,

@@ -1,6 +1,3 @@
-/** Returns the smallest permitted size in pixels that is not below `pixels`. */
-export type NextSize = (pixels: number) => number
-
 /** One modifier of the grammar: a token `<key>_<value>`, or the key alone. */
 export interface Modifier<Value> {
   readonly key: string
@@ -16,8 +13,6 @@ export interface Modifier<Value> {
   readonly parse: (text: string | undefined) => Value | undefined
   /** The canonical token of a value other than `initial`. */
   readonly format: (value: Value) => string
-  /** Rounds a value to one of few, for applications that permit only those. */
-  readonly round: (value: Value, nextSize: NextSize) => Value
 }
 
 interface Documented {
@@ -31,8 +26,6 @@ interface NumberOptions<Initial extends number | null, Word extends string> exte
   readonly initial: Initial
   /** A word that is permitted instead of a number. */
   readonly word?: Word
-  /** Applies to numbers other than `initial`. */
-  readonly round?: (value: number, nextSize: NextSize) => number
 }
 
 const WHOLE = /^(?:0|[1-9]\d{0,5})$/
@@ -54,7 +47,7 @@ export const parseDecimal = (text: string | undefined, min: number, max: number)
 
 function numeric<Initial extends number | null, Word extends string>(
   key: string,
-  { min, max, initial, word, round = (value) => value, ...documented }: NumberOptions<Initial, Word>,
+  { min, max, initial, word, ...documented }: NumberOptions<Initial, Word>,
   pattern: RegExp,
   noun: string,
 ): Modifier<number | Initial | Word> {
@@ -66,8 +59,6 @@ function numeric<Initial extends number | null, Word extends string>(
     ...documented,
     parse: (text) => (word !== undefined && text === word ? word : parseNumber(pattern, text, min, max)),
     format: (value) => `${key}_${value}`,
-    round: (value, nextSize) =>
-      typeof value === 'number' && value !== initial ? round(value, nextSize) : value,
   }
 }
 
@@ -93,7 +84,6 @@ export const flag = (key: string, description: string): Modifier<boolean> => ({
   examples: [key],
   parse: (text) => (text === undefined ? true : undefined),
   format: () => key,
-  round: (value) => value,
 })
 
 interface ChoiceOptions<Option, Initial> {
@@ -126,6 +116,5 @@ export function choice<const Option extends string | number, const Initial exten
     examples: options.map((option) => `${key}_${option}`),
     parse: (text) => (text === undefined ? undefined : byText.get(text)),
     format: (value) => `${key}_${value}`,
-    round: (value) => value,
   }
 }

@@ -30,7 +30,6 @@ const side = (key: 'w' | 'h', description: string) =>
     initial: null,
     description,
     examples: [`${key}_1`, `${key}_120`],
-    round: (pixels, nextSize) => nextSize(pixels),
   })
 
 const ratio: Modifier<readonly [width: number, height: number] | null> = {
@@ -48,7 +47,6 @@ const ratio: Modifier<readonly [width: number, height: number] | null> = {
     return width === undefined || height === undefined || rest.length > 0 ? undefined : [width, height]
   },
   format: (value) => `ar_${value?.join(':')}`,
-  round: (value) => value,
 }
 
 const gravity: Modifier<Gravity> = {
@@ -75,11 +73,7 @@ const gravity: Modifier<Gravity> = {
     if (value.kind === 'point') return `g_xy_${value.x}_${value.y}`
     return `g_${value.kind === 'compass' ? value.point : value.kind}`
   },
-  round: (value) =>
-    value.kind === 'point' ? { ...value, x: roundToTenth(value.x), y: roundToTenth(value.y) } : value,
 }
-
-const roundToTenth = (share: number): number => Math.round(share * 10) / 10
 
 /** Eight lower-case hex digits: red, green, blue, alpha. */
 const background: Modifier<string | null> = {
@@ -98,7 +92,6 @@ const background: Modifier<string | null> = {
     return full.padEnd(8, 'f')
   },
   format: (value) => `bg_${value}`,
-  round: (value) => value,
 }
 
 const keepMetadata: Modifier<boolean> = {
@@ -122,7 +115,6 @@ const watermark: Modifier<string | null> = {
   examples: ['wm_logo'],
   parse: (text) => (text !== undefined && isName(text) ? text : undefined),
   format: (value) => `wm_${value}`,
-  round: (value) => value,
 }
 
 /**
@@ -168,7 +160,6 @@ const definitions = {
     initial: 0,
     description: 'border on each side, outside the box',
     examples: ['pad_1', 'pad_9'],
-    round: (pixels, nextSize) => nextSize(pixels),
   }),
   background,
   /** `auto` is the format that suits the client best. Null is the format of the image. */
@@ -188,7 +179,6 @@ const definitions = {
     description:
       'quality. Default (`auto`): JPEG and WebP 80, AVIF 67, which look the same. PNG below 100 is reduced to a palette; GIF ignores it',
     examples: ['q_1', 'q_80', 'q_100', 'q_auto'],
-    round: (quality) => Math.ceil(quality / 10) * 10,
   }),
   /** Standard deviation in pixels; 0 is none. */
   blur: decimal('blur', {
@@ -197,7 +187,6 @@ const definitions = {
     initial: 0,
     description: 'Gaussian blur, standard deviation in pixels of the output',
     examples: ['blur_0.3', 'blur_2.5', 'blur_100'],
-    round: (sigma) => Math.max(1, Math.round(sigma)),
   }),
   sharpen: flag('sharpen', 'sharpens'),
   gray: flag('gray', 'removes the colour'),
@@ -208,7 +197,6 @@ const definitions = {
     initial: 0,
     description: 'blocks with sides of this many pixels',
     examples: ['pixelate_2', 'pixelate_512'],
-    round: (pixels, nextSize) => nextSize(pixels),
   }),
   /** Pixels of corner radius; 0 is none. */
   radius: integer('rad', {
@@ -218,7 +206,6 @@ const definitions = {
     word: 'max',
     description: 'rounds the corners; `max` is half the shorter side',
     examples: ['rad_3', 'rad_8192', 'rad_max'],
-    round: (pixels, nextSize) => nextSize(pixels),
   }),
   /** Frame of an animation, from 0. */
   frame: integer('frame', {
@@ -245,17 +232,13 @@ export const FIELDS: readonly Field[] = Object.keys(definitions).filter(isField)
 /** What a client accepts: these formats, or the image's own (`own`), which may be the original if nothing else changes. */
 export type AcceptedFormat = 'avif' | 'webp' | 'png' | 'own'
 
-/** Content negotiation for `f_auto`. No link sets it. */
-export interface ClientPreferences {
-  readonly formats: readonly AcceptedFormat[]
-  /** Prefers few bytes to quality. */
-  readonly light: boolean
+/** What to do with an image: plain data, the same for every order of the same modifiers. */
+export type Transformation = Values & {
+  /** The formats that `f_auto` may become for a client. No link sets it. */
+  readonly accepted: readonly AcceptedFormat[] | null
 }
 
-/** What to do with an image: plain data, the same for every order of the same modifiers. */
-export type Transformation = Values & { readonly client: ClientPreferences | null }
-
-/** A transformation after content negotiation: its format is known, or up to the encoder within `client`. */
+/** A transformation after content negotiation: its format is known, or one of `accepted`. */
 export type ResolvedTransformation = Omit<Transformation, 'format'> & { readonly format: OutputFormat | null }
 
 /** Values of some fields. */
@@ -273,4 +256,4 @@ const isComplete = (changes: Changes): changes is Values => FIELDS.every((field)
 if (!isComplete(initialValues)) throw new Error('a modifier has no initial value')
 
 /** Leaves the image as it is. */
-export const UNCHANGED: ResolvedTransformation = { ...initialValues, format: null, client: null }
+export const UNCHANGED: ResolvedTransformation = { ...initialValues, format: null, accepted: null }
