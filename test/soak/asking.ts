@@ -32,8 +32,8 @@ export class Asking {
   readonly violations: string[] = []
   /** By endpoint and status. */
   readonly answers = new Map<string, Timing>()
-  /** When nodes were being killed: what was under way there may break off. */
-  readonly #kills: { until: number }[] = []
+  /** When something was broken by which responses may break off. */
+  readonly #breaks: { readonly name: string | undefined; until: number }[] = []
   readonly #say: (line: string) => void
   /** The moment from which on all is well again; undefined while something is broken on purpose. */
   calmSince: number | undefined
@@ -48,13 +48,21 @@ export class Asking {
     this.#say(`WRONG ${text}`)
   }
 
-  /** Kills a node. */
-  async kill(seat: Seat): Promise<void> {
-    const kill = { until: Infinity }
-    this.#kills.push(kill)
-    await seat.kill()
+  /** Kills a node: what is under way there breaks off. */
+  kill(seat: Seat): Promise<void> {
+    return this.breakOff(() => seat.kill())
+  }
+
+  /**
+   * Breaks something by which responses may break off.
+   * @param name limits it to requests of this name
+   */
+  async breakOff(run: () => Promise<void>, name?: string): Promise<void> {
+    const broken = { name, until: Infinity }
+    this.#breaks.push(broken)
+    await run()
     // The balancer needs a moment to see it.
-    kill.until = performance.now() + 500
+    broken.until = performance.now() + 500
   }
 
   async ask(name: string, url: string, init: RequestInit = {}): Promise<Answered | Unknown> {
@@ -73,14 +81,14 @@ export class Asking {
       this.#note(name, 'broken', since)
       const reason = reasonOf(error)
       if (deadline.aborted) this.violation(`${name}: no answer within ${DEADLINE_MS} ms`)
-      else if (!this.#wasKilledSince(since)) this.violation(`${name}: broke off: ${reason}`)
+      else if (!this.#mayBreakOff(name, since)) this.violation(`${name}: broke off: ${reason}`)
       return { kind: 'unknown' }
     }
     this.#note(name, String(status), since)
     const body = type.startsWith('application/json') ? parsed(bytes) : undefined
     if (status < 500) return { kind: 'answered', status, bytes, body, since }
     if (!isClear(status, body)) this.violation(`${name}: ${status} that says nothing clear: ${String(bytes)}`)
-    if (wasCalm && this.calmSince !== undefined && !this.#wasKilledSince(since)) {
+    if (wasCalm && this.calmSince !== undefined && !this.#mayBreakOff(name, since)) {
       this.violation(`${name}: ${status} while nothing was broken`)
     }
     // Retries after a short pause.
@@ -88,8 +96,8 @@ export class Asking {
     return { kind: 'unknown' }
   }
 
-  #wasKilledSince(since: number): boolean {
-    return this.#kills.some(({ until }) => until >= since)
+  #mayBreakOff(asked: string, since: number): boolean {
+    return this.#breaks.some(({ name, until }) => until >= since && (name ?? asked) === asked)
   }
 
   #note(name: string, outcome: string, since: number): void {

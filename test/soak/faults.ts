@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { TwoNodes } from '../support/two-nodes.ts'
 import type { ProxyMode } from '../support/fault-proxy.ts'
 import type { Asking } from './asking.ts'
+import { LARGE_LINK } from './pictures.ts'
 
 /** Something that breaks and is whole again when `run` resolves. */
 export interface Fault {
@@ -47,23 +48,25 @@ const freezeDatabase = (ms: number): Fault => ({
 
 const spoilStore = (mode: ProxyMode, ms: number): Fault => ({
   name: `the store's answers: ${mode} for ${ms / 1000} s`,
-  async run({ store }) {
-    store.mode = mode
-    try {
-      await pause(ms)
-    } finally {
-      store.mode = 'pass'
-    }
-  },
+  run: ({ store }, asking) =>
+    asking.breakOff(async () => {
+      store.mode = mode
+      try {
+        await pause(ms)
+      } finally {
+        store.mode = 'pass'
+      }
+    }, LARGE_LINK),
 })
 
 const killGateway: Fault = {
   name: `kill -9 of the store's gateway`,
-  async run({ ceph }) {
-    const start = await ceph.killGateway()
-    await pause(500)
-    await start()
-  },
+  run: ({ ceph }, asking) =>
+    asking.breakOff(async () => {
+      const start = await ceph.killGateway()
+      await pause(500)
+      await start()
+    }, LARGE_LINK),
 }
 
 /** Each fault once. */

@@ -7,6 +7,9 @@ const MODIFIER = 'w_8,f_png'
 /** Percentage of large pictures, which are streamed from the store. */
 const LARGE = 0.05
 
+/** A request for an original that is streamed: it ends early if the store breaks it off. */
+export const LARGE_LINK = 'link of a large image'
+
 /** What an application calls a picture; undefined where it has none. */
 type Name = string | undefined
 
@@ -93,7 +96,10 @@ export class Pictures {
   }
 
   async link(url: string, picture: Picture): Promise<boolean | undefined> {
-    const answer = await this.#asking.ask('link', `${url}/i/${picture.hash}`)
+    const answer = await this.#asking.ask(
+      picture.kind === 1 ? LARGE_LINK : 'link',
+      `${url}/i/${picture.hash}`,
+    )
     return this.#judgeLink('link', picture, answer, (bytes) => bytes.equals(picture.bytes))
   }
 
