@@ -334,7 +334,7 @@ export function createFeeds(context: Context): Feeds {
   })
   if (feeds.isEmpty) return feeds
   const gauge = (name: string, help: string, read: (status: FeedStatus) => number | undefined) =>
-    metrics.labelledGauge(`catalejo_feed_${name}`, help, 'feed', () => feeds.figures(read))
+    metrics.labelled(`catalejo_feed_${name}`, help, 'feed', () => feeds.figures(read))
   gauge('last_success_timestamp_seconds', 'Time of the last fetch of a feed', ({ state }) =>
     typeof state?.succeeded_at === 'number' ? Math.floor(state.succeeded_at / 1_000) : undefined,
   )
@@ -354,7 +354,7 @@ export function createFeeds(context: Context): Feeds {
     'Invalid lines in the last list of a feed',
     ({ state }) => state?.lines_refused ?? undefined,
   )
-  metrics.labelledTotal(
+  metrics.labelled(
     'catalejo_feed_gaps_total',
     'Times in which names may have come and gone between two complete lists of a feed',
     'feed',

@@ -50,7 +50,7 @@ export function measureBackups({ clock, database, metrics }: Context): void {
     success: ['1 if the last run succeeded, else 0', ({ error }) => (error === null ? 1 : 0)],
   } satisfies Readonly<Record<string, readonly [string, (run: BackupRun) => number | null]>>
   for (const [name, [help, read]] of Object.entries(figures)) {
-    metrics.labelledGauge(
+    metrics.labelled(
       `catalejo_backup_${name}`,
       `${help} of a regular backup, check or drill`,
       'kind',

@@ -61,29 +61,13 @@ export class Metrics {
   }
 
   /**
-   * Adds a gauge with a label, whose values by label are read at each scrape. All processes report the same values; none are
-   * reported while reading fails.
+   * Adds a gauge, or a counter `…_total` that the database keeps, with a label, whose values by label are read at each scrape. All processes
+   * report the same values; none are reported while reading fails.
    */
-  labelledGauge(name: string, help: string, label: string, read: ReadByLabel): void {
+  labelled(name: string, help: string, label: string, read: ReadByLabel): void {
     const registers = [this.registry]
-    new Gauge({
-      name,
-      help,
-      registers,
-      labelNames: [label],
-      aggregator: 'max',
-      async collect() {
-        const values = await read().catch(() => new Map<string, number>())
-        this.reset()
-        for (const [of, value] of values) this.set({ [label]: of }, value)
-      },
-    })
-  }
-
-  /** The same for a counter that the database keeps. */
-  labelledTotal(name: string, help: string, label: string, read: ReadByLabel): void {
-    const registers = [this.registry]
-    new Counter({
+    const Metric = name.endsWith('_total') ? Counter : Gauge
+    new Metric({
       name,
       help,
       registers,

@@ -3,7 +3,6 @@ import { opendir, rename, rm, rmdir, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isErrorCode } from '../../lib/errors.ts'
 import { createFileWith, createFolder } from '../../lib/private-files.ts'
-import { CircuitBreaker } from '../../lib/retry.ts'
 import { SyncReadBudget } from '../../lib/sync-read-budget.ts'
 import { blobKey as parseBlobKey, isBlobKey } from '../../storage/blobs/blob-store.ts'
 import type { Rendered } from '../decoder/index.ts'
@@ -46,7 +45,7 @@ export class DerivativeFolder {
   readonly #cap: number
   readonly #onFault: ObserveDisk
   readonly #syncReads = new SyncReadBudget()
-  readonly #writes = new CircuitBreaker(1, WRITE_PAUSE_MS)
+  #writesPausedUntil = -Infinity
   readonly #closing = new AbortController()
   #swept = 0
   #added = 0
@@ -96,12 +95,15 @@ export class DerivativeFolder {
     const content = encodeChecksummed(rendered)
     // A large file would evict much of the rest; and if the running sweep does not keep up, rendering again is better than a full disk.
     if (Math.max(content.byteLength, this.#added) > this.#cap * MAX_ADDED_SHARE) return
+    if (performance.now() < this.#writesPausedUntil) return
     const folder = this.#folderOf(blobKey)
-    const write = async () => {
+    try {
       await inFolder(folder, () => replaceFile(join(folder, name), content))
       this.#added += diskBytes(content.byteLength)
+    } catch (error) {
+      this.#writesPausedUntil = performance.now() + WRITE_PAUSE_MS
+      this.#onFault('write', error)
     }
-    await this.#writes.run(write, (error) => this.#onFault('write', error))
     if (this.#added > this.#cap * SWEEP_SHARE) void this.sweep(this.#closing.signal)
   }
 

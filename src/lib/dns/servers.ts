@@ -8,28 +8,22 @@ export interface ServerAddress {
   readonly port: number
 }
 
-export type ParsedServers =
-  | { readonly kind: 'servers'; readonly servers: readonly ServerAddress[] }
-  /** `part` is the invalid part of the text. */
-  | { readonly kind: 'fault'; readonly part: string }
-
 const DNS_PORT = 53
 /** A look-up never gets to more within its deadline. */
 const MAX_SERVERS = 8
 
 /**
  * Reads `address[:port]` items, separated by commas: `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1`, `[::1]:5353`.
- * The port is 53 unless given. From 1 to 8 servers; repeated ones count once.
+ * The port is 53 unless given. From 1 to 8 servers; repeated ones count once. Undefined if it is not valid.
  */
-export function parseServers(text: string): ParsedServers {
+export function parseServers(text: string): readonly ServerAddress[] | undefined {
   const servers = new Map<string, ServerAddress>()
   for (const item of text.split(',')) {
     const server = parseServer(item.trim())
-    if (server === undefined) return { kind: 'fault', part: item.trim() }
+    if (server === undefined) return undefined
     servers.set(formatServer(server), server)
   }
-  if (servers.size > MAX_SERVERS) return { kind: 'fault', part: text.trim() }
-  return { kind: 'servers', servers: [...servers.values()] }
+  return servers.size > MAX_SERVERS ? undefined : [...servers.values()]
 }
 
 /**

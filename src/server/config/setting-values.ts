@@ -27,14 +27,10 @@ export type Parsed<T> =
   /** `faults`: one line for each fault, for texts that may have several. */
   | { readonly takes: string; readonly faults?: readonly string[] }
 
-export interface Parser<T> {
-  (text: string): Parsed<T>
-  /** The permitted values, if they can be listed. */
-  readonly values?: readonly string[]
-}
+export type Parser<T> = (text: string) => Parsed<T>
 
 /** A decimal integer from `min` to `max`. */
-export function integer(min: number, max: number): (text: string) => Parsed<number> {
+export function integer(min: number, max: number): Parser<number> {
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN
     return value >= min && value <= max ? { value } : { takes: `an integer from ${min} to ${max}` }
@@ -55,7 +51,7 @@ function between(
   parse: (text: string) => number | undefined,
   format: (value: number) => string,
   what: string,
-): (text: string) => Parsed<number> {
+): Parser<number> {
   return (text) => {
     const value = parse(text)
     return value !== undefined && value >= min && value <= max
@@ -65,15 +61,14 @@ function between(
 }
 
 export function oneOf<const T extends string>(...values: readonly T[]): Parser<T> {
-  function parse(text: string): Parsed<T> {
+  return (text) => {
     const value = values.find((candidate) => candidate === text)
     return value === undefined ? { takes: `one of ${values.join(', ')}` } : { value }
   }
-  return Object.assign(parse, { values })
 }
 
 /** A comma-separated list; an empty text is an empty list. */
-export function listOf<T>(parse: (text: string) => Parsed<T>): (text: string) => Parsed<readonly T[]> {
+export function listOf<T>(parse: Parser<T>): Parser<readonly T[]> {
   return (text) => {
     const values: T[] = []
     for (const entry of text.split(',').map((part) => part.trim())) {
@@ -86,7 +81,7 @@ export function listOf<T>(parse: (text: string) => Parsed<T>): (text: string) =>
   }
 }
 
-export function text(takes: string): (text: string) => Parsed<string> {
+export function text(takes: string): Parser<string> {
   return (value) => (value.trim() === '' ? { takes } : { value: value.trim() })
 }
 
@@ -230,10 +225,8 @@ export function timeZone(value: string): Parsed<string> {
 
 export function dnsServers(value: string): Parsed<readonly ServerAddress[] | undefined> {
   if (value === '') return { value: undefined }
-  const parsed = parseServers(value)
-  return parsed.kind === 'servers'
-    ? { value: parsed.servers }
-    : { takes: 'address:port,… of up to 8 servers' }
+  const servers = parseServers(value)
+  return servers === undefined ? { takes: 'address:port,… of up to 8 servers' } : { value: servers }
 }
 
 export function dnsParent(value: string): Parsed<readonly ServerAddress[] | 'auto' | undefined> {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash, webcrypto } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { PassThrough, pipeline, Readable } from 'node:stream'
 import { pipeline as finished } from 'node:stream/promises'
@@ -11,7 +11,6 @@ import {
 import { SERVICE, type Caller } from '../../../lib/client.ts'
 import { Gate } from '../../../lib/gate.ts'
 import { createFileStream } from '../../../lib/private-files.ts'
-import { sha256 } from '../../../lib/sha256.ts'
 import { SharedGate } from '../../../lib/shared-gate.ts'
 import { BlobDamaged, type BlobStore } from '../blob-store.ts'
 import type { StagedFile, Staging } from '../staging.ts'
@@ -250,4 +249,13 @@ export function openS3Blobs(
 function assertContent(key: string, expected: Download, sha256: string): void {
   if (expected.sha256 !== undefined && expected.sha256 !== sha256)
     throw new BlobDamaged(`${key} has other content`)
+}
+
+/** Hashing less than this takes less time than handing it to another thread. */
+const SYNC_HASH_BYTES = 64 * 1024
+
+/** SHA-256 in hexadecimal, without blocking the event loop. */
+async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  if (bytes.byteLength <= SYNC_HASH_BYTES) return hash('sha256', bytes)
+  return Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex')
 }
