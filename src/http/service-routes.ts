@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { withTimeout } from '../lib/concurrency.ts'
+import { asError } from '../lib/errors.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { httpErrors } from './errors.ts'
 import { JSON_TYPE, PRIVATE_HEADERS } from './headers.ts'
@@ -56,7 +57,7 @@ export function serviceRoutes(
         if (!answered) throw new Error(`no answer within ${READY_TIMEOUT_MS} ms`)
         return { status: 200 }
       } catch (error) {
-        requestLog(request).error({ err: error }, 'not ready')
+        requestLog(request).info({ reason: asError(error).message }, 'not ready')
         throw notReady()
       }
     },
