@@ -1,19 +1,12 @@
 // Measures pages of `list` in process, without the server: the search in the name index and the JSON of a page, at each
 // of `--sizes`. The floor passes over the bytes of all names once, which a search without an index cannot avoid.
-import { aLabelOf } from '../src/lib/domain-names.ts'
-import {
-  columnsOf,
-  finishNow,
-  mergeParts,
-  parseTimestamp,
-  partOf,
-  Segment,
-  TimeSlice,
-} from '../src/lib/name-index/index.ts'
+import { columnsOf, finishNow, mergeParts, partOf, Segment, TimeSlice } from '../src/lib/name-index/index.ts'
 import { filterParameters, readFilters } from '../src/domainwatch/filters.ts'
+import { indexedRecord, optionsFor } from '../src/domainwatch/list/indexed-record.ts'
 import { findPage } from '../src/domainwatch/list/search.ts'
 import { hitsToJson } from '../src/domainwatch/list/page-json.ts'
 import { parseParameters, parseQuery } from '../src/http/parameters.ts'
+import { toColumn } from '../src/domainwatch/tags.ts'
 import { readDictionary } from '../src/domainwatch/words/dictionary.ts'
 import type { DomainRecord } from './lib/domains.ts'
 import { streamOf } from './lib/names.ts'
@@ -42,22 +35,24 @@ const NOTHING = Buffer.alloc(0)
 const { split } = readDictionary([])
 
 function segmentOf(records: readonly DomainRecord[]): Segment {
-  const indexed = records.map(({ domain, status, reserve, date_reg }) => ({
-    name: domain,
-    words: split(domain),
-    agent: 'NIC Chile',
-    status,
-    reserved: reserve,
-    revision: 0,
-    discardedAt: NaN,
-    registered: parseTimestamp(date_reg),
-    modified: parseTimestamp(date_reg),
-    deleted: status === 0 ? parseTimestamp(date_reg) : NaN,
-    seen: 0,
-    undated: 0,
-    tags: '',
-  }))
-  return new Segment(columnsOf(indexed, 'registered', aLabelOf))
+  const indexed = records.map(({ domain, status, reserve, date_reg }) =>
+    indexedRecord({
+      name: domain,
+      words: toColumn(split(domain)),
+      agent: 'NIC Chile',
+      status,
+      reserved: reserve,
+      revision: 0,
+      discarded_at: null,
+      date_reg,
+      date_reg_known: 1,
+      date_mod: date_reg,
+      deleted_at: status === 0 ? date_reg : null,
+      seen_at: null,
+      tags: null,
+    }),
+  )
+  return new Segment(columnsOf(indexed, optionsFor('registered')))
 }
 
 /** One segment of all records, as the service has once its merges are done. */
@@ -70,7 +65,7 @@ function segmentOfAll(count: number): Segment {
     chunk = []
   }
   segments.push(segmentOf(chunk))
-  return new Segment(mergeParts(segments.map(partOf), 'registered', aLabelOf))
+  return new Segment(mergeParts(segments.map(partOf), optionsFor('registered')))
 }
 
 function answer(segment: Segment, query: string): Buffer {

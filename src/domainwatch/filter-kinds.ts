@@ -1,13 +1,9 @@
 import { isCalendarDateTime } from '../lib/dates.ts'
 import { aLabelOf, foldSearch, hasIdnLetter, type SearchText } from '../lib/domain-names.ts'
-import {
-  CHARACTER_MARKS,
-  type CharacterMark,
-  type DateColumn,
-  type IndexTerm,
-} from '../lib/name-index/index.ts'
+import type { DateColumn, IndexTerm } from '../lib/name-index/index.ts'
 import { hasAtMostCharacters } from '../lib/text.ts'
 import { flag, text, type Parameter, integer } from '../http/parameters.ts'
+import { DATED, type FilteredRecord, type RecordTrait } from './record-traits.ts'
 import { MAX_TAG_CHARACTERS } from './tags.ts'
 
 /** The kinds of filters that the table in `filters.ts` is made of. */
@@ -18,35 +14,14 @@ export interface Filter<Given, Wanted> {
   readonly read: (given: Given) => Wanted | undefined
   /** All of them must hold. */
   readonly conditions: (wanted: Wanted) => readonly Condition[]
+  /** What the index has to hold of each record for it. */
+  readonly trait?: RecordTrait
 }
 
-/** A condition on a record, and the same for the index. */
+/** A condition on a record, and the same for the index. Without the latter, the index tests record after record. */
 export interface Condition {
   readonly matches: (record: FilteredRecord) => boolean
-  readonly index: IndexTerm
-}
-
-/** The fields of a record that filters look at. The log of changes has them too. */
-export interface FilteredRecord {
-  readonly name: string
-  readonly agent: string
-  readonly status: number
-  readonly reserved: number
-  readonly revision: number
-  /** Milliseconds since 1970; null if it is not discarded. */
-  readonly discarded_at: number | null
-  /** The registration, or the deletion if that is unknown (`date_reg_known` is 0). */
-  readonly date_reg: string
-  readonly date_reg_known: number
-  readonly date_mod: string
-  /** When it was deleted; null if it is bought. */
-  readonly deleted_at: string | null
-  /** When someone decided on it, in milliseconds since 1970; null if no one has. */
-  readonly seen_at: number | null
-  /** Each tag with a space before and after it (` casa venta `); null if there is none. */
-  readonly tags: string | null
-  /** Each word of the name likewise; null if it does not consist of words. */
-  readonly words: string | null
+  readonly index?: IndexTerm
 }
 
 export const MAX_FILTER_CHARACTERS = 255
@@ -60,51 +35,52 @@ export function filter<T>(parameter: Parameter<T>, condition: (wanted: T) => Con
   return { parameter, read: (given) => given, conditions: (wanted) => [condition(wanted)] }
 }
 
-type Trait = (record: FilteredRecord) => boolean
-
-/** What a record has or has not, besides names with some characters. */
-const TRAITS = {
-  status: ({ status }) => status === 1,
-  reserved: ({ reserved }) => reserved === 1,
-  revision: ({ revision }) => revision === 1,
-  discarded: ({ discarded_at }) => discarded_at !== null,
-  seen: ({ seen_at }) => seen_at !== null,
-} satisfies Readonly<Partial<Record<Extract<IndexTerm, { readonly kind: 'bit' }>['of'], Trait>>>
-
-type TraitName = keyof typeof TRAITS | CharacterMark
-
-const hasOwnTrait = (of: TraitName): of is keyof typeof TRAITS => Object.hasOwn(TRAITS, of)
-
-/** The trait of names that contain one of these characters. */
-function characterTrait(characters: string): Trait {
-  const pattern = new RegExp(`[${characters}]`)
-  return ({ name }) => pattern.test(name)
-}
-
-function traitIs(of: TraitName, value: number): Condition {
-  const has = hasOwnTrait(of) ? TRAITS[of] : characterTrait(CHARACTER_MARKS[of].characters)
+function traitIs(trait: RecordTrait, wanted: number): Condition {
   return {
-    matches: (record) => has(record) === (value === 1),
-    index: { kind: 'bit', of, value },
+    matches: (record) => trait.of(record) === wanted,
+    index: { kind: 'trait', trait, min: wanted, max: wanted },
   }
 }
 
-/** Filters records that have the trait (1) or have it not (0). */
-export function traitFilter(of: TraitName, description: string): Filter<number, number> {
-  return filter(integer(description, 0, 1), (wanted) => traitIs(of, wanted))
+/** Filters records with a trait of this number. */
+export function traitFilter(
+  trait: RecordTrait,
+  description: string,
+  { min = 0, max = trait.max } = {},
+): Filter<number, number> {
+  return { ...filter(integer(description, min, max), (wanted) => traitIs(trait, wanted)), trait }
 }
 
 /** Filters records that have the trait. */
 export function traitFlag(
-  of: TraitName,
+  trait: RecordTrait,
   description: string,
 ): Filter<boolean, boolean> & { parameter: Parameter<true> } {
   return {
     parameter: flag(description),
     read: (given) => given,
-    conditions: (isOn) => (isOn ? [traitIs(of, 1)] : []),
+    conditions: (isOn) => (isOn ? [traitIs(trait, 1)] : []),
+    trait,
   }
 }
+
+/** A condition on the agent. */
+export const agentIs = (test: (agent: string) => boolean): Condition => ({
+  matches: ({ agent }) => test(agent),
+  index: { kind: 'text', of: 'agents', test },
+})
+
+/** A condition on the tags, each with a space before and after it; empty if there is none. */
+export const tagsAre = (test: (tags: string) => boolean): Condition => ({
+  matches: ({ tags }) => test(tags ?? ''),
+  index: { kind: 'text', of: 'tagSets', test },
+})
+
+/** A condition on the length of names. */
+export const lengthIs = (min: number, max: number): Condition => ({
+  matches: ({ name }) => name.length >= min && name.length <= max,
+  index: { kind: 'length', min, max },
+})
 
 /** How a name, or its A-label, is compared with a text. */
 interface NameComparison {
@@ -123,6 +99,9 @@ export function nameFilter(description: string, compare: NameComparison): Filter
     conditions: (wanted) => [nameCondition(wanted, compare)],
   }
 }
+
+/** A condition on names that contain a text. */
+export const nameContains = (text: string): Condition => nameCondition({ text }, CONTAINS)
 
 const CONTAINS: NameComparison = {
   matches: (name, wanted) => name.includes(wanted),
@@ -157,26 +136,33 @@ function nameCondition(wanted: SearchText, compare: NameComparison): Condition {
 
 const DATE_COLUMNS = { registered: 'date_reg', modified: 'date_mod', deleted: 'deleted_at' } as const
 
-/** Returns a date of a record; null if it has none, or if that is unknown: then it is neither before nor after any other. */
-function dateOf(record: FilteredRecord, of: DateColumn): string | null {
-  return of === 'registered' && record.date_reg_known === 0 ? null : record[DATE_COLUMNS[of]]
-}
-
 export function sinceFilter(of: DateColumn, description: string): Filter<string, string> {
-  return filter(dateTime(description, '00:00:00'), (wanted) => ({
-    matches: (record) => (dateOf(record, of) ?? '') >= wanted,
+  return dateFilter(of, dateTime(description, '00:00:00'), (wanted) => ({
+    matches: (record) => (record[DATE_COLUMNS[of]] ?? '') >= wanted,
     index: { kind: 'date', of, from: wanted },
   }))
 }
 
 export function untilFilter(of: DateColumn, description: string): Filter<string, string> {
-  return filter(dateTime(description, '23:59:59'), (wanted) => ({
+  return dateFilter(of, dateTime(description, '23:59:59'), (wanted) => ({
+    // A record that was never deleted was deleted neither before nor after.
     matches: (record) => {
-      const date = dateOf(record, of)
+      const date = record[DATE_COLUMNS[of]]
       return date !== null && date <= wanted
     },
     index: { kind: 'date', of, to: wanted },
   }))
+}
+
+/** An unknown registration is neither before nor after any date. */
+function dateFilter(
+  of: DateColumn,
+  parameter: Parameter<string>,
+  condition: (wanted: string) => Condition,
+): Filter<string, string> {
+  if (of !== 'registered') return filter(parameter, condition)
+  const conditions = (wanted: string) => [condition(wanted), traitIs(DATED, 1)]
+  return { ...filter(parameter, condition), conditions, trait: DATED }
 }
 
 /** `*` and `?` in the text are literal, and no name contains them. */

@@ -1,26 +1,33 @@
 import { flag, integer, type Values } from '../http/parameters.ts'
 import { badParameter } from '../http/errors.ts'
+import { hasIdnLetter } from '../lib/domain-names.ts'
+import { Layout } from '../lib/name-index/index.ts'
 import { isExpired, MAX_LABEL_CHARACTERS } from './limits.ts'
 import {
+  agentIs,
   filter,
+  lengthIs,
+  nameContains,
   nameFilter,
   searchFilter,
   sinceFilter,
   tag,
+  tagsAre,
   untilFilter,
   word,
   withoutWildcards,
   type Condition,
   type Filter,
-  type FilteredRecord,
   matchesGlob,
   traitFilter,
   traitFlag,
 } from './filter-kinds.ts'
+import { splitTags } from './tags.ts'
+import { BOUGHT, DISCARDED, mark, number, RESERVED, REVISION, type FilteredRecord } from './record-traits.ts'
 
-export type { FilteredRecord } from './filter-kinds.ts'
+export type { FilteredRecord } from './record-traits.ts'
 
-/** Larger numbers of words are not distinguished. */
+/** The largest number of words that can be asked for. */
 export const MAX_WORDS = 6
 
 /**
@@ -37,10 +44,7 @@ const table = {
     read: (_isOn: boolean): string | undefined => undefined,
     // Not split into words: names of agents have spaces.
     conditions: (wanted: string): readonly Condition[] => [
-      {
-        matches: ({ agent }) => agent.toLowerCase().includes(wanted),
-        index: { kind: 'agent', text: wanted },
-      },
+      agentIs((agent) => agent.toLowerCase().includes(wanted)),
     ],
   },
   starts: nameFilter('Only names that begin with this text', {
@@ -55,23 +59,16 @@ const table = {
     matches: matchesGlob,
     glob: (wanted) => wanted,
   }),
-  length: filter(integer('Only names of this many characters', 1, MAX_LABEL_CHARACTERS), (wanted) => ({
-    matches: ({ name }) => name.length === wanted,
-    index: { kind: 'length', min: wanted, max: wanted },
-  })),
+  length: filter(integer('Only names of this many characters', 1, MAX_LABEL_CHARACTERS), (wanted) =>
+    lengthIs(wanted, wanted),
+  ),
   min_length: filter(
     integer('Only names of this many characters or more', 1, MAX_LABEL_CHARACTERS),
-    (wanted) => ({
-      matches: ({ name }) => name.length >= wanted,
-      index: { kind: 'length', min: wanted },
-    }),
+    (wanted) => lengthIs(wanted, MAX_LABEL_CHARACTERS),
   ),
   max_length: filter(
     integer('Only names of this many characters or fewer', 1, MAX_LABEL_CHARACTERS),
-    (wanted) => ({
-      matches: ({ name }) => name.length <= wanted,
-      index: { kind: 'length', max: wanted },
-    }),
+    (wanted) => lengthIs(1, wanted),
   ),
   from: sinceFilter('registered', 'Only registered on this day, at this time, or later'),
   to: untilFilter('registered', 'Only registered on this day, at this time, or earlier'),
@@ -79,32 +76,43 @@ const table = {
   modified_to: untilFilter('modified', 'Only last changed on this day, at this time, or earlier'),
   deleted_from: sinceFilter('deleted', 'Only deleted on this day, at this time, or later'),
   deleted_to: untilFilter('deleted', 'Only deleted on this day, at this time, or earlier'),
-  hyphen: traitFilter('hyphen', 'Only names with (1) or without (0) a hyphen'),
-  digits: traitFilter('digits', 'Only names with (1) or without (0) digits'),
-  idn: traitFilter('idn', 'Only names with (1) or without (0) letters beyond ASCII'),
-  status: traitFilter('status', 'Only records with this status'),
-  reserve: traitFlag('reserved', 'Only reserved domains'),
-  rev: traitFlag('revision', 'Only domains marked for review'),
-  dis: traitFlag('discarded', 'Only discarded domains'),
-  reserved: traitFilter('reserved', 'Only domains that are reserved (1) or not (0)'),
-  revision: traitFilter('revision', 'Only domains marked for review (1) or not (0)'),
-  discarded: traitFilter('discarded', 'Only domains that are discarded (1) or not (0)'),
-  seen: traitFilter('seen', 'Only domains that someone has decided on (1) or no one has (0)'),
-  tag: filter(tag('Only records with this tag'), (wanted) => ({
-    matches: ({ tags }) => tags?.includes(` ${wanted} `) === true,
-    index: { kind: 'tag', tag: wanted },
-  })),
-  words: filter(
-    integer('Only names that consist of this many words of the dictionary', 1, MAX_WORDS),
-    (wanted) => ({
-      matches: ({ words }) => words !== null && words.split(' ').length - 2 === wanted,
-      index: { kind: 'words', count: wanted },
-    }),
+  hyphen: traitFilter(
+    mark(({ name }) => name.includes('-')),
+    'Only names with (1) or without (0) a hyphen',
   ),
-  word: filter(word('Only names one of whose words is this'), (wanted) => ({
-    matches: ({ words }) => words?.includes(` ${wanted} `) === true,
-    index: { kind: 'word', word: wanted },
-  })),
+  digits: traitFilter(
+    mark(({ name }) => /[0-9]/.test(name)),
+    'Only names with (1) or without (0) digits',
+  ),
+  idn: traitFilter(
+    mark(({ name }) => hasIdnLetter(name)),
+    'Only names with (1) or without (0) letters beyond ASCII',
+  ),
+  status: traitFilter(BOUGHT, 'Only records with this status'),
+  reserve: traitFlag(RESERVED, 'Only reserved domains'),
+  rev: traitFlag(REVISION, 'Only domains marked for review'),
+  dis: traitFlag(DISCARDED, 'Only discarded domains'),
+  reserved: traitFilter(RESERVED, 'Only domains that are reserved (1) or not (0)'),
+  revision: traitFilter(REVISION, 'Only domains marked for review (1) or not (0)'),
+  discarded: traitFilter(DISCARDED, 'Only domains that are discarded (1) or not (0)'),
+  seen: traitFilter(
+    mark(({ seen_at }) => seen_at !== null),
+    'Only domains that someone has decided on (1) or no one has (0)',
+  ),
+  tag: filter(tag('Only records with this tag'), (wanted) => tagsAre((tags) => tags.includes(` ${wanted} `))),
+  words: traitFilter(
+    number(MAX_WORDS + 1, ({ words }) => splitTags(words).length),
+    'Only names that consist of this many words of the dictionary',
+    { min: 1, max: MAX_WORDS },
+  ),
+  word: {
+    parameter: word('Only names one of whose words is this'),
+    read: (wanted: string) => wanted,
+    conditions: (wanted: string): readonly Condition[] => [
+      nameContains(wanted),
+      { matches: ({ words }) => words?.includes(` ${wanted} `) === true },
+    ],
+  },
 }
 
 type Table = typeof table
@@ -119,6 +127,9 @@ export type Filters = { readonly [K in FilterName]?: WantedValues[K] | undefined
 
 // An object literal has no other keys than its type.
 export const FILTER_NAMES = Object.keys(table) as readonly FilterName[]
+
+/** What the index holds of each record for the filters, in addition to its columns. */
+export const LAYOUT = new Layout(FILTER_NAMES.flatMap((name) => definitions[name].trait ?? []))
 
 /** The parameters of requests, in the order of the table. */
 export const filterParameters = Object.fromEntries(

@@ -32,7 +32,7 @@ function sorted(records: readonly FilteredRecord[], key: Key, ascending: boolean
 /** All records of the table. */
 export async function storedRecords(database: Pick<Database, 'all'>): Promise<FilteredRecord[]> {
   const rows = await database.all<Omit<FilteredRecord, 'words'>>(sql`
-    SELECT name, agent, status, reserved, revision, discarded_at, date_reg, date_mod, deleted_at, seen_at, tags
+    SELECT name, agent, status, reserved, revision, discarded_at, date_reg, date_reg_known, date_mod, deleted_at, seen_at, tags
     FROM domains`)
   return rows.map((row) => ({ ...row, words: toColumn(dictionary.split(row.name)) }))
 }

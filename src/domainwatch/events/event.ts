@@ -5,8 +5,9 @@ import {
   type Fields,
 } from '../../storage/database/changes/change.ts'
 import type { SplitName } from '../words/dictionary.ts'
-import { toColumn, splitTags } from '../tags.ts'
-import { matches, type FilteredRecord, type Filters } from '../filters.ts'
+import { splitTags } from '../tags.ts'
+import { changedRecord, type ChangedRecord } from '../changed-record.ts'
+import { matches, type Filters } from '../filters.ts'
 import { listedFields } from '../record-fields.ts'
 import type { MxRecord } from '../../lib/dns/index.ts'
 
@@ -35,11 +36,6 @@ export function acceptsMail(records: readonly MxRecord[]): boolean {
 export const RECORD_EVENTS = ['added', 'changed', 'discarded', 'deleted'] as const
 export const EVENT_KINDS = [...RECORD_EVENTS, 'dns'] as const
 type EventKind = (typeof EVENT_KINDS)[number]
-
-/** A record as stored in a change. */
-export interface ChangedRecord extends FilteredRecord {
-  readonly note: string | null
-}
 
 /** A change of a domain. */
 export interface DomainEvent {
@@ -111,8 +107,8 @@ export async function eventOf(
     kind: told.kind,
     at,
     account: accountId === null ? null : ((await nameOf(accountId)) ?? null),
-    before: recordOf(key, told.before, split),
-    after: recordOf(key, told.after, split),
+    before: told.before && changedRecord(key, told.before, split),
+    after: told.after && changedRecord(key, told.after, split),
     ...(dns !== undefined && { dns }),
   }
 }
@@ -140,32 +136,6 @@ function recordEventOf({ kind: given, before, after }: Change) {
   if (awaited !== null && after['status'] === 0) return { kind, before: { ...before, status: 1 }, after }
   const isEarlier = before?.['status'] === 1 && after['status'] === 1 && differs('released_at')
   return isEarlier || !SHOWN.some(differs) ? undefined : { kind, before, after }
-}
-
-/** Returns the record whose columns `fields` holds. */
-function recordOf(name: string, fields: Fields | null, split: SplitName): ChangedRecord | null {
-  if (fields === null) return null
-  const { agent, status, reserved, revision, discarded_at = null, date_reg, date_mod } = fields
-  const { released_at = null, seen_at = null, note = null, tags = null, date_reg_known } = fields
-  return {
-    name,
-    agent: String(agent),
-    status: Number(status),
-    reserved: Number(reserved),
-    revision: Number(revision),
-    discarded_at: discarded_at === null ? null : Number(discarded_at),
-    date_reg: String(date_reg),
-    date_reg_known: date_reg_known === 0 ? 0 : 1,
-    date_mod: String(date_mod),
-    deleted_at: status === 0 ? String(released_at ?? date_reg) : null,
-    seen_at: seen_at === null ? null : Number(seen_at),
-    note: note === null ? null : String(note),
-    tags: tags === null ? null : String(tags),
-    // Few filters ask for them.
-    get words() {
-      return toColumn(split(name))
-    },
-  }
 }
 
 /** Returns the record of an event after the change, or before it if it was deleted. */

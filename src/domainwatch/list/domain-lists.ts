@@ -16,7 +16,7 @@ import {
   type Source,
 } from './order.ts'
 import { hitsToJson } from './page-json.ts'
-import { nameOfHit, recordOfHit } from './hits.ts'
+import { nameOfHit, RecordOfHit } from './hits.ts'
 import { findPage } from './search.ts'
 import { choice, integer, type Values } from '../../http/parameters.ts'
 import type { ExportedRecord } from '../export.ts'
@@ -161,7 +161,7 @@ export class DomainLists {
       const cutoff = expiryCutoff(this.#clock.now())
       yield hits
         .filter(({ segment, position }) => !(segment.discardedAt(position) <= cutoff))
-        .map(recordOfHit)
+        .map((hit) => new RecordOfHit(hit))
     }
   }
 

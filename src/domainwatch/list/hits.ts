@@ -1,26 +1,94 @@
-import { formatTimestamp, Plane, type Hit } from '../../lib/name-index/index.ts'
-import type { ExportedRecord } from '../export.ts'
+import { formatTimestamp, wordsOf, type Hit, type Segment } from '../../lib/name-index/index.ts'
+import { LAYOUT, type FilteredRecord } from '../filters.ts'
+import { BOUGHT, DATED, DISCARDED, RESERVED, REVISION, type RecordTrait } from '../record-traits.ts'
+import { toColumn } from '../tags.ts'
 
 export function nameOfHit({ segment, position }: Hit): string {
-  return Buffer.from(segment.nameOf(position)).toString('latin1')
+  const { starts } = segment.columns
+  return segment.textOf(starts[position] ?? 0, starts[position + 1] ?? 0)
 }
 
-/** Returns what the index has of a record. */
-export function recordOfHit(hit: Hit): ExportedRecord {
-  const { segment, position } = hit
-  const { agent, agents, registered, modified } = segment.columns
-  const bit = (plane: number) => Number(segment.has(plane, position))
-  const deleted = segment.deletedAt(position)
-  const discarded = segment.discardedAt(position)
-  return {
-    name: nameOfHit(hit),
-    agent: agents[agent[position] ?? 0] ?? '',
-    status: bit(Plane.status),
-    reserved: bit(Plane.reserved),
-    revision: bit(Plane.revision),
-    discarded_at: Number.isNaN(discarded) ? null : discarded,
-    date_reg: formatTimestamp(registered[position] ?? NaN),
-    date_mod: formatTimestamp(modified[position] ?? NaN),
-    deleted_at: Number.isNaN(deleted) ? null : formatTimestamp(deleted),
+/** What the index has of a record, read when it is asked for. */
+export class RecordOfHit implements FilteredRecord {
+  readonly #hit: Hit
+
+  constructor(hit: Hit) {
+    this.#hit = hit
   }
+
+  get name() {
+    return nameOfHit(this.#hit)
+  }
+
+  get agent() {
+    const { agent, agents } = this.#columns
+    return agents[agent[this.#hit.position] ?? 0] ?? ''
+  }
+
+  get status() {
+    return traitOf(this.#hit, BOUGHT)
+  }
+
+  get reserved() {
+    return traitOf(this.#hit, RESERVED)
+  }
+
+  get revision() {
+    return traitOf(this.#hit, REVISION)
+  }
+
+  get discarded_at() {
+    const { segment, position } = this.#hit
+    const at = segment.discardedAt(position)
+    return Number.isNaN(at) ? null : at
+  }
+
+  get date_reg() {
+    return formatTimestamp(this.#columns.registered[this.#hit.position] ?? NaN)
+  }
+
+  get date_reg_known() {
+    return traitOf(this.#hit, DATED)
+  }
+
+  get date_mod() {
+    return formatTimestamp(this.#columns.modified[this.#hit.position] ?? NaN)
+  }
+
+  get deleted_at() {
+    const { segment, position } = this.#hit
+    const deleted = segment.deletedAt(position)
+    return Number.isNaN(deleted) ? null : formatTimestamp(deleted)
+  }
+
+  get seen_at(): never {
+    throw new Error('the index does not hold when a record was seen')
+  }
+
+  get tags() {
+    const { segment, position } = this.#hit
+    return segment.tagsOf(position) || null
+  }
+
+  get words() {
+    const { segment, position } = this.#hit
+    return toColumn(wordsOf(segment, position))
+  }
+
+  get #columns() {
+    return this.#hit.segment.columns
+  }
+}
+
+function traitOf({ segment, position }: Hit, trait: RecordTrait): number {
+  return segment.numberOf(LAYOUT.planesOf(trait), position)
+}
+
+/** The marks of every answer, in its order. */
+export const MARKS = ['status', 'reserved', 'revision', 'discarded'] as const
+const MARK_PLANES = [BOUGHT, RESERVED, REVISION, DISCARDED].flatMap((mark) => LAYOUT.planesOf(mark))
+
+/** A bit for each of `MARKS`, from the lowest on. */
+export function marksOf(segment: Segment, position: number): number {
+  return segment.numberOf(MARK_PLANES, position)
 }

@@ -10,8 +10,8 @@ const BUILD_COLUMNS = taskModule('../tasks/build-columns', import.meta)
 /** This many changes are parsed on the event loop, in some milliseconds; more are parsed in another thread. */
 const SMALL_DELTA = 300
 
-/** Records read at a time: some 80 ms on the shared connection, and 8 MB of text. */
-const CHUNK = 65_536
+/** Records read at a time: some 20 ms on the shared connection, and 2 MB of text. More would take hundreds of megabytes meanwhile. */
+const CHUNK = 16_384
 
 /** Reads all records while `isWanted`, as texts of `recordsAsText`. */
 export async function* readAllRecords(database: Database, isWanted: () => boolean): AsyncGenerator<string> {

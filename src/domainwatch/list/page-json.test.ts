@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { columnsOf, parseTimestamp, Segment, type Hit } from '../../lib/name-index/index.ts'
-import { aLabelOf } from '../../lib/domain-names.ts'
+import { segmentOf } from '../../../test/support/segments.ts'
+import type { Hit } from '../../lib/name-index/index.ts'
 import { hitsToJson } from './page-json.ts'
 
 const NOTHING = Buffer.alloc(0)
@@ -21,24 +21,10 @@ const recordOf = (number: number) => ({
 
 function hitsOf(first: number, count: number): Hit[] {
   const records = Array.from({ length: count }, (_, i) => {
-    const { name, agent, status, reserved, revision, discarded, date_reg, date_mod } = recordOf(first + i)
-    return {
-      name,
-      words: [],
-      agent,
-      status,
-      reserved,
-      revision,
-      discardedAt: discarded === 1 ? 1_700_000_000_000 : NaN,
-      registered: parseTimestamp(date_reg),
-      modified: parseTimestamp(date_mod),
-      deleted: NaN,
-      seen: 0,
-      undated: 0,
-      tags: '',
-    }
+    const { discarded, ...fields } = recordOf(first + i)
+    return { ...fields, discarded_at: discarded === 1 ? 1_700_000_000_000 : null }
   })
-  const segment = new Segment(columnsOf(records, 'registered', aLabelOf))
+  const segment = segmentOf(records)
   return Array.from({ length: count }, (_, position) => ({ segment, position }))
 }
 

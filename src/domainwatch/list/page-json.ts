@@ -1,4 +1,5 @@
-import { Plane, writeTimestamp, type Columns, type Hit } from '../../lib/name-index/index.ts'
+import { writeTimestamp, type Columns, type Hit } from '../../lib/name-index/index.ts'
+import { MARKS, marksOf } from './hits.ts'
 
 const EMPTY_ARRAY = Buffer.from('[]')
 const ARRAY_START = Buffer.from('[{"name":"')
@@ -60,13 +61,6 @@ function writeName(out: Uint8Array, start: number, names: Uint8Array, first: num
 
 /** Texts cached per segment, of some 200 bytes each; beyond that, all are dropped. */
 const MAX_MIDDLES = 4_096
-const MARKS = [
-  'status',
-  'reserved',
-  'revision',
-  'discarded',
-] as const satisfies readonly (keyof typeof Plane)[]
-
 /** By columns, then by agent, length and marks: the JSON of a record between its name and its dates, with room for these. */
 const middles = new WeakMap<Columns, Map<number, Uint8Array>>()
 
@@ -74,14 +68,14 @@ function middleOf({ segment, position }: Hit): Uint8Array {
   const { agent, agents } = segment.columns
   const number = agent[position] ?? 0
   const length = segment.lengthOf(position)
-  const marks = segment.marksOf(position)
+  const marks = marksOf(segment, position)
   let known = middles.get(segment.columns)
   if (known === undefined || known.size >= MAX_MIDDLES)
     middles.set(segment.columns, (known = new Map<number, Uint8Array>()))
-  const kind = (number * 64 + length) * 16 + marks
+  const kind = (number * 64 + length) * 2 ** MARKS.length + marks
   let middle = known.get(kind)
   if (middle === undefined) {
-    const flags = MARKS.map((name) => `"${name}":${(marks >>> Plane[name]) & 1}`).join(',')
+    const flags = MARKS.map((name, i) => `"${name}":${(marks >>> i) & 1}`).join(',')
     const quoted = JSON.stringify(agents[number] ?? '')
     middle = Buffer.from(`","length":${length},"agent":${quoted},${flags},"date_reg":"${DATES}`)
     known.set(kind, middle)

@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { foldSearch, aLabelOf } from '../../lib/domain-names.ts'
+import { segmentOf } from '../../../test/support/segments.ts'
+import { foldSearch } from '../../lib/domain-names.ts'
+import { finishNow, TimeSlice } from '../../lib/name-index/index.ts'
 import { matchesGlob } from '../filter-kinds.ts'
-import {
-  columnsOf,
-  finishNow,
-  parseTimestamp,
-  Segment,
-  TimeSlice,
-  type Columns,
-} from '../../lib/name-index/index.ts'
 import { findPage } from './search.ts'
 
 /** Of few characters, so that they repeat in a name. */
@@ -20,7 +14,7 @@ const patterns = fc.array(fc.stringMatching(/^[asu1*?-]{1,12}$/), { minLength: 1
 test('a pattern finds all names that match it, however often a character occurs in them', () => {
   fc.assert(
     fc.property(names, patterns, (recorded, asked) => {
-      const segment = new Segment(columnsOfNames(recorded))
+      const segment = segmentOf(recorded.map((name) => ({ name })))
       for (const pattern of asked) {
         const segments = { registered: [segment], deleted: [] }
         const found = finishNow(findPage(segments, requestOf(pattern), new TimeSlice()))
@@ -34,24 +28,6 @@ test('a pattern finds all names that match it, however often a character occurs 
     }),
   )
 })
-
-function columnsOfNames(recorded: readonly string[]): Columns {
-  const timestamp = parseTimestamp('2025-01-02 03:04:05')
-  const marks = {
-    words: [],
-    agent: 'uno',
-    status: 1,
-    reserved: 0,
-    revision: 0,
-    discardedAt: NaN,
-    deleted: NaN,
-    seen: 0,
-    undated: 0,
-    tags: '',
-  }
-  const records = recorded.map((name) => ({ ...marks, name, registered: timestamp, modified: timestamp }))
-  return columnsOf(records, 'registered', aLabelOf)
-}
 
 function requestOf(pattern: string) {
   return {

@@ -16,7 +16,9 @@ import {
   type TimeSlice,
 } from '../../lib/name-index/index.ts'
 import { expiryCutoff, MAX_PAGE_RECORDS } from '../limits.ts'
-import { conditionsOf, type Filters } from '../filters.ts'
+import { conditionsOf, LAYOUT, type Filters } from '../filters.ts'
+import { BOUGHT } from '../record-traits.ts'
+import { RecordOfHit } from './hits.ts'
 import { PageBuilder, type ListPage } from './cursor.ts'
 import {
   isOfAll,
@@ -40,7 +42,13 @@ export type IndexSegments = Readonly<Record<Order, readonly Segment[]>>
 
 /** The filters as the index takes them. @param also further conditions */
 export function indexQuery(filters: Filters, now: number, also: readonly IndexTerm[] = []): IndexQuery {
-  return compileQuery([...conditionsOf(filters).map(({ index }) => index), ...also], expiryCutoff(now))
+  const terms = conditionsOf(filters).map((condition): IndexTerm => {
+    const { index, matches } = condition
+    if (index !== undefined) return index
+    const test = (segment: Segment, position: number) => matches(new RecordOfHit({ segment, position }))
+    return { kind: 'record', test }
+  })
+  return compileQuery([...terms, ...also], LAYOUT, expiryCutoff(now))
 }
 
 /**
@@ -88,12 +96,12 @@ export function mergedSearch(
   { name, sortKey, after }: Stage,
   slice: TimeSlice,
 ): MergedSearch {
-  const query = indexQuery(filters, now, name === 'bought' ? [BOUGHT] : [])
+  const query = indexQuery(filters, now, name === 'bought' ? [IS_BOUGHT] : [])
   const list = segments[sortKey === 'deleted_at' ? 'deleted' : 'registered']
   return new MergedSearch(list, query, !ascending, { after }, slice)
 }
 
-const BOUGHT: IndexTerm = { kind: 'bit', of: 'status', value: 1 }
+const IS_BOUGHT: IndexTerm = { kind: 'trait', trait: BOUGHT, min: 1, max: 1 }
 
 /** The records of `last_register` and `last_deleted`, newest first, by their sources with the ranges that later pages need. */
 function* hitsOfSources(
@@ -106,7 +114,7 @@ function* hitsOfSources(
   for (const source of listing.sources) {
     if (source.kind === 'all') continue
     const { kind, newest, range } = source
-    const query = indexQuery(filters, now, kind === 'registered' ? [BOUGHT] : [])
+    const query = indexQuery(filters, now, kind === 'registered' ? [IS_BOUGHT] : [])
     const search = new MergedSearch(segments[kind], query, true, range ?? {}, slice)
     const found = yield* search.next(range === undefined ? newest : MAX_RANGE_RECORDS + 1)
     if (found.length > MAX_RANGE_RECORDS) throw invalidCursor()

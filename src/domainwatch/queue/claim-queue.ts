@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { Gate } from '../../lib/gate.ts'
 import { POOLS } from '../../lib/pools.ts'
-import { allMatches, finish, TimeSlice } from '../../lib/name-index/index.ts'
+import { countMatches, finish, TimeSlice } from '../../lib/name-index/index.ts'
 import { accountClient } from '../../lib/client.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import { domainErrors } from '../errors.ts'
@@ -126,13 +126,8 @@ export class ClaimQueue {
     const { items, next } = await finish(findPage(segments, listing, slice), slice, signal)
     const names = items.map(nameOfHit)
     if (next === undefined) return { names, isWhole: true, count: names.length }
-    let count = 0
-    const query = indexQuery(view.filters, now)
-    await finish(
-      allMatches(segments.registered, query, slice, () => count++),
-      slice,
-      signal,
-    )
+    const all = countMatches(segments.registered, indexQuery(view.filters, now), slice)
+    const count = await finish(all, slice, signal)
     return { names, isWhole: false, count }
   }
 

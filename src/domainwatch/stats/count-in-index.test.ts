@@ -1,30 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Filters } from '../filters.ts'
-import { columnsOf, parseTimestamp, Segment, type IndexedRecord } from '../../lib/name-index/index.ts'
-import { aLabelOf } from '../../lib/domain-names.ts'
+import { segmentOf, type SomeFields } from '../../../test/support/segments.ts'
+import { Segment } from '../../lib/name-index/index.ts'
 import { countInIndex } from './count-in-index.ts'
 
 const RECORDS = 50_000
 const SPAN = { from: '2026-01-01 00:00:00', to: '2026-01-31 23:59:59' }
 
 function segments() {
-  const moment = parseTimestamp('2026-01-02 03:04:05')
-  const records = Array.from({ length: RECORDS }, (_, i) => {
-    const marks = {
-      words: [],
-      status: 1,
-      reserved: i === 7 ? 1 : 0,
-      revision: 0,
-      discardedAt: NaN,
-      deleted: NaN,
-      seen: 0,
-      undated: 0,
-      tags: '',
-    }
-    return { name: `casa${i}`, agent: 'grupo', registered: moment, modified: moment, ...marks }
-  })
-  return { registered: [new Segment(columnsOf(records, 'registered', aLabelOf))], deleted: [] }
+  const records = Array.from({ length: RECORDS }, (_, i) => ({ name: `casa${i}`, reserved: i === 7 ? 1 : 0 }))
+  return { registered: [segmentOf(records)], deleted: [] }
 }
 
 const all = segments()
@@ -55,38 +41,16 @@ for (const [filters, records] of FILTERED) {
 }
 
 test('visits only deletions in the date range, and counts records deleted later as registered', async (t) => {
-  const records: IndexedRecord[] = []
-  const add = (name: string, date: string, deletion: string) => {
-    const marks = {
-      words: [],
-      status: 0,
-      reserved: 0,
-      revision: 0,
-      discardedAt: NaN,
-      modified: parseTimestamp(date),
-      seen: 0,
-      undated: 0,
-      tags: '',
-    }
-    records.push({
-      name,
-      agent: 'grupo',
-      registered: parseTimestamp(date),
-      deleted: parseTimestamp(deletion),
-      ...marks,
-    })
-  }
+  const records: SomeFields[] = []
+  const add = (name: string, date_reg: string, deleted_at: string) =>
+    records.push({ name, status: 0, date_reg, deleted_at })
   const day = (date: string) => `${date} 12:00:00`
   for (let i = 0; i < RECORDS; i++) add(`vieja${i}`, day('2020-01-01'), day('2025-06-01'))
   add('antes', day('2026-01-01'), day('2025-12-31'))
   add('primera', SPAN.from, SPAN.from)
   add('luego', day('2026-01-01'), SPAN.to)
   add('futura', day('2026-01-02'), day('2026-02-01'))
-  const orders = (['registered', 'deleted'] as const).map(
-    (order) => new Segment(columnsOf(records, order, aLabelOf)),
-  )
-  const [registered, deleted] = orders
-  assert.ok(registered !== undefined && deleted !== undefined)
+  const [registered, deleted] = [segmentOf(records), segmentOf(records, 'deleted')]
   const visited = t.mock.method(Segment.prototype, 'lowerBound')
   const filters = { ...ANY, to: '2019-12-31 23:59:59' }
   await countInIndex({ registered: [], deleted: [deleted] }, { filters, span: SPAN }, 0)

@@ -9,6 +9,7 @@ import {
 } from '../../lib/name-index/index.ts'
 import { MAX_LABEL_CHARACTERS } from '../limits.ts'
 import { splitTags } from '../tags.ts'
+import { MARKS, marksOf } from '../list/hits.ts'
 import { indexQuery, type IndexSegments } from '../list/search.ts'
 import {
   DayCounts,
@@ -19,9 +20,6 @@ import {
   RisingWords,
   KeyCounts,
 } from './counts.ts'
-
-/** Status, reserved, revision and discarded, as `marksOf` has them. */
-const MARKS = 4
 
 /**
  * Counts in memory, as of the call: later changes have no effect.
@@ -72,31 +70,33 @@ export async function countInIndex(
   const tags = new KeyCounts()
   const matching = indexQuery(filters, now)
   for (const segment of registered) {
-    const { agent, agents, tags: tagged } = segment.columns
+    const { agent, agents } = segment.columns
     const byAgent = new Uint32Array(agents.length)
-    const byTagSet = new Uint32Array(tagged.sets.length)
-    // For each length, the records of each of the 16 combinations of marks.
-    const byMarks = new Uint32Array((MAX_LABEL_CHARACTERS + 1) << MARKS)
+    const byTags = new Map<string, number>()
+    // For each length, the records of each combination of marks.
+    const byMarks = new Uint32Array((MAX_LABEL_CHARACTERS + 1) << MARKS.length)
     await visit([segment], matching, (_, position) => {
       increment(byAgent, agent[position] ?? 0)
-      increment(byTagSet, segment.tagSetOf(position))
-      increment(byMarks, (segment.lengthOf(position) << MARKS) | segment.marksOf(position))
+      increment(byMarks, (segment.lengthOf(position) << MARKS.length) | marksOf(segment, position))
+      const text = segment.tagsOf(position)
+      if (text !== '') byTags.set(text, (byTags.get(text) ?? 0) + 1)
     })
     for (let length = 1; length <= MAX_LABEL_CHARACTERS; length++) {
-      const counts = byMarks.subarray(length << MARKS, (length + 1) << MARKS)
-      const having = (mark: number) =>
-        counts.reduce((sum, count, set) => (((set >> mark) & 1) === 1 ? sum + count : sum), 0)
+      const counts = byMarks.subarray(length << MARKS.length, (length + 1) << MARKS.length)
+      const having = (mark: (typeof MARKS)[number]) => {
+        const bit = 1 << MARKS.indexOf(mark)
+        return counts.reduce((sum, count, marks) => ((marks & bit) === 0 ? sum : sum + count), 0)
+      }
       totals.addLength(length, {
         records: counts.reduce((sum, count) => sum + count, 0),
-        bought: having(0),
-        reserved: having(1),
-        revision: having(2),
-        discarded: having(3),
+        bought: having('status'),
+        reserved: having('reserved'),
+        revision: having('revision'),
+        discarded: having('discarded'),
       })
     }
     for (const [i, name] of agents.entries()) totals.addAgent(name, byAgent[i] ?? 0)
-    for (const [i, records] of byTagSet.entries())
-      for (const tag of splitTags(tagged.sets[i] || null)) tags.add(tag, records)
+    for (const [text, records] of byTags) for (const tag of splitTags(text)) tags.add(tag, records)
   }
   return { days, totals, rising, tags }
 }

@@ -1,65 +1,23 @@
 /** Worker-thread task: builds columns from texts of the database, and merges segments. */
 import {
+  columnsOf,
+  isIndexable,
   mergeParts,
   type Columns,
+  type EntryKeys,
+  type IndexedRecord,
   type Order,
   type SegmentPart,
-  columnsOf,
-  type IndexedRecord,
-  isIndexable,
-  ORDERS,
-  parseTimestamp,
-  TIMESTAMP_LENGTH,
-  type EntryKeys,
 } from '../../lib/name-index/index.ts'
-import { aLabelOf } from '../../lib/domain-names.ts'
 import { splitBy, type WordTrie } from '../../lib/words/index.ts'
+import { namedFields } from '../../storage/database/changes/change.ts'
+import { changedRecord } from '../changed-record.ts'
+import { LAYOUT, type FilteredRecord } from '../filters.ts'
+import { indexedRecord, optionsFor, timestampOf } from '../list/indexed-record.ts'
 import type { SplitName } from '../words/dictionary.ts'
 
-/** The fields of a record in the order of `DOMAIN_FIELDS`. Changes of earlier versions end before. */
-type State = readonly [
-  agent: string,
-  status: number,
-  reserved: number,
-  revision: number,
-  discardedAt: number | null,
-  dateReg: string,
-  dateMod: string,
-  releasedAt: string | null,
-  seenAt?: number | null,
-  seenBy?: string | null,
-  note?: string | null,
-  tags?: string | null,
-  dateRegKnown?: number | null,
-]
-
-function recordOf(name: string, state: State, split: SplitName): IndexedRecord {
-  const [agent, status, reserved, revision, discardedAt, dateReg, dateMod, , seenAt, , , tags, isKnown] =
-    state
-  return {
-    name,
-    words: split(name),
-    agent,
-    status,
-    reserved,
-    revision,
-    discardedAt: discardedAt ?? NaN,
-    registered: timestampOf(dateReg),
-    modified: timestampOf(dateMod),
-    deleted: keyIn('deleted', state),
-    seen: typeof seenAt === 'number' ? 1 : 0,
-    undated: isKnown === 0 ? 1 : 0,
-    tags: tags ?? '',
-  }
-}
-
-/** The sort key of a record in a list; NaN if it is not in it. */
-function keyIn(order: Order, [, status, , , , dateReg, , releasedAt]: State): number {
-  if (order === 'registered') return timestampOf(dateReg)
-  return status === 0 ? timestampOf(releasedAt ?? dateReg) : NaN
-}
-
-const timestampOf = (text: string): number => (text.length === TIMESTAMP_LENGTH ? parseTimestamp(text) : NaN)
+/** The fields of a record in the order of `DOMAIN_FIELDS`. */
+type State = readonly (string | number | null)[]
 
 /** Records in both orders. Some that the service did not write itself cannot be indexed. */
 export interface BuiltRecords {
@@ -69,12 +27,13 @@ export interface BuiltRecords {
 }
 
 function inBothOrders(records: readonly IndexedRecord[]): BuiltRecords {
-  const skipped = records.filter((record) => !isIndexable(record))
-  const indexed = skipped.length === 0 ? records : records.filter(isIndexable)
+  const canBeIndexed = (record: IndexedRecord) => isIndexable(record, LAYOUT)
+  const skipped = records.filter((record) => !canBeIndexed(record))
+  const indexed = skipped.length === 0 ? records : records.filter(canBeIndexed)
   return {
     columns: {
-      registered: columnsOf(indexed, 'registered', aLabelOf),
-      deleted: columnsOf(indexed, 'deleted', aLabelOf),
+      registered: columnsOf(indexed, optionsFor('registered')),
+      deleted: columnsOf(indexed, optionsFor('deleted')),
     },
     skipped: skipped.map(({ name }) => name),
   }
@@ -83,7 +42,11 @@ function inBothOrders(records: readonly IndexedRecord[]): BuiltRecords {
 /** @param text of `recordsAsText` */
 function builtRecords(text: string, split: SplitName): BuiltRecords {
   const read: readonly (readonly [name: string, state: State])[] = JSON.parse(`[${text}]`)
-  return inBothOrders(read.map(([name, state]) => recordOf(name, state, split)))
+  return inBothOrders(read.map(([name, state]) => indexedRecord(recordOf(name, state, split))))
+}
+
+function recordOf(name: string, state: State, split: SplitName): FilteredRecord {
+  return changedRecord(name, namedFields('domain', state), split)
 }
 
 /** The effect of changes on the lists: records to add, and keys of entries to remove. */
@@ -105,26 +68,30 @@ export function deltaOfChanges(text: string, overlapping: boolean, split: SplitN
     registered: { names: [], keys: [] },
     deleted: { names: [], keys: [] },
   }
+  const remove = (name: string, state: State | null) => {
+    if (state === null) return
+    const { date_reg, deleted_at } = recordOf(name, state, split)
+    addKey(removed.registered, name, date_reg)
+    if (deleted_at !== null) addKey(removed.deleted, name, deleted_at)
+  }
   const changes: readonly ChangeText[] = JSON.parse(`[${text}]`)
   for (const [name, before, after] of changes) {
     // An intermediate state was never in the lists.
-    if (overlapping || !latest.has(name)) remove(removed, name, before)
-    if (overlapping) remove(removed, name, after)
+    if (overlapping || !latest.has(name)) remove(name, before)
+    if (overlapping) remove(name, after)
     latest.set(name, after)
   }
   const records: IndexedRecord[] = []
-  for (const [name, state] of latest) if (state !== null) records.push(recordOf(name, state, split))
+  for (const [name, state] of latest)
+    if (state !== null) records.push(indexedRecord(recordOf(name, state, split)))
   return { added: inBothOrders(records), removed }
 }
 
-function remove(removed: Readonly<Record<Order, EntryKeys>>, name: string, state: State | null): void {
-  if (state === null) return
-  for (const order of ORDERS) {
-    const key = keyIn(order, state)
-    if (Number.isNaN(key)) continue
-    removed[order].names.push(name)
-    removed[order].keys.push(key)
-  }
+function addKey({ names, keys }: EntryKeys, name: string, date: string): void {
+  const key = timestampOf(date)
+  if (Number.isNaN(key)) return
+  names.push(name)
+  keys.push(key)
 }
 
 export type Input =
@@ -151,6 +118,6 @@ export default function work(input: Input): Output[Input['kind']] {
     case 'changes':
       return deltaOfChanges(input.text, input.overlapping, splitBy(input.words))
     case 'merge':
-      return mergeParts(input.parts, input.order, aLabelOf)
+      return mergeParts(input.parts, optionsFor(input.order))
   }
 }

@@ -1,25 +1,16 @@
-import { isLetter, PLANES } from './planes.ts'
-import {
-  CHARACTER_MARKS,
-  setBits,
-  BLOCK,
-  MAX_LENGTH,
-  MAX_WORDS,
-  Plane,
-  shared,
-  type Columns,
-  type Order,
-} from './columns.ts'
-import { indexNames, zonesOf } from './block-index.ts'
+import { BLOCK, MAX_LENGTH, shared, type Columns, type Order } from './columns.ts'
+import { GRAMS, setGrams } from './grams.ts'
+import type { Layout } from './layout.ts'
+import { isLetter, NAME_PLANES, setNamePlanes, setNumber } from './name-planes.ts'
+import { PlanesBuilder } from './planes-builder.ts'
+import { SparseBuilder } from './sparse.ts'
+import { markWordEnds } from './words.ts'
 
 export interface IndexedRecord {
   readonly name: string
   /** The words of the name, in order and without hyphens; empty if it does not consist of words. */
   readonly words: readonly string[]
   readonly agent: string
-  readonly status: number
-  readonly reserved: number
-  readonly revision: number
   /** Milliseconds since 1970; NaN if it is not discarded. */
   readonly discardedAt: number
   /** Timestamps. */
@@ -27,133 +18,111 @@ export interface IndexedRecord {
   readonly modified: number
   /** NaN if it is bought. */
   readonly deleted: number
-  readonly seen: number
-  /** 1 if `registered` only serves to sort, because the registration is unknown. */
-  readonly undated: number
   /** Each tag with a space before and after it; empty if there is none. */
   readonly tags: string
+  /** In the order of the layout. */
+  readonly traits: readonly number[]
 }
 
 /** Whether columns can hold the record. The service itself writes no other. */
-export function isIndexable({ name, status, reserved, revision, ...dates }: IndexedRecord): boolean {
-  const isBit = (value: number) => value === 0 || value === 1
-  const { registered, modified, deleted } = dates
+export function isIndexable(record: IndexedRecord, { traits }: Layout): boolean {
+  const { name, registered, modified } = record
   return (
     name.length > 0 &&
     name.length <= MAX_LENGTH &&
     [...name].every(isLetter) &&
-    [status, reserved, revision].every(isBit) &&
     !Number.isNaN(registered) &&
     !Number.isNaN(modified) &&
-    Number.isNaN(deleted) === (status === 1)
+    record.traits.every((value, i) => Number.isInteger(value) && value >= 0 && value <= (traits[i]?.max ?? 0))
   )
 }
-
-const HYPHEN = 0x2d
-
-/** By Latin-1 code, the marks of names with this character. */
-const MARKS_OF = Uint32Array.from({ length: 256 }, (_, code) => {
-  let marks = 0
-  for (const { plane, characters } of Object.values(CHARACTER_MARKS))
-    if (characters.includes(String.fromCharCode(code))) marks |= 1 << plane
-  return marks
-})
 
 /** The A-label of a name with letters beyond ASCII. */
 export type ALabelOf = (name: string) => string
 
-/** Builds columns of the records, all indexable, that a list in this order contains. */
-export function columnsOf(records: readonly IndexedRecord[], order: Order, aLabelOf: ALabelOf): Columns {
-  const listed = order === 'deleted' ? records.filter(({ deleted }) => !Number.isNaN(deleted)) : records
-  // Code units of these names compare as their bytes do.
-  const sorted =
-    order === 'deleted'
-      ? listed.toSorted((one, other) => other.deleted - one.deleted || (other.name < one.name ? -1 : 1))
-      : listed.toSorted((one, other) => other.registered - one.registered || (other.name < one.name ? -1 : 1))
-  const nameBytes = sorted.reduce((sum, { name }) => sum + name.length, 0)
-  return buildColumns(sorted, { count: sorted.length, nameBytes, order, aLabelOf })
+export interface BuildOptions {
+  readonly order: Order
+  readonly layout: Layout
+  readonly aLabelOf: ALabelOf
 }
 
-interface BuildOptions {
+/** Builds columns of the records, all indexable, that a list in this order contains. */
+export function columnsOf(records: readonly IndexedRecord[], options: BuildOptions): Columns {
+  const { order } = options
+  const listed = order === 'deleted' ? records.filter(({ deleted }) => !Number.isNaN(deleted)) : records
+  // Code units of these names compare as their bytes do.
+  const sorted = listed.toSorted(
+    (one, other) => other[order] - one[order] || (other.name < one.name ? -1 : 1),
+  )
+  const nameBytes = sorted.reduce((sum, { name }) => sum + name.length, 0)
+  return buildColumns(sorted, { count: sorted.length, nameBytes }, options)
+}
+
+interface Sizes {
   readonly count: number
   /** The length of all names together. */
   readonly nameBytes: number
-  readonly order: Order
-  readonly aLabelOf: ALabelOf
 }
 
 /** Builds columns of records that are sorted already: by key and then by name, both descending. */
 export function buildColumns(
   records: Iterable<IndexedRecord>,
-  { count, nameBytes, order, aLabelOf }: BuildOptions,
+  { count, nameBytes }: Sizes,
+  { order, layout, aLabelOf }: BuildOptions,
 ): Columns {
-  const words = Math.ceil(count / BLOCK)
   const names = shared.u8(nameBytes)
   const starts = shared.u32(count + 1)
   const wordEnds = shared.u32(Math.ceil(nameBytes / 32))
-  const planes = shared.u32(PLANES * words)
   const keys = shared.f64(count)
   const registered = order === 'registered' ? keys : shared.f64(count)
   const modified = shared.f64(count)
-  const deletions = order === 'deleted' ? keys : new Float64Array(count)
   const agent = shared.u32(count)
   const agents = new NumberedTexts()
   const tagSets = new NumberedTexts()
-  // The number of no tags is 0.
-  tagSets.numberOf('')
-  const discarded: number[] = []
-  const discardedAt: number[] = []
-  const idn: number[] = []
+  const tags = new SparseBuilder(count)
+  const free = new SparseBuilder(count)
+  const discarded = new SparseBuilder(count)
+  const idn = new SparseBuilder(count)
   const aLabels: string[] = []
-  const tagged: number[] = []
-  const tagSet: number[] = []
-  const deletedAt: number[] = []
-  const deletedBefore: number[] = []
+  const planes = new PlanesBuilder(count, NAME_PLANES + layout.planes)
+  const grams = new PlanesBuilder(Math.ceil(count / BLOCK), GRAMS)
+  const traitPlanes = layout.traits.map((trait) => layout.planesOf(trait))
   let position = 0
   let start = 0
   for (const record of records) {
     const { name } = record
-    let marks = writeName(names, start, name)
-    markWords(wordEnds, start, record)
-    start += name.length
+    let isAscii = true
+    for (let at = 0; at < name.length; at++) {
+      const code = name.charCodeAt(at)
+      names[start + at] = code
+      isAscii &&= code < 0x80
+    }
+    markWordEnds(wordEnds, names, start, record.words)
+    const end = start + name.length
+    const ofBlock = planes.blockOf(position)
+    const bit = 1 << (position & 31)
+    setNamePlanes(names, start, end, ofBlock, bit)
+    for (const [i, place] of traitPlanes.entries()) setNumber(ofBlock, place, record.traits[i] ?? 0, bit)
+    const block = position >>> 5
+    setGrams(names, start, end, grams.blockOf(block), 1 << (block & 31))
+    start = end
     starts[position + 1] = start
     keys[position] = record[order]
     registered[position] = record.registered
     modified[position] = record.modified
-    deletions[position] = record.deleted
     agent[position] = agents.numberOf(record.agent)
-    marks |=
-      (record.status << Plane.status) |
-      (record.reserved << Plane.reserved) |
-      (record.revision << Plane.revision) |
-      (record.seen << Plane.seen) |
-      (record.undated << Plane.undated) |
-      (Math.min(record.words.length, MAX_WORDS) << Plane.words1)
-    if (!Number.isNaN(record.discardedAt)) {
-      marks |= 1 << Plane.discarded
-      discarded.push(position)
-      discardedAt.push(record.discardedAt)
-    }
-    if ((marks & (1 << Plane.idn)) !== 0) {
-      idn.push(position)
-      aLabels.push(aLabelOf(name))
-    }
-    if (record.tags !== '') {
-      marks |= 1 << Plane.tagged
-      tagged.push(position)
-      tagSet.push(tagSets.numberOf(record.tags))
-    }
-    if (order !== 'deleted') {
-      if (position % BLOCK === 0) deletedBefore.push(deletedAt.length)
-      if (!Number.isNaN(record.deleted)) deletedAt.push(record.deleted)
-    }
-    for (let plane = 0; marks !== 0; plane++, marks >>>= 1) {
-      if ((marks & 1) !== 0) setBits(planes, plane * words + (position >>> 5), 1 << (position & 31))
+    if (record.tags !== '') tags.add(position, tagSets.numberOf(record.tags))
+    if (!Number.isNaN(record.deleted)) free.add(position, record.deleted)
+    if (!Number.isNaN(record.discardedAt)) discarded.add(position, record.discardedAt)
+    if (!isAscii) {
+      const aLabel = aLabelOf(name)
+      idn.add(position, aLabel.length)
+      aLabels.push(aLabel)
     }
     position++
   }
-  const ends = [0]
-  for (const label of aLabels) ends.push((ends.at(-1) ?? 0) + label.length)
+  const aLabelStarts = [0]
+  for (const length of idn.values) aLabelStarts.push((aLabelStarts.at(-1) ?? 0) + length)
   return {
     count,
     names,
@@ -162,47 +131,20 @@ export function buildColumns(
     keys,
     registered,
     modified,
-    deletions: {
-      at: order === 'deleted' ? keys : sharedCopy(shared.f64, deletedAt),
-      before: sharedCopy(shared.u32, deletedBefore),
-    },
+    planes: planes.build(),
+    grams: grams.build(),
     agent,
     agents: agents.texts,
-    planes,
-    discarded: { positions: sharedCopy(shared.u32, discarded), at: sharedCopy(shared.f64, discardedAt) },
-    tags: {
-      positions: sharedCopy(shared.u32, tagged),
-      set: sharedCopy(shared.u32, tagSet),
-      sets: tagSets.texts,
-    },
-    aLabels: {
-      positions: sharedCopy(shared.u32, idn),
-      bytes: sharedCopy(shared.u8, Buffer.from(aLabels.join(''), 'latin1')),
-      starts: sharedCopy(shared.u32, ends),
-    },
-    zones: { modified: zonesOf(modified), deleted: zonesOf(deletions) },
-    ...indexNames(names, starts, planes),
-  }
-}
-
-/** Writes a name in Latin-1. @returns the marks that are derived from it */
-function writeName(names: Uint8Array, start: number, name: string): number {
-  let marks = 0
-  for (let at = 0; at < name.length; at++) {
-    const code = name.charCodeAt(at)
-    names[start + at] = code
-    marks |= MARKS_OF[code] ?? 0
-  }
-  return marks
-}
-
-function markWords(wordEnds: Uint32Array, start: number, { name, words }: IndexedRecord): void {
-  let at = 0
-  for (const word of words) {
-    while (name.charCodeAt(at) === HYPHEN) at++
-    at += word.length
-    const last = start + at - 1
-    setBits(wordEnds, last >>> 5, 1 << (last & 31))
+    tagged: tags.build(),
+    tags: sharedCopy(shared.u32, tags.values),
+    tagSets: tagSets.texts,
+    free: free.build(),
+    deleted: order === 'deleted' ? keys : sharedCopy(shared.f64, free.values),
+    discarded: discarded.build(),
+    discardedAt: sharedCopy(shared.f64, discarded.values),
+    idn: idn.build(),
+    aLabels: sharedCopy(shared.u8, Buffer.from(aLabels.join(''), 'latin1')),
+    aLabelStarts: sharedCopy(shared.u32, aLabelStarts),
   }
 }
 

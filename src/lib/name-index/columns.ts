@@ -9,38 +9,6 @@ export const shared = {
 export const ORDERS = ['registered', 'deleted'] as const
 export type Order = (typeof ORDERS)[number]
 
-/**
- * The marks of names that contain one of some characters, and their planes. No character is special within the brackets of
- * a pattern.
- */
-export const CHARACTER_MARKS = {
-  hyphen: { plane: 5, characters: '-' },
-  digits: { plane: 6, characters: '0123456789' },
-  idn: { plane: 7, characters: 'áéíóúüñ' },
-} as const
-export type CharacterMark = keyof typeof CHARACTER_MARKS
-
-/** The marks of a record, one plane (a bit per record) each, so that 32 records are tested at a time. */
-export const Plane = {
-  status: 0,
-  reserved: 1,
-  revision: 2,
-  discarded: 3,
-  seen: 4,
-  hyphen: CHARACTER_MARKS.hyphen.plane,
-  digits: CHARACTER_MARKS.digits.plane,
-  idn: CHARACTER_MARKS.idn.plane,
-  tagged: 8,
-  /** The number of words, in binary; `MAX_WORDS` stands for more as well. */
-  words1: 9,
-  words2: 10,
-  words4: 11,
-  /** `date_reg` is not a registration. */
-  undated: 12,
-} as const
-export const MARKS = 13
-export const MAX_WORDS = 7
-
 /** Records per block: as many as a word has bits. */
 export const BLOCK = 32
 /** Maximum records of a segment: larger ones would take too long to merge. */
@@ -48,41 +16,12 @@ export const MAX_RECORDS = 2 ** 21
 /** Characters of a name. */
 export const MAX_LENGTH = 63
 
-/** Which blocks have a record with a key (`block-index.ts`). */
-export interface BlockIndex {
-  /** A bit per block, key by key. */
-  readonly bits: Uint32Array
-  /** The number of blocks that have each key. */
-  readonly counts: Uint32Array
-}
-
-/** When the records that are not bought were deleted. In the order by deletion, `at` is `keys` and `before` is empty. */
-interface Deletions {
-  /** Timestamps, in the order of positions. */
-  readonly at: Float64Array
-  /** The number of such records before each block. */
+/** Which records have a value that others lack. The values are in an array of their own, in the order of positions. */
+export interface Sparse {
+  /** A bit per record. */
+  readonly present: Uint32Array
+  /** The number of records with a value before each block. */
   readonly before: Uint32Array
-}
-
-/** The tags of the records that have some, by position: each an index into `sets`. */
-interface Tags {
-  readonly positions: Uint32Array
-  readonly set: Uint32Array
-  /** Each tag with a space before and after it: ` casa venta `. */
-  readonly sets: readonly string[]
-}
-
-/** Per block, the lowest and the highest timestamp (`zonesOf`). */
-export interface Zones {
-  readonly modified: Float64Array
-  readonly deleted: Float64Array
-}
-
-/** The A-labels of the records whose names have letters beyond ASCII, by position. */
-interface ALabels {
-  readonly positions: Uint32Array
-  readonly bytes: Uint8Array
-  readonly starts: Uint32Array
 }
 
 /** Immutable records, column by column, newest first: sorted by `keys` and then by name, both descending. */
@@ -97,20 +36,27 @@ export interface Columns {
   readonly keys: Float64Array
   readonly registered: Float64Array
   readonly modified: Float64Array
-  readonly deletions: Deletions
+  /** Bits of each record, plane by plane, a word for each block: those of its name, then those of its traits. */
+  readonly planes: Uint32Array
+  /** Bits of each block, gram by gram, a word for each 32 blocks: whether one of its names has the gram. */
+  readonly grams: Uint32Array
   /** Index into `agents`. */
   readonly agent: Uint32Array
   readonly agents: readonly string[]
-  /** `PLANES` times `Math.ceil(count / 32)` words, plane by plane. */
-  readonly planes: Uint32Array
-  /** The number of records that have the bit of each plane. */
-  readonly planeCounts: Uint32Array
-  /** Positions of discarded records, and when each was discarded: milliseconds since 1970. */
-  readonly discarded: { readonly positions: Uint32Array; readonly at: Float64Array }
-  readonly tags: Tags
-  readonly aLabels: ALabels
-  readonly zones: Zones
-  readonly blocks: BlockIndex
+  /** Of records that have tags: index into `tagSets`, texts with a space before and after each tag (` casa venta `). */
+  readonly tagged: Sparse
+  readonly tags: Uint32Array
+  readonly tagSets: readonly string[]
+  /** Of records that are not bought: when they were deleted. Timestamps. */
+  readonly free: Sparse
+  readonly deleted: Float64Array
+  /** Of discarded records: when that was. Milliseconds since 1970. */
+  readonly discarded: Sparse
+  readonly discardedAt: Float64Array
+  /** Of names with letters beyond ASCII: their A-labels, concatenated as names are. */
+  readonly idn: Sparse
+  readonly aLabels: Uint8Array
+  readonly aLabelStarts: Uint32Array
 }
 
 /** Returns the memory of all arrays and strings of a value, in bytes. */

@@ -1,18 +1,12 @@
-export { columnsOf, isIndexable, type IndexedRecord } from './column-builder.ts'
-export { CHARACTER_MARKS, ORDERS, Plane, type CharacterMark, type Columns, type Order } from './columns.ts'
-export { compareNames, MergedSearch } from './first-matches.ts'
+export { allMatches, countMatches } from './all-matches.ts'
+export { columnsOf, isIndexable, type BuildOptions, type IndexedRecord } from './column-builder.ts'
+export { ORDERS, type Columns, type Order } from './columns.ts'
+export { Layout, type Trait } from './layout.ts'
+export { compareNames, MergedSearch } from './merged-search.ts'
 export { compileQuery, type DateColumn, type IndexQuery, type IndexTerm } from './query.ts'
-export { Segment, type EntryKey, type Hit } from './segment.ts'
+export { compareBytes, Segment, type EntryKey, type Hit } from './segment.ts'
 export { mergeParts, partOf, SegmentSet, type EntryKeys, type SegmentPart } from './segment-set.ts'
-export { compareBytes } from './segment.ts'
-export {
-  allMatches,
-  SORTED_ORDERS,
-  sortAll,
-  sortedMatches,
-  type Selected,
-  type SortedOrder,
-} from './sorted-matches.ts'
 export { finish, finishNow, TimeSlice, type SlicedWork } from './slices.ts'
-export { wordsOf } from './name-test.ts'
+export { SORTED_ORDERS, sortAll, sortedMatches, type Selected, type SortedOrder } from './sorted-matches.ts'
 export { formatTimestamp, parseTimestamp, TIMESTAMP_LENGTH, writeTimestamp } from './timestamp.ts'
+export { wordsOf } from './words.ts'

@@ -1,74 +1,31 @@
-import { BEGIN, END, isLetter, SYMBOL_OF, orderPlanes, pairPlane, symbolPlane } from './planes.ts'
-import { Key } from './block-index.ts'
-import { rankOf, type Segment } from './segment.ts'
-import { MAX_LENGTH, type Columns } from './columns.ts'
-
-const HYPHEN = 0x2d
-
-/** Calls `see` with each word of the name at a position, until it returns true. @returns whether it did */
-function someWord(
-  { names, starts, wordEnds }: Columns,
-  position: number,
-  see: (from: number, to: number) => boolean,
-): boolean {
-  const end = starts[position + 1] ?? 0
-  let from = starts[position] ?? 0
-  for (let at = from; at < end; at++) {
-    if (names[at] === HYPHEN) from = at + 1
-    else if ((((wordEnds[at >>> 5] ?? 0) >>> (at & 31)) & 1) === 1) {
-      if (see(from, at + 1)) return true
-      from = at + 1
-    }
-  }
-  return false
-}
-
-/** A word that has to be one of those that a name consists of. */
-export class WordTest {
-  readonly #word: Uint8Array
-
-  constructor(word: string) {
-    this.#word = new Uint8Array(Buffer.from(word, 'latin1'))
-  }
-
-  matches({ columns }: Segment, position: number): boolean {
-    const word = this.#word
-    const { names } = columns
-    return someWord(columns, position, (from, to) => {
-      if (to - from !== word.length) return false
-      for (let i = 0; i < word.length; i++) if (names[from + i] !== word[i]) return false
-      return true
-    })
-  }
-}
-
-/** The words that the name at a position consists of; none if it does not. */
-export function wordsOf({ columns }: Segment, position: number): readonly string[] {
-  const words: string[] = []
-  const text = Buffer.from(columns.names.buffer)
-  someWord(columns, position, (from, to) => {
-    words.push(text.toString('latin1', from, to))
-    return false
-  })
-  return words
-}
+import { gramsOf } from './grams.ts'
+import {
+  BEGIN,
+  END,
+  HYPHEN,
+  isLetter,
+  pairPlane,
+  SYMBOL_OF,
+  symbolPlane,
+  TWO_HYPHENS_PLANE,
+} from './name-planes.ts'
+import type { Segment } from './segment.ts'
+import { rankOf } from './sparse.ts'
+import { MAX_LENGTH } from './columns.ts'
 
 const STAR = 0x2a
 const ONE = 0x3f
 /** In a run of symbols: any one character. */
 const ANY = -1
-/** `text*`, `*text` or `*text*`. */
-const OPEN_TEXT = /^(?:\*[^*?]*\*?|[^*?]*\*)$/
 
-/** A pattern that names have to match, with the index keys and planes of such names. */
+/** A pattern for names, and one for their A-labels that may match instead. */
 export class NameTest {
-  /** Undefined if no name matches. */
   readonly #name: BytePattern | undefined
   readonly #aLabel: BytePattern | undefined
-  /** Keys of the blocks that have such names; undefined if no name matches. */
-  readonly keys: readonly number[] | undefined
-  /** Planes whose bit such names have; none if an A-label may match instead. */
-  readonly planes: readonly number[]
+  /** Planes whose bit the names have that match alone; undefined if none does. */
+  readonly planes: readonly number[] | undefined
+  /** Grams that these names have. */
+  readonly grams: readonly number[]
   readonly minLength: number
   readonly maxLength: number
 
@@ -79,19 +36,14 @@ export class NameTest {
   constructor(glob: string | undefined, aLabelGlob: string | undefined) {
     const pattern = patternBytes(glob)
     const ofLabel = patternBytes(aLabelGlob)
-    const runs = pattern === undefined ? [] : runsOf(pattern)
     this.#name = pattern && new BytePattern(pattern)
     this.#aLabel = ofLabel && new BytePattern(ofLabel)
-    this.keys = pattern && [...new Set(runs.flatMap(keysOf))]
-    this.planes =
-      pattern === undefined || ofLabel !== undefined
-        ? []
-        : [...runs.flatMap(planesOf), ...orderPlanes(pattern)]
-    // For a single text at an open end, the keys already imply the minimum length.
-    const isBounded = glob !== undefined && ofLabel === undefined && !OPEN_TEXT.test(glob)
+    this.planes = pattern && planesOf(pattern)
+    this.grams = pattern ? runsOf(pattern).flatMap((run) => gramsOf(run, ANY)) : []
+    const isBounded = glob !== undefined && ofLabel === undefined
     const characters = glob?.replaceAll('*', '').length ?? 0
     this.minLength = isBounded ? characters : 1
-    this.maxLength = isBounded && !glob.includes('*') ? characters : Infinity
+    this.maxLength = isBounded && !glob.includes('*') ? characters : MAX_LENGTH
   }
 
   /** Whether a name may match by its A-label. */
@@ -100,14 +52,13 @@ export class NameTest {
   }
 
   matches(segment: Segment, position: number): boolean {
-    const { names, starts, aLabels } = segment.columns
+    const { names, starts, idn, aLabels, aLabelStarts } = segment.columns
     const name = this.#name
     if (name !== undefined && name.matches(names, starts[position] ?? 0, starts[position + 1] ?? 0))
       return true
     if (this.#aLabel === undefined) return false
-    const rank = rankOf(aLabels.positions, position)
-    if (aLabels.positions[rank] !== position) return false
-    return this.#aLabel.matches(aLabels.bytes, aLabels.starts[rank] ?? 0, aLabels.starts[rank + 1] ?? 0)
+    const rank = rankOf(idn, position)
+    return rank >= 0 && this.#aLabel.matches(aLabels, aLabelStarts[rank] ?? 0, aLabelStarts[rank + 1] ?? 0)
   }
 }
 
@@ -129,34 +80,21 @@ function runsOf(pattern: Uint8Array): number[][] {
   return runs
 }
 
-function keysOf(run: readonly number[]): number[] {
-  const keys: number[] = []
-  for (const [i, first] of run.entries()) {
-    const second = run[i + 1] ?? ANY
-    const third = run[i + 2] ?? ANY
-    if (first === ANY) continue
-    // A pair implies its symbols. A triple does not imply its pairs, as it may share its key.
-    const isAlone = second === ANY && (run[i - 1] ?? ANY) === ANY
-    if (isAlone && !isEdge(first)) keys.push(Key.symbol(first))
-    if (second === ANY) continue
-    keys.push(Key.pair(first, second))
-    if (third !== ANY) keys.push(Key.triple(first, second, third))
+/** Returns the planes that every matching name has, those of pairs first: they are rarer. */
+function planesOf(pattern: Uint8Array): number[] {
+  const pairs = new Set<number>()
+  const symbols = new Set<number>()
+  for (const run of runsOf(pattern)) {
+    for (const [i, first] of run.entries()) {
+      const second = run[i + 1] ?? ANY
+      if (first === ANY) continue
+      if (first !== BEGIN && first !== END) symbols.add(symbolPlane(first))
+      if (second !== ANY) pairs.add(pairPlane(first, second))
+    }
   }
-  return keys
+  if (pattern.filter((code) => code === HYPHEN).length > 1) symbols.add(TWO_HYPHENS_PLANE)
+  return [...pairs, ...symbols]
 }
-
-function planesOf(run: readonly number[]): number[] {
-  const planes: number[] = []
-  for (const [i, first] of run.entries()) {
-    const second = run[i + 1] ?? ANY
-    if (first === ANY) continue
-    if (!isEdge(first)) planes.push(symbolPlane(first))
-    if (second !== ANY) planes.push(pairPlane(first, second))
-  }
-  return planes
-}
-
-const isEdge = (symbol: number): boolean => symbol === BEGIN || symbol === END
 
 const NO_STATES = new Int32Array(0)
 

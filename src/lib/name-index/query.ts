@@ -1,72 +1,73 @@
-import { MAX_LENGTH, Plane } from './columns.ts'
-import { NameTest, WordTest } from './name-test.ts'
+import { MAX_LENGTH } from './columns.ts'
+import type { Layout, Trait } from './layout.ts'
+import { LENGTH_PLANES, type NumberPlanes } from './name-planes.ts'
+import { NameTest } from './name-test.ts'
+import type { Segment } from './segment.ts'
 import { parseTimestamp, type Span } from './timestamp.ts'
+
+export type DateColumn = 'registered' | 'modified' | 'deleted'
+export type TextColumn = 'agents' | 'tagSets'
 
 /** A condition on records. */
 export type IndexTerm =
-  | { readonly kind: 'bit'; readonly of: keyof typeof Plane; readonly value: number }
-  | { readonly kind: 'length'; readonly min?: number; readonly max?: number }
-  /** Dates, both included. A record that was never deleted, or whose registration is unknown, matches no range of those. */
+  /** A trait from one number to another, both included. */
+  | { readonly kind: 'trait'; readonly trait: Trait; readonly min: number; readonly max: number }
+  | { readonly kind: 'length'; readonly min: number; readonly max: number }
+  /** Dates, both included. A record that was never deleted matches no range of deletions. */
   | { readonly kind: 'date'; readonly of: DateColumn; readonly from?: string; readonly to?: string }
-  /** The number of words of the name, less than `MAX_WORDS`. */
-  | { readonly kind: 'words'; readonly count: number }
-  /** One of the words that the name consists of. */
-  | { readonly kind: 'word'; readonly word: string }
-  /** A whole tag. */
-  | { readonly kind: 'tag'; readonly tag: string }
-  /** Text in the agent, in lower case. */
-  | { readonly kind: 'agent'; readonly text: string }
+  /** A text that many records share: it is tested once for all of them. */
+  | { readonly kind: 'text'; readonly of: TextColumn; readonly test: (text: string) => boolean }
   /**
    * Patterns of `*` and `?`: one for the name, and an alternative one for its A-label. Undefined: matches nothing.
    */
   | { readonly kind: 'name'; readonly glob: string | undefined; readonly aLabelGlob: string | undefined }
-
-export type DateColumn = 'registered' | 'modified' | 'deleted'
+  /** Anything else: each record that the other terms leave is tested. */
+  | { readonly kind: 'record'; readonly test: (segment: Segment, position: number) => boolean }
 
 const EVER: Span = { from: -Infinity, to: Infinity }
 
 export const isBounded = ({ from, to }: Span): boolean => from !== -Infinity || to !== Infinity
 
+/** A number whose bits are in planes, from one value to another. */
+export interface NumberRange {
+  readonly planes: NumberPlanes
+  readonly min: number
+  readonly max: number
+}
+
 /** Conditions compiled for columns. */
 export interface IndexQuery {
+  /** Whether no record can match. */
+  readonly isImpossible: boolean
   /** Planes whose bit a match has, and planes whose bit it does not have. */
   readonly set: readonly number[]
   readonly unset: readonly number[]
-  /** Planes whose bit follows from `tests`. */
-  readonly namePlanes: readonly number[]
-  readonly minLength: number
-  readonly maxLength: number
+  /** Grams of the names of all matches. */
+  readonly grams: readonly number[]
+  readonly ranges: readonly NumberRange[]
   readonly registered: Span
   readonly modified: Span
   readonly deleted: Span
-  readonly agent: string | undefined
-  readonly tags: readonly string[]
+  readonly texts: readonly Extract<IndexTerm, { readonly kind: 'text' }>[]
   readonly tests: readonly NameTest[]
-  readonly words: readonly WordTest[]
+  readonly records: readonly Extract<IndexTerm, { readonly kind: 'record' }>['test'][]
   /** Records that were discarded at this time (milliseconds since 1970) or earlier do not match. */
   readonly discardedUntil: number
 }
 
-export function compileQuery(terms: Iterable<IndexTerm>, discardedUntil: number): IndexQuery {
-  const set: number[] = []
-  const unset: number[] = []
-  const tests: NameTest[] = []
-  const words: WordTest[] = []
-  let [minLength, maxLength] = [1, MAX_LENGTH]
+export function compileQuery(terms: Iterable<IndexTerm>, layout: Layout, discardedUntil: number): IndexQuery {
+  const numbers = new NumberRanges()
   const dates: Record<DateColumn, Span> = { registered: EVER, modified: EVER, deleted: EVER }
-  const tags: string[] = []
-  let agent: string | undefined
-  const boundLength = (min = 1, max = MAX_LENGTH) => {
-    minLength = Math.max(minLength, min)
-    maxLength = Math.min(maxLength, max)
-  }
+  const texts: IndexQuery['texts'][number][] = []
+  const tests: NameTest[] = []
+  const records: IndexQuery['records'][number][] = []
   for (const term of terms) {
     switch (term.kind) {
-      case 'bit':
-        ;(term.value === 1 ? set : unset).push(Plane[term.of])
+      case 'trait':
+        numbers.bound(layout.planesOf(term.trait), term.trait.max, term.min, term.max)
         break
       case 'length':
-        boundLength(term.min, term.max)
+        numbers.bound(LENGTH_PLANES, MAX_LENGTH, term.min, term.max)
         break
       case 'date': {
         const { from, to } = dates[term.of]
@@ -76,32 +77,59 @@ export function compileQuery(terms: Iterable<IndexTerm>, discardedUntil: number)
         }
         break
       }
-      case 'words':
-        for (const [bit, plane] of [Plane.words1, Plane.words2, Plane.words4].entries()) {
-          ;((term.count >>> bit) & 1 ? set : unset).push(plane)
-        }
-        break
-      case 'word':
-        tests.push(new NameTest(/[*?]/.test(term.word) ? undefined : `*${term.word}*`, undefined))
-        words.push(new WordTest(term.word))
-        break
-      case 'tag':
-        tags.push(` ${term.tag} `)
-        break
-      case 'agent':
-        agent = term.text
+      case 'text':
+        texts.push(term)
         break
       case 'name': {
         const test = new NameTest(term.glob, term.aLabelGlob)
         tests.push(test)
-        boundLength(test.minLength, test.maxLength)
+        numbers.bound(LENGTH_PLANES, MAX_LENGTH, test.minLength, test.maxLength)
         break
       }
+      case 'record':
+        records.push(term.test)
+        break
     }
   }
-  if (tags.length > 0) set.push(Plane.tagged)
-  if (isBounded(dates.deleted)) unset.push(Plane.status)
-  if (isBounded(dates.registered)) unset.push(Plane.undated)
-  const namePlanes = [...new Set(tests.flatMap(({ planes }) => planes))]
-  return { set, unset, namePlanes, minLength, maxLength, ...dates, agent, tags, tests, words, discardedUntil }
+  const { set, unset, ranges, isEmpty } = numbers.compiled()
+  const ofNames = tests.filter(({ includesALabels }) => !includesALabels)
+  return {
+    isImpossible: isEmpty || ofNames.some(({ planes }) => planes === undefined),
+    set: [...new Set(ofNames.flatMap(({ planes }) => planes ?? [])), ...set],
+    unset,
+    grams: ofNames.flatMap(({ grams }) => grams),
+    ranges,
+    ...dates,
+    texts,
+    tests,
+    records,
+    discardedUntil,
+  }
+}
+
+/** The values that each number may have. */
+class NumberRanges {
+  readonly #ranges = new Map<NumberPlanes, NumberRange & { readonly most: number }>()
+
+  /** @param most the largest value that there is */
+  bound(planes: NumberPlanes, most: number, min: number, max: number): void {
+    const known = this.#ranges.get(planes) ?? { min: 0, max: most }
+    const range = { min: Math.max(known.min, min), max: Math.min(known.max, max) }
+    this.#ranges.set(planes, { planes, most, ...range })
+  }
+
+  /** A single value is decided by its digits alone. */
+  compiled() {
+    const set: number[] = []
+    const unset: number[] = []
+    const ranges: NumberRange[] = []
+    let isEmpty = false
+    for (const { planes, min, max, most } of this.#ranges.values()) {
+      isEmpty ||= min > max
+      if (min === max)
+        for (const [digit, plane] of planes.entries()) ((min >>> digit) & 1 ? set : unset).push(plane)
+      else if (min > 0 || max < most) ranges.push({ planes, min, max })
+    }
+    return { set, unset, ranges, isEmpty }
+  }
 }

@@ -1,10 +1,11 @@
-import { buildColumns, type ALabelOf, type IndexedRecord } from './column-builder.ts'
-import { MergedSearch } from './first-matches.ts'
-import { wordsOf } from './name-test.ts'
+import { buildColumns, type BuildOptions, type IndexedRecord } from './column-builder.ts'
+import type { Layout } from './layout.ts'
+import { MergedSearch } from './merged-search.ts'
 import { compileQuery } from './query.ts'
 import { finishNow, TimeSlice } from './slices.ts'
-import { MAX_RECORDS, Plane, type Columns, type Order } from './columns.ts'
+import { MAX_RECORDS, type Columns } from './columns.ts'
 import { Segment, type EntryKey, type Hit } from './segment.ts'
+import { wordsOf } from './words.ts'
 
 /** Minimum number of segments per merge: fewer cost more work, more make each query search more segments. */
 const MIN_MERGED = 3
@@ -12,6 +13,9 @@ const MIN_MERGED = 3
 const GROWTH = 2
 /** From this many records on, a segment is rewritten when most of them are no longer live. */
 const MIN_REWRITTEN = 10_000
+
+/** Records of a merge that are held besides their columns. */
+const HITS_AT_A_TIME = 1_024
 
 /** Removals between checks of the clock. */
 const SLICE_RECORDS = 256
@@ -115,30 +119,40 @@ export interface SegmentPart {
 export const partOf = ({ columns, live }: Segment): SegmentPart => ({ columns, live: live.slice() })
 
 /** Builds columns of the live records of several segments. Runs in any thread. */
-export function mergeParts(parts: readonly SegmentPart[], order: Order, aLabelOf: ALabelOf): Columns {
+export function mergeParts(parts: readonly SegmentPart[], options: BuildOptions): Columns {
   const segments = parts.map(({ columns, live }) => new Segment(columns, live))
-  const hits = finishNow(new MergedSearch(segments, compileQuery([], -Infinity), true, {}).next(Infinity))
-  const nameBytes = hits.reduce((sum, { segment, position }) => sum + segment.lengthOf(position), 0)
-  return buildColumns(recordsOf(hits), { count: hits.length, nameBytes, order, aLabelOf })
+  const search = () => new MergedSearch(segments, compileQuery([], options.layout, -Infinity), true, {})
+  const sizes = { count: 0, nameBytes: 0 }
+  for (const { segment, position } of hitsOf(search())) {
+    sizes.count++
+    sizes.nameBytes += segment.lengthOf(position)
+  }
+  return buildColumns(recordsOf(hitsOf(search()), options.layout), sizes, options)
 }
 
-function* recordsOf(hits: readonly Hit[]): Generator<IndexedRecord> {
+/** In parts: millions at a time would take more memory than their columns. */
+function* hitsOf(search: MergedSearch): Generator<Hit> {
+  for (let isMore = true; isMore;) {
+    const hits = finishNow(search.next(HITS_AT_A_TIME))
+    yield* hits
+    isMore = hits.length === HITS_AT_A_TIME
+  }
+}
+
+function* recordsOf(hits: Iterable<Hit>, layout: Layout): Generator<IndexedRecord> {
+  const planes = layout.traits.map((trait) => layout.planesOf(trait))
   for (const { segment, position } of hits) {
-    const { agents, agent, registered, modified } = segment.columns
+    const { starts, agents, agent, registered, modified } = segment.columns
     yield {
-      name: Buffer.from(segment.nameOf(position)).toString('latin1'),
+      name: segment.textOf(starts[position] ?? 0, starts[position + 1] ?? 0),
       words: wordsOf(segment, position),
       agent: agents[agent[position] ?? 0] ?? '',
-      status: Number(segment.has(Plane.status, position)),
-      reserved: Number(segment.has(Plane.reserved, position)),
-      revision: Number(segment.has(Plane.revision, position)),
       discardedAt: segment.discardedAt(position),
       registered: registered[position] ?? NaN,
       modified: modified[position] ?? NaN,
       deleted: segment.deletedAt(position),
-      seen: Number(segment.has(Plane.seen, position)),
-      undated: Number(segment.has(Plane.undated, position)),
       tags: segment.tagsOf(position),
+      traits: planes.map((place) => segment.numberOf(place, position)),
     }
   }
 }

@@ -1,5 +1,6 @@
-import { countBits, BLOCK, Plane, sizeOf, type Columns } from './columns.ts'
-import { NO_SYMBOL, SYMBOL_OF, symbolPlane } from './planes.ts'
+import { countBits, BLOCK, sizeOf, type Columns } from './columns.ts'
+import { SYMBOL_OF, symbolPlane, type NumberPlanes } from './name-planes.ts'
+import { rankOf } from './sparse.ts'
 
 /** A position in the order of a list: a timestamp, and the Latin-1 bytes of a name. */
 export interface EntryKey {
@@ -18,26 +19,26 @@ export class Segment {
   /** Words of `live` and of each plane. */
   readonly words: number
   readonly bytes: number
-  /** The agents, in lower case. */
-  readonly foldedAgents: readonly string[]
+  /** The bytes of `names`. */
+  readonly #text: Buffer
   /** When the first of the discarded records was discarded: milliseconds since 1970. */
   readonly firstDiscarded: number
   #liveCount: number
 
   /**
    * @param live which records are live, unless all are
-   * @param like another segment of the same columns, to share derived data
+   * @param like another segment of the same columns, to share what is derived from them
    */
   constructor(columns: Columns, live?: Uint32Array, like?: Segment) {
     this.columns = columns
+    this.#text = Buffer.from(columns.names.buffer)
     this.words = Math.ceil(columns.count / BLOCK)
     this.live = new Uint32Array(this.words).fill(0xffff_ffff)
     const beyond = columns.count % BLOCK
     if (beyond > 0) this.live[this.words - 1] = 2 ** beyond - 1
-    this.bytes = sizeOf(columns) + this.live.byteLength
-    this.foldedAgents = like?.foldedAgents ?? columns.agents.map((agent) => agent.toLowerCase())
+    this.bytes = like?.bytes ?? sizeOf(columns) + this.live.byteLength
     this.firstDiscarded =
-      like?.firstDiscarded ?? columns.discarded.at.reduce((first, at) => Math.min(first, at), Infinity)
+      like?.firstDiscarded ?? columns.discardedAt.reduce((first, at) => Math.min(first, at), Infinity)
     this.#liveCount = columns.count
     if (live === undefined) return
     this.live.set(live)
@@ -86,57 +87,40 @@ export class Segment {
     return compareBytes(names, starts[position] ?? 0, starts[position + 1] ?? 0, name, 0, name.length)
   }
 
-  has(plane: number, position: number): boolean {
-    const word = this.columns.planes[plane * this.words + (position >>> 5)] ?? 0
-    return (word & (1 << (position & 31))) !== 0
+  /** The number that a record has in these planes. */
+  numberOf(planes: NumberPlanes, position: number): number {
+    const { words, columns } = this
+    const block = position >>> 5
+    let number = 0
+    for (let digit = 0; digit < planes.length; digit++) {
+      const bits = columns.planes[(planes[digit] ?? 0) * words + block] ?? 0
+      number |= ((bits >>> (position & 31)) & 1) << digit
+    }
+    return number
   }
 
   /** Which records have a letter in their names: a bit per record. */
   letterPlane(letter: number): Uint32Array {
-    const from = symbolPlane(SYMBOL_OF[letter] ?? NO_SYMBOL) * this.words
+    const from = symbolPlane(SYMBOL_OF[letter] ?? NaN) * this.words
     return this.columns.planes.subarray(from, from + this.words)
-  }
-
-  /** Status, reserved, revision and discarded, from the lowest bit on. */
-  marksOf(position: number): number {
-    const { planes } = this.columns
-    const word = position >>> 5
-    let marks = 0
-    for (let plane = Plane.status; plane <= Plane.discarded; plane++) {
-      marks |= (((planes[plane * this.words + word] ?? 0) >>> (position & 31)) & 1) << plane
-    }
-    return marks
   }
 
   /** When the record was discarded: milliseconds since 1970; NaN if it is not. */
   discardedAt(position: number): number {
-    if (!this.has(Plane.discarded, position)) return NaN
-    const { positions, at } = this.columns.discarded
-    return at[rankOf(positions, position)] ?? NaN
+    const { discarded, discardedAt } = this.columns
+    return discardedAt[rankOf(discarded, position)] ?? NaN
   }
 
   /** When the record was deleted: a timestamp; NaN if it is bought. */
   deletedAt(position: number): number {
-    const { keys, deletions, planes } = this.columns
-    if (deletions.at === keys) return keys[position] ?? NaN
-    const word = position >>> 5
-    const bit = 1 << (position & 31)
-    const free = ~(planes[Plane.status * this.words + word] ?? 0)
-    if ((free & bit) === 0) return NaN
-    return deletions.at[(deletions.before[word] ?? 0) + countBits(free & (bit - 1))] ?? NaN
+    const { free, deleted } = this.columns
+    return deleted[rankOf(free, position)] ?? NaN
   }
 
   /** The tags of the record, each with a space before and after it; empty if it has none. */
   tagsOf(position: number): string {
-    const { sets } = this.columns.tags
-    return sets[this.tagSetOf(position)] ?? ''
-  }
-
-  /** The index of the record's tags in `tags.sets`; 0 if it has none. */
-  tagSetOf(position: number): number {
-    if (!this.has(Plane.tagged, position)) return 0
-    const { positions, set } = this.columns.tags
-    return set[rankOf(positions, position)] ?? 0
+    const { tagged, tags, tagSets } = this.columns
+    return tagSets[tags[rankOf(tagged, position)] ?? -1] ?? ''
   }
 
   /** Returns a copy that later removals do not affect. */
@@ -149,6 +133,11 @@ export class Segment {
     return (starts[position + 1] ?? 0) - (starts[position] ?? 0)
   }
 
+  /** Returns some of `names` as text. */
+  textOf(from: number, to: number): string {
+    return this.#text.toString('latin1', from, to)
+  }
+
   nameOf(position: number): Uint8Array {
     const { names, starts } = this.columns
     return names.subarray(starts[position], starts[position + 1])
@@ -159,18 +148,6 @@ export class Segment {
 export interface Hit {
   readonly segment: Segment
   readonly position: number
-}
-
-/** The index of `value` in a sorted array that contains it. */
-export function rankOf(values: Uint32Array, value: number): number {
-  let low = 0
-  let high = values.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((values[middle] ?? 0) < value) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** Compares two texts, byte by byte as the databases do: negative, zero or positive. */

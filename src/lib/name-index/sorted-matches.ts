@@ -1,41 +1,13 @@
 import { shared, type Columns } from './columns.ts'
-import { compareNames, rangeOf } from './first-matches.ts'
+import { allMatches } from './all-matches.ts'
+import { compareNames } from './merged-search.ts'
 import type { IndexQuery } from './query.ts'
-import { Scan } from './scan.ts'
 import { type EntryKey, type Hit, type Segment, compareBytes } from './segment.ts'
-import type { Span } from './timestamp.ts'
 import type { SlicedWork, TimeSlice } from './slices.ts'
 
 /** Orders that no segment is sorted by. */
 export const SORTED_ORDERS = ['modified', 'name', 'length'] as const
 export type SortedOrder = (typeof SORTED_ORDERS)[number]
-
-/** Positions after which the best matches so far may rule out more. */
-const PIECE = 32_768
-
-/** Iterates over all matches, newest first within each segment. Later changes of the segments have no effect. */
-export function* allMatches(
-  segments: readonly Segment[],
-  query: IndexQuery,
-  slice: TimeSlice,
-  onMatch: (segment: Segment, position: number) => void,
-  narrowed = () => query,
-): SlicedWork<void> {
-  if (query.minLength > query.maxLength) return
-  for (const segment of segments.map((each) => each.snapshot())) {
-    const [first, last] = rangeOf(segment, query, true, {})
-    for (let from = first; from < last;) {
-      // Pieces end at block boundaries.
-      const to = Math.min(last, from - (from % PIECE) + PIECE)
-      const scan = new Scan(segment, narrowed(), [from, to], true)
-      for (let state = scan.next(slice); state !== 'ended'; state = scan.next(slice)) {
-        if (state === 'found') onMatch(segment, scan.position)
-        else yield
-      }
-      from = to
-    }
-  }
-}
 
 export interface SortedSearch {
   readonly order: SortedOrder
@@ -46,8 +18,8 @@ export interface SortedSearch {
 }
 
 /**
- * The first matches in an order that segments are not sorted by: visits all matches, except those that the best ones so far
- * rule out, and keeps the best. Later changes of the segments have no effect on the result.
+ * The first matches in an order that segments are not sorted by: visits all matches, and keeps the best. Later changes of the
+ * segments have no effect on the result.
  */
 export function* sortedMatches(
   segments: readonly Segment[],
@@ -56,8 +28,7 @@ export function* sortedMatches(
   slice: TimeSlice,
 ): SlicedWork<readonly Hit[]> {
   const best = new BestMatches(search)
-  const narrowed = () => best.narrow(query)
-  yield* allMatches(segments, query, slice, (segment, position) => best.offer(segment, position), narrowed)
+  yield* allMatches(segments, query, slice, (segment, position) => best.offer(segment, position))
   return best.toSorted()
 }
 
@@ -119,27 +90,6 @@ class BestMatches {
     const ascending = one.key - other.key || compareNames(one, other)
     return this.#search.descending ? -ascending : ascending
   }
-
-  /** Adds to a query what the start of the search and the best matches so far rule out. */
-  narrow(query: IndexQuery): IndexQuery {
-    const { order, descending, after } = this.#search
-    const ends = descending
-      ? { from: this.#last?.key, to: after?.key }
-      : { from: after?.key, to: this.#last?.key }
-    const { from = -Infinity, to = Infinity } = ends
-    switch (order) {
-      case 'modified':
-        return { ...query, modified: within(query.modified, { from, to }) }
-      case 'length':
-        return {
-          ...query,
-          minLength: Math.max(query.minLength, from),
-          maxLength: Math.min(query.maxLength, to),
-        }
-      case 'name':
-        return query
-    }
-  }
 }
 
 function compareName(
@@ -151,11 +101,6 @@ function compareName(
 ): number {
   return compareBytes(names, starts[position] ?? 0, starts[position + 1] ?? 0, other, from, to)
 }
-
-const within = (one: Span, other: Span): Span => ({
-  from: Math.max(one.from, other.from),
-  to: Math.min(one.to, other.to),
-})
 
 type SortColumns = Pick<Columns, 'names' | 'starts' | 'modified'>
 

@@ -84,7 +84,7 @@ function toFields(topic: Topic, json: SqlValue | undefined): Fields | null {
 }
 
 /** @param values as the triggers write them */
-function namedFields(topic: Topic, values: readonly (string | number | null)[]): Fields {
+export function namedFields(topic: Topic, values: readonly (string | number | null)[]): Fields {
   return Object.fromEntries(FIELDS[topic].map((name, i) => [name, values[i] ?? null]))
 }
 

@@ -163,7 +163,7 @@ export class SeparateThreads {
 
   /** @param timeoutMs statements that take longer are abandoned */
   async run<T>(work: (reader: Reader) => Promise<T>, timeoutMs?: number): Promise<T> {
-    const opening = ConnectionThread.open({ path: this.#path, mode: 'read' }, timeoutMs)
+    const opening = ConnectionThread.open({ path: this.#path, mode: 'scan' }, timeoutMs)
     this.#opening.add(opening)
     try {
       await using thread = await opening

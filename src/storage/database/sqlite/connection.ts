@@ -15,8 +15,10 @@ const MAX_STATEMENTS = 256
  */
 const READ_WAIT_MS = 10_000
 
-/** `load` is for writing batch after batch. */
-export type ConnectionMode = 'read' | 'write' | 'load'
+/** `scan` is for reading many rows, `load` for writing batch after batch. */
+export type ConnectionMode = 'read' | 'scan' | 'write' | 'load'
+
+export const isReadOnly = (mode: ConnectionMode): boolean => mode === 'read' || mode === 'scan'
 
 /**
  * Page cache. A batch of 50,000 changes some 100 MB of pages in a table of a million records, some 300 MB in one of ten
@@ -24,9 +26,13 @@ export type ConnectionMode = 'read' | 'write' | 'load'
  */
 const CACHE_KIB: Readonly<Record<ConnectionMode, number>> = {
   read: 65_536,
+  scan: 65_536,
   write: 131_072,
   load: 262_144,
 }
+
+/** The part of the file that is mapped. Not by scans, which would make all of it memory of the process. */
+const mappedBytes = (mode: ConnectionMode): number => (mode === 'scan' ? 0 : 268_435_456)
 
 /** A SQLite connection with the settings that all our connections need. */
 export class Connection {
@@ -38,18 +44,18 @@ export class Connection {
 
   constructor(path: string, mode: ConnectionMode, existing = false) {
     // SQLite would leave the mode of the file to the umask; its log and index get the mode of the file.
-    if (mode !== 'read' && !existing) ensureFileSync(path)
+    if (!isReadOnly(mode) && !existing) ensureFileSync(path)
     this.#db = new DatabaseSync(path, {
-      readOnly: mode === 'read',
-      timeout: mode === 'read' ? READ_WAIT_MS : 0,
+      readOnly: isReadOnly(mode),
+      timeout: isReadOnly(mode) ? READ_WAIT_MS : 0,
     })
     // Each statement may meet another process that recovers the log after a crash. Reads wait for that automatically.
-    this.#version = mode === 'read' ? this.#configure(mode) : untilFree(() => this.#configure(mode))
+    this.#version = isReadOnly(mode) ? this.#configure(mode) : untilFree(() => this.#configure(mode))
   }
 
   /** May be repeated. @returns the statement that reads the data version */
   #configure(mode: ConnectionMode): StatementSync {
-    if (mode !== 'read') {
+    if (!isReadOnly(mode)) {
       // WAL lets reads continue during a write. `synchronous` is not stored in the file: without FULL on each
       // connection a commit is acknowledged before it is on stable storage.
       this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
@@ -58,7 +64,7 @@ export class Connection {
     }
     // With the default page cache of 2 MB reads are three times slower.
     this.#db.exec(`PRAGMA cache_size = -${CACHE_KIB[mode]}`)
-    this.#db.exec('PRAGMA mmap_size = 268435456; PRAGMA temp_store = MEMORY')
+    this.#db.exec(`PRAGMA mmap_size = ${mappedBytes(mode)}; PRAGMA temp_store = MEMORY`)
     return this.#db.prepare('PRAGMA data_version')
   }
 

@@ -188,7 +188,7 @@ async function connect(
 ): Promise<{ writer: ConnectionThread; scanner: ConnectionThread; reader: Connection }> {
   await using opening = new AsyncDisposableStack()
   const writer = opening.use(await ConnectionThread.open({ path, mode, migration }))
-  const scanner = opening.use(await ConnectionThread.open({ path, mode: 'read' }))
+  const scanner = opening.use(await ConnectionThread.open({ path, mode: 'scan' }))
   const reader = onStorage(path, () => new Connection(path, 'read'))
   opening.move()
   return { writer, scanner, reader }

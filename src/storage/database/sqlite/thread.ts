@@ -5,7 +5,7 @@
 import { dirname } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { assertCurrentSchema } from '../database.ts'
-import { Connection, migrate, schemaVersion } from './connection.ts'
+import { Connection, isReadOnly, migrate, schemaVersion } from './connection.ts'
 import { OverloadError, asError } from '../../../lib/errors.ts'
 import { storageKindOf } from '../faults.ts'
 import type { Answer, Start, Task } from './connection-thread.ts'
@@ -25,7 +25,7 @@ function opened(): { readonly connection: Connection; readonly version: number }
   try {
     const connection = new Connection(path, mode, migration === undefined)
     const version = untilFree(() => schemaVersion(connection))
-    if (mode === 'read') return { connection, version }
+    if (isReadOnly(mode)) return { connection, version }
     if (migration === undefined) {
       const folder = dirname(path)
       assertCurrentSchema(version, `the database in ${folder}`, `there is no database in ${folder}`)

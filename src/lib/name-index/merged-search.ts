@@ -31,12 +31,9 @@ export class MergedSearch {
   ) {
     this.#newestFirst = newestFirst
     this.#slice = slice
-    this.#waiting =
-      query.minLength > query.maxLength
-        ? []
-        : segments.map(
-            (segment) => new Scan(segment, query, rangeOf(segment, query, newestFirst, section), newestFirst),
-          )
+    this.#waiting = segments.map(
+      (segment) => new Scan(segment, query, rangeOf(segment, query, newestFirst, section), newestFirst),
+    )
   }
 
   /** Returns the next matches, at most `limit`: fewer are the last ones. */

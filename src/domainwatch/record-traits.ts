@@ -1,0 +1,48 @@
+import type { Trait } from '../lib/name-index/index.ts'
+
+/** The fields of a record that filters look at. The log of changes has them too. */
+export interface FilteredRecord {
+  readonly name: string
+  readonly agent: string
+  readonly status: number
+  readonly reserved: number
+  readonly revision: number
+  /** Milliseconds since 1970; null if it is not discarded. */
+  readonly discarded_at: number | null
+  /** The registration, or the deletion if that is unknown (`date_reg_known` is 0). */
+  readonly date_reg: string
+  readonly date_reg_known: number
+  readonly date_mod: string
+  /** When it was deleted; null if it is bought. */
+  readonly deleted_at: string | null
+  /** When someone decided on it, in milliseconds since 1970; null if no one has. */
+  readonly seen_at: number | null
+  /** Each tag with a space before and after it (` casa venta `); null if there is none. */
+  readonly tags: string | null
+  /** Each word of the name likewise; null if it does not consist of words. */
+  readonly words: string | null
+}
+
+/** A small whole number that is known of every record. The index computes it when the record enters. */
+export interface RecordTrait extends Trait {
+  readonly of: (record: FilteredRecord) => number
+}
+
+/** A trait that a record has (1) or has not (0). */
+export function mark(has: (record: FilteredRecord) => boolean): RecordTrait {
+  return { max: 1, of: (record) => Number(has(record)) }
+}
+
+/** A trait from 0 to `max`; larger numbers count as `max`. */
+export function number(max: number, of: (record: FilteredRecord) => number): RecordTrait {
+  return { max, of: (record) => Math.min(max, of(record)) }
+}
+
+/** Those that records are shown with. */
+export const BOUGHT = mark(({ status }) => status === 1)
+export const RESERVED = mark(({ reserved }) => reserved === 1)
+export const REVISION = mark(({ revision }) => revision === 1)
+export const DISCARDED = mark(({ discarded_at }) => discarded_at !== null)
+
+/** Whether `date_reg` is its registration. */
+export const DATED = mark(({ date_reg_known }) => date_reg_known === 1)

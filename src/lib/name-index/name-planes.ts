@@ -1,0 +1,77 @@
+import { setBits } from './columns.ts'
+
+/**
+ * The characters of names as numbers: those of the alphabet of .cl, then the two edges of a name, so that texts at the
+ * beginning or the end of a name are found by pairs as well.
+ */
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789-áéíóúüñ'
+
+export const BEGIN = LETTERS.length
+export const END = LETTERS.length + 1
+const SYMBOLS = LETTERS.length + 2
+
+/** Marks a character that no name has. */
+const NO_SYMBOL = 255
+
+/** By Latin-1 code. */
+export const SYMBOL_OF = new Uint8Array(256).fill(NO_SYMBOL)
+for (const [symbol, letter] of [...LETTERS].entries()) SYMBOL_OF[letter.charCodeAt(0)] = symbol
+
+/** Whether a name can have this character. */
+export function isLetter(character: string): boolean {
+  const code = character.charCodeAt(0)
+  return code <= 0xff && SYMBOL_OF[code] !== NO_SYMBOL
+}
+
+/** The planes of a number: one for each bit, from the lowest on. */
+export type NumberPlanes = readonly number[]
+
+/** The length of a name. */
+export const LENGTH_PLANES: NumberPlanes = [0, 1, 2, 3, 4, 5]
+
+/**
+ * The planes of a name, a bit per record each: its length, each symbol (but the edges, which every name has), each hash of a pair
+ * of neighbours, and two hyphens, which stand apart in few names that have one.
+ */
+const FIRST_SYMBOL_PLANE = LENGTH_PLANES.length
+const PAIR_PLANE_BITS = 6
+const FIRST_PAIR_PLANE = FIRST_SYMBOL_PLANE + LETTERS.length
+export const TWO_HYPHENS_PLANE = FIRST_PAIR_PLANE + 2 ** PAIR_PLANE_BITS
+export const NAME_PLANES = TWO_HYPHENS_PLANE + 1
+
+export const HYPHEN = 0x2d
+
+export const symbolPlane = (symbol: number): number => FIRST_SYMBOL_PLANE + symbol
+
+/** Fibonacci hashing spreads neighbouring numbers. */
+export const pairPlane = (first: number, second: number): number =>
+  FIRST_PAIR_PLANE + (Math.imul(first * SYMBOLS + second, 0x9e37_79b1) >>> (32 - PAIR_PLANE_BITS))
+
+/** Sets a bit in the planes of the name from one byte to another. @param planes a word for each plane */
+export function setNamePlanes(
+  names: Uint8Array,
+  start: number,
+  end: number,
+  planes: Uint32Array,
+  bit: number,
+): void {
+  setNumber(planes, LENGTH_PLANES, end - start, bit)
+  let hyphens = 0
+  let before = BEGIN
+  for (let at = start; at < end; at++) {
+    const code = names[at] ?? 0
+    const symbol = SYMBOL_OF[code] ?? NO_SYMBOL
+    setBits(planes, symbolPlane(symbol), bit)
+    setBits(planes, pairPlane(before, symbol), bit)
+    if (code === HYPHEN) hyphens++
+    before = symbol
+  }
+  setBits(planes, pairPlane(before, END), bit)
+  if (hyphens > 1) setBits(planes, TWO_HYPHENS_PLANE, bit)
+}
+
+/** Sets a bit in those planes of a number whose digits are 1. */
+export function setNumber(planes: Uint32Array, ofNumber: NumberPlanes, number: number, bit: number): void {
+  for (let digit = 0; digit < ofNumber.length; digit++)
+    if (((number >>> digit) & 1) === 1) setBits(planes, ofNumber[digit] ?? NaN, bit)
+}

@@ -1,0 +1,27 @@
+import type { FilteredRecord } from '../../src/domainwatch/filters.ts'
+import { indexedRecord, optionsFor } from '../../src/domainwatch/list/indexed-record.ts'
+import { columnsOf, Segment, type Order } from '../../src/lib/name-index/index.ts'
+
+/** The fields of a record that a test does not care about. */
+const PLAIN: Omit<FilteredRecord, 'name'> = {
+  agent: 'grupo',
+  status: 1,
+  reserved: 0,
+  revision: 0,
+  discarded_at: null,
+  date_reg: '2025-01-02 03:04:05',
+  date_reg_known: 1,
+  date_mod: '2025-01-02 03:04:05',
+  deleted_at: null,
+  seen_at: null,
+  tags: null,
+  words: null,
+}
+
+export type SomeFields = Partial<FilteredRecord> & Pick<FilteredRecord, 'name'>
+
+/** A segment of the index with these records. */
+export function segmentOf(records: readonly SomeFields[], order: Order = 'registered'): Segment {
+  const indexed = records.map((fields) => indexedRecord({ ...PLAIN, ...fields }))
+  return new Segment(columnsOf(indexed, optionsFor(order)))
+}
