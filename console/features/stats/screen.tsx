@@ -98,8 +98,8 @@ function Charts({ stats, filters }: { stats: Stats; filters: Filters }) {
       <Chart title="stats.agents">
         <Agents stats={stats} filters={filters} />
       </Chart>
-      <Chart title="stats.feeds" isWide>
-        <Feeds stats={stats} />
+      <Chart title="stats.lastAdds" isWide>
+        <LastAdds stats={stats} />
       </Chart>
     </div>
   )
@@ -127,7 +127,7 @@ function Agents({ stats: { agents }, filters }: { stats: Stats; filters: Filters
   )
 }
 
-function Feeds({ stats: { feeds } }: { stats: Stats }) {
+function LastAdds({ stats: { feeds: adds } }: { stats: Stats }) {
   return (
     <table className="plain">
       <thead>
@@ -137,10 +137,10 @@ function Feeds({ stats: { feeds } }: { stats: Stats }) {
         </tr>
       </thead>
       <tbody>
-        {feeds.account.map((account, i) => (
+        {adds.account.map((account, i) => (
           <tr key={account}>
             <th scope="row">{account}</th>
-            <td className="mono">{feeds.last_add[i] ?? t('stats.never')}</td>
+            <td className="mono">{adds.last_add[i] ?? t('stats.never')}</td>
           </tr>
         ))}
       </tbody>

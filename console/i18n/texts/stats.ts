@@ -11,7 +11,7 @@ export const stats = {
   'stats.letters.other': ['{n} caracteres', '{n} characters'],
   'stats.agents': ['Por agente', 'By agent'],
   'stats.others': ['y {n} de otros agentes', 'and {n} from other agents'],
-  'stats.feeds': ['Último envío de cada cuenta', 'Last submission by account'],
+  'stats.lastAdds': ['Último envío de cada cuenta', 'Last submission by account'],
   'stats.account': ['Cuenta', 'Account'],
   'stats.lastAdd': ['Último envío', 'Last submission'],
   'stats.never': ['Nunca', 'Never'],

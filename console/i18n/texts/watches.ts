@@ -81,7 +81,7 @@ export const watches = {
   'watch.removeTitle': ['¿Eliminar «{name}»?', 'Delete “{name}”?'],
   'watch.removeText': [
     'Deja de enviar notificaciones y su canal Atom deja de existir. No se puede deshacer.',
-    'It stops sending notifications, and its feed is removed. This cannot be undone.',
+    'It stops sending notifications, and its Atom feed is removed. This cannot be undone.',
   ],
   'watch.isMade': ['Alerta creada', 'Alert created'],
   'watch.once': ['Se muestra una sola vez. Guárdelo ahora.', 'It is shown only once. Save it now.'],

@@ -30,8 +30,8 @@ const DEFAULT_ENTRIES = 50
 const parameters = {
   ...filterParameters,
   last_event_id: text('The last event received, if `Last-Event-ID` cannot be set', 100),
-  format: choice('A stream of events, or a feed of the newest', ['sse', 'atom']),
-  limit: integer('Entries of the feed', 1, MAX_ENTRIES),
+  format: choice('A stream of events, or an Atom feed of the newest', ['sse', 'atom']),
+  limit: integer('Entries of the Atom feed', 1, MAX_ENTRIES),
   changes: choice('Changes of records (default), of their DNS, or both', EVENT_CHOICES),
 }
 
@@ -53,7 +53,7 @@ export function eventsRoute(app: HttpServer, shared: EndpointShared, events: Eve
       summary: 'Records as they are added, changed, discarded and deleted',
       description:
         'Server-sent events, for changes on any node. An event concerns the reader when its record matched the filters ' +
-        'before or after. The event `gap` says that changes were missed. `format=atom` is a feed of the newest ones.',
+        'before or after. The event `gap` says that changes were missed. `format=atom` is an Atom feed of the newest ones.',
       answers: { 200: eventsAnswer, 400: problem('A parameter or `Last-Event-ID` is invalid', badEventId()) },
     },
 

@@ -160,7 +160,7 @@ export function watchId(id = ''): string {
   return id
 }
 
-/** The answer with what is shown once: the secret of a new webhook, and the address of a new feed. */
+/** The answer with what is shown once: the secret of a new webhook, and the address of a new Atom feed. */
 export function shownOnce(id: string, { secret, atomToken }: EditedWatch, baseUrl: () => string) {
   const atom = atomToken === undefined ? null : `${baseUrl()}/w/${atomToken}.atom`
   return { status: 200, id, secret: secret ?? null, atom }
