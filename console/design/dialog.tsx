@@ -7,7 +7,7 @@ import {
   type RefObject,
 } from 'react'
 import { t } from '../i18n/index.ts'
-import { Icon } from './icon.tsx'
+import { IconButton } from './button.tsx'
 
 interface DialogProps {
   readonly title: string
@@ -48,9 +48,7 @@ export function Dialog(props: DialogProps) {
       <div className="stack">
         <div className="row">
           <h2 className="grow">{props.title}</h2>
-          <button type="button" className="button quiet icon" aria-label={t('app.close')} onClick={onClose}>
-            <Icon name="close" />
-          </button>
+          <IconButton icon="close" label={t('app.close')} onClick={onClose} />
         </div>
         {props.children}
       </div>

@@ -2,6 +2,7 @@ import { useState, type FormEvent, type ReactNode } from 'react'
 import { queryClient } from '../api/query-client.ts'
 import { changeErrorMessage } from '../api/error-message.ts'
 import { useIsMounted } from '../base/is-mounted.ts'
+import { Button } from './button.tsx'
 import { showToast } from './toasts.tsx'
 import { t } from '../i18n/index.ts'
 import { Dialog } from './dialog.tsx'
@@ -63,13 +64,14 @@ export function FormDialog(props: FormDialogProps) {
           {fault}
         </p>
         <div className="row end">
-          <button type="button" className="button" onClick={cancel}>
-            {t('app.cancel')}
-          </button>
-          <button type="submit" className="button primary" disabled={isBusy || props.isDisabled === true}>
-            {isBusy && <span className="spinner" />}
-            {props.action}
-          </button>
+          <Button label={t('app.cancel')} onClick={cancel} />
+          <Button
+            look="primary"
+            isBusy={isBusy}
+            label={props.action}
+            type="submit"
+            disabled={isBusy || props.isDisabled === true}
+          />
         </div>
       </form>
     </Dialog>

@@ -1,4 +1,5 @@
 import { useEffect, type ComponentType, type ReactNode } from 'react'
+import { Button } from './button.tsx'
 import { Loading } from './query-result.tsx'
 import { ErrorNotice, Notice } from './notice.tsx'
 import { t } from '../i18n/index.ts'
@@ -44,9 +45,7 @@ function Missing({ state }: { state: ReturnType<typeof useChunk>['state'] }) {
     return <ErrorNotice error={new Error(t('app.screenFailed'))} onRetry={() => location.reload()} />
   return (
     <Notice icon="alert" title={t('app.newRelease')} text={t('app.newReleaseText')}>
-      <button type="button" className="button" onClick={() => location.reload()}>
-        {t('app.reload')}
-      </button>
+      <Button label={t('app.reload')} onClick={() => location.reload()} />
     </Notice>
   )
 }

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { ConnectionError } from '../api/client.ts'
 import { errorMessage } from '../api/error-message.ts'
 import { t } from '../i18n/index.ts'
+import { Button } from './button.tsx'
 import { Icon, type IconName } from './icon.tsx'
 
 /** Replaces missing content: nothing yet, nothing found, an error. */
@@ -26,9 +27,7 @@ export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry: () =>
         title={t(isLost ? 'app.lostTitle' : 'app.failed')}
         text={isLost ? t('app.lost') : errorMessage(error)}
       >
-        <button type="button" className="button" onClick={onRetry}>
-          {t('app.retry')}
-        </button>
+        <Button label={t('app.retry')} onClick={onRetry} />
       </Notice>
     </div>
   )

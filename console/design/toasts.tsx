@@ -1,3 +1,4 @@
+import { Button, IconButton } from './button.tsx'
 import { onFirstClick } from './first-click.ts'
 import { Icon } from './icon.tsx'
 import { t } from '../i18n/index.ts'
@@ -96,25 +97,16 @@ export function Toasts() {
           )}
           <span className="grow">{text}</span>
           {undo !== undefined && (
-            <button
-              type="button"
-              className="button quiet"
+            <Button
+              look="quiet"
+              label={t('app.undo')}
               onClick={onFirstClick(() => {
                 dismissToast(key)
                 undo()
               })}
-            >
-              {t('app.undo')}
-            </button>
+            />
           )}
-          <button
-            type="button"
-            className="button quiet icon"
-            aria-label={t('app.close')}
-            onClick={onFirstClick(() => dismissToast(key))}
-          >
-            <Icon name="close" />
-          </button>
+          <IconButton icon="close" label={t('app.close')} onClick={onFirstClick(() => dismissToast(key))} />
         </div>
       ))}
     </div>

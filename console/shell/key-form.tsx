@@ -6,6 +6,7 @@ import { t } from '../i18n/index.ts'
 import '../i18n/texts/sign-in.ts'
 import { errorMessage } from '../api/error-message.ts'
 import { useIsMounted } from '../base/is-mounted.ts'
+import { Button } from '../design/button.tsx'
 import { showToast } from '../design/toasts.tsx'
 
 /** @throws ApiError if the key is invalid, ConnectionLost */
@@ -81,9 +82,12 @@ export default function KeyForm({ onDone }: { onDone?: () => void }) {
           {t('sign.remember')} <span className="muted block">{t('sign.rememberHint')}</span>
         </span>
       </label>
-      <button type="submit" className="button primary" disabled={isBusy || key.trim() === ''}>
-        {t(isBusy ? 'sign.checking' : 'sign.enter')}
-      </button>
+      <Button
+        look="primary"
+        label={t(isBusy ? 'sign.checking' : 'sign.enter')}
+        type="submit"
+        disabled={isBusy || key.trim() === ''}
+      />
     </form>
   )
 }

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { useAccounts, useScopes } from '../api/scope.ts'
 import { SERVICES, session, signOut } from '../api/session.ts'
 import { queryClient } from '../api/query-client.ts'
+import { Button, MenuEntry } from '../design/button.tsx'
 import { Dialog } from '../design/dialog.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Menu } from '../design/menu.tsx'
@@ -46,10 +47,7 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
         })}
       </ul>
       <Preferences />
-      <button type="button" data-closes onClick={onAddKey}>
-        <Icon name="key" />
-        {t('app.addKey')}
-      </button>
+      <MenuEntry icon="key" label={t('app.addKey')} onClick={onAddKey} />
       <button
         type="button"
         className="danger-text"
@@ -68,12 +66,8 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
         <Dialog title={t('app.signOutTitle')} onClose={() => setAsking(false)}>
           <p>{t('app.signOutText')}</p>
           <div className="row end">
-            <button type="button" className="button" onClick={() => setAsking(false)}>
-              {t('app.cancel')}
-            </button>
-            <button type="button" className="button danger" onClick={leave}>
-              {t('app.signOutAnyway')}
-            </button>
+            <Button label={t('app.cancel')} onClick={() => setAsking(false)} />
+            <Button look="danger" label={t('app.signOutAnyway')} onClick={leave} />
           </div>
         </Dialog>
       )}

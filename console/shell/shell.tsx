@@ -2,6 +2,7 @@ import { Fragment, useEffect, useState } from 'react'
 import { connection } from '../api/connection.ts'
 import { loadScopes, useAccounts, usePermissions, useScopes, type Permission } from '../api/scope.ts'
 import { rejectedService, session, type ServiceName } from '../api/session.ts'
+import { Button, IconButton } from '../design/button.tsx'
 import { Loading, Spinner } from '../design/query-result.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Dialog } from '../design/dialog.tsx'
@@ -74,15 +75,13 @@ export function Shell() {
         {t('app.skip')}
       </a>
       <header className="bar">
-        <button
-          type="button"
-          className="button quiet icon burger"
-          aria-label={t('app.menu')}
+        <IconButton
+          icon="menu"
+          label={t('app.menu')}
+          className="burger"
           aria-expanded={isMenuOpen}
           onClick={() => setMenuOpen(!isMenuOpen)}
-        >
-          <Icon name="menu" />
-        </button>
+        />
         <span className="brand">
           <Logo />
           <span>Catalejo</span>
@@ -91,20 +90,20 @@ export function Shell() {
         <span className="grow" />
         <TaskLinks />
         <NewRelease />
-        <button
-          type="button"
-          className="button quiet go-to"
+        <Button
+          look="quiet"
+          icon="search"
+          className="go-to"
           aria-haspopup="dialog"
           aria-keyshortcuts="Control+K Meta+K"
           onClick={() => setDialog('palette')}
         >
-          <Icon name="search" />
           <span className="wide-only">{t('palette.open')}</span>
           <span className="visually-hidden narrow-only">{t('palette.open')}</span>
           <kbd className="wide-only" aria-hidden="true">
             Ctrl K
           </kbd>
-        </button>
+        </Button>
         <SessionMenu onAddKey={() => setDialog('key')} />
         <button
           type="button"

@@ -1,4 +1,5 @@
 import { isSameOwner, useOwner } from '../api/scope.ts'
+import { Button, IconButton } from '../design/button.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Link } from '../design/link.tsx'
 import { Menu } from '../design/menu.tsx'
@@ -18,14 +19,7 @@ export function TaskLinks() {
     <li key={task.id} className="task-item">
       <TaskLink task={task} />
       {task.stop !== undefined && (
-        <button
-          type="button"
-          className="button quiet icon"
-          aria-label={t('app.stopTask', { task: task.label })}
-          onClick={task.stop}
-        >
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" label={t('app.stopTask', { task: task.label })} onClick={task.stop} />
       )}
     </li>
   ))
@@ -58,10 +52,10 @@ export function NewRelease() {
   return (
     <span role="status">
       {state === 'newer' && (
-        <button type="button" className="button" onClick={() => location.reload()}>
+        <Button onClick={() => location.reload()}>
           {t('app.newRelease')}
           <span className="wide-only">· {t('app.reload')}</span>
-        </button>
+        </Button>
       )}
     </span>
   )

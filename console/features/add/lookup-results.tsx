@@ -1,5 +1,6 @@
 import { useMemo } from 'react'
 import { errorMessage } from '../../api/error-message.ts'
+import { Button } from '../../design/button.tsx'
 import { Icon } from '../../design/icon.tsx'
 import { Link } from '../../design/link.tsx'
 import { MarkTags, StatusTag } from '../domains/status-tags.tsx'
@@ -34,9 +35,7 @@ export function LookupResults({ pasted, found, isLooking, onRetry }: Props) {
       {failed !== undefined && (
         <p className="callout danger" role="alert">
           {t('add.unknown', { reason: errorMessage(failed) })}{' '}
-          <button type="button" className="button quiet" onClick={onRetry}>
-            {t('app.retry')}
-          </button>
+          <Button look="quiet" label={t('app.retry')} onClick={onRetry} />
         </p>
       )}
       <ul className="verdict-list">

@@ -2,7 +2,7 @@ import { useDeferredValue, useEffect, useMemo, type FormEvent } from 'react'
 import { MAX_AGENT_CHARACTERS } from '../../base/constants.ts'
 import { usePendingSubjects } from '../work/operations.ts'
 import { useStore } from '../../base/store.ts'
-import { Icon } from '../../design/icon.tsx'
+import { Button } from '../../design/button.tsx'
 import { Link } from '../../design/link.tsx'
 import { subjectOf } from '../domains/marks.ts'
 import { t, tn } from '../../i18n/index.ts'
@@ -63,15 +63,14 @@ export default function AddScreen() {
           </label>
           <FactFields facts={facts} onChange={(next) => draft.set({ ...draft.get(), facts: next })} />
           <div className="row">
-            <button type="submit" className="button primary" disabled={!isReady}>
-              <Icon name="plus" />
-              {fresh.length === 0 ? t('add.addNone') : tn('add.add', fresh.length)}
-            </button>
-            {text !== '' && (
-              <button type="button" className="button quiet" onClick={() => setText('')}>
-                {t('add.clear')}
-              </button>
-            )}
+            <Button
+              look="primary"
+              icon="plus"
+              label={fresh.length === 0 ? t('add.addNone') : tn('add.add', fresh.length)}
+              type="submit"
+              disabled={!isReady}
+            />
+            {text !== '' && <Button look="quiet" label={t('add.clear')} onClick={() => setText('')} />}
           </div>
           {pasted.isTooLong && (
             <p className="callout danger" role="alert">

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { callApi } from '../../api/client.ts'
 import { navigate, useRoute } from '../../base/router.ts'
+import { Button } from '../../design/button.tsx'
 import { QueryResult } from '../../design/query-result.tsx'
 import { Meter } from '../../design/meter.tsx'
 import { bytes, count, moment, t } from '../../i18n/index.ts'
@@ -91,10 +92,7 @@ function Row({ account, onSettle }: { account: Account; onSettle: () => void }) 
       <td data-label={t('admin.used')}>{account.used === null ? t('admin.never') : moment(account.used)}</td>
       <td className="number">
         {delivery !== null && (
-          <button type="button" className="button quiet" onClick={onSettle}>
-            {t('admin.settle')}
-            <span className="visually-hidden"> {account.account}</span>
-          </button>
+          <Button look="quiet" label={t('admin.settle')} about={account.account} onClick={onSettle} />
         )}
       </td>
     </tr>

@@ -6,8 +6,8 @@ import { serverNow } from '../../base/server.ts'
 import { keyFor } from '../../api/session.ts'
 import { runOperation } from '../work/operations.ts'
 import { navigate, useRoute } from '../../base/router.ts'
+import { Button } from '../../design/button.tsx'
 import { QueryResult } from '../../design/query-result.tsx'
-import { Icon } from '../../design/icon.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { moment, t, tn } from '../../i18n/index.ts'
 import '../../i18n/texts/admin.ts'
@@ -26,14 +26,12 @@ export default function KeysScreen() {
     <div className="page">
       <header>
         <h1 className="grow">{t('nav.keys')}</h1>
-        <button
-          type="button"
-          className="button primary"
+        <Button
+          look="primary"
+          icon="plus"
+          label={t('admin.newKey')}
           onClick={() => navigate('claves', new URLSearchParams({ nueva: '' }))}
-        >
-          <Icon name="plus" />
-          {t('admin.newKey')}
-        </button>
+        />
       </header>
       <div className="admin-parts">
         <Accounts />
@@ -96,10 +94,12 @@ function Keys({ onRevoke }: { onRevoke: (key: Key) => void }) {
                       </td>
                       <td className="number">
                         {key.revoked === null ? (
-                          <button type="button" className="button quiet" onClick={() => onRevoke(key)}>
-                            {t('admin.revoke')}
-                            <span className="visually-hidden"> {key.id}</span>
-                          </button>
+                          <Button
+                            look="quiet"
+                            label={t('admin.revoke')}
+                            about={key.id}
+                            onClick={() => onRevoke(key)}
+                          />
                         ) : (
                           <span className="muted">{t('admin.revokedOn', { date: moment(key.revoked) })}</span>
                         )}
@@ -149,12 +149,8 @@ function Revoke({ record, onClose }: { record: Key; onClose: () => void }) {
     <Dialog title={t('admin.revokeTitle', { id: record.id })} onClose={onClose}>
       <p>{t('admin.revokeText', { account: record.account })}</p>
       <div className="row end">
-        <button type="button" className="button" onClick={onClose}>
-          {t('app.cancel')}
-        </button>
-        <button type="button" className="button danger" onClick={revoke}>
-          {t('admin.revoke')}
-        </button>
+        <Button label={t('app.cancel')} onClick={onClose} />
+        <Button look="danger" label={t('admin.revoke')} onClick={revoke} />
       </div>
     </Dialog>
   )

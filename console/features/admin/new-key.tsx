@@ -4,6 +4,7 @@ import type { Scope } from '../../api/scope.ts'
 import { SERVICES, type ServiceName } from '../../api/session.ts'
 import { showOnce } from '../work/one-time-results.tsx'
 import { unsentForms } from '../work/unsent-forms.ts'
+import { Button } from '../../design/button.tsx'
 import { CopyButton } from '../../design/copy-button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { FormDialog } from '../../design/form-dialog.tsx'
@@ -180,9 +181,7 @@ function Shown({ made, onClose }: { made: Made; onClose: () => void }) {
       </div>
       <code className="address">{line}</code>
       <div className="row end">
-        <button type="button" className="button primary" onClick={onClose}>
-          {t('admin.kept')}
-        </button>
+        <Button look="primary" label={t('admin.kept')} onClick={onClose} />
       </div>
     </Dialog>
   )

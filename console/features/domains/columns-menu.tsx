@@ -1,5 +1,5 @@
 import { useStore } from '../../base/store.ts'
-import { Icon } from '../../design/icon.tsx'
+import { MenuEntry } from '../../design/button.tsx'
 import { Menu } from '../../design/menu.tsx'
 import { t } from '../../i18n/index.ts'
 import { COLUMN_IDS, COLUMNS, type ColumnId } from './columns.ts'
@@ -41,10 +41,11 @@ export default function ColumnsMenu({ columns }: { columns: readonly ColumnId[] 
         ))}
       </fieldset>
       {isOwn && (
-        <button type="button" data-closes onClick={() => preferTable({ columns: undefined, widths: {} })}>
-          <Icon name="undo" />
-          {t('columns.reset')}
-        </button>
+        <MenuEntry
+          icon="undo"
+          label={t('columns.reset')}
+          onClick={() => preferTable({ columns: undefined, widths: {} })}
+        />
       )}
     </Menu>
   )

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { ApiError, callApi } from '../../api/client.ts'
 import { errorMessage } from '../../api/error-message.ts'
+import { Button } from '../../design/button.tsx'
 import { Icon } from '../../design/icon.tsx'
 import { QueryError } from '../../design/query-result.tsx'
 import { t } from '../../i18n/index.ts'
@@ -45,9 +46,7 @@ export function DnsLookup({ name }: { name: string }) {
     <section className="stack" aria-busy={isFetching}>
       <div className="row">
         <h3 className="grow">{t('sheet.dns')}</h3>
-        <button type="button" className="button quiet" disabled={isFetching} onClick={() => void refetch()}>
-          {t('sheet.ask')}
-        </button>
+        <Button look="quiet" label={t('sheet.ask')} disabled={isFetching} onClick={() => void refetch()} />
       </div>
       <div aria-live="polite">
         <QueryError of={query} />

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 import { MAX_PAGE_RECORDS } from '../../base/constants.ts'
 import { callApi } from '../../api/client.ts'
 import { useStore } from '../../base/store.ts'
+import { Button } from '../../design/button.tsx'
 import { Icon } from '../../design/icon.tsx'
 import { QueryError } from '../../design/query-result.tsx'
 import { t } from '../../i18n/index.ts'
@@ -51,9 +52,7 @@ export function DomainHistory({ name }: { name: string }) {
       )}
       {data?.next !== undefined && limit < MAX_PAGE_RECORDS && (
         <div className="row">
-          <button type="button" className="button quiet" onClick={() => setLimit(MAX_PAGE_RECORDS)}>
-            {t('history.older')}
-          </button>
+          <Button look="quiet" label={t('history.older')} onClick={() => setLimit(MAX_PAGE_RECORDS)} />
         </div>
       )}
     </section>

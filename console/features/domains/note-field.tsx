@@ -6,6 +6,7 @@ import { t } from '../../i18n/index.ts'
 import { useGuard } from '../../base/unsaved-work.ts'
 import { keepNote, setNote, useUnsavedNote } from './annotations.ts'
 import type { DomainRecord } from './records.ts'
+import { Button } from '../../design/button.tsx'
 import '../../i18n/texts/sheet.ts'
 import './note-field.css'
 
@@ -82,13 +83,10 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
           <small className="fault-text grow">
             {t('note.unsaved', { text: saved === '' ? '–' : `«${saved}»` })}
           </small>
-          <button
-            type="button"
-            className="button"
+          <Button
+            label={t('note.saveAgain')}
             onClick={() => setNote(record, keyFor('domainwatch'), saved, text)}
-          >
-            {t('note.saveAgain')}
-          </button>
+          />
         </div>
       )}
     </div>

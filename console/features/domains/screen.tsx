@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { Button } from '../../design/button.tsx'
 import { ErrorBoundary } from '../../design/error-boundary.tsx'
 import { fetchChunk, loadChunk } from '../../api/chunk.ts'
 import { lazyComponent } from '../../design/lazy-screen.tsx'
@@ -8,7 +9,6 @@ import { useRoute, withParameters, replaceQuery, navigate } from '../../base/rou
 import { useShortcuts } from '../../base/shortcuts.ts'
 import { showError, showToast } from '../../design/toasts.tsx'
 import { Loading } from '../../design/query-result.tsx'
-import { Icon } from '../../design/icon.tsx'
 import { useFilterCounts } from '../filters/filter-counts.ts'
 import { count, t, tn } from '../../i18n/index.ts'
 import { FilterChips } from '../filters/filter-chips.tsx'
@@ -223,10 +223,7 @@ export default function DomainsScreen() {
           {live.waiting > 0 ? arrivals : ''}
         </p>
         {live.waiting > 0 && (
-          <button type="button" className="button primary arrivals" onClick={live.show}>
-            <Icon name="up" />
-            {arrivals}
-          </button>
+          <Button look="primary" icon="up" label={arrivals} className="arrivals" onClick={live.show} />
         )}
         <div className="domains-foot muted">
           <p className="figures" role="status">

@@ -1,7 +1,7 @@
 import { loadChunk } from '../../api/chunk.ts'
+import { Button } from '../../design/button.tsx'
 import { showError } from '../../design/toasts.tsx'
 import { usePermissions } from '../../api/scope.ts'
-import { Icon } from '../../design/icon.tsx'
 import { t, tn } from '../../i18n/index.ts'
 import type { Filters } from '../filters/filters.ts'
 import { bulk } from './chunks.ts'
@@ -40,28 +40,33 @@ export default function SelectionBar({ selection, filters, total }: Props) {
         {isBusy && <span className="spinner" />} {label}
       </strong>
       {!isWhole && isMore && (
-        <button type="button" className="button quiet" disabled={isBusy} onClick={addWhole}>
-          {total === undefined ? t('bulk.selectView') : t('bulk.selectAll', { n: total })}
-        </button>
+        <Button
+          look="quiet"
+          label={total === undefined ? t('bulk.selectView') : t('bulk.selectAll', { n: total })}
+          disabled={isBusy}
+          onClick={addWhole}
+        />
       )}
-      <button type="button" className="button" disabled={isBusy || isLocked} onClick={act('revision', 1)}>
-        <Icon name="flag" />
-        {t('domains.toReview')}
-      </button>
-      <button type="button" className="button" disabled={isBusy || isLocked} onClick={act('revision', 0)}>
-        {t('domains.fromReview')}
-      </button>
-      <button type="button" className="button" disabled={isBusy || isLocked} onClick={act('discarded', 1)}>
-        <Icon name="trash" />
-        {t('domains.discard')}
-      </button>
-      <button type="button" className="button" disabled={isBusy || isLocked} onClick={act('discarded', 0)}>
-        <Icon name="undo" />
-        {t('domains.takeBack')}
-      </button>
-      <button type="button" className="button quiet" onClick={clear}>
-        {t('domains.clearSelection')}
-      </button>
+      <Button
+        icon="flag"
+        label={t('domains.toReview')}
+        disabled={isBusy || isLocked}
+        onClick={act('revision', 1)}
+      />
+      <Button label={t('domains.fromReview')} disabled={isBusy || isLocked} onClick={act('revision', 0)} />
+      <Button
+        icon="trash"
+        label={t('domains.discard')}
+        disabled={isBusy || isLocked}
+        onClick={act('discarded', 1)}
+      />
+      <Button
+        icon="undo"
+        label={t('domains.takeBack')}
+        disabled={isBusy || isLocked}
+        onClick={act('discarded', 0)}
+      />
+      <Button look="quiet" label={t('domains.clearSelection')} onClick={clear} />
     </div>
   )
 }

@@ -3,8 +3,8 @@ import { useEffect, useRef } from 'react'
 import { usePermissions } from '../../api/scope.ts'
 import { takesLetters } from '../../base/shortcuts.ts'
 import { useStore } from '../../base/store.ts'
+import { Button, IconButton } from '../../design/button.tsx'
 import { onFirstClick } from '../../design/first-click.ts'
-import { Icon } from '../../design/icon.tsx'
 import { QueryError } from '../../design/query-result.tsx'
 import { CopyButton } from '../../design/copy-button.tsx'
 import { Notice } from '../../design/notice.tsx'
@@ -49,25 +49,9 @@ export default function Sheet({ name, onClose, onStep }: Props) {
         <h2 ref={title} tabIndex={-1} className="grow">
           <DomainName name={name} />
         </h2>
-        <button
-          type="button"
-          className="button quiet icon"
-          aria-label={t('sheet.previous')}
-          onClick={() => onStep(-1)}
-        >
-          <Icon name="up" />
-        </button>
-        <button
-          type="button"
-          className="button quiet icon"
-          aria-label={t('sheet.next')}
-          onClick={() => onStep(1)}
-        >
-          <Icon name="down" />
-        </button>
-        <button type="button" className="button quiet icon" aria-label={t('app.close')} onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        <IconButton icon="up" label={t('sheet.previous')} onClick={() => onStep(-1)} />
+        <IconButton icon="down" label={t('sheet.next')} onClick={() => onStep(1)} />
+        <IconButton icon="close" label={t('app.close')} onClick={onClose} />
       </header>
       <RecordPart name={name} />
       <DnsLookup name={name} />
@@ -118,25 +102,19 @@ function RecordFacts({ record }: { record: DomainRecord }) {
         <MarkTags record={record} left={left} />
       </div>
       <div className="row">
-        <button
-          type="button"
-          className="button"
+        <Button
+          icon="flag"
+          label={t(record.revision === 1 ? 'domains.fromReview' : 'domains.toReview')}
           disabled={isLocked}
           aria-pressed={record.revision === 1}
           onClick={onFirstClick(() => setMark([record], 'revision', record.revision === 1 ? 0 : 1))}
-        >
-          <Icon name="flag" />
-          {t(record.revision === 1 ? 'domains.fromReview' : 'domains.toReview')}
-        </button>
-        <button
-          type="button"
-          className="button"
+        />
+        <Button
+          icon={record.discarded === 1 ? 'undo' : 'trash'}
+          label={t(record.discarded === 1 ? 'domains.takeBack' : 'domains.discard')}
           disabled={isLocked}
           onClick={onFirstClick(() => setMark([record], 'discarded', record.discarded === 1 ? 0 : 1))}
-        >
-          <Icon name={record.discarded === 1 ? 'undo' : 'trash'} />
-          {t(record.discarded === 1 ? 'domains.takeBack' : 'domains.discard')}
-        </button>
+        />
         <CopyButton text={`${record.name}.cl`} isPlain />
       </div>
       <dl className="facts">

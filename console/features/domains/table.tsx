@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState, type CSSProperties, type 
 import { useIsNarrow } from '../../base/screen-width.ts'
 import { usePendingSubjects } from '../work/operations.ts'
 import { useStore } from '../../base/store.ts'
+import { Button } from '../../design/button.tsx'
 import { ErrorNotice, Notice } from '../../design/notice.tsx'
 import { t } from '../../i18n/index.ts'
 import { useTimeLeft } from './time-left.ts'
@@ -220,13 +221,10 @@ export function DomainTable(props: Props) {
         <div role="row" className="table-state">
           <div role="gridcell">
             <p className="muted">{t('domains.segmentEnd', { n: SECTION_ROWS })}</p>
-            <button
-              type="button"
-              className="button"
+            <Button
+              label={t('domains.segmentNext')}
               onClick={() => actions.nextStretch(rows.nextSection ?? '')}
-            >
-              {t('domains.segmentNext')}
-            </button>
+            />
           </div>
         </div>
       )}

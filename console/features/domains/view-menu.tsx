@@ -1,10 +1,10 @@
 import { useState } from 'react'
+import { MenuEntry } from '../../design/button.tsx'
 import { useActions, type Action } from '../../design/actions.ts'
 import { lazyComponent } from '../../design/lazy-screen.tsx'
 import { undoLast } from '../work/operations.ts'
 import { Dialog } from '../../design/dialog.tsx'
 import { Spinner } from '../../design/query-result.tsx'
-import { Icon } from '../../design/icon.tsx'
 import { Menu } from '../../design/menu.tsx'
 import { t } from '../../i18n/index.ts'
 import type { Filters } from '../filters/filters.ts'
@@ -53,10 +53,7 @@ export function ViewMenu(props: {
     <>
       <Menu label={t('app.more')} icon="more">
         {actions.map(({ id, label, icon, run }) => (
-          <button key={id} type="button" data-closes onClick={run}>
-            <Icon name={icon} />
-            {label}
-          </button>
+          <MenuEntry key={id} icon={icon} label={label} onClick={run} />
         ))}
         <label className="check">
           <input type="checkbox" checked={isAscii} onChange={(event) => onAscii(event.target.checked)} />

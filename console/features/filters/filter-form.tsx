@@ -2,6 +2,7 @@ import { useState, type FormEvent } from 'react'
 import { MAX_FILTER_CHARACTERS } from '../../base/constants.ts'
 import { t } from '../../i18n/index.ts'
 import { FILTER_FIELDS, withFilters, type FilterField, type Filters } from './filters.ts'
+import { Button } from '../../design/button.tsx'
 
 const FIELDS = FILTER_FIELDS.flatMap(([name, { label, control }]) =>
   label === undefined || control === undefined ? [] : [{ name, label, control }],
@@ -37,12 +38,8 @@ export default function FilterForm(props: {
       </div>
       <p className="muted">{t('domains.helpText')}</p>
       <div className="row end">
-        <button type="button" className="button" onClick={onClose}>
-          {t('app.cancel')}
-        </button>
-        <button type="submit" className="button primary">
-          {t('filter.apply')}
-        </button>
+        <Button label={t('app.cancel')} onClick={onClose} />
+        <Button look="primary" label={t('filter.apply')} type="submit" />
       </div>
     </form>
   )

@@ -1,6 +1,6 @@
 import { useQueries } from '@tanstack/react-query'
 import { useStore } from '../../base/store.ts'
-import { Icon } from '../../design/icon.tsx'
+import { Button } from '../../design/button.tsx'
 import { Link } from '../../design/link.tsx'
 import { queryOf, withFilters } from '../filters/filters.ts'
 import { shortMoment, t, tn } from '../../i18n/index.ts'
@@ -26,10 +26,7 @@ export function News() {
         <h2 id="home-news" className="grow">
           {t('home.news')}
         </h2>
-        <button type="button" className="button quiet" onClick={visitAllViews}>
-          <Icon name="check" />
-          {t('home.newsRead')}
-        </button>
+        <Button look="quiet" icon="check" label={t('home.newsRead')} onClick={visitAllViews} />
       </div>
       <ul className="home-names home-news">
         {news.map(({ view, bought, deleted }) => (

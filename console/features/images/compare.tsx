@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { usePermissions } from '../../api/scope.ts'
 import { callApi } from '../../api/client.ts'
 import { withParameters, useRoute } from '../../base/router.ts'
+import { Button } from '../../design/button.tsx'
 import { Icon } from '../../design/icon.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { Link } from '../../design/link.tsx'
@@ -91,16 +92,14 @@ function Side(props: { image: Known; other: Known; onDelete: (image: ImageRecord
         <dt>{t('images.hash')}</dt>
         <dd className="mono">{image.hash}</dd>
       </dl>
-      <button
-        type="button"
-        className="button danger"
+      <Button
+        look="danger"
+        icon="trash"
+        label={t('images.deleteThis')}
+        about={image.name}
         disabled={isLocked}
         onClick={() => onDelete({ dhash: '', ...image })}
-      >
-        <Icon name="trash" />
-        {t('images.deleteThis')}
-        <span className="visually-hidden"> {image.name}</span>
-      </button>
+      />
     </figure>
   )
 }

@@ -1,3 +1,4 @@
+import { Button } from '../../design/button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { t, tn } from '../../i18n/index.ts'
 import { thumbOf, type ImageRecord } from './record.ts'
@@ -25,12 +26,8 @@ export function DeleteDialog(props: {
       {images.length > SHOWN && <p className="muted">{t('images.andMore', { n: images.length - SHOWN })}</p>}
       <p>{t('images.deleteText')}</p>
       <div className="row end">
-        <button type="button" className="button" onClick={onClose}>
-          {t('app.cancel')}
-        </button>
-        <button type="button" className="button danger" onClick={onConfirm}>
-          {t('images.delete')}
-        </button>
+        <Button label={t('app.cancel')} onClick={onClose} />
+        <Button look="danger" label={t('images.delete')} onClick={onConfirm} />
       </div>
     </Dialog>
   )

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { usePermissions } from '../../api/scope.ts'
 import { callApi } from '../../api/client.ts'
-import { Icon } from '../../design/icon.tsx'
+import { Button } from '../../design/button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { ErrorNotice } from '../../design/notice.tsx'
 import { bytes, count, moment, t } from '../../i18n/index.ts'
@@ -56,15 +56,13 @@ export function Detail({ hash, known, onClose, onDelete }: Props) {
             </dl>
             <CopyLinks image={image} />
             <NearDuplicates hash={image.hash} />
-            <button
-              type="button"
-              className="button danger"
+            <Button
+              look="danger"
+              icon="trash"
+              label={t('images.delete')}
               disabled={isLocked}
               onClick={() => onDelete(image)}
-            >
-              <Icon name="trash" />
-              {t('images.delete')}
-            </button>
+            />
           </div>
         </div>
       )}

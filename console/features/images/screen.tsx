@@ -4,6 +4,7 @@ import { MAX_IMAGE_NAME_CHARACTERS } from '../../base/constants.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { withParameters, navigate, replaceQuery, useRoute } from '../../base/router.ts'
 import { useShortcuts } from '../../base/shortcuts.ts'
+import { Button } from '../../design/button.tsx'
 import { Loading, QueryError } from '../../design/query-result.tsx'
 import { Icon } from '../../design/icon.tsx'
 import { Notice } from '../../design/notice.tsx'
@@ -104,15 +105,13 @@ export default function ImagesScreen() {
           <Icon name="layers" />
           {t('images.group')}
         </button>
-        <button
-          type="button"
-          className="button primary"
+        <Button
+          look="primary"
+          icon="upload"
+          label={t('images.upload')}
           disabled={isLocked}
           onClick={() => picker.current?.click()}
-        >
-          <Icon name="upload" />
-          {t('images.upload')}
-        </button>
+        />
         <input
           ref={picker}
           hidden
@@ -146,18 +145,14 @@ export default function ImagesScreen() {
       {selected.size > 0 && (
         <div className="selection fixed" role="region" aria-label={tn('images.selected', selected.size)}>
           <strong className="figures">{tn('images.selected', selected.size)}</strong>
-          <button
-            type="button"
-            className="button danger"
+          <Button
+            look="danger"
+            icon="trash"
+            label={t('images.delete')}
             disabled={isLocked}
             onClick={() => setDeleting([...selected.values()])}
-          >
-            <Icon name="trash" />
-            {t('images.delete')}
-          </button>
-          <button type="button" className="button quiet" onClick={() => selection.clear()}>
-            {t('domains.clearSelection')}
-          </button>
+          />
+          <Button look="quiet" label={t('domains.clearSelection')} onClick={() => selection.clear()} />
         </div>
       )}
       {open !== undefined && other !== undefined && (

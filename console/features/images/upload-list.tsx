@@ -1,5 +1,6 @@
 import { withParameters, useRoute } from '../../base/router.ts'
 import { useStore } from '../../base/store.ts'
+import { Button } from '../../design/button.tsx'
 import { Icon } from '../../design/icon.tsx'
 import { Link } from '../../design/link.tsx'
 import { bytes, count, t, tn } from '../../i18n/index.ts'
@@ -24,14 +25,8 @@ export function UploadList() {
           {tn('images.uploadsDone', done)}
           {failed > 0 && <span className="fault-text"> · {tn('images.uploadsFailed', failed)}</span>}
         </h2>
-        {failed > 0 && (
-          <button type="button" className="button" onClick={retryUploads}>
-            {t('app.retry')}
-          </button>
-        )}
-        <button type="button" className="button quiet" disabled={!isResting} onClick={clearUploads}>
-          {t('images.clear')}
-        </button>
+        {failed > 0 && <Button label={t('app.retry')} onClick={retryUploads} />}
+        <Button look="quiet" label={t('images.clear')} disabled={!isResting} onClick={clearUploads} />
       </div>
       <ul>
         {shown.map((upload) => (

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { queryClient } from '../../api/query-client.ts'
 import { useStore } from '../../base/store.ts'
+import { Button } from '../../design/button.tsx'
 import { Link } from '../../design/link.tsx'
 import { ErrorNotice } from '../../design/notice.tsx'
 import { DomainName } from '../domains/domain-name.tsx'
@@ -121,9 +122,11 @@ function Buttons({ loaded, isElsewhere, onBegin }: ButtonsProps) {
   return (
     <div className="row">
       {left !== undefined && (
-        <button type="button" className="button primary" onClick={() => onBegin(left)}>
-          {t('import.goOnFrom', { n: count(left.done + 1) })}
-        </button>
+        <Button
+          look="primary"
+          label={t('import.goOnFrom', { n: count(left.done + 1) })}
+          onClick={() => onBegin(left)}
+        />
       )}
       {canBegin && (
         <button
@@ -135,24 +138,16 @@ function Buttons({ loaded, isElsewhere, onBegin }: ButtonsProps) {
           {left !== undefined ? t('import.fromStart') : storing}
         </button>
       )}
-      {state === 'stopped' && (
-        <button type="button" className="button primary" onClick={() => onBegin()}>
-          {t('import.goOn')}
-        </button>
-      )}
+      {state === 'stopped' && <Button look="primary" label={t('import.goOn')} onClick={() => onBegin()} />}
       {state === 'done' && (
         <Link to="dominios" className="button primary">
           {t('nav.domains')}
         </Link>
       )}
       {isStoring ? (
-        <button type="button" className="button" onClick={stopImport}>
-          {t('import.stop')}
-        </button>
+        <Button label={t('import.stop')} onClick={stopImport} />
       ) : (
-        <button type="button" className="button" onClick={closeImport}>
-          {t(state === 'done' ? 'import.another' : 'app.cancel')}
-        </button>
+        <Button label={t(state === 'done' ? 'import.another' : 'app.cancel')} onClick={closeImport} />
       )}
     </div>
   )

@@ -2,12 +2,12 @@ import { useEffect, useReducer, useState } from 'react'
 import { useAccounts } from '../../api/scope.ts'
 import { onOtherTab } from '../../base/browser-storage.ts'
 import { useStore } from '../../base/store.ts'
-import { Icon } from '../../design/icon.tsx'
 import { count, t } from '../../i18n/index.ts'
 import type { DayOrder } from './dates.ts'
 import { importsElsewhere, runsElsewhere } from './job.ts'
 import { loadSavedFile, type FileId } from './saved-file.ts'
 import { deleteUnfinished, listUnfinished, loadUnfinished, type UnfinishedImport } from './unfinished.ts'
+import { Button } from '../../design/button.tsx'
 
 export type OnResume = (file: File, order: DayOrder | undefined) => void
 
@@ -83,14 +83,13 @@ function ResumeImport({ account, left, onResume, onDiscard }: Props) {
       <p>{t(file === undefined ? 'import.leftOff' : 'import.leftOffKept', progressOf(left))}</p>
       <div className="row">
         {file !== undefined && (
-          <button type="button" className="button primary" onClick={() => onResume(file, order)}>
-            {t('import.goOnFrom', { n: count(done + 1) })}
-          </button>
+          <Button
+            look="primary"
+            label={t('import.goOnFrom', { n: count(done + 1) })}
+            onClick={() => onResume(file, order)}
+          />
         )}
-        <button type="button" className="button" onClick={onDiscard}>
-          <Icon name="trash" />
-          {t('import.discard')}
-        </button>
+        <Button icon="trash" label={t('import.discard')} onClick={onDiscard} />
       </div>
     </div>
   )

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { errorMessage } from '../../api/error-message.ts'
 import { useStore } from '../../base/store.ts'
+import { Button } from '../../design/button.tsx'
 import { Icon } from '../../design/icon.tsx'
 import { count, t } from '../../i18n/index.ts'
 import '../../i18n/texts/importing.ts'
@@ -92,9 +93,7 @@ function DropPlace({ onPick, onResume }: { onPick: () => void; onResume: OnResum
         <Icon name="upload" />
         <p>{t('import.drop')}</p>
         <p className="muted">{t('import.kinds')}</p>
-        <button type="button" className="button primary" onClick={onPick}>
-          {t('import.pick')}
-        </button>
+        <Button look="primary" label={t('import.pick')} onClick={onPick} />
       </div>
       <PastImportsList />
     </div>

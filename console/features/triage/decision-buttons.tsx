@@ -1,8 +1,8 @@
 import type { MouseEvent } from 'react'
 import { letterShortcuts } from '../../base/shortcuts.ts'
-import { Icon } from '../../design/icon.tsx'
 import type { Mark } from '../domains/optimistic-updates.ts'
 import { t } from '../../i18n/index.ts'
+import { Button } from '../../design/button.tsx'
 import '../../i18n/texts/triage.ts'
 
 interface Props {
@@ -32,37 +32,23 @@ export function DecisionButtons({ isReady, canGoBack, onDecide, onBack, toKeys }
         if (event.key === ' ' && letterShortcuts.get()) event.preventDefault()
       }}
     >
-      <button
-        type="button"
-        className="button"
-        aria-disabled={!isReady}
-        onClick={press(() => onDecide('discarded'))}
-      >
-        <Icon name="trash" />
+      <Button icon="trash" aria-disabled={!isReady} onClick={press(() => onDecide('discarded'))}>
         {t('domains.discard')} <kbd aria-hidden="true">d</kbd>
-      </button>
-      <button type="button" className="button" aria-disabled={!canGoBack} onClick={press(onBack)}>
-        <Icon name="undo" />
+      </Button>
+      <Button icon="undo" aria-disabled={!canGoBack} onClick={press(onBack)}>
         {t('app.undo')} <kbd aria-hidden="true">z</kbd>
-      </button>
-      <button
-        type="button"
-        className="button"
-        aria-disabled={!isReady}
-        onClick={press(() => onDecide(undefined))}
-      >
-        <Icon name="check" />
+      </Button>
+      <Button icon="check" aria-disabled={!isReady} onClick={press(() => onDecide(undefined))}>
         {t('domains.isSeen')} <kbd aria-hidden="true">{t('triage.space')}</kbd>
-      </button>
-      <button
-        type="button"
-        className="button review-button"
+      </Button>
+      <Button
+        icon="flag"
+        className="review-button"
         aria-disabled={!isReady}
         onClick={press(() => onDecide('revision'))}
       >
-        <Icon name="flag" />
         {t('domains.review')} <kbd aria-hidden="true">r</kbd>
-      </button>
+      </Button>
     </div>
   )
 }

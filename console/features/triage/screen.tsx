@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef } from 'react'
 import { useRoute } from '../../base/router.ts'
 import { letterShortcuts, useShortcuts } from '../../base/shortcuts.ts'
 import { useStore } from '../../base/store.ts'
+import { Button } from '../../design/button.tsx'
 import { Loading } from '../../design/query-result.tsx'
 import { Link } from '../../design/link.tsx'
 import { ErrorNotice, Notice } from '../../design/notice.tsx'
@@ -79,9 +80,7 @@ export default function TriageScreen() {
           {lost !== undefined && (
             <p className="callout unknown" role="alert">
               {lostClaimText(lost)}{' '}
-              <button type="button" className="button quiet" onClick={() => pile.next()}>
-                {t('triage.nextName')}
-              </button>
+              <Button look="quiet" label={t('triage.nextName')} onClick={() => pile.next()} />
             </p>
           )}
           <Card
@@ -101,9 +100,7 @@ export default function TriageScreen() {
       {current === undefined && error === undefined && !isEnd && <Loading />}
       {current === undefined && error === undefined && isEnd && (
         <Notice icon="check" title={t('triage.done')} text={t('triage.doneText')}>
-          <button type="button" className="button" onClick={() => pile.retry()}>
-            {t('triage.more')}
-          </button>
+          <Button label={t('triage.more')} onClick={() => pile.retry()} />
         </Notice>
       )}
       {(current !== undefined || canGoBack) && (

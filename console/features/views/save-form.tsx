@@ -1,4 +1,5 @@
 import { useState, type FormEvent } from 'react'
+import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toasts.tsx'
 import { formatWords, type Filters } from '../filters/filters.ts'
 import { language, t } from '../../i18n/index.ts'
@@ -30,9 +31,7 @@ export default function SaveForm({ filters, onDone }: { filters: Filters; onDone
       </label>
       <p className="muted">{t('views.where')}</p>
       <div className="row end">
-        <button type="submit" className="button primary" disabled={name.trim() === ''}>
-          {t('views.keep')}
-        </button>
+        <Button look="primary" label={t('views.keep')} type="submit" disabled={name.trim() === ''} />
       </div>
     </form>
   )

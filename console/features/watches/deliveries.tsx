@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { callApi } from '../../api/client.ts'
 import { usePermissions } from '../../api/scope.ts'
 import type { Operations } from '../../api/schema.ts'
+import { Button } from '../../design/button.tsx'
 import { showToast, showError } from '../../design/toasts.tsx'
 import { QueryResult } from '../../design/query-result.tsx'
 import { Icon, type IconName } from '../../design/icon.tsx'
@@ -57,14 +58,11 @@ export function Deliveries({ watch, onClose }: { watch: Watch; onClose: () => vo
       </QueryResult>
       {deliveries.hasNextPage && (
         <div className="row">
-          <button
-            type="button"
-            className="button"
+          <Button
+            label={t('watch.olderDeliveries')}
             aria-disabled={deliveries.isFetchingNextPage}
             onClick={() => deliveries.isFetchingNextPage || void deliveries.fetchNextPage()}
-          >
-            {t('watch.olderDeliveries')}
-          </button>
+          />
         </div>
       )}
       <p className="muted">{t('watch.deliveriesNote')}</p>
@@ -124,16 +122,14 @@ function ReplayButton({ watch, delivery, date }: { watch: Watch; delivery: Deliv
   }
   if (delivery.replayable === 0) return <span className="muted">{t('watch.noContent')}</span>
   return (
-    <button
-      type="button"
-      className="button"
+    <Button
+      icon="right"
+      isBusy={isWaiting}
+      label={t(delivery.state === 'pending' ? 'watch.tryNow' : 'watch.replay')}
+      about={date}
       disabled={isLocked}
       aria-disabled={isWaiting}
       onClick={() => isWaiting || void replay()}
-    >
-      {isWaiting ? <span className="spinner" /> : <Icon name="right" />}
-      {t(delivery.state === 'pending' ? 'watch.tryNow' : 'watch.replay')}
-      <span className="visually-hidden"> {date}</span>
-    </button>
+    />
   )
 }

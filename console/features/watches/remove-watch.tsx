@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { callApi } from '../../api/client.ts'
 import { keyFor } from '../../api/session.ts'
 import { runOperation } from '../work/operations.ts'
+import { Button } from '../../design/button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { t } from '../../i18n/index.ts'
 import type { Watch } from './watch-item.tsx'
@@ -35,12 +36,8 @@ export function RemoveWatch({ watch, onClose }: { watch: Watch; onClose: () => v
     <Dialog title={t('watch.removeTitle', { name: watch.name })} onClose={onClose}>
       <p>{t('watch.removeText')}</p>
       <div className="row end">
-        <button type="button" className="button" onClick={onClose}>
-          {t('app.cancel')}
-        </button>
-        <button type="button" className="button danger" onClick={remove}>
-          {t('watch.remove')}
-        </button>
+        <Button label={t('app.cancel')} onClick={onClose} />
+        <Button look="danger" label={t('watch.remove')} onClick={remove} />
       </div>
     </Dialog>
   )

@@ -3,8 +3,8 @@ import { useState } from 'react'
 import { callApi } from '../../api/client.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { withParameters, navigate, useRoute } from '../../base/router.ts'
+import { Button } from '../../design/button.tsx'
 import { QueryResult } from '../../design/query-result.tsx'
-import { Icon } from '../../design/icon.tsx'
 import { Notice } from '../../design/notice.tsx'
 import { tn, t } from '../../i18n/index.ts'
 import '../../i18n/texts/watches.ts'
@@ -40,15 +40,13 @@ export default function WatchesScreen() {
         {watches.data !== undefined && watches.data.length > 0 && (
           <span className="muted figures">{tn('watch.count', watches.data.length)}</span>
         )}
-        <button
-          type="button"
-          className="button primary"
+        <Button
+          look="primary"
+          icon="plus"
+          label={t('watch.new')}
           disabled={!may('writeDomains')}
           onClick={() => navigate('vigilancias', withParameters(query, { nueva: '' }))}
-        >
-          <Icon name="plus" />
-          {t('watch.new')}
-        </button>
+        />
       </header>
       <QueryResult of={watches}>
         {(data) =>

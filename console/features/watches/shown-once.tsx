@@ -1,3 +1,4 @@
+import { Button } from '../../design/button.tsx'
 import { CopyButton } from '../../design/copy-button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { t } from '../../i18n/index.ts'
@@ -19,9 +20,7 @@ export function ShownOnce(props: { title: string; note?: string; shown: Shown; o
       {shown.atom !== null && <Value label={t('watch.feedAddress')} text={shown.atom} />}
       {note !== undefined && <p className="muted">{note}</p>}
       <div className="row end">
-        <button type="button" className="button primary" onClick={onClose}>
-          {t('watch.kept')}
-        </button>
+        <Button look="primary" label={t('watch.kept')} onClick={onClose} />
       </div>
     </Dialog>
   )

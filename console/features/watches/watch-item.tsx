@@ -7,6 +7,7 @@ import { keyFor } from '../../api/session.ts'
 import type { Operations } from '../../api/schema.ts'
 import { runOperation } from '../work/operations.ts'
 import { useStore } from '../../base/store.ts'
+import { Button, MenuEntry } from '../../design/button.tsx'
 import { showToast, showError } from '../../design/toasts.tsx'
 import { Icon } from '../../design/icon.tsx'
 import { Link } from '../../design/link.tsx'
@@ -158,32 +159,25 @@ function Actions(props: { watch: Watch; isOwner: boolean } & WatchActions) {
   return (
     <div className="row watch-actions">
       {watch.destinations.length > 0 && <TestButton watch={watch} isLocked={isLocked} />}
-      <button type="button" className="button" onClick={onDeliveries}>
+      <Button onClick={onDeliveries}>
         {t('watch.deliveries')}
         {named}
-      </button>
-      <button type="button" className="button" disabled={isLocked} onClick={onEdit}>
+      </Button>
+      <Button disabled={isLocked} onClick={onEdit}>
         {t('watch.edit')}
         {named}
-      </button>
+      </Button>
       {!isLocked && (
         <Menu label={t('app.more')} icon="more" fullName={`${t('app.more')}: ${watch.name}`}>
-          <button type="button" data-closes onClick={pause}>
-            <Icon name="clock" />
-            {t(watch.paused === 1 ? 'watch.resume' : 'watch.pause')}
-          </button>
+          <MenuEntry
+            icon="clock"
+            label={t(watch.paused === 1 ? 'watch.resume' : 'watch.pause')}
+            onClick={pause}
+          />
           {isOwner && watch.url !== null && (
-            <button type="button" data-closes onClick={onRotate}>
-              <Icon name="key" />
-              {t('watch.rotate')}
-            </button>
+            <MenuEntry icon="key" label={t('watch.rotate')} onClick={onRotate} />
           )}
-          {isOwner && (
-            <button type="button" data-closes onClick={onRemove}>
-              <Icon name="trash" />
-              {t('watch.remove')}
-            </button>
-          )}
+          {isOwner && <MenuEntry icon="trash" label={t('watch.remove')} onClick={onRemove} />}
         </Menu>
       )}
     </div>
@@ -239,17 +233,15 @@ function TestButton({ watch, isLocked }: { watch: Watch; isLocked: boolean }) {
     setBusy(false)
   }
   return (
-    <button
-      type="button"
-      className="button"
+    <Button
+      icon="bell"
+      isBusy={isBusy}
+      label={t('watch.test')}
+      about={watch.name}
       disabled={isLocked}
       aria-disabled={isBusy}
       onClick={() => isBusy || void test()}
-    >
-      {isBusy ? <span className="spinner" /> : <Icon name="bell" />}
-      {t('watch.test')}
-      <span className="visually-hidden"> {watch.name}</span>
-    </button>
+    />
   )
 }
 

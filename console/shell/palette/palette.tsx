@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react'
+import { IconButton } from '../../design/button.tsx'
 import { ErrorBoundary } from '../../design/error-boundary.tsx'
 import { lazyComponent } from '../../design/lazy-screen.tsx'
 import { useOutsideClick } from '../../design/dialog.tsx'
@@ -77,9 +78,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           onChange={(event) => setText(event.target.value)}
           onKeyDown={press}
         />
-        <button type="button" className="button quiet icon" aria-label={t('app.close')} onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" label={t('app.close')} onClick={onClose} />
       </div>
       <ErrorBoundary>
         <Results
