@@ -7,9 +7,8 @@ import { defineConfig } from 'vite'
  * connection than all of them.
  */
 const COMMON = [
-  /\/console\/features\/domains\/(annotations|bare-name|changes|domain-name|lines|marks|optimistic-updates|read-record|records|status-tags|time-left)\.tsx?$/,
-  /\/console\/features\/(filters\/(filter-errors|use-filters|use-stats)|views\/(use-visit|view-counts))\.ts$/,
-  /\/console\/(api\/retry|base\/debounce|design\/actions)\.ts$/,
+  /\/console\/features\/domains\/(annotations|changes|domain-name|marks|optimistic-updates|records|tags|time-left)\.tsx?$/,
+  /\/console\/(features\/filters\/filter-(counts|errors)|api\/retry|design\/actions)\.ts$/,
   /\/console\/design\/(copy-button|dialog|link|menu|notice)\.tsx$/,
   /\/@tanstack\/(react-query|query-core)\//,
 ]

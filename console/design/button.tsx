@@ -1,4 +1,4 @@
-import type { ComponentProps } from 'react'
+import type { ComponentProps, MouseEvent } from 'react'
 import { Icon, type IconName } from './icon.tsx'
 
 interface ButtonProps extends ComponentProps<'button'> {
@@ -47,3 +47,13 @@ export function MenuEntry({ icon, label, ...rest }: IconButtonProps) {
     </button>
   )
 }
+
+/**
+ * Returns a click handler that ignores further clicks of a double click: they would revert the first one, or hit what
+ * took the place of its target.
+ */
+export const onFirstClick =
+  (act: () => void) =>
+  ({ detail }: MouseEvent): void => {
+    if (detail < 2) act()
+  }

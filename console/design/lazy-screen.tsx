@@ -1,10 +1,9 @@
-import { useEffect, type ComponentType, type ReactNode } from 'react'
-import { Button } from './button.tsx'
-import { Loading } from './query-result.tsx'
-import { ErrorNotice, Notice } from './notice.tsx'
-import { t } from '../i18n/index.ts'
+import { Component, type ComponentType, type ReactNode, useEffect } from 'react'
 import { chunkOf, useChunk } from '../api/chunk.ts'
 import { reloadIfIdle } from '../base/release.ts'
+import { Button } from './button.tsx'
+import { ErrorNotice, Loading, Notice } from './notice.tsx'
+import { t } from '../i18n/index.ts'
 
 type Load<Props> = () => Promise<{ default: ComponentType<Props> }>
 
@@ -48,4 +47,19 @@ function Missing({ state }: { state: ReturnType<typeof useChunk>['state'] }) {
       <Button label={t('app.reload')} onClick={() => location.reload()} />
     </Notice>
   )
+}
+
+/** Contains the error of a screen, so that the others keep working. */
+export class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
+  override state: { error: unknown } = { error: undefined }
+
+  static getDerivedStateFromError(error: unknown): { error: unknown } {
+    return { error }
+  }
+
+  override render(): ReactNode {
+    if (this.state.error === undefined) return this.props.children
+    // A chunk that an older page requests may no longer exist: only a reload helps.
+    return <ErrorNotice error={this.state.error} onRetry={() => location.reload()} />
+  }
 }

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react'
 import { ConnectionError } from '../api/client.ts'
 import { errorMessage } from '../api/error-message.ts'
-import { t } from '../i18n/index.ts'
 import { Button } from './button.tsx'
 import { Icon, type IconName } from './icon.tsx'
+import { t } from '../i18n/index.ts'
 
 /** Replaces missing content: nothing yet, nothing found, an error. */
 export function Notice(props: { icon: IconName; title: string; text?: string; children?: ReactNode }) {
@@ -30,5 +30,44 @@ export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry: () =>
         <Button label={t('app.retry')} onClick={onRetry} />
       </Notice>
     </div>
+  )
+}
+
+/** The placeholder of loading content. */
+export function Loading() {
+  return (
+    <div className="notice" role="status" aria-label={t('app.loading')}>
+      <span className="spinner" />
+    </div>
+  )
+}
+
+/** The placeholder of a small part. */
+export const Spinner = () => <span className="spinner" role="status" aria-label={t('app.loading')} />
+
+interface Query<T> {
+  readonly data: T | undefined
+  readonly error: Error | null
+  readonly refetch: () => Promise<unknown>
+}
+
+/**
+ * The error of a query, if there is one to show. During an outage, what was fetched before stays as it is, and with it
+ * what the user is typing: the bar reports the outage, and the query is repeated after it.
+ */
+export function QueryError({ of: { data, error, refetch } }: { of: Query<unknown> }) {
+  if (error === null || (error instanceof ConnectionError && data !== undefined)) return null
+  return <ErrorNotice error={error} onRetry={() => void refetch()} />
+}
+
+/** Renders a query: loading, failed, or its data. Data stays visible if a later fetch fails. */
+export function QueryResult<T>({ of, children }: { of: Query<T>; children: (data: T) => ReactNode }) {
+  const { data, error } = of
+  return (
+    <>
+      <QueryError of={of} />
+      {data === undefined && error === null && <Loading />}
+      {data !== undefined && children(data)}
+    </>
   )
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
-import { t, type TextKey } from '../i18n/index.ts'
 import { Link } from './link.tsx'
+import { t, type TextKey } from '../i18n/index.ts'
+import './meter.css'
 
 interface TileProps {
   readonly label: TextKey
@@ -28,5 +29,18 @@ export function Tile({ label, value, to, query, children }: TileProps) {
         {inside}
       </Link>
     </li>
+  )
+}
+
+/**
+ * A bar that shows a share of a total, next to its figures.
+ * @param isGood whether a high value is good; otherwise it warns from 90 % on
+ */
+export function Meter({ part, isGood = false }: { part: number; isGood?: boolean }) {
+  const width = `${Math.min(1, Math.max(0, part)) * 100}%`
+  return (
+    <span className="bar-of" aria-hidden="true">
+      <span className={part >= 0.9 && !isGood ? 'part full' : 'part'} style={{ width }} />
+    </span>
   )
 }

@@ -1,5 +1,4 @@
-import { Button, IconButton } from './button.tsx'
-import { onFirstClick } from './first-click.ts'
+import { Button, IconButton, onFirstClick } from './button.tsx'
 import { Icon } from './icon.tsx'
 import { t } from '../i18n/index.ts'
 import { errorMessage } from '../api/error-message.ts'

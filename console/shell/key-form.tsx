@@ -5,7 +5,7 @@ import { saveKey, SERVICES, type ServiceName } from '../api/session.ts'
 import { t } from '../i18n/index.ts'
 import '../i18n/texts/sign-in.ts'
 import { errorMessage } from '../api/error-message.ts'
-import { useIsMounted } from '../base/is-mounted.ts'
+import { useIsMounted } from '../base/hooks.ts'
 import { Button } from '../design/button.tsx'
 import { showToast } from '../design/toasts.tsx'
 

@@ -1,15 +1,15 @@
 import { useState } from 'react'
+import { queryClient } from '../api/query-client.ts'
 import { useAccounts, useScopes } from '../api/scope.ts'
 import { SERVICES, session, signOut } from '../api/session.ts'
-import { queryClient } from '../api/query-client.ts'
+import { useStore } from '../base/store.ts'
+import { chooseTheme, theme, THEMES } from '../base/theme.ts'
+import { losesWorkAtSignOut } from '../base/unsaved-work.ts'
 import { Button, MenuEntry } from '../design/button.tsx'
 import { Dialog } from '../design/dialog.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Menu } from '../design/menu.tsx'
-import { t } from '../i18n/index.ts'
-import { Preferences } from './preferences.tsx'
-import { useStore } from '../base/store.ts'
-import { losesWorkAtSignOut } from '../base/unsaved-work.ts'
+import { chooseLanguage, language, t } from '../i18n/index.ts'
 
 /** The account and keys of the session, and the preferences of this browser: language and theme. */
 export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
@@ -81,4 +81,39 @@ function forgetImports(account: string | undefined): void {
   import('../features/import/unfinished.ts')
     .then(({ deleteAllUnfinished }) => deleteAllUnfinished(account))
     .catch(() => undefined)
+}
+
+/** Language and appearance. */
+export function Preferences() {
+  const chosen = useStore(theme)
+  const spoken = useStore(language)
+  return (
+    <div className="choices">
+      <label>
+        <span className="visually-hidden">{t('app.language')}</span>
+        <select
+          className="input"
+          value={spoken}
+          onChange={(event) => chooseLanguage(event.target.value === 'en' ? 'en' : 'es')}
+        >
+          <option value="es">Español</option>
+          <option value="en">English</option>
+        </select>
+      </label>
+      <label>
+        <span className="visually-hidden">{t('app.theme')}</span>
+        <select
+          className="input"
+          value={chosen}
+          onChange={(event) => chooseTheme(THEMES.find((one) => one === event.target.value) ?? 'system')}
+        >
+          {THEMES.map((one) => (
+            <option key={one} value={one}>
+              {t(`theme.${one}`)}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+  )
 }

@@ -3,7 +3,7 @@ import { t } from '../i18n/index.ts'
 import '../i18n/texts/sign-in.ts'
 import KeyForm from './key-form.tsx'
 import { Logo } from './logo.tsx'
-import { Preferences } from './preferences.tsx'
+import { Preferences } from './session-menu.tsx'
 import RejectedKey from './rejected-key.tsx'
 import { useStore } from '../base/store.ts'
 

@@ -1,16 +1,21 @@
 import { ApiError, callApi } from '../../api/client.ts'
+import { recordErrorMessage } from '../../api/error-message.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { untilAnswered } from '../../api/retry.ts'
 import { accountOf } from '../../api/scope.ts'
-import { localTime } from '../../base/server.ts'
 import { keyFor } from '../../api/session.ts'
 import { createLimiter } from '../../base/concurrency-limiter.ts'
-import { recordErrorMessage } from '../../api/error-message.ts'
-import { runOperation, type OperationHandle, type OperationOutcome } from '../work/operations.ts'
+import { localTime } from '../../base/server.ts'
+import { type Change, storeWithRetries } from '../domains/changes.ts'
 import { subjectOf } from '../domains/marks.ts'
-import { readRecord } from '../domains/read-record.ts'
+import { type DomainRecord, readRecord, readRecords } from '../domains/records.ts'
+import {
+  type OperationHandle,
+  type OperationOutcome,
+  type OperationSpec,
+  runOperation,
+} from '../work/operations.ts'
 import { t, tn } from '../../i18n/index.ts'
-import { undoAdd } from './undo-add.ts'
 
 /** Common values of all names of one paste. */
 export interface CommonValues {
@@ -154,4 +159,72 @@ async function send(key: string | undefined, names: readonly string[], facts: Co
     ...(agent === '' ? {} : { agent }),
   }))
   await callApi('POST /api/v1/domainwatch/add', { body: { data }, ...(key === undefined ? {} : { key }) })
+}
+
+const BATCH = 250
+
+/** The records that a gesture added, as far as they are known. */
+export interface Added {
+  readonly records: readonly Pick<DomainRecord, 'name' | 'length' | 'date_reg'>[]
+  readonly account: string | undefined
+  /** Names that attempts have taken back. */
+  readonly takenBack: Set<string>
+}
+
+/**
+ * Takes added names back: the service keeps records, so they are discarded, and delete themselves a week later. Only those
+ * whose whole history is that this account added them; what was recorded before or touched since stays as it is.
+ */
+function undoAdd(key: string | undefined, added: () => Added): OperationSpec {
+  const { records, account, takenBack } = added()
+  const names = records.map(({ name }) => name)
+  const what = names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
+  const doing = t('domains.undoing', { what })
+  return {
+    service: 'domainwatch',
+    subjects: names.map(subjectOf),
+    pending: doing,
+    failed: (reason) => t('domains.undoFailed', { what, reason }),
+    async run(tell) {
+      const slots = createLimiter(MAX_RUNNING)
+      const surely = <T>(work: () => Promise<T>) =>
+        untilAnswered(work, () => tell(t('operation.held', { text: doing })))
+      // Those that the service refused are known by now.
+      const { records: recorded } = added()
+      const own = await Promise.all(
+        recorded
+          .filter(({ name }) => !takenBack.has(name))
+          .map(async (record) =>
+            (await slots.run(() => surely(() => isOwn(record.name, account, key)))) ? [record] : [],
+          ),
+      )
+      const present = await surely(() => readRecords(own.flat(), key))
+      const changes = [...present.values()].map(({ name, date_mod }): Change => {
+        return {
+          domain: name,
+          set: { discarded: 1 },
+          expect: { discarded: 0, seen: 0, revision: 0, date_mod },
+        }
+      })
+      for (let i = 0; i < changes.length; i += BATCH) {
+        const batch = changes.slice(i, i + BATCH)
+        const refused = await storeWithRetries(batch, key, surely)
+        for (const { domain } of batch) if (!refused.has(domain)) takenBack.add(domain)
+      }
+      await queryClient.invalidateQueries({ queryKey: ['domains'] })
+      const left = recorded.length - takenBack.size
+      const text = tn('add.takenBack', takenBack.size)
+      return left === 0 ? { text } : { text: `${text} ${tn('add.notTakenBack', left)}`, isError: true }
+    },
+  }
+}
+
+/** Whether all that ever happened to a name is that this account added it. */
+async function isOwn(domain: string, account: string | undefined, key: string | undefined): Promise<boolean> {
+  const { data } = await callApi('GET /api/v1/domainwatch/history', {
+    query: { domain, limit: 2 },
+    ...(key === undefined ? {} : { key }),
+  })
+  const [only, ...others] = data.data
+  return only?.from === null && only.to !== null && only.account === account && others.length === 0
 }

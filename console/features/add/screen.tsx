@@ -10,9 +10,8 @@ import '../../i18n/texts/adding.ts'
 import '../../i18n/texts/importing.ts'
 import { addNames, type CommonValues } from './add-names.ts'
 import { draft, noteNewNames, renewDraft } from './draft.ts'
-import { isNew, useLookup } from './lookup.ts'
+import { isNew, useLookup, LookupResults } from './lookup-results.tsx'
 import { MAX_NAMES, parsePasted } from './pasted-names.ts'
-import { LookupResults } from './lookup-results.tsx'
 import './add.css'
 
 /** Adds typed or pasted names, and shows which are recorded already or not valid. */

@@ -1,15 +1,13 @@
-import { MAX_ACCOUNT_CHARACTERS, MAX_RATE, RATE_PERIODS, SCOPES } from '../../base/constants.ts'
 import { apiUrl, callApi } from '../../api/client.ts'
 import type { Scope } from '../../api/scope.ts'
-import { SERVICES, type ServiceName } from '../../api/session.ts'
-import { showOnce } from '../work/one-time-results.tsx'
-import { unsentForms } from '../work/unsent-forms.ts'
+import { type ServiceName, SERVICES } from '../../api/session.ts'
+import { MAX_ACCOUNT_CHARACTERS, MAX_RATE, RATE_PERIODS, SCOPES } from '../../base/constants.ts'
 import { Button } from '../../design/button.tsx'
 import { CopyButton } from '../../design/copy-button.tsx'
-import { Dialog } from '../../design/dialog.tsx'
-import { FormDialog } from '../../design/form-dialog.tsx'
-import { t, tn } from '../../i18n/index.ts'
-import { LIFETIMES } from './key-limits.ts'
+import { Dialog, FormDialog } from '../../design/dialog.tsx'
+import { showOnce } from '../work/one-time-results.tsx'
+import { unsentForms } from '../work/unsent-forms.ts'
+import { count, t, tn } from '../../i18n/index.ts'
 
 interface Made {
   readonly key: string
@@ -185,4 +183,13 @@ function Shown({ made, onClose }: { made: Made; onClose: () => void }) {
       </div>
     </Dialog>
   )
+}
+
+const LIFETIMES = ['1d', '7d', '30d', '90d', '365d'] as const
+
+/** `60/min` in words. */
+export function rateText(rate: string): string {
+  const [number, unit] = rate.split('/')
+  const period = RATE_PERIODS.find((one) => one === unit)
+  return period === undefined ? rate : t(`admin.rate.${period}`, { n: count(Number(number)) })
 }

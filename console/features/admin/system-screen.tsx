@@ -1,13 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { callApi } from '../../api/client.ts'
 import { isClientError } from '../../api/query-client.ts'
-import { QueryResult } from '../../design/query-result.tsx'
+import type { Operations } from '../../api/schema.ts'
 import { Icon } from '../../design/icon.tsx'
-import { Tile } from '../../design/tile.tsx'
-import { bytes, count, moment, t } from '../../i18n/index.ts'
+import { Meter, Tile } from '../../design/tile.tsx'
+import { QueryResult } from '../../design/notice.tsx'
+import { WideTable } from '../../design/wide-table.tsx'
+import { bytes, count, moment, t, type TextKey } from '../../i18n/index.ts'
 import '../../i18n/texts/admin.ts'
-import { Metrics } from './metrics.tsx'
-import { Settings } from './settings.tsx'
 import './admin.css'
 
 const EVERY_MS = 10_000
@@ -62,5 +63,149 @@ function Health({ name, isWell }: { name: string; isWell: boolean }) {
       <Icon name={isWell ? 'check' : 'alert'} />
       {name}: {t(isWell ? 'system.answers' : 'system.silent')}
     </li>
+  )
+}
+
+type Values = Readonly<Record<string, unknown>>
+
+const QUEUES = [
+  ['queue.writes', 'database_waiting_writes'],
+  ['queue.scans', 'database_waiting_scans'],
+  ['queue.tasks', 'tasks_waiting'],
+  ['queue.decoding', 'images_decoding'],
+  ['queue.images', 'images_waiting'],
+  ['queue.removals', 'images_waiting_removals'],
+  ['queue.dns', 'dns_in_flight'],
+  ['queue.streams', 'event_streams'],
+] as const
+
+/** Hits and misses. */
+const CACHES = [
+  ['cache.images', 'images_cache_hits_total', 'images_cache_misses_total'],
+  ['cache.derivatives', 'derivatives_disk_hits_total', 'derivatives_made_total'],
+  ['cache.dns', 'dns_cache_hits_total', 'dns_cache_misses_total'],
+] as const
+
+const SIZES = [
+  ['size.images', 'images_cached_bytes'],
+  ['size.similar', 'images_similar_bytes'],
+  ['size.derivatives', 'derivatives_disk_bytes'],
+] as const
+
+/** Queues and caches with labels, followed by all metrics by name. */
+function Metrics({ figures }: { figures: Values }) {
+  const valueOf = (name: string) => Number(figures[`catalejo_${name}`] ?? 0)
+  return (
+    <>
+      <div className="admin-pair">
+        <Part title="system.queues">
+          {QUEUES.map(([label, name]) => (
+            <Line key={name} label={label}>
+              {count(valueOf(name))}
+            </Line>
+          ))}
+        </Part>
+        <Part title="system.caches">
+          {CACHES.map(([label, hits, misses]) => (
+            <Line key={hits} label={label}>
+              <Rate hits={valueOf(hits)} misses={valueOf(misses)} />
+            </Line>
+          ))}
+          {SIZES.map(([label, name]) => (
+            <Line key={name} label={label}>
+              {bytes(valueOf(name))}
+            </Line>
+          ))}
+        </Part>
+      </div>
+      <details className="all-figures">
+        <summary>{t('system.all')}</summary>
+        <div className="scroll-x" tabIndex={0} role="region" aria-label={t('system.all')}>
+          <table className="plain">
+            <tbody>
+              {Object.entries(figures)
+                .sort(([a], [b]) => a.localeCompare(b))
+                .map(([name, value]) => (
+                  <tr key={name}>
+                    <th scope="row" className="mono">
+                      {name.replace(/^catalejo_/, '')}
+                    </th>
+                    <td className="number">{count(Number(value))}</td>
+                  </tr>
+                ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </>
+  )
+}
+
+function Part({ title, children }: { title: TextKey; children: ReactNode }) {
+  return (
+    <section className="stack">
+      <h2>{t(title)}</h2>
+      <table className="plain" aria-label={t(title)}>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  )
+}
+
+function Line({ label, children }: { label: TextKey; children: ReactNode }) {
+  return (
+    <tr>
+      <th scope="row" className="named">
+        {t(label)}
+      </th>
+      <td className="number">{children}</td>
+    </tr>
+  )
+}
+
+function Rate({ hits, misses }: { hits: number; misses: number }) {
+  const all = hits + misses
+  if (all === 0) return <span className="muted">{t('system.unasked')}</span>
+  return (
+    <span className="rate">
+      <Meter part={hits / all} isGood />
+      {t('system.hitRate', { n: Math.round((hits / all) * 100), all })}
+    </span>
+  )
+}
+
+type Setting = Operations['GET /api/v1/admin/system']['answer']['settings'][number]
+
+/** The settings of the service, non-default ones first. */
+function Settings({ settings }: { settings: readonly Setting[] }) {
+  const isSet = ({ from }: Setting) => from !== 'default'
+  const sorted = [...settings.filter(isSet), ...settings.filter((one) => !isSet(one))]
+  return (
+    <section className="stack">
+      <h2 id="settings">{t('system.settings')}</h2>
+      <p className="muted">{t('system.settingsHint')}</p>
+      <WideTable labelledBy="settings">
+        <thead>
+          <tr>
+            <th scope="col">{t('system.name')}</th>
+            <th scope="col">{t('system.value')}</th>
+            <th scope="col">{t('system.from')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sorted.map((setting) => (
+            <tr key={setting.name}>
+              <th scope="row" className="mono">
+                {setting.name}
+              </th>
+              <td className="mono setting-value">
+                {setting.value === '' ? <span className="muted">{t('system.unset')}</span> : setting.value}
+              </td>
+              <td className={isSet(setting) ? '' : 'muted'}>{t(`from.${setting.from}`)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </WideTable>
+    </section>
   )
 }

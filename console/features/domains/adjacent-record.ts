@@ -1,7 +1,7 @@
 import { callApi } from '../../api/client.ts'
 import type { Filters } from '../filters/filters.ts'
 import type { DomainRecord } from './records.ts'
-import { sortOf } from './sorting.ts'
+import { sortOf } from './columns.ts'
 
 const PAGE_ROWS = 200
 /** Names registered in the same second, as in lists without times, may fill more than a page. */

@@ -15,8 +15,7 @@ import {
   recordStored,
   revertPending,
 } from './optimistic-updates.ts'
-import { readRecord } from './read-record.ts'
-import type { DomainRecord } from './records.ts'
+import { readRecord, type DomainRecord } from './records.ts'
 import '../../i18n/texts/sheet.ts'
 
 /** A note or tags. */

@@ -13,9 +13,8 @@ import {
 import { t, tn } from '../../i18n/index.ts'
 import { storeWithRetries, type Change, type Values } from './changes.ts'
 import type { Filters } from '../filters/filters.ts'
-import { linesOf } from './lines.ts'
+import { linesOf, type DomainRecord } from './records.ts'
 import type { Mark } from './optimistic-updates.ts'
-import type { DomainRecord } from './records.ts'
 
 /** Maximum number of records; more need an import. */
 const MAX_RECORDS = 200_000

@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react'
 import type { ColumnId } from './columns.ts'
-import { DecisionTags } from './decision-tags.tsx'
-import { MarkTags, StatusTag } from './status-tags.tsx'
+import { DecisionTags, MarkTags, StatusTag } from './tags.tsx'
 import { DomainName } from './domain-name.tsx'
 import type { DomainRecord } from './records.ts'
 import type { TimeLeft } from './time-left.ts'

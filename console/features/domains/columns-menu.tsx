@@ -2,8 +2,7 @@ import { useStore } from '../../base/store.ts'
 import { MenuEntry } from '../../design/button.tsx'
 import { Menu } from '../../design/menu.tsx'
 import { t } from '../../i18n/index.ts'
-import { COLUMN_IDS, COLUMNS, type ColumnId } from './columns.ts'
-import { DENSITIES, preferTable, tablePreferences } from './table-preferences.ts'
+import { COLUMN_IDS, COLUMNS, type ColumnId, DENSITIES, preferTable, tablePreferences } from './columns.ts'
 
 /** Which columns the table shows, and how close its rows are. */
 export default function ColumnsMenu({ columns }: { columns: readonly ColumnId[] }) {

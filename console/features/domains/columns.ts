@@ -1,5 +1,11 @@
-import type { TextKey } from '../../i18n/index.ts'
-import type { SortColumn } from './sorting.ts'
+import { useMemo } from 'react'
+import { browserStorage, onOtherTab } from '../../base/browser-storage.ts'
+import { LIST_ORDERS } from '../../base/constants.ts'
+import { useIsMedium } from '../../base/hooks.ts'
+import { createStore, useStore } from '../../base/store.ts'
+import type { FilterCounts } from '../filters/filter-counts.ts'
+import { type Filters, withFilters } from '../filters/filters.ts'
+import { t, type TextKey } from '../../i18n/index.ts'
 
 export const COLUMN_IDS = [
   'name',
@@ -57,5 +63,140 @@ export function layoutOf(columns: readonly ColumnId[], widths: Widths): { templa
   return { template: [`${CHECKBOX}px`, ...tracks, ...rest].join(' '), least: CHECKBOX + sum + END }
 }
 
-export const boundWidth = (width: number): number =>
-  Math.round(Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, width)))
+const boundWidth = (width: number): number => Math.round(Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, width)))
+
+/** Orders of the list, as named by the API. */
+export type SortColumn = (typeof LIST_ORDERS)[number]
+
+export interface Sorting {
+  readonly column: SortColumn
+  readonly isAscending: boolean
+}
+
+/** Texts and numbers start ascending, times descending. */
+const BEGINS_ASCENDING: ReadonlySet<SortColumn> = new Set(['name', 'length'])
+
+const usualOrder = (filters: Filters): SortColumn =>
+  filters['last_deleted'] === undefined ? 'registered' : 'deleted'
+
+export const sortOf = (filters: Filters): Sorting => ({
+  column: LIST_ORDERS.find((one) => one === filters['order']) ?? usualOrder(filters),
+  isAscending: filters['sort'] === 'asc',
+})
+
+/** Returns the filters sorted by a column; reverses the order if they are sorted by it already. */
+export function sortedBy(filters: Filters, column: SortColumn): Filters {
+  const now = sortOf(filters)
+  const isAscending = now.column === column ? !now.isAscending : BEGINS_ASCENDING.has(column)
+  return withFilters(filters, {
+    order: column === usualOrder(filters) ? undefined : column,
+    sort: isAscending ? 'asc' : undefined,
+  })
+}
+
+/** Returns the filters in the reverse order. */
+export const reversed = (filters: Filters): Filters =>
+  withFilters(filters, { sort: sortOf(filters).isAscending ? 'desc' : 'asc' })
+
+export const DENSITIES = ['compact', 'roomy'] as const
+export type Density = (typeof DENSITIES)[number]
+
+/** Height of a row in pixels. */
+export const ROW_HEIGHTS: Readonly<Record<Density, number>> = { compact: 36, roomy: 44 }
+
+export interface TablePreferences {
+  /** Undefined for the default: columns that fit and differ between rows. */
+  readonly columns: readonly ColumnId[] | undefined
+  readonly widths: Widths
+  readonly density: Density
+}
+
+const PLACE = 'catalejo.table'
+const NONE: TablePreferences = { columns: undefined, widths: {}, density: 'compact' }
+
+/** Preferences of this browser for the table of domains. */
+export const tablePreferences = createStore<TablePreferences>(load())
+
+// Otherwise what is preferred here next would undo what was preferred there.
+onOtherTab((name) => {
+  if (name === PLACE) tablePreferences.set(load())
+})
+
+export function preferTable(changes: Partial<TablePreferences>): void {
+  tablePreferences.set({ ...tablePreferences.get(), ...changes })
+  browserStorage.write(PLACE, JSON.stringify(tablePreferences.get()))
+}
+
+/** Shows a width while dragging; `preferTable` stores it. */
+export function showWidth(id: ColumnId, width: number | undefined): void {
+  const { [id]: _old, ...others } = tablePreferences.get().widths
+  const widths = width === undefined ? others : { ...others, [id]: boundWidth(width) }
+  tablePreferences.set({ ...tablePreferences.get(), widths })
+}
+
+function load(): TablePreferences {
+  try {
+    const found: unknown = JSON.parse(browserStorage.read(PLACE) ?? '{}')
+    if (typeof found !== 'object' || found === null) return NONE
+    const { columns, widths, density }: Partial<Record<keyof TablePreferences, unknown>> = found
+    return {
+      columns: Array.isArray(columns) ? chosenOf(columns) : undefined,
+      widths: typeof widths === 'object' && widths !== null ? widthsOf(widths) : {},
+      density: DENSITIES.find((one) => one === density) ?? 'compact',
+    }
+  } catch {
+    return NONE
+  }
+}
+
+/** In the order of the table. The name is always shown, because rows need it. */
+function chosenOf(columns: readonly unknown[]): readonly ColumnId[] {
+  return COLUMN_IDS.filter((id) => id === 'name' || columns.includes(id))
+}
+
+function widthsOf(widths: object): Widths {
+  const entries = Object.entries(widths).flatMap(([id, width]) => {
+    const known = COLUMN_IDS.find((one) => one === id)
+    return known === undefined || typeof width !== 'number' || !Number.isFinite(width)
+      ? []
+      : [[known, boundWidth(width)] as const]
+  })
+  return Object.fromEntries(entries)
+}
+
+const USUAL: readonly ColumnId[] = ['name', 'length', 'state', 'marks', 'agent', 'registered']
+/** Columns that are hidden first on narrow screens. */
+const SPARE: readonly ColumnId[] = ['agent']
+/** With few rows, all columns are shown. */
+const LEAST_ROWS = 30
+
+export interface VisibleColumns {
+  readonly columns: readonly ColumnId[]
+  /** The common values of columns hidden for that reason. */
+  readonly common: readonly string[]
+}
+
+/** The visible columns. By default, a column with the same value in every row is hidden and its value shown once. */
+export function useVisibleColumns(facets: FilterCounts | undefined): VisibleColumns {
+  const { columns: chosen } = useStore(tablePreferences)
+  const isMedium = useIsMedium()
+  const common = commonOf(facets)
+  const key = [...common].join('\n')
+  return useMemo(() => {
+    if (chosen !== undefined) return { columns: chosen, common: [] }
+    const columns = USUAL.filter((id) => !common.has(id) && !(isMedium && SPARE.includes(id)))
+    return { columns, common: [...common.values()] }
+    // `key` represents `common`, which is a new object at each render.
+  }, [chosen, isMedium, key])
+}
+
+function commonOf(facets: FilterCounts | undefined): ReadonlyMap<ColumnId, string> {
+  const common = new Map<ColumnId, string>()
+  const total = facets?.total ?? 0
+  if (facets === undefined || total < LEAST_ROWS) return common
+  if (facets.countOf('status', '1') === total) common.set('state', t('domains.bought'))
+  if (facets.countOf('status', '0') === total) common.set('state', t('domains.free'))
+  const [agent] = facets.agents
+  if (agent?.count === total) common.set('agent', agent.value)
+  return common
+}

@@ -1,15 +1,15 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { MAX_PAGE_RECORDS } from '../../base/constants.ts'
 import { callApi } from '../../api/client.ts'
+import type { Operations } from '../../api/schema.ts'
+import { MAX_PAGE_RECORDS } from '../../base/constants.ts'
 import { useStore } from '../../base/store.ts'
 import { Button } from '../../design/button.tsx'
 import { Icon } from '../../design/icon.tsx'
-import { QueryError } from '../../design/query-result.tsx'
-import { t } from '../../i18n/index.ts'
+import { QueryError } from '../../design/notice.tsx'
 import { useDnsLookup } from './dns-lookup.tsx'
 import { changedRecords, patches } from './optimistic-updates.ts'
-import { timelineOf, type Entry } from './timeline.ts'
+import { t, type TextKey } from '../../i18n/index.ts'
 import '../../i18n/texts/sheet.ts'
 import './history.css'
 
@@ -92,3 +92,100 @@ const ICONS = {
   dropped: 'clock',
   servers: 'globe',
 } as const satisfies Readonly<Record<Entry['kind'], string>>
+
+export type History = Pick<Operations['GET /api/v1/domainwatch/history']['answer'], 'data' | 'dns'>
+
+export interface Entry {
+  readonly key: string
+  readonly kind: History['data'][number]['kind'] | 'servers'
+  readonly title: string
+  /** In the time zone of the service, like all times. */
+  readonly date: string
+  /** When it was last observed, if later. */
+  readonly until: string | undefined
+  readonly account: string | null
+  readonly lines: readonly { readonly sign: 'changed' | 'came' | 'went'; readonly text: string }[]
+}
+
+/** Fields described in words. */
+const FIELDS: Readonly<Record<string, TextKey>> = {
+  status: 'domains.state',
+  reserved: 'domains.reserved',
+  revision: 'domains.review',
+  agent: 'domains.agent',
+  date_reg: 'domains.date',
+  seen: 'sheet.seen',
+  note: 'sheet.note',
+  tags: 'sheet.tags',
+}
+
+/** Merges changes and name servers, newest first; name servers as differences from the previous ones. */
+function timelineOf({ data, dns }: History): Entry[] {
+  const changes = data.map((change, i): Entry => ({
+    key: `change ${i}`,
+    kind: change.kind,
+    title: t(`history.${change.kind}`),
+    date: change.date,
+    until: undefined,
+    account: change.account,
+    lines: change.to === null ? [] : differences(change.from, change.to),
+  }))
+  const seen = dns.map((one, i): Entry => {
+    const before = dns[i + 1]?.dns ?? []
+    const came = one.dns.filter((server) => !before.includes(server))
+    const went = before.filter((server) => !one.dns.includes(server))
+    return {
+      key: `servers ${i}`,
+      kind: 'servers',
+      title: t(
+        one.status === 404
+          ? 'history.noName'
+          : one.dns.length === 0
+            ? 'history.noServers'
+            : 'history.servers',
+      ),
+      date: one.first,
+      until: one.last === one.first ? undefined : one.last,
+      account: null,
+      lines: [
+        ...came.map((text) => ({ sign: 'came', text }) as const),
+        ...went.map((text) => ({ sign: 'went', text }) as const),
+      ],
+    }
+  })
+  // Stable: keeps the order of the service.
+  return [...changes, ...seen].sort((a, b) => (a.date < b.date ? 1 : a.date > b.date ? -1 : 0))
+}
+
+type Side = History['data'][number]['from']
+type Value = string | number | null | readonly string[]
+
+function differences(from: Side, to: NonNullable<Side>): Entry['lines'] {
+  return Object.entries(FIELDS).flatMap(([field, label]) => {
+    const now = to[field]
+    // A new record shows its marks; its author is shown already.
+    const isUsual = field === 'agent' || (field !== 'status' && isEmpty(now))
+    if (now === undefined || (from === null && isUsual)) return []
+    const shown = inWords(field, now)
+    // Shows only changes; older changes lack fields that were added later.
+    if (from !== null && isEmpty(now) && isEmpty(from[field])) return []
+    const text =
+      from === null ? `${t(label)}: ${shown}` : `${t(label)}: ${inWords(field, from[field])} → ${shown}`
+    return [{ sign: 'changed', text }]
+  })
+}
+
+function inWords(field: string, value: Value | undefined): string {
+  if (field === 'status') return t(value === 1 ? 'domains.bought' : 'domains.free')
+  if (field === 'reserved' || field === 'revision' || field === 'seen')
+    return t(value === 1 ? 'history.yes' : 'history.no')
+  if (isEmpty(value)) return '–'
+  return Array.isArray(value) ? value.join(', ') : String(value)
+}
+
+const isEmpty = (value: Value | undefined): boolean =>
+  value === undefined ||
+  value === null ||
+  value === 0 ||
+  value === '' ||
+  (Array.isArray(value) && value.length === 0)

@@ -1,10 +1,9 @@
 import { memo } from 'react'
 import { t } from '../../i18n/index.ts'
 import { CELLS } from './cells.tsx'
-import type { ColumnId } from './columns.ts'
+import type { ColumnId, SortColumn } from './columns.ts'
 import type { DomainRecord } from './records.ts'
 import type { TimeLeft } from './time-left.ts'
-import type { SortColumn } from './sorting.ts'
 
 export interface TableActions {
   readonly open: (record: DomainRecord) => void

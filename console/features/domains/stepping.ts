@@ -5,8 +5,7 @@ import { showToast, showError } from '../../design/toasts.tsx'
 import { t } from '../../i18n/index.ts'
 import type { Filters } from '../filters/filters.ts'
 import { adjacentRecord as adjacentRecordChunk } from './chunks.ts'
-import { readRecord } from './read-record.ts'
-import type { DomainRecord } from './records.ts'
+import { readRecord, type DomainRecord } from './records.ts'
 import type { LoadedRows } from './table.tsx'
 
 /** Maximum queued key presses while the service is slow. */

@@ -1,10 +1,18 @@
 import { useRef, type KeyboardEvent, type PointerEvent, type ReactNode } from 'react'
 import { Icon } from '../../design/icon.tsx'
 import { t } from '../../i18n/index.ts'
-import { COLUMNS, MAX_WIDTH, MIN_WIDTH, type ColumnId } from './columns.ts'
+import {
+  COLUMNS,
+  MAX_WIDTH,
+  MIN_WIDTH,
+  type ColumnId,
+  sortOf,
+  type SortColumn,
+  preferTable,
+  showWidth,
+  tablePreferences,
+} from './columns.ts'
 import type { Filters } from '../filters/filters.ts'
-import { sortOf, type SortColumn } from './sorting.ts'
-import { preferTable, showWidth, tablePreferences } from './table-preferences.ts'
 
 /** Pixels per press of an arrow key. */
 const STEP = 16

@@ -1,14 +1,17 @@
-import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react'
-import { MAX_TAGS, MAX_TAG_CHARACTERS } from '../../base/constants.ts'
+import { useQuery } from '@tanstack/react-query'
+import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { callApi } from '../../api/client.ts'
 import type { Owner } from '../../api/scope.ts'
 import { keyFor } from '../../api/session.ts'
+import { MAX_TAG_CHARACTERS, MAX_TAGS } from '../../base/constants.ts'
+import { useStore } from '../../base/store.ts'
 import { useGuard } from '../../base/unsaved-work.ts'
-import { onFirstClick } from '../../design/first-click.ts'
+import { onFirstClick } from '../../design/button.tsx'
 import { Icon } from '../../design/icon.tsx'
-import { t } from '../../i18n/index.ts'
 import { setTags } from './annotations.ts'
+import { patches } from './optimistic-updates.ts'
 import type { DomainRecord } from './records.ts'
-import { useUsedTags } from './used-tags.ts'
+import { t } from '../../i18n/index.ts'
 import '../../i18n/texts/sheet.ts'
 import './note-field.css'
 
@@ -122,4 +125,25 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
       )}
     </div>
   )
+}
+
+const FRESH_MS = 5 * 60_000
+const MAX_USED_TAGS = 1_000
+
+/** The tags in use, the most frequent first, and those that were set here. */
+export function useUsedTags(isWanted: boolean): readonly string[] {
+  const { data } = useQuery({
+    queryKey: ['tags'],
+    enabled: isWanted,
+    staleTime: FRESH_MS,
+    queryFn: async ({ signal }) => {
+      const query = { tags: MAX_USED_TAGS, agents: 1 }
+      return (await callApi('GET /api/v1/domainwatch/stats', { query, signal })).data.tags?.tag ?? []
+    },
+  })
+  const own = useStore(patches)
+  return useMemo(() => {
+    if (!isWanted) return []
+    return [...new Set([...(data ?? []), ...[...own.values()].flatMap(({ tags = [] }) => tags)])]
+  }, [data, own, isWanted])
 }

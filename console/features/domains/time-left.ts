@@ -6,7 +6,7 @@ import { serverNow } from '../../base/server.ts'
 import { useStore } from '../../base/store.ts'
 import { t } from '../../i18n/index.ts'
 import { patches } from './optimistic-updates.ts'
-import { linesOf } from './lines.ts'
+import { linesOf } from './records.ts'
 
 const RETENTION_MS = DISCARDED_RETENTION_DAYS * 24 * 60 * 60_000
 

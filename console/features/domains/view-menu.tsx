@@ -1,17 +1,20 @@
 import { useState } from 'react'
-import { MenuEntry } from '../../design/button.tsx'
-import { useActions, type Action } from '../../design/actions.ts'
-import { lazyComponent } from '../../design/lazy-screen.tsx'
-import { undoLast } from '../work/operations.ts'
-import { Dialog } from '../../design/dialog.tsx'
-import { Spinner } from '../../design/query-result.tsx'
-import { Menu } from '../../design/menu.tsx'
-import { t } from '../../i18n/index.ts'
-import type { Filters } from '../filters/filters.ts'
-import { showToast } from '../../design/toasts.tsx'
+import { apiUrl } from '../../api/client.ts'
+import { navigate } from '../../base/router.ts'
 import { useStore } from '../../base/store.ts'
-import { viewQuery, removeView, savedViews } from '../views/saved-views.ts'
-import { viewActions } from './view-actions.ts'
+import { type Action, useActions } from '../../design/actions.ts'
+import { MenuEntry } from '../../design/button.tsx'
+import { copy } from '../../design/copy-button.tsx'
+import { Dialog } from '../../design/dialog.tsx'
+import { lazyComponent } from '../../design/lazy-screen.tsx'
+import { Menu } from '../../design/menu.tsx'
+import { Spinner } from '../../design/notice.tsx'
+import { showToast } from '../../design/toasts.tsx'
+import { exportView } from './export.ts'
+import { curlLine, type Filters, queryOf, recordFilters } from '../filters/filters.ts'
+import { removeView, savedViews, viewQuery } from '../views/saved-views.ts'
+import { undoLast } from '../work/operations.ts'
+import { t } from '../../i18n/index.ts'
 
 const SaveForm = lazyComponent(() => import('../views/save-form.tsx'), <Spinner />)
 
@@ -67,4 +70,42 @@ export function ViewMenu(props: {
       )}
     </>
   )
+}
+
+/** Actions on a view of the domains, for its menu and the palette. */
+function viewActions(filters: Filters, total: number | undefined): Action[] {
+  const address = () => curlLine(apiUrl('/api/v1/domainwatch/list', filters))
+  return [
+    {
+      id: 'curl',
+      label: t('domains.curl'),
+      icon: 'copy',
+      run: () => void copy(address()).then((isDone) => isDone && showToast(t('app.copied'))),
+    },
+    {
+      id: 'csv',
+      label: t('domains.exportCsv'),
+      icon: 'download',
+      run: () => exportView(filters, 'csv', total),
+    },
+    {
+      id: 'ndjson',
+      label: t('domains.exportNdjson'),
+      icon: 'download',
+      run: () => exportView(filters, 'ndjson', total),
+    },
+    {
+      id: 'watch',
+      label: t('watch.view'),
+      icon: 'bell',
+      run: () =>
+        navigate('vigilancias', new URLSearchParams([...queryOf(recordFilters(filters)), ['nueva', '']])),
+    },
+    {
+      id: 'triage',
+      label: t('views.triage'),
+      icon: 'triage',
+      run: () => navigate('triaje', queryOf(filters)),
+    },
+  ]
 }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import type { Filters } from '../filters/filters.ts'
 import { PAGE_ROWS, SECTION_ROWS, useRows, type RowPosition, type Rows } from './row-pages.ts'
-import { reversed, sortOf } from './sorting.ts'
+import { reversed, sortOf } from './columns.ts'
 
 /** How the rows of a view are paged by cursor, to fetch some of them elsewhere. */
 export interface PagingOrder {

@@ -2,8 +2,8 @@ import { useMemo, useRef, useState, type KeyboardEvent, type PointerEvent } from
 import { withFilters, type Filters } from './filters.ts'
 import { bareDay, shortDay, t, tn } from '../../i18n/index.ts'
 import { selectedSpan, bucketsOf, dayOf, spanAround, type Bucket } from './day-buckets.ts'
-import { useDebounced } from '../../base/debounce.ts'
-import { useStats } from './use-stats.ts'
+import { useDebounced } from '../../base/hooks.ts'
+import { useStats } from './filter-counts.ts'
 import '../../i18n/texts/stats.ts'
 
 const SETTLED_MS = 400

@@ -1,10 +1,13 @@
-import { useQueryClient } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useMemo } from 'react'
+import { callApi } from '../../api/client.ts'
+import { isClientError } from '../../api/query-client.ts'
+import type { Operations } from '../../api/schema.ts'
+import { useDebounced } from '../../base/hooks.ts'
 import { useStore } from '../../base/store.ts'
-import { recordFilters, withFilters, type Filters } from './filters.ts'
 import { patches } from '../domains/optimistic-updates.ts'
-import { useDebounced } from '../../base/debounce.ts'
-import { useStats, type Stats } from './use-stats.ts'
+import { filterError } from './filter-errors.ts'
+import { type Filters, filtersOf, queryOf, recordFilters, withFilters } from './filters.ts'
 
 /** Delay of counts: rows come first, and typing does not cause a count per letter. */
 const SETTLED_MS = 400
@@ -93,4 +96,29 @@ export function withAgent(filters: Filters, agent: string | undefined): Filters 
   const isText = search !== undefined && filters['agent'] === undefined
   const kept = isText && pattern === undefined ? { pattern: `*${search.replace(/\.cl\.?$/, '')}*` } : {}
   return withFilters(filters, { ...kept, search: agent, agent: '' })
+}
+
+export type Stats = Operations['GET /api/v1/domainwatch/stats']['answer']
+
+/** Counting a million records is expensive for the service, so counts are cached for a while. */
+const FRESH_MS = 30_000
+
+/** Counts of what the filters match, without order and limits. */
+export function useStats(filters: Filters, isWanted = true) {
+  const query = recordFilters(filters)
+  return useQuery<Stats>({
+    queryKey: ['domains', 'stats', query],
+    // Invalid filters are not requested, and what was refused is not requested again by the next component.
+    enabled: ({ state }) => isWanted && filterError(query) === undefined && !isClientError(state.error),
+    staleTime: FRESH_MS,
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => (await callApi('GET /api/v1/domainwatch/stats', { query, signal })).data,
+  })
+}
+
+/** Returns the filters of a URL: the same object until one changes, to avoid renders. */
+export function useFilters(query: URLSearchParams): Filters {
+  // Not the joined values: an absent flag and a set one, which is empty, would be equal.
+  const text = queryOf(filtersOf(query)).toString()
+  return useMemo(() => filtersOf(new URLSearchParams(text)), [text])
 }

@@ -1,8 +1,7 @@
-import { labelParameter } from '../../base/parameter-labels.ts'
-import { MAX_LABEL_CHARACTERS, MAX_PAGE_RECORDS, MAX_WORDS } from '../../base/constants.ts'
 import type { Operations } from '../../api/schema.ts'
+import { MAX_LABEL_CHARACTERS, MAX_PAGE_RECORDS, MAX_WORDS } from '../../base/constants.ts'
+import { labelParameter } from '../../base/parameter-labels.ts'
 import type { TextKey } from '../../i18n/index.ts'
-import { bareName } from '../domains/bare-name.ts'
 
 /** Filters by their names in the API and in the URL. A set flag has an empty text. */
 export type Filters = Readonly<Record<string, string>>
@@ -270,3 +269,14 @@ export function curlLine(address: URL): string {
 
 /** Folds a word to lower case without accents. */
 export const fold = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+
+/** Returns the name in a pasted text: without scheme, `www.`, path and `.cl`. */
+export function bareName(text: string): string {
+  return text
+    .trim()
+    .toLowerCase()
+    .replace(/^https?:\/\//, '')
+    .replace(/^www\./, '')
+    .replace(/[/?#].*$/, '')
+    .replace(/\.cl\.?$/, '')
+}

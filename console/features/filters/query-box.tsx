@@ -6,7 +6,7 @@ import type { FilterCounts } from './filter-counts.ts'
 import { language, t, tn } from '../../i18n/index.ts'
 import { completed, completionsOf, isTagAt, type Completion } from './completions.ts'
 import { formatWords, parseWords, tokensOf, type Filters } from './filters.ts'
-import { useUsedTags } from '../domains/used-tags.ts'
+import { useUsedTags } from '../domains/tag-field.tsx'
 
 /**
  * The filters as words. Text is not rewritten while it is being typed, but by any other change of the filters.

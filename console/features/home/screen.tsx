@@ -1,23 +1,20 @@
-import { useIsFetching, useQuery, useQueryClient, type Query } from '@tanstack/react-query'
+import { type Query, useIsFetching, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { callApi } from '../../api/client.ts'
 import { session } from '../../api/session.ts'
 import { useStore } from '../../base/store.ts'
 import { Icon } from '../../design/icon.tsx'
-import { QueryError } from '../../design/query-result.tsx'
 import { Link } from '../../design/link.tsx'
+import { QueryError } from '../../design/notice.tsx'
 import { Tile } from '../../design/tile.tsx'
-import { StatusTag } from '../domains/status-tags.tsx'
 import { DomainName } from '../domains/domain-name.tsx'
 import type { DomainRecord } from '../domains/records.ts'
-import { count, shortMoment, t, type TextKey } from '../../i18n/index.ts'
-import '../../i18n/texts/home.ts'
-import { Colleagues } from './colleagues.tsx'
+import { StatusTag } from '../domains/tags.tsx'
 import { Feeds } from './feeds.tsx'
-import { Images } from './images.tsx'
-import { News } from './news.tsx'
-import { Sparkline } from './sparkline.tsx'
-import { Waiting } from './waiting.tsx'
+import { Colleagues, News, Waiting } from './waiting.tsx'
+import { useUsage } from '../images/gallery.ts'
+import { bytes, count, shortMoment, t, type TextKey } from '../../i18n/index.ts'
+import '../../i18n/texts/home.ts'
 import './home.css'
 
 const UNKNOWN = {
@@ -190,5 +187,38 @@ function Bones() {
         <div key={width} className="bone" style={{ width: `${width}%` }} />
       ))}
     </div>
+  )
+}
+
+const WIDTH = 120
+const HEIGHT = 28
+
+/** A sparkline; the values are on the statistics screen. */
+function Sparkline({ values }: { values: readonly number[] }) {
+  const most = Math.max(1, ...values)
+  const step = WIDTH / Math.max(1, values.length - 1)
+  const points = values.map(
+    (value, i) => `${(i * step).toFixed(1)},${(HEIGHT - 2 - (value / most) * (HEIGHT - 4)).toFixed(1)}`,
+  )
+  return (
+    <svg className="spark" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      <polyline points={points.join(' ')} />
+    </svg>
+  )
+}
+
+/** The storage used by the application's images. */
+function Images() {
+  const usage = useUsage()
+  const { data } = usage
+  if (data === undefined) return <QueryError of={usage} />
+  const room = data.max_bytes === null ? undefined : Math.max(0, data.max_bytes - data.bytes)
+  if (data.images === 0 && room === undefined) return null
+  return (
+    <ul className="tiles">
+      <Tile label="nav.images" value={count(data.images)} to="imagenes" />
+      <Tile label="app.stored" value={bytes(data.bytes)} to="espacio" />
+      {room !== undefined && <Tile label="home.room" value={bytes(room)} to="espacio" />}
+    </ul>
   )
 }

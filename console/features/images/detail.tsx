@@ -1,14 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
-import { usePermissions } from '../../api/scope.ts'
 import { callApi } from '../../api/client.ts'
+import { usePermissions } from '../../api/scope.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { ErrorNotice } from '../../design/notice.tsx'
-import { bytes, count, moment, t } from '../../i18n/index.ts'
-import { TransformPlayground } from './transform-playground.tsx'
-import { CopyLinks } from './copy-links.tsx'
+import { type ImageRecord } from './gallery.ts'
 import { NearDuplicates } from './near-duplicates.tsx'
-import type { ImageRecord } from './record.ts'
+import { TransformPlayground, CopyLinks } from './transform-playground.tsx'
+import { bytes, count, moment, t } from '../../i18n/index.ts'
 import './detail.css'
 
 interface Props {

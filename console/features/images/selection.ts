@@ -1,5 +1,5 @@
 import { useCallback, useRef, useState } from 'react'
-import type { ImageRecord } from './record.ts'
+import type { ImageRecord } from './gallery.ts'
 
 export interface ImageSelection {
   /** By hash, because tiles may move. */

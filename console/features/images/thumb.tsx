@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react'
+import { thumbHashToAverageRGBA, thumbHashToDataURL } from 'thumbhash'
 import { connection } from '../../api/connection.ts'
 import { useStore } from '../../base/store.ts'
 import { Icon } from '../../design/icon.tsx'
-import { placeholderOf } from './placeholder.ts'
-import { thumbOf, type ImageRecord } from './record.ts'
+import { type ImageRecord, thumbOf } from './gallery.ts'
 
 /** Pauses before an image is requested again: the line may have broken, or the service been busy with other images. */
 const RETRY_MS = [1_000, 4_000, 15_000] as const
@@ -62,4 +62,34 @@ function useRetries(state: State, retry: () => void): void {
     }, wait)
     return () => clearTimeout(timer)
   }, [state, failures, line])
+}
+
+export interface Placeholder {
+  /** Returns a `data:` URL of a blurred image with some 32 pixels per side. */
+  readonly url: string
+  /** Not for transparent images, behind which it would show. */
+  readonly isSeeThrough: boolean
+}
+
+const MAX_KEPT = 2_000
+const kept = new Map<string, Placeholder | undefined>()
+
+/** The placeholder of an image; undefined without a ThumbHash. */
+function placeholderOf(thumbhash: string | null): Placeholder | undefined {
+  if (thumbhash === null) return undefined
+  if (!kept.has(thumbhash)) {
+    if (kept.size >= MAX_KEPT) kept.clear()
+    kept.set(thumbhash, drawn(thumbhash))
+  }
+  return kept.get(thumbhash)
+}
+
+function drawn(thumbhash: string): Placeholder | undefined {
+  try {
+    const hash = Uint8Array.from(atob(thumbhash), (character) => character.charCodeAt(0))
+    return { url: thumbHashToDataURL(hash), isSeeThrough: thumbHashToAverageRGBA(hash).a < 1 }
+  } catch {
+    // An image without a placeholder is better than an error.
+    return undefined
+  }
 }

@@ -3,8 +3,11 @@ import { useDeferredValue, useEffect, useState, type ReactNode } from 'react'
 import { apiErrorOf } from '../../api/client.ts'
 import { errorMessage } from '../../api/error-message.ts'
 import { bytes, count, t } from '../../i18n/index.ts'
-import { CopyLinks } from './copy-links.tsx'
-import { linkOf, type ImageRecord } from './record.ts'
+import { linkOf, type ImageRecord } from './gallery.ts'
+import type { TextKey } from '../../i18n/texts.ts'
+import { linksOf } from './links.ts'
+import { CopyButton } from '../../design/copy-button.tsx'
+import { Icon } from '../../design/icon.tsx'
 import './transform-playground.css'
 
 interface Choice {
@@ -185,5 +188,32 @@ function Select(props: { value: string; options: readonly string[]; onChange: (v
         </option>
       ))}
     </select>
+  )
+}
+
+const KINDS = [
+  ['url', 'images.linkUrl'],
+  ['html', 'images.linkHtml'],
+  ['markdown', 'images.linkMarkdown'],
+  ['bbcode', 'images.linkBbcode'],
+] as const satisfies readonly (readonly [string, TextKey])[]
+
+/** Buttons that copy the link in the format of each target. */
+export function CopyLinks({ image, modifier = '' }: { image: ImageRecord; modifier?: string }) {
+  const title = t(modifier === '' ? 'images.links' : 'images.resultLinks')
+  const links = linksOf(image, (one) => linkOf(image.hash, one), modifier)
+  return (
+    <section className="stack" aria-label={title}>
+      <h3>{title}</h3>
+      <div className="row">
+        {KINDS.map(([kind, label]) => (
+          <CopyButton key={kind} text={links[kind]} label={t(label)} />
+        ))}
+        <a className="button quiet" href={links.url} target="_blank" rel="noreferrer">
+          <Icon name="out" />
+          {t('images.openLink')}
+        </a>
+      </div>
+    </section>
   )
 }

@@ -1,10 +1,12 @@
-import { withParameters, useRoute } from '../../base/router.ts'
+import { type ReactNode, useEffect, useState } from 'react'
+import { usePermissions } from '../../api/scope.ts'
+import { useRoute, withParameters } from '../../base/router.ts'
 import { useStore } from '../../base/store.ts'
 import { Button } from '../../design/button.tsx'
 import { Icon } from '../../design/icon.tsx'
 import { Link } from '../../design/link.tsx'
+import { addUploads, clearUploads, retryUploads, type Upload, uploads } from './uploads.ts'
 import { bytes, count, t, tn } from '../../i18n/index.ts'
-import { clearUploads, retryUploads, uploads, type Upload } from './uploads.ts'
 import './upload.css'
 
 /** Maximum rows shown; files with problems come first. */
@@ -92,5 +94,57 @@ function Resembling({ hash, others }: { hash: string; others: number }) {
     <Link to="imagenes" query={withParameters(query, { imagen: hash })}>
       {tn('images.resembling', others)}
     </Link>
+  )
+}
+
+/** Takes files that are dropped or pasted anywhere on the page. */
+export function DropZone({ children }: { children: ReactNode }) {
+  const [isOver, setOver] = useState(false)
+  const isLocked = !usePermissions()('changeImages')
+  useEffect(() => {
+    if (isLocked) return undefined
+    // Text can be dropped into fields.
+    const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') === true
+    const over = (event: DragEvent) => {
+      if (!hasFiles(event)) return
+      event.preventDefault()
+      setOver(true)
+    }
+    const leave = (event: DragEvent) => {
+      if (event.relatedTarget === null) setOver(false)
+    }
+    const drop = (event: DragEvent) => {
+      if (!hasFiles(event)) return
+      event.preventDefault()
+      setOver(false)
+      addUploads(event.dataTransfer?.files ?? [])
+    }
+    const paste = (event: ClipboardEvent) => {
+      const files = event.clipboardData?.files
+      if (files === undefined || files.length === 0) return
+      event.preventDefault()
+      addUploads(files)
+    }
+    addEventListener('dragover', over)
+    addEventListener('dragleave', leave)
+    addEventListener('drop', drop)
+    addEventListener('paste', paste)
+    return () => {
+      removeEventListener('dragover', over)
+      removeEventListener('dragleave', leave)
+      removeEventListener('drop', drop)
+      removeEventListener('paste', paste)
+    }
+  }, [isLocked])
+  return (
+    <div className="images">
+      {children}
+      {isOver && (
+        <div className="drop-veil">
+          <Icon name="upload" />
+          {t('images.drop')}
+        </div>
+      )}
+    </div>
   )
 }

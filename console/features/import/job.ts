@@ -9,10 +9,9 @@ import { showToast } from '../../design/toasts.tsx'
 import { t, tn } from '../../i18n/index.ts'
 import { readList, type ReadList } from './read-list.ts'
 import type { DayOrder } from './dates.ts'
-import { saveFile, type FileId } from './saved-file.ts'
-import { recordPastImport } from './past-imports.ts'
+import { saveFile, type FileId, deleteUnfinished, saveUnfinished, loadUnfinished } from './unfinished.ts'
+import { recordPastImport } from './past-imports.tsx'
 import { NO_REPAIRS, storeList, type Progress } from './store-list.ts'
-import { deleteUnfinished, saveUnfinished, loadUnfinished } from './unfinished.ts'
 
 /** A list and the progress of storing it, which continues on other screens. */
 export interface Import {

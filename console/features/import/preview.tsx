@@ -1,26 +1,26 @@
 import { useQuery } from '@tanstack/react-query'
+import { recordErrorMessage } from '../../api/error-message.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { useStore } from '../../base/store.ts'
 import { Button } from '../../design/button.tsx'
 import { Link } from '../../design/link.tsx'
 import { ErrorNotice } from '../../design/notice.tsx'
 import { DomainName } from '../domains/domain-name.tsx'
-import { count, t, tn, type TextKey } from '../../i18n/index.ts'
-import { BadLines } from './bad-lines.tsx'
 import type { DayOrder } from './dates.ts'
+import { DetectedFormatNote } from './detected-format.tsx'
 import {
   closeImport,
+  type Import,
   importsElsewhere,
   resumePoint,
   runsElsewhere,
   stopImport,
   storeImport,
-  type Import,
 } from './job.ts'
-import type { ReadList, Row } from './read-list.ts'
+import type { BadLine, ReadList, Row } from './read-list.ts'
 import { RunsElsewhere } from './resume-import.tsx'
-import { previewList, type Effect, type Progress } from './store-list.ts'
-import { DetectedFormatNote } from './detected-format.tsx'
+import { type Effect, previewList, type Progress } from './store-list.ts'
+import { count, count as formatted, t, type TextKey, tn } from '../../i18n/index.ts'
 
 const SHOWN = 100
 
@@ -176,5 +176,31 @@ function Rows({ list, effects }: { list: ReadList; effects: ReadonlyMap<string, 
         ))}
       </tbody>
     </table>
+  )
+}
+
+/** Lines that are not stored, each with its number in the file and the reason. */
+function BadLines({ lines, count }: { lines: readonly BadLine[]; count: number }) {
+  const shown = lines.slice(0, SHOWN)
+  return (
+    <section className="stack" aria-label={t('import.refused')}>
+      <h2>{t('import.refused')}</h2>
+      <ul className="bad-lines">
+        {shown.map(({ line, text, reason }) => (
+          <li key={line}>
+            <span className="muted figures">{t('import.line', { n: line })}</span>{' '}
+            <code>{text.slice(0, 120)}</code>{' '}
+            <span className="fault-text">
+              {typeof reason === 'string'
+                ? t(reason)
+                : recordErrorMessage({ field: reason.field ?? '', msg: reason.said })}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {shown.length < count && (
+        <p className="muted figures">{t('import.badMore', { n: formatted(count - shown.length) })}</p>
+      )}
+    </section>
   )
 }

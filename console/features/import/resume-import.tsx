@@ -5,8 +5,14 @@ import { useStore } from '../../base/store.ts'
 import { count, t } from '../../i18n/index.ts'
 import type { DayOrder } from './dates.ts'
 import { importsElsewhere, runsElsewhere } from './job.ts'
-import { loadSavedFile, type FileId } from './saved-file.ts'
-import { deleteUnfinished, listUnfinished, loadUnfinished, type UnfinishedImport } from './unfinished.ts'
+import {
+  loadSavedFile,
+  type FileId,
+  deleteUnfinished,
+  listUnfinished,
+  loadUnfinished,
+  type UnfinishedImport,
+} from './unfinished.ts'
 import { Button } from '../../design/button.tsx'
 
 export type OnResume = (file: File, order: DayOrder | undefined) => void

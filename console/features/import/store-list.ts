@@ -3,7 +3,7 @@ import { ApiError, callApi, streamApi, type RecordError } from '../../api/client
 import type { ErrorCode } from '../../api/schema.ts'
 import { withRetries } from '../../api/retry.ts'
 import { localNow } from '../../base/server.ts'
-import { linesOf } from '../domains/lines.ts'
+import { linesOf } from '../domains/records.ts'
 import type { BadLine, ReadList, Row } from './read-list.ts'
 
 /** Records per request: large enough to be fast, small enough to show progress. */

@@ -2,18 +2,18 @@ import { useQuery } from '@tanstack/react-query'
 import type { RefObject } from 'react'
 import { callApi } from '../../api/client.ts'
 import { useStore } from '../../base/store.ts'
-import { QueryError } from '../../design/query-result.tsx'
 import { Link } from '../../design/link.tsx'
+import { QueryError } from '../../design/notice.tsx'
 import { DnsOutcome, useDnsLookup } from '../domains/dns-lookup.tsx'
-import { useSimilar } from '../domains/lookalikes.tsx'
-import { MarkTags, StatusTag } from '../domains/status-tags.tsx'
 import { DomainName } from '../domains/domain-name.tsx'
+import type { History } from '../domains/history.tsx'
+import { useSimilar } from '../domains/lookalikes.tsx'
 import { NoteField } from '../domains/note-field.tsx'
 import { changedRecords, patched, patches } from '../domains/optimistic-updates.ts'
 import type { DomainRecord } from '../domains/records.ts'
 import { TagField } from '../domains/tag-field.tsx'
-import { t } from '../../i18n/index.ts'
-import { recordHistoryOf } from './record-history.ts'
+import { MarkTags, StatusTag } from '../domains/tags.tsx'
+import { t, type TextKey } from '../../i18n/index.ts'
 import '../../i18n/texts/sheet.ts'
 import '../../i18n/texts/triage.ts'
 
@@ -148,4 +148,34 @@ function Similar({ name }: { name: string }) {
       </ul>
     </section>
   )
+}
+
+/** Maximum number of earlier name servers on a card. */
+const MAX_BEFORE = 3
+
+export interface RecordHistory {
+  /** Marks of the record, with their authors. */
+  readonly marks: readonly { readonly text: string; readonly account: string; readonly date: string }[]
+  /** Earlier name servers, newest first. */
+  readonly servers: readonly { readonly until: string; readonly text: string }[]
+}
+
+const MARKS: Readonly<Record<string, TextKey>> = {
+  revision: 'domains.review',
+  discarded: 'domains.discarded',
+}
+
+/** Returns who set the marks of a record, and its earlier name servers. */
+function recordHistoryOf({ data, dns }: History): RecordHistory {
+  const marks = Object.entries(MARKS).flatMap(([field, label]) => {
+    const last = data.find(({ to, from }) => to?.[field] !== undefined && to[field] !== (from?.[field] ?? 0))
+    if (last === undefined || last.account === null || last.to?.[field] !== 1) return []
+    return [{ text: t(label), account: last.account, date: last.date }]
+  })
+  const servers = dns.slice(1, 1 + MAX_BEFORE).map(({ last, dns: names, status }) => ({
+    until: last,
+    text:
+      status === 404 ? t('history.noName') : names.length === 0 ? t('history.noServers') : names.join(', '),
+  }))
+  return { marks, servers }
 }

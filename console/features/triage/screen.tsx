@@ -3,23 +3,20 @@ import { useRoute } from '../../base/router.ts'
 import { letterShortcuts, useShortcuts } from '../../base/shortcuts.ts'
 import { useStore } from '../../base/store.ts'
 import { Button } from '../../design/button.tsx'
-import { Loading } from '../../design/query-result.tsx'
 import { Link } from '../../design/link.tsx'
-import { ErrorNotice, Notice } from '../../design/notice.tsx'
+import { ErrorNotice, Notice, Loading } from '../../design/notice.tsx'
 import { useDnsLookup } from '../domains/dns-lookup.tsx'
-import { formatWords, queryOf } from '../filters/filters.ts'
 import { useLiveUpdates } from '../domains/live-updates.ts'
 import { useSimilar } from '../domains/lookalikes.tsx'
-import { useFilters } from '../filters/use-filters.ts'
-import { language, t } from '../../i18n/index.ts'
-import { ProgressRing } from './progress-ring.tsx'
+import { useFilters } from '../filters/filter-counts.ts'
+import { formatWords, queryOf } from '../filters/filters.ts'
 import { Card, useRecordHistory } from './card.tsx'
-import { viewOf } from './claims.ts'
+import { viewOf, lostClaimText } from './claims.ts'
 import { Colleagues } from './colleagues.tsx'
 import { DecisionButtons } from './decision-buttons.tsx'
-import { lostClaimText } from './lost-claim.ts'
-import { TriageQueue } from './triage-queue.ts'
 import { Swipe } from './swipe.tsx'
+import { TriageQueue } from './triage-queue.ts'
+import { language, t, tn } from '../../i18n/index.ts'
 import '../../i18n/texts/triage.ts'
 import './triage.css'
 
@@ -131,4 +128,20 @@ function isForCard(target: EventTarget | null): boolean {
 
 const once = (act: () => void) => (event: KeyboardEvent) => {
   if (!event.repeat) act()
+}
+
+const CIRCLE = 2 * Math.PI * 20
+
+/** The progress, and the number of names left once counted. */
+function ProgressRing({ done, left }: { done: number; left: number | undefined }) {
+  const part = left === undefined || done + left === 0 ? 0 : done / (done + left)
+  return (
+    <div className="triage-arc">
+      <svg viewBox="0 0 48 48" aria-hidden="true">
+        <circle cx="24" cy="24" r="20" />
+        <circle cx="24" cy="24" r="20" className="done" strokeDasharray={`${CIRCLE * part} ${CIRCLE}`} />
+      </svg>
+      <span className="figures muted">{left === undefined ? '…' : tn('triage.left', left)}</span>
+    </div>
+  )
 }

@@ -7,11 +7,9 @@ import { createStore } from '../../base/store.ts'
 import type { Filters } from '../filters/filters.ts'
 import { decide } from '../domains/marks.ts'
 import { changedRecords, namesBeingDecided, type Mark } from '../domains/optimistic-updates.ts'
-import type { DomainRecord } from '../domains/records.ts'
-import { readRecord } from '../domains/read-record.ts'
-import { claim, CLAIM_MS, release } from './claims.ts'
+import { type DomainRecord, readRecord } from '../domains/records.ts'
+import { claim, CLAIM_MS, release, lostClaimOf, type LostClaim } from './claims.ts'
 import { Decisions, isPending, type Step } from './decisions.ts'
-import { lostClaimOf, type LostClaim } from './lost-claim.ts'
 import { triageTabs } from './triage-tabs.ts'
 
 /** Records claimed in advance: enough for a slow connection, few enough to leave work for colleagues. */

@@ -1,7 +1,12 @@
-import { localNow, SERVICE_URL } from '../../base/server.ts'
+import { useEffect } from 'react'
+import { callApi } from '../../api/client.ts'
 import { browserStorage, onOtherTab } from '../../base/browser-storage.ts'
-import { createStore } from '../../base/store.ts'
-import { filtersOf, queryOf, type Filters } from '../filters/filters.ts'
+import { createLimiter } from '../../base/concurrency-limiter.ts'
+import { localNow, SERVICE_URL } from '../../base/server.ts'
+import { createStore, useStore } from '../../base/store.ts'
+import type { Stats } from '../filters/filter-counts.ts'
+import { filterError } from '../filters/filter-errors.ts'
+import { type Filters, filtersOf, queryOf, recordFilters } from '../filters/filters.ts'
 
 /** Named filters. */
 export interface SavedView {
@@ -67,7 +72,7 @@ export const removeView = (query: string): boolean =>
   change(({ views }) => ({ views: views.filter((view) => view.query !== query) }))
 
 /** Records that a view was opened, so that its count of new records restarts. */
-export const visitView = (query: string): void => visitViews((view) => view.query === query)
+const visitView = (query: string): void => visitViews((view) => view.query === query)
 
 /** Notes that what is new in every view has been read. */
 export const visitAllViews = (): void => visitViews(() => true)
@@ -110,4 +115,39 @@ function readView(found: unknown): SavedView[] {
   return typeof name === 'string' && typeof query === 'string' && typeof visited === 'string'
     ? [{ name, query, visited }]
     : []
+}
+
+/** Notes when the view at this address is open and when it is left. */
+export function useVisit(query: string | undefined): void {
+  const { account } = useStore(savedViews)
+  useEffect(() => {
+    if (query === undefined || account === undefined) return
+    visitView(query)
+    return () => visitView(query)
+  }, [query, account])
+}
+
+/** Counting is work for the service, and nobody waits for these counts. */
+const slots = createLimiter(2)
+const FRESH_MS = 60_000
+const RECOUNT_MS = 120_000
+
+/** Counts next to a view, refreshed from time to time, except on hidden pages. */
+export const viewCounts = (filters: Filters, isWanted = true) => ({
+  queryKey: ['domains', 'stats', 'view', filters],
+  enabled: isWanted && filterError(filters) === undefined,
+  staleTime: FRESH_MS,
+  refetchInterval: RECOUNT_MS,
+  queryFn: ({ signal }: { signal: AbortSignal }): Promise<Stats['totals']> =>
+    slots.run(async () => {
+      const { data } = await callApi('GET /api/v1/domainwatch/stats', { query: filters, signal })
+      return data.totals
+    }),
+})
+
+/** What changed in a view since it was last open. */
+export function filtersSinceVisit(view: SavedView): Filters {
+  const filters = recordFilters(filtersOfView(view))
+  const { modified_from: from = '' } = filters
+  return { ...filters, modified_from: from > view.visited ? from : view.visited }
 }

@@ -6,8 +6,14 @@ import { Icon } from '../../design/icon.tsx'
 import { Link } from '../../design/link.tsx'
 import { filtersOf, recordFilters, type Filters } from '../filters/filters.ts'
 import { count, t, tn } from '../../i18n/index.ts'
-import { viewCounts, filtersSinceVisit } from './view-counts.ts'
-import { viewQuery, filtersOfView, savedViews, type SavedView } from './saved-views.ts'
+import {
+  viewCounts,
+  filtersSinceVisit,
+  viewQuery,
+  filtersOfView,
+  savedViews,
+  type SavedView,
+} from './saved-views.ts'
 import './views.css'
 
 /** The saved views of the account, each with its count and the number of new records since it was last opened. */

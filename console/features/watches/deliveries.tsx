@@ -1,16 +1,15 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { callApi } from '../../api/client.ts'
-import { usePermissions } from '../../api/scope.ts'
 import type { Operations } from '../../api/schema.ts'
+import { usePermissions } from '../../api/scope.ts'
 import { Button } from '../../design/button.tsx'
-import { showToast, showError } from '../../design/toasts.tsx'
-import { QueryResult } from '../../design/query-result.tsx'
-import { Icon, type IconName } from '../../design/icon.tsx'
 import { Dialog } from '../../design/dialog.tsx'
+import { Icon, type IconName } from '../../design/icon.tsx'
+import { QueryResult } from '../../design/notice.tsx'
+import { showError, showToast } from '../../design/toasts.tsx'
+import { deliveryErrorText, type Watch } from './watch.ts'
 import { count, moment, t, tn } from '../../i18n/index.ts'
-import { deliveryErrorText } from './delivery-error.ts'
-import type { Watch } from './watch-item.tsx'
 
 type Delivery = Operations['GET /api/v1/domainwatch/watches/deliveries']['answer']['data'][number]
 

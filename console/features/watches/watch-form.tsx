@@ -7,7 +7,7 @@ import {
 } from '../../base/constants.ts'
 import { CHANNELS } from '../../base/server.ts'
 import { unsentForms } from '../work/unsent-forms.ts'
-import { FormDialog } from '../../design/form-dialog.tsx'
+import { FormDialog } from '../../design/dialog.tsx'
 import { t, type Language } from '../../i18n/index.ts'
 
 /** The webhook has a separate field. */

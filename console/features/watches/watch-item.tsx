@@ -4,7 +4,6 @@ import { callApi } from '../../api/client.ts'
 import { untilAnswered } from '../../api/retry.ts'
 import { useAccounts, usePermissions } from '../../api/scope.ts'
 import { keyFor } from '../../api/session.ts'
-import type { Operations } from '../../api/schema.ts'
 import { runOperation } from '../work/operations.ts'
 import { useStore } from '../../base/store.ts'
 import { Button, MenuEntry } from '../../design/button.tsx'
@@ -15,9 +14,7 @@ import { Menu } from '../../design/menu.tsx'
 import { formatWords, queryOf } from '../filters/filters.ts'
 import { DomainName } from '../domains/domain-name.tsx'
 import { language, moment, t } from '../../i18n/index.ts'
-import { deliveryErrorText } from './delivery-error.ts'
-
-export type Watch = Operations['GET /api/v1/domainwatch/watches']['answer']['data'][number]
+import { type Watch, deliveryErrorText } from './watch.ts'
 
 export interface WatchActions {
   readonly onEdit: () => void

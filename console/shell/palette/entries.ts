@@ -1,11 +1,18 @@
-import { SERVICES, session } from '../../api/session.ts'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { callApi } from '../../api/client.ts'
 import type { Permission } from '../../api/scope.ts'
-import { currentActions, type Action } from '../../design/actions.ts'
+import { SERVICES, session } from '../../api/session.ts'
+import { MAX_LABEL_CHARACTERS } from '../../base/constants.ts'
+import { useDebounced } from '../../base/hooks.ts'
 import { navigate } from '../../base/router.ts'
-import { SCREENS } from '../screens.ts'
+import { useStore } from '../../base/store.ts'
 import { chooseTheme, theme, THEMES } from '../../base/theme.ts'
+import { type Action, currentActions } from '../../design/actions.ts'
 import type { IconName } from '../../design/icon.tsx'
+import type { DomainRecord } from '../../features/domains/records.ts'
+import { bareName, fold } from '../../features/filters/filters.ts'
 import { chooseLanguage, language, t } from '../../i18n/index.ts'
+import { SCREENS } from '../screens.ts'
 
 /** An entry of the palette. */
 export interface Entry {
@@ -65,4 +72,62 @@ export function choiceEntries(): Entry[] {
       run: () => chooseLanguage(other),
     },
   ]
+}
+
+/** Returns the entries whose labels contain every word of the text, matches at the start of words first. */
+export function matching<T extends { readonly label: string }>(entries: readonly T[], text: string): T[] {
+  const words = fold(text)
+    .split(/\s+/)
+    .filter((word) => word !== '')
+  if (words.length === 0) return [...entries]
+  const rankOf = (label: string): number => {
+    const folded = fold(label)
+    if (!words.every((word) => folded.includes(word))) return -1
+    return words.filter((word) => ` ${folded}`.includes(` ${word}`)).length
+  }
+  return entries
+    .map((entry) => ({ entry, rank: rankOf(entry.label) }))
+    .filter(({ rank }) => rank >= 0)
+    .toSorted((one, other) => other.rank - one.rank)
+    .map(({ entry }) => entry)
+}
+
+const TYPED_MS = 180
+const SHOWN = 8
+const MIN_LETTERS = 2
+const FRESH_MS = 30_000
+
+/**
+ * Recorded names that contain the typed text, an exact match first. Debounced; a request for an older text is
+ * cancelled, and its names are shown only if they match the new text, too.
+ */
+export function useNames(text: string) {
+  const hasKey = useStore(session).domainwatch !== undefined
+  const name = bareName(text)
+  const settled = useDebounced(name, TYPED_MS)
+  const isWanted = hasKey && name.length >= MIN_LETTERS && !/\s/.test(name)
+  const { data, error, isFetching } = useQuery({
+    queryKey: ['domains', 'palette', settled],
+    enabled: isWanted && settled === name,
+    staleTime: FRESH_MS,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => findNames(settled ?? '', signal),
+  })
+  if (!isWanted) return { names: [], error: null, isAsking: false }
+  const names = (data ?? [])
+    .filter((record) => record.name.includes(name))
+    .toSorted((one, other) => Number(other.name === name) - Number(one.name === name))
+  return { names, error, isAsking: settled !== name || isFetching }
+}
+
+async function findNames(name: string, signal: AbortSignal): Promise<readonly DomainRecord[]> {
+  const [same, containing] = await Promise.all([
+    callApi('GET /api/v1/domainwatch/list', {
+      query: { search: name, length: Math.min(MAX_LABEL_CHARACTERS, [...name].length), limit: 1 },
+      signal,
+    }),
+    callApi('GET /api/v1/domainwatch/list', { query: { search: name, limit: SHOWN }, signal }),
+  ])
+  const all = [...(same.data.data[0] ?? []), ...(containing.data.data[0] ?? [])]
+  return [...new Map(all.map((record) => [record.name, record])).values()].slice(0, SHOWN)
 }

@@ -1,7 +1,6 @@
 import { useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { IconButton } from '../../design/button.tsx'
-import { ErrorBoundary } from '../../design/error-boundary.tsx'
-import { lazyComponent } from '../../design/lazy-screen.tsx'
+import { ErrorBoundary, lazyComponent } from '../../design/lazy-screen.tsx'
 import { useOutsideClick } from '../../design/dialog.tsx'
 import { Icon } from '../../design/icon.tsx'
 import { t } from '../../i18n/index.ts'

@@ -4,15 +4,13 @@ import { session } from '../../api/session.ts'
 import { errorMessage } from '../../api/error-message.ts'
 import { navigate } from '../../base/router.ts'
 import { Icon } from '../../design/icon.tsx'
-import { bareName } from '../../features/domains/bare-name.ts'
-import { StatusTag } from '../../features/domains/status-tags.tsx'
+import { bareName } from '../../features/filters/filters.ts'
+import { StatusTag } from '../../features/domains/tags.tsx'
 import { DomainName } from '../../features/domains/domain-name.tsx'
 import { t, tn } from '../../i18n/index.ts'
 import '../../i18n/texts/palette.ts'
-import { actionEntries, choiceEntries, screenEntries, type Entry } from './entries.ts'
+import { actionEntries, choiceEntries, screenEntries, type Entry, matching, useNames } from './entries.ts'
 import type { ListControl } from './palette.tsx'
-import { matching } from './matching.ts'
-import { useNames } from './find-names.ts'
 
 interface Shown extends Entry {
   readonly content?: ReactNode

@@ -1,5 +1,9 @@
-import { SERVICE_URL, serverNow } from '../../base/server.ts'
+import { useAccounts } from '../../api/scope.ts'
 import { browserStorage } from '../../base/browser-storage.ts'
+import { serverNow, SERVICE_URL } from '../../base/server.ts'
+import { Icon } from '../../design/icon.tsx'
+import { WideTable } from '../../design/wide-table.tsx'
+import { count, moment, t, tn } from '../../i18n/index.ts'
 
 /** An import that ended or was stopped. */
 export interface PastImport {
@@ -18,7 +22,7 @@ const MAX_KEPT = 90
 const placeOf = (account: string): string => `catalejo.imports ${SERVICE_URL.pathname} ${account}`
 
 /** Returns the imports of an account in this browser, newest first. */
-export function pastImports(account: string | undefined): readonly PastImport[] {
+function pastImports(account: string | undefined): readonly PastImport[] {
   if (account === undefined) return []
   try {
     const found: unknown = JSON.parse(browserStorage.read(placeOf(account)) ?? '[]')
@@ -44,4 +48,43 @@ function readImport(found: unknown): PastImport[] {
   if (typeof name !== 'string' || typeof at !== 'number' || typeof rows !== 'number') return []
   if (typeof stored !== 'number' || typeof refused !== 'number' || typeof isComplete !== 'boolean') return []
   return [{ name, at, rows, stored, refused, isComplete }]
+}
+
+/** The imports of this account in this browser. */
+export function PastImportsList() {
+  const all = pastImports(useAccounts()('domainwatch'))
+  if (all.length === 0) return null
+  return (
+    <section className="stack past-imports">
+      <h2 id="past-imports">{t('import.past')}</h2>
+      <WideTable labelledBy="past-imports">
+        <thead>
+          <tr>
+            <th scope="col">{t('import.file')}</th>
+            <th scope="col">{t('import.when')}</th>
+            <th scope="col">{t('import.howMany')}</th>
+            <th scope="col">{t('import.ended')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {all.map(({ name, at, rows, stored, refused, isComplete }) => (
+            <tr key={`${at} ${name}`}>
+              <th scope="row">{name}</th>
+              <td>{moment(at)}</td>
+              <td className="figures">
+                {t('import.stored', { n: count(stored), all: count(rows) })}
+                {refused > 0 && ` · ${tn('import.refusedRows', refused)}`}
+              </td>
+              <td>
+                <span className={isComplete ? 'tag free' : 'tag danger'}>
+                  <Icon name={isComplete ? 'check' : 'alert'} />
+                  {t(isComplete ? 'import.whole' : 'import.inPart')}
+                </span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </WideTable>
+    </section>
+  )
 }

@@ -1,0 +1,111 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { callApi } from '../../api/client.ts'
+import { keyFor } from '../../api/session.ts'
+import { Button } from '../../design/button.tsx'
+import { CopyButton } from '../../design/copy-button.tsx'
+import { Dialog, FormDialog } from '../../design/dialog.tsx'
+import type { Watch } from './watch.ts'
+import { showOnce } from '../work/one-time-results.tsx'
+import { runOperation } from '../work/operations.ts'
+import { moment, t } from '../../i18n/index.ts'
+
+/** Asks for confirmation, because its secret and feed address are lost. */
+export function RemoveWatch({ watch, onClose }: { watch: Watch; onClose: () => void }) {
+  const queries = useQueryClient()
+  function remove() {
+    const { id, name } = watch
+    const key = keyFor('domainwatch')
+    // Deleted by someone else already, as the list shows.
+    const refresh = () => void queries.invalidateQueries({ queryKey: ['watches'] })
+    runOperation({
+      service: 'domainwatch',
+      subjects: [`watch:${id}`],
+      pending: t('watch.removing', { name }),
+      failed: (reason) => t('watch.removeFailed', { name, reason }),
+      onFailed: refresh,
+      async run() {
+        await callApi('DELETE /api/v1/domainwatch/watches', {
+          query: { id },
+          ...(key === undefined ? {} : { key }),
+        })
+        refresh()
+        return { text: t('watch.removed', { name }) }
+      },
+    })
+    onClose()
+  }
+  return (
+    <Dialog title={t('watch.removeTitle', { name: watch.name })} onClose={onClose}>
+      <p>{t('watch.removeText')}</p>
+      <div className="row end">
+        <Button label={t('app.cancel')} onClick={onClose} />
+        <Button look="danger" label={t('watch.remove')} onClick={remove} />
+      </div>
+    </Dialog>
+  )
+}
+
+/** Asks for confirmation, because receivers need the new secret, then shows it. */
+export function RotateSecret({ watch, onClose }: { watch: Watch; onClose: () => void }) {
+  const rotate = () =>
+    showOnce('domainwatch', async () => {
+      const query = { id: watch.id }
+      const { data } = await callApi('POST /api/v1/domainwatch/watches/rotate', { query })
+      return (close) => (
+        <ShownOnce
+          title={t('watch.isRotated')}
+          note={t('watch.overlap', { date: moment(Date.parse(data.until_utc) / 1_000) })}
+          shown={{ secret: data.secret, atom: null }}
+          onClose={close}
+        />
+      )
+    })
+  return (
+    <FormDialog
+      title={t('watch.rotateTitle', { name: watch.name })}
+      action={t('watch.rotate')}
+      shownBy="watches"
+      onSend={rotate}
+      onClose={onClose}
+    >
+      <p>{t('watch.rotateText')}</p>
+    </FormDialog>
+  )
+}
+
+/** Values that the service returns only once. */
+interface Shown {
+  readonly secret: string | null
+  /** The address of a feed. */
+  readonly atom: string | null
+}
+
+/** Shows values that are returned only once. Closes only with its button, not by a click outside. */
+export function ShownOnce(props: { title: string; note?: string; shown: Shown; onClose: () => void }) {
+  const { title, note, shown, onClose } = props
+  return (
+    <Dialog title={title} isFirm onClose={onClose}>
+      <p className="callout">{t('watch.once')}</p>
+      {shown.secret !== null && <Value label={t('watch.secret')} text={shown.secret} />}
+      {shown.atom !== null && <Value label={t('watch.feedAddress')} text={shown.atom} />}
+      {note !== undefined && <p className="muted">{note}</p>}
+      <div className="row end">
+        <Button look="primary" label={t('watch.kept')} onClick={onClose} />
+      </div>
+    </Dialog>
+  )
+}
+
+function Value({ label, text }: { label: string; text: string }) {
+  return (
+    <section className="stack" aria-label={label}>
+      <h3>{label}</h3>
+      <code className="address" translate="no">
+        {text}
+      </code>
+      <div className="row">
+        <CopyButton text={text} />
+      </div>
+    </section>
+  )
+}
