@@ -81,7 +81,7 @@ function SHOTS(): readonly Shot[] {
     ['parecidas', `imagenes?imagen=${first.one}&con=${first.other}`, '.compare img'],
     ['espacio', 'espacio', '.plot canvas'],
     ['limites', 'claves', '.plain tbody tr', editLimits],
-    ['sistema', 'sistema', '.owner-pair'],
+    ['sistema', 'sistema', '.admin-pair'],
   ]
 }
 

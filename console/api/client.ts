@@ -52,9 +52,9 @@ export interface CallOptions<N extends Name> {
   /** Strings are accepted for numbers, because the service parses and validates them. */
   readonly query?: { readonly [K in keyof Operations[N]['query']]?: Operations[N]['query'][K] | string }
   readonly body?: BodyOf<N>
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Replaces the key of the session: a pasted one, or the one that a task started with. */
-  readonly key?: string
+  readonly key?: string | undefined
   /** Whether the request continues after the page is closed. */
   readonly outlivesPage?: boolean
 }

@@ -46,3 +46,10 @@ export function localTime(ms: number): string {
   })
   return format.format(ms)
 }
+
+/** Milliseconds since 1970 of such a time. */
+export function epochOf(time: string): number {
+  const asUtc = (text: string) => Date.parse(`${text.replace(' ', 'T')}Z`)
+  const zoneMs = asUtc(localTime(asUtc(time))) - asUtc(time)
+  return asUtc(time) - zoneMs
+}

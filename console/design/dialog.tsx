@@ -42,7 +42,7 @@ export function Dialog(props: DialogProps) {
   return (
     <dialog
       ref={box}
-      className={props.isWide === true ? 'box wide' : 'box'}
+      className={props.isWide === true ? 'box wide floating' : 'box floating'}
       aria-label={props.title}
       onClose={onClose}
       {...outside}
@@ -150,6 +150,30 @@ export function FormDialog(props: FormDialogProps) {
           />
         </div>
       </form>
+    </Dialog>
+  )
+}
+
+interface ConfirmProps {
+  readonly title: string
+  readonly text?: string
+  /** The text of the button that does it. */
+  readonly action: string
+  readonly onConfirm: () => void
+  readonly onClose: () => void
+  readonly children?: ReactNode
+}
+
+/** Asks before something that cannot be undone. */
+export function ConfirmDialog({ title, text, action, onConfirm, onClose, children }: ConfirmProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {children}
+      {text !== undefined && <p>{text}</p>}
+      <div className="row end">
+        <Button label={t('app.cancel')} onClick={onClose} />
+        <Button look="danger" label={action} onClick={onConfirm} />
+      </div>
     </Dialog>
   )
 }

@@ -47,11 +47,11 @@ export function Menu(props: {
         onClick={() => setOpen(!isOpen)}
       >
         <Icon name={props.icon} />
-        {props.isNamed === true && <span className="menu-label">{props.label}</span>}
+        {props.isNamed === true && <span className="menu-label ellipsis">{props.label}</span>}
       </button>
       {isOpen && (
         <div
-          className="menu-panel"
+          className="menu-panel floating"
           onClick={(event) => {
             if (event.target instanceof Element && event.target.closest('[data-closes]') !== null)
               setOpen(false)

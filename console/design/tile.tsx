@@ -25,7 +25,7 @@ export function Tile({ label, value, to, query, children }: TileProps) {
   if (to === undefined) return <li className="tile-figure">{inside}</li>
   return (
     <li>
-      <Link to={to} className="tile-figure" query={new URLSearchParams(query)}>
+      <Link to={to} className="tile-figure plain-link" query={new URLSearchParams(query)}>
         {inside}
       </Link>
     </li>

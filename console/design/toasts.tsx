@@ -88,7 +88,7 @@ export function Toasts() {
   return (
     <div className="toasts" role="status" aria-live="polite">
       {useStore(toasts).map(({ key, text, kind, undo }) => (
-        <div key={key} className={kind === 'fault' ? 'toast fault' : 'toast'}>
+        <div key={key} className={kind === 'fault' ? 'toast floating fault' : 'toast floating'}>
           {kind === 'pending' ? (
             <span className="spinner" />
           ) : (

@@ -1,4 +1,7 @@
-export type Language = 'es' | 'en'
+export const LANGUAGES = ['es', 'en'] as const
+export type Language = (typeof LANGUAGES)[number]
+
+export const languageName = (language: Language): string => (language === 'es' ? 'Español' : 'English')
 
 /**
  * Returns the first language of the console in a list of language tags, most wanted first (`en-GB`, `es-419`, …).

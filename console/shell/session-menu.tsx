@@ -5,11 +5,13 @@ import { SERVICES, session, signOut } from '../api/session.ts'
 import { useStore } from '../base/store.ts'
 import { chooseTheme, theme, THEMES } from '../base/theme.ts'
 import { losesWorkAtSignOut } from '../base/unsaved-work.ts'
-import { Button, MenuEntry } from '../design/button.tsx'
-import { Dialog } from '../design/dialog.tsx'
+import { MenuEntry } from '../design/button.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Menu } from '../design/menu.tsx'
 import { chooseLanguage, language, t } from '../i18n/index.ts'
+import { ConfirmDialog } from '../design/dialog.tsx'
+import { Select } from '../design/field.tsx'
+import { LANGUAGES, languageName } from '../i18n/preferred.ts'
 
 /** The account and keys of the session, and the preferences of this browser: language and theme. */
 export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
@@ -63,13 +65,13 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
     <>
       {menu}
       {isAsking && (
-        <Dialog title={t('app.signOutTitle')} onClose={() => setAsking(false)}>
-          <p>{t('app.signOutText')}</p>
-          <div className="row end">
-            <Button label={t('app.cancel')} onClick={() => setAsking(false)} />
-            <Button look="danger" label={t('app.signOutAnyway')} onClick={leave} />
-          </div>
-        </Dialog>
+        <ConfirmDialog
+          title={t('app.signOutTitle')}
+          text={t('app.signOutText')}
+          action={t('app.signOutAnyway')}
+          onConfirm={leave}
+          onClose={() => setAsking(false)}
+        />
       )}
     </>
   )
@@ -91,28 +93,11 @@ export function Preferences() {
     <div className="choices">
       <label>
         <span className="visually-hidden">{t('app.language')}</span>
-        <select
-          className="input"
-          value={spoken}
-          onChange={(event) => chooseLanguage(event.target.value === 'en' ? 'en' : 'es')}
-        >
-          <option value="es">Español</option>
-          <option value="en">English</option>
-        </select>
+        <Select value={spoken} options={LANGUAGES} textOf={languageName} onChoose={chooseLanguage} />
       </label>
       <label>
         <span className="visually-hidden">{t('app.theme')}</span>
-        <select
-          className="input"
-          value={chosen}
-          onChange={(event) => chooseTheme(THEMES.find((one) => one === event.target.value) ?? 'system')}
-        >
-          {THEMES.map((one) => (
-            <option key={one} value={one}>
-              {t(`theme.${one}`)}
-            </option>
-          ))}
-        </select>
+        <Select value={chosen} options={THEMES} textOf={(one) => t(`theme.${one}`)} onChoose={chooseTheme} />
       </label>
     </div>
   )

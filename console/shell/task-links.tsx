@@ -35,7 +35,7 @@ function TaskLink({ task: { label, progress, state, to } }: { task: Task }) {
   return (
     <Link to={to} className={state === 'stopped' ? 'task stopped' : 'task'}>
       {state === 'stopped' ? <Icon name="alert" /> : <span className="spinner" aria-hidden="true" />}
-      <span className="task-label">{label}</span>
+      <span className="task-label ellipsis">{label}</span>
       {progress !== undefined && (
         <>
           <span className="figures">{t('app.percent', { n: count(Math.floor(progress * 100)) })}</span>

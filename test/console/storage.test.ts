@@ -83,7 +83,7 @@ test('a view that was saved in one tab is shown in the others, which do not over
   await saveView(other, 'Mis faros')
   await page.reload()
   await views(page).nth(1).waitFor()
-  assert.deepEqual(await views(page).locator('.view-name').allInnerTexts(), ['Mis casas', 'Mis faros'])
+  assert.deepEqual(await views(page).locator('.ellipsis').allInnerTexts(), ['Mis casas', 'Mis faros'])
   await context.close()
 })
 

@@ -99,7 +99,7 @@ async function recordedSince(
         limit: MAX_PAGE_ROWS,
         ...(cursor === undefined ? {} : { cursor }),
       },
-      ...(key === undefined ? {} : { key }),
+      key,
     })
     for (const { name } of data.data[0] ?? []) if (names.has(name)) found.add(name)
     if (next === undefined) return found
@@ -158,7 +158,7 @@ async function send(key: string | undefined, names: readonly string[], facts: Co
     date_reg: date,
     ...(agent === '' ? {} : { agent }),
   }))
-  await callApi('POST /api/v1/domainwatch/add', { body: { data }, ...(key === undefined ? {} : { key }) })
+  await callApi('POST /api/v1/domainwatch/add', { body: { data }, key })
 }
 
 const BATCH = 250
@@ -223,7 +223,7 @@ function undoAdd(key: string | undefined, added: () => Added): OperationSpec {
 async function isOwn(domain: string, account: string | undefined, key: string | undefined): Promise<boolean> {
   const { data } = await callApi('GET /api/v1/domainwatch/history', {
     query: { domain, limit: 2 },
-    ...(key === undefined ? {} : { key }),
+    key,
   })
   const [only, ...others] = data.data
   return only?.from === null && only.to !== null && only.account === account && others.length === 0

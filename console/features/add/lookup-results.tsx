@@ -4,13 +4,13 @@ import { withRetries } from '../../api/retry.ts'
 import { serverNow } from '../../base/server.ts'
 import { createStore, useStore } from '../../base/store.ts'
 import { Button } from '../../design/button.tsx'
-import { Icon } from '../../design/icon.tsx'
 import { Link } from '../../design/link.tsx'
 import type { PastedNames } from './pasted-names.ts'
 import { DomainName } from '../domains/domain-name.tsx'
 import { type DomainRecord, readRecord } from '../domains/records.ts'
 import { MarkTags, StatusTag } from '../domains/tags.tsx'
 import { t, tn } from '../../i18n/index.ts'
+import { Tag } from '../../design/tag.tsx'
 
 interface Props {
   readonly pasted: PastedNames
@@ -28,9 +28,9 @@ export function LookupResults({ pasted, found, isLooking, onRetry }: Props) {
     <section className="stack verdicts" aria-busy={isLooking}>
       <p className="row figures" role="status">
         {isLooking && <span className="spinner" />}
-        <span className="tag free">{tn('add.new', fresh.length)}</span>
-        <span className="tag">{tn('add.recorded', recorded.length)}</span>
-        {invalid.length > 0 && <span className="tag danger">{tn('add.invalid', invalid.length)}</span>}
+        <Tag look="free" label={tn('add.new', fresh.length)} />
+        <Tag label={tn('add.recorded', recorded.length)} />
+        {invalid.length > 0 && <Tag look="danger" label={tn('add.invalid', invalid.length)} />}
         {repeated > 0 && <span className="muted">{tn('add.repeated', repeated)}</span>}
         {asked > 0 && <span className="muted">{tn('add.asking', asked)}</span>}
       </p>
@@ -44,10 +44,7 @@ export function LookupResults({ pasted, found, isLooking, onRetry }: Props) {
         {invalid.map(({ text, reason }) => (
           <li key={`no ${text}`} className="verdict">
             <code>{text}</code>
-            <span className="tag danger">
-              <Icon name="alert" />
-              {t(reason)}
-            </span>
+            <Tag icon="alert" look="danger" label={t(reason)} />
           </li>
         ))}
         {recorded.map((record) => (
@@ -65,10 +62,7 @@ export function LookupResults({ pasted, found, isLooking, onRetry }: Props) {
         {fresh.map((name) => (
           <li key={name} className="verdict">
             <DomainName name={name} />
-            <span className="tag free">
-              <Icon name="plus" />
-              {t('add.isNew')}
-            </span>
+            <Tag icon="plus" look="free" label={t('add.isNew')} />
           </li>
         ))}
       </ul>

@@ -12,6 +12,7 @@ import { addNames, type CommonValues } from './add-names.ts'
 import { draft, noteNewNames, renewDraft } from './draft.ts'
 import { isNew, useLookup, LookupResults } from './lookup-results.tsx'
 import { MAX_NAMES, parsePasted } from './pasted-names.ts'
+import { SelectField, TextField, Check } from '../../design/field.tsx'
 import './add.css'
 
 /** Adds typed or pasted names, and shows which are recorded already or not valid. */
@@ -87,47 +88,33 @@ function FactFields({ facts, onChange }: { facts: CommonValues; onChange: (facts
   return (
     <fieldset className="add-facts">
       <legend className="visually-hidden">{t('add.facts')}</legend>
-      <label className="field">
-        <span>{t('domains.state')}</span>
-        <select
-          className="input"
-          value={facts.status}
-          onChange={(event) => onChange({ ...facts, status: event.target.value === '1' ? 1 : 0 })}
-        >
-          <option value="0">{t('domains.free')}</option>
-          <option value="1">{t('domains.bought')}</option>
-        </select>
-      </label>
-      <label className="field">
-        <span>{t('add.date')}</span>
-        <input
-          className="input"
-          type="datetime-local"
-          step={1}
-          required
-          value={facts.date.replace(' ', 'T')}
-          onChange={(event) => onChange({ ...facts, date: dateOf(event.target.value) })}
-        />
-      </label>
-      <label className="field">
-        <span>{t('add.agent')}</span>
-        <input
-          className="input"
-          maxLength={MAX_AGENT_CHARACTERS}
-          autoComplete="off"
-          placeholder={t('add.agentSelf')}
-          value={facts.agent}
-          onChange={(event) => onChange({ ...facts, agent: event.target.value.trimStart() })}
-        />
-      </label>
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={facts.reserve === 1}
-          onChange={(event) => onChange({ ...facts, reserve: event.target.checked ? 1 : 0 })}
-        />
-        {t('domains.reserved')}
-      </label>
+      <SelectField
+        label={t('domains.state')}
+        value={facts.status === 1 ? '1' : '0'}
+        options={['0', '1']}
+        textOf={(one) => t(one === '1' ? 'domains.bought' : 'domains.free')}
+        onChoose={(one) => onChange({ ...facts, status: one === '1' ? 1 : 0 })}
+      />
+      <TextField
+        label={t('add.date')}
+        type="datetime-local"
+        step={1}
+        required
+        value={facts.date.replace(' ', 'T')}
+        onText={(date) => onChange({ ...facts, date: dateOf(date) })}
+      />
+      <TextField
+        label={t('add.agent')}
+        maxLength={MAX_AGENT_CHARACTERS}
+        placeholder={t('add.agentSelf')}
+        value={facts.agent}
+        onText={(agent) => onChange({ ...facts, agent: agent.trimStart() })}
+      />
+      <Check
+        label={t('domains.reserved')}
+        value={facts.reserve === 1}
+        onChange={(isReserved) => onChange({ ...facts, reserve: isReserved ? 1 : 0 })}
+      />
     </fieldset>
   )
 }

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useState, type ComponentProps } from 'react'
 import { callApi } from '../../api/client.ts'
 import type { Operations } from '../../api/schema.ts'
 import { DELIVERY_MODES } from '../../base/constants.ts'
@@ -11,6 +11,8 @@ import { QueryResult } from '../../design/notice.tsx'
 import { showToast } from '../../design/toasts.tsx'
 import { unsentForms } from '../work/unsent-forms.ts'
 import { bytes, count, moment, t } from '../../i18n/index.ts'
+import { WideTable } from '../../design/wide-table.tsx'
+import { SelectField, TextField } from '../../design/field.tsx'
 import '../../i18n/texts/usage.ts'
 
 /** The accounts with their usage and limits. */
@@ -28,35 +30,29 @@ export function Accounts() {
       <h2 id="accounts">{t('admin.accounts')}</h2>
       <QueryResult of={accounts}>
         {(data) => (
-          <div className="scroll-x" tabIndex={0} role="region" aria-labelledby="accounts">
-            <table className="plain cards">
-              <thead>
-                <tr>
-                  <th scope="col">{t('admin.account')}</th>
-                  <th scope="col">{t('admin.service')}</th>
-                  <th scope="col" className="number">
-                    {t('admin.activeKeys')}
-                  </th>
-                  <th scope="col">{t('nav.images')}</th>
-                  <th scope="col">{t('app.stored')}</th>
-                  <th scope="col">{t('admin.delivery')}</th>
-                  <th scope="col">{t('admin.used')}</th>
-                  <th scope="col">
-                    <span className="visually-hidden">{t('admin.settle')}</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {data.map((one) => (
-                  <Row
-                    key={`${one.service} ${one.account}`}
-                    account={one}
-                    onSettle={() => navigate('claves', new URLSearchParams({ limites: one.account }))}
-                  />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <WideTable
+            labelledBy="accounts"
+            heads={[
+              t('admin.account'),
+              t('admin.service'),
+              t('admin.activeKeys'),
+              t('nav.images'),
+              t('app.stored'),
+              t('admin.delivery'),
+              t('admin.used'),
+            ]}
+            numbers={[t('admin.activeKeys')]}
+            actions={t('admin.settle')}
+            isWidest
+          >
+            {data.map((one) => (
+              <Row
+                key={`${one.service} ${one.account}`}
+                account={one}
+                onSettle={() => navigate('claves', new URLSearchParams({ limites: one.account }))}
+              />
+            ))}
+          </WideTable>
         )}
       </QueryResult>
       {settling !== undefined && (
@@ -73,10 +69,8 @@ function Row({ account, onSettle }: { account: Account; onSettle: () => void }) 
       <th scope="row" className="named account">
         {account.account}
       </th>
-      <td data-label={t('admin.service')}>{t(`service.${account.service}`)}</td>
-      <td className="number" data-label={t('admin.activeKeys')}>
-        {count(account.keys)}
-      </td>
+      <td>{t(`service.${account.service}`)}</td>
+      <td className="number">{count(account.keys)}</td>
       {delivery === null ? (
         <>
           <td className="none">–</td>
@@ -85,16 +79,16 @@ function Row({ account, onSettle }: { account: Account; onSettle: () => void }) 
         </>
       ) : (
         <>
-          <td data-label={t('nav.images')}>
+          <td>
             <Held used={account.images} max={max_images} text={count} />
           </td>
-          <td data-label={t('app.stored')}>
+          <td>
             <Held used={account.bytes} max={max_bytes} text={bytes} />
           </td>
-          <td data-label={t('admin.delivery')}>{t(`delivery.${delivery}`)}</td>
+          <td>{t(`delivery.${delivery}`)}</td>
         </>
       )}
-      <td data-label={t('admin.used')}>{account.used === null ? t('admin.never') : moment(account.used)}</td>
+      <td>{account.used === null ? t('admin.never') : moment(account.used)}</td>
       <td className="number">
         {delivery !== null && (
           <Button look="quiet" label={t('admin.settle')} about={account.account} onClick={onSettle} />
@@ -107,7 +101,7 @@ function Row({ account, onSettle }: { account: Account; onSettle: () => void }) 
 function Held(props: { used: number; max: number | null; text: (n: number) => string }) {
   const { used, max, text } = props
   return (
-    <span className="held figures">
+    <span className="held stack tight figures">
       <span>
         {text(used)} {max !== null && <span className="muted">{t('usage.of', { max: text(max) })}</span>}
       </span>
@@ -167,53 +161,26 @@ function LimitsDialog({ account, onClose }: { account: Account; onClose: () => v
       onDone={forget}
       onClose={onClose}
     >
-      <Bound
-        label={t('admin.maxImages')}
-        value={images}
-        step="1"
-        onChange={(next) => set({ images: next })}
-      />
+      <Bound label={t('admin.maxImages')} value={images} step="1" onText={(next) => set({ images: next })} />
       <Bound
         label={t('admin.maxMegabytes')}
         value={megabytes}
         step="any"
-        onChange={(next) => set({ megabytes: next })}
+        onText={(next) => set({ megabytes: next })}
       />
       <p className="muted">{t('admin.boundHint')}</p>
-      <label className="field">
-        <span>{t('admin.delivery')}</span>
-        <select
-          className="input"
-          value={mode}
-          onChange={(event) =>
-            set({ mode: DELIVERY_MODES.find((one) => one === event.target.value) ?? 'open' })
-          }
-        >
-          {DELIVERY_MODES.map((one) => (
-            <option key={one} value={one}>
-              {t(`delivery.${one}`)}
-            </option>
-          ))}
-        </select>
-      </label>
+      <SelectField
+        label={t('admin.delivery')}
+        value={mode}
+        options={DELIVERY_MODES}
+        textOf={(one) => t(`delivery.${one}`)}
+        onChoose={(next) => set({ mode: next })}
+      />
       <p className="muted">{t(`delivery.${mode}Text`)}</p>
     </FormDialog>
   )
 }
 
-function Bound(props: { label: string; value: string; step: string; onChange: (value: string) => void }) {
-  return (
-    <label className="field">
-      <span>{props.label}</span>
-      <input
-        className="input"
-        type="number"
-        min={0}
-        step={props.step}
-        placeholder={t('usage.noBound')}
-        value={props.value}
-        onChange={(event) => props.onChange(event.target.value)}
-      />
-    </label>
-  )
-}
+const Bound = (props: ComponentProps<typeof TextField>) => (
+  <TextField {...props} type="number" min={0} placeholder={t('usage.noBound')} />
+)

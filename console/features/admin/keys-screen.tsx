@@ -8,11 +8,12 @@ import { runOperation } from '../work/operations.ts'
 import { navigate, useRoute } from '../../base/router.ts'
 import { Button } from '../../design/button.tsx'
 import { QueryResult } from '../../design/notice.tsx'
-import { Dialog } from '../../design/dialog.tsx'
 import { moment, t, tn } from '../../i18n/index.ts'
 import '../../i18n/texts/admin.ts'
 import { Accounts } from './accounts.tsx'
 import { rateText, NewKey } from './new-key.tsx'
+import { WideTable } from '../../design/wide-table.tsx'
+import { ConfirmDialog } from '../../design/dialog.tsx'
 import './admin.css'
 
 type Key = Operations['GET /api/v1/admin/keys']['answer']['data'][number]
@@ -32,7 +33,7 @@ export default function KeysScreen() {
           onClick={() => navigate('claves', new URLSearchParams({ nueva: '' }))}
         />
       </header>
-      <div className="admin-parts">
+      <div className="admin-parts stack">
         <Accounts />
         <Keys onRevoke={setRevoking} />
       </div>
@@ -53,61 +54,50 @@ function Keys({ onRevoke }: { onRevoke: (key: Key) => void }) {
       <QueryResult of={keys}>
         {(data) => (
           <>
-            <div className="scroll-x" tabIndex={0} role="region" aria-labelledby="keys">
-              <table className="plain cards">
-                <thead>
-                  <tr>
-                    <th scope="col">{t('admin.id')}</th>
-                    <th scope="col">{t('admin.account')}</th>
-                    <th scope="col">{t('admin.service')}</th>
-                    <th scope="col">{t('admin.scope')}</th>
-                    <th scope="col">{t('admin.expires')}</th>
-                    <th scope="col">{t('admin.rate')}</th>
-                    <th scope="col">{t('admin.made')}</th>
-                    <th scope="col">{t('admin.used')}</th>
-                    <th scope="col">
-                      <span className="visually-hidden">{t('admin.revoke')}</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {data.map((key) => (
-                    <tr key={key.id} className={key.revoked === null && !hasExpired(key) ? '' : 'gone'}>
-                      <th scope="row" className="mono named">
-                        {key.id}
-                      </th>
-                      <td className="account" data-label={t('admin.account')}>
-                        {key.account}
-                      </td>
-                      <td data-label={t('admin.service')}>{t(`service.${key.service}`)}</td>
-                      <td data-label={t('admin.scope')}>{t(`scope.name.${key.scope}`)}</td>
-                      <td data-label={t('admin.expires')}>
-                        <Expiry record={key} />
-                      </td>
-                      <td className="figures" data-label={t('admin.rate')}>
-                        {key.rate === null ? t('admin.noRate') : rateText(key.rate)}
-                      </td>
-                      <td data-label={t('admin.made')}>{moment(key.date)}</td>
-                      <td data-label={t('admin.used')}>
-                        {key.used === null ? t('admin.never') : moment(key.used)}
-                      </td>
-                      <td className="number">
-                        {key.revoked === null ? (
-                          <Button
-                            look="quiet"
-                            label={t('admin.revoke')}
-                            about={key.id}
-                            onClick={() => onRevoke(key)}
-                          />
-                        ) : (
-                          <span className="muted">{t('admin.revokedOn', { date: moment(key.revoked) })}</span>
-                        )}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <WideTable
+              labelledBy="keys"
+              heads={[
+                t('admin.id'),
+                t('admin.account'),
+                t('admin.service'),
+                t('admin.scope'),
+                t('admin.expires'),
+                t('admin.rate'),
+                t('admin.made'),
+                t('admin.used'),
+              ]}
+              actions={t('admin.revoke')}
+              isWidest
+            >
+              {data.map((key) => (
+                <tr key={key.id} className={key.revoked === null && !hasExpired(key) ? '' : 'gone'}>
+                  <th scope="row" className="mono named">
+                    {key.id}
+                  </th>
+                  <td className="account">{key.account}</td>
+                  <td>{t(`service.${key.service}`)}</td>
+                  <td>{t(`scope.name.${key.scope}`)}</td>
+                  <td>
+                    <Expiry record={key} />
+                  </td>
+                  <td className="figures">{key.rate === null ? t('admin.noRate') : rateText(key.rate)}</td>
+                  <td>{moment(key.date)}</td>
+                  <td>{key.used === null ? t('admin.never') : moment(key.used)}</td>
+                  <td className="number">
+                    {key.revoked === null ? (
+                      <Button
+                        look="quiet"
+                        label={t('admin.revoke')}
+                        about={key.id}
+                        onClick={() => onRevoke(key)}
+                      />
+                    ) : (
+                      <span className="muted">{t('admin.revokedOn', { date: moment(key.revoked) })}</span>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </WideTable>
             <p className="muted figures">{tn('admin.keys', data.length)}</p>
           </>
         )}
@@ -137,7 +127,7 @@ function Revoke({ record, onClose }: { record: Key; onClose: () => void }) {
       failed: (reason) => t('admin.revokeFailed', { id, reason }),
       onFailed: refresh,
       async run() {
-        await callApi('POST /api/v1/admin/revoke', { query: { id }, ...(key === undefined ? {} : { key }) })
+        await callApi('POST /api/v1/admin/revoke', { query: { id }, key })
         refresh()
         return { text: t('admin.revoked', { id }) }
       },
@@ -145,12 +135,12 @@ function Revoke({ record, onClose }: { record: Key; onClose: () => void }) {
     onClose()
   }
   return (
-    <Dialog title={t('admin.revokeTitle', { id: record.id })} onClose={onClose}>
-      <p>{t('admin.revokeText', { account: record.account })}</p>
-      <div className="row end">
-        <Button label={t('app.cancel')} onClick={onClose} />
-        <Button look="danger" label={t('admin.revoke')} onClick={revoke} />
-      </div>
-    </Dialog>
+    <ConfirmDialog
+      title={t('admin.revokeTitle', { id: record.id })}
+      text={t('admin.revokeText', { account: record.account })}
+      action={t('admin.revoke')}
+      onConfirm={revoke}
+      onClose={onClose}
+    />
   )
 }

@@ -8,6 +8,7 @@ import { Dialog, FormDialog } from '../../design/dialog.tsx'
 import { showOnce } from '../work/one-time-results.tsx'
 import { unsentForms } from '../work/unsent-forms.ts'
 import { count, t, tn } from '../../i18n/index.ts'
+import { TextField, SelectField } from '../../design/field.tsx'
 
 interface Made {
   readonly key: string
@@ -67,93 +68,53 @@ export function NewKey({ onClose }: { onClose: () => void }) {
       onDone={forget}
       onClose={onClose}
     >
-      <label className="field">
-        <span>{t('admin.account')}</span>
-        <input
-          className="input"
-          required
-          maxLength={MAX_ACCOUNT_CHARACTERS}
-          autoComplete="off"
-          value={account}
-          onChange={(event) => set({ account: event.target.value })}
-        />
-      </label>
-      <label className="field">
-        <span>{t('admin.service')}</span>
-        <select
-          className="input"
-          value={service}
-          onChange={(event) =>
-            set({
-              service: SERVICES.find((one) => one === event.target.value) ?? 'domainwatch',
-              scope: 'full',
-            })
-          }
-        >
-          {SERVICES.map((one) => (
-            <option key={one} value={one}>
-              {t(`service.${one}`)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label className="field">
-        <span>{t('admin.scope')}</span>
-        <select
-          className="input"
-          value={scope}
-          onChange={(event) =>
-            set({ scope: SCOPES[service].find((one) => one === event.target.value) ?? 'full' })
-          }
-        >
-          {SCOPES[service].toReversed().map((one) => (
-            <option key={one} value={one}>
-              {t(`scope.name.${one}`)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label className="field">
-        <span>{t('admin.expires')}</span>
-        <select className="input" value={expires} onChange={(event) => set({ expires: event.target.value })}>
-          <option value="">{t('admin.neverExpires')}</option>
-          {LIFETIMES.map((one) => (
-            <option key={one} value={one}>
-              {tn('admin.days', Number.parseInt(one, 10))}
-            </option>
-          ))}
-        </select>
-      </label>
+      <TextField
+        label={t('admin.account')}
+        required
+        maxLength={MAX_ACCOUNT_CHARACTERS}
+        value={account}
+        onText={(next) => set({ account: next })}
+      />
+      <SelectField
+        label={t('admin.service')}
+        value={service}
+        options={SERVICES}
+        textOf={(one) => t(`service.${one}`)}
+        onChoose={(next) => set({ service: next, scope: 'full' })}
+      />
+      <SelectField<Scope>
+        label={t('admin.scope')}
+        value={scope}
+        options={SCOPES[service].toReversed()}
+        textOf={(one) => t(`scope.name.${one}`)}
+        onChoose={(next) => set({ scope: next })}
+      />
+      <SelectField
+        label={t('admin.expires')}
+        value={expires}
+        options={['', ...LIFETIMES]}
+        textOf={(one) => (one === '' ? t('admin.neverExpires') : tn('admin.days', Number.parseInt(one, 10)))}
+        onChoose={(next) => set({ expires: next })}
+      />
       <div className="row">
-        <label className="field grow">
-          <span>{t('admin.rate')}</span>
-          <input
-            className="input"
-            type="number"
-            min={1}
-            max={MAX_RATE}
-            step={1}
-            placeholder={t('admin.noRate')}
-            value={most}
-            onChange={(event) => set({ most: event.target.value })}
-          />
-        </label>
-        <label className="field">
-          <span>{t('admin.per')}</span>
-          <select
-            className="input"
-            value={period}
-            onChange={(event) =>
-              set({ period: RATE_PERIODS.find((one) => one === event.target.value) ?? 'min' })
-            }
-          >
-            {RATE_PERIODS.map((one) => (
-              <option key={one} value={one}>
-                {t(`admin.period.${one}`)}
-              </option>
-            ))}
-          </select>
-        </label>
+        <TextField
+          label={t('admin.rate')}
+          className="grow"
+          type="number"
+          min={1}
+          max={MAX_RATE}
+          step={1}
+          placeholder={t('admin.noRate')}
+          value={most}
+          onText={(next) => set({ most: next })}
+        />
+        <SelectField
+          label={t('admin.per')}
+          value={period}
+          options={RATE_PERIODS}
+          textOf={(one) => t(`admin.period.${one}`)}
+          onChoose={(next) => set({ period: next })}
+        />
       </div>
     </FormDialog>
   )

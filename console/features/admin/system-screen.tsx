@@ -27,7 +27,7 @@ export default function SystemScreen() {
       </header>
       <QueryResult of={system}>
         {(data) => (
-          <div className="admin-parts">
+          <div className="admin-parts stack">
             <ul className="tiles">
               <Tile label="system.domains" value={count(data.domains)} />
               <Tile label="nav.images" value={count(data.images)} />
@@ -167,7 +167,7 @@ function Rate({ hits, misses }: { hits: number; misses: number }) {
   const all = hits + misses
   if (all === 0) return <span className="muted">{t('system.unasked')}</span>
   return (
-    <span className="rate">
+    <span className="row">
       <Meter part={hits / all} isGood />
       {t('system.hitRate', { n: Math.round((hits / all) * 100), all })}
     </span>
@@ -184,27 +184,18 @@ function Settings({ settings }: { settings: readonly Setting[] }) {
     <section className="stack">
       <h2 id="settings">{t('system.settings')}</h2>
       <p className="muted">{t('system.settingsHint')}</p>
-      <WideTable labelledBy="settings">
-        <thead>
-          <tr>
-            <th scope="col">{t('system.name')}</th>
-            <th scope="col">{t('system.value')}</th>
-            <th scope="col">{t('system.from')}</th>
+      <WideTable labelledBy="settings" heads={[t('system.name'), t('system.value'), t('system.from')]}>
+        {sorted.map((setting) => (
+          <tr key={setting.name}>
+            <th scope="row" className="mono">
+              {setting.name}
+            </th>
+            <td className="mono setting-value">
+              {setting.value === '' ? <span className="muted">{t('system.unset')}</span> : setting.value}
+            </td>
+            <td className={isSet(setting) ? '' : 'muted'}>{t(`from.${setting.from}`)}</td>
           </tr>
-        </thead>
-        <tbody>
-          {sorted.map((setting) => (
-            <tr key={setting.name}>
-              <th scope="row" className="mono">
-                {setting.name}
-              </th>
-              <td className="mono setting-value">
-                {setting.value === '' ? <span className="muted">{t('system.unset')}</span> : setting.value}
-              </td>
-              <td className={isSet(setting) ? '' : 'muted'}>{t(`from.${setting.from}`)}</td>
-            </tr>
-          ))}
-        </tbody>
+        ))}
       </WideTable>
     </section>
   )

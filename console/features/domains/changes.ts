@@ -53,7 +53,7 @@ export async function storeChanges(
       const data = rest.map(({ domain, set, expect }) => ({ domain, ...set, expect }))
       await callApi('POST /api/v1/domainwatch/update', {
         body: { data },
-        ...(key === undefined ? {} : { key }),
+        key,
       })
       return refused
     } catch (error) {

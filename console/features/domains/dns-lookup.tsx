@@ -6,7 +6,6 @@ import { Icon } from '../../design/icon.tsx'
 import { QueryError } from '../../design/notice.tsx'
 import { t } from '../../i18n/index.ts'
 import '../../i18n/texts/sheet.ts'
-import './dns-lookup.css'
 
 type Outcome =
   | { readonly kind: 'servers'; readonly servers: readonly string[] }
@@ -76,7 +75,7 @@ export function DnsOutcome({ outcome }: { outcome: Outcome }) {
     case 'servers':
       if (outcome.servers.length === 0) return <p>{t('sheet.dnsNone')}</p>
       return (
-        <ul className="servers mono">
+        <ul className="stack tight mono">
           {outcome.servers.map((server) => (
             <li key={server}>{server}</li>
           ))}

@@ -62,7 +62,7 @@ export function DomainHistory({ name }: { name: string }) {
 function Item({ entry: { kind, title, date, until, account, lines } }: { entry: Entry }) {
   return (
     <li className={kind}>
-      <span className="time-line-head">
+      <span className="row tight">
         <Icon name={ICONS[kind]} />
         <strong>{title}</strong>{' '}
         {account !== null && <span className="muted">{t('history.by', { account })}</span>}

@@ -47,7 +47,11 @@ export function Lookalikes({ name }: { name: string }) {
       <ul className="lookalikes">
         {(data ?? []).map((one) => (
           <li key={one.name}>
-            <Link to="dominios" query={withParameters(query, { ficha: one.name })}>
+            <Link
+              to="dominios"
+              query={withParameters(query, { ficha: one.name })}
+              className="plain-link ellipsis"
+            >
               <DomainName name={one.name} />
             </Link>
             <StatusTag status={one.status} />

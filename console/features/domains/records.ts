@@ -12,6 +12,7 @@ export type DomainRecord = ListedRecord & {
   readonly seen_by?: string | null
   readonly seen_at?: string | null
   readonly deleted_at?: string | null
+  readonly discarded_at?: string | null
   readonly claimed_by?: string | null
   readonly claimed_until?: string | null
 }
@@ -33,8 +34,8 @@ export async function readRecord(
   const query = { search: name, length: [...name].length, limit: 1, fields: 'all' }
   const { data } = await callApi('GET /api/v1/domainwatch/list', {
     query,
-    ...(signal === undefined ? {} : { signal }),
-    ...(key === undefined ? {} : { key }),
+    signal,
+    key,
   })
   return data.data[0]?.find((record) => record.name === name) ?? null
 }

@@ -38,7 +38,7 @@ const Sheet = lazyComponent(
 /** Fetched later, because they wait for counts anyway. */
 const SelectionBar = lazyComponent(
   () => import('./selection-bar.tsx'),
-  <div className="selection" aria-busy="true" />,
+  <div className="selection row floating" aria-busy="true" />,
 )
 const DayStrip = lazyComponent(() => import('../filters/day-histogram.tsx'))
 const ColumnsMenu = lazyComponent(() => import('./columns-menu.tsx'), <span className="button quiet icon" />)

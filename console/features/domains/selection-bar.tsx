@@ -35,7 +35,7 @@ export default function SelectionBar({ selection, filters, total }: Props) {
   const label = isBusy ? t('domains.selecting') : countText(isWhole, records.size, total)
   const isMore = total === undefined || total > records.size
   return (
-    <div className="selection" role="region" aria-label={label} aria-busy={isBusy}>
+    <div className="selection row floating" role="region" aria-label={label} aria-busy={isBusy}>
       <strong className="figures" role="status">
         {isBusy && <span className="spinner" />} {label}
       </strong>

@@ -90,7 +90,7 @@ function RecordPart({ name }: { name: string }) {
 
 function RecordFacts({ record }: { record: DomainRecord }) {
   const isLocked = !usePermissions()('writeDomains')
-  const left = useTimeLeft(record.discarded === 1 ? [record.name] : [])(record.name)
+  const left = useTimeLeft()(record)
   const ascii = aLabelOf(record.name)
   return (
     <section className="stack">

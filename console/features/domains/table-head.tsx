@@ -43,7 +43,7 @@ export function TableHead(props: {
             aria-sort={isSorted ? (sorted.isAscending ? 'ascending' : 'descending') : undefined}
           >
             {sort === undefined ? (
-              <span className="head-label">{t(label)}</span>
+              <span className="ellipsis">{t(label)}</span>
             ) : (
               <button
                 type="button"
@@ -51,7 +51,7 @@ export function TableHead(props: {
                 tabIndex={-1}
                 onClick={() => onSort(sort)}
               >
-                <span className="head-label">{t(label)}</span>
+                <span className="ellipsis">{t(label)}</span>
                 {isSorted && <Icon name={sorted.isAscending ? 'up' : 'down'} />}
               </button>
             )}

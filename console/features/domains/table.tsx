@@ -109,8 +109,7 @@ export function DomainTable(props: Props) {
   useLayoutEffect(() =>
     onRows({ at, count: rows.count, isStale: rows.isStale, pagingOrder: rows.pagingOrder }),
   )
-  const inSight = items.map(({ index }) => at(index)).filter((record) => record !== undefined)
-  const timeLeft = useTimeLeft(inSight.filter((one) => one.discarded === 1).map(({ name }) => name))
+  const timeLeft = useTimeLeft()
 
   function move(to: number) {
     const index = Math.max(0, to)
@@ -190,7 +189,7 @@ export function DomainTable(props: Props) {
                 isActive={item.index === active}
                 isSelected={record !== undefined && selected.has(record.name)}
                 isPending={record !== undefined && pending.has(subjectOf(record.name))}
-                left={record?.discarded === 1 ? timeLeft(record.name) : undefined}
+                left={timeLeft(record)}
                 actions={actions}
                 onActive={onActive}
               />
@@ -212,7 +211,7 @@ export function DomainTable(props: Props) {
         </div>
       )}
       {rows.isGoingToEnd && (
-        <p className="to-end" role="status">
+        <p className="to-end row floating" role="status">
           <span className="spinner" /> {t('columns.toEnd')}
         </p>
       )}

@@ -69,7 +69,7 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
   return (
     <div className="field">
       <label htmlFor={id}>{t('sheet.tags')}</label>
-      <div className="tag-field">
+      <div className="tag-field row">
         {tags.map((tag) => (
           <button
             key={tag}

@@ -2,31 +2,21 @@ import { Icon } from '../../design/icon.tsx'
 import type { DomainRecord } from './records.ts'
 import { type TimeLeft, timeLeftText } from './time-left.ts'
 import { t } from '../../i18n/index.ts'
+import { Tag } from '../../design/tag.tsx'
 
 export function StatusTag({ status }: { status: number }) {
   return status === 1 ? (
-    <span className="tag">
-      <Icon name="lock" />
-      {t('domains.bought')}
-    </span>
+    <Tag icon="lock" label={t('domains.bought')} />
   ) : (
-    <span className="tag free">
-      <Icon name="check" />
-      {t('domains.free')}
-    </span>
+    <Tag icon="check" look="free" label={t('domains.free')} />
   )
 }
 
 export function MarkTags({ record, left }: { record: DomainRecord; left: TimeLeft | undefined }) {
   return (
     <>
-      {record.revision === 1 && (
-        <span className="tag review">
-          <Icon name="flag" />
-          {t('domains.review')}
-        </span>
-      )}
-      {record.reserved === 1 && <span className="tag">{t('domains.reserved')}</span>}
+      {record.revision === 1 && <Tag icon="flag" look="review" label={t('domains.review')} />}
+      {record.reserved === 1 && <Tag label={t('domains.reserved')} />}
       {record.discarded === 1 && (
         <span className="tag">
           <Icon name={left === undefined ? 'trash' : 'clock'} />
@@ -63,7 +53,7 @@ export function DecisionTags({
       {holder !== undefined && holder !== null && (
         <span className="tag shortens" title={t('columns.heldBy', { account: holder })}>
           <Icon name="person" />
-          <span>{t('columns.heldBy', { account: holder })}</span>
+          <span className="ellipsis">{t('columns.heldBy', { account: holder })}</span>
         </span>
       )}
       {note !== '' && (
@@ -80,7 +70,7 @@ export function DecisionTags({
       )}
       {tags.slice(0, MAX_TAGS).map((tag) => (
         <span key={tag} className="tag own shortens" title={tag}>
-          <span>{tag}</span>
+          <span className="ellipsis">{tag}</span>
         </span>
       ))}
       {tags.length > MAX_TAGS && (

@@ -3,6 +3,7 @@ import { MAX_FILTER_CHARACTERS } from '../../base/constants.ts'
 import { t } from '../../i18n/index.ts'
 import { FILTER_FIELDS, withFilters, type FilterField, type Filters } from './filters.ts'
 import { Button } from '../../design/button.tsx'
+import { SelectField, TextField } from '../../design/field.tsx'
 
 const FIELDS = FILTER_FIELDS.flatMap(([name, { label, control }]) =>
   label === undefined || control === undefined ? [] : [{ name, label, control }],
@@ -26,14 +27,13 @@ export default function FilterForm(props: {
     <form className="stack" onSubmit={apply}>
       <div className="filter-fields">
         {FIELDS.map(({ name, label, control }) => (
-          <label key={name} className="field">
-            <span>{t(label)}</span>
-            <Value
-              control={control}
-              value={values[name] ?? ''}
-              onChange={(value) => setValues({ ...values, [name]: value })}
-            />
-          </label>
+          <Value
+            key={name}
+            label={t(label)}
+            control={control}
+            value={values[name] ?? ''}
+            onValue={(value) => setValues({ ...values, [name]: value })}
+          />
         ))}
       </div>
       <p className="muted">{t('domains.helpText')}</p>
@@ -45,25 +45,36 @@ export default function FilterForm(props: {
   )
 }
 
-function Value(props: { control: FilterField['control']; value: string; onChange: (value: string) => void }) {
-  const { control, value, onChange } = props
+const YES_NO = { '': 'filter.any', '1': 'filter.with', '0': 'filter.without' } as const
+
+interface ValueProps {
+  readonly label: string
+  readonly control: FilterField['control']
+  readonly value: string
+  readonly onValue: (value: string) => void
+}
+
+function Value({ label, control, value, onValue }: ValueProps) {
   if (control === 'yes-no') {
     return (
-      <select className="input" value={value} onChange={(event) => onChange(event.target.value)}>
-        <option value="">{t('filter.any')}</option>
-        <option value="1">{t('filter.with')}</option>
-        <option value="0">{t('filter.without')}</option>
-      </select>
+      <SelectField
+        label={label}
+        value={value === '1' || value === '0' ? value : ''}
+        options={['', '1', '0']}
+        textOf={(one) => t(YES_NO[one])}
+        onChoose={onValue}
+      />
     )
   }
   return (
-    <input
-      className="input"
+    <TextField
+      label={label}
       type={control === 'date' ? 'date' : 'text'}
       inputMode={control === 'number' ? 'numeric' : undefined}
       maxLength={MAX_FILTER_CHARACTERS}
+      autoComplete={undefined}
       value={value}
-      onChange={(event) => onChange(event.target.value)}
+      onText={onValue}
     />
   )
 }

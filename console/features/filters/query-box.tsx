@@ -114,7 +114,12 @@ export function QueryBox(props: {
         {offers.length > 0 ? tn('query.offers', offers.length) : ''}
       </p>
       {offers.length > 0 && (
-        <ul id={`${id}-offers`} className="query-offers" role="listbox" aria-label={t('query.complete')}>
+        <ul
+          id={`${id}-offers`}
+          className="query-offers floating"
+          role="listbox"
+          aria-label={t('query.complete')}
+        >
           {offers.map((offer, i) => (
             <li
               key={offer.text}

@@ -69,7 +69,7 @@ export function ValueMenu({ label, choices, chosen, nameOf, rest, onChoose }: Pr
         ref={panel}
         id={id}
         popover="auto"
-        className="facet-panel"
+        className="facet-panel floating"
         role="group"
         aria-label={label}
         onKeyDown={press}

@@ -16,21 +16,19 @@ export function Feeds() {
   return (
     <section className="stack">
       <h2 id="feeds">{t('feeds.title')}</h2>
-      <WideTable labelledBy="feeds">
-        <thead>
-          <tr>
-            <th scope="col">{t('feeds.name')}</th>
-            <th scope="col">{t('feeds.state')}</th>
-            <th scope="col">{t('feeds.lastSuccess')}</th>
-            <th scope="col">{t('feeds.lastChange')}</th>
-            <th scope="col">{t('feeds.records')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.map((feed) => (
-            <Row key={feed.name} feed={feed} />
-          ))}
-        </tbody>
+      <WideTable
+        labelledBy="feeds"
+        heads={[
+          t('feeds.name'),
+          t('feeds.state'),
+          t('feeds.lastSuccess'),
+          t('feeds.lastChange'),
+          t('feeds.records'),
+        ]}
+      >
+        {data.map((feed) => (
+          <Row key={feed.name} feed={feed} />
+        ))}
       </WideTable>
     </section>
   )

@@ -136,7 +136,11 @@ function Newest({ title, query, timeOf = ({ date_reg }) => date_reg }: NewestPro
       <ul className="home-names">
         {(data ?? []).map((record) => (
           <li key={record.name}>
-            <Link to="dominios" query={new URLSearchParams({ ...query, ficha: record.name })}>
+            <Link
+              to="dominios"
+              query={new URLSearchParams({ ...query, ficha: record.name })}
+              className="plain-link ellipsis"
+            >
               <DomainName name={record.name} />
             </Link>
             <StatusTag status={record.status} />

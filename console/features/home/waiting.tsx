@@ -72,7 +72,7 @@ export function News() {
       <ul className="home-names home-news">
         {news.map(({ view, bought, deleted }) => (
           <li key={view.query}>
-            <Link to="dominios" query={new URLSearchParams(view.query)}>
+            <Link to="dominios" query={new URLSearchParams(view.query)} className="plain-link ellipsis">
               {view.query === '' ? t('home.allNames') : view.name}
             </Link>
             <Count view={view} status="1" n={bought} />
@@ -94,7 +94,7 @@ function Count({ view, status, n }: { view: SavedView; status: '0' | '1'; n: num
     <Link
       to="dominios"
       query={queryOf(withFilters(newsOf(view), { status }))}
-      className={status === '0' ? 'tag free' : 'tag'}
+      className={status === '0' ? 'plain-link tag free' : 'plain-link tag'}
     >
       {tn(status === '0' ? 'home.freed' : 'home.came', n)}
     </Link>

@@ -2,11 +2,10 @@ import { ApiError, callApi, ConnectionError } from '../../api/client.ts'
 import { errorMessage } from '../../api/error-message.ts'
 import { untilAnswered } from '../../api/retry.ts'
 import { keyFor } from '../../api/session.ts'
-import { Button } from '../../design/button.tsx'
-import { Dialog } from '../../design/dialog.tsx'
 import { type ImageRecord, thumbOf } from './gallery.ts'
 import { runOperation } from '../work/operations.ts'
 import { t, tn } from '../../i18n/index.ts'
+import { ConfirmDialog } from '../../design/dialog.tsx'
 import './delete-dialog.css'
 import '../../i18n/texts/images.ts'
 
@@ -20,8 +19,14 @@ export function DeleteDialog(props: {
 }) {
   const { images, onClose, onConfirm } = props
   return (
-    <Dialog title={tn('images.deleteTitle', images.length)} onClose={onClose}>
-      <ul className="delete-pictures">
+    <ConfirmDialog
+      title={tn('images.deleteTitle', images.length)}
+      text={t('images.deleteText')}
+      action={t('images.delete')}
+      onConfirm={onConfirm}
+      onClose={onClose}
+    >
+      <ul className="delete-pictures chips">
         {images.slice(0, SHOWN).map((image) => (
           <li key={image.hash}>
             <img src={thumbOf(image, 72)} alt={image.name} />
@@ -30,12 +35,7 @@ export function DeleteDialog(props: {
       </ul>
       {images.length === 1 && <p className="delete-name">{images[0]?.name}</p>}
       {images.length > SHOWN && <p className="muted">{t('images.andMore', { n: images.length - SHOWN })}</p>}
-      <p>{t('images.deleteText')}</p>
-      <div className="row end">
-        <Button label={t('app.cancel')} onClick={onClose} />
-        <Button look="danger" label={t('images.delete')} onClick={onConfirm} />
-      </div>
-    </Dialog>
+    </ConfirmDialog>
   )
 }
 
@@ -95,7 +95,7 @@ async function remove(hash: string, key: string | undefined, onWait: () => void)
     try {
       await callApi('POST /api/v1/imagestore/delete', {
         query: { hash },
-        ...(key === undefined ? {} : { key }),
+        key,
       })
       return true
     } catch (error) {

@@ -32,7 +32,7 @@ export function Detail({ hash, known, onClose, onDelete }: Props) {
       {image !== undefined && (
         <div className="detail">
           <TransformPlayground image={image} />
-          <div className="detail-side">
+          <div className="detail-side stack">
             <dl className="facts">
               <dt>{t('images.kind')}</dt>
               <dd>{image.mime}</dd>

@@ -105,7 +105,7 @@ export function Grid({ images, selected, actions, onEnd }: Props) {
                   onClick={(event) => actions.toggle(image, event.shiftKey)}
                 />
               </label>
-              <span className="tile-name" aria-hidden="true">
+              <span className="tile-name ellipsis" aria-hidden="true">
                 {image.name}
               </span>
             </div>

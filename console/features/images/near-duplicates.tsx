@@ -45,11 +45,15 @@ export function NearDuplicates({ hash }: { hash: string }) {
       <ul>
         {(data ?? []).map((one) => (
           <li key={one.hash}>
-            <Link to="imagenes" query={withParameters(query, { imagen: hash, con: one.hash })}>
+            <Link
+              to="imagenes"
+              query={withParameters(query, { imagen: hash, con: one.hash })}
+              className="plain-link"
+            >
               <span className="tile-picture">
                 <Thumb image={one} height={HEIGHT} />
               </span>
-              <span className="near-name">{one.name}</span>
+              <span className="ellipsis">{one.name}</span>
               <span className="muted figures">
                 {count(one.width)} × {count(one.height)} · {bytes(one.size)}
               </span>

@@ -70,7 +70,7 @@ export default function ImagesScreen() {
 
   return (
     <DropZone>
-      <div className="gallery-tools">
+      <div className="gallery-tools row">
         <h1>{t('images.title')}</h1>
         <span className="muted figures" role="status">
           {gallery.data !== undefined && <Total seen={images.length} isAll={!hasNextPage} all={all} />}
@@ -138,7 +138,11 @@ export default function ImagesScreen() {
         }}
       />
       {selected.size > 0 && (
-        <div className="selection fixed" role="region" aria-label={tn('images.selected', selected.size)}>
+        <div
+          className="selection fixed row floating"
+          role="region"
+          aria-label={tn('images.selected', selected.size)}
+        >
           <strong className="figures">{tn('images.selected', selected.size)}</strong>
           <Button
             look="danger"

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useDeferredValue, useEffect, useState, type ReactNode } from 'react'
+import { useDeferredValue, useEffect, useState } from 'react'
 import { apiErrorOf } from '../../api/client.ts'
 import { errorMessage } from '../../api/error-message.ts'
 import { bytes, count, t } from '../../i18n/index.ts'
@@ -8,15 +8,16 @@ import type { TextKey } from '../../i18n/texts.ts'
 import { linksOf } from './links.ts'
 import { CopyButton } from '../../design/copy-button.tsx'
 import { Icon } from '../../design/icon.tsx'
+import { TextField, SelectField } from '../../design/field.tsx'
 import './transform-playground.css'
 
 interface Choice {
   readonly width: string
   readonly height: string
-  readonly fit: string
-  readonly format: string
+  readonly fit: (typeof FITS)[number]
+  readonly format: (typeof FORMATS)[number]
   readonly quality: string
-  readonly turn: string
+  readonly turn: (typeof TURNS)[number]
   readonly effects: readonly string[]
 }
 
@@ -80,43 +81,49 @@ export function TransformPlayground({ image }: { image: ImageRecord }) {
         )}
       </div>
       <div className="bench-fields">
-        <Field label={t('images.width')}>
-          <input
-            className="input"
-            inputMode="numeric"
-            maxLength={4}
-            value={choice.width}
-            onChange={(event) => set({ width: digits(event.target.value) })}
-          />
-        </Field>
-        <Field label={t('images.height')}>
-          <input
-            className="input"
-            inputMode="numeric"
-            maxLength={4}
-            value={choice.height}
-            onChange={(event) => set({ height: digits(event.target.value) })}
-          />
-        </Field>
-        <Field label={t('images.fit')}>
-          <Select value={choice.fit} options={FITS} onChange={(fit) => set({ fit })} />
-        </Field>
-        <Field label={t('images.format')}>
-          <Select value={choice.format} options={FORMATS} onChange={(format) => set({ format })} />
-        </Field>
-        <Field label={t('images.quality')}>
-          <input
-            className="input"
-            inputMode="numeric"
-            maxLength={3}
-            placeholder="auto"
-            value={choice.quality}
-            onChange={(event) => set({ quality: digits(event.target.value) })}
-          />
-        </Field>
-        <Field label={t('images.turn')}>
-          <Select value={choice.turn} options={TURNS} onChange={(turn) => set({ turn })} />
-        </Field>
+        <TextField
+          label={t('images.width')}
+          inputMode="numeric"
+          maxLength={4}
+          value={choice.width}
+          onText={(text) => set({ width: digits(text) })}
+        />
+        <TextField
+          label={t('images.height')}
+          inputMode="numeric"
+          maxLength={4}
+          value={choice.height}
+          onText={(text) => set({ height: digits(text) })}
+        />
+        <SelectField
+          label={t('images.fit')}
+          value={choice.fit}
+          options={FITS}
+          textOf={optionText}
+          onChoose={(fit) => set({ fit })}
+        />
+        <SelectField
+          label={t('images.format')}
+          value={choice.format}
+          options={FORMATS}
+          textOf={optionText}
+          onChoose={(format) => set({ format })}
+        />
+        <TextField
+          label={t('images.quality')}
+          inputMode="numeric"
+          maxLength={3}
+          placeholder="auto"
+          value={choice.quality}
+          onText={(text) => set({ quality: digits(text) })}
+        />
+        <SelectField
+          label={t('images.turn')}
+          value={choice.turn}
+          options={TURNS}
+          textOf={optionText}
+          onChoose={(turn) => set({ turn })}
+        />
       </div>
       <div className="chips" role="group" aria-label={t('images.effects')}>
         {EFFECTS.map(([token, label]) => {
@@ -170,26 +177,7 @@ function Picture({ blob, name }: { blob: Blob; name: string }) {
   return url === undefined ? null : <img src={url} alt={name} />
 }
 
-function Field({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <label className="field">
-      <span>{label}</span>
-      {children}
-    </label>
-  )
-}
-
-function Select(props: { value: string; options: readonly string[]; onChange: (value: string) => void }) {
-  return (
-    <select className="input" value={props.value} onChange={(event) => props.onChange(event.target.value)}>
-      {props.options.map((option) => (
-        <option key={option} value={option}>
-          {option === '' ? t('images.asIs') : option.slice(2)}
-        </option>
-      ))}
-    </select>
-  )
-}
+const optionText = (option: string) => (option === '' ? t('images.asIs') : option.slice(2))
 
 const KINDS = [
   ['url', 'images.linkUrl'],

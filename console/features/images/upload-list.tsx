@@ -7,6 +7,7 @@ import { Icon } from '../../design/icon.tsx'
 import { Link } from '../../design/link.tsx'
 import { addUploads, clearUploads, retryUploads, type Upload, uploads } from './uploads.ts'
 import { bytes, count, t, tn } from '../../i18n/index.ts'
+import { Tag } from '../../design/tag.tsx'
 import './upload.css'
 
 /** Maximum rows shown; files with problems come first. */
@@ -33,7 +34,7 @@ export function UploadList() {
       <ul>
         {shown.map((upload) => (
           <li key={upload.id} className="upload">
-            <span className="upload-name">{upload.name}</span>
+            <span className="ellipsis">{upload.name}</span>
             <span className="muted figures">{bytes(upload.size)}</span>
             <Progress upload={upload} />
           </li>
@@ -71,20 +72,12 @@ function Progress({ upload: { name, state } }: { upload: Upload }) {
     case 'done':
       return (
         <span className="row">
-          <span className="tag free">
-            <Icon name="check" />
-            {t('images.uploaded')}
-          </span>
+          <Tag icon="check" look="free" label={t('images.uploaded')} />
           {state.similar > 0 && <Resembling hash={state.hash} others={state.similar} />}
         </span>
       )
     case 'failed':
-      return (
-        <span className="tag danger">
-          <Icon name="alert" />
-          {state.message}
-        </span>
-      )
+      return <Tag icon="alert" look="danger" label={state.message} />
   }
 }
 

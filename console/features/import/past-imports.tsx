@@ -1,9 +1,9 @@
 import { useAccounts } from '../../api/scope.ts'
 import { browserStorage } from '../../base/browser-storage.ts'
 import { serverNow, SERVICE_URL } from '../../base/server.ts'
-import { Icon } from '../../design/icon.tsx'
 import { WideTable } from '../../design/wide-table.tsx'
 import { count, moment, t, tn } from '../../i18n/index.ts'
+import { Tag } from '../../design/tag.tsx'
 
 /** An import that ended or was stopped. */
 export interface PastImport {
@@ -57,33 +57,27 @@ export function PastImportsList() {
   return (
     <section className="stack past-imports">
       <h2 id="past-imports">{t('import.past')}</h2>
-      <WideTable labelledBy="past-imports">
-        <thead>
-          <tr>
-            <th scope="col">{t('import.file')}</th>
-            <th scope="col">{t('import.when')}</th>
-            <th scope="col">{t('import.howMany')}</th>
-            <th scope="col">{t('import.ended')}</th>
+      <WideTable
+        labelledBy="past-imports"
+        heads={[t('import.file'), t('import.when'), t('import.howMany'), t('import.ended')]}
+      >
+        {all.map(({ name, at, rows, stored, refused, isComplete }) => (
+          <tr key={`${at} ${name}`}>
+            <th scope="row">{name}</th>
+            <td>{moment(at)}</td>
+            <td className="figures">
+              {t('import.stored', { n: count(stored), all: count(rows) })}
+              {refused > 0 && ` · ${tn('import.refusedRows', refused)}`}
+            </td>
+            <td>
+              <Tag
+                icon={isComplete ? 'check' : 'alert'}
+                look={isComplete ? 'free' : 'danger'}
+                label={t(isComplete ? 'import.whole' : 'import.inPart')}
+              />
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {all.map(({ name, at, rows, stored, refused, isComplete }) => (
-            <tr key={`${at} ${name}`}>
-              <th scope="row">{name}</th>
-              <td>{moment(at)}</td>
-              <td className="figures">
-                {t('import.stored', { n: count(stored), all: count(rows) })}
-                {refused > 0 && ` · ${tn('import.refusedRows', refused)}`}
-              </td>
-              <td>
-                <span className={isComplete ? 'tag free' : 'tag danger'}>
-                  <Icon name={isComplete ? 'check' : 'alert'} />
-                  {t(isComplete ? 'import.whole' : 'import.inPart')}
-                </span>
-              </td>
-            </tr>
-          ))}
-        </tbody>
+        ))}
       </WideTable>
     </section>
   )

@@ -185,7 +185,7 @@ function BadLines({ lines, count }: { lines: readonly BadLine[]; count: number }
   return (
     <section className="stack" aria-label={t('import.refused')}>
       <h2>{t('import.refused')}</h2>
-      <ul className="bad-lines">
+      <ul className="bad-lines stack tight">
         {shown.map(({ line, text, reason }) => (
           <li key={line}>
             <span className="muted figures">{t('import.line', { n: line })}</span>{' '}

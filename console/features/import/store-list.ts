@@ -194,7 +194,7 @@ async function sendAll(
 }
 
 async function send({ name, rows }: Order, { key, signal }: Session): Promise<void> {
-  const options = { signal, ...(key === undefined ? {} : { key }) }
+  const options = { signal, key }
   if (name === 'update') {
     const data = rows.map(({ domain, status }) => ({ domain, status }))
     await callApi('POST /api/v1/domainwatch/update', { body: { data }, ...options })

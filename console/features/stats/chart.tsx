@@ -6,7 +6,10 @@ import './stats.css'
 /** A chart with its title and an equivalent table. */
 export function Chart(props: { title: TextKey; isWide?: boolean; table?: ReactNode; children: ReactNode }) {
   return (
-    <section className={props.isWide === true ? 'chart wide' : 'chart'} aria-label={t(props.title)}>
+    <section
+      className={props.isWide === true ? 'chart stack wide' : 'chart stack'}
+      aria-label={t(props.title)}
+    >
       <h2>{t(props.title)}</h2>
       {props.children}
       {props.table !== undefined && (

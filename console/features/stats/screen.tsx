@@ -108,10 +108,10 @@ function Agents({ stats: { agents }, filters }: { stats: Stats; filters: Filters
   const shown = agents.agent.slice(0, 10)
   const others = agents.others + agents.count.slice(10).reduce((sum, n) => sum + n, 0)
   return (
-    <ul className="agent-bars">
+    <ul className="agent-bars stack tight">
       {shown.map((agent, i) => (
         <li key={agent}>
-          <Link to="dominios" query={queryOf(withAgent(filters, agent))} className="agent-name">
+          <Link to="dominios" query={queryOf(withAgent(filters, agent))} className="agent-name ellipsis">
             {agent}
           </Link>
           <span className="bar-track">

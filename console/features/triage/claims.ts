@@ -57,7 +57,7 @@ async function claimNow(filters: Filters, limit: number, signal: AbortSignal): P
   const key = keyFor('domainwatch')
   const { data } = await callApi('POST /api/v1/domainwatch/queue', {
     query,
-    ...(key === undefined ? {} : { key }),
+    key,
   })
   if (signal.aborted) {
     const names = (data.data[0] ?? []).map(({ name }) => name)

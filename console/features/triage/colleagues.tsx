@@ -32,7 +32,7 @@ export function Colleagues({ filters }: { filters: Filters }) {
   }
   if (counts.size === 0) return null
   return (
-    <ul className="colleagues" aria-label={t('triage.colleagues')}>
+    <ul className="colleagues row" aria-label={t('triage.colleagues')}>
       {[...counts].map(([account, n]) => (
         <li key={account} className="tag">
           <Icon name="person" />

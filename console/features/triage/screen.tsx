@@ -64,7 +64,7 @@ export default function TriageScreen() {
   return (
     <div ref={main} className="triage" tabIndex={-1}>
       <h1 className="visually-hidden">{t('nav.triage')}</h1>
-      <div className="triage-head">
+      <div className="row">
         <Link to="dominios" query={queryOf(filters)} className="triage-view">
           <span className="mono">{words}</span>
         </Link>
@@ -136,7 +136,7 @@ const CIRCLE = 2 * Math.PI * 20
 function ProgressRing({ done, left }: { done: number; left: number | undefined }) {
   const part = left === undefined || done + left === 0 ? 0 : done / (done + left)
   return (
-    <div className="triage-arc">
+    <div className="triage-arc row">
       <svg viewBox="0 0 48 48" aria-hidden="true">
         <circle cx="24" cy="24" r="20" />
         <circle cx="24" cy="24" r="20" className="done" strokeDasharray={`${CIRCLE * part} ${CIRCLE}`} />

@@ -41,7 +41,7 @@ function ViewLink({ view, isHere }: { view: SavedView; isHere: boolean }) {
   return (
     <Link to="dominios" query={new URLSearchParams(view.query)} className="side-link" current={isHere}>
       <Icon name="layers" />
-      <span className="view-name">{view.name}</span>
+      <span className="ellipsis">{view.name}</span>
       <span className="grow" />
       {!isHere && fresh !== undefined && fresh > 0 && (
         <span className="view-new figures">

@@ -3,7 +3,7 @@ import { callApi } from '../../api/client.ts'
 import { keyFor } from '../../api/session.ts'
 import { Button } from '../../design/button.tsx'
 import { CopyButton } from '../../design/copy-button.tsx'
-import { Dialog, FormDialog } from '../../design/dialog.tsx'
+import { Dialog, FormDialog, ConfirmDialog } from '../../design/dialog.tsx'
 import type { Watch } from './watch.ts'
 import { showOnce } from '../work/one-time-results.tsx'
 import { runOperation } from '../work/operations.ts'
@@ -26,7 +26,7 @@ export function RemoveWatch({ watch, onClose }: { watch: Watch; onClose: () => v
       async run() {
         await callApi('DELETE /api/v1/domainwatch/watches', {
           query: { id },
-          ...(key === undefined ? {} : { key }),
+          key,
         })
         refresh()
         return { text: t('watch.removed', { name }) }
@@ -35,13 +35,13 @@ export function RemoveWatch({ watch, onClose }: { watch: Watch; onClose: () => v
     onClose()
   }
   return (
-    <Dialog title={t('watch.removeTitle', { name: watch.name })} onClose={onClose}>
-      <p>{t('watch.removeText')}</p>
-      <div className="row end">
-        <Button label={t('app.cancel')} onClick={onClose} />
-        <Button look="danger" label={t('watch.remove')} onClick={remove} />
-      </div>
-    </Dialog>
+    <ConfirmDialog
+      title={t('watch.removeTitle', { name: watch.name })}
+      text={t('watch.removeText')}
+      action={t('watch.remove')}
+      onConfirm={remove}
+      onClose={onClose}
+    />
   )
 }
 

@@ -1,4 +1,4 @@
-import { useId } from 'react'
+import { useId, type ComponentProps } from 'react'
 import {
   MAX_ADDRESS_CHARACTERS,
   MAX_TO_CHARACTERS,
@@ -9,6 +9,8 @@ import { CHANNELS } from '../../base/server.ts'
 import { unsentForms } from '../work/unsent-forms.ts'
 import { FormDialog } from '../../design/dialog.tsx'
 import { t, type Language } from '../../i18n/index.ts'
+import { Check, SelectField, TextField } from '../../design/field.tsx'
+import { LANGUAGES, languageName } from '../../i18n/preferred.ts'
 
 /** The webhook has a separate field. */
 const FOR_PEOPLE = CHANNELS.filter((name) => name !== 'webhook')
@@ -75,24 +77,30 @@ export function WatchForm({ subject, title, action, initial, isOwner, onSend, on
         label={t('watch.filters')}
         hint={t('watch.filtersHint')}
         value={fields.words}
-        onChange={(words) => set({ words })}
+        onText={(words) => set({ words })}
         isMono
       />
       <Field
         label={t('watch.similar')}
         hint={t('watch.similarHint')}
         value={fields.similar}
-        onChange={(similar) => set({ similar })}
+        onText={(similar) => set({ similar })}
         isMono
       />
-      <Field label={t('watch.name')} value={fields.name} onChange={(name) => set({ name })} isRequired />
+      <Field
+        label={t('watch.name')}
+        value={fields.name}
+        required
+        maxLength={MAX_WATCH_NAME_CHARACTERS}
+        onText={(name) => set({ name })}
+      />
       {isOwner && (
         <>
           <Field
             label={t('watch.url')}
             hint={t('watch.urlHint')}
             value={fields.url}
-            onChange={(url) => set({ url })}
+            onText={(url) => set({ url })}
             isMono
           />
           {(FOR_PEOPLE.length > 0 || initial.to !== '') && <Destinations fields={fields} onChange={set} />}
@@ -103,22 +111,13 @@ export function WatchForm({ subject, title, action, initial, isOwner, onSend, on
           />
         </>
       )}
-      <label className="field">
-        <span>{t('watch.wants')}</span>
-        <select
-          className="input"
-          value={fields.changes}
-          onChange={(event) =>
-            set({ changes: WATCH_CHOICES.find((one) => one === event.target.value) ?? 'new' })
-          }
-        >
-          {WATCH_CHOICES.map((one) => (
-            <option key={one} value={one}>
-              {t(`watch.of.${one}`)}
-            </option>
-          ))}
-        </select>
-      </label>
+      <SelectField
+        label={t('watch.wants')}
+        value={fields.changes}
+        options={WATCH_CHOICES}
+        textOf={(one) => t(`watch.of.${one}`)}
+        onChoose={(changes) => set({ changes })}
+      />
       <Check
         label={t('watch.wantsDns')}
         value={fields.isRechecked}
@@ -160,70 +159,30 @@ function Destinations(props: { fields: WatchFields; onChange: (change: Partial<W
         </small>
       </div>
       <div className="row">
-        <label className="field grow">
-          <span>{t('watch.digest')}</span>
-          <input
-            type="time"
-            className="input"
-            value={fields.digest}
-            onChange={(event) => onChange({ digest: event.target.value })}
-          />
-        </label>
-        <label className="field grow">
-          <span>{t('watch.language')}</span>
-          <select
-            className="input"
-            value={fields.language}
-            onChange={(event) => onChange({ language: event.target.value === 'en' ? 'en' : 'es' })}
-          >
-            <option value="es">Español</option>
-            <option value="en">English</option>
-          </select>
-        </label>
+        <TextField
+          label={t('watch.digest')}
+          className="grow"
+          type="time"
+          value={fields.digest}
+          onText={(digest) => onChange({ digest })}
+        />
+        <SelectField
+          label={t('watch.language')}
+          className="grow"
+          value={fields.language}
+          options={LANGUAGES}
+          textOf={languageName}
+          onChoose={(language) => onChange({ language })}
+        />
       </div>
       <small className="muted">{t('watch.digestHint')}</small>
     </>
   )
 }
 
-function Check(props: { label: string; value: boolean; onChange: (value: boolean) => void }) {
-  return (
-    <label className="check">
-      <input
-        type="checkbox"
-        checked={props.value}
-        onChange={(event) => props.onChange(event.target.checked)}
-      />
-      {props.label}
-    </label>
-  )
-}
-
-function Field(props: {
-  label: string
-  hint?: string
-  value: string
-  isMono?: boolean
-  isRequired?: boolean
-  onChange: (value: string) => void
-}) {
-  return (
-    <label className="field">
-      <span>{props.label}</span>
-      <input
-        className={props.isMono === true ? 'input mono' : 'input'}
-        required={props.isRequired ?? false}
-        maxLength={props.isRequired === true ? MAX_WATCH_NAME_CHARACTERS : MAX_ADDRESS_CHARACTERS}
-        autoComplete="off"
-        autoCapitalize="none"
-        spellCheck={false}
-        value={props.value}
-        onChange={(event) => props.onChange(event.target.value)}
-      />
-      {props.hint !== undefined && <small className="muted">{props.hint}</small>}
-    </label>
-  )
-}
+const Field = (props: ComponentProps<typeof TextField>) => (
+  <TextField maxLength={MAX_ADDRESS_CHARACTERS} autoCapitalize="none" spellCheck={false} {...props} />
+)
 
 /** Destinations as the API takes them: separated by commas. */
 export function destinationsIn({ to }: WatchFields): string {

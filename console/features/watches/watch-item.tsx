@@ -15,6 +15,7 @@ import { formatWords, queryOf } from '../filters/filters.ts'
 import { DomainName } from '../domains/domain-name.tsx'
 import { language, moment, t } from '../../i18n/index.ts'
 import { type Watch, deliveryErrorText } from './watch.ts'
+import { Tag } from '../../design/tag.tsx'
 
 export interface WatchActions {
   readonly onEdit: () => void
@@ -30,20 +31,15 @@ export function WatchItem({ watch, ...actions }: { watch: Watch } & WatchActions
   const words = formatWords(watch.filters, spoken)
   const { similar } = watch.filters
   return (
-    <li className="watch" aria-label={watch.name}>
+    <li className="watch stack" aria-label={watch.name}>
       <div className="row">
         <h2>{watch.name}</h2>
-        {watch.paused === 1 && (
-          <span className="tag review">
-            <Icon name="clock" />
-            {t('watch.isPaused')}
-          </span>
-        )}
+        {watch.paused === 1 && <Tag icon="clock" look="review" label={t('watch.isPaused')} />}
         {watch.shared === 1 && (
-          <span className="tag">
-            <Icon name="person" />
-            {isOwner ? t('watch.isShared') : t('watch.sharedBy', { account: watch.owner })}
-          </span>
+          <Tag
+            icon="person"
+            label={isOwner ? t('watch.isShared') : t('watch.sharedBy', { account: watch.owner })}
+          />
         )}
         <Actions watch={watch} isOwner={isOwner} {...actions} />
       </div>
@@ -82,10 +78,7 @@ export function WatchItem({ watch, ...actions }: { watch: Watch } & WatchActions
                 ({ to, confirmed }) =>
                   confirmed === 0 && (
                     <p key={to}>
-                      <span className="tag review">
-                        <Icon name="clock" />
-                        {t('watch.unconfirmed')}
-                      </span>{' '}
+                      <Tag icon="clock" look="review" label={t('watch.unconfirmed')} />{' '}
                       {t('watch.unconfirmedText', { address: to.replace('mailto:', '') })}
                     </p>
                   ),
@@ -199,7 +192,7 @@ function usePause({ id, name, paused }: Watch): () => void {
           () =>
             callApi('POST /api/v1/domainwatch/watches/update', {
               query,
-              ...(key === undefined ? {} : { key }),
+              key,
             }),
           () => tell(t('operation.held', { text: pending })),
         )

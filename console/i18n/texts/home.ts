@@ -34,20 +34,14 @@ export const home = {
   'feeds.lastChange': ['Último cambio', 'Last change'],
   'feeds.records': ['Registros', 'Records'],
   'feeds.every': ['cada {every}, de {host}', 'every {every}, from {host}'],
-  'feeds.counts': [
-    'leídos: {read}, cambiados: {changed}, rechazados: {refused}',
-    '{read} read, {changed} changed, {refused} refused',
-  ],
+  'feeds.counts': ['leídos: {read}, cambiados: {changed}, rechazados: {refused}', '{read} read, {changed} changed, {refused} refused'],
   'feeds.never': ['Nunca', 'Never'],
   'feeds.waiting': ['Sin descargar todavía', 'Not downloaded yet'],
   'feeds.ok': ['Al día', 'Up to date'],
   'feeds.failed': ['Con fallas', 'Failing'],
   'feeds.stale': ['Atrasada', 'Stale'],
   'home.first': ['Primeros pasos', 'First steps'],
-  'home.firstDomains': [
-    'Importe la lista de inscripciones del registro',
-    "Import the registry's list of registrations",
-  ],
+  'home.firstDomains': ['Importe la lista de inscripciones del registro', "Import the registry's list of registrations"],
   'home.firstImages': ['Suba la primera imagen', 'Upload the first image'],
 } as const satisfies Texts
 

@@ -7,10 +7,7 @@ export const images = {
   'images.upload': ['Subir', 'Upload'],
   'images.drop': ['Suelte las imágenes para subirlas', 'Drop the images to upload them'],
   'images.empty': ['Todavía no hay imágenes', 'No images yet'],
-  'images.emptyText': [
-    'Suelte archivos aquí, péguelos o elíjalos.',
-    'Drop files here, paste them or choose them.',
-  ],
+  'images.emptyText': ['Suelte archivos aquí, péguelos o elíjalos.', 'Drop files here, paste them or choose them.'],
   'images.noMatch': ['Ninguna imagen tiene ese nombre', 'No image has that name'],
   'images.count.one': ['{n} imagen', '{n} image'],
   'images.count.other': ['{n} imágenes', '{n} images'],
@@ -66,10 +63,7 @@ export const images = {
   'images.delete': ['Borrar', 'Delete'],
   'images.deleteTitle.one': ['¿Borrar {n} imagen?', 'Delete {n} image?'],
   'images.deleteTitle.other': ['¿Borrar {n} imágenes?', 'Delete {n} images?'],
-  'images.deleteText': [
-    'Los enlaces dejan de funcionar de inmediato. No se puede deshacer.',
-    'The links stop working immediately. This cannot be undone.',
-  ],
+  'images.deleteText': ['Los enlaces dejan de funcionar de inmediato. No se puede deshacer.', 'The links stop working immediately. This cannot be undone.'],
   'images.deleted.one': ['{n} imagen borrada', '{n} image deleted'],
   'images.deleted.other': ['{n} imágenes borradas', '{n} images deleted'],
   'images.wereDeleted.one': ['{n} imagen ya estaba borrada', '{n} image was deleted already'],

@@ -9,39 +9,18 @@ export const importing = {
   ],
   'import.pick': ['Elegir un archivo', 'Choose a file'],
   'import.reading': ['Leyendo el archivo… {n} %', 'Reading the file… {n}%'],
-  'import.oneAtATime': [
-    'Hay una importación en curso. Deténgala o espere a que termine.',
-    'An import is in progress. Stop it or wait until it finishes.',
-  ],
+  'import.oneAtATime': ['Hay una importación en curso. Deténgala o espere a que termine.', 'An import is in progress. Stop it or wait until it finishes.'],
   'import.oneFile': ['Elija un archivo a la vez.', 'Choose one file at a time.'],
   'import.unreadableFile': ['{name}: {reason}', '{name}: {reason}'],
-  'import.tooLarge': [
-    'el archivo es demasiado grande para la página: use catalejo import.',
-    'the file is too large for the page: use catalejo import.',
-  ],
+  'import.tooLarge': ['el archivo es demasiado grande para la página: use catalejo import.', 'the file is too large for the page: use catalejo import.'],
   'import.empty': ['el archivo está vacío.', 'the file is empty.'],
-  'import.headOnly': [
-    'el archivo solo tiene el encabezado, ningún dominio.',
-    'the file has a header but no domains.',
-  ],
+  'import.headOnly': ['el archivo solo tiene el encabezado, ningún dominio.', 'the file has a header but no domains.'],
   'import.binary': ['no es un archivo de texto.', 'this is not a text file.'],
-  'import.spreadsheet': [
-    'es una planilla de cálculo. Guárdela como CSV y elija ese archivo.',
-    'this is a spreadsheet. Save it as CSV and pick that file.',
-  ],
-  'import.json': [
-    'es JSON. Para importarlo use catalejo import, o exporte en CSV.',
-    'this is JSON. Import it with catalejo import, or export as CSV.',
-  ],
+  'import.spreadsheet': ['es una planilla de cálculo. Guárdela como CSV y elija ese archivo.', 'this is a spreadsheet. Save it as CSV and pick that file.'],
+  'import.json': ['es JSON. Para importarlo use catalejo import, o exporte en CSV.', 'this is JSON. Import it with catalejo import, or export as CSV.'],
   'import.page': ['es una página web, no una lista.', 'this is a web page, not a list.'],
-  'import.brokenGzip': [
-    'el archivo comprimido está dañado o incompleto.',
-    'the compressed file is damaged or incomplete.',
-  ],
-  'import.noDates': [
-    'no hay una columna de nombres y otra de fechas de inscripción.',
-    'there is no column of names with a column of registration dates.',
-  ],
+  'import.brokenGzip': ['el archivo comprimido está dañado o incompleto.', 'the compressed file is damaged or incomplete.'],
+  'import.noDates': ['no hay una columna de nombres y otra de fechas de inscripción.', 'there is no column of names with a column of registration dates.'],
   'import.registrations': ['Inscripciones', 'Registrations'],
   'import.deletions': ['Eliminados', 'Deletions'],
   'import.separatedBy': ['Columnas separadas por {separator}', 'Columns separated by {separator}'],
@@ -83,19 +62,10 @@ export const importing = {
     'The service does not respond. The import continues when it is back.',
   ],
   'import.broken': ['Se detuvo: {reason}.', 'It stopped: {reason}.'],
-  'import.canGoOn': [
-    'Lo guardado se conserva; puede continuar desde ahí.',
-    'What was saved is kept; you can continue from there.',
-  ],
-  'import.leftOffKept': [
-    'La importación de {name} quedó incompleta: {n} de {all}.',
-    'The import of {name} stopped at {n} of {all}.',
-  ],
+  'import.canGoOn': ['Lo guardado se conserva; puede continuar desde ahí.', 'What was saved is kept; you can continue from there.'],
+  'import.leftOffKept': ['La importación de {name} quedó incompleta: {n} de {all}.', 'The import of {name} stopped at {n} of {all}.'],
   'import.discard': ['Descartar', 'Discard'],
-  'import.elsewhere': [
-    'La importación de {name} sigue en otra pestaña: {n} de {all}.',
-    'The import of {name} is running in another tab: {n} of {all}.',
-  ],
+  'import.elsewhere': ['La importación de {name} sigue en otra pestaña: {n} de {all}.', 'The import of {name} is running in another tab: {n} of {all}.'],
   'import.leftOff': [
     'La importación de {name} quedó incompleta: {n} de {all}. Elija el mismo archivo para continuar.',
     'The import of {name} stopped at {n} of {all}. Choose the same file to continue.',
@@ -114,16 +84,10 @@ export const importing = {
   'import.preview': ['Cambios', 'Changes'],
   'import.refused': ['Líneas que no se guardarán', 'Lines that will not be saved'],
   'import.line': ['Línea {n}', 'Line {n}'],
-  'import.reason.columns': [
-    'No tiene las mismas columnas que las demás',
-    'It does not have the same columns as the others',
-  ],
+  'import.reason.columns': ['No tiene las mismas columnas que las demás', 'It does not have the same columns as the others'],
   'import.reason.noName': ['Falta el nombre', 'The name is missing'],
   'import.reason.suffix': ['No es un nombre bajo .cl', 'Not a name under .cl'],
-  'import.reason.letters': [
-    'Tiene caracteres no permitidos en un dominio .cl',
-    'It has characters not allowed in a .cl domain',
-  ],
+  'import.reason.letters': ['Tiene caracteres no permitidos en un dominio .cl', 'It has characters not allowed in a .cl domain'],
   'import.reason.hyphen': [
     'El guion no puede ir al principio, al final, ni en la 3.ª y la 4.ª posición a la vez',
     'A hyphen cannot be first, last, or in both the 3rd and 4th position',

@@ -3,21 +3,12 @@ import type { Texts } from '../dictionary.ts'
 /** The query box: completions and errors. */
 export const query = {
   'query.complete': ['Completar', 'Complete'],
-  'query.offers.one': [
-    '{n} sugerencia; flecha abajo para elegirla',
-    '{n} suggestion; arrow down to choose it',
-  ],
-  'query.offers.other': [
-    '{n} sugerencias; flecha abajo para elegir',
-    '{n} suggestions; arrow down to choose',
-  ],
+  'query.offers.one': ['{n} sugerencia; flecha abajo para elegirla', '{n} suggestion; arrow down to choose it'],
+  'query.offers.other': ['{n} sugerencias; flecha abajo para elegir', '{n} suggestions; arrow down to choose'],
   'query.today': ['hoy', 'today'],
   'query.yesterday': ['ayer', 'yesterday'],
   'query.daysAgo': ['hace {n} días', '{n} days ago'],
-  'query.unknown': [
-    '«{word}» no es un filtro: no hay ninguno que se llame «{name}».',
-    '“{word}” is not a filter: there is none called “{name}”.',
-  ],
+  'query.unknown': ['«{word}» no es un filtro: no hay ninguno que se llame «{name}».', '“{word}” is not a filter: there is none called “{name}”.'],
   'query.noValue': ['A «{word}» le falta un valor.', '“{word}” lacks a value.'],
   'query.oneOf': ['debe ser {values}', 'it must be {values}'],
   'columns.title': ['Columnas', 'Columns'],
@@ -43,23 +34,11 @@ export const query = {
   'facets.deleted.one': ['{n} eliminado', '{n} deleted'],
   'facets.deleted.other': ['{n} eliminados', '{n} deleted'],
   'filter.fault': ['«{word}» no es válido: {takes}.', '“{word}” is not valid: {takes}.'],
-  'filter.takesNumber': [
-    'debe ser un número entre {least} y {most}',
-    'it must be a number from {least} to {most}',
-  ],
-  'filter.takesChoice': [
-    'debe ser uno de los valores que ofrece la lista de filtros',
-    'it must be one of the values that the filter form offers',
-  ],
+  'filter.takesNumber': ['debe ser un número entre {least} y {most}', 'it must be a number from {least} to {most}'],
+  'filter.takesChoice': ['debe ser uno de los valores que ofrece la lista de filtros', 'it must be one of the values that the filter form offers'],
   'filter.takesText': ['puede tener {most} caracteres como máximo', 'it can have {most} characters at most'],
-  'filter.takesDay': [
-    'debe ser un día que exista, como 2025-12-31',
-    'it must be an existing day, such as 2025-12-31',
-  ],
-  'filter.agentNeedsText': [
-    '«en:agente» necesita además el texto que se busca.',
-    '“in:agent” also needs the text to look for.',
-  ],
+  'filter.takesDay': ['debe ser un día que exista, como 2025-12-31', 'it must be an existing day, such as 2025-12-31'],
+  'filter.agentNeedsText': ['«en:agente» necesita además el texto que se busca.', '“in:agent” also needs the text to look for.'],
   'filter.faultTitle': ['Un filtro no es válido', 'A filter is not valid'],
   'views.triage': ['Triar esta vista', 'Triage this view'],
   'views.title': ['Vistas guardadas', 'Saved views'],
@@ -68,15 +47,9 @@ export const query = {
   'views.removed': ['Vista quitada', 'View removed'],
   'views.name': ['Nombre', 'Name'],
   'views.keep': ['Guardar vista', 'Save view'],
-  'views.where': [
-    'Se guarda en este navegador, para su cuenta.',
-    'It is stored in this browser, for your account.',
-  ],
+  'views.where': ['Se guarda en este navegador, para su cuenta.', 'It is stored in this browser, for your account.'],
   'views.saved': ['Vista guardada: {name}', 'View saved: {name}'],
-  'views.full': [
-    'Se pueden guardar {n} vistas. Quite una antes.',
-    'You can save {n} views. Remove one first.',
-  ],
+  'views.full': ['Se pueden guardar {n} vistas. Quite una antes.', 'You can save {n} views. Remove one first.'],
   'views.new.one': ['{n} cambio desde su última visita', '{n} change since your last visit'],
   'views.new.other': ['{n} cambios desde su última visita', '{n} changes since your last visit'],
 } as const satisfies Texts

@@ -3,22 +3,13 @@ import { addTexts, type Texts } from '../dictionary.ts'
 /** The form that a key is pasted into. */
 export const signIn = {
   'sign.title': ['Entrar a Catalejo', 'Sign in to Catalejo'],
-  'sign.text': [
-    'Pegue su clave de API. La consola detecta para qué servicio es.',
-    'Paste your API key. The console detects which service it is for.',
-  ],
+  'sign.text': ['Pegue su clave de API. La consola detecta para qué servicio es.', 'Paste your API key. The console detects which service it is for.'],
   'sign.key': ['Clave de API', 'API key'],
   'sign.remember': ['Recordarme en este equipo', 'Remember me on this computer'],
-  'sign.rememberHint': [
-    'Si no, la clave se olvida al cerrar la pestaña.',
-    'Otherwise the key is forgotten when the tab closes.',
-  ],
+  'sign.rememberHint': ['Si no, la clave se olvida al cerrar la pestaña.', 'Otherwise the key is forgotten when the tab closes.'],
   'sign.enter': ['Entrar', 'Sign in'],
   'sign.checking': ['Comprobando…', 'Checking…'],
-  'sign.revoked': [
-    'La clave de {service} ya no es válida. Pegue una nueva.',
-    'The key for {service} is no longer valid. Paste a new one.',
-  ],
+  'sign.revoked': ['La clave de {service} ya no es válida. Pegue una nueva.', 'The key for {service} is no longer valid. Paste a new one.'],
   'sign.opened': ['Clave de {service} agregada', 'Key for {service} added'],
   'sign.notKept': [
     'El navegador no deja guardarla: habrá que pegarla otra vez al recargar la página.',

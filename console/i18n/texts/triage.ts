@@ -19,14 +19,8 @@ export const triage = {
     'Su turno con este nombre venció: otra persona puede decidir sobre él.',
     'Your turn with this name ran out: someone else may decide on it.',
   ],
-  'triage.taken': [
-    'Otra persona decidió sobre este nombre, o lo tiene ahora.',
-    'Someone else decided on this name, or holds it now.',
-  ],
-  'triage.held': [
-    '{account} tiene ahora este nombre, hasta las {until}.',
-    '{account} holds this name now, until {until}.',
-  ],
+  'triage.taken': ['Otra persona decidió sobre este nombre, o lo tiene ahora.', 'Someone else decided on this name, or holds it now.'],
+  'triage.held': ['{account} tiene ahora este nombre, hasta las {until}.', '{account} holds this name now, until {until}.'],
   'triage.decided': ['{account} ya decidió sobre este nombre.', '{account} has decided on this name.'],
   'triage.nextName': ['Siguiente', 'Next'],
 } as const satisfies Texts

@@ -1,11 +1,4 @@
-import {
-  DELIVERIES_DAYS,
-  MAX_KEPT_BODIES,
-  MAX_REPLAYS,
-  MAX_SHARED_WATCHES,
-  MAX_WATCHES,
-  SECRETS_OVERLAP_HOURS,
-} from '../../base/constants.ts'
+import { DELIVERIES_DAYS, MAX_KEPT_BODIES, MAX_REPLAYS, MAX_SHARED_WATCHES, MAX_WATCHES, SECRETS_OVERLAP_HOURS } from '../../base/constants.ts'
 import { addTexts, type Texts } from '../dictionary.ts'
 
 /** Watches: saved filters with notifications. */
@@ -26,36 +19,18 @@ export const watches = {
   'watch.of.new': ['de las coincidencias nuevas', 'of new matches'],
   'watch.of.all': ['de todos los cambios de las coincidencias', 'of every change to matches'],
   'watch.of.dns': ['solo de los cambios de su DNS', 'only of changes to their DNS'],
-  'watch.of.new,dns': [
-    'de las coincidencias nuevas y de los cambios de su DNS',
-    'of new matches and of changes to their DNS',
-  ],
-  'watch.of.all,dns': [
-    'de todos los cambios de las coincidencias y de su DNS',
-    'of every change to matches and to their DNS',
-  ],
+  'watch.of.new,dns': ['de las coincidencias nuevas y de los cambios de su DNS', 'of new matches and of changes to their DNS'],
+  'watch.of.all,dns': ['de todos los cambios de las coincidencias y de su DNS', 'of every change to matches and to their DNS'],
   'watch.filters': ['Filtros', 'Filters'],
-  'watch.filtersHint': [
-    'Con la sintaxis de la búsqueda: casa largo:4 estado:libre',
-    'In the syntax of the search box: casa length:4 state:free',
-  ],
+  'watch.filtersHint': ['Con la sintaxis de la búsqueda: casa largo:4 estado:libre', 'In the syntax of the search box: casa length:4 state:free'],
   'watch.similar': ['Parecidos a este nombre', 'Lookalikes of this name'],
-  'watch.similarHint': [
-    'Opcional: avisa de nombres que se pueden confundir con él',
-    'Optional: notifies you of names that can be mistaken for it',
-  ],
+  'watch.similarHint': ['Opcional: avisa de nombres que se pueden confundir con él', 'Optional: notifies you of names that can be mistaken for it'],
   'watch.name': ['Nombre de la alerta', 'Alert name'],
   'watch.url': ['Webhook', 'Webhook'],
-  'watch.urlHint': [
-    'Dirección que recibe las notificaciones, firmadas (Standard Webhooks)',
-    'Address that receives signed notifications (Standard Webhooks)',
-  ],
+  'watch.urlHint': ['Dirección que recibe las notificaciones, firmadas (Standard Webhooks)', 'Address that receives signed notifications (Standard Webhooks)'],
   'watch.wantsFeed': ['Crear también un canal Atom', 'Also create an Atom feed'],
   'watch.wants': ['Avisar', 'Notify'],
-  'watch.wantsDns': [
-    'Volver a consultar el DNS de sus nombres cada día',
-    'Look up the DNS of its names again every day',
-  ],
+  'watch.wantsDns': ['Volver a consultar el DNS de sus nombres cada día', 'Look up the DNS of its names again every day'],
   'watch.rechecked': ['consulta su DNS cada día', 'looks up their DNS every day'],
   'watch.make': ['Crear', 'Create'],
   'watch.webhook': ['Webhook', 'Webhook'],
@@ -69,10 +44,7 @@ export const watches = {
   ],
   'watch.again': ['Próximo intento: {date}', 'Next attempt: {date}'],
   'watch.test': ['Probar', 'Test'],
-  'watch.arrived': [
-    'Prueba correcta: el receptor respondió {code}',
-    'Test succeeded: the receiver responded with {code}',
-  ],
+  'watch.arrived': ['Prueba correcta: el receptor respondió {code}', 'Test succeeded: the receiver responded with {code}'],
   'watch.failed': ['La prueba falló: {error}', 'Test failed: {error}'],
   'watch.remove': ['Eliminar', 'Delete'],
   'watch.removing': ['Eliminando «{name}»…', 'Deleting “{name}”…'],
@@ -90,46 +62,22 @@ export const watches = {
   'watch.kept': ['Ya lo guardé', 'I have saved it'],
   'fault.noWatch': ['La alerta ya no existe', 'The alert no longer exists'],
   'fault.noDelivery': ['La entrega ya no existe', 'The delivery no longer exists'],
-  'fault.noContent': [
-    'El contenido de la entrega ya no se conserva',
-    'The content of the delivery is no longer kept',
-  ],
-  'fault.noDestination': [
-    'La alerta ya no tiene el destino de esa entrega',
-    'The alert no longer has the destination of that delivery',
-  ],
-  'fault.manyReplays': [
-    `Ya hay ${MAX_REPLAYS} reenvíos en espera`,
-    `${MAX_REPLAYS} replays are waiting already`,
-  ],
-  'fault.manyShared': [
-    `El grupo ya tiene ${MAX_SHARED_WATCHES} alertas compartidas`,
-    `The group already has ${MAX_SHARED_WATCHES} shared alerts`,
-  ],
-  'fault.manyWatches': [
-    `Su cuenta ya tiene ${MAX_WATCHES} alertas`,
-    `Your account already has ${MAX_WATCHES} alerts`,
-  ],
+  'fault.noContent': ['El contenido de la entrega ya no se conserva', 'The content of the delivery is no longer kept'],
+  'fault.noDestination': ['La alerta ya no tiene el destino de esa entrega', 'The alert no longer has the destination of that delivery'],
+  'fault.manyReplays': [`Ya hay ${MAX_REPLAYS} reenvíos en espera`, `${MAX_REPLAYS} replays are waiting already`],
+  'fault.manyShared': [`El grupo ya tiene ${MAX_SHARED_WATCHES} alertas compartidas`, `The group already has ${MAX_SHARED_WATCHES} shared alerts`],
+  'fault.manyWatches': [`Su cuenta ya tiene ${MAX_WATCHES} alertas`, `Your account already has ${MAX_WATCHES} alerts`],
   'watch.to': ['Otros destinos, uno por línea', 'Other destinations, one per line'],
   'watch.toHint': ['Por ejemplo: {examples}', 'For example: {examples}'],
   'watch.digest': ['Resumen diario a las', 'Daily summary at'],
-  'watch.digestHint': [
-    'Sin hora, cada aviso se envía al instante.',
-    'Without a time, each notification is sent immediately.',
-  ],
+  'watch.digestHint': ['Sin hora, cada aviso se envía al instante.', 'Without a time, each notification is sent immediately.'],
   'watch.language': ['Idioma de los mensajes', 'Language of the messages'],
   'watch.sends': ['Envía a', 'Sends to'],
   'watch.unconfirmed': ['Por confirmar', 'Unconfirmed'],
-  'watch.unconfirmedText': [
-    'Falta que {address} abra el enlace que se le envió.',
-    'The reader of {address} has to open the link that was sent.',
-  ],
+  'watch.unconfirmedText': ['Falta que {address} abra el enlace que se le envió.', 'The reader of {address} has to open the link that was sent.'],
   'watch.when': ['Cuándo', 'When'],
   'watch.daily': ['un resumen diario a las {time}', 'a daily summary at {time}'],
-  'watch.arrivedAll': [
-    'Prueba correcta: llegó a todos los destinos',
-    'Test succeeded: it arrived everywhere',
-  ],
+  'watch.arrivedAll': ['Prueba correcta: llegó a todos los destinos', 'Test succeeded: it arrived everywhere'],
   'watch.wantsShared': [
     'Compartir con el grupo: todas las cuentas la ven, la pausan y cambian lo que busca',
     'Share with the group: all accounts see it, pause it and change what it matches',
@@ -163,16 +111,10 @@ export const watches = {
     `Webhooks are signed with a new secret. For ${SECRETS_OVERLAP_HOURS} hours they carry the signature of the previous one too, so that you can replace it in the receiver without losing any.`,
   ],
   'watch.isRotated': ['Secreto cambiado', 'Secret rotated'],
-  'watch.overlap': [
-    'El secreto anterior deja de firmar el {date}.',
-    'The previous secret stops signing on {date}.',
-  ],
+  'watch.overlap': ['El secreto anterior deja de firmar el {date}.', 'The previous secret stops signing on {date}.'],
   'watch.deliveries': ['Entregas', 'Deliveries'],
   'watch.deliveriesOf': ['Entregas de «{name}»', 'Deliveries of “{name}”'],
-  'watch.noDeliveries': [
-    `No ha enviado nada en los últimos ${DELIVERIES_DAYS} días.`,
-    `It has sent nothing in the last ${DELIVERIES_DAYS} days.`,
-  ],
+  'watch.noDeliveries': [`No ha enviado nada en los últimos ${DELIVERIES_DAYS} días.`, `It has sent nothing in the last ${DELIVERIES_DAYS} days.`],
   'watch.deliveriesNote': [
     `De los últimos ${DELIVERIES_DAYS} días. Un reenvío lleva el mismo identificador y el mismo contenido, que se conserva de las ${MAX_KEPT_BODIES} más nuevas.`,
     `Of the last ${DELIVERIES_DAYS} days. A replay has the same id and the same content, which is kept of the newest ${MAX_KEPT_BODIES}.`,
@@ -192,26 +134,14 @@ export const watches = {
   'watch.noContent': ['contenido no conservado', 'content not kept'],
   'watch.error.code': ['El receptor respondió {code}', 'The receiver responded with {code}'],
   'watch.error.timeout': ['El receptor no respondió a tiempo', 'The receiver did not respond in time'],
-  'watch.error.address': [
-    'La dirección del receptor no está permitida',
-    'The address of the receiver is not allowed',
-  ],
-  'watch.error.connection': [
-    'No se pudo conectar con el receptor ({code})',
-    'Could not connect to the receiver ({code})',
-  ],
+  'watch.error.address': ['La dirección del receptor no está permitida', 'The address of the receiver is not allowed'],
+  'watch.error.connection': ['No se pudo conectar con el receptor ({code})', 'Could not connect to the receiver ({code})'],
   'watch.error.unconfirmed': [
     'Falta abrir el enlace que se envió a la dirección para confirmarla',
     'The reader has to open the link that was sent to confirm the address',
   ],
-  'watch.error.fullAddress': [
-    'La dirección ya recibió {code} mensajes en un día',
-    'The address has received {code} messages in a day',
-  ],
-  'watch.error.fullAccount': [
-    'La cuenta ya envió {code} correos en un día',
-    'The account has sent {code} mails in a day',
-  ],
+  'watch.error.fullAddress': ['La dirección ya recibió {code} mensajes en un día', 'The address has received {code} messages in a day'],
+  'watch.error.fullAccount': ['La cuenta ya envió {code} correos en un día', 'The account has sent {code} mails in a day'],
 } as const satisfies Texts
 
 addTexts(watches)

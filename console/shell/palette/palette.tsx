@@ -56,7 +56,13 @@ export function Palette({ onClose }: { onClose: () => void }) {
   }
 
   return (
-    <dialog ref={box} className="box palette" aria-label={t('palette.title')} onClose={onClose} {...outside}>
+    <dialog
+      ref={box}
+      className="box palette floating"
+      aria-label={t('palette.title')}
+      onClose={onClose}
+      {...outside}
+    >
       <div className="palette-field">
         <Icon name="search" />
         <input

@@ -85,7 +85,7 @@ export default function Results({ text, control, onActive, onPick }: Props) {
                 onClick={() => onPick(entry.run)}
               >
                 <Icon name={entry.icon} />
-                <span className="grow palette-label">{entry.content ?? entry.label}</span>
+                <span className="grow ellipsis">{entry.content ?? entry.label}</span>
                 {entry.hint !== undefined &&
                   (entry.hint.length <= 2 ? (
                     <kbd aria-hidden="true">{entry.hint}</kbd>
@@ -98,12 +98,12 @@ export default function Results({ text, control, onActive, onPick }: Props) {
         ))}
       </div>
       {isAsking && (
-        <p className="palette-note muted" aria-hidden="true">
+        <p className="palette-note row muted" aria-hidden="true">
           <span className="spinner" /> {t('palette.asking')}
         </p>
       )}
-      {error !== null && <p className="palette-note fault-text">{errorMessage(error)}</p>}
-      {all.length === 0 && !isAsking && <p className="palette-note muted">{t('palette.nothing')}</p>}
+      {error !== null && <p className="palette-note row fault-text">{errorMessage(error)}</p>}
+      {all.length === 0 && !isAsking && <p className="palette-note row muted">{t('palette.nothing')}</p>}
     </>
   )
 }
