@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import sharp, { type Sharp } from 'sharp'
 import { createImageEngine } from '../src/imagestore/decoder/index.ts'
-import { UNCHANGED, type ResolvedTransformation } from '../src/lib/modifiers/index.ts'
+import { UNCHANGED, type ResolvedTransformation } from '../src/imagestore/modifiers/index.ts'
 import { FILES } from './lib/options.ts'
 import { photo } from './lib/photos.ts'
 

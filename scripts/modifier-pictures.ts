@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { createImageEngine, type DerivedImage } from '../src/imagestore/decoder/index.ts'
-import { defaultGrammar, FIELDS, modifiers, parseModifiers } from '../src/lib/modifiers/index.ts'
+import { defaultGrammar, FIELDS, modifiers, parseModifiers } from '../src/imagestore/modifiers/index.ts'
 
 const FOLDER = new URL('../docs/images/modifiers/', import.meta.url)
 const PAGE = new URL('../docs/modifiers.md', import.meta.url)

@@ -12,7 +12,6 @@ import { withDatabase } from './instance.ts'
 import { fail, usageFault } from './failure.ts'
 import type { Options } from './command.ts'
 import { parseLink, readLink } from '../imagestore/links/read-link.ts'
-import { findMisplaced } from '../lib/modifiers/index.ts'
 import { blobByHash } from '../imagestore/queries.ts'
 import { httpUrl } from '../lib/text.ts'
 
@@ -97,8 +96,6 @@ export async function signLink({ config, own, positionals }: Options): Promise<v
     const blob = await database.first(blobByHash(target.hash))
     if (blob === undefined) return fail(`there is no image ${target.hash}`)
     const parsed = parseLink(target, blob.format, config.imageSettings.grammar)
-    const misplaced = findMisplaced(target.others, config.imageSettings.grammar)
-    if (misplaced !== undefined) return fail(`«${misplaced}» is not in the modifier: write it after &m=`)
     if (parsed === undefined) return fail(`images cannot be made into .${target.extension}`)
     if (!parsed.ok) return fail(`«${parsed.fault.token}» in the modifier is not valid: ${parsed.fault.kind}`)
     if (parsed.expires !== undefined || parsed.signature !== undefined)

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { LRUCache } from 'lru-cache'
 import type { Clock } from '../lib/clock.ts'
-import type { ResolvedTransformation } from '../lib/modifiers/index.ts'
+import type { ResolvedTransformation } from './modifiers/index.ts'
 import { lruCacheOfBytes } from '../lib/lru-cache.ts'
 import type { Caller } from '../lib/client.ts'
 import { BlobDamaged, type BlobAddress, type BlobStore } from '../storage/blobs/blob-store.ts'

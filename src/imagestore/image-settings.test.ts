@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readImageSettings } from './image-settings.ts'
-import { canonical, parseModifiers } from '../lib/modifiers/index.ts'
+import { canonical, parseModifiers } from './modifiers/index.ts'
 
 const HASH = 'a'.repeat(32)
 

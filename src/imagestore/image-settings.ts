@@ -10,7 +10,7 @@ import {
   type Changes,
   type CompassPoint,
   type Grammar,
-} from '../lib/modifiers/index.ts'
+} from './modifiers/index.ts'
 import { asError } from '../lib/errors.ts'
 import { isObject } from '../lib/json.ts'
 

@@ -1,5 +1,5 @@
 import type { ImageFormat } from '../../lib/image-metadata/index.ts'
-import type { ResolvedTransformation } from '../../lib/modifiers/index.ts'
+import { copiesOutput, type ResolvedTransformation } from '../modifiers/index.ts'
 import { geometryOf } from './geometry.ts'
 import { outputFormat, staysAnimated } from './output-format.ts'
 import type { Source } from './source.ts'
@@ -65,7 +65,7 @@ export function deriveCost(source: Source, plan: ResolvedTransformation): Cost {
   const frames = isAnimated ? source.frames : 1
   const { canvas } = geometryOf(plan, source)
   const outputPixels = canvas.width * canvas.height
-  const isKept = plan.accepted !== null || plan.keepMetadata || plan.gray || format === 'png'
+  const isKept = plan.accepted !== null || copiesOutput(plan) || format === 'png'
   const decodeBytes = decodeCost({ ...source, frames }).bytes
   const pixels = outputPixels * frames
   const keptBytes = isKept ? pixels * FINISHED_BYTES_PER_PIXEL : 0

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { UNCHANGED } from '../../lib/modifiers/index.ts'
+import { UNCHANGED } from '../modifiers/index.ts'
 import { createImageEngine } from './index.ts'
 
 const quick = fileURLToPath(new URL('../../../test/fixtures/dhash/rgb.png', import.meta.url))

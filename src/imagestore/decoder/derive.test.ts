@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import sharp, { type OverlayOptions } from 'sharp'
-import { UNCHANGED, parseModifiers } from '../../lib/modifiers/index.ts'
-import { createImageEngine } from './index.ts'
+import { UNCHANGED, defaultGrammar, parseModifiers } from '../modifiers/index.ts'
+import { createImageEngine, type WatermarkFile } from './index.ts'
 
 const engine = createImageEngine({ workers: 2 })
 const folder = await mkdtemp(join(tmpdir(), 'catalejo-derive-'))
@@ -18,12 +18,19 @@ after(async () => {
 const fixture = (name: string): string =>
   fileURLToPath(new URL(`../../../test/fixtures/dhash/${name}`, import.meta.url))
 
-async function derive(path: string, modifiers: string) {
-  const parsed = parseModifiers(modifiers)
+const grammar = { ...defaultGrammar, watermarks: new Set(['logo']) }
+
+async function derive(path: string, modifiers: string, watermark?: WatermarkFile) {
+  const parsed = parseModifiers(modifiers, undefined, grammar)
   assert.ok(parsed.ok)
   const { format, ...plan } = parsed.transformation
   assert.ok(format !== 'auto')
-  const got = await engine.derive(path, { ...plan, format })
+  const got = await engine.derive(
+    path,
+    { ...plan, format },
+    undefined,
+    plan.watermark === null ? {} : { watermark },
+  )
   assert.ok(got.kind === 'image', `${path} ${modifiers}: ${JSON.stringify(got)}`)
   const metadata = await sharp(got.bytes).metadata()
   return { ...got, metadata }
@@ -73,6 +80,43 @@ test('transformations move the right corners', async () => {
   }
   for (const [modifiers, want] of Object.entries(cases)) {
     assert.equal(await corners((await derive(quarters, modifiers)).bytes), want, modifiers)
+  }
+})
+
+/** A red rectangle on blue, which `trim` leaves. */
+const framed = join(folder, 'framed.png')
+await sharp({ create: { width: 200, height: 150, channels: 3, background: '#00f' } })
+  .composite([tile('#f00', 50, 50)])
+  .png()
+  .toFile(framed)
+
+test('operations run in the documented order, whatever the order of the modifiers', async () => {
+  const cyan = join(folder, 'cyan.png')
+  await sharp({ create: { width: 20, height: 20, channels: 3, background: '#0ff' } })
+    .png()
+    .toFile(cyan)
+  const place = { at: 'nw', width: 10, margin: 0, opacity: 100 } as const
+  /** Size, corners, and the colours at some places. */
+  const cases: readonly (readonly [path: string, modifiers: string, size: string, corners: RegExp])[] = [
+    // Trimmed, then scaled.
+    [framed, 'w_50,trim', '50x25', /rrrr/],
+    // Turned, then mirrored, then scaled.
+    [quarters, 'w_50,flop,r_90', '50x100', /rbgw/],
+    // Mirrored, then cropped.
+    [quarters, 'c_crop,40x40,g_nw,flip', '40x40', /bbbb/],
+    // Scaled to one block, whose corners are alike.
+    [quarters, 'pixelate_50,s_50x50,c_scale', '50x50', /(.)\1{3}/],
+    // The border is neither gray nor blurred nor in blocks.
+    [quarters, 'pad_10,bg_f0f,gray,blur_20,pixelate_100', '220x120', /mmmm/],
+    // The border is rounded, too.
+    [quarters, 'rad_20,pad_20,bg_f0f', '240x140', /----/],
+    // The watermark covers a rounded corner and keeps its colour.
+    [quarters, 'wm_logo,gray,rad_20', '200x100', /c---/],
+  ]
+  for (const [path, modifiers, size, expected] of cases) {
+    const { bytes, metadata } = await derive(path, `${modifiers},f_png`, { path: cyan, place })
+    assert.equal(`${metadata.width}x${metadata.height}`, size, modifiers)
+    assert.match(await corners(bytes), expected, modifiers)
   }
 })
 

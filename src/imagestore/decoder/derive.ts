@@ -6,29 +6,22 @@ import {
   insertApp13,
   insertPngMetadata,
 } from '../../lib/image-metadata/index.ts'
-import type { OutputFormat, ResolvedTransformation } from '../../lib/modifiers/index.ts'
+import { findEffects, type OutputFormat, type ResolvedTransformation, type Step } from '../modifiers/index.ts'
 import {
   addWatermark,
   backgroundOf,
   extendToCanvas,
   fillBackground,
   isGrayColour,
-  pixelate,
-  rasterize,
-  render,
-  roundCorners,
-  toGray,
-  type Stage,
   type WatermarkSource,
 } from './effects.ts'
 import { encode, smallestAnimation, smallestPng, smallestStill } from './encode.ts'
 import { geometryOf, type Geometry } from './geometry.ts'
 import { outputFormat, outputMime, staysAnimated } from './output-format.ts'
 import { openForDisplay, type Source } from './source.ts'
+import { rasterize, Stage } from './stage.ts'
 import type { DerivedImage, Rendered } from './protocol.ts'
 
-/** Smallest side that sharp trims, in pixels. */
-const MIN_TRIM_SIDE = 3
 const GRAY_SPACES = new Set(['b-w', 'grey16'])
 
 /** Renders a derivative. The steps run in this order, whatever the order of the modifiers. Rejects if the image does not decode. */
@@ -42,23 +35,17 @@ export async function deriveImage(
   const opened = await open(source, plan, isAnimated)
   const geometry = geometryOf(plan, opened)
   let stage = resize(opened, geometry, plan)
-  if (plan.gray) {
-    if (isAnimated) stage.image.grayscale()
-    else stage = await toGray(stage)
-  }
-  if (plan.blur > 0) stage.image.blur(plan.blur)
-  if (plan.sharpen) stage.image.sharpen()
-  if (plan.pixelate > 0) stage = await pixelate(stage, plan.pixelate)
+  stage = await applyStep('colour', stage, plan)
+  stage = await applyStep('detail', stage, plan)
   const isOpaque = format === 'jpg'
   const background = backgroundOf(plan, isOpaque)
   const mayBeTransparent = source.metadata.hasAlpha || source.format === 'gif' || source.format === 'svg'
   if (background !== undefined && mayBeTransparent) stage = fillBackground(stage, background)
   stage = await extendToCanvas(stage, geometry.canvas, plan, background)
-  if (plan.radius !== 0) {
-    stage = await roundCorners(stage, plan.radius)
-    if (isOpaque && background !== undefined) stage = await render(fillBackground(stage, background))
-  }
-  if (watermark !== undefined) stage = await addWatermark(stage, watermark, isAnimated)
+  const shaped = await applyStep('shape', stage, plan)
+  const isFilled = shaped !== stage && isOpaque && background !== undefined
+  stage = isFilled ? await fillBackground(shaped, background).render() : shaped
+  if (watermark !== undefined) stage = await addWatermark(stage, watermark)
   const isGray =
     (plan.gray || GRAY_SPACES.has(source.metadata.space)) &&
     watermark === undefined &&
@@ -67,30 +54,35 @@ export async function deriveImage(
   return { kind: 'image', ...rendered }
 }
 
-async function open(source: Source, plan: ResolvedTransformation, isAnimated: boolean): Promise<Stage> {
-  const { width, height, frames } = source
-  if (isAnimated) return { image: await openForDisplay(source, { pages: -1 }), width, height }
-  const page = Math.min(plan.frame ?? 0, frames - 1)
-  let stage: Stage = { image: (await openForDisplay(source, { page })).autoOrient(), width, height }
-  if (page > 0 && source.format === 'tiff') stage = await render(stage)
-  if (plan.trim && Math.min(width, height) >= MIN_TRIM_SIDE)
-    stage = await render({ image: (await render(stage)).image.trim() })
-  if (plan.rotate === 0 && !plan.flip && !plan.flop) return stage
-  stage = await render(stage)
-  if (plan.rotate !== 0) stage = await render({ image: stage.image.rotate(plan.rotate) })
-  return { ...stage, image: stage.image.flip(plan.flip).flop(plan.flop) }
+/** Applies what the plan has of a step. */
+async function applyStep(step: Step, stage: Stage, plan: ResolvedTransformation): Promise<Stage> {
+  let applied = stage
+  for (const apply of findEffects(plan, step)) applied = await apply(applied)
+  return applied
 }
 
-function resize({ image }: Stage, { cut, scaled, crop }: Geometry, plan: ResolvedTransformation): Stage {
+async function open(source: Source, plan: ResolvedTransformation, isAnimated: boolean): Promise<Stage> {
+  const { frames } = source
+  if (isAnimated) return new Stage(await openForDisplay(source, { pages: -1 }), source, true)
+  const page = Math.min(plan.frame ?? 0, frames - 1)
+  let stage = new Stage((await openForDisplay(source, { page })).autoOrient(), source)
+  if (page > 0 && source.format === 'tiff') stage = await stage.render()
+  stage = await applyStep('cut', stage, plan)
+  if (findEffects(plan, 'turn').length === 0) return stage
+  return applyStep('turn', await stage.render(), plan)
+}
+
+function resize(stage: Stage, { cut, scaled, crop }: Geometry, plan: ResolvedTransformation): Stage {
+  const { image } = stage
   if (cut !== undefined) image.extract(cut)
-  if (crop === undefined) return { image: image.resize({ ...scaled, fit: 'fill' }), ...scaled }
+  if (crop === undefined) return stage.with(image.resize({ ...scaled, fit: 'fill' }), scaled)
   const { width, height } = crop
   const { kind } = plan.gravity
   if (kind === 'auto' || kind === 'entropy') {
     const position = kind === 'auto' ? sharp.strategy.attention : sharp.strategy.entropy
-    return { image: image.resize({ width, height, fit: 'cover', position }), width, height }
+    return stage.with(image.resize({ width, height, fit: 'cover', position }), crop)
   }
-  return { image: image.resize({ ...scaled, fit: 'fill' }).extract(crop), width, height }
+  return stage.with(image.resize({ ...scaled, fit: 'fill' }).extract(crop), crop)
 }
 
 async function write(

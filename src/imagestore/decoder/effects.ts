@@ -1,28 +1,8 @@
-import sharp, { type OverlayOptions, type Sharp } from 'sharp'
+import sharp from 'sharp'
 import type { WatermarkPlacement } from '../image-settings.ts'
-import { MAX_SIDE_PIXELS, type ResolvedTransformation } from '../../lib/modifiers/index.ts'
-import type { Size } from './geometry.ts'
+import { MAX_SIDE_PIXELS, type ResolvedTransformation } from '../modifiers/index.ts'
 import { openForDisplay, type Source } from './source.ts'
-
-/** A pipeline, and the size of one frame of its output. */
-export interface Stage extends Size {
-  readonly image: Sharp
-  /** What is composited when it runs. Sharp forgets earlier overlays at each call of `composite`. */
-  readonly overlays?: readonly OverlayOptions[]
-}
-
-/** Runs the pipeline so far. `open` begins another one from its pixels. */
-export async function rasterize(image: Sharp) {
-  const { data, info } = await image.raw().toBuffer({ resolveWithObject: true })
-  const { width, height, channels } = info
-  return { open: () => sharp(data, { raw: { width, height, channels } }), width, height }
-}
-
-/** Runs the pipeline so far, so that further steps run in our order and not in sharp's own. */
-export async function render({ image }: Pick<Stage, 'image'>): Promise<Stage> {
-  const { open, ...size } = await rasterize(image)
-  return { image: open(), ...size }
-}
+import type { Size, Stage } from './stage.ts'
 
 export interface Colour {
   readonly r: number
@@ -48,33 +28,13 @@ export function backgroundOf({ background }: ResolvedTransformation, isOpaque: b
 export const isGrayColour = (colour: Colour | undefined): boolean =>
   colour === undefined || (colour.r === colour.g && colour.g === colour.b)
 
-/** Averages blocks of `block` pixels per side. */
-export async function pixelate(stage: Stage, block: number): Promise<Stage> {
-  const { width, height } = stage
-  const { image } = await render(stage)
-  const blocks = await render({
-    image: image.resize(Math.ceil(width / block), Math.ceil(height / block), {
-      fit: 'fill',
-      kernel: 'linear',
-    }),
-  })
-  return { ...stage, image: blocks.image.resize(width, height, { fit: 'fill', kernel: 'nearest' }) }
-}
-
-/** Removes colours. Goes through a file, because sharp drops the alpha channel of raw gray pixels. */
-export async function toGray({ image }: Stage): Promise<Stage> {
-  return render({ image: sharp(await image.toColourspace('b-w').png({ compressionLevel: 0 }).toBuffer()) })
-}
-
 /** Puts a colour, which may be translucent, behind each frame of the image. */
-export function fillBackground({ image, width, height }: Stage, background: Colour): Stage {
+export function fillBackground(stage: Stage, background: Colour): Stage {
+  const { width, height } = stage
   const create = { width, height, channels: 4 as const, background }
-  const overlays: OverlayOptions[] = [
-    { input: { create }, blend: 'dest-over', tile: true, gravity: 'northwest' },
-  ]
-  image.composite(overlays)
-  if (background.alpha === 1) image.removeAlpha()
-  return { image, width, height, overlays }
+  const filled = stage.composite({ input: { create }, blend: 'dest-over', tile: true, gravity: 'northwest' })
+  if (background.alpha === 1) filled.image.removeAlpha()
+  return filled
 }
 
 /** Centers the image on the canvas and adds the border, both in the background colour. */
@@ -90,7 +50,7 @@ export async function extendToCanvas(
   if (width === stage.width && height === stage.height) return stage
   const left = Math.floor((width - stage.width) / 2)
   const top = Math.floor((height - stage.height) / 2)
-  const { image } = await render(stage)
+  const { image } = await stage.render()
   if (background.alpha < 1) image.ensureAlpha()
   image.extend({
     left,
@@ -99,16 +59,7 @@ export async function extendToCanvas(
     bottom: height - stage.height - top,
     background,
   })
-  return { image, width, height }
-}
-
-/** Makes the corners transparent. */
-export async function roundCorners(stage: Stage, radius: number | 'max'): Promise<Stage> {
-  const { image, width, height } = await render(stage)
-  const corner = radius === 'max' ? Math.min(width, height) / 2 : radius
-  const mask = `<svg width="${width}" height="${height}"><rect width="${width}" height="${height}" rx="${corner}" ry="${corner}"/></svg>`
-  image.ensureAlpha().composite([{ input: Buffer.from(mask), blend: 'dest-in' }])
-  return render({ image })
+  return stage.with(image, { width, height })
 }
 
 export interface WatermarkSource {
@@ -117,11 +68,7 @@ export interface WatermarkSource {
 }
 
 /** Puts a watermark on each frame, scaled down to fit between the margins. */
-export async function addWatermark(
-  stage: Stage,
-  { source, place }: WatermarkSource,
-  isAnimated: boolean,
-): Promise<Stage> {
+export async function addWatermark(stage: Stage, { source, place }: WatermarkSource): Promise<Stage> {
   const { width, height } = stage
   const margin = Math.round((width * place.margin) / 100)
   const room = (side: number): number => Math.max(1, side - 2 * margin)
@@ -146,17 +93,13 @@ export async function addWatermark(
     left: offset(place.at, 'w', 'e', width - info.width, margin),
     top: offset(place.at, 'n', 's', height - info.height, margin),
   }
-  if (!isAnimated) return { image: (await render(stage)).image.composite([overlay]), width, height }
+  if (!stage.isAnimated) return (await stage.render()).composite(overlay)
   // An overlay of the size of a frame, tiled down the strip of frames, covers each of them.
   const frame = await sharp({ create: { width, height, channels: 4, background: TRANSPARENT } })
     .composite([overlay])
     .png()
     .toBuffer()
-  const overlays: OverlayOptions[] = [
-    ...(stage.overlays ?? []),
-    { input: frame, tile: true, gravity: 'northwest' },
-  ]
-  return { ...stage, image: stage.image.composite(overlays), overlays }
+  return stage.composite({ input: frame, tile: true, gravity: 'northwest' })
 }
 
 function offset(

@@ -1,15 +1,10 @@
 import sharp, { type Sharp } from 'sharp'
 import { mimeOf, stripMetadata } from '../../lib/image-metadata/index.ts'
-import {
-  isIdentity,
-  UNCHANGED,
-  type OutputFormat,
-  type ResolvedTransformation,
-} from '../../lib/modifiers/index.ts'
-import type { Size } from './geometry.ts'
+import { isIdentity, UNCHANGED, type OutputFormat, type ResolvedTransformation } from '../modifiers/index.ts'
 import { outputFormat, outputMime, ownFormat } from './output-format.ts'
 import type { Rendered } from './protocol.ts'
 import type { Source } from './source.ts'
+import type { Size } from './stage.ts'
 
 /**
  * AVIF of quality 67 and WebP of quality 80 look the same (SSIMULACRA, bench/auto.ts); from effort 1 on AVIF then has fewer

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { FITS, parseModifiers, type Transformation } from '../../lib/modifiers/index.ts'
+import { FITS, parseModifiers, type Transformation } from '../modifiers/index.ts'
 import { geometryOf, type Geometry } from './geometry.ts'
 
 function planOf(text: string): Transformation {

@@ -1,9 +1,5 @@
-import { MAX_SIDE_PIXELS, type Gravity, type Transformation } from '../../lib/modifiers/index.ts'
-
-export interface Size {
-  readonly width: number
-  readonly height: number
-}
+import { MAX_SIDE_PIXELS, type Gravity, type Transformation } from '../modifiers/index.ts'
+import type { Size } from './stage.ts'
 
 export interface Box extends Size {
   readonly left: number

@@ -1,29 +1,22 @@
 import { mimeOf } from '../../lib/image-metadata/index.ts'
-import type { OutputFormat, ResolvedTransformation, Transformation } from '../../lib/modifiers/index.ts'
+import {
+  needsStill,
+  type OutputFormat,
+  type ResolvedTransformation,
+  type Transformation,
+} from '../modifiers/index.ts'
 import type { Source } from './source.ts'
 
 export const outputMime: Readonly<Record<OutputFormat, string>> = { ...mimeOf, jpg: mimeOf.jpeg }
 
-/** True if the derivative keeps the frames of an animation. Steps that libvips does not apply per frame make it a still image. */
+/** True if the derivative keeps the frames of an animation. */
 export function staysAnimated(
   plan: Transformation,
   source: { readonly format: string; readonly frames: number },
   output: string,
 ): boolean {
-  const isStillOnly =
-    plan.trim ||
-    plan.rotate !== 0 ||
-    plan.flip ||
-    plan.flop ||
-    plan.pad > 0 ||
-    plan.pixelate > 0 ||
-    plan.radius !== 0 ||
-    plan.fit === 'pad' ||
-    plan.gravity.kind === 'auto' ||
-    plan.gravity.kind === 'entropy' ||
-    plan.frame !== null
   const isAnimatedFormat = (format: string) => format === 'gif' || format === 'webp'
-  return isAnimatedFormat(source.format) && source.frames > 1 && isAnimatedFormat(output) && !isStillOnly
+  return isAnimatedFormat(source.format) && source.frames > 1 && isAnimatedFormat(output) && !needsStill(plan)
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The interface of the engine, and the messages between the pool and its processes. */
 import type { Caller } from '../../lib/client.ts'
 import type { ImageFormat } from '../../lib/image-metadata/index.ts'
-import type { ResolvedTransformation } from '../../lib/modifiers/index.ts'
+import type { ResolvedTransformation } from '../modifiers/index.ts'
 import type { BlobRow } from '../image-fields.ts'
 import type { WatermarkPlacement } from '../image-settings.ts'
 

@@ -6,7 +6,7 @@ import {
   type ParsedText,
   type ResolvedTransformation,
   type Transformation,
-} from '../../lib/modifiers/index.ts'
+} from '../modifiers/index.ts'
 import type { ImageHash } from '../image-hash.ts'
 
 /** Which links an application allows to its images, from the most to the least permissive. */

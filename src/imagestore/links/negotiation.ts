@@ -4,7 +4,7 @@ import {
   type AcceptedFormat,
   type ResolvedTransformation,
   type Transformation,
-} from '../../lib/modifiers/index.ts'
+} from '../modifiers/index.ts'
 import { staysAnimated } from '../decoder/output-format.ts'
 
 /** What negotiation has to know of an image. */

@@ -1,10 +1,12 @@
 import {
+  findMisplaced,
   formatOfExtension,
   parseModifiers,
+  unknownModifier,
   type Grammar,
   type Parameter,
   type ParsedModifiers,
-} from '../../lib/modifiers/index.ts'
+} from '../modifiers/index.ts'
 import { queryPairs } from '../../http/parameters.ts'
 import { isImageHash, type ImageHash } from '../image-hash.ts'
 
@@ -76,10 +78,12 @@ const SHORT_EXTENSIONS: Readonly<Record<string, string>> = { jpeg: 'jpg', tiff: 
 
 /** Parses the modifiers of a link to an image of `format`. Undefined if no image can be made with the link's extension. */
 export function parseLink(
-  { extension, modifier = '' }: Pick<LinkTarget, 'extension' | 'modifier'>,
+  { extension, modifier = '', others }: LinkTarget,
   format: string,
   grammar: Grammar,
 ): ParsedModifiers | undefined {
+  const misplaced = findMisplaced(others, grammar)
+  if (misplaced !== undefined) return { ok: false, fault: unknownModifier(misplaced) }
   if (extension === undefined || extension === format || extension === SHORT_EXTENSIONS[format])
     return parseModifiers(modifier, undefined, grammar)
   const requested = formatOfExtension(extension)

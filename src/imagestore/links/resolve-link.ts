@@ -2,14 +2,7 @@ import { createHash, hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Client } from '../../lib/client.ts'
-import {
-  canonical,
-  findMisplaced,
-  isIdentity,
-  unknownModifier,
-  type ModifierFault,
-  type ResolvedTransformation,
-} from '../../lib/modifiers/index.ts'
+import { canonical, isIdentity, type ModifierFault, type ResolvedTransformation } from '../modifiers/index.ts'
 import type { Recipe } from '../delivery.ts'
 import type { ImageSettings, Watermark } from '../image-settings.ts'
 import type { KnownImage, KnownImages } from '../known-images.ts'
@@ -51,8 +44,6 @@ export function linkResolver(
 ): ResolveLink {
   return async (target, image, headers, client) => {
     const { blob, holders } = image
-    const misplaced = findMisplaced(target.others, grammar)
-    if (misplaced !== undefined) return { kind: 'fault', fault: unknownModifier(misplaced) }
     const parsed = parseLink(target, blob.format, grammar)
     if (parsed === undefined) return { kind: 'no-format' }
     if (!parsed.ok) return { kind: 'fault', fault: parsed.fault }
@@ -85,7 +76,7 @@ export function linkResolver(
 }
 
 /** Folders whose code decides how a plan becomes pixels and bytes. */
-const RENDERING_FOLDERS = ['../decoder/', '../../lib/modifiers/', '../../lib/image-metadata/']
+const RENDERING_FOLDERS = ['../decoder/', '../modifiers/', '../../lib/image-metadata/']
 
 /**
  * A digest of that code and of sharp's version. A program that may render differently never finds what another one

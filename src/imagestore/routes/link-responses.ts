@@ -1,5 +1,5 @@
 import { type HttpError, OverloadError } from '../../lib/errors.ts'
-import type { ModifierFault } from '../../lib/modifiers/index.ts'
+import type { ModifierFault } from '../modifiers/index.ts'
 import { httpErrors } from '../../http/errors.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { mimeOf } from '../../lib/image-metadata/index.ts'

@@ -1,4 +1,5 @@
-export { canonical, isIdentity } from './canonical.ts'
+export { canonical, copiesOutput, findEffects, isIdentity, needsStill } from './transformation.ts'
+export type { Step } from './modifier.ts'
 export {
   defaultGrammar,
   defaultPresets,

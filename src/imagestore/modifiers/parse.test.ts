@@ -11,6 +11,8 @@ import {
   UNCHANGED,
   type Transformation,
 } from './index.ts'
+import { isImageHash } from '../image-hash.ts'
+import { signedLink } from '../links/delivery-mode.ts'
 
 function transformationOf(text: string): Transformation {
   const parsed = parseModifiers(text)
@@ -177,6 +179,28 @@ test('the canonical text parses to the same transformation', () => {
   assert.equal(canonical(UNCHANGED), '')
   assert.ok(isIdentity(transformationOf('c_fit,g_center,dpr_1')))
   assert.equal(canonical(transformationOf('q_80,up,thumb.webp')), 'w_160,h_160,up,f_webp,q_80')
+})
+
+/** Links are signed over this order, and live for years: append new modifiers, and never change what is here. */
+const RELEASED =
+  'w h ar dpr up c g trim r flip flop pad bg f q blur sharpen gray pixelate rad frame meta wm'.split(' ')
+
+test('the canonical order and text of released modifiers never change, and so the signatures of links', () => {
+  assert.deepEqual(
+    FIELDS.map((field) => modifiers[field].key),
+    RELEASED,
+  )
+  const all =
+    'w_300,h_200,ar_4:3,dpr_1.5,up,c_fill,g_xy_0.3_0.6,trim,r_90,flip,flop,pad_10,bg_11223344,f_webp,q_80,' +
+    'blur_2.5,sharpen,gray,pixelate_8,rad_max,frame_1,meta_keep,wm_logo'
+  const grammar = { presets: new Map(), watermarks: new Set(['logo']) }
+  const parsed = parseModifiers(all.split(',').toReversed().join(','), undefined, grammar)
+  assert.ok(parsed.ok)
+  assert.equal(canonical(parsed.transformation), all)
+  const hash = '42j4wpd3wjumvg7ovuzuh4g5ev565hwq'
+  assert.ok(isImageHash(hash))
+  const link = signedLink('secreto', hash, parsed.transformation, 4_000_000_000)
+  assert.equal(link, `${hash}&m=${all},exp_4000000000,sig_vsDpuguB0QnXJVOc51OBow`)
 })
 
 test('each example is valid, and each modifier has one', () => {

@@ -1,5 +1,25 @@
+import type { Stage } from '../decoder/stage.ts'
+
+/**
+ * The steps of a transformation, in order: `cut` and `turn` come before the size is applied, `colour` and `detail` after it,
+ * `shape` after border and background. Within a step, modifiers are applied in canonical order.
+ */
+export type Step = 'cut' | 'turn' | 'colour' | 'detail' | 'shape'
+
+/** What a modifier does to pixels, besides those that determine the size, the border and the output as a whole. */
+interface Rendering<Value> {
+  readonly effect?: {
+    readonly step: Step
+    readonly apply: (stage: Stage, value: Value) => Stage | Promise<Stage>
+  }
+  /** Whether an animation becomes a still image, because libvips does not apply this value to each frame. */
+  readonly needsStill?: (value: Value) => boolean
+  /** Whether another copy of the output is in memory meanwhile. */
+  readonly copiesOutput?: boolean
+}
+
 /** One modifier of the grammar: a token `<key>_<value>`, or the key alone. */
-export interface Modifier<Value> {
+export interface Modifier<Value> extends Rendering<Value> {
   readonly key: string
   /** The value of a transformation without this modifier. The canonical text leaves it out. */
   readonly initial: Value
@@ -15,12 +35,11 @@ export interface Modifier<Value> {
   readonly format: (value: Value) => string
 }
 
-interface Documented {
+interface NumberOptions<Initial extends number | null, Word extends string> extends Rendering<
+  number | Initial | Word
+> {
   readonly description: string
   readonly examples: readonly string[]
-}
-
-interface NumberOptions<Initial extends number | null, Word extends string> extends Documented {
   readonly min: number
   readonly max: number
   readonly initial: Initial
@@ -47,7 +66,7 @@ export const parseDecimal = (text: string | undefined, min: number, max: number)
 
 function numeric<Initial extends number | null, Word extends string>(
   key: string,
-  { min, max, initial, word, ...documented }: NumberOptions<Initial, Word>,
+  { min, max, initial, word, ...rest }: NumberOptions<Initial, Word>,
   pattern: RegExp,
   noun: string,
 ): Modifier<number | Initial | Word> {
@@ -56,7 +75,7 @@ function numeric<Initial extends number | null, Word extends string>(
     initial,
     values: word === undefined ? `${min} to ${max}` : `${min} to ${max}, or \`${word}\``,
     expected: `${noun} de ${min} a ${max}${word === undefined ? '' : `, o ${word}`}`,
-    ...documented,
+    ...rest,
     parse: (text) => (word !== undefined && text === word ? word : parseNumber(pattern, text, min, max)),
     format: (value) => `${key}_${value}`,
   }
@@ -75,7 +94,12 @@ export const decimal = <const Initial extends number | null, const Word extends 
 ) => numeric(key, options, DECIMAL, 'un número')
 
 /** A modifier without a value. */
-export const flag = (key: string, description: string): Modifier<boolean> => ({
+export const flag = (
+  key: string,
+  description: string,
+  rendering: Rendering<boolean> = {},
+): Modifier<boolean> => ({
+  ...rendering,
   key,
   initial: false,
   values: '',
@@ -86,7 +110,7 @@ export const flag = (key: string, description: string): Modifier<boolean> => ({
   format: () => key,
 })
 
-interface ChoiceOptions<Option, Initial> {
+interface ChoiceOptions<Option, Initial> extends Rendering<Option | Initial> {
   readonly initial: Initial
   readonly options: readonly Option[]
   readonly description: string
@@ -104,10 +128,12 @@ export function choice<const Option extends string | number, const Initial exten
     description,
     expected = options.join(', '),
     aliases = {},
+    ...rendering
   }: ChoiceOptions<Option, Initial>,
 ): Modifier<Option | Initial> {
   const byText = new Map([...Object.entries(aliases), ...options.map((one) => [String(one), one] as const)])
   return {
+    ...rendering,
     key,
     initial,
     values: options.map((option) => `\`${option}\``).join(', '),

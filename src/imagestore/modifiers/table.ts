@@ -1,3 +1,4 @@
+import type { Stage } from '../decoder/stage.ts'
 import { choice, decimal, flag, integer, parseDecimal, parseInteger, type Modifier } from './modifier.ts'
 
 export const OUTPUT_FORMATS = ['webp', 'avif', 'jpg', 'png', 'gif'] as const
@@ -18,6 +19,9 @@ export type Gravity =
 /** Longest side of an output. */
 export const MAX_SIDE_PIXELS = 8192
 const MAX_RATIO_TERM = 100
+/** Smallest side that sharp trims, in pixels. */
+const MIN_TRIM_SIDE = 3
+const always = () => true
 
 /** Permitted names of presets and watermarks. */
 export const isName = (text: string): boolean => /^[a-z0-9][a-z0-9-]{0,31}$/.test(text)
@@ -69,6 +73,7 @@ const gravity: Modifier<Gravity> = {
       ? undefined
       : { kind: 'point', x, y }
   },
+  needsStill: ({ kind }) => kind === 'auto' || kind === 'entropy',
   format: (value) => {
     if (value.kind === 'point') return `g_xy_${value.x}_${value.y}`
     return `g_${value.kind === 'compass' ? value.point : value.kind}`
@@ -95,7 +100,7 @@ const background: Modifier<string | null> = {
 }
 
 const keepMetadata: Modifier<boolean> = {
-  ...flag('meta', ''),
+  ...flag('meta', '', { copiesOutput: true }),
   values: '`keep`',
   expected: 'keep',
   description:
@@ -115,6 +120,25 @@ const watermark: Modifier<string | null> = {
   examples: ['wm_logo'],
   parse: (text) => (text !== undefined && isName(text) ? text : undefined),
   format: (value) => `wm_${value}`,
+}
+
+/** Averages blocks of `block` pixels per side. */
+async function pixelate(stage: Stage, block: number): Promise<Stage> {
+  const { width, height } = stage
+  const { image } = await stage.render()
+  const columns = Math.ceil(width / block)
+  const blocks = await stage.render(
+    image.resize(columns, Math.ceil(height / block), { fit: 'fill', kernel: 'linear' }),
+  )
+  return stage.with(blocks.image.resize(width, height, { fit: 'fill', kernel: 'nearest' }))
+}
+
+/** Makes the corners transparent. */
+async function roundCorners(stage: Stage, radius: number | 'max'): Promise<Stage> {
+  const { image, width, height } = await stage.render()
+  const corner = radius === 'max' ? Math.min(width, height) / 2 : radius
+  const mask = `<svg width="${width}" height="${height}"><rect width="${width}" height="${height}" rx="${corner}" ry="${corner}"/></svg>`
+  return stage.render(image.ensureAlpha().composite([{ input: Buffer.from(mask), blend: 'dest-in' }]))
 }
 
 /**
@@ -137,22 +161,40 @@ const definitions = {
   fit: choice('c', {
     initial: 'fit',
     options: FITS,
+    needsStill: (fit) => fit === 'pad',
     description:
       '`fit` (default): within the box, all of the image. `fill`: fills the box and cuts the rest off; a small image gives a ' +
       'smaller output of the same proportions. `pad`: within the box, the rest filled with the background. `crop`: cuts the box out ' +
       'without scaling. `scale`: the box, without keeping proportions',
   }),
   gravity,
-  trim: flag('trim', 'cuts away a border of one colour'),
+  trim: flag('trim', 'cuts away a border of one colour', {
+    needsStill: always,
+    effect: {
+      step: 'cut',
+      apply: async (stage) =>
+        Math.min(stage.width, stage.height) < MIN_TRIM_SIDE
+          ? stage
+          : stage.render((await stage.render()).image.trim()),
+    },
+  }),
   /** Degrees clockwise. */
   rotate: choice('r', {
     initial: 0,
     options: [90, 180, 270],
     expected: '90, 180 o 270',
     description: 'rotates clockwise, before the size is applied',
+    needsStill: always,
+    effect: { step: 'turn', apply: (stage, degrees) => stage.render(stage.image.rotate(degrees)) },
   }),
-  flip: flag('flip', 'mirrors top to bottom'),
-  flop: flag('flop', 'mirrors left to right'),
+  flip: flag('flip', 'mirrors top to bottom', {
+    needsStill: always,
+    effect: { step: 'turn', apply: (stage) => stage.with(stage.image.flip()) },
+  }),
+  flop: flag('flop', 'mirrors left to right', {
+    needsStill: always,
+    effect: { step: 'turn', apply: (stage) => stage.with(stage.image.flop()) },
+  }),
   /** Pixels of border on each side. */
   pad: integer('pad', {
     min: 1,
@@ -160,6 +202,7 @@ const definitions = {
     initial: 0,
     description: 'border on each side, outside the box',
     examples: ['pad_1', 'pad_9'],
+    needsStill: always,
   }),
   background,
   /** `auto` is the format that suits the client best. Null is the format of the image. */
@@ -187,9 +230,18 @@ const definitions = {
     initial: 0,
     description: 'Gaussian blur, standard deviation in pixels of the output',
     examples: ['blur_0.3', 'blur_2.5', 'blur_100'],
+    effect: { step: 'detail', apply: (stage, sigma) => stage.with(stage.image.blur(sigma)) },
   }),
-  sharpen: flag('sharpen', 'sharpens'),
-  gray: flag('gray', 'removes the colour'),
+  sharpen: flag('sharpen', 'sharpens', {
+    effect: { step: 'detail', apply: (stage) => stage.with(stage.image.sharpen()) },
+  }),
+  gray: flag('gray', 'removes the colour', {
+    copiesOutput: true,
+    effect: {
+      step: 'colour',
+      apply: (stage) => (stage.isAnimated ? stage.with(stage.image.grayscale()) : stage.renderGray()),
+    },
+  }),
   /** Pixels a side of a block; 0 is none. */
   pixelate: integer('pixelate', {
     min: 2,
@@ -197,6 +249,8 @@ const definitions = {
     initial: 0,
     description: 'blocks with sides of this many pixels',
     examples: ['pixelate_2', 'pixelate_512'],
+    needsStill: always,
+    effect: { step: 'detail', apply: (stage, block) => pixelate(stage, block) },
   }),
   /** Pixels of corner radius; 0 is none. */
   radius: integer('rad', {
@@ -206,6 +260,8 @@ const definitions = {
     word: 'max',
     description: 'rounds the corners; `max` is half the shorter side',
     examples: ['rad_3', 'rad_8192', 'rad_max'],
+    needsStill: always,
+    effect: { step: 'shape', apply: (stage, radius) => roundCorners(stage, radius) },
   }),
   /** Frame of an animation, from 0. */
   frame: integer('frame', {
@@ -214,6 +270,7 @@ const definitions = {
     initial: null,
     description: 'one frame of an animation or page of a TIFF, from 0; past the end, the last',
     examples: ['frame_0', 'frame_1', 'frame_9999'],
+    needsStill: always,
   }),
   keepMetadata,
   watermark,
