@@ -39,7 +39,7 @@ const FOLDERS: Readonly<Record<Tier, readonly string[]>> = {
 
 /** Files whose tier is not their folder's. */
 const EXCEPTIONS: Readonly<Record<string, Tier>> = {
-  'src/imagestore/decoder/cpu-timer.test.ts': 'faults',
+  'src/imagestore/decoder/decoder-process.test.ts': 'faults',
   'src/imagestore/decoder/index.test.ts': 'faults',
   'test/cli/images-killed.test.ts': 'faults',
   'test/cli/no-database.test.ts': 'faults',

@@ -1,10 +1,9 @@
 import type { Database, Transaction } from '../storage/database/database.ts'
 import { DELIVERY_MODES, newLinkSecret, type DeliveryMode } from './links/delivery-mode.ts'
-import * as queries from './queries-accounts.ts'
-import type { Limits } from './queries-accounts.ts'
+import * as queries from './queries.ts'
 
 /** What the operator sets for an application. */
-export interface AccountPolicy extends Limits {
+export interface AccountPolicy extends queries.Limits {
   readonly delivery: DeliveryMode
 }
 
@@ -22,7 +21,7 @@ export interface AccountPolicies {
   ) => Promise<AccountPolicy | undefined>
 }
 
-const NO_LIMITS: Limits = { max_images: null, max_bytes: null }
+const NO_LIMITS: queries.Limits = { max_images: null, max_bytes: null }
 
 export function createAccountPolicies(database: Database): AccountPolicies {
   return {

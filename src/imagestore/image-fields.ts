@@ -40,7 +40,7 @@ const definitions = {
     pattern: '^[0-9a-f]{16}$',
     description: '64-bit difference hash of the picture, as the ImageHash library computes it',
   }),
-  /** Base64; null for images that were stored before there was a ThumbHash. */
+  /** Base64; null for images of versions before 0.1. */
   thumbhash: ofBlob<string | null>('ELcJFIJ2aXl6h3eAeIYFZFIQhg==', {
     type: ['string', 'null'],
     description:

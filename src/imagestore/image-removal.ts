@@ -1,5 +1,6 @@
 import { secondsOf, type Clock } from '../lib/clock.ts'
 import { withTimeout } from '../lib/concurrency.ts'
+import { Gate } from '../lib/gate.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
 import { inBatches } from '../lib/background-jobs.ts'
@@ -121,35 +122,29 @@ const CLOSE_TIMEOUT_MS = 1_000
  */
 export class BackgroundRemovals {
   readonly #remove: (key: string) => Promise<void>
-  readonly #waiting: string[] = []
-  readonly #running = new Set<Promise<void>>()
+  readonly #gate = new Gate({ running: MAX_CONCURRENT_REMOVALS, waiting: MAX_WAITING_REMOVALS })
+  readonly #closing = new AbortController()
+  readonly #unfinished = new Set<Promise<void>>()
 
   constructor(remove: (key: string) => Promise<void>) {
     this.#remove = remove
   }
 
   get waiting(): number {
-    return this.#waiting.length
+    return this.#gate.waiting
   }
 
   add(key: string): void {
-    if (this.#running.size >= MAX_CONCURRENT_REMOVALS) {
-      if (this.#waiting.length < MAX_WAITING_REMOVALS) this.#waiting.push(key)
-      return
-    }
-    const running = this.#remove(key)
+    const removal = this.#gate
+      .run('service', () => this.#remove(key), this.#closing.signal)
       .catch(() => {})
-      .finally(() => {
-        this.#running.delete(running)
-        const next = this.#waiting.shift()
-        if (next !== undefined) this.add(next)
-      })
-    this.#running.add(running)
+      .finally(() => this.#unfinished.delete(removal))
+    this.#unfinished.add(removal)
   }
 
   /** Starts no more removals, and waits for those that run, up to a second. */
   async close(): Promise<void> {
-    this.#waiting.length = 0
-    await withTimeout(Promise.all(this.#running), CLOSE_TIMEOUT_MS)
+    this.#closing.abort()
+    await withTimeout(Promise.all(this.#unfinished), CLOSE_TIMEOUT_MS)
   }
 }

@@ -24,7 +24,6 @@ import { uploadRoute } from './routes/upload.ts'
 import { SimilarImages } from './near-duplicates/index.ts'
 import { OriginalChecks } from './original-checks.ts'
 import { ImageStore } from './store.ts'
-import { fillThumbhashes } from './thumbhash-backfill.ts'
 
 export { maxBodyBytes } from './routes/upload.ts'
 export { createAccountPolicies } from './account-policy.ts'
@@ -38,8 +37,6 @@ export interface Imagestore {
   readonly derivatives: DerivativeCache
   readonly similar: SimilarImages
   readonly originals: OriginalChecks
-  /** Adds the ThumbHash of images that were stored without one. */
-  readonly fillThumbhashes: (signal: AbortSignal) => Promise<number>
 }
 
 /** What image hosting is built on: the part of the service's context that it uses. */
@@ -158,7 +155,6 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     derivatives,
     similar,
     originals,
-    fillThumbhashes: (signal) => fillThumbhashes({ database, blobs, engine, log: context.log }, signal),
   }
 }
 

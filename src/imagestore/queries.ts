@@ -1,3 +1,4 @@
+import type { Service } from '../http/auth/key-limits.ts'
 import type { ChangeSelection } from '../storage/database/changes/change-log.ts'
 import { isOneOf, type Dialect } from '../storage/database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql, type Sql } from '../storage/database/sql.ts'
@@ -184,19 +185,10 @@ export const someBlobs = (count: number) =>
 /** The id of this database. */
 export const instance = () => sql<{ id: string }>`SELECT id FROM instance`
 
-/** Blobs after one, in the order of their hashes. */
-export const blobsAfter = (hash: string, count: number) =>
-  sql<Pick<BlobRow, 'hash' | 'key' | 'thumbhash'>>`
-  SELECT hash, key, thumbhash FROM blobs WHERE hash > ${hash} ORDER BY hash ${limit(count)}`
-
 export const blobsBetween = (after: string, before: string, count: number) => sql<
   Pick<BlobRow, 'hash' | 'key' | 'size'>
 >`
   SELECT hash, key, size FROM blobs WHERE hash > ${after} AND hash < ${before} ORDER BY hash ${limit(count)}`
-
-/** Sets a missing ThumbHash, unless the bytes have been replaced in between. */
-export const fillThumbhash = (hash: string, key: string, thumbhash: string) => sql`
-  UPDATE blobs SET thumbhash = ${thumbhash} WHERE hash = ${hash} AND key = ${key} AND thumbhash IS NULL`
 
 /** Distinct hashes of an application's images after one, concatenated: a row for each would take ten times as long. */
 export const hashesAfter = (accountId: number, after: string, count: number) => sql<{
@@ -253,3 +245,69 @@ export const countWith = (
     JOIN images ON images.account_id = near.account_id AND images.hash = near.hash
     WHERE near.account_id = ${accountId} AND ${isOneOf(dialect, sql`near.dhash`, dhashes)} AND near.hash <> ${exceptHash}
       AND ${notExpired(now)} ${limit(max)}) AS found`
+
+/** What an application may hold; null for no limit. */
+export interface Limits {
+  readonly max_bytes: number | null
+  readonly max_images: number | null
+}
+
+export interface Total {
+  readonly images: number
+  readonly bytes: number
+}
+
+export interface Usage extends Total {
+  /** Days since 1970, in UTC. */
+  readonly day: number
+  readonly mime: string
+}
+
+export interface DeliveryRow {
+  readonly account_id: number
+  readonly name: string
+  readonly service: Service
+  /** Null if it was never set. */
+  readonly mode: DeliveryMode | null
+  readonly secret: string | null
+}
+
+const deliveryColumns = sql`
+  accounts.id AS account_id, accounts.name, accounts.service, delivery.mode, delivery.secret
+  FROM accounts LEFT JOIN delivery ON delivery.account_id = accounts.id`
+
+export const deliveryOf = (account: string) => sql<DeliveryRow>`
+  SELECT ${deliveryColumns} WHERE accounts.name = ${account}`
+
+export const allDelivery = () => sql<DeliveryRow>`
+  SELECT ${deliveryColumns} WHERE accounts.service = 'imagestore' ORDER BY accounts.name`
+
+export const setDelivery = (accountId: number, mode: DeliveryMode, secret: string | null) => sql`
+  INSERT INTO delivery (account_id, mode, secret) VALUES (${accountId}, ${mode}, ${secret})
+  ON CONFLICT (account_id) DO UPDATE SET mode = excluded.mode, secret = excluded.secret`
+
+export const limitsOf = (accountId: number) => sql<Limits>`
+  SELECT max_bytes, max_images FROM image_limits WHERE account_id = ${accountId}`
+
+export const allLimits = () => sql<Limits & { account_id: number }>`
+  SELECT account_id, max_bytes, max_images FROM image_limits`
+
+/** Locks the row until the transaction ends: uploads of an application with limits are serialised. */
+export const lockLimits = (dialect: Dialect, accountId: number) =>
+  sql<Limits>`${limitsOf(accountId)} ${dialect.forUpdate}`
+
+export const setLimits = (accountId: number, { max_bytes, max_images }: Limits) => sql`
+  INSERT INTO image_limits (account_id, max_bytes, max_images) VALUES (${accountId}, ${max_bytes}, ${max_images})
+  ON CONFLICT (account_id) DO UPDATE SET max_bytes = excluded.max_bytes, max_images = excluded.max_images`
+
+export const totalOf = (accountId: number) => sql<Total>`
+  SELECT images, bytes FROM image_totals WHERE account_id = ${accountId}`
+
+/** Usage less expired images that the sweep has not removed yet. One statement, so that no sweep runs in between. */
+export const usageAt = (accountId: number, now: number) => sql<Usage>`
+  SELECT day, mime, images, bytes FROM image_usage WHERE account_id = ${accountId} AND images > 0
+  UNION ALL
+  SELECT images.date / 86400, blobs.mime, -count(*), CAST(-sum(blobs.size) AS bigint)
+  FROM images JOIN blobs ON blobs.hash = images.hash
+  WHERE images.account_id = ${accountId} AND images.expires <= ${now}
+  GROUP BY 1, 2`

@@ -1,8 +1,7 @@
 import type { HttpError } from '../lib/errors.ts'
 import type { Reader } from '../storage/database/database.ts'
 import { imageErrors } from './errors.ts'
-import { expiryOf } from './queries.ts'
-import { limitsOf, totalOf, type Limits } from './queries-accounts.ts'
+import { expiryOf, limitsOf, totalOf, type Limits } from './queries.ts'
 
 /** The limit that one more image would exceed. */
 export interface QuotaExceeded {

@@ -12,7 +12,6 @@ import type { ImageEngine, Inspection } from './decoder/index.ts'
 import type { ImageHash } from './image-hash.ts'
 import type { BlobRow } from './image-fields.ts'
 import * as queries from './queries.ts'
-import { lockLimits } from './queries-accounts.ts'
 import { checkQuota, type NewImage, type QuotaExceeded } from './quotas.ts'
 import { BackgroundRemovals, removeExpiredOf, removeRecord, sweepExpired } from './image-removal.ts'
 import { isExpired, mergedExpiry, recordUploader, uploadersOf, withdrawUpload } from './uploaders.ts'
@@ -170,7 +169,7 @@ export class ImageStore {
     unreferencedKeys: string[],
   ): Promise<QuotaExceeded | undefined> {
     const { dialect } = this.#database
-    const limits = await tx.first(lockLimits(dialect, image.accountId))
+    const limits = await tx.first(queries.lockLimits(dialect, image.accountId))
     if (limits === undefined) return undefined
     for (;;) {
       const exceeded = await checkQuota(tx, image, limits)

@@ -25,7 +25,6 @@ import { eraseAddresses, hasOldAddresses, hasExpiredImages } from '../imagestore
 import { FOREIGN_STORE, STRANGE_STORE } from '../imagestore/blobs.ts'
 
 const MINUTE = 60_000
-const DAY = 24 * 60 * MINUTE
 /** How often a process checks for work that one process does for all. */
 const POLL_MS = 5_000
 /** Younger leftovers may belong to an upload in progress. */
@@ -98,7 +97,7 @@ function feedWork(feeds: Feeds): LeasedWork {
 /** Jobs that can be interrupted at any point and repeated, even concurrently. */
 function sharedWork(
   { clock, config, database, dictionary, limits, log }: Context,
-  { fillThumbhashes, originals, store }: Imagestore,
+  { originals, store }: Imagestore,
 ): LeasedWork[] {
   return [
     {
@@ -131,8 +130,6 @@ function sharedWork(
       pending: () => hasOldAddresses(database, clock, config.ipMs),
       run: (signal) => eraseAddresses(database, clock, config.ipMs, signal),
     },
-    // Runs after an upgrade to the first version that has them, and again a day later for images that failed.
-    { name: 'ThumbHashes of earlier images', everyMs: DAY, run: fillThumbhashes },
     // Runs after an upgrade to the first version that has words, and when the dictionary has changed.
     {
       name: 'splitting of names into words',

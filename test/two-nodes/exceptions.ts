@@ -30,7 +30,6 @@ export const ONE_MACHINE: ReadonlyMap<string, string> = new Map([
   ['imagestore/link-cached.test.ts', 'counts what one machine made, and reads its log'],
   ['imagestore/link-floods.test.ts', 'counts what one process makes, and who waits for it there'],
   ['imagestore/link-too-heavy.test.ts', 'counts what one machine made, and starts it again'],
-  ['imagestore/thumbhash-later.test.ts', 'starts the service again on what it left'],
   ['http/crowds.test.ts', 'counts what waits in one process'],
   ['http/raw-addresses.test.ts', 'the balancer refuses such addresses itself'],
   ['http/stop.test.ts', 'looks at the connections of one process while it stops'],

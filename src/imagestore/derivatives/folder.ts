@@ -7,7 +7,6 @@ import { SyncReadBudget } from '../../lib/sync-read-budget.ts'
 import { blobKey as parseBlobKey, isBlobKey } from '../../storage/blobs/blob-store.ts'
 import type { Rendered } from '../decoder/index.ts'
 import { encodeChecksummed, readChecksummed, readChecksummedSync } from './checksummed-file.ts'
-import { AgeCounts } from './age-counts.ts'
 
 const BLOCK_BYTES = 4_096
 /** Precision of the time of last use, which is the file's modification time. */
@@ -212,6 +211,45 @@ async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (attempt > 3 || !isErrorCode(error, 'ENOENT')) throw error
       await createFolder(folder)
+    }
+  }
+}
+
+/** Ages within a class, whose files are evicted in any order, differ by 0.3 % at most. */
+const CLASSES_PER_DOUBLING = 256
+/** The last one begins after 68 years. */
+const CLASSES = 31 * CLASSES_PER_DOUBLING
+
+const classOf = (ageMs: number): number =>
+  Math.min(CLASSES - 1, Math.floor(Math.log2(1 + ageMs / 1_000) * CLASSES_PER_DOUBLING))
+
+/** Bytes of files by their age. */
+class AgeCounts {
+  readonly #bytes = new Float64Array(CLASSES)
+  total = 0
+
+  add(ageMs: number, bytes: number): void {
+    const age = classOf(ageMs)
+    this.#bytes[age] = (this.#bytes[age] ?? 0) + bytes
+    this.total += bytes
+  }
+
+  /**
+   * Chooses the oldest files, and subtracts them from the total as they are evicted.
+   * @param excess bytes to evict
+   * @returns whether to evict a file, to be called once for each
+   */
+  evict(excess: number): (ageMs: number, bytes: number) => boolean {
+    let cut = CLASSES - 1
+    let rest = excess
+    while (cut > 0 && (this.#bytes[cut] ?? 0) < rest) rest -= this.#bytes[cut--] ?? 0
+    return (ageMs, bytes) => {
+      const age = classOf(ageMs)
+      // Of the youngest class that is affected, only as much as necessary.
+      if (age < cut || (age === cut && rest <= 0)) return false
+      if (age === cut) rest -= bytes
+      this.total -= bytes
+      return true
     }
   }
 }
