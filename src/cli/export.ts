@@ -50,7 +50,7 @@ async function* allRecords({ scanner }: Database): AsyncGenerator<readonly Expor
 }
 
 /** Writes no faster than the output is read. Returns the error that ended it, if any. */
-async function writeAll(
+export async function writeAll(
   output: NodeJS.WriteStream,
   texts: AsyncIterable<string>,
 ): Promise<NodeJS.ErrnoException | undefined> {

@@ -206,6 +206,27 @@ function defineDomainCommands(program: CatalejoCommand): void {
       "printf 'Nombre,Fecha\\nejemplo,2026-01-31\\n' > altas.csv && catalejo lists repair altas.csv --account grupo",
     )
     .runs(async () => (await import('./lists.ts')).repairLists)
+  const dismissed = program
+    .command('dismissed')
+    .description('Lists and forgets names whose discarded records were removed.')
+  dismissed
+    .command('list')
+    .summary('print dismissed names as CSV, which import reads back')
+    .description(
+      'Prints dismissed names as CSV, those dismissed last first. Import reads it back. Lists of the registry record such a name again only if they tell a newer registration or deletion.',
+    )
+    .flag('--search <TEXT>', 'only names that contain it; of several words, all')
+    .settings(DATABASE)
+    .examples('catalejo dismissed list > dismissed.csv', 'catalejo dismissed list --search casa')
+    .runs(async () => (await import('./dismissed.ts')).listDismissed)
+  dismissed
+    .command('forget')
+    .summary('let lists of the registry record names again')
+    .description('Forgets that names were dismissed, and prints how many were.')
+    .argument('<NAME...>', 'names, with or without .cl')
+    .settings(DATABASE)
+    .examples('catalejo dismissed forget ejemplo.cl')
+    .runs(async () => (await import('./dismissed.ts')).forgetDismissed)
   program
     .command('changes')
     .summary('print the changes of records, a JSON line each')

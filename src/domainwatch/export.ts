@@ -88,7 +88,7 @@ function fieldsOf(record: ExportedRecord): Readonly<Record<ExportField, FieldVal
 }
 
 /** RFC 4180, section 2. Texts that a spreadsheet would take for a formula are escaped; the import undoes that. */
-function csvField(value: FieldValue): string {
+export function csvField(value: FieldValue): string {
   if (value === null) return ''
   // Tags contain no space.
   const given = Array.isArray(value) ? value.join(' ') : value

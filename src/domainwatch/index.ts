@@ -13,6 +13,7 @@ import { RecordFields } from './record-fields.ts'
 import type { Subscriptions } from './subscriptions.ts'
 import { batchRoutes } from './routes/batches.ts'
 import { confirmMailRoute } from './routes/confirm-mail.ts'
+import { dismissedRoute } from './routes/dismissed.ts'
 import { bulkDnsRoute, dnsRoute } from './routes/dns.ts'
 import type { Dns } from './dns-lookups.ts'
 import { eventsRoute } from './routes/events.ts'
@@ -101,6 +102,7 @@ export function domainwatchRoutes(
   exportRoute(app, shared, lists, records)
   const queue = new ClaimQueue({ database, clock, nameIndex, split: dictionary.split })
   queueRoute(app, shared, { queue, records, tasks, timeZone })
+  dismissedRoute(app, shared, { database, clock, tasks, timeZone, baseUrl })
   const names: ReadNames = (signal) => recordedNames(clock, nameIndex, signal)
   similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary, searches))
   statsRoute(app, shared, new Statistics({ database, clock, timeZone, nameIndex, searches }))

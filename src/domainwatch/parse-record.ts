@@ -7,6 +7,7 @@ import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
 import type { RowOf } from '../storage/database/batch.ts'
 import { EXPECTABLE_FIELDS, type ExpectableField, type Expected } from './queries-records.ts'
 import type { markDomains, recordDomains, restoreDomains } from './queries-batches.ts'
+import type { DismissedValues } from './dismissed/index.ts'
 import { foldTag, toColumn, MAX_TAG_CHARACTERS, MAX_TAGS } from './tags.ts'
 import type { SplitName } from './words/dictionary.ts'
 
@@ -236,6 +237,29 @@ function readDismissal(
   }
 }
 
+/** Checks one line of `catalejo dismissed list`. */
+export function parseDismissed(
+  record: Readonly<Record<string, unknown>>,
+): { readonly ok: true; readonly row: DismissedValues } | BadRecord {
+  const { name, dismissed_by = null, dismissed_at, status, date_reg, date_reg_known } = record
+  const { deleted_at = null, deleted_after = null, past_drops } = record
+  const label = typeof name === 'string' ? parseLabel(name) : undefined
+  if (label?.ok !== true) return bad('name', name, TAKES_NAME, 'text')
+  if (dismissed_by !== null && !isAgent(dismissed_by))
+    return bad('dismissed_by', dismissed_by, TAKES_AGENT, 'text')
+  const dismissedAt = typeof dismissed_at === 'string' ? momentOf(dismissed_at) : undefined
+  if (dismissedAt === undefined) return bad('dismissed_at', dismissed_at, TAKES_DISMISSAL)
+  if (!isBit(status)) return bad('status', status, TAKES_BIT)
+  if (!isLocalTime(date_reg)) return bad('date_reg', date_reg, TAKES_DATE)
+  if (!isBit(date_reg_known)) return bad('date_reg_known', date_reg_known, TAKES_BIT)
+  if (deleted_at !== null && !isLocalTime(deleted_at)) return bad('deleted_at', deleted_at, TAKES_DATE)
+  if (deleted_after !== null && !isLocalTime(deleted_after))
+    return bad('deleted_after', deleted_after, TAKES_DATE)
+  if (typeof past_drops !== 'number') return bad('past_drops', past_drops, TAKES_COUNT)
+  const facts = [status, date_reg, date_reg_known, deleted_at, deleted_after, past_drops]
+  return { ok: true, row: [label.name, dismissed_by, dismissedAt, ...facts] }
+}
+
 const isLocalTime = (value: unknown): value is string =>
   typeof value === 'string' && isCalendarDateTime(value)
 
@@ -250,6 +274,8 @@ function momentOf(text: string): number | undefined {
 
 const TAKES_MOMENT =
   'debe ser el momento de descartarlo (2025-12-31T17:30:34.000Z) si discarded es 1, y si no, nada'
+const TAKES_DISMISSAL = 'debe ser el momento de descartarlo (2025-12-31T17:30:34.000Z)'
+const TAKES_COUNT = 'debe ser un número entero'
 const TAKES_DELETION = 'debe ser una fecha y hora (YYYY-MM-DD HH:MM:SS) si status es 0, y si no, nada'
 const TAKES_SEEN_AT = 'debe ser una fecha y hora (YYYY-MM-DD HH:MM:SS) si seen es 1, y si no, nada'
 const TAKES_SEEN_BY = `debe ser un texto de 1 a ${MAX_AGENT_LENGTH} caracteres si seen es 1, y si no, nada`

@@ -31,6 +31,7 @@ const DELIVERIES = 50_000
 const WATCHES = 5_000
 /** Two hundred accounts hold as many as they may. */
 const CLAIMS = 20_000
+const DISMISSED = 20_000
 const DAY = 86_400
 const TIMEOUT_MS = 600_000
 
@@ -94,6 +95,9 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   await ask('domainwatch/list', { api, fields: 'all', search: 'tanda', order: 'modified', limit: '5' })
   await ask('domainwatch/queue', { api, data: '["tanda2"]' }, { method: 'DELETE' })
   await ask('domainwatch/queue', { api }, { method: 'DELETE' })
+  for (const query of [{}, { search: 'fuera' }, { limit: '5', cursor: '9999.fuera7' }])
+    await ask('domainwatch/dismissed', { api, ...query })
+  await ask('domainwatch/dismissed', { api, data: '["fuera1"]' }, { method: 'DELETE' })
   for (const query of [{ dis: '' }, { search: 'tanda1' }, { last_register: '5' }]) {
     for (const format of ['csv', 'ndjson']) await ask('domainwatch/export', { api, format, ...query })
     await ask('domainwatch/stats', { api, ...(query.last_register === undefined ? query : {}) })
@@ -257,6 +261,8 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
     FROM ${n(isSqlite, DELIVERIES)} AS s`)
   await sql(`INSERT INTO claims (name, account_id, until)
     SELECT 'n' || i, 1000 + i % 20, ${Date.now() + 600_000} FROM ${n(isSqlite, CLAIMS)} AS s`)
+  await sql(`INSERT INTO dismissed (name, dismissed_at, status, date_reg, date_reg_known, past_drops)
+    SELECT 'fuera' || i, i, 1, '2025-06-01 10:00:00', 1, 0 FROM ${n(isSqlite, DISMISSED)} AS s`)
   await sql(`UPDATE domains SET discarded_at = 1 WHERE name LIKE 'n777%'`)
 
   const recorded = async (): Promise<Recorded[]> =>

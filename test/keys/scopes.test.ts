@@ -28,6 +28,8 @@ const OPEN: Readonly<Record<string, readonly Scope[]>> = {
   'GET /api/v1/domainwatch/queue': ['read', 'write'],
   'POST /api/v1/domainwatch/queue': ['write'],
   'DELETE /api/v1/domainwatch/queue': ['write'],
+  'GET /api/v1/domainwatch/dismissed': ['read', 'write'],
+  'DELETE /api/v1/domainwatch/dismissed': ['write'],
   'POST /api/v1/domainwatch/watches': ['write'],
   'DELETE /api/v1/domainwatch/watches': ['write'],
   'POST /api/v1/domainwatch/watches/test': ['write'],

@@ -22,6 +22,8 @@ export const ENDPOINTS: readonly { method: 'GET' | 'POST' | 'DELETE'; path: stri
   { method: 'POST', path: '/api/v1/domainwatch/queue', service: 'domainwatch' },
   { method: 'GET', path: '/api/v1/domainwatch/queue', service: 'domainwatch' },
   { method: 'DELETE', path: '/api/v1/domainwatch/queue', service: 'domainwatch' },
+  { method: 'GET', path: '/api/v1/domainwatch/dismissed', service: 'domainwatch' },
+  { method: 'DELETE', path: '/api/v1/domainwatch/dismissed', service: 'domainwatch' },
   { method: 'GET', path: '/api/v1/domainwatch/dns', service: 'domainwatch' },
   { method: 'POST', path: '/api/v1/domainwatch/dns', service: 'domainwatch' },
   { method: 'GET', path: '/api/v1/domainwatch/key', service: 'domainwatch' },

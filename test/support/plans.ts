@@ -20,6 +20,8 @@ export const LARGE = [
   'watches',
   'watch_destinations',
   'claims',
+  'dismissed',
+  'listed_names',
 ]
 /** Indexes that contain only the few rows that a statement wants. */
 const PARTIAL = /USING (COVERING )?INDEX (watches_shared|watch_deliveries_to_replay)$/
@@ -40,6 +42,7 @@ const MAY_SCAN: readonly (readonly [RegExp, string])[] = [
   [/AS is_held,/, '`verify` reads all images anyway'],
   [/^\s*SELECT accounts\.name AS account, held\.count/, 'who holds records: all that are held'],
   [/\bFROM claims WHERE until <=/, 'once a minute, where each claim reads all of the table'],
+  [/^\s*DELETE FROM listed_names WHERE source_id/, 'once for each list, which has much of the table'],
   [/WHERE d\.state = 'active' AND watches\.paused = 0/, 'all destinations have a notifier'],
   [/WHERE feed_digest IS NOT NULL AND paused = 0/, 'all feeds are followed'],
   [/^\s*SELECT id FROM watches LIMIT 1/, 'the first row is enough'],

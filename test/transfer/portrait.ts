@@ -36,6 +36,9 @@ export async function populate(service: TestService, domains = 1_100): Promise<K
     { domain: 'nombre4', status: 0 },
   ]
   assert.equal((await update(service, marks)).status, 200)
+  await service.sql(`INSERT INTO dismissed
+      (name, dismissed_by, dismissed_at, status, date_reg, date_reg_known, released_at, deleted_after, past_drops)
+    VALUES ('descartado', 'grupo', 1767225600000, 0, '2025-01-01 00:00:00', 1, '2025-02-01 00:00:00', NULL, 3)`)
   const mine = new ImageClient(service.url, service.imageKey)
   const theirs = new ImageClient(service.url, otherImageKey)
   for (let i = 0; i < 6; i++)
@@ -56,6 +59,10 @@ export async function portrait(service: TestService, keys: Keys) {
   const domains = await walk({ ...service, domainKey: keys.domainKey }, { limit: 1_024 })
   const images = await Promise.all([keys.imageKey, keys.otherImageKey].map((key) => imagesOf(service, key)))
   const discarded = await walk({ ...service, domainKey: keys.domainKey }, { dis: '' })
+  const { body: dismissed } = await call(service, '/api/v1/domainwatch/dismissed', {
+    query: { api: keys.domainKey },
+  })
+  assert.equal(Object(dismissed).count, 1)
   const accounts = (await service.app.context.accounts.keys()).map(
     ({ account, service, scope, expiresAt, rate }) =>
       `${service} ${account} ${JSON.stringify([scope, expiresAt, rate])}`,
@@ -68,7 +75,7 @@ export async function portrait(service: TestService, keys: Keys) {
   const histories = await Promise.all(
     ['nombre1', 'nombre2', 'nombre4', 'ñandú', 'año'].map((name) => historyOf(service, name, keys.domainKey)),
   )
-  return { domains, discarded, images, accounts: [...new Set(accounts)], histories }
+  return { domains, discarded, dismissed, images, accounts: [...new Set(accounts)], histories }
 }
 
 /** What happened to a domain: never nothing, of those that are looked at. */

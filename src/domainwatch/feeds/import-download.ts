@@ -53,6 +53,8 @@ export async function importDownload(
   return slots.import(feed.name, bytes, signal, () => importContent(list, digest, target, signal))
 }
 
+const unknownFormat = () => new FeedFault('La lista tiene un formato desconocido')
+
 async function importContent(
   { path, feed, at, isDelimited }: DownloadedList,
   digest: string,
@@ -65,6 +67,8 @@ async function importContent(
   const { clock, split, timeZone } = target
   const { name, window, zone } = feed
   const open = async (found: ImportFormat): Promise<Destination> => {
+    // Decisions of the group do not come from others.
+    if (found === 'dismissed') throw unknownFormat()
     format = found
     const listedBy = () => ({ source: feedSource(name), window, at, digest, isForced: false })
     const { store, end, skipped } = await openDestination(target, found, { restores: false, listedBy })
@@ -93,7 +97,7 @@ async function importContent(
       maxBufferedRows: MAX_BUFFERED_ROWS,
       open,
     })
-    if (outcome.kind === 'unknown-format') throw new FeedFault('La lista tiene un formato desconocido')
+    if (outcome.kind === 'unknown-format') throw unknownFormat()
     if (outcome.cutOff !== undefined) throw outcome.cutOff
     const { counts, list = {} } = outcome
     if (counts.read === 0 && counts.refused > 0) throw new FeedFault('Ninguna línea de la lista es válida')

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { IMPORT_FORMATS, type ImportFormat } from '../import/format.ts'
+import { FEED_FORMATS, type ImportFormat } from '../import/format.ts'
 import { isTimeZone } from '../../lib/dates.ts'
 import { asError } from '../../lib/errors.ts'
 import { isObject } from '../../lib/json.ts'
@@ -23,7 +23,7 @@ export interface Feed {
 
 const FIELDS = ['name', 'url', 'format', 'every', 'account']
 const OPTIONAL = ['window', 'zone']
-const FORMATS = [...IMPORT_FORMATS, 'auto'] as const
+const FORMATS = [...FEED_FORMATS, 'auto'] as const
 const MAX_FEEDS = 50
 const MAX_NAME_CHARACTERS = 50
 const MAX_URL_CHARACTERS = 2_000

@@ -1,3 +1,4 @@
+import { restoreDismissed } from '../dismissed/index.ts'
 import { RegistryList, type ListedBy } from '../registry/apply-list.ts'
 import { listKind, type ImportFormat } from './format.ts'
 import type { Destination } from './importer.ts'
@@ -20,6 +21,8 @@ export async function openDestination(
   { restores, listedBy, trial }: DestinationOptions,
 ): Promise<Destination> {
   const store = trial ?? ((apply: ApplyRows) => storeRows(target, apply))
+  if (format === 'dismissed')
+    return { store: store((tx, batch) => restoreDismissed(target.database, tx, batch)) }
   const kind = listKind(format, restores)
   if (kind === undefined) return { store: store(restoreRows) }
   const list = new RegistryList(target, kind, listedBy(format))

@@ -5,22 +5,26 @@ import { parseLabel } from '../../lib/domain-names.ts'
 import { rowValues } from '../../storage/database/batch.ts'
 import {
   REQUIRED_FIELDS_OF_EXPORT,
+  parseDismissed,
   parseExportedRecord,
   parseNewRecord,
   type ExportedDomain,
   type NewDomain,
   type ParsedRecord,
 } from '../parse-record.ts'
+import { DISMISSED_FIELDS } from '../dismissed/csv.ts'
 import { restoreDomains } from '../queries-batches.ts'
 import type { ListedRow, ListKind } from '../registry/rules.ts'
 import type { SplitName } from '../words/dictionary.ts'
 import type { Completeness } from './lines.ts'
 
-export const IMPORT_FORMATS = ['registrations', 'deletions', 'csv', 'ndjson'] as const
+/** What a feed may contain. */
+export const FEED_FORMATS = ['registrations', 'deletions', 'csv', 'ndjson'] as const
+export const IMPORT_FORMATS = [...FEED_FORMATS, 'dismissed'] as const
 
 /**
  * What a file contains: the registry's CSV of registrations (names and dates), its plain list of deletions (one name per
- * line), or our own export as CSV or NDJSON.
+ * line), our own export as CSV or NDJSON, or what `catalejo dismissed list` prints.
  */
 export type ImportFormat = (typeof IMPORT_FORMATS)[number]
 
@@ -70,10 +74,15 @@ export function layoutOf(sample: readonly string[], format?: ImportFormat): Layo
   if (!Array.isArray(fields) || CONTROLS.test(first)) return undefined
   const heads = fields.map((field) => field.trim())
   const own = new Map(heads.map((head, i) => [head, i] as const))
+  if (DISMISSED_FIELDS.every((field) => own.has(field))) {
+    return format === undefined || format === 'dismissed'
+      ? { format: 'dismissed', separator, columns: own, hasHeader: true }
+      : undefined
+  }
   if (format !== 'registrations' && REQUIRED_FIELDS_OF_EXPORT.every((field) => own.has(field))) {
     return { format: 'csv', separator, columns: own, hasHeader: true }
   }
-  if (format === 'csv') return undefined
+  if (format === 'csv' || format === 'dismissed') return undefined
   const name = heads.findIndex((head) => NAME_COLUMN.test(head) && !head.includes('.'))
   const date = heads.findIndex((head) => DATE_COLUMN.test(head))
   if (name !== -1 && date !== -1 && name !== date) {
@@ -146,7 +155,16 @@ export function splitCsv(line: string, separator: string): string[] | 'open' | u
   }
 }
 
-const INTEGERS = new Set(['length', 'status', 'reserved', 'revision', 'discarded', 'seen', 'date_reg_known'])
+const INTEGERS = new Set([
+  'length',
+  'status',
+  'reserved',
+  'revision',
+  'discarded',
+  'seen',
+  'date_reg_known',
+  'past_drops',
+])
 
 /** Returns whether one or more lines are a complete record. */
 export function completeness(text: string, { format, separator }: Layout): Completeness {
@@ -173,10 +191,10 @@ export type ParsedLine =
   | { readonly ok: true; readonly name: string; readonly values: readonly (string | number | null)[] }
   | { readonly ok: false; readonly msg: string }
 
-/** Which list of the registry a format is. Undefined for an export that restores records. */
+/** Which list of the registry a format is. Undefined for what restores records or dismissed names. */
 export function listKind(format: ImportFormat, restores: boolean): ListKind | undefined {
   if (format === 'deletions' || format === 'registrations') return format
-  return restores ? undefined : 'registrations'
+  return restores || format === 'dismissed' ? undefined : 'registrations'
 }
 
 /** Parses and checks the record of a line. */
@@ -191,9 +209,11 @@ export function parseLine(line: string, layout: Layout, context: LineContext): P
       if (/^error$/i.test(line.trim())) return NOT_A_NAME
       return listLine(parseNewRecord(newRecord(line, 0, DATED), split), null)
     case 'registrations':
+    case 'dismissed':
     case 'csv': {
       const fields = splitCsv(line, layout.separator)
       if (!Array.isArray(fields)) return NOT_CSV
+      if (layout.format === 'dismissed') return dismissedLine(exported(fields, layout.columns))
       return layout.format === 'csv'
         ? exportLine(parseExportedRecord(exported(fields, layout.columns), timeZone, split), context)
         : registrationLine(fields, layout.columns, context)
@@ -214,6 +234,11 @@ function exportLine(read: ParsedRecord<ExportedDomain>, context: LineContext): P
   const date = inServiceZone(date_reg ?? '', context)
   const deletedAt = status === 1 ? null : inServiceZone(released_at ?? date_reg ?? '', context)
   return listLine(read, date_reg_known === 0 ? null : { from: date, to: date }, deletedAt)
+}
+
+function dismissedLine(record: Readonly<Record<string, unknown>>): ParsedLine {
+  const read = parseDismissed(record)
+  return read.ok ? { ok: true, name: read.row[0], values: read.row } : read
 }
 
 function registrationLine(

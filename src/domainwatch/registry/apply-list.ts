@@ -4,6 +4,7 @@ import type { Transaction } from '../../storage/database/database.ts'
 import { storeRows } from '../../storage/database/rows.ts'
 import type { ImportTarget } from '../import/store-rows.ts'
 import type { RowBatch } from '../import/row-buffer.ts'
+import { dismissedNamed } from '../dismissed/queries.ts'
 import { noteAdd } from '../queries-records.ts'
 import * as queries from './queries.ts'
 import type { KnownRow, SourceRow } from './queries.ts'
@@ -63,7 +64,7 @@ export class RegistryList {
     const rows: readonly ListedRow[] = JSON.parse(batch.json)
     const rule = await (this.#kind === 'deletions' ? this.#deletions(tx, names) : this.#statements(tx, names))
     const records = byName(await tx.all(queries.knownRecords(dialect, names)))
-    const dismissed = byName(await tx.all(queries.dismissedNamed(dialect, names)))
+    const dismissed = byName(await tx.all(dismissedNamed(dialect, names)))
     const inserted: unknown[] = []
     const changed: unknown[] = []
     for (const row of rows) {

@@ -72,16 +72,6 @@ export const knownRecords = (dialect: Dialect, names: readonly string[]) => sql<
     announce_as, announce_at, announce_for
   FROM domains WHERE ${isOneOf(dialect, sql`name`, names)} ORDER BY name ${dialect.forUpdate}`
 
-export interface DismissedRow extends Facts {
-  readonly name: string
-  readonly dismissed_by: string | null
-  readonly dismissed_at: number
-}
-
-export const dismissedNamed = (dialect: Dialect, names: readonly string[]) => sql<DismissedRow>`
-  SELECT name, dismissed_by, dismissed_at, status, date_reg, date_reg_known, released_at, deleted_after, past_drops
-  FROM dismissed WHERE ${isOneOf(dialect, sql`name`, names)}`
-
 /** What lists change in a record. */
 const CHANGED = {
   status: 'integer',

@@ -3,13 +3,13 @@ import type { HttpServer } from '../../http/server.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import type { Feeds, FeedStatus } from '../feeds/index.ts'
 import { answer, array, integer, object, string, nullable } from '../../http/openapi/json-schema.ts'
-import { IMPORT_FORMATS } from '../import/format.ts'
+import { FEED_FORMATS } from '../import/format.ts'
 import { WINDOW_NAMES } from '../registry/rules.ts'
 
 const feed = object({
   name: string('The name in the settings'),
   host: string('Host of the address, with its port if it is not the usual one'),
-  format: string({ enum: [...IMPORT_FORMATS, 'auto'], description: 'Format of the list' }),
+  format: string({ enum: [...FEED_FORMATS, 'auto'], description: 'Format of the list' }),
   every: string({ description: 'Interval', examples: ['15m'] }),
   account: string('Account on whose behalf records are imported'),
   window: string({ enum: WINDOW_NAMES, description: 'Time that a list of deletions covers' }),

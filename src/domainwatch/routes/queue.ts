@@ -1,13 +1,10 @@
 import type { HttpServer } from '../../http/server.ts'
 import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { answer, problem, array, integer, object, string } from '../../http/openapi/json-schema.ts'
-import { badParameter } from '../../http/errors.ts'
 import { clientAbort } from '../../http/client.ts'
-import { choice, integer as integerParameter, text, type Values } from '../../http/parameters.ts'
+import { choice, integer as integerParameter, type Values } from '../../http/parameters.ts'
 import { localDateTime } from '../../lib/dates.ts'
-import { parseLabel } from '../../lib/domain-names.ts'
 import type { Tasks } from '../../lib/tasks.ts'
-import { readDataText, readInThread, unreadableError, type DataBody } from '../tasks/data-field.ts'
 import { domainErrors } from '../errors.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { CLAIM_MINUTES, DEFAULT_QUEUE_RECORDS, MAX_CLAIMS, MAX_QUEUE_RECORDS } from '../limits.ts'
@@ -15,6 +12,7 @@ import { LIST_ORDERS } from '../list/order.ts'
 import type { ClaimQueue } from '../queue/claim-queue.ts'
 import { fieldsParameter, furtherFields, listedFields, type RecordFields } from '../record-fields.ts'
 import { RECORD_EXAMPLE, recordFields } from '../schemas.ts'
+import { NAMES_BODY_BYTES, namesParameter, readNames } from './names-data.ts'
 
 const queueAnswer = answer(
   {
@@ -59,11 +57,6 @@ const holdersAnswer = answer(
 )
 
 const PATH = '/api/v1/domainwatch/queue'
-/** With room for escapes. */
-const RELEASE_BODY_BYTES = 512 * 1024
-/** More than an account can hold: clients may send all that they have ever claimed. */
-const NAMES = { max: 1_000, of: 'nombres' }
-const TAKES_NAMES = 'debe ser un arreglo de nombres de dominio .cl válidos, sin el sufijo'
 
 export interface QueueRouteOptions {
   readonly queue: ClaimQueue
@@ -149,9 +142,9 @@ export function queueRoute(
     scopes: ['write'],
     methods: ['DELETE'],
     path: PATH,
-    bodyLimit: RELEASE_BODY_BYTES,
+    bodyLimit: NAMES_BODY_BYTES,
     parameters: {
-      data: text('Their names, a JSON array; all unless given, here or in the body', RELEASE_BODY_BYTES),
+      data: namesParameter('Their names, a JSON array; all unless given, here or in the body'),
     },
     document: {
       summary: 'Release claimed records',
@@ -159,12 +152,9 @@ export function queueRoute(
       answers: { 200: releasedAnswer },
     },
 
-    async handle({ body, identify, values }) {
-      const sent = body.bytes.byteLength === 0 ? undefined : await readInThread(tasks, body)
-      const { accountId } = await identify(sent?.api, sent?.names ?? [])
-      const data = values.data === undefined ? sent?.data : readDataText(values.data, NAMES)
-      const isMissing = data === undefined || (data.kind === 'unreadable' && data.isMissing)
-      return { status: 200, count: await queue.release(accountId, isMissing ? undefined : namesIn(data)) }
+    async handle(call) {
+      const { accountId, names } = await readNames(call, tasks)
+      return { status: 200, count: await queue.release(accountId, names) }
     },
   })
 }
@@ -173,14 +163,4 @@ export function queueRoute(
 function withDefaults(values: Values<typeof filterParameters>): Values<typeof filterParameters> {
   const { seen = 0, revision = values.rev ? undefined : 0, discarded = values.dis ? undefined : 0 } = values
   return { ...values, seen, revision, discarded }
-}
-
-/** @throws HttpError 400 */
-function namesIn(data: DataBody['data']): readonly string[] {
-  if (data.kind === 'unreadable') throw unreadableError(data)
-  return data.items.map((item) => {
-    const label = typeof item === 'string' ? parseLabel(item) : undefined
-    if (label?.ok !== true) throw badParameter('data', TAKES_NAMES)
-    return label.name
-  })
 }

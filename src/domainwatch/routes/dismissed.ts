@@ -1,0 +1,143 @@
+import type { HttpServer } from '../../http/server.ts'
+import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { missingParameter } from '../../http/errors.ts'
+import { invalidCursor, nextLink } from '../../http/headers.ts'
+import { answer, array, integer, nullable, object, string } from '../../http/openapi/json-schema.ts'
+import { integer as integerParameter, text } from '../../http/parameters.ts'
+import { accountClient } from '../../lib/client.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { localDateTime } from '../../lib/dates.ts'
+import type { Tasks } from '../../lib/tasks.ts'
+import type { Database } from '../../storage/database/database.ts'
+import { forgetNames, readDismissed } from '../dismissed/index.ts'
+import { deletionOf, type DismissedPlace, type DismissedRow } from '../dismissed/queries.ts'
+import { MAX_PAGE_RECORDS } from '../limits.ts'
+import { bit, dateTime } from '../schemas.ts'
+import { NAMES_BODY_BYTES, namesParameter, readNames } from './names-data.ts'
+
+const PATH = '/api/v1/domainwatch/dismissed'
+const DEFAULT_PAGE = 100
+const MAX_SEARCH_CHARACTERS = 100
+const MAX_CURSOR_CHARACTERS = 100
+
+const dismissedName = object({
+  name: string('Name without the `.cl` suffix'),
+  dismissed_by: nullable(string('Account that discarded its record; null if that is not known any more')),
+  dismissed_at: dateTime('When its record was discarded, in the time zone of the service'),
+  status: bit('Bought (1) or not (0), as last known'),
+  date_reg: dateTime('When it was registered, as last known'),
+  date_reg_known: bit('The registration was known (1), or `date_reg` is the time of deletion (0)'),
+  deleted_at: nullable(string('When it was deleted, as last known; null if it was bought')),
+})
+
+const page = answer(
+  { count: integer('Names returned'), data: array(dismissedName, 'The names') },
+  'Those whose record was discarded last come first',
+  {
+    count: 1,
+    data: [
+      {
+        name: 'catalejo',
+        dismissed_by: 'ana',
+        dismissed_at: '2026-01-05 09:10:00',
+        status: 0,
+        date_reg: '2025-12-31 14:30:34',
+        date_reg_known: 1,
+        deleted_at: '2026-01-04 23:10:00',
+      },
+    ],
+  },
+)
+
+const forgotten = answer(
+  { count: integer('Names that were dismissed until now') },
+  'The names were forgotten',
+  { count: 1 },
+)
+
+export interface DismissedRouteOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly tasks: Tasks
+  readonly timeZone: string
+  readonly baseUrl: () => string
+}
+
+export function dismissedRoute(
+  app: HttpServer,
+  shared: EndpointShared,
+  { database, clock, tasks, timeZone, baseUrl }: DismissedRouteOptions,
+) {
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    scopes: ['read', 'write'],
+    methods: ['GET'],
+    path: PATH,
+    parameters: {
+      search: text('Only names that contain this text; of several words, all', MAX_SEARCH_CHARACTERS),
+      limit: integerParameter(`Names per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE_RECORDS),
+      cursor: text('Cursor of the page, from the `Link` header of the previous one', MAX_CURSOR_CHARACTERS),
+    },
+    document: {
+      summary: 'List dismissed names',
+      description:
+        'Lists names whose discarded records were removed. Lists of the registry record such a name again only if they tell a newer ' +
+        'registration or deletion. The `Link` header has the address of the next page, if there is one.',
+      answers: { 200: page },
+    },
+    async handle({ values, identity, request, reply }) {
+      const { search = '', limit = DEFAULT_PAGE, cursor } = values
+      const after = cursor === undefined ? undefined : readCursor(cursor)
+      const reader = database.readerOf(accountClient(identity.accountId))
+      // One more than shown reveals whether there is a next page.
+      const rows = await readDismissed(database, reader, search, after, limit + 1)
+      const shown = rows.slice(0, limit)
+      const last = shown.at(-1)
+      if (rows.length > limit && last !== undefined)
+        reply.header('link', nextLink(baseUrl, request.raw.url ?? '', cursorAfter(last)))
+      return { status: 200, count: shown.length, data: shown.map((row) => dismissedJson(row, timeZone)) }
+    },
+  })
+
+  bulkEndpoint(app, shared, {
+    service: 'domainwatch',
+    scopes: ['write'],
+    methods: ['DELETE'],
+    path: PATH,
+    bodyLimit: NAMES_BODY_BYTES,
+    parameters: { data: namesParameter('The names, a JSON array, here or in the body') },
+    document: {
+      summary: 'Forget dismissed names',
+      description:
+        'The next list of the registry that has one of the names records it again. Names that are not dismissed are ignored.',
+      answers: { 200: forgotten },
+    },
+    async handle(call) {
+      const { names } = await readNames(call, tasks)
+      if (names === undefined) throw missingParameter('data')
+      return { status: 200, count: await forgetNames(database, clock, names) }
+    },
+  })
+}
+
+function dismissedJson(row: DismissedRow, timeZone: string) {
+  const { name, dismissed_by, dismissed_at, status, date_reg, date_reg_known } = row
+  return {
+    name,
+    dismissed_by,
+    dismissed_at: localDateTime(dismissed_at, timeZone),
+    status,
+    date_reg,
+    date_reg_known,
+    deleted_at: deletionOf(row),
+  }
+}
+
+const cursorAfter = ({ dismissed_at, name }: DismissedPlace) => `${dismissed_at}.${name}`
+
+/** @throws HttpError 400 */
+function readCursor(text: string): DismissedPlace {
+  const [, at, name] = /^(\d{1,15})\.(.+)$/.exec(text) ?? []
+  if (at === undefined || name === undefined) throw invalidCursor()
+  return { dismissed_at: Number(at), name }
+}

@@ -1,0 +1,235 @@
+/** Names whose discarded records were removed: decisions outlive records. */
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { localDateTime } from '../../src/lib/dates.ts'
+import { catalejo, messagesIn } from '../support/cli.ts'
+import { LIST, names, record, stored, update } from '../support/domains.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { call, send, type Fields } from '../support/http.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
+
+const DISMISSED = '/api/v1/domainwatch/dismissed'
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const CLOCK = new URL('../support/clock-from-file.ts', import.meta.url).href
+
+const folder = await temporaryFolder()
+after(() => folder[Symbol.asyncDispose]())
+const clock = new ManualClock('2026-03-01T15:00:00Z')
+let service: TestService
+let ana: string
+
+before(async () => {
+  clock.mirrorIn(join(folder.path, 'clock'))
+  clock.advance(0)
+  service = await startService({ clock })
+  ana = (await service.newKey('ana', 'domainwatch')).key
+})
+after(() => service[Symbol.asyncDispose]())
+
+const shown = (at: number) => localDateTime(at, 'America/Santiago')
+const now = () => shown(clock.now())
+
+/** Runs a command on the service's database. @returns the exit code, standard output and the messages */
+async function command(args: readonly string[], on: TestService = service) {
+  const { databaseUrl, data } = on
+  const places = ['--data', data, ...(databaseUrl === '' ? [] : ['--database-url', databaseUrl])]
+  const environment = { NODE_OPTIONS: `--import=${CLOCK}`, TEST_CLOCK_FILE: join(folder.path, 'clock') }
+  const { code, stdout, stderr } = await catalejo([...args, ...places], environment)
+  return { code, stdout, messages: messagesIn(stderr) }
+}
+
+let files = 0
+/** Imports a file. @returns standard output without its path */
+async function import_(text: string, ...args: string[]) {
+  const path = join(folder.path, `lista-${++files}`)
+  await writeFile(path, text)
+  const { stdout } = await command(['import', '--account', 'grupo', ...args, path])
+  return stdout.replace(`${path}: `, '').trim()
+}
+const counted = (read: number, changed: number) =>
+  `${read} records, ${changed} new or changed, 0 lines refused`
+const registered = (name: string, date: string) => import_(`Nombre,Fecha\n${name}.cl,${date}\n`)
+const deletions = (...listed: string[]) =>
+  import_(listed.map((name) => `${name}.cl\n`).join(''), '--window', 'day')
+
+async function dismissed(query: Fields = {}) {
+  const { status, body, headers } = await call(service, DISMISSED, {
+    query: { api: service.domainKey, ...query },
+  })
+  assert.equal(status, 200)
+  assert.equal(Object(body).count, Object(body).data.length)
+  return { data: Object(body).data, link: headers.get('link') }
+}
+
+const namesOf = (data: readonly { readonly name: string }[]) => data.map(({ name }) => name)
+
+/** Discards records as Ana, and removes them. */
+async function dismiss(...domains: string[]): Promise<void> {
+  for (const domain of domains) {
+    await update(service, [{ domain, discarded: 1 }], { key: ana })
+    clock.advance(1_000)
+  }
+  clock.advance(7 * DAY)
+  await removeExpired()
+}
+
+/** Any write removes what has expired. */
+const removeExpired = () => stored(service, [record('queda', { reserve: clock.now() % 2 })])
+
+async function dismissalOf(name: string): Promise<Fields> {
+  const fields = 'dismissed_by,dismissed_at'
+  const { body } = await call(service, LIST, { query: { api: service.domainKey, search: name, fields } })
+  const { status, dismissed_by, dismissed_at } = Object(body).data[0][0]
+  return { status, dismissed_by, dismissed_at }
+}
+
+test('a removed discarded record leaves its name, by whom, and what was known of it', async () => {
+  await deletions('libre')
+  const deletedAt = now()
+  await stored(service, [record('comprada'), record('perdonada')])
+  await update(service, [{ domain: 'perdonada', discarded: 1 }])
+  const at = [now(), shown(clock.now() + 1_000)]
+  await update(service, [{ domain: 'comprada', discarded: 1 }], { key: ana })
+  clock.advance(1_000)
+  await update(service, [{ domain: 'libre', discarded: 1 }], { key: ana })
+  clock.advance(DAY)
+  await update(service, [{ domain: 'perdonada', discarded: 0 }])
+  assert.deepEqual((await dismissed()).data, [])
+  clock.advance(6 * DAY)
+  await removeExpired()
+  const comprada = {
+    name: 'comprada',
+    dismissed_by: 'ana',
+    dismissed_at: at[0],
+    status: 1,
+    date_reg: '2025-12-31 14:30:34',
+    date_reg_known: 1,
+    deleted_at: null,
+  }
+  const libre = {
+    ...comprada,
+    name: 'libre',
+    dismissed_at: at[1],
+    status: 0,
+    date_reg: deletedAt,
+    date_reg_known: 0,
+    deleted_at: deletedAt,
+  }
+  assert.deepEqual((await dismissed()).data, [libre, comprada])
+  assert.deepEqual((await dismissed({ search: 'PRAD.cl com' })).data, [comprada])
+  assert.deepEqual((await dismissed({ search: 'otra' })).data, [])
+})
+
+test('a list records a dismissed name again only for a newer fact, and says who dismissed it', async () => {
+  const since = clock.now() - 20 * DAY
+  await stored(service, [record('vuelve', { date_reg: shown(since) }), record('cae'), record('sumada')])
+  const by = { dismissed_by: 'ana', dismissed_at: now() }
+  await dismiss('vuelve', 'cae', 'sumada')
+  assert.equal(await registered('vuelve', shown(since)), counted(1, 0))
+  clock.advance(HOUR)
+  assert.equal(await registered('vuelve', shown(clock.now() - HOUR)), counted(1, 1))
+  assert.deepEqual(await dismissalOf('vuelve'), { status: 1, ...by })
+  assert.equal(await deletions('cae', 'libre'), counted(2, 2))
+  assert.equal(Object(await dismissalOf('cae')).status, 0)
+  await stored(service, [record('sumada')])
+  assert.equal(Object(await dismissalOf('sumada')).dismissed_by, 'ana')
+  assert.deepEqual(namesOf((await dismissed()).data), ['comprada'])
+})
+
+test('pages of dismissed names neither skip nor repeat any', async () => {
+  const many = ['uno', 'dos', 'tres', 'cuatro', 'cinco'].map((name) => `pagina-${name}`)
+  await stored(
+    service,
+    many.map((name) => record(name)),
+  )
+  // Four of them at the same time.
+  await update(
+    service,
+    many.slice(1).map((domain) => ({ domain, discarded: 1 })),
+    { key: ana },
+  )
+  await dismiss(many[0] ?? '')
+  const found: string[] = []
+  let { data, link } = await dismissed({ search: 'pagina', limit: 2 })
+  for (;;) {
+    found.push(...namesOf(data))
+    if (link === null) break
+    const cursor = new URL(link.slice(1, link.indexOf('>'))).searchParams.get('cursor')
+    ;({ data, link } = await dismissed({ search: 'pagina', limit: 2, cursor: cursor ?? '' }))
+  }
+  assert.deepEqual(found, ['pagina-uno', 'pagina-tres', 'pagina-dos', 'pagina-cuatro', 'pagina-cinco'])
+  const { status, body } = await call(service, DISMISSED, { query: { api: ana, cursor: 'x' } })
+  assert.deepEqual(
+    [status, Object(body).msg],
+    [400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior'],
+  )
+})
+
+test('a forgotten name is recorded by the next list that has it', async () => {
+  const date = '2026-02-02 02:02:02'
+  await stored(service, [record('olvidada', { date_reg: date })])
+  await dismiss('olvidada')
+  assert.equal(await registered('olvidada', date), counted(1, 0))
+  const forget = (data: unknown) =>
+    send(service, DISMISSED, { data }, { method: 'DELETE', query: { api: ana } })
+  assert.deepEqual((await forget(['olvidada', 'ninguna'])).body, { status: 200, count: 1 })
+  assert.deepEqual((await forget(['olvidada'])).body, { status: 200, count: 0 })
+  assert.deepEqual((await dismissed({ search: 'olvidada' })).data, [])
+  clock.advance(HOUR)
+  assert.equal(await import_(`Nombre,Fecha\notra,${date}\nolvidada,${date}\n`), counted(2, 2))
+  assert.deepEqual(await dismissalOf('olvidada'), { status: 1, dismissed_by: null, dismissed_at: null })
+  const refused = { data: 'debe ser un arreglo de nombres de dominio .cl válidos, sin el sufijo' }
+  const { status, body } = await forget(['con.punto'])
+  assert.deepEqual([status, Object(body).msg], [400, `El parámetro data ${refused.data}`])
+  const { status: missing } = await call(service, DISMISSED, { method: 'DELETE', query: { api: ana } })
+  assert.equal(missing, 400)
+})
+
+test('dismissed names are listed, imported into another instance, and forgotten by command', async () => {
+  await stored(service, [record('ñandú'), record('llevada', { date_reg: '2026-01-01 00:00:00' })])
+  await dismiss('ñandú', 'llevada')
+  const head =
+    'name,dismissed_by,dismissed_at,status,date_reg,date_reg_known,deleted_at,deleted_after,past_drops'
+  const at = new Date(clock.now() - 7 * DAY - 1_000).toISOString()
+  const line = `llevada,ana,${at},1,2026-01-01 00:00:00,1,,,0`
+  const { stdout: listed } = await command(['dismissed', 'list', '--search', 'llevada'])
+  assert.equal(listed, `${head}\r\n${line}\r\n`)
+
+  await using other = await startService({ clock })
+  await stored(other, [record('ñandú')])
+  const path = join(folder.path, 'dismissed.csv')
+  await writeFile(path, (await command(['dismissed', 'list'])).stdout)
+  const again = await import_(await whole(), '--dry-run')
+  assert.equal(again, '8 records, 0 would be new, 0 would change, 8 would stay, 0 lines refused')
+  const restore = async () => (await command(['import', path], other)).stdout.replace(`${path}: `, '').trim()
+  assert.equal(await restore(), counted(8, 7))
+  assert.equal((await command(['import', '--restart', path], other)).stdout, `${path}: ${counted(8, 0)}\n`)
+  const lines = (text: string) => text.split('\r\n').filter((row) => !row.startsWith('ñandú'))
+  assert.deepEqual(lines((await command(['dismissed', 'list'], other)).stdout), lines(await whole()))
+  assert.deepEqual(await names(other), ['ñandú'])
+
+  const { stdout } = await command(['dismissed', 'forget', 'llevada.cl', 'xn--and-6ma2c', 'nadie'])
+  assert.equal(stdout, '2 forgotten\n')
+  assert.deepEqual((await dismissed({ search: 'llevada' })).data, [])
+  const { code, messages } = await command(['dismissed', 'forget', 'no válida'])
+  assert.deepEqual([code, messages], [2, ['catalejo: not a .cl name: no válida']])
+
+  async function whole() {
+    return (await command(['dismissed', 'list'])).stdout
+  }
+})
+
+test('a line of dismissed names that is not valid is refused, with its reason', async () => {
+  const head =
+    'name,dismissed_by,dismissed_at,status,date_reg,date_reg_known,deleted_at,deleted_after,past_drops'
+  const good = ['rota', 'ana', '2026-01-01T00:00:00.000Z', '1', '2026-01-01 00:00:00', '1', '', '', '0']
+  const wrong = ['no válida', ' ', 'ayer', '2', 'ayer', '2', 'ayer', 'ayer', 'x']
+  const lines = wrong.map((value, i) => good.with(i, value).join(','))
+  const path = join(folder.path, 'rotas.csv')
+  await writeFile(path, [head, ...lines].join('\n'))
+  const { code, stdout } = await command(['import', '--account', 'grupo', path])
+  assert.deepEqual([code, stdout], [1, `${path}: 0 records, 0 new or changed, 9 lines refused\n`])
+})
