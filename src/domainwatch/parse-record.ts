@@ -7,7 +7,7 @@ import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
 import type { RowOf } from '../storage/database/batch.ts'
 import { EXPECTABLE_FIELDS, type ExpectableField, type Expected } from './queries-records.ts'
 import type { markDomains, recordDomains, restoreDomains } from './queries-batches.ts'
-import type { DismissedValues } from './dismissed/index.ts'
+import type { DismissedValues } from './dismissed/queries.ts'
 import { foldTag, toColumn, MAX_TAG_CHARACTERS, MAX_TAGS } from './tags.ts'
 import type { SplitName } from './words/dictionary.ts'
 

@@ -12,6 +12,7 @@ import {
   forgetDismissed,
   type DismissedPlace,
   type DismissedRow,
+  type DismissedValues,
 } from './queries.ts'
 
 /** Returns a page of dismissed names that contain the words of a text, those dismissed last first. */
@@ -42,14 +43,6 @@ export function forgetNames(database: Database, clock: Clock, names: readonly st
     return tx.run(forgetDismissed(database.dialect, names))
   })
 }
-
-/** A dismissed name as an import reads it: the columns of the table. */
-export type DismissedValues = readonly [
-  name: string,
-  dismissedBy: string | null,
-  dismissedAt: number,
-  ...(string | number | null)[],
-]
 
 /** Restores dismissed names, unless they are recorded or were dismissed again since. @returns how many */
 export async function restoreDismissed(

@@ -32,6 +32,14 @@ const COLUMNS = raw(Object.keys(DISMISSED.columns).join(', '))
 export const dismissedNamed = (dialect: Dialect, names: readonly string[]) => sql<DismissedRow>`
   SELECT ${COLUMNS} FROM dismissed WHERE ${isOneOf(dialect, sql`name`, names)}`
 
+/** A dismissed name as an import reads it: the columns of the table. */
+export type DismissedValues = readonly [
+  name: string,
+  dismissedBy: string | null,
+  dismissedAt: number,
+  ...(string | number | null)[],
+]
+
 /** When a dismissed name was deleted; null if it was bought. */
 export const deletionOf = ({ status, date_reg, released_at }: DismissedRow): string | null =>
   status === 0 ? (released_at ?? date_reg) : null
