@@ -1,5 +1,7 @@
+import { postgresTriggers, sqliteTriggers } from './domain-changes.ts'
+
 /** A domain's columns as a change stores them. Changes from before this version have fewer elements. */
-const DOMAIN_COLUMNS = [
+export const DOMAIN_COLUMNS = [
   'agent',
   'status',
   'reserved',
@@ -14,8 +16,6 @@ const DOMAIN_COLUMNS = [
   'tags',
 ]
 
-const domain = (row: string): string => DOMAIN_COLUMNS.map((column) => `${row}.${column}`).join(', ')
-
 /**
  * Who decided on a record and when, its note and its tags. `tags` has a space before and after each tag (` casa venta `),
  * so that one `contains` finds an exact tag. Columns without a default rewrite no table.
@@ -26,65 +26,9 @@ const columns = (integer: string, text: string) => `
     ALTER TABLE domains ADD COLUMN note ${text};
     ALTER TABLE domains ADD COLUMN tags ${text};`
 
-const NOW = `CAST(unixepoch('subsec') * 1000 AS INTEGER)`
-const AUTHOR = '(SELECT author FROM change_log)'
-const kindOf = (was: string, is: string) =>
-  `CASE WHEN ${was}.discarded_at IS NULL AND ${is}.discarded_at IS NOT NULL THEN 'discarded' ELSE 'changed' END`
-
-const change = (values: string) =>
-  `INSERT INTO changes (at, topic, kind, key, account_id, before, after) VALUES (${NOW}, 'domain', ${values})`
-
 const sqlite = `${columns('INTEGER', 'TEXT')}
+${sqliteTriggers(DOMAIN_COLUMNS)}`
 
-    DROP TRIGGER domains_added;
-    DROP TRIGGER domains_changed;
-    DROP TRIGGER domains_deleted;
-    CREATE TRIGGER domains_added AFTER INSERT ON domains BEGIN
-      ${change(`'added', NEW.name, ${AUTHOR}, NULL, json_array(${domain('NEW')})`)};
-    END;
-    CREATE TRIGGER domains_changed AFTER UPDATE ON domains
-    WHEN (${domain('OLD')}) IS NOT (${domain('NEW')}) BEGIN
-      ${change(`${kindOf('OLD', 'NEW')}, NEW.name, ${AUTHOR}, json_array(${domain('OLD')}), json_array(${domain('NEW')})`)};
-    END;
-    -- A discarded record expires, so its deletion has no author, whoever writes when it happens.
-    CREATE TRIGGER domains_deleted AFTER DELETE ON domains BEGIN
-      ${change(`'deleted', OLD.name, CASE WHEN OLD.discarded_at IS NULL THEN ${AUTHOR} END, json_array(${domain('OLD')}), NULL`)};
-    END;
-`
-
-const triggerFunction = (name: string, body: string, settings = '') => `
-    CREATE OR REPLACE FUNCTION catalejo_${name}() RETURNS trigger LANGUAGE plpgsql ${settings} AS $$
-    DECLARE author bigint := catalejo_author();
-    BEGIN${body}
-      RETURN NULL;
-    END $$;`
-
-const postgres = `${columns('bigint', 'text COLLATE "C"')}
-    ${triggerFunction(
-      'domains_added',
-      `
-      INSERT INTO changes (topic, kind, key, account_id, after)
-      SELECT 'domain', 'added', new_row.name, author, json_build_array(${domain('new_row')})::text FROM added AS new_row;`,
-    )}
-    -- The plan is cached, perhaps from a single row: a nested loop would match 50,000 rows against each other.
-    ${triggerFunction(
-      'domains_changed',
-      `
-      INSERT INTO changes (topic, kind, key, account_id, before, after)
-      SELECT 'domain', ${kindOf('old_row', 'new_row')}, new_row.name, author,
-        json_build_array(${domain('old_row')})::text, json_build_array(${domain('new_row')})::text
-      FROM was AS old_row JOIN now_is AS new_row ON old_row.name = new_row.name
-      WHERE (${domain('old_row')}) IS DISTINCT FROM (${domain('new_row')});`,
-      'SET enable_nestloop = off',
-    )}
-    ${triggerFunction(
-      'domains_deleted',
-      `
-      INSERT INTO changes (topic, kind, key, account_id, before)
-      SELECT 'domain', 'deleted', old_row.name, CASE WHEN old_row.discarded_at IS NULL THEN author END,
-        json_build_array(${domain('old_row')})::text
-      FROM was AS old_row;`,
-    )}
-`
+const postgres = `${columns('bigint', 'text COLLATE "C"')}${postgresTriggers(DOMAIN_COLUMNS)}`
 
 export const decisions = { version: 14, sqlite, postgres }
