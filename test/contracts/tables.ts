@@ -2,15 +2,17 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Database } from '../../src/storage/database/database.ts'
 import { SCHEMA } from '../../src/storage/database/migrations/index.ts'
-import { removeRows, storeRows, type Row } from '../../src/storage/database/rows.ts'
-import { sql } from '../../src/storage/database/sql.ts'
-import { isCopied, tablesOf, type Table } from '../../src/storage/database/tables.ts'
 import {
   pagesOf,
   PAGE_ROWS,
+  removeRows,
   replaceContents,
+  storeRows,
   type Contents,
-} from '../../src/storage/database/whole-tables.ts'
+  type Row,
+} from '../../src/storage/database/rows.ts'
+import { sql } from '../../src/storage/database/sql.ts'
+import { isCopied, tablesOf, type Table } from '../../src/storage/database/tables.ts'
 import { openTwo, recordOn, row, type OpenDatabase, type TwoNodes } from './nodes.ts'
 
 /** Those of the database as a place, and PostgreSQL's version of the schema. */

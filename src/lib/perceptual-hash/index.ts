@@ -1,4 +1,13 @@
 /** Difference hashes of images and search among them by Hamming distance. See README.md. */
-export { estimateBytes, HashList } from './hash-list.ts'
 export { asPixels, clipGray, cmykToRgb, dhash, highBytes, lumaOf, type Pixels } from './dhash.ts'
-export { isHash64, Matches, parseHash64, popcount, scan, unpackHashes, type Hash64 } from './scan.ts'
+export {
+  estimateBytes,
+  HashList,
+  isHash64,
+  Matches,
+  parseHash64,
+  popcount,
+  scan,
+  unpackHashes,
+  type Hash64,
+} from './scan.ts'

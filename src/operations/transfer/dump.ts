@@ -1,8 +1,7 @@
 import type { Database, Reader } from '../../storage/database/database.ts'
 import { SCHEMA } from '../../storage/database/migrations/index.ts'
-import { countRows } from '../../storage/database/rows.ts'
 import { isCopied, tablesOf } from '../../storage/database/tables.ts'
-import { pagesOf, type Contents } from '../../storage/database/whole-tables.ts'
+import { countRows, pagesOf, type Contents } from '../../storage/database/rows.ts'
 import type { ImageBytes } from './copy-images.ts'
 
 /** Returns all rows of a database that are copied. @param view sees the database as of one moment */

@@ -1,11 +1,13 @@
 import { createHash, type Hash } from 'node:crypto'
 import { pipeline, Readable, Transform } from 'node:stream'
 import { createGunzip, createGzip } from 'node:zlib'
+import { verifyBlob } from '../../imagestore/verify-blob.ts'
+import { forEachConcurrent } from '../../lib/concurrency.ts'
 import { BlobDamaged, type BlobStore, isBlobKey } from '../../storage/blobs/blob-store.ts'
 import type { Table } from '../../storage/database/tables.ts'
-import { PAGE_ROWS, type Contents } from '../../storage/database/whole-tables.ts'
+import { PAGE_ROWS, type Contents } from '../../storage/database/rows.ts'
 import type { Progress } from '../../lib/progress.ts'
-import { rowsOf } from './dump.ts'
+import { imagesOf, rowsOf } from './dump.ts'
 import type { Manifest, TableFile } from './manifest.ts'
 import type { BackupPlace } from './place.ts'
 
@@ -15,6 +17,8 @@ const FILE_PAGES = 500
 const MAX_LINE_LENGTH = 16 * 1024 * 1024
 /** Three times as fast as the default, for 10 % more bytes. */
 const GZIP_LEVEL = 3
+/** Images that are read at a time. */
+const CONCURRENCY = 8
 
 /** A file of a backup is missing or damaged. */
 class FileFault extends Error {
@@ -93,6 +97,24 @@ export async function checkFiles(
   }
   progress.end()
   return faults.length > 0 ? faults : await checkKeys(contentsOf(place, manifest))
+}
+
+/** Reads every byte of a snapshot. Returns what is wrong with it, a line for each fault. */
+export async function checkSnapshot(
+  place: BackupPlace,
+  manifest: Manifest,
+  progress: Progress,
+): Promise<string[]> {
+  const faults = await checkFiles(place, manifest, progress)
+  if (faults.length > 0) return faults
+  progress.begin('image files', manifest.images.count)
+  await forEachConcurrent(imagesOf(contentsOf(place, manifest)), CONCURRENCY, async (image) => {
+    const state = await verifyBlob(place.images, image.key, image)
+    if (state !== 'valid') faults.push(`image ${image.key} is ${state}`)
+    progress.add(1)
+  })
+  progress.end()
+  return faults
 }
 
 /** Returns an invalid key in the tables that name files of the image store, if there is one: it would become a path. */

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import fc from 'fast-check'
-import { formatHash64, parseHash64, popcount, unpackHashes } from './scan.ts'
-import { HashList } from './hash-list.ts'
-import { Matches, scan } from './scan.ts'
+import { formatHash64, HashList, Matches, parseHash64, popcount, scan, unpackHashes } from './scan.ts'
 
 /** Computed independently of the code under test. */
 function expectedOf(hashes: readonly bigint[], query: bigint, distance: number): [number, string][] {
