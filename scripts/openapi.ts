@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { createFeeds, createRoutes, follow } from '../src/server/app.ts'
+import { createFeeds, createJobs, createRoutes, follow } from '../src/server/app.ts'
 import { readConfig } from '../src/server/config/config.ts'
 import { createContext } from '../src/server/context.ts'
 import { openImagestore } from '../src/imagestore/index.ts'
@@ -22,7 +22,8 @@ async function describeRoutes(): Promise<string> {
   try {
     const following = follow(context, () => '')
     const feeds = createFeeds(context)
-    const server = await createRoutes(context, openImagestore(context), following, feeds, () => '')
+    const jobs = createJobs(context)
+    const server = await createRoutes(context, openImagestore(context), following, { feeds, jobs }, () => '')
     await server.ready()
     const document = JSON.stringify(server.swagger(), undefined, 2)
     await server.close()

@@ -45,13 +45,13 @@ export async function checkpointsOf(data: string, file: string) {
 function parse(text: string): Checkpoint | undefined {
   try {
     const { line, counts, part, at, asOf } = JSON.parse(text)
-    const { read, changed, refused } = counts
-    const isRight = [line, read, changed, refused].every((value) => Number.isSafeInteger(value))
+    const { read, added = 0, changed, refused } = counts
+    const isRight = [line, read, added, changed, refused].every((value) => Number.isSafeInteger(value))
     if (!isRight) return undefined
     const isPart = Number.isSafeInteger(part?.to) && typeof part.name === 'string'
     return {
       line,
-      counts: { read, changed, refused },
+      counts: { read, added, changed, refused },
       part: isPart ? { to: part.to, name: part.name } : undefined,
       at: typeof at === 'string' ? at : undefined,
       asOf: Number.isSafeInteger(asOf) ? asOf : undefined,

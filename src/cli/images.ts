@@ -88,7 +88,7 @@ async function importAll({ context, accountId, place, restart }: Run): Promise<v
       await checkpoints.write({
         line: number,
         at: label,
-        counts: { read: stored + refused, changed: stored, refused },
+        counts: { read: stored + refused, added: stored, changed: stored, refused },
       })
     },
   })

@@ -12,7 +12,6 @@ import { IMPORT_FORMATS } from '../domainwatch/import/format.ts'
 import { importLines, type ImportOutcome } from '../domainwatch/import/importer.ts'
 import { readLines, SourceFault } from '../domainwatch/import/lines.ts'
 import { bytesOf } from '../domainwatch/import/source.ts'
-import { dryRunRows, type ApplyRows, type DryRun } from '../domainwatch/import/store-rows.ts'
 import { announceFreed } from '../domainwatch/registry/announce.ts'
 import { DEFAULT_WINDOW, WINDOW_NAMES } from '../domainwatch/registry/rules.ts'
 import { serviceTimeZone } from '../domainwatch/registry/queries.ts'
@@ -26,6 +25,8 @@ import { createProgress } from './progress.ts'
 import { asError } from '../lib/errors.ts'
 
 const STANDARD_INPUT = '-'
+/** Refused lines that are shown of a file. */
+const MAX_SHOWN_FAULTS = 20
 const UNKNOWN_FORMAT = 'neither a list of the registry nor an export (--format sets the format)'
 
 /** `catalejo import FILE…`: loads lists of domains. Works while the service runs. */
@@ -56,7 +57,7 @@ export async function importFiles({ config, own, positionals, switches }: Option
   for (const file of files) {
     const outcome = await importFile(file).catch(failure)
     progress.end()
-    report(file, outcome, timeZone)
+    report(file, outcome, timeZone, isDry)
     // The database cannot store the other files either.
     if (outcome.kind === 'failed') break
   }
@@ -81,7 +82,6 @@ export async function importFiles({ config, own, positionals, switches }: Option
     const at = after?.asOf ?? asOf ?? lastBegan
     const digest = await digestOf(path)
     progress.begin(file, size, 0, 'bytes')
-    let trial: DryRun | undefined
     let [readBytes, storedBytes] = [0, 0]
     const source = {
       read: () => readBytes,
@@ -108,7 +108,7 @@ export async function importFiles({ config, own, positionals, switches }: Option
             digest,
             isForced: switches.has('force'),
           }),
-          ...(isDry && { trial: (apply: ApplyRows) => (trial = dryRunRows(target, apply)).store }),
+          isDry,
         }),
       after,
       source,
@@ -119,7 +119,7 @@ export async function importFiles({ config, own, positionals, switches }: Option
     if (!isDry) await announceFreed(database, systemClock)
     // A file that could not be read to its end is continued next time.
     if (outcome.kind !== 'imported' || outcome.cutOff === undefined) await checkpoints?.remove()
-    return trial === undefined || outcome.kind !== 'imported' ? outcome : { ...outcome, added: trial.added() }
+    return outcome
   }
 }
 
@@ -152,10 +152,7 @@ function readTime(text: string, timeZone: string): number | string {
   return at > systemClock.now() ? '--as-of takes a time in the past' : at
 }
 
-type FileOutcome =
-  /** `added`: in a dry run, how many names are not recorded yet. */
-  | (ImportOutcome & { readonly added?: number })
-  | { readonly kind: 'unreadable' | 'failed'; readonly reason: string }
+type FileOutcome = ImportOutcome | { readonly kind: 'unreadable' | 'failed'; readonly reason: string }
 
 const failure = (error: unknown): FileOutcome => ({
   kind: 'failed',
@@ -184,17 +181,18 @@ const INCOMPLETE = {
   empty: 'empty, unlike the last list of its source, so it changes nothing (--force takes it)',
 }
 
-function report(file: string, outcome: FileOutcome, timeZone: string): void {
+function report(file: string, outcome: FileOutcome, timeZone: string, isDry: boolean): void {
   if (outcome.kind !== 'imported') {
     console.error(`${file}: ${outcome.kind === 'unknown-format' ? UNKNOWN_FORMAT : outcome.reason}`)
     process.exitCode = 1
     return
   }
-  const { counts, faults, cutOff, added, skipped, list } = outcome
-  const { read, changed, refused } = counts
-  const would = (count: number) =>
-    `${count} would be new, ${changed - count} would change, ${read - changed} would stay`
-  const effect = added === undefined ? `${changed} new or changed` : would(added)
+  const { counts, cutOff, skipped, list } = outcome
+  const faults = outcome.faults.slice(0, MAX_SHOWN_FAULTS)
+  const { read, added, changed, refused } = counts
+  const effect = isDry
+    ? `${added} would be new, ${changed - added} would change, ${read - changed} would stay`
+    : `${changed} new or changed`
   console.log(`${file}: ${read} records, ${effect}, ${refused} lines refused`)
   for (const { line, msg } of faults) {
     console.error(`${file}:${line}: ${msg}`)

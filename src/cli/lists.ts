@@ -3,7 +3,7 @@ import { openDatabase } from '../server/open-database.ts'
 import { importLines } from '../domainwatch/import/importer.ts'
 import { readLines } from '../domainwatch/import/lines.ts'
 import { bytesOf } from '../domainwatch/import/source.ts'
-import { dryRunRows, storeRows, type ApplyRows } from '../domainwatch/import/store-rows.ts'
+import { storeRows, type ApplyRows } from '../domainwatch/import/store-rows.ts'
 import { RegistryList } from '../domainwatch/registry/apply-list.ts'
 import { DEFAULT_WINDOW, type Facts } from '../domainwatch/registry/rules.ts'
 import { readDictionary } from '../domainwatch/words/dictionary.ts'
@@ -41,9 +41,7 @@ export async function repairLists({
     zone,
     split: readDictionary(config.words).split,
     restores: true,
-    open: async () => ({
-      store: isApplied ? storeRows(target, apply) : dryRunRows(target, apply).store,
-    }),
+    open: async () => ({ store: storeRows(target, apply, !isApplied) }),
   })
   if (outcome.kind !== 'imported') return fail(`${path}: not a list of registrations`)
   const { counts, cutOff } = outcome

@@ -17,6 +17,10 @@ export const domainErrors = declareErrors({
   dns_failed: [502, 'Los servidores DNS no pudieron responder'],
   dns_timeout: [504, 'Los servidores DNS no respondieron a tiempo'],
 
+  job_not_found: [404, 'El trabajo no existe'],
+  job_stopped: [409, 'El trabajo se detuvo mientras llegaba su archivo'],
+  too_many_jobs: [429, (max: number) => `La cuenta ya tiene ${max} trabajos sin terminar`],
+
   watch_not_found: [404, 'La alerta no existe'],
   owner_only: [403, 'Solo la cuenta dueña puede cambiar el destino'],
   too_many_watches: [409, (max: number) => `La cuenta ya tiene ${max} alertas`],

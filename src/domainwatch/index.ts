@@ -20,6 +20,8 @@ import { eventsRoute } from './routes/events.ts'
 import { exportRoute } from './routes/export.ts'
 import type { Feeds } from './feeds/index.ts'
 import { feedsRoute } from './routes/feeds.ts'
+import { importRoutes } from './routes/imports.ts'
+import type { Jobs } from './jobs/index.ts'
 import { historyRoute } from './routes/history.ts'
 import { listRoute } from './routes/list.ts'
 import { queueRoute } from './routes/queue.ts'
@@ -36,6 +38,7 @@ import type { Dictionary } from './words/dictionary.ts'
 
 export { allowAddresses } from './outgoing/connect.ts'
 export { Feeds, type FeedStatus } from './feeds/index.ts'
+export { Jobs } from './jobs/index.ts'
 export { Rechecks } from './rechecks/index.ts'
 export { hasOldDeliveries, sweepDeliveries } from './watches/delivery-log.ts'
 export { openSubscriptions, type Subscriptions } from './subscriptions.ts'
@@ -57,6 +60,7 @@ export interface DomainwatchOptions {
   readonly dns: Dns
   readonly following: Subscriptions
   readonly feeds: Feeds
+  readonly jobs: Jobs
   /** Records the answers of `dns`. */
   readonly observations: Observations
   /** The words that names are split into. */
@@ -108,6 +112,7 @@ export function domainwatchRoutes(
   statsRoute(app, shared, new Statistics({ database, clock, timeZone, nameIndex, searches }))
   historyRoute(app, shared, { database, timeZone, baseUrl })
   feedsRoute(app, shared, options)
+  importRoutes(app, shared, options.jobs, timeZone)
   const observed: Dns = {
     async nameServers(name, client) {
       const answer = await dns.nameServers(name, client)

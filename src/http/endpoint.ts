@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteO
 import { isObject } from '../lib/json.ts'
 import { jsonTypeOf, type BodyField } from './body/fields.ts'
 import type { Access, Authenticator, Identity } from './auth/authenticator.ts'
-import { badParameter, httpErrors } from './errors.ts'
+import { badParameter, httpErrors, missingParameter } from './errors.ts'
 import { bodyKind, parseBody } from './body/parse.ts'
 import {
   isFlag,
@@ -18,7 +18,8 @@ import { JSON_TYPE, PRIVATE_HEADERS, sendBytes } from './headers.ts'
 import type { BodyBudget, BodyMemory } from './body/budget.ts'
 import { clientOfRequest } from './client.ts'
 import { hasBody, isEncoded } from './body/content-headers.ts'
-import { receiveBody, type RequestBody } from './body/receive.ts'
+import { drainBody, receiveBody, type RequestBody } from './body/receive.ts'
+import { FILE, MAX_OTHER_BYTES, receiveUpload, UPLOAD_MEMORY_BYTES } from './body/upload.ts'
 import { documentEndpoint, type EndpointDocument } from './openapi/document.ts'
 
 /** Largest body of an endpoint whose body only carries parameters. */
@@ -71,6 +72,23 @@ export interface BulkEndpoint<P extends Parameters> extends EndpointBase<P> {
   /** Largest body, in bytes. */
   readonly bodyLimit: number
   readonly handle: (call: BulkCall<P>) => Promise<Answer>
+}
+
+/** A file that arrives in a `multipart/form-data` body, whose other parts are parameters. */
+export interface UploadEndpoint<P extends Parameters> extends EndpointBase<P> {
+  /** Maximum size of the file. */
+  readonly maxBytes: number
+  /** Called when the file begins. The key has to be in the query or before the file. */
+  readonly begin: (identity: Identity) => Promise<Upload<P>>
+}
+
+export interface Upload<P extends Parameters> {
+  /** Stores the file. */
+  readonly store: (file: AsyncIterable<Uint8Array>) => Promise<void>
+  /** Called when the body has arrived whole. */
+  readonly finish: (values: Values<P>, reply: FastifyReply) => Promise<Answer>
+  /** Called if it does not, or is refused. */
+  readonly abandon: () => Promise<void>
 }
 
 /** Services shared by all endpoints. */
@@ -156,6 +174,71 @@ export function bulkEndpoint<P extends Parameters>(
     }
     const values = validated(endpoint.parameters, queryOf(request))
     return endpoint.handle({ body, identify, values, request, reply })
+  })
+}
+
+/** Registers an endpoint that takes a file. */
+export function uploadEndpoint<P extends Parameters>(
+  app: FastifyInstance,
+  shared: EndpointShared,
+  endpoint: UploadEndpoint<P>,
+): void {
+  const { authenticator, bodies } = shared
+  const { maxBytes, parameters } = endpoint
+  const assertKnown = knownNames(endpoint)
+  const readValues = (given: Given) => {
+    const values = validated(parameters, given)
+    assertKnown(Object.keys(given))
+    return values
+  }
+  const described = { ...endpoint, methods: ['POST'], bodyLimit: maxBytes } as const
+  register(app, shared, described, async (request, reply) => {
+    const query = queryOf(request)
+    if (isEncoded(request.headers)) throw notEncoded()
+    const isMultipart = bodyKind(request.headers['content-type']) === 'multipart'
+    const limit = isMultipart ? maxBytes + MAX_OTHER_BYTES : maxBytes
+    if (Number(request.headers['content-length'] ?? 0) > limit) {
+      drainBody(request.raw, bodies.minRate)
+      throw httpErrors.body_too_large(maxBytes)
+    }
+    if (!isMultipart) {
+      const body = await receive(request, SMALL_BODY_BYTES, bodies)
+      const given = textFields(body, parameters)?.given ?? {}
+      request.identity ??= await authenticator.identify(given['api'], endpoint, request)
+      const isUnsupported = body.bytes.byteLength > 0 && bodyKind(body.contentType) === undefined
+      if (isUnsupported) throw httpErrors.unsupported_type()
+      readValues({ ...given, ...query })
+      throw missingParameter(FILE)
+    }
+    const memory = bodies.open(clientOfRequest(request))
+    request.bodyMemory = memory
+    memory.grow(UPLOAD_MEMORY_BYTES)
+    memory.pin()
+    let upload: Upload<P> | undefined
+    try {
+      const fields = await receiveUpload(request.raw, {
+        maxBytes,
+        minRate: bodies.minRate,
+        async store(before, file) {
+          const identity = await identify(before)
+          readValues({ ...before, ...query })
+          upload = await endpoint.begin(identity)
+          await upload.store(file)
+        },
+      })
+      await identify(fields)
+      const values = readValues({ ...fields, ...query })
+      if (upload === undefined) throw missingParameter(FILE)
+      return await upload.finish(values, reply)
+    } catch (error) {
+      await upload?.abandon()
+      throw error
+    }
+
+    async function identify(fields: Given): Promise<Identity> {
+      request.identity ??= await authenticator.identify(fields['api'], endpoint, request)
+      return request.identity
+    }
   })
 }
 
@@ -256,9 +339,11 @@ function queryOf(request: FastifyRequest): Given {
 
 const METHODS_WITH_BODY = new Set(['POST', 'DELETE'])
 
+const notEncoded = () =>
+  httpErrors.unsupported_encoding().with({ headers: { 'accept-encoding': 'identity' } })
+
 async function receive(request: FastifyRequest, limit: number, budget: BodyBudget): Promise<RequestBody> {
-  if (isEncoded(request.headers))
-    throw httpErrors.unsupported_encoding().with({ headers: { 'accept-encoding': 'identity' } })
+  if (isEncoded(request.headers)) throw notEncoded()
   const memory = budget.open(clientOfRequest(request))
   const bytes = await receiveBody(request.raw, limit, memory, budget.minRate)
   request.bodyMemory = memory

@@ -17,6 +17,7 @@ import {
   allowAddresses,
   domainwatchRoutes,
   Feeds,
+  Jobs,
   openSubscriptions,
   Rechecks,
   noteTimeZone,
@@ -92,7 +93,8 @@ async function startOn(context: Context, listening: Listening): Promise<App> {
   const following = follow(context, () => baseUrl)
   const rechecks = createRechecks(context, following)
   const feeds = createFeeds(context)
-  const server = await createRoutes(context, images, following, feeds, () => baseUrl)
+  const jobs = createJobs(context)
+  const server = await createRoutes(context, images, following, { feeds, jobs }, () => baseUrl)
   const loaded = context.nameIndex.load()
   if (listening === 'loaded') await loaded
   await server.listen({ host: config.host, port: config.port })
@@ -109,7 +111,7 @@ async function startOn(context: Context, listening: Listening): Promise<App> {
     .catch((error: unknown) => context.log.warn({ err: error }, 'image hashes could not be preloaded'))
   measureBackups(context)
   const stopJobs = startBackgroundJobs(
-    backgroundJobs(context, images, following, rechecks, feeds),
+    backgroundJobs(context, images, following, { rechecks, feeds, jobs }),
     (name, error) => context.log.error({ err: error, job: name }, 'background job failed'),
   )
 
@@ -147,7 +149,7 @@ export async function createRoutes(
   context: Context,
   images: Imagestore,
   following: Subscriptions,
-  feeds: Feeds,
+  work: { readonly feeds: Feeds; readonly jobs: Jobs },
   baseUrl: () => string,
 ): Promise<FastifyInstance> {
   const { accounts, clock, config, database, dictionary, dns, limits, log, metrics, nameIndex, tasks } =
@@ -217,7 +219,7 @@ export async function createRoutes(
         baseUrl,
         dns,
         following,
-        feeds,
+        ...work,
         searches: context.searches,
         observations,
         dictionary,
@@ -298,6 +300,21 @@ function createRechecks(context: Context, { vocabulary }: Subscriptions): Rechec
     () => rechecks.stats.overdue,
   )
   return rechecks
+}
+
+/** Imports that members upload. */
+export function createJobs(context: Context): Jobs {
+  const { accounts, clock, config, database, dictionary, jobFiles, log, staging } = context
+  return new Jobs({
+    database,
+    clock,
+    timeZone: config.timeZone,
+    split: dictionary.split,
+    nameOfAccount: accounts.nameOf,
+    staging,
+    files: jobFiles,
+    failed: (error, job) => log.warn({ err: error, job }, 'job failed and is tried again'),
+  })
 }
 
 /** The lists that are fetched regularly, with their metrics. */

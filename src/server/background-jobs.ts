@@ -17,6 +17,7 @@ import {
   sweepDeliveries,
   sweepHistory,
   type Feeds,
+  type Jobs,
   type Rechecks,
   type Subscriptions,
 } from '../domainwatch/index.ts'
@@ -35,8 +36,7 @@ export function backgroundJobs(
   context: Context,
   images: Imagestore,
   { watches }: Subscriptions,
-  rechecks: Rechecks | undefined,
-  feeds: Feeds,
+  { rechecks, feeds, jobs }: { rechecks: Rechecks | undefined; feeds: Feeds; jobs: Jobs },
 ): BackgroundJob[] {
   const { accounts, clock, database, log, staging } = context
   const leases = new Leases(database)
@@ -74,9 +74,21 @@ export function backgroundJobs(
       : [shared(dailyBackups(context, context.config.backupTo))]),
     // Delivery starts as soon as the first watch exists.
     { ...shared(delivery), wakeup: watches.notifiers.wakeup },
+    // A job starts as soon as it is ready.
+    { ...shared(accountJobs(jobs)), wakeup: jobs.wakeup },
     ...(rechecks === undefined ? [] : [shared(recheckWork(rechecks))]),
     ...(feeds.isEmpty ? [] : [shared(feedWork(feeds))]),
   ]
+}
+
+/** Runs until there are no jobs, or the lease is lost. */
+function accountJobs(jobs: Jobs): LeasedWork {
+  return {
+    name: 'jobs of accounts',
+    everyMs: 0,
+    pending: () => jobs.hasWork(),
+    run: (signal) => jobs.run(signal),
+  }
 }
 
 /** Runs as long as this process holds the lease. */

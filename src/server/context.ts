@@ -87,9 +87,11 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
     flush: config.blobsUrl === undefined,
     onFault: (fault) => health.imagesFailed(fault),
   })
-  const blobs = opening.use(
-    await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, ...observeS3(metrics, log, health)),
-  )
+  const s3Observers = observeS3(metrics, log, health)
+  const blobs = opening.use(await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, ...s3Observers))
+  // Files that jobs read, on every node.
+  const jobLocation = config.blobsUrl && { ...config.blobsUrl, prefix: `${config.blobsUrl.prefix}jobs/` }
+  const jobFiles = opening.use(await openBlobs(jobLocation, join(data, 'jobs'), staging, ...s3Observers))
   health.watch({ database, staging })
   opening.defer(() => health.close())
   const blobSeconds = metrics.histogram('catalejo_blobs_seconds', 'Duration of blob operations', [
@@ -125,6 +127,7 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
       (fault) => health.imagesFailed(fault),
     ),
     staging,
+    jobFiles: jobFiles.store,
     /** Runs work in other threads: parsing large bodies, hashing. */
     tasks,
     /** In front of searches, which share the event loop. */

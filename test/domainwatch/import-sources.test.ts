@@ -188,7 +188,7 @@ test('an interrupted import resumes', async () => {
   const name = lines.map((line) => line.slice(0, -3)).toSorted()[9_999]
   assert.deepEqual(reached, {
     line: 0,
-    counts: { read: 0, changed: 10_000, refused: 0 },
+    counts: { read: 0, added: 10_000, changed: 10_000, refused: 0 },
     part: { to: 25_000, name },
   })
   let rest = 0
@@ -208,7 +208,7 @@ test('an interrupted import resumes', async () => {
   assert.deepEqual(reports.slice(-2), [3_000, 15_000])
   assert.deepEqual(outcome, {
     kind: 'imported',
-    counts: { read: 25_000, changed: 25_000, refused: 0 },
+    counts: { read: 25_000, added: 25_000, changed: 25_000, refused: 0 },
     faults: [],
     skipped: undefined,
     list: { gap: undefined },

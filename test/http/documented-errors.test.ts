@@ -92,6 +92,7 @@ const ANYWHERE: Readonly<Record<string, (one: Documented) => Promise<Refusal>>> 
       { ...one, path: one.path.replace('{token}', 'nada') },
       { id: 'nada', ...(one.path.endsWith('/replay') && { delivery: 'nada' }) },
     ),
+  'El trabajo no existe': (one) => keyed(one, { id: 'nada' }),
   'Solo la cuenta dueña puede cambiar el destino': async (one) => {
     const { id } = await watch(service, { url: 'https://example.cl/avisos', shared: '1' })
     const { key } = await service.newKey('ajena', 'domainwatch')
@@ -147,6 +148,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'Los servidores DNS rechazaron la consulta': 'domainwatch/dns.test.ts',
   'Los servidores DNS no respondieron a tiempo': 'domainwatch/dns.test.ts',
   'El registro cambió mientras tanto': 'domainwatch/expect.test.ts',
+  'El trabajo se detuvo mientras llegaba su archivo': 'domainwatch/import-over-http.test.ts',
+  'La cuenta ya tiene 4 trabajos sin terminar': 'domainwatch/import-over-http.test.ts',
   'La aplicación ya tiene el máximo de 100 imágenes': 'imagestore/quotas.test.ts',
   'El grupo ya tiene 200 alertas compartidas': 'domainwatch/watch-edits.test.ts',
   'La cuenta ya tiene 100 registros tomados': 'domainwatch/queue.test.ts',

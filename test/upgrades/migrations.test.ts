@@ -18,6 +18,7 @@ const HASHES = [
   { version: 24, sqlite: 'dd33e43d21e3d2a9', postgres: 'df8ba7cd9c9607e5' },
   { version: 25, sqlite: '5e5b027bf74d1ae7', postgres: 'b5d33c8185fe5876' },
   { version: 26, sqlite: '24a1940055bb813d', postgres: '951fcb25376647c3' },
+  { version: 27, sqlite: '084f133c9e2f2866', postgres: '6a6bc00f56c2e15c' },
 ]
 
 test('no released migration has changed', () => {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isDiskError } from '../../lib/errors.ts'
 import type { StagedFile, Staging } from '../../storage/blobs/staging.ts'
+import { ListFault, tooLarge, WEB_PAGE } from '../import/list-fault.ts'
 import {
   connectTo,
   ForbiddenAddressError,
@@ -51,13 +52,10 @@ export type Download =
       readonly isDelimited: boolean
     }
 
-/** Why a feed could not be fetched or imported, in Spanish. */
-export class FeedFault extends Error {}
-
 /**
  * Downloads a list into a temporary file, unless it is the version that the validators name. Checks the address of
  * every redirect like the first one.
- * @throws FeedFault if the list could not be downloaded completely
+ * @throws ListFault if the list could not be downloaded completely
  */
 export async function download(
   url: string,
@@ -77,8 +75,8 @@ export async function download(
       return receive(response, options.staging, limits.maxBytes, () => timer.refresh())
     })
   } catch (error) {
-    if (signal.aborted || error instanceof FeedFault) throw error
-    throw new FeedFault(reasonOf(error), { cause: error })
+    if (signal.aborted || error instanceof ListFault) throw error
+    throw new ListFault(reasonOf(error), { cause: error })
   } finally {
     clearTimeout(timer)
   }
@@ -106,7 +104,7 @@ async function follow(
 ): Promise<Download> {
   let url = new URL(first)
   for (let redirects = 0; ; redirects++) {
-    if (!readTarget(url.href, isAllowedAddress).ok) throw new FeedFault(NOT_ALLOWED)
+    if (!readTarget(url.href, isAllowedAddress).ok) throw new ListFault(NOT_ALLOWED)
     const socket = await connectTo(url, isAllowedAddress, signal)
     try {
       const headers = {
@@ -120,20 +118,20 @@ async function follow(
       if (code === 200) return await take(response)
       if (code === 304 && (known.etag !== null || known.lastModified !== null)) return { kind: 'unchanged' }
       if (!REDIRECTS.has(code) || response.headers.location === undefined)
-        throw new FeedFault(`El servidor respondió con el código ${code}`)
+        throw new ListFault(`El servidor respondió con el código ${code}`)
       url = redirected(url, response.headers.location)
     } finally {
       socket.destroy()
     }
-    if (redirects === MAX_REDIRECTS) throw new FeedFault('El servidor redirige demasiadas veces')
+    if (redirects === MAX_REDIRECTS) throw new ListFault('El servidor redirige demasiadas veces')
   }
 }
 
 function redirected(from: URL, location: string): URL {
   const to = URL.parse(location, from.href)
-  if (to === null) throw new FeedFault('El servidor redirige a una dirección que no es válida')
+  if (to === null) throw new ListFault('El servidor redirige a una dirección que no es válida')
   if (from.protocol === 'https:' && to.protocol !== 'https:')
-    throw new FeedFault('El servidor redirige de https a una dirección sin cifrar')
+    throw new ListFault('El servidor redirige de https a una dirección sin cifrar')
   return to
 }
 
@@ -146,9 +144,9 @@ async function receive(
   const { headers } = response
   const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity'
   if (!/^(x-)?gzip$|^identity$/.test(encoding))
-    throw new FeedFault(`El servidor usa una compresión desconocida (${encoding.slice(0, 20)})`)
-  if (/html/i.test(headers['content-type'] ?? '')) throw new FeedFault(WEB_PAGE)
-  if (Number(headers['content-length'] ?? 0) > maxBytes) throw new FeedFault(tooLarge(maxBytes))
+    throw new ListFault(`El servidor usa una compresión desconocida (${encoding.slice(0, 20)})`)
+  if (/html/i.test(headers['content-type'] ?? '')) throw new ListFault(WEB_PAGE)
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw new ListFault(tooLarge(maxBytes))
   let bytes = 0
   async function* pieces() {
     received()
@@ -156,7 +154,7 @@ async function receive(
       if (!(piece instanceof Uint8Array)) continue
       received()
       bytes += piece.byteLength
-      if (bytes > maxBytes) throw new FeedFault(tooLarge(maxBytes))
+      if (bytes > maxBytes) throw new ListFault(tooLarge(maxBytes))
       yield piece
     }
     if (!response.complete) throw new Error('the response is incomplete')
@@ -169,7 +167,3 @@ async function receive(
   const validators = { etag: validator(headers.etag), lastModified: validator(headers['last-modified']) }
   return { kind: 'downloaded', file, validators, isDelimited }
 }
-
-export const WEB_PAGE = 'El servidor respondió con una página web en vez de una lista'
-export const tooLarge = (maxBytes: number) =>
-  `La lista tiene más de ${Math.floor(maxBytes / (1024 * 1024))} MiB`

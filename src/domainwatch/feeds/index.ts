@@ -1,6 +1,6 @@
 import { repeatUntilAborted } from '../../lib/background-jobs.ts'
 import { InterruptibleSleep } from '../../lib/clock.ts'
-import { ImportSlots } from './import-download.ts'
+import { ImportSlots } from '../import/import-list.ts'
 import { feedSources, feedStates, type FeedSourceRow, type FeedStateRow } from './queries.ts'
 import { feedSource, sourceOf, type Feed } from './settings.ts'
 import { FIRST_BACKOFF_MS, updateFeed, type Turn, type UpdateOptions } from './update-feed.ts'

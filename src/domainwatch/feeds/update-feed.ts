@@ -2,11 +2,13 @@ import { InterruptibleSleep, type Clock } from '../../lib/clock.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import { storeRows } from '../../storage/database/rows.ts'
 import type { ImportOptions } from '../import/importer.ts'
+import type { Effect } from '../import/writer.ts'
+import { faultIn, importList, type ImportedList, type ImportSlots } from '../import/import-list.ts'
+import { ListFault } from '../import/list-fault.ts'
 import { announceFreed } from '../registry/announce.ts'
-import { download, DOWNLOAD_LIMITS, FeedFault, type Download, type DownloadOptions } from './download.ts'
-import { importDownload, type FeedImport, type ImportSlots } from './import-download.ts'
+import { download, DOWNLOAD_LIMITS, type Download, type DownloadOptions } from './download.ts'
 import { deleteOldStates, FEED_STATES, type FeedStateRow } from './queries.ts'
-import { sourceOf, type Feed } from './settings.ts'
+import { feedSource, sourceOf, type Feed } from './settings.ts'
 
 /** Delay after the first failed attempt. It doubles with each further one, up to the interval. */
 export const FIRST_BACKOFF_MS = 60_000
@@ -26,7 +28,7 @@ export interface UpdateOptions {
   /** Called when a feed fails, and when the database does. Both are retried. */
   readonly failed: (error: unknown, feed?: string) => void
   /** Called after an import whose list the operator should look at. */
-  readonly imported: (feed: string, result: FeedImport) => void
+  readonly imported: (feed: string, result: ImportedList) => void
 }
 
 /** One update of a feed among others. */
@@ -37,7 +39,7 @@ export interface Turn {
   readonly begin: () => Promise<unknown>
 }
 
-class MissingAccount extends FeedFault {}
+class MissingAccount extends ListFault {}
 
 /** Fetches and imports a feed once, and stores the result as its state. Stores none if `signal` aborts. */
 export async function updateFeed(
@@ -53,7 +55,7 @@ export async function updateFeed(
   const failures = (before?.failures ?? 0) + 1
   let state = begunState(feed, before, now)
   /** In the transaction of the records. If the process dies during the import, the feed stays due. */
-  const stored = async (tx: Transaction, changed: number) => {
+  const stored = async (tx: Transaction, { changed }: Effect) => {
     if (changed === 0) return
     state = { ...state, changed_at: clock.now() }
     await writeState(tx, { ...state, attempted_at: before?.attempted_at ?? now, due_at: 0 })
@@ -64,7 +66,7 @@ export async function updateFeed(
     state = { ...state, ...result, ...succeeded }
   } catch (error) {
     if (signal.aborted) return
-    const message = error instanceof FeedFault ? error.message : 'La lista no se ha podido guardar'
+    const message = error instanceof ListFault ? error.message : 'La lista no se ha podido guardar'
     // The account may be created at any moment, as at the first start.
     const isMissing = error instanceof MissingAccount
     if (isMissing && before?.error === message)
@@ -117,7 +119,7 @@ async function fetchFeed(
   slots: ImportSlots,
   feed: Feed,
   { etag, last_modified: lastModified }: FeedStateRow,
-  stored: (tx: Transaction, changed: number) => Promise<void>,
+  stored: (tx: Transaction, effect: Effect) => Promise<void>,
   { at, begin }: Turn,
   signal: AbortSignal,
 ): Promise<Partial<FeedStateRow>> {
@@ -129,8 +131,20 @@ async function fetchFeed(
   const { maxBytes } = downloads.limits ?? DOWNLOAD_LIMITS
   const target = { database, clock, timeZone, split, account, stored }
   await begin()
-  const list = { path: file.path, feed, at, isDelimited: result.isDelimited }
-  const done = await importDownload(list, target, slots, maxBytes, signal)
+  const { path } = file
+  const { name, format, window, zone } = feed
+  const list = {
+    path,
+    format: format === 'auto' ? undefined : format,
+    source: () => feedSource(name),
+    window,
+    zone,
+    at,
+    isDelimited: result.isDelimited,
+  }
+  const done = await importList(list, target, { slots, client: name, maxBytes, signal })
+  const fault = faultIn(done)
+  if (fault !== undefined) throw new ListFault(fault)
   await announceFreed(database, clock, signal)
   imported(feed.name, done)
   const { read, changed, refused } = done.counts

@@ -65,6 +65,29 @@ test('dates of lists are converted to those of records; without a time they mean
   assert.equal(registryDate('12.31.2025'), undefined)
 })
 
+test('dates of ISO 8601 may have a fraction and an offset', () => {
+  const exactly = (at: string, offsetMs?: number) => ({
+    from: at,
+    to: at,
+    ...(offsetMs !== undefined && { offsetMs }),
+  })
+  const hour = 3_600_000
+  assert.deepEqual(registryDate('2025-12-31T10:20:30.123456'), exactly('2025-12-31 10:20:30'))
+  assert.deepEqual(registryDate('2025-12-31T10:20:30Z'), exactly('2025-12-31 10:20:30', 0))
+  assert.deepEqual(registryDate('2025-12-31t10:20:30.5z'), exactly('2025-12-31 10:20:30', 0))
+  assert.deepEqual(registryDate('2025-12-31T10:20-03:00'), exactly('2025-12-31 10:20:00', -3 * hour))
+  assert.deepEqual(registryDate('2025-12-31 10:20:30 +0530'), exactly('2025-12-31 10:20:30', 5.5 * hour))
+  assert.deepEqual(registryDate('2025-12-31T10:20:30-04'), exactly('2025-12-31 10:20:30', -4 * hour))
+  for (const text of [
+    '2025-12-31T10',
+    '2025-12-31Z',
+    '2025-12-31T10:20:30.Z',
+    '2025-12-31T10:20:30+3',
+    '2025-12-31T10.5',
+  ])
+    assert.equal(registryDate(text), undefined, text)
+})
+
 const layout = (...sample: string[]) => {
   const found = layoutOf(sample)
   assert.ok(found !== undefined)
@@ -87,6 +110,18 @@ test('a registration was at the latest at the end of its day, or now', () => {
   assert.deepEqual(read('uno.cl,2026-01-15'), ['2026-01-15 00:00:00', '2026-01-15 12:00:00'])
   assert.deepEqual(read('uno.cl,2026-01-15 13:00'), ['2026-01-15 13:00:00', '2026-01-15 13:00:00'])
   assert.deepEqual(read('uno.cl,2026-01-16'), ['2026-01-15 12:00:00', '2026-01-15 12:00:00'])
+})
+
+test('a registration with an offset is shown in the time zone of the service, whatever that of the list', () => {
+  const both = (at: string) => [at, at]
+  assert.deepEqual(read('uno.cl,2026-01-14T10:20:30Z'), both('2026-01-14 07:20:30'))
+  assert.deepEqual(read('uno.cl,2026-01-14T10:20:30.9+01:00', { zone: 'UTC' }), both('2026-01-14 06:20:30'))
+  assert.deepEqual(
+    read('uno.cl,2026-07-01T00:30:00-04:00'),
+    'La fecha de inscripción está más de un día en el futuro',
+  )
+  assert.deepEqual(read('uno.cl,2025-07-01T00:30:00-03:00'), both('2025-06-30 23:30:00'))
+  assert.match(String(read('uno.cl,2026-02-30T10:20:30Z')), /fecha/)
 })
 
 test('a date more than a day ahead is not valid', () => {

@@ -96,21 +96,35 @@ export function layoutOf(sample: readonly string[], format?: ImportFormat): Layo
   return format === undefined && likely ? plain('deletions', namesColumn) : undefined
 }
 
+/** The first and the last `YYYY-MM-DD HH:MM:SS` that a date can mean, which are equal if it has the time. */
+interface RegistryDate {
+  readonly from: string
+  readonly to: string
+  /** What its clock is ahead of UTC; undefined if that follows from the time zone of the list. */
+  readonly offsetMs?: number
+}
+
+const DATE = /^(?:(\d{4})-(\d\d)-(\d\d)|(\d\d)[-/](\d\d)[-/](\d{4}))(?:[ T](.+))?$/i
+const TIME = /^(\d\d:\d\d)(?:(:\d\d)(?:[.,]\d{1,9})?)?(?: ?(?:Z|([+-])(\d\d):?([0-5]\d)?))?$/i
+
 /**
- * Converts a date as the registry and spreadsheets write it to the first and the last `YYYY-MM-DD HH:MM:SS` that it can mean: a
- * date may lack the time. Undefined if it is not a date.
+ * Reads a date as the registry and spreadsheets write it, or of ISO 8601: it may lack the time. Fractions of a second are dropped.
+ * Undefined if it is not a date.
  */
-export function registryDate(text: string): { readonly from: string; readonly to: string } | undefined {
-  const match = /^(?:(\d{4})-(\d\d)-(\d\d)|(\d\d)[-/](\d\d)[-/](\d{4}))(?:[ T](\d\d:\d\d)(:\d\d)?)?$/.exec(
-    text.trim(),
-  )
+export function registryDate(text: string): RegistryDate | undefined {
+  const match = DATE.exec(text.trim())
   if (match === null) return undefined
   const [, year = match[6], month = match[5], day = match[4]] = match
-  const [time, seconds = ':00'] = match.slice(7)
-  const at = (clock: string) => `${year}-${month}-${day} ${clock}`
-  return time === undefined
-    ? { from: at('00:00:00'), to: at('23:59:59') }
-    : { from: at(time + seconds), to: at(time + seconds) }
+  const clock = match[7]
+  const at = (time: string) => `${year}-${month}-${day} ${time}`
+  if (clock === undefined) return { from: at('00:00:00'), to: at('23:59:59') }
+  const time = TIME.exec(clock)
+  if (time === null) return undefined
+  const [, minute, seconds = ':00', sign, hours = '0', minutes = '0'] = time
+  const moment = at(`${minute}${seconds}`)
+  const hasOffset = sign !== undefined || /z$/i.test(clock)
+  const offsetMs = Number(`${sign ?? ''}1`) * (Number(hours) * 60 + Number(minutes)) * 60_000
+  return { from: moment, to: moment, ...(hasOffset && { offsetMs }) }
 }
 
 /** Returns the name without suffix and surrounding blanks. */
@@ -251,7 +265,7 @@ function registrationLine(
   const name = fields[columns.get('name') ?? 0] ?? ''
   const read = parseNewRecord(newRecord(name, 1, date?.to ?? text), context.split)
   if (!read.ok || date === undefined) return listLine(read, null)
-  const from = inServiceZone(date.from, context)
+  const from = inServiceZone(date.from, context, date.offsetMs)
   const to = date.from === date.to ? from : inServiceZone(date.to, context)
   if (from > context.latest) return FUTURE
   if (date.from === date.to || to < context.now) return listLine(read, { from, to })
@@ -259,11 +273,14 @@ function registrationLine(
   return listLine(read, { from: from < context.now ? from : context.now, to: context.now })
 }
 
-/** Of a time that the clocks of the zone repeat, the later one is meant. */
-function inServiceZone(text: string, { timeZone, zone = timeZone }: LineContext): string {
-  return zone === timeZone || !isCalendarDateTime(text)
-    ? text
-    : localDateTime(epochOf(text, zone, 'last'), timeZone)
+/**
+ * Of a time that the clocks of the zone repeat, the later one is meant.
+ * @param offsetMs what the clock that showed it was ahead of UTC, if that is known
+ */
+function inServiceZone(text: string, { timeZone, zone = timeZone }: LineContext, offsetMs?: number): string {
+  if (!isCalendarDateTime(text)) return text
+  if (offsetMs !== undefined) return localDateTime(epochOf(text, 'UTC') - offsetMs, timeZone)
+  return zone === timeZone ? text : localDateTime(epochOf(text, zone, 'last'), timeZone)
 }
 
 function listLine(

@@ -16,6 +16,7 @@ import { RowBuffer } from './row-buffer.ts'
 import {
   ImportWriter,
   type ImportCounts,
+  type LineFault,
   type Reached,
   type StoreRows,
   type WriterOptions,
@@ -24,12 +25,7 @@ import {
 /** Lines held to detect the format, blank ones included. */
 const MAX_SAMPLED = 200
 /** Bad lines that are reported; all are counted. */
-const MAX_FAULTS = 20
-
-export interface LineFault {
-  readonly line: number
-  readonly msg: string
-}
+const MAX_FAULTS = 100
 
 export type ImportOutcome =
   | {
@@ -76,8 +72,8 @@ export async function importLines(
   options: ImportOptions,
 ): Promise<ImportOutcome> {
   const { after } = options
-  const counts: ImportCounts = { read: 0, changed: 0, refused: 0, ...after?.counts }
-  const faults: LineFault[] = []
+  const counts: ImportCounts = { read: 0, added: 0, changed: 0, refused: 0, ...after?.counts }
+  const faults: LineFault[] = [...(after?.faults ?? [])]
   let cutOff: SourceFault | undefined
   const source = untilFault(lines, (fault) => (cutOff = fault))
   const cut = () => (cutOff === undefined ? {} : { cutOff })
@@ -101,7 +97,13 @@ export async function importLines(
   const now = clock.now()
   const [shown, latest] = [now, now + DAY_MS].map((at) => localDateTime(at, timeZone))
   const context: LineContext = { now: shown ?? '', latest: latest ?? '', timeZone, zone, split, restores }
-  const writer = new ImportWriter({ ...options, store }, { line: first, ...counts }, counts.changed)
+  const { added, changed, ...before } = counts
+  const writer = new ImportWriter(
+    { ...options, store },
+    { line: first, ...before },
+    { added, changed },
+    faults,
+  )
   let buffer = new RowBuffer(counts.read, options.maxBufferedRows)
   let last = first
 
@@ -136,7 +138,7 @@ export async function importLines(
     if (line === end || (buffer.isFull && line > end)) await flush()
   }
   await flush()
-  counts.changed = await writer.end()
+  Object.assign(counts, await writer.end())
   // A file that could not be read is continued later, and one without a valid line is not a list.
   const isEnded = cutOff === undefined && (counts.read > 0 || counts.refused === 0)
   const list = isEnded ? await endList?.(!isCut && counts.refused === 0, counts.read) : undefined

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { constants, gunzipSync, gzipSync } from 'node:zlib'
+import { constants, gunzipSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { bytesOf, TooLargeFault } from './source.ts'
 
@@ -40,6 +40,10 @@ test('a truncated file yields all data before the cut, however slowly it is read
     text: TEXT,
     fault: undefined,
   })
+  const frame = zstdCompressSync(TEXT)
+  assert.deepEqual(await taken(frame), { text: TEXT, fault: undefined })
+  const cutFrame = await taken(frame.subarray(0, frame.length / 2))
+  assert.ok(cutFrame.fault !== undefined && TEXT.startsWith(cutFrame.text), cutFrame.fault)
   const twoCut = Buffer.concat([packed, packed.subarray(0, 9)])
   assert.deepEqual(await taken(twoCut), { text: TEXT, fault })
   const damaged = Buffer.concat([packed.subarray(0, packed.length / 2), Buffer.from('no'.repeat(40_000))])
@@ -58,6 +62,8 @@ test('what decompresses to too much is not read on, in whichever layer, and also
   }
   const text = Buffer.alloc(maxBytes, 'casa.cl\n')
   assert.equal(await readAll(gzipSync(gzipSync(text))), maxBytes)
+  assert.equal(await readAll(zstdCompressSync(text)), maxBytes)
+  await assert.rejects(readAll(zstdCompressSync(Buffer.alloc(8 * maxBytes))), TooLargeFault)
   const more = Buffer.concat([text, Buffer.from('\n')])
   for (const content of [more, gzipSync(more), gzipSync(gzipSync(more))])
     await assert.rejects(readAll(content), TooLargeFault)

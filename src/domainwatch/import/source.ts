@@ -1,11 +1,19 @@
 import { createReadStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
-import { createGunzip } from 'node:zlib'
+import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { SourceFault } from './lines.ts'
 import { asError } from '../../lib/errors.ts'
 
-/** Compressed bytes processed at a time: they may expand a thousandfold. */
-const MAX_COMPRESSED = 4_096
+/**
+ * Ways to compress: the first bytes of a file (RFC 1952, RFC 8878), and how many are processed at a time, because those of gzip may
+ * expand a thousandfold, and those of zstd thirty times as much.
+ */
+const COMPRESSIONS = [
+  { magic: Buffer.from([0x1f, 0x8b]), open: createGunzip, atOnce: 4_096 },
+  { magic: Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), open: createZstdDecompress, atOnce: 256 },
+] as const
+
+const MAGIC_BYTES = Math.max(...COMPRESSIONS.map(({ magic }) => magic.length))
 
 export interface SourceOptions {
   /** How often it may be compressed. */
@@ -50,21 +58,29 @@ async function* limited(source: AsyncGenerator<Buffer>, maxBytes: number): Async
   }
 }
 
-/** Recognises gzip by the first two bytes (RFC 1952), whatever the name of the file. */
+/** Recognises a compressed file by its first bytes, whatever its name. */
 async function* decompressed(source: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  const first = await source.next()
-  if (first.done === true) return
+  let start: Buffer = Buffer.alloc(0)
+  while (start.length < MAGIC_BYTES) {
+    const next = await source.next()
+    if (next.done === true) break
+    start = start.length === 0 ? next.value : Buffer.concat([start, next.value])
+  }
   async function* whole() {
-    yield first.value
+    if (start.length > 0) yield start
     yield* source
   }
-  if (first.value[0] !== 0x1f || first.value[1] !== 0x8b) return yield* whole()
-  yield* gunzip(whole())
+  const compression = COMPRESSIONS.find(({ magic }) => magic.equals(start.subarray(0, magic.length)))
+  if (compression === undefined) return yield* whole()
+  yield* decompress(whole(), compression)
 }
 
 /** Yields everything before the position where the data ends or is damaged. Ignores padding after a complete file. */
-async function* gunzip(source: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  const stream = createGunzip()
+async function* decompress(
+  source: AsyncGenerator<Buffer>,
+  { open, atOnce }: (typeof COMPRESSIONS)[number],
+): AsyncGenerator<Buffer> {
+  const stream = open()
   const output: Buffer[] = []
   // A stream that fails loses its buffer, so nothing is left in it.
   stream.on('data', (piece: Buffer) => output.push(piece))
@@ -73,9 +89,9 @@ async function* gunzip(source: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   ended.catch(() => {})
   try {
     for await (const chunk of source) {
-      for (let from = 0; from < chunk.length && !stream.readableEnded; from += MAX_COMPRESSED) {
+      for (let from = 0; from < chunk.length && !stream.readableEnded; from += atOnce) {
         const written = Promise.withResolvers<void>()
-        stream.write(chunk.subarray(from, from + MAX_COMPRESSED), () => written.resolve())
+        stream.write(chunk.subarray(from, from + atOnce), () => written.resolve())
         // The callback is never called for bytes after the end.
         const fault = await Promise.race([written.promise, ended]).then(noFault, asError)
         yield* output.splice(0)

@@ -4,7 +4,7 @@ import { purgeBeforeWrite } from '../purge.ts'
 import { restoreDomains } from '../queries-batches.ts'
 import { namesRecorded } from '../queries-records.ts'
 import type { RowBatch } from './row-buffer.ts'
-import type { StoreRows } from './writer.ts'
+import type { Effect, Reached, StoreRows } from './writer.ts'
 
 export interface ImportTarget {
   readonly database: Database
@@ -12,65 +12,43 @@ export interface ImportTarget {
   readonly timeZone: string
   /** The author of the changes, and the agent of new records of the registry's lists. */
   readonly account: { readonly id: number; readonly name: string }
-  /** Called in each transaction after its rows are stored, with the number of records added or changed. */
-  readonly stored?: (tx: Transaction, changed: number) => Promise<void>
+  /** Called in each transaction after its rows are stored, with what they changed and how far the import is then. */
+  readonly stored?: (tx: Transaction, effect: Effect, reached: Reached | undefined) => Promise<void>
 }
 
-/** Stores rows in a transaction. @returns the number of records added or changed */
-export type ApplyRows = (tx: Transaction, batch: RowBatch) => Promise<number>
+/** Stores rows in a transaction. */
+export type ApplyRows = (tx: Transaction, batch: RowBatch) => Promise<Effect>
 
-/** Restores the records of an export. */
-export const restoreRows: ApplyRows = (tx, { json }) =>
-  tx.runMany(restoreDomains, [], new Uint8Array(Buffer.from(json)))
-
-/** Returns what stores rows, each batch in one transaction. */
-export function storeRows(target: ImportTarget, apply: ApplyRows): StoreRows {
-  const { database, account } = target
-  return async (batch) => {
-    let began = 0
-    const store = async (tx: Transaction) => {
-      began = performance.now()
-      await purgeBeforeWrite(tx, database.dialect, target.clock.now(), () => batch.json)
-      const count = await apply(tx, batch)
-      await target.stored?.(tx, count)
-      return count
-    }
-    const changed = await database.transaction(store, account.id, { rows: batch.names.length })
-    return { changed, heldMs: performance.now() - began }
+/** Returns what restores the records of an export. */
+export function restoreRows({ database }: Pick<ImportTarget, 'database'>): ApplyRows {
+  return async (tx, { names, json }) => {
+    const known = await tx.all(namesRecorded(database.dialect, names))
+    const changed = await tx.runMany(restoreDomains, [], new Uint8Array(Buffer.from(json)))
+    return { added: names.length - known.length, changed }
   }
 }
 
-export interface DryRun {
-  readonly store: StoreRows
-  /** Names so far that are not recorded yet. */
-  readonly added: () => number
-}
-
-/** Returns what stores rows and rolls back, so that a dry run counts exactly what a real one would. */
-export function dryRunRows(target: ImportTarget, apply: ApplyRows): DryRun {
-  const { database, account } = target
+/**
+ * Returns what stores rows, each batch in one transaction.
+ * @param isDry whether each is rolled back, so that a dry run counts what a real one would
+ */
+export function storeRows(target: ImportTarget, apply: ApplyRows, isDry = false): StoreRows {
+  const { database, account, clock } = target
   /** Thrown in a transaction to roll it back. */
   const rollBack = new Error('dry run')
-  let added = 0
-  return {
-    async store(batch) {
-      const { names } = batch
-      let [began, before, changed, after] = [0, 0, 0, 0]
-      const count = async (tx: Transaction) => (await tx.all(namesRecorded(database.dialect, names))).length
-      const store = async (tx: Transaction) => {
-        began = performance.now()
-        await purgeBeforeWrite(tx, database.dialect, target.clock.now(), () => batch.json)
-        before = await count(tx)
-        changed = await apply(tx, batch)
-        after = await count(tx)
-        throw rollBack
-      }
-      await database.transaction(store, account.id).catch((error: unknown) => {
-        if (error !== rollBack) throw error
-      })
-      added += after - before
-      return { changed, heldMs: performance.now() - began }
-    },
-    added: () => added,
+  return async (batch, reachedAfter) => {
+    let began = 0
+    let effect: Effect = { added: 0, changed: 0 }
+    const store = async (tx: Transaction) => {
+      began = performance.now()
+      await purgeBeforeWrite(tx, database.dialect, clock.now(), () => batch.json)
+      effect = await apply(tx, batch)
+      if (isDry) throw rollBack
+      await target.stored?.(tx, effect, reachedAfter?.(effect))
+    }
+    await database.transaction(store, account.id, { rows: batch.names.length }).catch((error: unknown) => {
+      if (error !== rollBack) throw error
+    })
+    return { ...effect, heldMs: performance.now() - began }
   }
 }

@@ -8,27 +8,45 @@ const RETRIES = { attempts: 7, firstPauseMs: 100, isRetryable: isOverload }
 export interface ImportCounts {
   /** Valid records of the file, repeated ones included. */
   read: number
+  /** Records added. */
+  added: number
   /** Records added or changed. */
   changed: number
   refused: number
 }
 
-interface Stored {
-  /** Rows added or changed. */
+/** What some rows do to the records. */
+export interface Effect {
+  /** Records added. */
+  readonly added: number
+  /** Records added or changed. */
   readonly changed: number
+}
+
+interface Stored extends Effect {
   /** How long the transaction blocked other writers. */
   readonly heldMs: number
 }
 
-/** Stores rows in one transaction. */
-export type StoreRows = (batch: RowBatch) => Promise<Stored>
+/**
+ * Stores rows in one transaction.
+ * @param reachedAfter returns the progress of the import once they are stored
+ */
+export type StoreRows = (batch: RowBatch, reachedAfter?: (effect: Effect) => Reached) => Promise<Stored>
+
+export interface LineFault {
+  readonly line: number
+  readonly msg: string
+}
 
 /** Progress of an import: the position from which another run can resume. */
 export interface Reached {
   /** All lines up to this one are stored. */
   readonly line: number
-  /** `read` and `refused` up to that line, `changed` so far. */
+  /** `read` and `refused` up to that line, `added` and `changed` so far. */
   readonly counts: ImportCounts
+  /** The first lines that were refused up to that line. */
+  readonly faults?: readonly LineFault[]
   /** Of the following lines up to `to`, the names up to `name` are stored too. */
   readonly part?: { readonly to: number; readonly name: string } | undefined
 }
@@ -59,16 +77,19 @@ interface Mark {
 export class ImportWriter {
   readonly #options: WriterOptions
   readonly #size = new BatchSize()
-  #changed: number
+  readonly #faults: readonly LineFault[]
+  #effect: Effect
   #from: Mark
   /** How much of the source was read when the next buffer began. */
   #position = 0
   #work: Promise<void> = Promise.resolve()
 
-  constructor(options: WriterOptions, from: Mark, changed: number) {
+  /** @param faults those of the lines that were read, to which the caller adds more */
+  constructor(options: WriterOptions, from: Mark, effect: Effect, faults: readonly LineFault[]) {
     this.#options = options
     this.#from = from
-    this.#changed = changed
+    this.#effect = effect
+    this.#faults = faults
   }
 
   /** Starts to store rows. Resolves when the previous rows are stored. */
@@ -80,35 +101,46 @@ export class ImportWriter {
     this.#work.catch(() => {})
   }
 
-  /** Resolves when everything is stored, to the number of rows added or changed. */
-  async end(): Promise<number> {
+  /** Resolves when everything is stored, to what it changed. */
+  async end(): Promise<Effect> {
     await this.#work
-    return this.#changed
+    return this.#effect
   }
 
   async #store(rows: SortedRows, upTo: Mark, position: number): Promise<void> {
     const { store, stored, source } = this.#options
     while (!rows.isEmpty) {
       const batch = rows.take(this.#size.rows)
-      const { changed, heldMs } = await withRetries(() => store(batch), RETRIES)
+      const name = batch.names.at(-1) ?? ''
+      const reachedAfter = (effect: Effect): Reached => {
+        const total = sum(this.#effect, effect)
+        const part = { to: upTo.line, name }
+        return rows.isEmpty ? this.#reached(upTo, total) : { ...this.#reached(this.#from, total), part }
+      }
+      const { heldMs, ...effect } = await withRetries(() => store(batch, reachedAfter), RETRIES)
       this.#size.record(batch.names.length, heldMs)
-      this.#changed += changed
-      const name = batch.names.at(-1)
-      if (rows.isEmpty || name === undefined) break
+      const reached = reachedAfter(effect)
+      this.#effect = sum(this.#effect, effect)
+      if (rows.isEmpty) break
       source?.stored(this.#position + Math.floor((position - this.#position) * rows.share))
-      await stored?.({ ...this.#reached(), part: { to: upTo.line, name } })
+      await stored?.(reached)
     }
     this.#from = upTo
     this.#position = position
     source?.stored(position)
-    await stored?.(this.#reached())
+    await stored?.(this.#reached(upTo, this.#effect))
   }
 
-  #reached(): { readonly line: number; readonly counts: ImportCounts } {
-    const { line, read, refused } = this.#from
-    return { line, counts: { read, changed: this.#changed, refused } }
+  #reached({ line, read, refused }: Mark, { added, changed }: Effect): Reached {
+    const faults = this.#faults.filter((fault) => fault.line <= line)
+    return { line, counts: { read, added, changed, refused }, ...(faults.length > 0 && { faults }) }
   }
 }
+
+const sum = (one: Effect, other: Effect): Effect => ({
+  added: one.added + other.added,
+  changed: one.changed + other.changed,
+})
 
 /** Target duration of a transaction, for which other writers to SQLite wait. */
 const HOLD_MS = 1_000

@@ -5,6 +5,7 @@ import { storeRows } from '../../storage/database/rows.ts'
 import type { ImportTarget } from '../import/store-rows.ts'
 import type { RowBatch } from '../import/row-buffer.ts'
 import { dismissedNamed } from '../dismissed/queries.ts'
+import type { Effect } from '../import/writer.ts'
 import { noteAdd } from '../queries-records.ts'
 import * as queries from './queries.ts'
 import type { KnownRow, SourceRow } from './queries.ts'
@@ -56,8 +57,8 @@ export class RegistryList {
     return found && rules.skipReason(found, this.#list, clock.now())
   }
 
-  /** Applies some of its names. @returns the number of records added or changed */
-  async apply(tx: Transaction, batch: RowBatch): Promise<number> {
+  /** Applies some of its names. */
+  async apply(tx: Transaction, batch: RowBatch): Promise<Effect> {
     const { database, account, clock } = this.#target
     const { dialect } = database
     const { names } = batch
@@ -84,17 +85,20 @@ export class RegistryList {
         inserted.push(rowValues(queries.insertRecords, added))
       }
     }
-    let count = 0
-    if (changed.length > 0) count += await tx.runMany(queries.changeRecords, [], bytesOf(changed))
+    const effect = { added: 0, changed: 0 }
+    if (changed.length > 0) effect.changed = await tx.runMany(queries.changeRecords, [], bytesOf(changed))
     if (inserted.length > 0) {
       const author = [account.name, account.name.toLowerCase()]
-      const added = await tx.runMany(queries.insertRecords, author, bytesOf(inserted))
-      count += added
+      effect.added = await tx.runMany(queries.insertRecords, author, bytesOf(inserted))
+      effect.changed += effect.added
       // Others have added some of the names meanwhile: now they are visible.
-      if (added < inserted.length) count += await this.apply(tx, batch)
+      if (effect.added < inserted.length) {
+        const { added, changed: more } = await this.apply(tx, batch)
+        return { added: effect.added + added, changed: effect.changed + more }
+      }
     }
     await tx.run(noteAdd(account.name, clock.now()))
-    return count
+    return effect
   }
 
   /**

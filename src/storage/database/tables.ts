@@ -32,6 +32,8 @@ const NOT_COPIED = [
   'failed_keys',
   'claims',
   'backup_runs',
+  // Their files stay in the place.
+  'jobs',
 ]
 
 export const isCopied = ({ name }: Table): boolean => !NOT_COPIED.includes(name)

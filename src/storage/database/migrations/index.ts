@@ -12,6 +12,7 @@ import { mailRecipients } from './023-mail-recipients.ts'
 import { backupRuns } from './024-backup-runs.ts'
 import { registryLists } from './025-registry-lists.ts'
 import { lastAdds } from './026-last-adds.ts'
+import { jobs } from './027-jobs.ts'
 
 /** One step of the schema. A released step never changes. */
 export interface Migration {
@@ -41,6 +42,7 @@ export const migrations: readonly Migration[] = [
   backupRuns,
   registryLists,
   lastAdds,
+  jobs,
 ]
 
 /** The version of the schema that this program works with. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ImportSlots } from './import-download.ts'
+import { ImportSlots } from './import-list.ts'
 
 const { signal } = new AbortController()
 const MIB = 1024 * 1024

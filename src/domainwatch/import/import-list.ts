@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import { setImmediate } from 'node:timers/promises'
+import { Gate } from '../../lib/gate.ts'
+import type { ListResult } from '../registry/apply-list.ts'
+import type { Skipped, Window } from '../registry/rules.ts'
+import { openDestination } from './destination.ts'
+import type { ImportFormat } from './format.ts'
+import { importLines, type Destination, type ImportOptions } from './importer.ts'
+import { readLines, SourceFault } from './lines.ts'
+import { ListFault, tooLarge, WEB_PAGE } from './list-fault.ts'
+import { bytesOf, TooLargeFault } from './source.ts'
+import type { ImportTarget } from './store-rows.ts'
+import type { ImportCounts, LineFault, StoreRows } from './writer.ts'
+
+/** Bytes in which a web page shows its first tag. */
+const HEAD_BYTES = 1_024
+/** Lists are read and sorted in parts of some milliseconds, between which requests are served. */
+const PIECE_BYTES = 8_192
+const MAX_BUFFERED_ROWS = 5_000
+
+/** A list as a feed downloaded it or a member uploaded it. */
+export interface ReceivedList {
+  readonly path: string
+  /** Undefined if it is to be detected. */
+  readonly format: ImportFormat | undefined
+  readonly source: (format: ImportFormat) => string
+  readonly window: Window
+  /** The time zone of its dates; that of the service unless given. */
+  readonly zone?: string | undefined
+  /** When its download or upload began. */
+  readonly at: number
+  /** Whether its sender said where it ends. */
+  readonly isDelimited: boolean
+}
+
+export type ListTarget = ImportTarget & Pick<ImportOptions, 'split'>
+
+export interface ImportListOptions extends Pick<ImportOptions, 'after' | 'stored'> {
+  readonly slots: ImportSlots
+  /** Whose turn it is: clients import in turn. */
+  readonly client: string
+  /** Maximum size after decompression. */
+  readonly maxBytes: number
+  readonly signal: AbortSignal
+  /** Whether nothing is stored, only counted. */
+  readonly isDry?: boolean
+  /** Called after each transaction with the share of the file that is stored, from 0 to 1. */
+  readonly onProgress?: (share: number) => void
+}
+
+export interface ImportedList {
+  readonly counts: ImportCounts
+  readonly faults: readonly LineFault[]
+  readonly list: ListResult
+  readonly skipped: Skipped | undefined
+  readonly format: ImportFormat | undefined
+}
+
+/** Returns why an import is a failure although its file could be read, in Spanish; undefined if it is not. */
+export function faultIn({ counts, list }: ImportedList): string | undefined {
+  if (counts.read === 0 && counts.refused > 0) return 'Ninguna línea de la lista es válida'
+  return list.incomplete === 'empty' ? 'La lista está vacía, y la anterior no lo estaba' : undefined
+}
+
+/**
+ * Imports a list that was received whole. Stores nothing if it is damaged, too large or not a list. Marks of exports are not taken.
+ * @throws ListFault if it is not imported, and the reason of `signal` if that aborts in between
+ */
+export async function importList(
+  received: ReceivedList,
+  target: ListTarget,
+  options: ImportListOptions,
+): Promise<ImportedList> {
+  const { slots, client, maxBytes, signal } = options
+  const check = () => checkContent(received.path, maxBytes, signal)
+  const { bytes, digest } = await slots.check(client, signal, check)
+  return slots.import(client, bytes, signal, () => importContent(received, digest, target, options))
+}
+
+const unknownFormat = () => new ListFault('La lista tiene un formato desconocido')
+
+async function importContent(
+  { path, format, source, window, zone, at, isDelimited }: ReceivedList,
+  digest: string,
+  target: ListTarget,
+  { after, stored, onProgress = () => {}, isDry = false, signal }: ImportListOptions,
+): Promise<ImportedList> {
+  // Waits for a transaction in progress, because the database may be closed afterwards.
+  let running: Promise<unknown> = Promise.resolve()
+  let readFormat: ImportFormat | undefined
+  const open = async (found: ImportFormat): Promise<Destination> => {
+    // Decisions of the group do not come from others.
+    if (found === 'dismissed') throw unknownFormat()
+    readFormat = found
+    const listedBy = () => ({ source: source(found), window, at, digest, isForced: false })
+    const opened = await openDestination(target, found, { restores: false, listedBy, isDry })
+    const storeUntilAborted: StoreRows = (batch, reachedAfter) => {
+      signal.throwIfAborted()
+      const storing = opened.store(batch, reachedAfter)
+      running = storing.catch(() => {})
+      return storing
+    }
+    const endUntilAborted = async (isWhole: boolean, names: number) => {
+      signal.throwIfAborted()
+      const ended = opened.end?.(isWhole && isDelimited, names) ?? Promise.resolve({})
+      running = ended.catch(() => {})
+      return ended
+    }
+    return { store: storeUntilAborted, end: endUntilAborted, skipped: opened.skipped }
+  }
+  const { clock, split, timeZone } = target
+  const { size } = await stat(path)
+  let readBytes = 0
+  const bytes = contentOf(path, undefined, (count) => void (readBytes += count))
+  try {
+    const outcome = await importLines(readLines(inSmallPieces(bytes, signal)), {
+      format,
+      clock,
+      timeZone,
+      zone,
+      split,
+      restores: false,
+      maxBufferedRows: MAX_BUFFERED_ROWS,
+      open,
+      after,
+      ...(stored && { stored }),
+      source: { read: () => readBytes, stored: (count) => onProgress(size === 0 ? 1 : count / size) },
+    })
+    if (outcome.kind === 'unknown-format') throw unknownFormat()
+    if (outcome.cutOff !== undefined) throw outcome.cutOff
+    const { counts, faults, skipped, list = {} } = outcome
+    return { counts, faults, skipped, list, format: readFormat }
+  } finally {
+    await running
+  }
+}
+
+/**
+ * Reads everything once before the import, because an import cannot be undone.
+ * @returns its bytes after decompression, and their digest
+ */
+async function checkContent(path: string, maxBytes: number, signal: AbortSignal) {
+  const digest = createHash('sha256')
+  let bytes = 0
+  let head = ''
+  try {
+    for await (const piece of contentOf(path, maxBytes)) {
+      signal.throwIfAborted()
+      bytes += piece.byteLength
+      digest.update(piece)
+      if (head.length < HEAD_BYTES) head += piece.subarray(0, HEAD_BYTES).toString('latin1')
+    }
+  } catch (error) {
+    if (error instanceof TooLargeFault) throw new ListFault(tooLarge(maxBytes))
+    if (error instanceof SourceFault && error.cause instanceof Error)
+      throw new ListFault('El archivo comprimido está dañado', { cause: error })
+    throw error
+  }
+  if (/^(\xEF\xBB\xBF)?\s*</.test(head)) throw new ListFault(WEB_PAGE)
+  return { bytes, digest: digest.digest('base64url') }
+}
+
+/** A server may compress a compressed file once more. */
+const contentOf = (path: string, maxBytes?: number, read: (bytes: number) => void = () => {}) =>
+  bytesOf(path, read, { layers: 2, maxBytes })
+
+/** Yields small pieces. Lets the event loop run before each, because decompressed data arrives without waiting. */
+async function* inSmallPieces(bytes: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<Buffer> {
+  for await (const piece of bytes) {
+    for (let from = 0; from < piece.length; from += PIECE_BYTES) {
+      await setImmediate()
+      signal.throwIfAborted()
+      yield piece.subarray(from, from + PIECE_BYTES)
+    }
+  }
+}
+
+/** Bytes after decompression from which a list is large: its import takes seconds or minutes. */
+const LARGE_BYTES = 4 * 1024 * 1024
+/** Each feed and each account waits with at most one list. */
+const QUEUE = { waiting: 1_000 }
+
+/**
+ * Limits how many lists are checked and imported at the same time, because they share the processor and the writer with
+ * requests. Small lists are imported one after the other, and never wait for a large one.
+ */
+export class ImportSlots {
+  readonly #checks = new Gate<string>({ ...QUEUE, running: 2 })
+  readonly #small = new Gate<string>({ ...QUEUE, running: 1 })
+  readonly #large = new Gate<string>({ ...QUEUE, running: 1 })
+
+  check<T>(client: string, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    return this.#checks.run(client, task, signal)
+  }
+
+  /** @param bytes of the list after decompression */
+  import<T>(client: string, bytes: number, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    return (bytes > LARGE_BYTES ? this.#large : this.#small).run(client, task, signal)
+  }
+}

@@ -1,0 +1,181 @@
+import { simpleEndpoint, uploadEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { answer, array, integer, nullable, object, problem, string } from '../../http/openapi/json-schema.ts'
+import { choice, integer as integerParameter, text, type Parameter } from '../../http/parameters.ts'
+import type { HttpServer } from '../../http/server.ts'
+import { isDisplayName } from '../../lib/free-text.ts'
+import { domainErrors } from '../errors.ts'
+import { FEED_FORMATS } from '../import/format.ts'
+import type { Jobs } from '../jobs/index.ts'
+import {
+  LISTED_DAYS,
+  MAX_FILE_BYTES,
+  MAX_OPEN_JOBS,
+  type ImportProgress,
+  type ImportRequest,
+  type JobRow,
+} from '../jobs/job.ts'
+import { DEFAULT_WINDOW, WINDOW_NAMES } from '../registry/rules.ts'
+import { accepted, JOB_EXAMPLE, jobFields, jobId, jobJson, jobsAnswer, requiredId } from './job-schemas.ts'
+
+const PATH = '/api/v1/domainwatch/imports'
+const KINDS = ['import'] as const
+const MAX_SOURCE_CHARACTERS = 100
+
+const importFields = {
+  ...jobFields,
+  format: nullable(string('Format of the file; null if it is to be detected')),
+  source: nullable(string('Source of the list; null for the format and the window')),
+  window: string({ enum: WINDOW_NAMES, description: 'Time that a list of deletions covers' }),
+  dry_run: integer({ enum: [0, 1], description: '1 if nothing is stored, only counted' }),
+  lines: integer('Lines that were read'),
+  new: integer('Records added'),
+  changed: integer('Records changed'),
+  unchanged: integer('Valid lines that changed nothing'),
+  refused: integer('Invalid lines'),
+  errors: array(
+    object({ line: integer('Number of the line'), msg: string('What is wrong, in Spanish') }),
+    'The first 100 invalid lines',
+  ),
+  skipped: nullable(
+    string({
+      enum: ['identical', 'older', null],
+      description: 'Why the list changed nothing: it is the last one of its source, or not later than that',
+    }),
+  ),
+  complete: nullable(
+    integer({
+      enum: [0, 1, null],
+      description: '0 if names that the list lacks are not taken as absent; null until it is known',
+    }),
+  ),
+}
+
+const EXAMPLE = {
+  ...JOB_EXAMPLE,
+  format: 'deletions',
+  source: null,
+  window: 'week',
+  dry_run: 0,
+  lines: 20_001,
+  new: 412,
+  changed: 88,
+  unchanged: 19_500,
+  refused: 1,
+  errors: [{ line: 7, msg: 'La línea no es CSV válido' }],
+  skipped: null,
+  complete: null,
+}
+
+const source: Parameter<string> = {
+  ...text('Name of the source of the list; the format and the window unless given', MAX_SOURCE_CHARACTERS),
+  parse(given) {
+    const isName = given !== '' && given.length <= MAX_SOURCE_CHARACTERS && isDisplayName(given)
+    return isName && given === given.trim() && !given.startsWith('feed:')
+      ? { value: given }
+      : {
+          takes: `debe ser un nombre de 1 a ${MAX_SOURCE_CHARACTERS} caracteres que no sea el de una fuente (feed:)`,
+        }
+  },
+}
+
+const gone = problem('The account has no such job', domainErrors.job_not_found())
+
+export function importRoutes(app: HttpServer, shared: EndpointShared, jobs: Jobs, timeZone: string): void {
+  uploadEndpoint(app, shared, {
+    service: 'domainwatch',
+    scopes: ['write'],
+    path: '/api/v1/domainwatch/import',
+    maxBytes: MAX_FILE_BYTES,
+    parameters: {
+      format: choice('Format of the file; detected unless given', FEED_FORMATS),
+      source,
+      window: choice(
+        `Time that a list of deletions covers; \`${DEFAULT_WINDOW}\` unless given`,
+        WINDOW_NAMES,
+      ),
+      dry_run: integerParameter('1 counts what an import would change, and stores nothing', 0, 1),
+    },
+    document: {
+      summary: 'Import a list of the registry',
+      description:
+        'Takes a file, plain or compressed with gzip or zstd, and imports it in the background, by the rules of `catalejo import`. ' +
+        'A list that is the same as the last one of its source changes nothing.',
+      body: object({ file: string({ format: 'binary', description: 'The list' }) }),
+      answers: {
+        202: accepted(),
+        409: problem('The import was stopped while its file arrived', domainErrors.job_stopped()),
+        429: problem('The account has its maximum of jobs', domainErrors.too_many_jobs(MAX_OPEN_JOBS)),
+      },
+    },
+    async begin({ accountId }) {
+      const receiver = await jobs.receive(accountId)
+      return {
+        ...receiver,
+        async finish({ format, source: name, window = DEFAULT_WINDOW, dry_run: dryRun }, reply) {
+          await receiver.finish({ format, source: name, window, isDry: dryRun === 1 })
+          reply.code(202)
+          return { status: 202, id: receiver.id }
+        },
+      }
+    },
+  })
+
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    scopes: ['read', 'write'],
+    methods: ['GET'],
+    path: PATH,
+    parameters: { id: jobId },
+    document: {
+      summary: 'List imports and their progress',
+      description: `Imports of the account that have not ended, or did in the last ${LISTED_DAYS} days; at most 100.`,
+      answers: { 200: jobsAnswer(importFields, EXAMPLE), 404: gone },
+    },
+    async handle({ identity: { accountId }, values: { id } }) {
+      if (id !== undefined)
+        return { status: 200, ...importJson(await jobs.find(accountId, KINDS, id), timeZone) }
+      const data = (await jobs.list(accountId, KINDS)).map((job) => importJson(job, timeZone))
+      return { status: 200, count: data.length, data }
+    },
+  })
+
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    scopes: ['write'],
+    methods: ['DELETE'],
+    path: PATH,
+    parameters: { id: { ...jobId, required: true } },
+    document: {
+      summary: 'Stop an import',
+      description: 'What it has stored stays. An import that has ended stays as it is.',
+      answers: {
+        200: answer(importFields, 'The import as it is now', { ...EXAMPLE, state: 'stopped' }),
+        404: gone,
+      },
+    },
+    async handle({ identity: { accountId }, values: { id } }) {
+      return { status: 200, ...importJson(await jobs.stop(accountId, KINDS, requiredId(id)), timeZone) }
+    },
+  })
+}
+
+function importJson(job: JobRow, timeZone: string) {
+  const request: Partial<ImportRequest> = JSON.parse(job.request)
+  const { reached, skipped, list, secondsLeft }: ImportProgress = JSON.parse(job.progress)
+  const { read, added, changed, refused } = reached?.counts ?? { read: 0, added: 0, changed: 0, refused: 0 }
+  return {
+    ...jobJson(job, timeZone, secondsLeft),
+    format: request.format ?? null,
+    source: request.source ?? null,
+    window: request.window ?? DEFAULT_WINDOW,
+    dry_run: request.isDry === true ? 1 : 0,
+    lines: read + refused,
+    new: added,
+    changed: changed - added,
+    unchanged: read - changed,
+    refused,
+    errors: reached?.faults ?? [],
+    skipped: skipped ?? null,
+    complete: list === undefined ? null : list.incomplete === undefined ? 1 : 0,
+  }
+}

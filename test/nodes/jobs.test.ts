@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { sql } from '../../src/storage/database/sql.ts'
+import { eventually } from '../support/eventually.ts'
+import { acceptedId, ended, IMPORTS, jobOf, upload, type Job } from '../support/jobs.ts'
+import { startNode } from '../support/node-process.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { endLeases, openAt } from './open.ts'
+
+const LINES = 30_000
+const list = Array.from({ length: LINES }, (_, i) => `n${(i * 7_919) % LINES}.cl\n`).join('')
+
+/** An instance without a running node, and what starts one. */
+async function prepare(one: TestService) {
+  const { data, domainKey } = one
+  const { databaseUrl } = one.app.context.config
+  await one.stop()
+  const flags = { port: '0', data, 'database-url': databaseUrl || undefined }
+  return {
+    async start() {
+      const node = await startNode({ flags })
+      return { url: node.url, domainKey, kill: () => node.kill() }
+    },
+    endLeases: () => endLeases(data, databaseUrl),
+    /** How many names were changed, how often in all, and how often the one that was changed most. */
+    async changes() {
+      const database = await openAt(databaseUrl === '' ? data : databaseUrl)
+      const found = await database.all(
+        sql<{ names: number; changes: number; most: number }>`
+          SELECT count(*) AS names, COALESCE(sum(times), 0) AS changes, COALESCE(max(times), 0) AS most FROM (
+            SELECT count(*) AS times FROM changes WHERE topic = 'domain' GROUP BY key) AS t`,
+      )
+      await database.close()
+      return found.map(({ names, changes, most }) => [names, changes, most].map(Number))[0]
+    },
+  }
+}
+
+suite('jobs on several nodes', () => {
+  test('an import whose node is killed is continued by another one, and stores every line once', async () => {
+    await using one = await startService()
+    const instance = await prepare(one)
+    const first = await instance.start()
+    const second = await instance.start()
+    try {
+      const id = acceptedId(await upload(first, list, { format: 'deletions' }))
+      let during: Job | undefined
+      await eventually(async () => {
+        during = await jobOf(second, IMPORTS, id)
+        return Number(during['new']) > 0
+      }, 'a part of the import')
+      // One of them runs it.
+      await Promise.all([first.kill(), second.kill()])
+      await instance.endLeases()
+      assert.equal(during?.state, 'running')
+      const [stored = 0] = (await instance.changes()) ?? []
+      assert.ok(stored > 0 && stored < LINES, `${stored} names`)
+
+      const third = await instance.start()
+      try {
+        assert.equal((await jobOf(third, IMPORTS, id))['new'], stored)
+        const job = await ended(third, IMPORTS, id)
+        const counts = { lines: LINES, new: LINES, changed: 0, unchanged: 0, refused: 0, skipped: null }
+        assert.partialDeepStrictEqual(job, { state: 'done', ...counts, complete: 1 })
+        assert.deepEqual(await instance.changes(), [LINES, LINES, 1])
+      } finally {
+        await third.kill()
+      }
+    } finally {
+      await Promise.all([first.kill(), second.kill()])
+    }
+  })
+
+  test('an import that is stopped stores nothing more, on whichever node', async () => {
+    await using one = await startService()
+    const instance = await prepare(one)
+    const first = await instance.start()
+    const second = await instance.start()
+    try {
+      const id = acceptedId(await upload(first, list, { format: 'deletions' }))
+      await eventually(
+        async () => Number((await jobOf(second, IMPORTS, id))['new']) > 0,
+        'a part of the import',
+      )
+      const query = new URLSearchParams({ api: second.domainKey, id })
+      const stopped = await fetch(`${second.url}${IMPORTS}?${query}`, { method: 'DELETE' })
+      const job = Object(await stopped.json())
+      assert.equal(job.state, 'stopped')
+      // The next one of the account starts when the stopped one has left.
+      const next = acceptedId(await upload(first, 'siguiente.cl\n', { format: 'deletions', source: 'otra' }))
+      assert.partialDeepStrictEqual(await ended(first, IMPORTS, next), { state: 'done', new: 1 })
+      assert.deepEqual((await instance.changes())?.[0], job.new + 1)
+      assert.deepEqual(await jobOf(first, IMPORTS, id), job)
+    } finally {
+      await Promise.all([first.kill(), second.kill()])
+    }
+  })
+})
