@@ -1,11 +1,10 @@
 import type { HttpServer } from '../http/server.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
-import { accountsRoute, limitsRoutes, type AccountsOptions } from './routes/accounts.ts'
+import { accountsRoute, limitsRoutes, releaseRoute, type AccountsOptions } from './routes/accounts.ts'
 import { keysRoutes } from './routes/keys.ts'
-import { releaseRoute, type ReleaseOptions } from './routes/release.ts'
 import { systemRoute, type SystemOptions } from './routes/system.ts'
 
-export type AdminOptions = AccountsOptions & ReleaseOptions & SystemOptions
+export type AdminOptions = AccountsOptions & SystemOptions
 
 /** The endpoints for the owner of the service, with a key of the service `admin`. */
 export function adminRoutes(app: HttpServer, shared: EndpointShared, options: AdminOptions): void {

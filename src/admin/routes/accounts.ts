@@ -3,8 +3,8 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { storageByAccount } from '../queries.ts'
-import { accountsAnswer, limitsAnswer } from '../schemas.ts'
-import type { KeyRecord, AccountRecord } from '../../http/auth/key-limits.ts'
+import { accountsAnswer, limitsAnswer, releasedAnswer } from '../schemas.ts'
+import type { KeyRecord, AccountRecord, Service } from '../../http/auth/key-limits.ts'
 import { adminErrors } from '../errors.ts'
 import type { ApiKeys } from './keys.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
@@ -33,6 +33,8 @@ export interface AccountsOptions {
   readonly database: Database
   readonly keys: ApiKeys
   readonly policies: AccountPolicies
+  /** Ends all claims of an account of domainwatch, which the composition root passes in. Returns their number. */
+  readonly releaseClaims: (accountId: number) => Promise<number>
 }
 
 const NO_POLICY = { max_images: null, max_bytes: null, delivery: null }
@@ -147,22 +149,56 @@ export function limitsRoutes(
         },
       },
       async handle({ values: { account = '', max_images, max_bytes, delivery } }) {
-        const name = account.trim().normalize('NFC')
-        const found = (await keys.accounts()).find((one) => one.name === name)
-        if (found === undefined) throw adminErrors.account_not_found()
-        if (found.service !== 'imagestore') {
-          throw adminErrors.account_of_other_service(name, found.service)
-        }
+        const found = await accountOf(keys, 'imagestore', account)
         const updated = await policies.change(found, {
           ...(max_images === undefined ? {} : { max_images: max_images.max }),
           ...(max_bytes === undefined ? {} : { max_bytes: max_bytes.max }),
           ...(delivery === undefined ? {} : { delivery }),
         })
         if (updated === undefined) throw adminErrors.account_not_found()
-        return { status: 200, account: name, ...updated }
+        return { status: 200, account: found.name, ...updated }
       },
     })
   }
+}
+
+export function releaseRoute(
+  app: HttpServer,
+  shared: EndpointShared,
+  { keys, releaseClaims }: Pick<AccountsOptions, 'keys' | 'releaseClaims'>,
+): void {
+  simpleEndpoint(app, shared, {
+    service: 'admin',
+    scopes: [],
+    methods: ['POST'],
+    path: '/api/v1/admin/release',
+    parameters: { account: { ...text('Name of an account of domainwatch', 400), required: true } },
+    document: {
+      summary: 'Release all records that an account has claimed',
+      description: 'Others may claim them now.',
+      answers: {
+        200: releasedAnswer,
+        404: problem('There is no such account', adminErrors.account_not_found()),
+        409: problem(
+          'The account belongs to another service',
+          adminErrors.account_of_other_service('fotos', 'imagestore'),
+        ),
+      },
+    },
+    async handle({ values: { account = '' } }) {
+      const { id, name } = await accountOf(keys, 'domainwatch', account)
+      return { status: 200, account: name, count: await releaseClaims(id) }
+    },
+  })
+}
+
+/** Finds an account by its name, in any form of its characters. @throws HttpError 404, or 409 if it is of another service */
+async function accountOf(keys: ApiKeys, service: Service, account: string): Promise<AccountRecord> {
+  const name = account.trim().normalize('NFC')
+  const found = (await keys.accounts()).find((one) => one.name === name)
+  if (found === undefined) throw adminErrors.account_not_found()
+  if (found.service !== service) throw adminErrors.account_of_other_service(name, found.service)
+  return found
 }
 
 /** A number, or `none` to remove the limit. */
