@@ -43,7 +43,6 @@ interface Entry extends CacheableLink {
   length: number
 }
 
-/** The parts of a request that a cached link needs. `ip` is computed when it is read. */
 /** The link resolves differently depending on these request headers. */
 interface Negotiated {
   readonly kind: 'negotiated'
