@@ -55,6 +55,5 @@ export const IMAGES_ON_ONE_NODE: readonly string[] = [
   'link-too-heavy',
   'quotas',
   'similar',
-  'thumbhash-later',
   'upload-left',
 ].map((name) => `imagestore/${name}.test.ts`)
