@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { localDateTime } from '../lib/dates.ts'
 import { HttpError } from '../lib/errors.ts'
 import { taskModule, type Tasks } from '../lib/tasks.ts'
+import { rowValues, type RowOf } from '../storage/database/batch.ts'
 import type { Database, Reader, Transaction } from '../storage/database/database.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
 import type { Identity } from '../http/auth/authenticator.ts'
@@ -17,17 +18,29 @@ import {
   type Difference,
   namesRecorded,
   noteAdd,
+  recordsNamed,
+  type RecordRow,
 } from './queries-records.ts'
 import * as statements from './queries-batches.ts'
 import { FIELD_NAMES, type RecordFields, type RecordWithFields } from './record-fields.ts'
 import { domainErrors } from './errors.ts'
-import { MAX_FAULTS, type RecordFault } from './parse-record.ts'
+import { isDecision, MAX_FAULTS, type DomainMarks, type RecordFault } from './parse-record.ts'
 import type { NameIndex } from './list/name-index.ts'
 import type { Batch, Input, Output } from './tasks/parse-batch.ts'
 
 const PARSE_BATCH = taskModule('./tasks/parse-batch', import.meta)
 
+type RestoredMarks = RowOf<typeof statements.restoreMarks>
 type Rows = Extract<Batch, { kind: 'rows' }>
+
+/** Who changes records. */
+type Author = Pick<Identity, 'account' | 'accountId'>
+
+/** What to change in records that a transaction has read: marks to set, and what to give back. */
+export interface RecordChanges {
+  readonly marks?: readonly DomainMarks[]
+  readonly restored?: readonly RestoredMarks[]
+}
 
 export interface BatchOptions {
   readonly database: Database
@@ -55,7 +68,7 @@ export class DomainBatches {
   }
 
   /** @returns the number of records in the batch, including unchanged ones */
-  async add({ account, accountId }: Identity, batch: Rows): Promise<number> {
+  async add({ account, accountId }: Author, batch: Rows): Promise<number> {
     const { clock, database, timeZone } = this.#options
     await this.#write(accountId, batch.count, async (tx) => {
       const now = clock.now()
@@ -73,22 +86,64 @@ export class DomainBatches {
    * @throws HttpError 500 that lists the unknown names, if any name has no record; 409 that lists the records that are not as
    *   expected
    */
-  async update({ account, accountId }: Identity, batch: Rows): Promise<number> {
+  async update(author: Author, batch: Rows): Promise<number> {
     if (batch.count === 0) return 0
-    const { clock, database, timeZone } = this.#options
+    const { clock, database } = this.#options
     const { dialect } = database
-    await this.#write(accountId, batch.count, async (tx) => {
+    await this.#write(author.accountId, batch.count, async (tx) => {
       const now = clock.now()
       await purgeBeforeWrite(tx, dialect, now, () => textOf(batch))
       if (batch.expected !== undefined) await this.#assertExpected(tx, batch, batch.expected)
-      // Whole seconds, as answers and exports show them.
-      const seenAt = Math.floor(now / 1000) * 1000
-      const constants = [localDateTime(now, timeZone), now, seenAt, account]
-      const found = await tx.runMany(statements.markDomains, constants, batch.rows)
+      const found = await this.#mark(tx, author, batch, now)
       if (found < batch.count) throw await unknownNames(tx, dialect, batch.names)
-      await endClaimsOf(tx, dialect, accountId, batch.decided, now)
     })
     return batch.count
+  }
+
+  /**
+   * Changes records in one transaction, by what `decide` makes of those that exist.
+   * @param stored called in the transaction, after the changes
+   */
+  async change(
+    author: Author,
+    names: readonly string[],
+    decide: (tx: Reader, records: readonly RecordRow[]) => Promise<RecordChanges>,
+    stored: (tx: Transaction) => Promise<void>,
+  ): Promise<void> {
+    const { clock, database, timeZone } = this.#options
+    const { dialect } = database
+    const text = JSON.stringify(names.map((name) => [name]))
+    await this.#write(author.accountId, names.length, async (tx) => {
+      const now = clock.now()
+      await purgeBeforeWrite(tx, dialect, now, () => text)
+      await tx.first(lockRecords(dialect, text))
+      const { marks = [], restored = [] } = await decide(tx, await tx.all(recordsNamed(dialect, names, now)))
+      if (marks.length > 0) {
+        const rows = bytesOf(marks.map((row) => rowValues(statements.markDomains, row)))
+        await this.#mark(tx, author, { rows, decided: marks.filter(isDecision).map(({ name }) => name) }, now)
+      }
+      if (restored.length > 0) {
+        const rows = bytesOf(restored.map((row) => rowValues(statements.restoreMarks, row)))
+        await tx.runMany(statements.restoreMarks, [localDateTime(now, timeZone)], rows)
+      }
+      await stored(tx)
+    })
+  }
+
+  /** @returns the number of records found */
+  async #mark(
+    tx: Transaction,
+    { account, accountId }: Author,
+    { rows, decided }: Pick<Rows, 'rows' | 'decided'>,
+    now: number,
+  ): Promise<number> {
+    const { database, timeZone } = this.#options
+    // Whole seconds, as answers and exports show them.
+    const seenAt = Math.floor(now / 1000) * 1000
+    const constants = [localDateTime(now, timeZone), now, seenAt, account]
+    const found = await tx.runMany(statements.markDomains, constants, rows)
+    await endClaimsOf(tx, database.dialect, accountId, decided, now)
+    return found
   }
 
   /** Locks the records of the batch first, so that no other writer can change one between the check and the update. */
@@ -132,6 +187,7 @@ function conflict(differences: readonly Difference[], present: readonly RecordWi
   return batchError(domainErrors.record_changed(), errors)
 }
 
+const bytesOf = (rows: readonly unknown[]) => new Uint8Array(Buffer.from(JSON.stringify(rows)))
 const textOf = ({ rows }: Rows) => Buffer.from(rows).toString()
 
 async function unknownNames(tx: Reader, dialect: Dialect, names: readonly string[]): Promise<HttpError> {

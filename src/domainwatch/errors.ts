@@ -19,6 +19,9 @@ export const domainErrors = declareErrors({
 
   job_not_found: [404, 'El trabajo no existe'],
   job_stopped: [409, 'El trabajo se detuvo mientras llegaba su archivo'],
+  job_not_ended: [409, 'El trabajo aún no termina'],
+  undo_expired: [410, 'Pasó más de un día desde que terminó el cambio'],
+  count_changed: [409, (count: number) => `Ahora coinciden ${count} registros`],
   too_many_jobs: [429, (max: number) => `La cuenta ya tiene ${max} trabajos sin terminar`],
 
   watch_not_found: [404, 'La alerta no existe'],

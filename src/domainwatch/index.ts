@@ -12,6 +12,7 @@ import { DomainLists } from './list/domain-lists.ts'
 import { RecordFields } from './record-fields.ts'
 import type { Subscriptions } from './subscriptions.ts'
 import { batchRoutes } from './routes/batches.ts'
+import { bulkRoutes } from './routes/bulk.ts'
 import { confirmMailRoute } from './routes/confirm-mail.ts'
 import { dismissedRoute } from './routes/dismissed.ts'
 import { bulkDnsRoute, dnsRoute } from './routes/dns.ts'
@@ -91,6 +92,18 @@ export function createObservations(
   return { ns: of('ns'), mx: of('mx') }
 }
 
+/** What stores batches of records, of requests and of jobs. */
+export function openBatches(
+  options: Pick<
+    DomainwatchOptions,
+    'clock' | 'database' | 'dictionary' | 'nameIndex' | 'searches' | 'tasks' | 'timeZone'
+  >,
+): DomainBatches {
+  const { clock, database, dictionary, nameIndex, searches, timeZone } = options
+  const records = new RecordFields(database, clock, { timeZone, split: dictionary.split }, searches)
+  return new DomainBatches({ ...options, records, lists: nameIndex })
+}
+
 /** The domain-tracking API. */
 export function domainwatchRoutes(
   app: HttpServer,
@@ -100,7 +113,7 @@ export function domainwatchRoutes(
   const { database, tasks, clock, timeZone, baseUrl, dns, dnsInFlight } = options
   const { following, observations, dictionary, nameIndex, searches } = options
   const records = new RecordFields(database, clock, { timeZone, split: dictionary.split }, searches)
-  batchRoutes(app, shared, new DomainBatches({ ...options, records, lists: nameIndex }))
+  batchRoutes(app, shared, openBatches(options))
   const lists = new DomainLists(clock, nameIndex, tasks, searches)
   listRoute(app, shared, lists, records, baseUrl)
   exportRoute(app, shared, lists, records)
@@ -113,6 +126,7 @@ export function domainwatchRoutes(
   historyRoute(app, shared, { database, timeZone, baseUrl })
   feedsRoute(app, shared, options)
   importRoutes(app, shared, options.jobs, timeZone)
+  bulkRoutes(app, shared, options)
   const observed: Dns = {
     async nameServers(name, client) {
       const answer = await dns.nameServers(name, client)

@@ -76,6 +76,10 @@ function readRecord(record: unknown, split: SplitName): ParsedRecord<NewDomain> 
   }
 }
 
+/** A note, tags and the like are not about whether anybody wants the name. */
+export const isDecision = ({ seen, revision, discarded, status }: DomainMarks): boolean =>
+  [seen, revision, discarded, status].some((mark) => mark !== null)
+
 /** Checks one record of `update`. */
 export function parseMarks(record: unknown): ParsedMarks {
   if (!isObject(record)) return notAnObject(record)

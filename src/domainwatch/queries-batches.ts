@@ -228,3 +228,21 @@ export const markDomains = defineBatch({
     }
   },
 })
+
+/** Gives records the marks that they had before. */
+export const restoreMarks = defineBatch({
+  table: 'domains',
+  key: 'name',
+  constants: { date_mod: 'text' },
+  elements: {
+    name: 'text',
+    revision: 'integer',
+    reserved: 'integer',
+    discarded_at: 'integer',
+    seen_at: 'integer',
+    seen_by: 'text',
+    note: 'text',
+    tags: 'text',
+  },
+  update: ({ name: _name, ...columns }) => columns,
+})

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteO
 import { isObject } from '../lib/json.ts'
 import { jsonTypeOf, type BodyField } from './body/fields.ts'
 import type { Access, Authenticator, Identity } from './auth/authenticator.ts'
-import { badParameter, httpErrors, missingParameter } from './errors.ts'
+import { badParameter, httpErrors } from './errors.ts'
 import { bodyKind, parseBody } from './body/parse.ts'
 import {
   isFlag,
@@ -18,12 +18,11 @@ import { JSON_TYPE, PRIVATE_HEADERS, sendBytes } from './headers.ts'
 import type { BodyBudget, BodyMemory } from './body/budget.ts'
 import { clientOfRequest } from './client.ts'
 import { hasBody, isEncoded } from './body/content-headers.ts'
-import { drainBody, receiveBody, type RequestBody } from './body/receive.ts'
-import { FILE, MAX_OTHER_BYTES, receiveUpload, UPLOAD_MEMORY_BYTES } from './body/upload.ts'
+import { receiveBody, type RequestBody } from './body/receive.ts'
 import { documentEndpoint, type EndpointDocument } from './openapi/document.ts'
 
 /** Largest body of an endpoint whose body only carries parameters. */
-const SMALL_BODY_BYTES = 64 * 1024
+export const SMALL_BODY_BYTES = 64 * 1024
 
 /** An authenticated request, as passed to the handler of an endpoint. */
 export interface Call<P extends Parameters> {
@@ -53,7 +52,7 @@ export interface BulkCall<P extends Parameters> extends Omit<
 /** A response body: serialised JSON (or another type that the handler has set), an object to be serialised, a stream, or nothing. */
 export type Answer = string | Buffer | Readonly<Record<string, unknown>> | Readable | null
 
-interface EndpointBase<P extends Parameters> extends Access {
+export interface EndpointBase<P extends Parameters> extends Access {
   readonly path: string
   readonly parameters: P
   /** Whether unknown parameters are ignored, as clients of the first specification may rely on, instead of refused. */
@@ -72,23 +71,6 @@ export interface BulkEndpoint<P extends Parameters> extends EndpointBase<P> {
   /** Largest body, in bytes. */
   readonly bodyLimit: number
   readonly handle: (call: BulkCall<P>) => Promise<Answer>
-}
-
-/** A file that arrives in a `multipart/form-data` body, whose other parts are parameters. */
-export interface UploadEndpoint<P extends Parameters> extends EndpointBase<P> {
-  /** Maximum size of the file. */
-  readonly maxBytes: number
-  /** Called when the file begins. The key has to be in the query or before the file. */
-  readonly begin: (identity: Identity) => Promise<Upload<P>>
-}
-
-export interface Upload<P extends Parameters> {
-  /** Stores the file. */
-  readonly store: (file: AsyncIterable<Uint8Array>) => Promise<void>
-  /** Called when the body has arrived whole. */
-  readonly finish: (values: Values<P>, reply: FastifyReply) => Promise<Answer>
-  /** Called if it does not, or is refused. */
-  readonly abandon: () => Promise<void>
 }
 
 /** Services shared by all endpoints. */
@@ -177,73 +159,8 @@ export function bulkEndpoint<P extends Parameters>(
   })
 }
 
-/** Registers an endpoint that takes a file. */
-export function uploadEndpoint<P extends Parameters>(
-  app: FastifyInstance,
-  shared: EndpointShared,
-  endpoint: UploadEndpoint<P>,
-): void {
-  const { authenticator, bodies } = shared
-  const { maxBytes, parameters } = endpoint
-  const assertKnown = knownNames(endpoint)
-  const readValues = (given: Given) => {
-    const values = validated(parameters, given)
-    assertKnown(Object.keys(given))
-    return values
-  }
-  const described = { ...endpoint, methods: ['POST'], bodyLimit: maxBytes } as const
-  register(app, shared, described, async (request, reply) => {
-    const query = queryOf(request)
-    if (isEncoded(request.headers)) throw notEncoded()
-    const isMultipart = bodyKind(request.headers['content-type']) === 'multipart'
-    const limit = isMultipart ? maxBytes + MAX_OTHER_BYTES : maxBytes
-    if (Number(request.headers['content-length'] ?? 0) > limit) {
-      drainBody(request.raw, bodies.minRate)
-      throw httpErrors.body_too_large(maxBytes)
-    }
-    if (!isMultipart) {
-      const body = await receive(request, SMALL_BODY_BYTES, bodies)
-      const given = textFields(body, parameters)?.given ?? {}
-      request.identity ??= await authenticator.identify(given['api'], endpoint, request)
-      const isUnsupported = body.bytes.byteLength > 0 && bodyKind(body.contentType) === undefined
-      if (isUnsupported) throw httpErrors.unsupported_type()
-      readValues({ ...given, ...query })
-      throw missingParameter(FILE)
-    }
-    const memory = bodies.open(clientOfRequest(request))
-    request.bodyMemory = memory
-    memory.grow(UPLOAD_MEMORY_BYTES)
-    memory.pin()
-    let upload: Upload<P> | undefined
-    try {
-      const fields = await receiveUpload(request.raw, {
-        maxBytes,
-        minRate: bodies.minRate,
-        async store(before, file) {
-          const identity = await identify(before)
-          readValues({ ...before, ...query })
-          upload = await endpoint.begin(identity)
-          await upload.store(file)
-        },
-      })
-      await identify(fields)
-      const values = readValues({ ...fields, ...query })
-      if (upload === undefined) throw missingParameter(FILE)
-      return await upload.finish(values, reply)
-    } catch (error) {
-      await upload?.abandon()
-      throw error
-    }
-
-    async function identify(fields: Given): Promise<Identity> {
-      request.identity ??= await authenticator.identify(fields['api'], endpoint, request)
-      return request.identity
-    }
-  })
-}
-
 /** Returns a function that throws a 400 for parameters that the endpoint does not declare. */
-function knownNames({ parameters, document, ignoresUnknown = false }: EndpointBase<Parameters>) {
+export function knownNames({ parameters, document, ignoresUnknown = false }: EndpointBase<Parameters>) {
   const fields: unknown = document.body?.['properties']
   const known = new Set(['api', ...Object.keys(parameters), ...Object.keys(isObject(fields) ? fields : {})])
   return (names: readonly string[]): void => {
@@ -254,7 +171,7 @@ function knownNames({ parameters, document, ignoresUnknown = false }: EndpointBa
 
 type Handle = (request: FastifyRequest, reply: FastifyReply) => Answer | Promise<Answer>
 
-function register<P extends Parameters>(
+export function register<P extends Parameters>(
   app: FastifyInstance,
   shared: EndpointShared,
   endpoint: EndpointBase<P> & { readonly methods: readonly HTTPMethods[]; readonly bodyLimit: number },
@@ -302,6 +219,9 @@ const JSON_HEADERS = [
   'content-length',
 ]
 
+/** The media type of parameters that are JSON text, or in a JSON body what it stands for. */
+const JSON_TEXT = 'application/json'
+
 /** Sends JSON from memory directly; Fastify sends the rest. */
 function send(request: FastifyRequest, reply: FastifyReply, answer: Answer): Answer | FastifyReply {
   const isJson = Buffer.isBuffer(answer) && !reply.hasHeader('content-type')
@@ -332,17 +252,21 @@ function mayCarryKey({ method, headers }: FastifyRequest): boolean {
   )
 }
 
-function queryOf(request: FastifyRequest): Given {
+export function queryOf(request: FastifyRequest): Given {
   // The result of `parseQuery`.
   return request.query as Given
 }
 
 const METHODS_WITH_BODY = new Set(['POST', 'DELETE'])
 
-const notEncoded = () =>
+export const notEncoded = () =>
   httpErrors.unsupported_encoding().with({ headers: { 'accept-encoding': 'identity' } })
 
-async function receive(request: FastifyRequest, limit: number, budget: BodyBudget): Promise<RequestBody> {
+export async function receive(
+  request: FastifyRequest,
+  limit: number,
+  budget: BodyBudget,
+): Promise<RequestBody> {
   if (isEncoded(request.headers)) throw notEncoded()
   const memory = budget.open(clientOfRequest(request))
   const bytes = await receiveBody(request.raw, limit, memory, budget.minRate)
@@ -354,7 +278,7 @@ async function receive(request: FastifyRequest, limit: number, budget: BodyBudge
  * Returns the parameters in a small body, and those of a wrong type; undefined if the body cannot be parsed. In JSON, `null` and a
  * `false` flag mean "not set".
  */
-function textFields(
+export function textFields(
   body: RequestBody,
   parameters: Parameters,
 ): { given: Given; names: Iterable<string>; typeErrors: ParameterTypeError[] } | undefined {
@@ -364,7 +288,7 @@ function textFields(
   const typeErrors: ParameterTypeError[] = []
   for (const [name, field] of parsed.fields) {
     const declared = Object.hasOwn(parameters, name) ? parameters[name] : undefined
-    const text = textOf(field, declared !== undefined && isFlag(declared))
+    const text = textOf(field, declared)
     if (text === 'wrong-type')
       typeErrors.push(...(declared === undefined ? [] : [{ name, takes: takesType(declared, field) }]))
     else if (text !== undefined) given[name] = text.value
@@ -378,10 +302,16 @@ interface ParameterTypeError {
   readonly takes: string
 }
 
-function textOf(field: BodyField, ofFlag: boolean): { readonly value: string } | 'wrong-type' | undefined {
+function textOf(
+  field: BodyField,
+  declared: Parameter<unknown> | undefined,
+): { readonly value: string } | 'wrong-type' | undefined {
   if (field.kind === 'text') return field
   if (field.kind !== 'json') return 'wrong-type'
   const { value } = field
+  const ofFlag = declared !== undefined && isFlag(declared)
+  const isJsonText = declared?.schema['contentMediaType'] === JSON_TEXT
+  if (isJsonText && value !== null) return { value: JSON.stringify(value) }
   if (value === null || (ofFlag && value === false)) return undefined
   return typeof value === 'number' || (ofFlag && value === true) ? { value: String(value) } : 'wrong-type'
 }
@@ -391,7 +321,7 @@ function takesType({ schema }: Parameter<unknown>, field: BodyField): string {
   return `debe ser ${expected}, no ${field.kind === 'json' ? jsonTypeOf(field.value) : 'un archivo'}`
 }
 
-function validated<P extends Parameters>(parameters: P, given: Given): Values<P> {
+export function validated<P extends Parameters>(parameters: P, given: Given): Values<P> {
   const parsed = parseParameters(parameters, given)
   if (!parsed.ok) throw parsed.error
   return parsed.values

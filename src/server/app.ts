@@ -18,6 +18,7 @@ import {
   domainwatchRoutes,
   Feeds,
   Jobs,
+  openBatches,
   openSubscriptions,
   Rechecks,
   noteTimeZone,
@@ -302,7 +303,7 @@ function createRechecks(context: Context, { vocabulary }: Subscriptions): Rechec
   return rechecks
 }
 
-/** Imports that members upload. */
+/** Imports and bulk changes of members. */
 export function createJobs(context: Context): Jobs {
   const { accounts, clock, config, database, dictionary, jobFiles, log, staging } = context
   return new Jobs({
@@ -310,6 +311,7 @@ export function createJobs(context: Context): Jobs {
     clock,
     timeZone: config.timeZone,
     split: dictionary.split,
+    batches: openBatches({ ...context, timeZone: config.timeZone }),
     nameOfAccount: accounts.nameOf,
     staging,
     files: jobFiles,

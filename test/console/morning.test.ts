@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startConsole } from '../support/console.ts'
-import { waitForExpression, assertAccessible } from '../support/browser.ts'
+import { waitForExpression, assertAccessible, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { ChatReceiver, checkNtfy } from '../support/chat-receiver.ts'
 import { LIST, record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
-import { ManualClock } from '../support/service.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
 import { watch } from '../support/watches.ts'
 
 /** 8:30 in Santiago, in summer. */
@@ -17,15 +16,25 @@ const MINUTE_MS = 60_000
 const [NOISE, WORTHY] = [1_700, 300]
 const MEMBERS = ['grupo', 'Ana', 'Beto'] as const
 
-const ntfy = await ChatReceiver.start(checkNtfy)
-const flags = {
-  'dns-servers': '127.0.0.1:9',
-  'webhook-networks': '127.0.0.0/8',
-  'ntfy-url': ntfy.url,
-}
-const { service, browser } = await startConsole({ clock, flags })
+let service: TestService
+let browser: TestBrowser
+let ntfy: ChatReceiver
 
-after(() => ntfy[Symbol.dispose]())
+before(async () => {
+  ntfy = await ChatReceiver.start(checkNtfy)
+  const flags = {
+    'dns-servers': '127.0.0.1:9',
+    'webhook-networks': '127.0.0.0/8',
+    'ntfy-url': ntfy.url,
+  }
+  ;[service, browser] = await Promise.all([startService({ clock, flags }), startBrowser()])
+})
+
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+  ntfy?.[Symbol.dispose]()
+})
 
 interface Decided {
   readonly name: string

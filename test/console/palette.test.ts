@@ -1,16 +1,32 @@
 /** The command palette, and who is signed in. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startConsole } from '../support/console.ts'
-import { accessibilityViolations, waitForExpression, assertAccessible } from '../support/browser.ts'
+import {
+  accessibilityViolations,
+  waitForExpression,
+  assertAccessible,
+  startBrowser,
+  type TestBrowser,
+} from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
+import { startService, type TestService } from '../support/service.ts'
 
-const { service, browser } = await startConsole()
-await stored(
-  service,
-  ['casa', 'casaquinta', 'mi-casa', 'ñandú'].map((name) => record(name)),
-)
+let service: TestService
+let browser: TestBrowser
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  await stored(
+    service,
+    ['casa', 'casaquinta', 'mi-casa', 'ñandú'].map((name) => record(name)),
+  )
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
 const open = (path: string, visit = {}) =>
   browser.open(service, path, { domainwatch: service.domainKey, imagestore: service.imageKey }, visit)
 const field = (page: Page, name = 'Paleta de comandos') => page.getByRole('combobox', { name })

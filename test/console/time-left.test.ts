@@ -1,14 +1,23 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startConsole } from '../support/console.ts'
+import { startBrowser, type TestBrowser } from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
-import { ManualClock } from '../support/service.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
 
 const clock = new ManualClock('2026-01-05T13:20:30Z')
+let service: TestService
+let browser: TestBrowser
 
-const { service, browser } = await startConsole({ clock })
-await stored(service, [record('primero'), record('segundo'), record('tercero')])
+before(async () => {
+  ;[service, browser] = await Promise.all([startService({ clock }), startBrowser()])
+  await stored(service, [record('primero'), record('segundo'), record('tercero')])
+})
+
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
 
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 

@@ -102,6 +102,21 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
     for (const format of ['csv', 'ndjson']) await ask('domainwatch/export', { api, format, ...query })
     await ask('domainwatch/stats', { api, ...(query.last_register === undefined ? query : {}) })
   }
+  const form = new FormData()
+  form.set('file', new Blob(['tanda1.cl\nnueva1.cl\n']))
+  const started = [
+    await ask('domainwatch/import', { api, format: 'deletions' }, { method: 'POST', body: form }),
+  ]
+  started.push(await ask('domainwatch/bulk', { api }, post({ search: 'tanda1', set: { note: 'x' } })))
+  for (const [i, path] of ['imports', 'bulk', 'bulk'].entries()) {
+    const job = String(Object(JSON.parse(started[i]?.text ?? '')).id)
+    const state = async () =>
+      Object(JSON.parse((await ask(`domainwatch/${path}`, { api, id: job })).text)).state
+    await eventually(async () => (await state()) === 'done', 'the job ended')
+    await ask(`domainwatch/${path}`, { api })
+    await ask(`domainwatch/${path}`, { api, id: job }, { method: 'DELETE' })
+    if (i === 1) started.push(await ask('domainwatch/bulk/undo', { api }, post({ id: job })))
+  }
   await ask('domainwatch/events', { api, format: 'atom' })
   await ask('domainwatch/history', { api, domain: 'n1' })
   await ask('domainwatch/similar', { api, domain: 'n1', limit: '5' })

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { sql } from '../../src/storage/database/sql.ts'
 import { eventually } from '../support/eventually.ts'
-import { acceptedId, ended, IMPORTS, jobOf, upload, type Job } from '../support/jobs.ts'
+import { record, stored } from '../support/domains.ts'
+import { call, send, type Fields } from '../support/http.ts'
+import { acceptedId, BULK, ended, IMPORTS, jobOf, upload, type Job } from '../support/jobs.ts'
 import { startNode } from '../support/node-process.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { endLeases, openAt } from './open.ts'
 
 const LINES = 30_000
+const RECORDS = 20_000
 const list = Array.from({ length: LINES }, (_, i) => `n${(i * 7_919) % LINES}.cl\n`).join('')
 
 /** An instance without a running node, and what starts one. */
@@ -53,12 +56,12 @@ suite('jobs on several nodes', () => {
       await Promise.all([first.kill(), second.kill()])
       await instance.endLeases()
       assert.equal(during?.state, 'running')
-      const [stored = 0] = (await instance.changes()) ?? []
-      assert.ok(stored > 0 && stored < LINES, `${stored} names`)
+      const [before = 0] = (await instance.changes()) ?? []
+      assert.ok(before > 0 && before < LINES, `${before} names`)
 
       const third = await instance.start()
       try {
-        assert.equal((await jobOf(third, IMPORTS, id))['new'], stored)
+        assert.equal((await jobOf(third, IMPORTS, id))['new'], before)
         const job = await ended(third, IMPORTS, id)
         const counts = { lines: LINES, new: LINES, changed: 0, unchanged: 0, refused: 0, skipped: null }
         assert.partialDeepStrictEqual(job, { state: 'done', ...counts, complete: 1 })
@@ -68,6 +71,52 @@ suite('jobs on several nodes', () => {
       }
     } finally {
       await Promise.all([first.kill(), second.kill()])
+    }
+  })
+
+  test('a bulk change whose node is killed is continued and changes every record once, and so does its undo', async () => {
+    await using one = await startService()
+    const names = Array.from({ length: RECORDS }, (_, i) => `n${i}`)
+    await stored(
+      one,
+      names.map((name) => record(name)),
+    )
+    const instance = await prepare(one)
+    let node = await instance.start()
+    /** Kills the node in the middle of a job, which the next one ends. */
+    const interrupted = async (path: string, fields: Fields) => {
+      const query = { api: node.domainKey }
+      const id = acceptedId(await send(node, path, fields, { encoding: 'json', query }))
+      let during: Job | undefined
+      await eventually(async () => {
+        during = await jobOf(node, BULK, id)
+        return Number(during['done']) > 0
+      }, 'a part of the change')
+      await node.kill()
+      await instance.endLeases()
+      assert.equal(during?.state, 'running')
+      node = await instance.start()
+      assert.partialDeepStrictEqual(await ended(node, BULK, id), {
+        state: 'done',
+        matched: RECORDS,
+        done: RECORDS,
+        skipped: 0,
+      })
+      return id
+    }
+    const seen = async () => {
+      const query = { api: node.domainKey, seen: 1, limit: 1 }
+      return Object((await call(node, '/api/v1/domainwatch/list', { query })).body).count
+    }
+    try {
+      const id = await interrupted(BULK, { search: 'n', set: { seen: 1 }, expect: RECORDS })
+      assert.deepEqual(await instance.changes(), [RECORDS, 2 * RECORDS, 2])
+      assert.equal(await seen(), 1)
+      await interrupted(`${BULK}/undo`, { id })
+      assert.deepEqual(await instance.changes(), [RECORDS, 3 * RECORDS, 3])
+      assert.equal(await seen(), 0)
+    } finally {
+      await node.kill()
     }
   })
 

@@ -5,6 +5,7 @@ import type { TestService } from './service.ts'
 
 export const IMPORT = '/api/v1/domainwatch/import'
 export const IMPORTS = '/api/v1/domainwatch/imports'
+export const BULK = '/api/v1/domainwatch/bulk'
 
 type Client = Pick<TestService, 'url' | 'domainKey'>
 

@@ -3,12 +3,26 @@ import { InterruptibleSleep, type Clock } from '../../lib/clock.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import type { StagedFile, Staging } from '../../storage/blobs/staging.ts'
 import type { Database } from '../../storage/database/database.ts'
+import type { DomainBatches } from '../batches.ts'
 import { domainErrors } from '../errors.ts'
 import { ImportSlots } from '../import/import-list.ts'
 import { ListFault } from '../import/list-fault.ts'
 import type { SplitName } from '../words/dictionary.ts'
+import { runBulk } from './bulk-job.ts'
 import { runImport } from './import-job.ts'
-import { JobEnded, LISTED_MS, MAX_OPEN_JOBS, type ImportRequest, type JobKind, type JobRow } from './job.ts'
+import {
+  BULK_KINDS,
+  JobEnded,
+  LISTED_MS,
+  MAX_OPEN_JOBS,
+  UNDO_MS,
+  type BulkProgress,
+  type BulkRequest,
+  type ImportRequest,
+  type JobKind,
+  type JobRow,
+  type UndoRequest,
+} from './job.ts'
 import * as queries from './queries.ts'
 import { JobRun } from './runs.ts'
 
@@ -29,6 +43,7 @@ export interface JobsOptions {
   readonly clock: Clock
   readonly timeZone: string
   readonly split: SplitName
+  readonly batches: Pick<DomainBatches, 'change'>
   readonly nameOfAccount: (id: number) => Promise<string | undefined>
   readonly staging: Pick<Staging, 'write'>
   /** Files of jobs, which every node can read. */
@@ -42,7 +57,7 @@ export interface Receiver {
   readonly id: string
   readonly store: (file: AsyncIterable<Uint8Array>) => Promise<void>
   /** Lets the job run. */
-  readonly finish: (request: ImportRequest) => Promise<void>
+  readonly finish: (request: ImportRequest | BulkRequest, progress?: BulkProgress) => Promise<void>
   readonly abandon: () => Promise<void>
 }
 
@@ -63,12 +78,21 @@ export class Jobs {
   }
 
   /**
-   * Adds an import whose file is about to be received.
+   * Adds a job whose file is about to be received.
    * @throws HttpError 429 if the account has its maximum
    */
-  async receive(account: number): Promise<Receiver> {
+  async receive(account: number, kind: 'import' | 'bulk'): Promise<Receiver> {
     const { database, files, staging } = this.#options
-    const id = await this.#add(account, 'import')
+    const id = randomId()
+    await this.#add({
+      id,
+      account_id: account,
+      kind,
+      state: 'receiving',
+      request: '{}',
+      progress: '{}',
+      file: id,
+    })
     const alive = () => database.transaction((tx) => tx.run(queries.noteReceiver(database.dialect, id)))
     const timer = setInterval(() => void alive().catch(() => {}), SIGN_OF_LIFE_MS).unref()
     let staged: StagedFile | undefined
@@ -77,12 +101,12 @@ export class Jobs {
       async store(file) {
         staged = await staging.write(file)
       },
-      finish: async (request) => {
+      finish: async (request, progress) => {
         if (staged === undefined) throw new Error('the file was not received')
         await using file = staged
         await files.put(id, file)
         clearInterval(timer)
-        const received = queries.noteReceived(id, JSON.stringify(request))
+        const received = queries.noteReceived(id, JSON.stringify(request), JSON.stringify(progress ?? {}))
         if ((await database.transaction((tx) => tx.run(received))) === 0) throw domainErrors.job_stopped()
         this.wakeup.wakeAll()
       },
@@ -93,6 +117,33 @@ export class Jobs {
         await database.transaction((tx) => tx.run(queries.deleteUnreceived(id)))
       },
     }
+  }
+
+  /**
+   * Adds a job that undoes a bulk change, or what undid one.
+   * @throws HttpError 404, 409 if it has not ended, 410 if that was too long ago, 429 if the account has its maximum
+   */
+  async undo(account: number, of: string): Promise<{ readonly id: string; readonly matched: number }> {
+    const { kind, ended_at: endedAt, file, request, progress } = await this.find(account, BULK_KINDS, of)
+    if (endedAt === null) throw domainErrors.job_not_ended()
+    if (file === null || endedAt <= this.#undoableSince()) throw domainErrors.undo_expired()
+    const { matched = 0, first = 0, last = 0 }: Partial<BulkProgress> = JSON.parse(progress)
+    const { set }: Partial<BulkRequest> = kind === 'bulk' ? JSON.parse(request) : {}
+    const undo: UndoRequest = { of, first, last, set }
+    const begin: BulkProgress = { matched, done: 0, skipped: 0 }
+    const [texts, id] = [[undo, begin].map((value) => JSON.stringify(value)), randomId()] as const
+    const [asked = '', begun = ''] = texts
+    await this.#add({
+      id,
+      account_id: account,
+      kind: 'undo',
+      state: 'waiting',
+      request: asked,
+      progress: begun,
+      file,
+    })
+    this.wakeup.wakeAll()
+    return { id, matched }
   }
 
   /** Returns the jobs of an account, newest first. */
@@ -117,7 +168,7 @@ export class Jobs {
 
   async hasWork(): Promise<boolean> {
     const { database, clock } = this.#options
-    const ended = queries.anyEnded(database.dialect, clock.now() - LISTED_MS)
+    const ended = queries.anyEnded(database.dialect, clock.now() - LISTED_MS, this.#undoableSince())
     return (
       (await database.all(queries.runnableJobs())).length > 0 || (await database.first(ended)) !== undefined
     )
@@ -127,6 +178,7 @@ export class Jobs {
   async run(signal: AbortSignal): Promise<void> {
     const running = new Map<number, { readonly id: string; readonly stop: AbortController }>()
     const ends = new Set<Promise<void>>()
+    let isIdle = false
     try {
       while (!signal.aborted) {
         await this.#sweep()
@@ -143,7 +195,9 @@ export class Jobs {
           })
           ends.add(end)
         }
-        if (ends.size === 0) return
+        // A client that saw its job end may request the next one.
+        if (ends.size === 0 && isIdle) return
+        isIdle = ends.size === 0
         await this.wakeup.sleep(IDLE_MS, signal)
       }
     } finally {
@@ -152,30 +206,35 @@ export class Jobs {
     }
   }
 
-  async #add(account: number, kind: JobKind): Promise<string> {
+  #undoableSince(): number {
+    return this.#options.clock.now() - UNDO_MS
+  }
+
+  async #add(job: queries.NewJob): Promise<void> {
     const { database, clock } = this.#options
     const { dialect } = database
-    const id = randomBytes(9).toString('base64url')
+    const account = job.account_id
     await database.transaction(async (tx) => {
       await tx.all(queries.lockAccount(dialect, account))
       const open = (await tx.first(queries.countOpen(account)))?.count ?? 0
       if (open >= MAX_OPEN_JOBS) throw domainErrors.too_many_jobs(MAX_OPEN_JOBS).with(RETRY)
-      const job = { id, account_id: account, kind, state: 'receiving', request: '{}', file: id } as const
       await tx.run(queries.insertJob(dialect, job, clock.now()))
     }, account)
-    return id
   }
 
   /** Runs a job. Never rejects: what fails for an unknown reason is tried again some times. */
   async #run(job: JobRow, signal: AbortSignal): Promise<void> {
     const { clock, database, failed, nameOfAccount } = this.#options
-    const runner = randomBytes(9).toString('base64url')
+    const runner = randomId()
     const run = new JobRun(job, runner, JSON.parse(job.progress), clock)
     try {
       if ((await database.transaction((tx) => tx.run(queries.beginRun(job.id, runner, clock.now())))) === 0)
         return
       const account = { id: job.account_id, name: (await nameOfAccount(job.account_id)) ?? '' }
-      const finished = await runImport({ ...this.#options, slots: this.#slots }, account, run, signal)
+      const finished =
+        job.kind === 'import'
+          ? await runImport({ ...this.#options, slots: this.#slots }, account, run, signal)
+          : await runBulk(this.#options, account, run, signal)
       await run.end(database, finished)
       this.#failures.delete(job.id)
     } catch (error) {
@@ -203,14 +262,16 @@ export class Jobs {
     const { clock, database, files } = this.#options
     const { dialect } = database
     const before = clock.now() - LISTED_MS
-    if ((await database.first(queries.anyEnded(dialect, before))) === undefined) return
+    const undoableSince = this.#undoableSince()
+    if ((await database.first(queries.anyEnded(dialect, before, undoableSince))) === undefined) return
     await database.transaction((tx) => tx.run(queries.failUnreceived(dialect, clock.now(), NOT_RECEIVED)))
-    for (const { id, file } of await database.all(queries.unneededFiles())) {
+    for (const { file } of await database.all(queries.unneededFiles(undoableSince))) {
       await files.remove(file)
-      await database.transaction((tx) => tx.run(queries.forgetFile(id)))
+      await database.transaction((tx) => tx.run(queries.forgetFile(file)))
     }
     await database.transaction((tx) => tx.run(queries.deleteEnded(before)))
   }
 }
 
+const randomId = () => randomBytes(9).toString('base64url')
 const RETRY = { headers: { 'retry-after': '60' } }

@@ -2,6 +2,8 @@ import type { ImportFormat } from '../import/format.ts'
 import type { Reached } from '../import/writer.ts'
 import type { ListResult } from '../registry/apply-list.ts'
 import type { Skipped, Window } from '../registry/rules.ts'
+import type { SavedFilters } from '../watches/watch-filters.ts'
+import type { BulkSet } from './bulk-set.ts'
 
 /** Jobs of an account that have not ended. One of them runs; the others wait or are being received. */
 export const MAX_OPEN_JOBS = 4
@@ -13,7 +15,11 @@ const DAY_MS = 24 * 60 * 60_000
 export const LISTED_DAYS = 30
 export const LISTED_MS = LISTED_DAYS * DAY_MS
 
-export type JobKind = 'import'
+/** How long a bulk change can be undone after it ended. */
+export const UNDO_MS = DAY_MS
+
+export type JobKind = 'import' | 'bulk' | 'undo'
+export const BULK_KINDS = ['bulk', 'undo'] as const
 
 /** `receiving` its file, `waiting` for another job of the account, `running`, or how it ended. */
 export const JOB_STATES = ['receiving', 'waiting', 'running', 'done', 'failed', 'stopped'] as const
@@ -56,6 +62,28 @@ export interface ImportProgress extends Pace {
   /** Why the list changed nothing, and what its source learnt from it. */
   readonly skipped?: Skipped | undefined
   readonly list?: ListResult
+}
+
+export interface BulkRequest {
+  /** The texts of the parameters. */
+  readonly filters: SavedFilters
+  readonly set: BulkSet
+}
+
+export interface BulkProgress extends Pace {
+  readonly matched: number
+  readonly done: number
+  readonly skipped: number
+  /** The ids of its changes in the log are after the first, up to the last; undefined before there are any. */
+  readonly first?: number
+  readonly last?: number
+}
+
+/** What to undo. */
+export interface UndoRequest extends Required<Pick<BulkProgress, 'first' | 'last'>> {
+  readonly of: string
+  /** Undefined for what undid a change. */
+  readonly set?: BulkSet | undefined
 }
 
 /** Another process runs the job now, or it was stopped: nothing more may be stored. */

@@ -16,23 +16,24 @@ export const lockAccount = (dialect: Dialect, account: number) =>
 export const countOpen = (account: number) => sql<{ count: number }>`
   SELECT count(*) AS count FROM jobs WHERE account_id = ${account} AND ended_at IS NULL`
 
-interface NewJob extends Pick<JobRow, 'id' | 'account_id' | 'file'> {
+export interface NewJob extends Pick<JobRow, 'id' | 'account_id' | 'file'> {
   readonly kind: JobKind
   readonly state: JobState
   readonly request: string
+  readonly progress: string
 }
 
 export const insertJob = (dialect: Dialect, job: NewJob, now: number) => sql`
   INSERT INTO jobs (id, account_id, kind, state, created_at, heard_at, request, progress, file)
-  VALUES (${job.id}, ${job.account_id}, ${job.kind}, ${job.state}, ${now}, ${dialect.now}, ${job.request}, '{}', ${job.file})`
+  VALUES (${job.id}, ${job.account_id}, ${job.kind}, ${job.state}, ${now}, ${dialect.now}, ${job.request}, ${job.progress}, ${job.file})`
 
 /** The receiver of its file is alive. */
 export const noteReceiver = (dialect: Dialect, id: string) => sql`
   UPDATE jobs SET heard_at = ${dialect.now} WHERE id = ${id} AND state = 'receiving'`
 
 /** Changes a row unless the job was stopped. */
-export const noteReceived = (id: string, request: string) => sql`
-  UPDATE jobs SET state = 'waiting', request = ${request} WHERE id = ${id} AND state = 'receiving'`
+export const noteReceived = (id: string, request: string, progress: string) => sql`
+  UPDATE jobs SET state = 'waiting', request = ${request}, progress = ${progress} WHERE id = ${id} AND state = 'receiving'`
 
 /** Removes a job whose file does not arrive. One that was stopped meanwhile stays listed. */
 export const deleteUnreceived = (id: string) => sql`DELETE FROM jobs WHERE id = ${id} AND state = 'receiving'`
@@ -70,16 +71,41 @@ export const endRun = (id: string, runner: string, state: JobState, error: strin
 export const stopJob = (id: string, now: number) => sql`
   UPDATE jobs SET state = 'stopped', ended_at = ${now} WHERE id = ${id} AND ended_at IS NULL`
 
-/** Jobs whose files are no longer needed. */
-export const unneededFiles = () => sql<{ id: string; file: string }>`
-  SELECT id, file FROM jobs WHERE file IS NOT NULL AND ended_at IS NOT NULL`
+/** A file is needed until its jobs have ended, and that of a bulk change as long as it can be undone. */
+const isUnneeded = (undoableSince: number) => sql`file IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM jobs AS other WHERE other.file = jobs.file
+      AND (other.ended_at IS NULL OR (other.kind <> 'import' AND other.ended_at > ${undoableSince})))`
 
-export const forgetFile = (id: string) => sql`UPDATE jobs SET file = NULL WHERE id = ${id}`
+export const unneededFiles = (undoableSince: number) => sql<{ file: string }>`
+  SELECT DISTINCT file FROM jobs WHERE ${isUnneeded(undoableSince)}`
+
+export const forgetFile = (file: string) => sql`UPDATE jobs SET file = NULL WHERE file = ${file}`
 
 export const deleteEnded = (before: number) => sql`
   DELETE FROM jobs WHERE file IS NULL AND ended_at < ${before}`
 
 /** Whether any job has to be ended, or something of one be removed. */
-export const anyEnded = (dialect: Dialect, endedBefore: number) => sql<{ found: number }>`
+export const anyEnded = (dialect: Dialect, endedBefore: number, undoableSince: number) => sql<{
+  found: number
+}>`
   SELECT 1 AS found FROM jobs WHERE (state = 'receiving' AND heard_at < ${dialect.now} - ${SILENCE_MS})
-    OR (file IS NOT NULL AND ended_at IS NOT NULL) OR ended_at < ${endedBefore} LIMIT 1`
+    OR (${isUnneeded(undoableSince)}) OR ended_at < ${endedBefore} LIMIT 1`
+
+export const newestChange = () => sql<{ id: number | null }>`SELECT max(id) AS id FROM changes`
+
+/** The last change of each of these records by an account, of the ids after one up to another: what `toChange` reads. */
+export const lastChanges = (
+  dialect: Dialect,
+  account: number,
+  names: readonly string[],
+  first: number,
+  last: number,
+) => {
+  const given = dialect.jsonRows(JSON.stringify(names.map((name) => [name])), ['text'])
+  return sql`
+    WITH item (name) AS (SELECT ${given.columns} FROM ${given.table})
+    SELECT changes.id, at, topic, kind, key, account_id, before, after FROM item CROSS JOIN changes
+    WHERE changes.id = (
+      SELECT max(one.id) FROM changes AS one WHERE one.topic = 'domain' AND one.key = item.name
+        AND one.account_id = ${account} AND one.id > ${first} AND one.id <= ${last})`
+}

@@ -1,7 +1,8 @@
-import { simpleEndpoint, uploadEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { answer, array, integer, nullable, object, problem, string } from '../../http/openapi/json-schema.ts'
 import { choice, integer as integerParameter, text, type Parameter } from '../../http/parameters.ts'
 import type { HttpServer } from '../../http/server.ts'
+import { uploadEndpoint } from '../../http/upload-endpoint.ts'
 import { isDisplayName } from '../../lib/free-text.ts'
 import { domainErrors } from '../errors.ts'
 import { FEED_FORMATS } from '../import/format.ts'
@@ -108,7 +109,7 @@ export function importRoutes(app: HttpServer, shared: EndpointShared, jobs: Jobs
       },
     },
     async begin({ accountId }) {
-      const receiver = await jobs.receive(accountId)
+      const receiver = await jobs.receive(accountId, 'import')
       return {
         ...receiver,
         async finish({ format, source: name, window = DEFAULT_WINDOW, dry_run: dryRun }, reply) {

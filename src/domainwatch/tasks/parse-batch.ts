@@ -9,6 +9,7 @@ import { MAX_BATCH_RECORDS } from '../limits.ts'
 import { expectedRow } from '../queries-records.ts'
 import { markDomains, recordDomains } from '../queries-batches.ts'
 import {
+  isDecision,
   MAX_FAULTS,
   parseMarks,
   parseNewRecord,
@@ -81,10 +82,6 @@ export default function parseBatch(input: Input): Output {
     batch: { ...batch, decided, ...(isConditional && { expected: JSON.stringify(expected) }) },
   }
 }
-
-/** A note, tags and the like are not about whether anybody wants the name. */
-const isDecision = ({ seen, revision, discarded, status }: DomainMarks): boolean =>
-  [seen, revision, discarded, status].some((mark) => mark !== null)
 
 function newRows(items: readonly unknown[], words: WordTrie): Batch {
   const split = splitBy(words)

@@ -1,0 +1,174 @@
+import { createReadStream } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
+import type { Clock } from '../../lib/clock.ts'
+import { toChange, type Fields } from '../../storage/database/changes/change.ts'
+import type { Database, Reader } from '../../storage/database/database.ts'
+import type { BlobStore } from '../../storage/blobs/blob-store.ts'
+import { parseParameters } from '../../http/parameters.ts'
+import type { DomainBatches, RecordChanges } from '../batches.ts'
+import { filterParameters, matches, readFilters } from '../filters.ts'
+import { readLines } from '../import/lines.ts'
+import { ListFault } from '../import/list-fault.ts'
+import type { RecordRow } from '../queries-records.ts'
+import { toColumn } from '../tags.ts'
+import type { SplitName } from '../words/dictionary.ts'
+import { hasSet, marksFor, type Marked } from './bulk-set.ts'
+import type { BulkProgress, BulkRequest, UndoRequest } from './job.ts'
+import * as queries from './queries.ts'
+import type { Finished, JobRun } from './runs.ts'
+
+/** Records per transaction. */
+const BATCH = 1_000
+
+export interface BulkJobOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly batches: Pick<DomainBatches, 'change'>
+  readonly files: Pick<BlobStore, 'withLocalFile'>
+  readonly split: SplitName
+}
+
+interface Account {
+  readonly id: number
+  readonly name: string
+}
+
+/** The outcome of a batch of records. */
+interface Plan extends RecordChanges {
+  readonly skipped: number
+}
+
+type Decide = (tx: Reader, names: readonly string[], records: readonly RecordRow[]) => Promise<Plan>
+
+/**
+ * Changes the records that a file names, from where an earlier run stopped.
+ * @throws JobEnded
+ */
+export async function runBulk(
+  options: BulkJobOptions,
+  account: Account,
+  run: JobRun<BulkProgress>,
+  signal: AbortSignal,
+): Promise<Finished<BulkProgress>> {
+  const { database, batches, files } = options
+  const { file, kind, request } = run.job
+  const decide =
+    kind === 'undo' ? undoing(options, account, JSON.parse(request)) : setting(options, JSON.parse(request))
+
+  async function changeBatch(names: readonly string[]): Promise<void> {
+    const before = run.progress
+    let skipped = 0
+    const change = async (tx: Reader, records: readonly RecordRow[]) => {
+      const plan = await decide(tx, names, records)
+      skipped = plan.skipped
+      return plan
+    }
+    const first = before.first ?? (await database.first(queries.newestChange()))?.id ?? 0
+    await batches.change({ accountId: account.id, account: account.name }, names, change, async (tx) => {
+      const done = before.done + names.length - skipped
+      const progress = { ...before, done, skipped: before.skipped + skipped, first }
+      const share = (progress.done + progress.skipped) / before.matched
+      const last = (await tx.first(queries.newestChange()))?.id ?? first
+      await run.save(tx, { ...progress, last, ...run.pace(share) })
+    })
+  }
+
+  const finished = await files.withLocalFile(file ?? '', async (path) => {
+    let position = run.progress.done + run.progress.skipped
+    let names: string[] = []
+    for await (const { text = '' } of readLines(createReadStream(path))) {
+      if (position-- > 0) continue
+      names.push(text)
+      if (names.length < BATCH) continue
+      signal.throwIfAborted()
+      await changeBatch(names)
+      names = []
+      await setImmediate()
+    }
+    signal.throwIfAborted()
+    if (names.length > 0) await changeBatch(names)
+    return { progress: { ...run.progress, share: 1 } }
+  })
+  if (finished === undefined) throw new ListFault('La lista de registros ya no está')
+  return finished
+}
+
+/** Sets marks in records that still match. */
+function setting({ clock, split }: BulkJobOptions, { filters: saved, set }: BulkRequest): Decide {
+  const parsed = parseParameters(filterParameters, saved)
+  if (!parsed.ok) throw new ListFault('El servicio ya no conoce uno de los filtros')
+  const filters = readFilters(parsed.values)
+  return async (_tx, names, records) => {
+    const now = clock.now()
+    const wanted = records.filter((record) => {
+      const { name } = record
+      // Few filters ask for the words.
+      const filtered = {
+        ...record,
+        get words() {
+          return toColumn(split(name))
+        },
+      }
+      return matches(filters, filtered, now)
+    })
+    const marks = wanted.flatMap((record) => marksFor(record.name, record, set) ?? [])
+    return { marks, skipped: names.length - marks.length }
+  }
+}
+
+/** What must be as the job left it: everything that members see of a record but the time of its last change. */
+const COMPARED = [
+  'agent',
+  'status',
+  'reserved',
+  'revision',
+  'discarded_at',
+  'date_reg',
+  'seen_at',
+  'seen_by',
+  'note',
+  'tags',
+] as const
+
+/** Gives records back what they had before a job. What it did is in the log of changes. */
+function undoing({ database: { dialect } }: BulkJobOptions, account: Account, request: UndoRequest): Decide {
+  const { set, first, last } = request
+  return async (tx, names, records) => {
+    const present = new Map(records.map((record) => [record.name, new Map(Object.entries(record))]))
+    const rows = await tx.values(queries.lastChanges(dialect, account.id, names, first, last))
+    const restored: Restored[] = []
+    let skipped = 0
+    for (const row of rows) {
+      const change = toChange(row, '')
+      const { before, after, key = '' } = change ?? {}
+      if (before === null || before === undefined || after === null || after === undefined) continue
+      // Another change by the same account, while the job ran.
+      const isOfJob = set === undefined || (hasSet(markedIn(after), set) && !hasSet(markedIn(before), set))
+      const record = present.get(key)
+      const isUnchanged = COMPARED.every((name) => (record?.get(name) ?? null) === (after[name] ?? null))
+      if (isOfJob && isUnchanged)
+        restored.push({ name: key, ...markedIn(before), seen_by: textIn(before, 'seen_by') })
+      else skipped++
+    }
+    return { restored, skipped }
+  }
+}
+
+interface Restored extends Marked {
+  readonly name: string
+  readonly seen_by: string | null
+}
+
+const textIn = (fields: Fields, name: string) => (fields[name] === null ? null : String(fields[name]))
+const numberIn = (fields: Fields, name: string) => (fields[name] === null ? null : Number(fields[name]))
+
+function markedIn(fields: Fields): Marked {
+  return {
+    revision: Number(fields['revision']),
+    reserved: Number(fields['reserved']),
+    discarded_at: numberIn(fields, 'discarded_at'),
+    seen_at: numberIn(fields, 'seen_at'),
+    note: textIn(fields, 'note'),
+    tags: textIn(fields, 'tags'),
+  }
+}

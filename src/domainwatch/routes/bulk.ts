@@ -1,0 +1,181 @@
+import { clientAbort } from '../../http/client.ts'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { missingParameter } from '../../http/errors.ts'
+import { answer, integer, nullable, problem, problemWith, string } from '../../http/openapi/json-schema.ts'
+import { integer as integerParameter } from '../../http/parameters.ts'
+import type { HttpServer } from '../../http/server.ts'
+import { domainErrors } from '../errors.ts'
+import { filterParameters, readFilters } from '../filters.ts'
+import { setParameter } from '../jobs/bulk-set.ts'
+import type { Jobs } from '../jobs/index.ts'
+import {
+  BULK_KINDS,
+  LISTED_DAYS,
+  MAX_OPEN_JOBS,
+  type BulkProgress,
+  type BulkRequest,
+  type JobRow,
+  type UndoRequest,
+} from '../jobs/job.ts'
+import { matchingNames, type MatchingOptions } from '../jobs/matching-names.ts'
+import { serializeFilters } from '../watches/watch-filters.ts'
+import { accepted, JOB_EXAMPLE, jobFields, jobId, jobJson, jobsAnswer, requiredId } from './job-schemas.ts'
+
+const PATH = '/api/v1/domainwatch/bulk'
+const MAX_EXPECTED = 999_999_999
+/** By what part of the expected number the matches may differ. */
+const TOLERANCE = 1 / 100
+
+const matched = integer('Records that matched when the change was requested')
+
+const bulkFields = {
+  ...jobFields,
+  matched,
+  done: integer('Records that are changed, or were as they should be'),
+  skipped: integer(
+    'Records that no longer match, are gone or would get too many tags; of an undo, those that someone has changed since',
+  ),
+  undo_of: nullable(string('ID of the job that this one undoes; null for a change')),
+}
+
+const EXAMPLE = { ...JOB_EXAMPLE, matched: 4131, done: 1990, skipped: 10, undo_of: null }
+
+const gone = problem('The account has no such job', domainErrors.job_not_found())
+const tooMany = problem('The account has its maximum of jobs', domainErrors.too_many_jobs(MAX_OPEN_JOBS))
+const countChanged = (count: number) => domainErrors.count_changed(count).with({ fields: { matched: count } })
+
+export interface BulkRouteOptions extends MatchingOptions {
+  readonly jobs: Jobs
+  readonly timeZone: string
+}
+
+export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: BulkRouteOptions): void {
+  const { jobs, timeZone } = options
+  const base = { service: 'domainwatch', path: PATH } as const
+
+  simpleEndpoint(app, shared, {
+    ...base,
+    scopes: ['write'],
+    methods: ['POST'],
+    parameters: {
+      ...filterParameters,
+      set: setParameter,
+      expect: integerParameter(
+        'Number of matches that the caller saw: 409 if it differs by more than a hundredth',
+        0,
+        MAX_EXPECTED,
+      ),
+    },
+    document: {
+      summary: 'Change all records that match',
+      description:
+        'Changes the records that match now, in the background, as `update` does. A record that no longer matches when its turn comes is skipped.',
+      answers: {
+        202: accepted({ matched }, { matched: 4131 }),
+        409: problemWith({ matched }, 'Other records match than the caller saw', countChanged(4131)),
+        429: tooMany,
+      },
+    },
+    async handle({ identity: { accountId }, values, reply }) {
+      const { set, expect, ...given } = values
+      if (set === undefined) throw missingParameter('set')
+      const filters = readFilters(given)
+      const { count, lines } = await matchingNames(options, filters, accountId, clientAbort(reply.raw))
+      if (expect !== undefined && Math.abs(count - expect) > expect * TOLERANCE) throw countChanged(count)
+      const request: BulkRequest = {
+        filters: serializeFilters({ ...given, similar: undefined, dns: undefined }),
+        set,
+      }
+      const progress: BulkProgress = { matched: count, done: 0, skipped: 0 }
+      const receiver = await jobs.receive(accountId, 'bulk')
+      try {
+        await receiver.store(lines())
+        await receiver.finish(request, progress)
+      } catch (error) {
+        await receiver.abandon()
+        throw error
+      }
+      reply.code(202)
+      return { status: 202, id: receiver.id, matched: count }
+    },
+  })
+
+  simpleEndpoint(app, shared, {
+    ...base,
+    scopes: ['read', 'write'],
+    methods: ['GET'],
+    parameters: { id: jobId },
+    document: {
+      summary: 'List bulk changes and their progress',
+      description: `Bulk changes of the account, and what undoes them, that have not ended or did in the last ${LISTED_DAYS} days; at most 100.`,
+      answers: { 200: jobsAnswer(bulkFields, EXAMPLE), 404: gone },
+    },
+    async handle({ identity: { accountId }, values: { id } }) {
+      if (id !== undefined)
+        return { status: 200, ...bulkJson(await jobs.find(accountId, BULK_KINDS, id), timeZone) }
+      const data = (await jobs.list(accountId, BULK_KINDS)).map((job) => bulkJson(job, timeZone))
+      return { status: 200, count: data.length, data }
+    },
+  })
+
+  simpleEndpoint(app, shared, {
+    ...base,
+    scopes: ['write'],
+    methods: ['DELETE'],
+    parameters: { id: { ...jobId, required: true } },
+    document: {
+      summary: 'Stop a bulk change',
+      description: 'What it has changed stays, and can be undone. A change that has ended stays as it is.',
+      answers: {
+        200: answer(bulkFields, 'The change as it is now', { ...EXAMPLE, state: 'stopped' }),
+        404: gone,
+      },
+    },
+    async handle({ identity: { accountId }, values: { id } }) {
+      return { status: 200, ...bulkJson(await jobs.stop(accountId, BULK_KINDS, requiredId(id)), timeZone) }
+    },
+  })
+
+  simpleEndpoint(app, shared, {
+    ...base,
+    path: `${PATH}/undo`,
+    scopes: ['write'],
+    methods: ['POST'],
+    parameters: { id: { ...jobId, required: true } },
+    document: {
+      summary: 'Undo a bulk change',
+      description:
+        'Gives each record back what it had before, in the background, unless someone has changed it since. Takes changes that ended in the last ' +
+        'day, and what undid them.',
+      answers: {
+        202: accepted({ matched }, { matched: 4131 }),
+        404: gone,
+        409: problem('It has not ended', domainErrors.job_not_ended()),
+        410: problem('It ended more than a day ago', domainErrors.undo_expired()),
+        429: tooMany,
+      },
+    },
+    async handle({ identity: { accountId }, values: { id }, reply }) {
+      const undo = await jobs.undo(accountId, requiredId(id))
+      reply.code(202)
+      return { status: 202, ...undo }
+    },
+  })
+}
+
+function bulkJson(job: JobRow, timeZone: string) {
+  const request: Partial<UndoRequest> = JSON.parse(job.request)
+  const {
+    matched: count = 0,
+    done = 0,
+    skipped = 0,
+    secondsLeft,
+  }: Partial<BulkProgress> = JSON.parse(job.progress)
+  return {
+    ...jobJson(job, timeZone, secondsLeft),
+    matched: count,
+    done,
+    skipped,
+    undo_of: request.of ?? null,
+  }
+}
