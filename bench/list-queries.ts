@@ -2,7 +2,7 @@
 // of `--sizes`. The floor passes over the bytes of all names once, which a search without an index cannot avoid.
 import { columnsOf, finishNow, mergeParts, partOf, Segment, TimeSlice } from '../src/lib/name-index/index.ts'
 import { filterParameters, readFilters } from '../src/domainwatch/filters.ts'
-import { indexedRecord, optionsFor } from '../src/domainwatch/list/indexed-record.ts'
+import { indexedRecord, optionsFor } from '../src/domainwatch/list/hits.ts'
 import { findPage } from '../src/domainwatch/list/search.ts'
 import { hitsToJson } from '../src/domainwatch/list/page-json.ts'
 import { parseParameters, parseQuery } from '../src/http/parameters.ts'

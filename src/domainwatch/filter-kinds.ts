@@ -3,7 +3,7 @@ import { aLabelOf, foldSearch, hasIdnLetter, type SearchText } from '../lib/doma
 import type { DateColumn, IndexTerm } from '../lib/name-index/index.ts'
 import { hasAtMostCharacters } from '../lib/text.ts'
 import { flag, text, type Parameter, integer } from '../http/parameters.ts'
-import { DATED, type FilteredRecord, type RecordTrait } from './record-traits.ts'
+import { DATED, type FilteredRecord, type RecordTrait } from './filtered-record.ts'
 import { MAX_TAG_CHARACTERS } from './tags.ts'
 
 /** The kinds of filters that the table in `filters.ts` is made of. */

@@ -23,9 +23,17 @@ import {
   traitFlag,
 } from './filter-kinds.ts'
 import { splitTags } from './tags.ts'
-import { BOUGHT, DISCARDED, mark, number, RESERVED, REVISION, type FilteredRecord } from './record-traits.ts'
+import {
+  BOUGHT,
+  DISCARDED,
+  mark,
+  number,
+  RESERVED,
+  REVISION,
+  type FilteredRecord,
+} from './filtered-record.ts'
 
-export type { FilteredRecord } from './record-traits.ts'
+export type { FilteredRecord } from './filtered-record.ts'
 
 /** The largest number of words that can be asked for. */
 export const MAX_WORDS = 6

@@ -1,5 +1,5 @@
 import type { FilteredRecord } from '../../src/domainwatch/filters.ts'
-import { indexedRecord, optionsFor } from '../../src/domainwatch/list/indexed-record.ts'
+import { indexedRecord, optionsFor } from '../../src/domainwatch/list/hits.ts'
 import { columnsOf, Segment, type Order } from '../../src/lib/name-index/index.ts'
 
 /** The fields of a record that a test does not care about. */

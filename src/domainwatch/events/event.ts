@@ -6,7 +6,7 @@ import {
 } from '../../storage/database/changes/change.ts'
 import type { SplitName } from '../words/dictionary.ts'
 import { splitTags } from '../tags.ts'
-import { changedRecord, type ChangedRecord } from '../changed-record.ts'
+import { changedRecord, type ChangedRecord } from '../filtered-record.ts'
 import { matches, type Filters } from '../filters.ts'
 import { listedFields } from '../record-fields.ts'
 import type { MxRecord } from '../../lib/dns/index.ts'

@@ -1,7 +1,18 @@
-import { formatTimestamp, wordsOf, type Hit, type Segment } from '../../lib/name-index/index.ts'
+import {
+  formatTimestamp,
+  wordsOf,
+  type Hit,
+  type Segment,
+  parseTimestamp,
+  TIMESTAMP_LENGTH,
+  type BuildOptions,
+  type IndexedRecord,
+  type Order,
+} from '../../lib/name-index/index.ts'
 import { LAYOUT, type FilteredRecord } from '../filters.ts'
-import { BOUGHT, DATED, DISCARDED, RESERVED, REVISION, type RecordTrait } from '../record-traits.ts'
-import { toColumn } from '../tags.ts'
+import { BOUGHT, DATED, DISCARDED, RESERVED, REVISION, type RecordTrait } from '../filtered-record.ts'
+import { toColumn, splitTags } from '../tags.ts'
+import { aLabelOf } from '../../lib/domain-names.ts'
 
 export function nameOfHit({ segment, position }: Hit): string {
   const { starts } = segment.columns
@@ -92,3 +103,25 @@ const MARK_PLANES = [BOUGHT, RESERVED, REVISION, DISCARDED].flatMap((mark) => LA
 export function marksOf(segment: Segment, position: number): number {
   return segment.numberOf(MARK_PLANES, position)
 }
+
+export const optionsFor = (order: Order): BuildOptions => ({ order, layout: LAYOUT, aLabelOf })
+
+/** Returns what the index holds of a record. */
+export function indexedRecord(record: FilteredRecord): IndexedRecord {
+  const { name, agent, date_reg, date_mod, deleted_at, discarded_at, tags, words } = record
+  return {
+    name,
+    words: splitTags(words),
+    agent,
+    discardedAt: discarded_at ?? NaN,
+    registered: timestampOf(date_reg),
+    modified: timestampOf(date_mod),
+    deleted: deleted_at === null ? NaN : timestampOf(deleted_at),
+    tags: tags ?? '',
+    traits: LAYOUT.traits.map(({ of }) => of(record)),
+  }
+}
+
+/** A date as the index has it; NaN if it is none. */
+export const timestampOf = (text: string): number =>
+  text.length === TIMESTAMP_LENGTH ? parseTimestamp(text) : NaN

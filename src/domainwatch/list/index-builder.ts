@@ -3,7 +3,7 @@ import { taskModule, BACKGROUND_TASK_TIMEOUT_MS, type Tasks } from '../../lib/ta
 import { type Input, type Output, deltaOfChanges, type Delta } from '../tasks/build-columns.ts'
 import type { Dictionary } from '../words/dictionary.ts'
 import type { Database } from '../../storage/database/database.ts'
-import { recordsAsText } from './queries.ts'
+import { recordsAsText } from '../queries-records.ts'
 
 const BUILD_COLUMNS = taskModule('../tasks/build-columns', import.meta)
 

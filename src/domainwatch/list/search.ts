@@ -17,7 +17,7 @@ import {
 } from '../../lib/name-index/index.ts'
 import { expiryCutoff, MAX_PAGE_RECORDS } from '../limits.ts'
 import { conditionsOf, LAYOUT, type Filters } from '../filters.ts'
-import { BOUGHT } from '../record-traits.ts'
+import { BOUGHT } from '../filtered-record.ts'
 import { RecordOfHit } from './hits.ts'
 import { PageBuilder, type ListPage } from './cursor.ts'
 import {

@@ -15,7 +15,6 @@ import { recordsNamed, type RecordRow } from '../queries-records.ts'
 import { toColumn } from '../tags.ts'
 import type { SplitName } from '../words/dictionary.ts'
 import * as queries from './queries.ts'
-import { releaseClaims } from './release.ts'
 
 /** Candidates besides those wanted: some may be claimed or changed before the transaction. Ten times as many with each attempt. */
 const SPARE = 20
@@ -195,3 +194,12 @@ export class ClaimQueue {
       .toSorted(compareRecords(view))
   }
 }
+
+/** Ends claims of an account: all, or those of records with these names. @returns their number */
+export const releaseClaims = (
+  { dialect, transaction }: Pick<Database, 'dialect' | 'transaction'>,
+  clock: Clock,
+  accountId: number,
+  names?: readonly string[],
+): Promise<number> =>
+  transaction((tx) => tx.run(queries.endClaims(dialect, accountId, clock.now(), names)), accountId)

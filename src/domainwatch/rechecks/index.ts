@@ -8,8 +8,7 @@ import { answerText } from '../history/dns-observations.ts'
 import type { ObservedType } from '../history/queries.ts'
 import { storeObservations, type Observation } from '../history/store-observations.ts'
 import * as queries from './queries.ts'
-import { EVERYBODY, nextCheck } from './rules.ts'
-import { WantedNames, type WantedNamesOptions } from './wanted-names.ts'
+import { EVERYBODY, nextCheck, WantedNames, type WantedNamesOptions } from './wanted-names.ts'
 
 /** Look-ups of a name: NS and MX. */
 const LOOKUPS_PER_NAME = 2

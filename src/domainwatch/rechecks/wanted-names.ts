@@ -6,15 +6,17 @@ import type { Database } from '../../storage/database/database.ts'
 import { changedNames } from '../../storage/database/changes/change-log.ts'
 import { Follower } from '../../storage/database/changes/follower.ts'
 import { storeRows } from '../../storage/database/rows.ts'
-import { matches, type FilteredRecord } from '../filters.ts'
+import { matches, type FilteredRecord, type Filters } from '../filters.ts'
 import { nameOfHit } from '../list/hits.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import { indexQuery } from '../list/search.ts'
 import { recordsNamed } from '../queries-records.ts'
 import { toColumn } from '../tags.ts'
 import type { SplitName } from '../words/dictionary.ts'
+import { hash } from 'node:crypto'
+import { readSavedFilters } from '../watches/watch-filters.ts'
+import type { DnsWatch } from './queries.ts'
 import * as queries from './queries.ts'
-import { EVERYBODY, nextCheck, ruleOf, standingRules, type RecheckRule } from './rules.ts'
 
 /** Names read and added at a time, so that other readers and writers get their turn. */
 const PAGE = 1_000
@@ -207,4 +209,40 @@ export class WantedNames {
       return rows.length
     })
   }
+}
+
+/** Stands for all members, in place of the account whose watch asks for a name. */
+export const EVERYBODY = 0
+
+/** Selects names that are looked up again. */
+export interface RecheckRule {
+  /** On whose behalf. */
+  readonly owner: number
+  readonly filters: Filters
+  /** Returns true for a name that resembles the one that the watch is about, if it is about one. */
+  readonly resembles: (name: string) => boolean
+}
+
+/** The rules that apply without any watch, in the form of watches: records in review, and those with one of some tags. */
+function standingRules(tags: readonly string[]): readonly DnsWatch[] {
+  return [{ revision: '1' }, ...tags.map((tag) => ({ tag }))].map((filters) => ({
+    id: '',
+    account_id: EVERYBODY,
+    filters: JSON.stringify({ ...filters, dns: '1' }),
+  }))
+}
+
+/** Returns undefined if the filters are not those of this version. */
+function ruleOf(row: DnsWatch, vocabulary: Vocabulary): RecheckRule | undefined {
+  const wanted = readSavedFilters(row.filters, vocabulary)
+  return wanted?.looksUpDns === true ? { owner: row.account_id, ...wanted } : undefined
+}
+
+/**
+ * Returns the next regular time after `now` at which a name is looked up. Each name has its own offset in the interval, derived
+ * from a hash, so that look-ups are spread evenly and keep their times across restarts. All times in milliseconds.
+ */
+export function nextCheck(name: string, now: number, intervalMs: number): number {
+  const offset = Number.parseInt(hash('sha256', name).slice(0, 12), 16) % intervalMs
+  return (Math.floor((now - offset) / intervalMs) + 1) * intervalMs + offset
 }

@@ -5,11 +5,10 @@ import type { Database } from '../../storage/database/database.ts'
 import { accountClient } from '../../lib/client.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import { DISCARDED_LIFETIME_MS } from '../limits.ts'
-import { firstDiscarded } from '../queries-records.ts'
+import { firstDiscarded, lastAdds } from '../queries-records.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import { countInIndex } from './count-in-index.ts'
 import { dayOf, type CountRequest } from './counts.ts'
-import { lastAdds } from './queries.ts'
 
 /** Results cached until the next write; one of ten years takes about 100 kB. */
 const MAX_CACHED = 100

@@ -11,9 +11,9 @@ import {
 } from '../../lib/name-index/index.ts'
 import { splitBy, type WordTrie } from '../../lib/words/index.ts'
 import { namedFields } from '../../storage/database/changes/change.ts'
-import { changedRecord } from '../changed-record.ts'
+import { changedRecord } from '../filtered-record.ts'
 import { LAYOUT, type FilteredRecord } from '../filters.ts'
-import { indexedRecord, optionsFor, timestampOf } from '../list/indexed-record.ts'
+import { indexedRecord, optionsFor, timestampOf } from '../list/hits.ts'
 import type { SplitName } from '../words/dictionary.ts'
 
 /** The fields of a record in the order of `DOMAIN_FIELDS`. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Cursor } from '../../storage/database/changes/change.ts'
 import { ConsoleLinks } from '../console-links.ts'
-import type { ChangedRecord } from '../changed-record.ts'
+import type { ChangedRecord } from '../filtered-record.ts'
 import type { DomainEvent } from '../events/event.ts'
 import { characters, layOut, plainText, telegramHtml, messageOf } from './message.ts'
 

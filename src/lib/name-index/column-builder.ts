@@ -1,9 +1,5 @@
-import { BLOCK, MAX_LENGTH, shared, type Columns, type Order } from './columns.ts'
-import { GRAMS, setGrams } from './grams.ts'
-import type { Layout } from './layout.ts'
-import { isLetter, NAME_PLANES, setNamePlanes, setNumber } from './name-planes.ts'
-import { PlanesBuilder } from './planes-builder.ts'
-import { SparseBuilder } from './sparse.ts'
+import { BLOCK, MAX_LENGTH, shared, type Columns, type Order, SparseBuilder } from './columns.ts'
+import { GRAMS, setGrams, type Layout, isLetter, NAME_PLANES, setNamePlanes, setNumber } from './planes.ts'
 import { markWordEnds } from './words.ts'
 
 export interface IndexedRecord {
@@ -170,4 +166,37 @@ function sharedCopy<T extends Uint8Array | Uint32Array | Float64Array>(
   const array = allocate(values.length)
   array.set(values)
   return array
+}
+
+/** Collects the planes of a block in memory that stays in the cache of the processor. */
+class PlanesBuilder {
+  readonly #words: number
+  readonly #planes: Uint32Array
+  readonly #block: Uint32Array
+  #at = 0
+
+  constructor(count: number, planes: number) {
+    this.#words = Math.ceil(count / BLOCK)
+    this.#planes = shared.u32(planes * this.#words)
+    this.#block = new Uint32Array(planes)
+  }
+
+  /** Returns a word for each plane of the block of a position. Positions are in ascending order. */
+  blockOf(position: number): Uint32Array {
+    const at = position >>> 5
+    if (at !== this.#at) this.#store(at)
+    return this.#block
+  }
+
+  build(): Uint32Array {
+    if (this.#words > 0) this.#store(this.#words)
+    return this.#planes
+  }
+
+  #store(next: number): void {
+    for (const [plane, bits] of this.#block.entries())
+      if (bits !== 0) this.#planes[plane * this.#words + this.#at] = bits
+    this.#block.fill(0)
+    this.#at = next
+  }
 }

@@ -1,6 +1,6 @@
 import { isBounded, type IndexQuery } from './query.ts'
 import type { Segment } from './segment.ts'
-import { rankOf } from './sparse.ts'
+import { rankOf } from './columns.ts'
 import type { Span } from './timestamp.ts'
 
 /** Texts that are tested before a scan: some 0.1 ms of work. */

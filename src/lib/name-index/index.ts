@@ -1,7 +1,7 @@
 export { allMatches, countMatches } from './all-matches.ts'
 export { columnsOf, isIndexable, type BuildOptions, type IndexedRecord } from './column-builder.ts'
 export { ORDERS, type Columns, type Order } from './columns.ts'
-export { Layout, type Trait } from './layout.ts'
+export { Layout, type Trait } from './planes.ts'
 export { compareNames, MergedSearch } from './merged-search.ts'
 export { compileQuery, type DateColumn, type IndexQuery, type IndexTerm } from './query.ts'
 export { compareBytes, Segment, type EntryKey, type Hit } from './segment.ts'

@@ -1,5 +1,5 @@
-import { gramsOf } from './grams.ts'
 import {
+  gramsOf,
   BEGIN,
   END,
   HYPHEN,
@@ -8,10 +8,9 @@ import {
   SYMBOL_OF,
   symbolPlane,
   TWO_HYPHENS_PLANE,
-} from './name-planes.ts'
+} from './planes.ts'
 import type { Segment } from './segment.ts'
-import { rankOf } from './sparse.ts'
-import { MAX_LENGTH } from './columns.ts'
+import { rankOf, MAX_LENGTH } from './columns.ts'
 
 const STAR = 0x2a
 const ONE = 0x3f

@@ -1,6 +1,5 @@
 import { MAX_LENGTH } from './columns.ts'
-import type { Layout, Trait } from './layout.ts'
-import { LENGTH_PLANES, type NumberPlanes } from './name-planes.ts'
+import { type Layout, type Trait, LENGTH_PLANES, type NumberPlanes } from './planes.ts'
 import { NameTest } from './name-test.ts'
 import type { Segment } from './segment.ts'
 import { parseTimestamp, type Span } from './timestamp.ts'

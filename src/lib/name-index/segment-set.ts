@@ -1,5 +1,5 @@
 import { buildColumns, type BuildOptions, type IndexedRecord } from './column-builder.ts'
-import type { Layout } from './layout.ts'
+import type { Layout } from './planes.ts'
 import { MergedSearch } from './merged-search.ts'
 import { compileQuery } from './query.ts'
 import { finishNow, TimeSlice } from './slices.ts'

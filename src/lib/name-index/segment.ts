@@ -1,6 +1,5 @@
-import { countBits, BLOCK, sizeOf, type Columns } from './columns.ts'
-import { SYMBOL_OF, symbolPlane, type NumberPlanes } from './name-planes.ts'
-import { rankOf } from './sparse.ts'
+import { countBits, BLOCK, sizeOf, type Columns, rankOf } from './columns.ts'
+import { SYMBOL_OF, symbolPlane, type NumberPlanes } from './planes.ts'
 
 /** A position in the order of a list: a timestamp, and the Latin-1 bytes of a name. */
 export interface EntryKey {

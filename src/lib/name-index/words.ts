@@ -1,5 +1,5 @@
 import { setBits } from './columns.ts'
-import { HYPHEN } from './name-planes.ts'
+import { HYPHEN } from './planes.ts'
 import type { Segment } from './segment.ts'
 
 /** Sets a bit where each word ends of the name that begins at `start`. */

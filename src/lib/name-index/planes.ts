@@ -75,3 +75,76 @@ export function setNumber(planes: Uint32Array, ofNumber: NumberPlanes, number: n
   for (let digit = 0; digit < ofNumber.length; digit++)
     if (((number >>> digit) & 1) === 1) setBits(planes, ofNumber[digit] ?? NaN, bit)
 }
+
+/** A small whole number that every record has, from 0 to `max`. The index holds each of its bits in a plane. */
+export interface Trait {
+  readonly max: number
+}
+
+/** Which planes the traits of records have, after those of their names. The same in all threads. */
+export class Layout<T extends Trait = Trait> {
+  readonly traits: readonly T[]
+  /** The number of planes of traits. */
+  readonly planes: number
+  readonly #planes = new Map<Trait, NumberPlanes>()
+
+  constructor(traits: Iterable<T>) {
+    this.traits = [...new Set(traits)]
+    let planes = 0
+    for (const trait of this.traits) {
+      const first = NAME_PLANES + planes
+      const bits = bitsFor(trait.max)
+      const ofTrait = Array.from({ length: bits }, (_, bit) => first + bit)
+      this.#planes.set(trait, ofTrait)
+      planes += bits
+    }
+    this.planes = planes
+  }
+
+  /** @throws if the trait is not one of the layout */
+  planesOf(trait: Trait): NumberPlanes {
+    const planes = this.#planes.get(trait)
+    if (planes === undefined) throw new Error('a trait that the index does not have')
+    return planes
+  }
+}
+
+/** The number of bits that a number up to `max` takes. */
+const bitsFor = (max: number): number => 32 - Math.clz32(max)
+
+/**
+ * Hashes of three neighbouring symbols. Which of them the names of a block have tells most blocks apart that no match of a text is
+ * in, 32 blocks at a time.
+ */
+const GRAM_BITS = 12
+export const GRAMS = 2 ** GRAM_BITS
+
+/** Fibonacci hashing spreads neighbouring numbers. */
+const gram = (first: number, second: number, third: number): number =>
+  Math.imul((first * SYMBOLS + second) * SYMBOLS + third, 0x9e37_79b1) >>> (32 - GRAM_BITS)
+
+/** Sets a bit for each gram of the name from one byte to another. @param words a word for each gram */
+export function setGrams(
+  names: Uint8Array,
+  start: number,
+  end: number,
+  words: Uint32Array,
+  bit: number,
+): void {
+  const symbolAt = (at: number) => (at === end ? END : (SYMBOL_OF[names[at] ?? 0] ?? END))
+  let [first, second] = [BEGIN, symbolAt(start)]
+  for (let at = start + 1; at <= end; at++) {
+    const third = symbolAt(at)
+    setBits(words, gram(first, second, third), bit)
+    first = second
+    second = third
+  }
+}
+
+/** Returns the grams of a run of symbols. @param unknown stands for any symbol */
+export function gramsOf(run: readonly number[], unknown: number): number[] {
+  return run.flatMap((third, i) => {
+    const [first = unknown, second = unknown] = [run[i - 2], run[i - 1]]
+    return [first, second, third].includes(unknown) ? [] : [gram(first, second, third)]
+  })
+}
