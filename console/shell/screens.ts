@@ -50,6 +50,13 @@ export const SCREENS: readonly Screen[] = [
     view: lazyScreen(() => import('../features/import/screen.tsx')),
   },
   {
+    path: 'descartados',
+    title: 'nav.dismissed',
+    icon: 'trash',
+    service: 'domainwatch',
+    view: lazyScreen(() => import('../features/dismissed/screen.tsx')),
+  },
+  {
     path: 'cifras',
     title: 'nav.stats',
     icon: 'chart',

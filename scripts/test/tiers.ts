@@ -5,7 +5,7 @@
 import { globSync } from 'node:fs'
 import { missingPrograms } from '../../test/support/ceph.ts'
 import { noHaproxy } from '../../test/support/haproxy.ts'
-import { IMAGES_ON_ONE_NODE, ONE_MACHINE, SAME_ON_ONE_NODE } from '../../test/two-nodes/exceptions.ts'
+import { CONTRACT, IMAGES_ON_ONE_NODE } from '../../test/two-nodes/contract.ts'
 
 export const TIERS = ['default', 'postgres', 'browser', 'faults', 'cluster'] as const
 export type Tier = (typeof TIERS)[number]
@@ -115,8 +115,8 @@ export function testFiles(): string[] {
 
 /** The tier of each file. @throws when a file belongs to no tier or to several, or a file that is named here does not exist */
 export function tiersOf(files: readonly string[]): ReadonlyMap<string, Tier> {
-  const onOneNode = [...ONE_MACHINE.keys(), ...SAME_ON_ONE_NODE.keys()].map((name) => `test/${name}`)
-  const named = [...Object.keys(EXCEPTIONS), ...PARTLY_POSTGRES, ...LONGEST, ...onOneNode]
+  const listed = [...CONTRACT, ...IMAGES_ON_ONE_NODE].map((name) => `test/${name}`)
+  const named = [...Object.keys(EXCEPTIONS), ...PARTLY_POSTGRES, ...LONGEST, ...listed]
   const gone = named.filter((file) => !files.includes(file))
   if (gone.length > 0) throw new Error(`lists of test files name some that do not exist: ${gone.join(', ')}`)
   return new Map(files.map((file) => [file, tierOf(file)]))
@@ -186,14 +186,14 @@ export function passesOf(tier: Tier, isWanted: (file: string) => boolean): Pass[
 }
 
 /**
- * Whether a file of the default tier runs on PostgreSQL as well. The suite on two nodes covers most tests of image hosting
- * there: where it can run, once is enough.
+ * Whether a file of the default tier runs on PostgreSQL as well. Of image hosting the database has a part in few, which the
+ * suite on two nodes runs on PostgreSQL where it can.
  */
 function runsAgainOnPostgres(file: string, hasTwoNodes: boolean): boolean {
   if (PARTLY_POSTGRES.includes(file)) return true
   if (!ON_BOTH_DATABASES.some((folder) => file.startsWith(folder))) return false
-  if (!file.startsWith('test/imagestore/') || !hasTwoNodes) return true
-  return IMAGES_ON_ONE_NODE.some((name) => file === `test/${name}`)
+  if (!file.startsWith('test/imagestore/')) return true
+  return [...IMAGES_ON_ONE_NODE, ...(hasTwoNodes ? [] : CONTRACT)].includes(file.slice('test/'.length))
 }
 
 function longestFirst(files: readonly string[]): string[] {

@@ -1,23 +1,13 @@
 import { httpErrors } from '../../src/http/errors.ts'
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { startBrowser, assertAccessible, type TestBrowser } from '../support/browser.ts'
+import { test } from 'node:test'
+import { startConsole } from '../support/console.ts'
+import { assertAccessible } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { holdRequests } from '../support/gate.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  await stored(service, [record('casa', { status: 1 }), record('ñandú', { status: 0 })])
-})
-
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
+const { service, browser } = await startConsole()
+await stored(service, [record('casa', { status: 1 }), record('ñandú', { status: 0 })])
 
 const open = () => browser.open(service, 'agregar', { domainwatch: service.domainKey })
 

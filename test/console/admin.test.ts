@@ -1,28 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import {
-  accessibilityViolations,
-  assertAccessible,
-  startBrowser,
-  type TestBrowser,
-} from '../support/browser.ts'
+import { test } from 'node:test'
+import { startConsole } from '../support/console.ts'
+import { accessibilityViolations, assertAccessible } from '../support/browser.ts'
 import { call } from '../support/http.ts'
 import { gradient, ImageClient } from '../support/images.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-let admin: string
-
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  admin = (await service.newKey('dueña', 'admin')).key
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const { service, browser } = await startConsole()
+const admin = (await service.newKey('dueña', 'admin')).key
 test('an administrator creates a key, sees it once, and revokes it', async () => {
   const { page, context, complaints } = await browser.open(service, '', {})
   await page.getByLabel('Clave de API').fill(admin)

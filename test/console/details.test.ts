@@ -1,31 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { ns, RCODE, startScriptedDns, type Handler, type ScriptedDns } from '../dns/scripted.ts'
-import { assertAccessible, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { after, test } from 'node:test'
+import { ns, RCODE, startScriptedDns, type Handler } from '../dns/scripted.ts'
+import { startConsole } from '../support/console.ts'
+import { assertAccessible } from '../support/browser.ts'
 import { DNS, record, stored, update } from '../support/domains.ts'
 import { call } from '../support/http.ts'
-import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { ManualClock } from '../support/service.ts'
 
 const HOUR_MS = 3_600_000
 const clock = new ManualClock('2026-01-15T12:00:00Z')
 const answers: Record<string, ReturnType<Handler>> = {}
-let dns: ScriptedDns
-let service: TestService
-let browser: TestBrowser
 
-before(async () => {
-  dns = await startScriptedDns(({ name }) => answers[name.toLowerCase()] ?? { rcode: RCODE.SERVFAIL })
-  ;[service, browser] = await Promise.all([
-    startService({ clock, flags: { 'dns-servers': dns.address } }),
-    startBrowser(),
-  ])
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-  await dns?.stop()
-})
-
+const dns = await startScriptedDns(({ name }) => answers[name.toLowerCase()] ?? { rcode: RCODE.SERVFAIL })
+const { service, browser } = await startConsole({ clock, flags: { 'dns-servers': dns.address } })
+after(() => dns.stop())
 const asked = (...servers: string[]) => {
   answers['casa.cl'] = { answers: servers.map((server) => ns('casa.cl', server, 0)) }
   return call(service, DNS, { query: { api: service.domainKey, domain: 'casa.cl' } })

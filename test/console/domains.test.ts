@@ -1,32 +1,24 @@
 import { domainErrors } from '../../src/domainwatch/errors.ts'
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { startBrowser, type TestBrowser, domainRow, domainGrid } from '../support/browser.ts'
+import { test } from 'node:test'
+import { startConsole } from '../support/console.ts'
+import { domainRow, domainGrid } from '../support/browser.ts'
 import { add, record, records, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
-import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { ManualClock } from '../support/service.ts'
 
 const COUNT = 1_300
 const NAMES = ['ñandú', 'casa-blanca', 'catalejo', 'mi-banco', 'xilófono']
 const clock = new ManualClock('2026-01-05T13:20:30Z')
-let service: TestService
-let browser: TestBrowser
 
-before(async () => {
-  ;[service, browser] = await Promise.all([startService({ clock }), startBrowser()])
-  const at = (i: number) =>
-    new Date(Date.UTC(2025, 11, 31) - i * 60_000).toISOString().slice(0, 19).replace('T', ' ')
-  await stored(service, [
-    ...NAMES.map((name, i) => record(name, { date_reg: `2026-01-0${5 - i} 09:00:00`, status: i % 2 })),
-    ...Array.from({ length: COUNT }, (_, i) => record(`nombre${i}`, { date_reg: at(i) })),
-  ])
-})
-
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
+const { service, browser } = await startConsole({ clock })
+const at = (i: number) =>
+  new Date(Date.UTC(2025, 11, 31) - i * 60_000).toISOString().slice(0, 19).replace('T', ' ')
+await stored(service, [
+  ...NAMES.map((name, i) => record(name, { date_reg: `2026-01-0${5 - i} 09:00:00`, status: i % 2 })),
+  ...Array.from({ length: COUNT }, (_, i) => record(`nombre${i}`, { date_reg: at(i) })),
+])
 
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 

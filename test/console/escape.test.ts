@@ -1,27 +1,17 @@
 /** Escape closes what is innermost, and nothing behind it. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startBrowser, type TestBrowser, domainGrid } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { domainGrid } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-
-before(async () => {
-  const flags = { 'dns-servers': '127.0.0.1:9' }
-  ;[service, browser] = await Promise.all([startService({ flags }), startBrowser()])
-  await stored(
-    service,
-    ['casa', 'perro', 'sol'].map((name) => record(name)),
-  )
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const flags = { 'dns-servers': '127.0.0.1:9' }
+const { service, browser } = await startConsole({ flags })
+await stored(
+  service,
+  ['casa', 'perro', 'sol'].map((name) => record(name)),
+)
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 const box = (page: Page) => page.getByRole('searchbox')
 const offers = (page: Page) => page.getByRole('listbox', { name: 'Completar' })

@@ -4,39 +4,31 @@ import { HttpError, commonErrors } from '../../src/lib/errors.ts'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
-import { domainRow, startBrowser, waitForExpression, type TestBrowser } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { domainRow, waitForExpression } from '../support/browser.ts'
 import { record, records, stored } from '../support/domains.ts'
 import { errorResponse, holdRequests } from '../support/gate.ts'
 import { call } from '../support/http.ts'
 import { gradient, ImageClient } from '../support/images.ts'
-import { startService, type TestService } from '../support/service.ts'
 import { WATCHES } from '../support/watches.ts'
-
-let service: TestService
-let browser: TestBrowser
 
 /** Answers with half a response. */
 const endless = createServer((_, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).write('{"status":200,')
 })
 
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  await stored(
-    service,
-    ['casa', 'perro', 'sol'].map((name) => record(name)),
-  )
-})
+const { service, browser } = await startConsole()
+await stored(
+  service,
+  ['casa', 'perro', 'sol'].map((name) => record(name)),
+)
 
 after(async () => {
   endless.close()
   endless.closeAllConnections()
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
 })
-
 const toast = (page: Page, text: string) => page.locator('.toast').filter({ hasText: text })
 const png = (height: number) => gradient(40, height).png().toBuffer()
 const PAGE = { status: 200, contentType: 'text/html', body: '<h1>Inicie sesión</h1>' }

@@ -1,37 +1,23 @@
 /** Undo that fails can be repeated, for exactly what it was about. */
 import { HttpError, commonErrors } from '../../src/lib/errors.ts'
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { domainRow, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { domainRow } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { holdRequests } from '../support/gate.ts'
-import { startService, type TestService } from '../support/service.ts'
-
-let service: TestService
-let browser: TestBrowser
-let ana: string
 
 /** More than a batch of a change of a whole view. */
 const TOTAL = 600
 
-before(async () => {
-  ;[service, browser] = await Promise.all([
-    startService({ flags: { 'dns-servers': '127.0.0.1:9' } }),
-    startBrowser(),
-  ])
-  ana = (await service.newKey('Ana', 'domainwatch')).key
-  const viewed = Array.from({ length: TOTAL }, (_, i) => record(`vista${i}`))
-  const queued = ['uno', 'dos', 'tres'].map((name, i) =>
-    record(`cola-${name}`, { status: 0, date_reg: `2026-01-0${9 - i} 00:00:00` }),
-  )
-  await stored(service, [...viewed, ...queued, record('casa')], { encoding: 'json' })
-})
-
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
+const { service, browser } = await startConsole({ flags: { 'dns-servers': '127.0.0.1:9' } })
+const ana = (await service.newKey('Ana', 'domainwatch')).key
+const viewed = Array.from({ length: TOTAL }, (_, i) => record(`vista${i}`))
+const queued = ['uno', 'dos', 'tres'].map((name, i) =>
+  record(`cola-${name}`, { status: 0, date_reg: `2026-01-0${9 - i} 00:00:00` }),
+)
+await stored(service, [...viewed, ...queued, record('casa')], { encoding: 'json' })
 
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })

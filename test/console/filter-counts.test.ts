@@ -1,37 +1,23 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import {
-  accessibilityViolations,
-  assertAccessible,
-  startBrowser,
-  type TestBrowser,
-  domainRow,
-} from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { accessibilityViolations, assertAccessible, domainRow } from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
-import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { ManualClock } from '../support/service.ts'
 
 const clock = new ManualClock('2026-01-05T13:20:30Z')
-let service: TestService
-let browser: TestBrowser
 
-before(async () => {
-  ;[service, browser] = await Promise.all([startService({ clock }), startBrowser()])
-  await stored(service, [
-    record('casa', { date_reg: '2026-01-05 10:00:00' }),
-    record('casas', { date_reg: '2026-01-05 11:00:00', agent: 'Mirones' }),
-    record('mi-casa', { date_reg: '2026-01-04 11:00:00', agent: 'Mirones' }),
-    record('sol', { date_reg: '2026-01-02 10:00:00', reserve: 1 }),
-    record('antigua', { date_reg: '2019-03-05 10:00:00' }),
-  ])
-  await stored(service, [record('sol', { date_reg: '2026-01-02 10:00:00', reserve: 1, status: 0 })])
-  await update(service, [{ domain: 'casa', revision: 1 }])
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const { service, browser } = await startConsole({ clock })
+await stored(service, [
+  record('casa', { date_reg: '2026-01-05 10:00:00' }),
+  record('casas', { date_reg: '2026-01-05 11:00:00', agent: 'Mirones' }),
+  record('mi-casa', { date_reg: '2026-01-04 11:00:00', agent: 'Mirones' }),
+  record('sol', { date_reg: '2026-01-02 10:00:00', reserve: 1 }),
+  record('antigua', { date_reg: '2019-03-05 10:00:00' }),
+])
+await stored(service, [record('sol', { date_reg: '2026-01-02 10:00:00', reserve: 1, status: 0 })])
+await update(service, [{ domain: 'casa', revision: 1 }])
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 const chip = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const strip = (page: Page) => page.getByRole('slider', { name: 'Días: inscritos y eliminados' })

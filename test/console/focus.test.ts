@@ -1,24 +1,14 @@
 /** Where the focus of a keyboard user is after what had it is gone. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { domainGrid, domainRow, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { domainGrid, domainRow } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-
-before(async () => {
-  const flags = { 'dns-servers': '127.0.0.1:9' }
-  ;[service, browser] = await Promise.all([startService({ flags }), startBrowser()])
-  await stored(service, [record('casa'), record('sol')])
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const flags = { 'dns-servers': '127.0.0.1:9' }
+const { service, browser } = await startConsole({ flags })
+await stored(service, [record('casa'), record('sol')])
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 /** Presses Enter on a control that the focus was moved to by keyboard. */
 async function press(control: Locator) {

@@ -1,30 +1,19 @@
 import { commonErrors } from '../../src/lib/errors.ts'
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startBrowser, type TestBrowser, domainRow, domainGrid } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { domainRow, domainGrid } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdRequests, slowDown } from '../support/gate.ts'
 import { storeManyDomains } from '../support/many-domains.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
 /** In the order of the list. */
-let names: readonly string[]
-let otherKey: string
 
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  names = await storeManyDomains(service)
-  otherKey = (await service.newKey('Ana', 'domainwatch')).key
-})
-
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
+const { service, browser } = await startConsole()
+const names = await storeManyDomains(service)
+const otherKey = (await service.newKey('Ana', 'domainwatch')).key
 
 const open = (path = 'dominios') => browser.open(service, path, { domainwatch: service.domainKey })
 const rowAt = (page: Page, index: number) => domainGrid(page).locator(`#row-${index}`)

@@ -1,11 +1,11 @@
 /** Whatever names, agents, accounts and pictures hold, the console shows it and runs none of it. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { copyWith, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { copyWith } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
 import { ImageClient } from '../support/images.ts'
-import { startService, type TestService } from '../support/service.ts'
 import { watch } from '../support/watches.ts'
 
 /** Each would run in one place or another if it were taken for more than a text. */
@@ -23,36 +23,23 @@ const SVG = (colour: string) =>
       `<rect width="30" height="40" fill="${colour}"/><rect x="30" width="30" height="40" fill="blue"/></svg>`,
   )
 
-let service: TestService
-let browser: TestBrowser
-let admin: string
 const hashes: string[] = []
 
-before(async () => {
-  ;[service, browser] = await Promise.all([
-    startService({ flags: { 'dns-servers': '127.0.0.1:9' } }),
-    startBrowser(),
-  ])
-  const client = new ImageClient(service.url, service.imageKey)
-  for (const [i, name] of TEXTS.entries()) {
-    const { body } = await client.upload(SVG(`#f0000${i}`), { name, mime: 'image/svg+xml' })
-    hashes.push(String(body['hash']))
-  }
-  await stored(
-    service,
-    TEXTS.map((agent, i) => record(`hostil${i}`, { agent })),
-  )
-  const { key } = await service.newKey(ACCOUNT, 'domainwatch')
-  await stored(service, [record('hostil0', { agent: TEXTS[0], status: 0 })], { key })
-  for (const name of TEXTS) await watch(service, { name, atom: '' })
-  admin = (await service.newKey('dueña', 'admin')).key
-  for (const name of TEXTS) await service.newKey(name, 'imagestore')
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const { service, browser } = await startConsole({ flags: { 'dns-servers': '127.0.0.1:9' } })
+const client = new ImageClient(service.url, service.imageKey)
+for (const [i, name] of TEXTS.entries()) {
+  const { body } = await client.upload(SVG(`#f0000${i}`), { name, mime: 'image/svg+xml' })
+  hashes.push(String(body['hash']))
+}
+await stored(
+  service,
+  TEXTS.map((agent, i) => record(`hostil${i}`, { agent })),
+)
+const { key } = await service.newKey(ACCOUNT, 'domainwatch')
+await stored(service, [record('hostil0', { agent: TEXTS[0], status: 0 })], { key })
+for (const name of TEXTS) await watch(service, { name, atom: '' })
+const admin = (await service.newKey('dueña', 'admin')).key
+for (const name of TEXTS) await service.newKey(name, 'imagestore')
 /** What the page ran of it: a script that came to run, one that its policy stopped, or an element made of a text. */
 async function madeOf(page: Page): Promise<number> {
   return page.locator('[onerror], [onload], [src="x"], [href^="javascript:"], script:not([src])').count()

@@ -1,32 +1,21 @@
 import { imageErrors } from '../../src/imagestore/errors.ts'
 import { commonErrors } from '../../src/lib/errors.ts'
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
 import { holdRequests, slowDown } from '../support/gate.ts'
 import { answerOf, ImageClient, noise, stamped } from '../support/images.ts'
-import { startService, type TestService } from '../support/service.ts'
 
 const COUNT = 343
-let service: TestService
-let browser: TestBrowser
-let client: ImageClient
 
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  client = new ImageClient(service.url, service.imageKey)
-  const picture = await noise(30, 20).png().toBuffer()
-  for (let i = COUNT - 1; i >= 0; i--) {
-    const { status } = await client.upload(stamped(picture, String(i)), { name: `foto-${i}.png` })
-    assert.equal(status, 200)
-  }
-})
-
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
+const { service, browser } = await startConsole()
+const client = new ImageClient(service.url, service.imageKey)
+const picture = await noise(30, 20).png().toBuffer()
+for (let i = COUNT - 1; i >= 0; i--) {
+  const { status } = await client.upload(stamped(picture, String(i)), { name: `foto-${i}.png` })
+  assert.equal(status, 200)
+}
 
 const open = () => browser.open(service, 'imagenes', { imagestore: service.imageKey })
 const box = (page: Page, name: string) => page.getByLabel(`Seleccionar ${name}`, { exact: true })

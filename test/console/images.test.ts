@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Route } from 'playwright-core'
-import {
-  accessibilityViolations,
-  copyWith,
-  waitForExpression,
-  startBrowser,
-  type TestBrowser,
-} from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { accessibilityViolations, copyWith, waitForExpression } from '../support/browser.ts'
 import { corpus } from '../support/corpus.ts'
 import { eventually } from '../support/eventually.ts'
 import { ImageClient, noise, stamped } from '../support/images.ts'
 import { call } from '../support/http.ts'
-import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { ManualClock, startService } from '../support/service.ts'
 import sharp from 'sharp'
 
 const logo = readFileSync(new URL('../../assets/catalejo.png', import.meta.url))
@@ -23,30 +18,19 @@ const HOSTILE_SVG = Buffer.from(
   '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40" onload="alert(2)"><script>alert(3)</script><rect width="60" height="40" fill="red"/></svg>',
 )
 
-let service: TestService
-let browser: TestBrowser
-let client: ImageClient
-
 const photograph = (name: string): Buffer => readFileSync(new URL(`orientation/${name}`, corpus))
 
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  client = new ImageClient(service.url, service.imageKey)
-  await client.upload(photograph('Landscape_1.jpg'), {
-    name: 'Muelle.jpg',
-    mime: 'image/jpeg',
-  })
-  await client.upload(photograph('Portrait_6.jpg'), {
-    name: 'Faro.jpg',
-    mime: 'image/jpeg',
-  })
-  await client.upload(HOSTILE_SVG, { name: HOSTILE_NAME, mime: 'image/svg+xml' })
+const { service, browser } = await startConsole()
+const client = new ImageClient(service.url, service.imageKey)
+await client.upload(photograph('Landscape_1.jpg'), {
+  name: 'Muelle.jpg',
+  mime: 'image/jpeg',
 })
-
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
+await client.upload(photograph('Portrait_6.jpg'), {
+  name: 'Faro.jpg',
+  mime: 'image/jpeg',
 })
+await client.upload(HOSTILE_SVG, { name: HOSTILE_NAME, mime: 'image/svg+xml' })
 
 const open = (path: string) => browser.open(service, path, { imagestore: service.imageKey })
 

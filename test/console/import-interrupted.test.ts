@@ -2,27 +2,17 @@
 import { keyErrors } from '../../src/http/auth/authenticator.ts'
 import { OverloadError } from '../../src/lib/errors.ts'
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertAccessible, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { assertAccessible } from '../support/browser.ts'
 import { records, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { errorResponse, holdRequests } from '../support/gate.ts'
 import { REAL_SIZE, realNames, storeRealSize } from '../support/real-size.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  await storeRealSize(service)
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const { service, browser } = await startConsole()
+await storeRealSize(service)
 const open = () => browser.open(service, 'importar', { domainwatch: service.domainKey })
 const ADD = '**/domainwatch/add?*'
 

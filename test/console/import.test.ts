@@ -1,29 +1,19 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { accessibilityViolations, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { accessibilityViolations } from '../support/browser.ts'
 import { record, records, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  await stored(service, [
-    record('vieja', { date_reg: '2025-12-30 08:00:00' }),
-    record('vendida', { date_reg: '2025-12-30 09:00:00', status: 0 }),
-    // Recorded with a date that lies in none of the list's days.
-    record('renovada', { date_reg: '2019-05-01 09:00:00', status: 0 }),
-  ])
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const { service, browser } = await startConsole()
+await stored(service, [
+  record('vieja', { date_reg: '2025-12-30 08:00:00' }),
+  record('vendida', { date_reg: '2025-12-30 09:00:00', status: 0 }),
+  // Recorded with a date that lies in none of the list's days.
+  record('renovada', { date_reg: '2019-05-01 09:00:00', status: 0 }),
+])
 const open = () => browser.open(service, 'importar', { domainwatch: service.domainKey })
 const file = (name: string, text: string | Buffer) => ({
   name,

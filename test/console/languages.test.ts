@@ -1,37 +1,22 @@
 /** Each language on every screen: nothing of the other, and numbers and dates as people write them. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
 import { record, stored } from '../support/domains.ts'
 import { ImageClient, noise } from '../support/images.ts'
-import { startService, type TestService } from '../support/service.ts'
 import { watch } from '../support/watches.ts'
 
-let service: TestService
-let browser: TestBrowser
-let keys: Record<string, string>
-
-before(async () => {
-  ;[service, browser] = await Promise.all([
-    startService({ flags: { 'dns-servers': '127.0.0.1:9' } }),
-    startBrowser(),
-  ])
-  await stored(service, [
-    record('a', { date_reg: '2025-03-04 05:06:07' }),
-    record('unico', { status: 0, date_reg: '2025-03-03 05:06:07' }),
-  ])
-  await watch(service, { name: 'alert', atom: '' })
-  const client = new ImageClient(service.url, service.imageKey)
-  await client.upload(await noise(60, 40).png().toBuffer(), { name: 'photo.png' })
-  const admin = (await service.newKey('owner', 'admin')).key
-  keys = { domainwatch: service.domainKey, imagestore: service.imageKey, admin }
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const { service, browser } = await startConsole({ flags: { 'dns-servers': '127.0.0.1:9' } })
+await stored(service, [
+  record('a', { date_reg: '2025-03-04 05:06:07' }),
+  record('unico', { status: 0, date_reg: '2025-03-03 05:06:07' }),
+])
+await watch(service, { name: 'alert', atom: '' })
+const client = new ImageClient(service.url, service.imageKey)
+await client.upload(await noise(60, 40).png().toBuffer(), { name: 'photo.png' })
+const admin = (await service.newKey('owner', 'admin')).key
+const keys = { domainwatch: service.domainKey, imagestore: service.imageKey, admin }
 /** All that is read or heard, without the name of the other language and examples of names. */
 async function textsOf(page: Page): Promise<string[]> {
   const found: unknown = await page.evaluate(`[...document.querySelectorAll('body *')].flatMap((element) => [

@@ -1,34 +1,18 @@
 /** What comes late on a slow line does not move what is read or pressed already. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import {
-  domainGrid,
-  domainRow,
-  startBrowser,
-  waitForExpression,
-  type TestBrowser,
-} from '../support/browser.ts'
+import { test } from 'node:test'
+import { startConsole } from '../support/console.ts'
+import { domainGrid, domainRow, waitForExpression } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
 import { holdRequests } from '../support/gate.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
-  await stored(service, [
-    record('casa', { date_reg: `${yesterday} 12:00:00` }),
-    record('antiguo', { date_reg: '2020-01-01 12:00:00' }),
-    record('libre', { status: 0, date_reg: `${yesterday} 11:00:00` }),
-  ])
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const { service, browser } = await startConsole()
+const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
+await stored(service, [
+  record('casa', { date_reg: `${yesterday} 12:00:00` }),
+  record('antiguo', { date_reg: '2020-01-01 12:00:00' }),
+  record('libre', { status: 0, date_reg: `${yesterday} 11:00:00` }),
+])
 for (const [when, name] of [
   ['', 'casa'],
   [' without records of the last days', 'antiguo'],

@@ -1,28 +1,18 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { accessibilityViolations, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { test } from 'node:test'
+import { startConsole } from '../support/console.ts'
+import { accessibilityViolations } from '../support/browser.ts'
 import { LIST, record, stored } from '../support/domains.ts'
 import { gradient, ImageClient } from '../support/images.ts'
 import { call } from '../support/http.ts'
 import { limited } from '../support/key-limits.ts'
-import { startService, type TestService } from '../support/service.ts'
 import { createWatch } from '../support/watches.ts'
 
-let service: TestService
-let browser: TestBrowser
-
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  await stored(service, [record('casa'), record('perro')])
-  await createWatch(service, { name: 'Cortos', max_length: 4, atom: '' })
-  const client = new ImageClient(service.url, service.imageKey)
-  assert.equal((await client.upload(await gradient(40, 30).png().toBuffer())).status, 200)
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const { service, browser } = await startConsole()
+await stored(service, [record('casa'), record('perro')])
+await createWatch(service, { name: 'Cortos', max_length: 4, atom: '' })
+const client = new ImageClient(service.url, service.imageKey)
+assert.equal((await client.upload(await gradient(40, 30).png().toBuffer())).status, 200)
 const READ_ONLY = 'Su clave es de solo lectura: no puede marcar dominios ni cambiar alertas.'
 
 test('a read-only key shows the lists, and disables other actions with an explanation', async () => {

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { waitForExpression, assertAccessible, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { waitForExpression, assertAccessible } from '../support/browser.ts'
 import { ChatReceiver, checkNtfy } from '../support/chat-receiver.ts'
 import { LIST, record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
-import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { ManualClock } from '../support/service.ts'
 import { watch } from '../support/watches.ts'
 
 /** 8:30 in Santiago, in summer. */
@@ -16,25 +17,15 @@ const MINUTE_MS = 60_000
 const [NOISE, WORTHY] = [1_700, 300]
 const MEMBERS = ['grupo', 'Ana', 'Beto'] as const
 
-let service: TestService
-let browser: TestBrowser
-let ntfy: ChatReceiver
+const ntfy = await ChatReceiver.start(checkNtfy)
+const flags = {
+  'dns-servers': '127.0.0.1:9',
+  'webhook-networks': '127.0.0.0/8',
+  'ntfy-url': ntfy.url,
+}
+const { service, browser } = await startConsole({ clock, flags })
 
-before(async () => {
-  ntfy = await ChatReceiver.start(checkNtfy)
-  const flags = {
-    'dns-servers': '127.0.0.1:9',
-    'webhook-networks': '127.0.0.0/8',
-    'ntfy-url': ntfy.url,
-  }
-  ;[service, browser] = await Promise.all([startService({ clock, flags }), startBrowser()])
-})
-
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-  ntfy?.[Symbol.dispose]()
-})
+after(() => ntfy[Symbol.dispose]())
 
 interface Decided {
   readonly name: string

@@ -1,27 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { test } from 'node:test'
+import { startConsole } from '../support/console.ts'
 import { record, records, stored } from '../support/domains.ts'
 import { holdRequests } from '../support/gate.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-let otherKey: string
-
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  otherKey = (await service.newKey('otra', 'domainwatch')).key
-  for (const key of [service.domainKey, otherKey]) {
-    await stored(service, [record('bravo', { date_reg: '2025-01-01 00:00:00' })], { key })
-    await stored(service, [record('alfa', { date_reg: '2025-01-02 00:00:00' })], { key })
-  }
-})
-
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
+const { service, browser } = await startConsole()
+const otherKey = (await service.newKey('otra', 'domainwatch')).key
+for (const key of [service.domainKey, otherKey]) {
+  await stored(service, [record('bravo', { date_reg: '2025-01-01 00:00:00' })], { key })
+  await stored(service, [record('alfa', { date_reg: '2025-01-02 00:00:00' })], { key })
+}
 
 test('marks in progress at sign-out are stored for their author, and the next user cannot undo them', async () => {
   const { page, context, complaints } = await browser.open(service, 'dominios', {

@@ -1,28 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertAccessible, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { assertAccessible } from '../support/browser.ts'
 import { LIST, record, stored, update } from '../support/domains.ts'
 import { call, type Fields } from '../support/http.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-let ana: string
-
-before(async () => {
-  ;[service, browser] = await Promise.all([
-    startService({ flags: { 'dns-servers': '127.0.0.1:9' } }),
-    startBrowser(),
-  ])
-  await stored(service, [record('casa', { status: 0 }), record('perro')])
-  ana = (await service.newKey('Ana', 'domainwatch')).key
-})
-
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
+const { service, browser } = await startConsole({ flags: { 'dns-servers': '127.0.0.1:9' } })
+await stored(service, [record('casa', { status: 0 }), record('perro')])
+const ana = (await service.newKey('Ana', 'domainwatch')).key
 
 const open = (name: string) =>
   browser.open(service, `dominios?ficha=${name}`, { domainwatch: service.domainKey })

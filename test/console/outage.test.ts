@@ -1,25 +1,14 @@
 /** The page while the service is away, and after it came back with another release. */
 import { httpErrors } from '../../src/http/errors.ts'
+import { startConsole } from '../support/console.ts'
 import { errorResponse } from '../support/gate.ts'
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  await stored(service, [record('casa')])
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const { service, browser } = await startConsole()
+await stored(service, [record('casa')])
 const open = (path = '') =>
   browser.open(service, path, { domainwatch: service.domainKey, imagestore: service.imageKey })
 

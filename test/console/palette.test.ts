@@ -1,32 +1,16 @@
 /** The command palette, and who is signed in. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import {
-  accessibilityViolations,
-  waitForExpression,
-  assertAccessible,
-  startBrowser,
-  type TestBrowser,
-} from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { accessibilityViolations, waitForExpression, assertAccessible } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  await stored(
-    service,
-    ['casa', 'casaquinta', 'mi-casa', 'ñandú'].map((name) => record(name)),
-  )
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const { service, browser } = await startConsole()
+await stored(
+  service,
+  ['casa', 'casaquinta', 'mi-casa', 'ñandú'].map((name) => record(name)),
+)
 const open = (path: string, visit = {}) =>
   browser.open(service, path, { domainwatch: service.domainKey, imagestore: service.imageKey }, visit)
 const field = (page: Page, name = 'Paleta de comandos') => page.getByRole('combobox', { name })

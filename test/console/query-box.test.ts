@@ -1,32 +1,16 @@
 /** The words of the query box: completed, and explained where they mean nothing. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import {
-  accessibilityViolations,
-  assertAccessible,
-  startBrowser,
-  type TestBrowser,
-  domainRow,
-} from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { accessibilityViolations, assertAccessible, domainRow } from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  await stored(
-    service,
-    ['casa', 'casa-azul', 'faro', 'sol'].map((name, i) => record(name, { status: i % 2 })),
-  )
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const { service, browser } = await startConsole()
+await stored(
+  service,
+  ['casa', 'casa-azul', 'faro', 'sol'].map((name, i) => record(name, { status: i % 2 })),
+)
 const open = (path: string, visit = {}) =>
   browser.open(service, path, { domainwatch: service.domainKey }, visit)
 const box = (page: Page) => page.getByRole('searchbox')

@@ -1,31 +1,21 @@
 /** Gestures that come before what they follow has been answered or shown. */
 import { commonErrors } from '../../src/lib/errors.ts'
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
-import { startBrowser, type TestBrowser, domainRow } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { domainRow } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { holdRequests } from '../support/gate.ts'
-import { startService, type TestService } from '../support/service.ts'
-
-let service: TestService
-let browser: TestBrowser
 
 const NAMES = ['casa', 'perro', 'sol']
 
-before(async () => {
-  const flags = { 'dns-servers': '127.0.0.1:9' }
-  ;[service, browser] = await Promise.all([startService({ flags }), startBrowser()])
-  await stored(
-    service,
-    NAMES.map((name) => record(name)),
-  )
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const flags = { 'dns-servers': '127.0.0.1:9' }
+const { service, browser } = await startConsole({ flags })
+await stored(
+  service,
+  NAMES.map((name) => record(name)),
+)
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 const box = (page: Page) => page.getByRole('searchbox')
 const toast = (page: Page, text: string) => page.locator('.toast').filter({ hasText: text })

@@ -1,31 +1,19 @@
 /** Work on many records, new names, images and parts of the page on a slow line that breaks, while a colleague works. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { holdRequests } from '../support/gate.ts'
 import { gradient, ImageClient } from '../support/images.ts'
-import { startService, type TestService } from '../support/service.ts'
 import { slowLine } from '../support/slow-line.ts'
 
 const TOTAL = 520
 
-let service: TestService
-let browser: TestBrowser
-let ana: string
-
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  ana = (await service.newKey('Ana', 'domainwatch')).key
-  const viewed = Array.from({ length: TOTAL }, (_, i) => record(`vista${i}`))
-  await stored(service, viewed, { encoding: 'json' })
-})
-
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
+const { service, browser } = await startConsole()
+const ana = (await service.newKey('Ana', 'domainwatch')).key
+const viewed = Array.from({ length: TOTAL }, (_, i) => record(`vista${i}`))
+await stored(service, viewed, { encoding: 'json' })
 
 const open = (path: string) =>
   browser.open(service, path, { domainwatch: service.domainKey, imagestore: service.imageKey })

@@ -1,45 +1,31 @@
 /** A member on a slow line that breaks, and a colleague on a fast one, on the same records. */
 import { commonErrors } from '../../src/lib/errors.ts'
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
-import { startBrowser, type TestBrowser, domainRow } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { domainRow } from '../support/browser.ts'
 import { LIST, record, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
 import { call, type Fields } from '../support/http.ts'
 import { claim } from '../support/queue.ts'
-import { startService, type TestService } from '../support/service.ts'
 import { slowLine } from '../support/slow-line.ts'
 
 const HISTORY = '/api/v1/domainwatch/history'
-const QUEUED = 60
+const QUEUED = 40
 
-let service: TestService
-let browser: TestBrowser
-let ana: string
-
-before(async () => {
-  ;[service, browser] = await Promise.all([
-    startService({ flags: { 'dns-servers': '127.0.0.1:9' } }),
-    startBrowser(),
-  ])
-  ana = (await service.newKey('Ana', 'domainwatch')).key
-  const at = (i: number) => `2026-01-05 08:${String(59 - i).padStart(2, '0')}:00`
-  await stored(
-    service,
-    [
-      ...Array.from({ length: 12 }, (_, i) => record(`fila${i}`, { date_reg: at(i) })),
-      ...Array.from({ length: QUEUED }, (_, i) => record(`cola${i}`, { status: 0, date_reg: at(i) })),
-    ],
-    { encoding: 'json' },
-  )
-})
-
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
+const { service, browser } = await startConsole({ flags: { 'dns-servers': '127.0.0.1:9' } })
+const ana = (await service.newKey('Ana', 'domainwatch')).key
+const at = (i: number) => `2026-01-05 08:${String(59 - i).padStart(2, '0')}:00`
+await stored(
+  service,
+  [
+    ...Array.from({ length: 12 }, (_, i) => record(`fila${i}`, { date_reg: at(i) })),
+    ...Array.from({ length: QUEUED }, (_, i) => record(`cola${i}`, { status: 0, date_reg: at(i) })),
+  ],
+  { encoding: 'json' },
+)
 
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })

@@ -1,31 +1,22 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Locator } from 'playwright-core'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
 import { record, stored, update } from '../support/domains.ts'
-import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { ManualClock } from '../support/service.ts'
 
 // The series end today, which is today by the service's clock.
 const clock = new ManualClock('2026-01-05T13:20:30Z')
-let service: TestService
-let browser: TestBrowser
 
-before(async () => {
-  ;[service, browser] = await Promise.all([startService({ clock }), startBrowser()])
-  await stored(service, [
-    record('ñandu', { date_reg: '2026-01-04 09:00:00' }),
-    record('ñandú', { date_reg: '2026-01-04 10:00:00', agent: 'Mirones' }),
-    record('catalejo', { date_reg: '2026-01-05 10:00:00' }),
-    record('libre', { date_reg: '2026-01-05 10:00:00', status: 0 }),
-  ])
-  clock.advance(60_000)
-  await update(service, [{ domain: 'catalejo', revision: 1 }])
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const { service, browser } = await startConsole({ clock })
+await stored(service, [
+  record('ñandu', { date_reg: '2026-01-04 09:00:00' }),
+  record('ñandú', { date_reg: '2026-01-04 10:00:00', agent: 'Mirones' }),
+  record('catalejo', { date_reg: '2026-01-05 10:00:00' }),
+  record('libre', { date_reg: '2026-01-05 10:00:00', status: 0 }),
+])
+clock.advance(60_000)
+await update(service, [{ domain: 'catalejo', revision: 1 }])
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 
 test('charts show their values by arrow keys and as tables, and follow the filters', async () => {

@@ -1,23 +1,13 @@
 /** Browsers that forbid storage or have no room left, and browsers whose tabs share it. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startBrowser, type TestBrowser, domainRow } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { domainRow } from '../support/browser.ts'
 import { record, records, stored } from '../support/domains.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  await stored(service, [record('casa'), record('casa-azul'), record('faro')])
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const { service, browser } = await startConsole()
+await stored(service, [record('casa'), record('casa-azul'), record('faro')])
 const FORBIDDEN = `for (const name of ['localStorage', 'sessionStorage', 'indexedDB'])
   Object.defineProperty(window, name, { get() { throw new DOMException('', 'SecurityError') } })`
 const FULL = `Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError') }`

@@ -1,30 +1,15 @@
 /** The table of domains as people arrange it, at the size that people have. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import {
-  accessibilityViolations,
-  waitForExpression,
-  startBrowser,
-  type TestBrowser,
-  domainGrid,
-} from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { accessibilityViolations, waitForExpression, domainGrid } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { REAL_SIZE, realNames, storeRealSize } from '../support/real-size.ts'
-import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { ManualClock, startService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  await storeRealSize(service)
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const { service, browser } = await startConsole()
+await storeRealSize(service)
 const open = (path: string, visit = {}) =>
   browser.open(service, path, { domainwatch: service.domainKey }, visit)
 const heads = (page: Page) => domainGrid(page).getByRole('columnheader').allTextContents()

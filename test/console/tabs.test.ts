@@ -1,26 +1,15 @@
 /** Several tabs of one browser and one account: what runs or is shown in one is not done again in another. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
 import { LIST, record, records, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
 import { call } from '../support/http.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-
-before(async () => {
-  const flags = { 'dns-servers': '127.0.0.1:9' }
-  ;[service, browser] = await Promise.all([startService({ flags }), startBrowser()])
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const flags = { 'dns-servers': '127.0.0.1:9' }
+const { service, browser } = await startConsole({ flags })
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 async function nextTab(context: BrowserContext, path: string): Promise<Page> {
   const page = await context.newPage()

@@ -1,23 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
 import { record, stored, update } from '../support/domains.ts'
-import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { ManualClock } from '../support/service.ts'
 
 const clock = new ManualClock('2026-01-05T13:20:30Z')
-let service: TestService
-let browser: TestBrowser
 
-before(async () => {
-  ;[service, browser] = await Promise.all([startService({ clock }), startBrowser()])
-  await stored(service, [record('primero'), record('segundo'), record('tercero')])
-})
-
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
+const { service, browser } = await startConsole({ clock })
+await stored(service, [record('primero'), record('segundo'), record('tercero')])
 
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 

@@ -1,35 +1,21 @@
 import { httpErrors } from '../../src/http/errors.ts'
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import type { CDPSession, Page } from 'playwright-core'
-import { assertAccessible, startBrowser, type TestBrowser, type Visit } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { assertAccessible, type Visit } from '../support/browser.ts'
 import { LIST, record, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
 import { call, type Fields } from '../support/http.ts'
-import { startService, type TestService } from '../support/service.ts'
-
-let service: TestService
-let browser: TestBrowser
-let ana: string
 
 const TOTAL = 60
 /** In the order of the queue: the newest deletion first. */
 let names: readonly string[]
 let round = 0
 
-before(async () => {
-  ;[service, browser] = await Promise.all([
-    startService({ flags: { 'dns-servers': '127.0.0.1:9' } }),
-    startBrowser(),
-  ])
-  ana = (await service.newKey('Ana', 'domainwatch')).key
-})
-
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
+const { service, browser } = await startConsole({ flags: { 'dns-servers': '127.0.0.1:9' } })
+const ana = (await service.newKey('Ana', 'domainwatch')).key
 
 // Each test has names of its own, which a view of its own shows.
 beforeEach(async () => {

@@ -1,32 +1,21 @@
 /** What a user has entered or started when they go elsewhere, and what comes when they have. */
 import { commonErrors } from '../../src/lib/errors.ts'
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
-import { copyWith, startBrowser, type TestBrowser, domainRow } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { copyWith, domainRow } from '../support/browser.ts'
 import { call } from '../support/http.ts'
 import { LIST, record, records, stored } from '../support/domains.ts'
 import { holdRequests } from '../support/gate.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-let ana: string
-
-before(async () => {
-  const flags = { 'webhook-networks': '127.0.0.0/8', 'dns-servers': '127.0.0.1:9' }
-  ;[service, browser] = await Promise.all([startService({ flags }), startBrowser()])
-  ana = (await service.newKey('Ana', 'domainwatch')).key
-  await stored(
-    service,
-    ['casa', 'perro', 'sol'].map((name, i) => record(name, { date_reg: `2025-12-1${i} 10:00:00` })),
-  )
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const flags = { 'webhook-networks': '127.0.0.0/8', 'dns-servers': '127.0.0.1:9' }
+const { service, browser } = await startConsole({ flags })
+const ana = (await service.newKey('Ana', 'domainwatch')).key
+await stored(
+  service,
+  ['casa', 'perro', 'sol'].map((name, i) => record(name, { date_reg: `2025-12-1${i} 10:00:00` })),
+)
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 const link = (page: Page, name: string) =>
   page.getByRole('navigation').getByRole('link', { name, exact: true })

@@ -1,24 +1,13 @@
 /** Uploads on a service that is slow, away, or refuses, while their reader does something else. */
 import { imageErrors } from '../../src/imagestore/errors.ts'
+import { startConsole } from '../support/console.ts'
 import { errorResponse } from '../support/gate.ts'
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { test } from 'node:test'
 import { temporaryFolder } from '../support/folder.ts'
 import { gradient, ImageClient } from '../support/images.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const { service, browser } = await startConsole()
 const UPLOAD = '**/imagestore/upload?*'
 const open = () => browser.open(service, 'imagenes', { imagestore: service.imageKey })
 

@@ -1,26 +1,16 @@
 /** Views that are kept under a name: their counts, and what is new since they were last open. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertAccessible, startBrowser, type TestBrowser, domainRow } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { assertAccessible, domainRow } from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  await stored(
-    service,
-    ['casa', 'casa-azul', 'faro', 'sol'].map((name) => record(name, { status: 0 })),
-  )
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const { service, browser } = await startConsole()
+await stored(
+  service,
+  ['casa', 'casa-azul', 'faro', 'sol'].map((name) => record(name, { status: 0 })),
+)
 const open = (path: string, keys: Readonly<Record<string, string>> = { domainwatch: service.domainKey }) =>
   browser.open(service, path, keys)
 const views = (page: Page) => page.getByRole('navigation').getByRole('listitem').filter({ hasText: /casas/ })

@@ -1,34 +1,20 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import {
-  accessibilityViolations,
-  assertAccessible,
-  copyWith,
-  startBrowser,
-  type TestBrowser,
-} from '../support/browser.ts'
+import { test } from 'node:test'
+import { startConsole } from '../support/console.ts'
+import { accessibilityViolations, assertAccessible, copyWith } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
 import { call, send } from '../support/http.ts'
-import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { ManualClock, startService } from '../support/service.ts'
 import { confirmationLink, mailFlags, startMailServer } from '../support/smtp.ts'
 import { removeWatch, watch, WATCHES, watchesOf, watchUntil } from '../support/watches.ts'
 import { verify, WebhookReceiver } from '../support/webhook-receiver.ts'
 
 const flags = { 'webhook-networks': '127.0.0.0/8', 'dns-servers': '127.0.0.1:9' }
-let service: TestService
-let browser: TestBrowser
 
-before(async () => {
-  ;[service, browser] = await Promise.all([startService({ flags }), startBrowser()])
-  await stored(service, [record('casa', { status: 0 }), record('ñandú')])
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
-
+const { service, browser } = await startConsole({ flags })
+await stored(service, [record('casa', { status: 0 }), record('ñandú')])
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 
 test('a view is watched: its secret and feed are shown once, its webhook is tested, and it is deleted', async () => {

@@ -1,30 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertAccessible, domainGrid, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
+import { assertAccessible, domainGrid } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
-import { startService, type TestService } from '../support/service.ts'
-
-let service: TestService
-let browser: TestBrowser
-let otherKey: string
-
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  otherKey = (await service.newKey('Ana', 'domainwatch')).key
-  const viewed = Array.from({ length: TOTAL }, (_, i) => record(`vista${i}`))
-  await stored(service, [...viewed, record('otro')], { encoding: 'json' })
-})
-
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
 
 /** More than a page of the table. */
 const TOTAL = 823
+const { service, browser } = await startConsole()
+const otherKey = (await service.newKey('Ana', 'domainwatch')).key
+const viewed = Array.from({ length: TOTAL }, (_, i) => record(`vista${i}`))
+await stored(service, [...viewed, record('otro')], { encoding: 'json' })
+
 const VIEW = { starts: 'vista' }
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 const bar = (page: Page) => page.getByRole('region', { name: /seleccionados?$|toda la vista/ })

@@ -1,24 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { test } from 'node:test'
+import { startConsole } from '../support/console.ts'
 import { record, stored } from '../support/domains.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  await stored(
-    service,
-    ['casa', 'casaverde', 'xqzw'].map((name) => record(name)),
-  )
-})
-
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
+const { service, browser } = await startConsole()
+await stored(
+  service,
+  ['casa', 'casaverde', 'xqzw'].map((name) => record(name)),
+)
 
 test('the words of a name are coloured, and a click filters by a word', async () => {
   const { page, complaints } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })

@@ -14,7 +14,7 @@ import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
 import { missingPrograms, startCeph, type Ceph } from '../support/ceph.ts'
 import { noHaproxy } from '../support/haproxy.ts'
 import { BLOBS_VARIABLE } from '../support/s3.ts'
-import { IMAGES_ON_ONE_NODE } from '../two-nodes/exceptions.ts'
+import { IMAGES_ON_ONE_NODE } from '../two-nodes/contract.ts'
 
 const BUCKET = 'catalejo-test'
 const TESTS = fileURLToPath(new URL('../', import.meta.url))

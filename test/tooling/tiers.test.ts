@@ -24,7 +24,7 @@ test('a test file in an unknown folder, or a listed one that is gone, fails the 
     () => tiersOf([...files, 'test/nuevo/algo.test.ts']),
     /test\/nuevo\/algo.test.ts belongs to no tier/,
   )
-  for (const listed of ['cli/images-killed', 'http/malformed', 'imagestore/bombs'])
+  for (const listed of ['cli/images-killed', 'http/limits', 'imagestore/records'])
     assert.throws(
       () => tiersOf(files.filter((file) => file !== `test/${listed}.test.ts`)),
       new RegExp(`do not exist: test/${listed}.test.ts$`),

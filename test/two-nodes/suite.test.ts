@@ -4,7 +4,6 @@ import { missingPrograms, startCeph } from '../support/ceph.ts'
 import { noHaproxy } from '../support/haproxy.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { makeBucket } from '../support/two-nodes.ts'
-import { EXCEPTIONS } from './exceptions.ts'
 import { runAgain, runSuite, type Ran } from './suite.ts'
 
 const missing = missingPrograms()
@@ -13,21 +12,17 @@ const noCeph =
 const BUCKET = 'catalejo'
 /** Tests that look into the process of the service prove nothing for two nodes, so they must stay few. */
 const MOST_IN_PROCESS = 45
+const LEAST_PASSED = 250
 
 /** Characters of a failure's reason that are printed. */
 const REASON = 1_000
-
-/** A failure that no line of the exceptions allows. */
-function isUnexpected({ outcome, file, name }: Ran): boolean {
-  return outcome === 'failed' && !EXCEPTIONS.some((listed) => listed[0] === file && listed[1] === name)
-}
 
 /** In one line. */
 const describeRun = ({ file, name, reason }: Ran) =>
   `${file}: ${name}: ${JSON.stringify(reason.slice(0, REASON))}`
 
 test(
-  'two nodes behind a balancer, over PostgreSQL and S3, keep the contract, except for the listed tests',
+  'two nodes behind a balancer, over PostgreSQL and S3, keep the contract',
   { skip: noCeph || noHaproxy, timeout: 3_600_000 },
   async (context) => {
     const only = process.env['TEST_FILES']?.split(' ') ?? []
@@ -39,7 +34,8 @@ test(
 
     const place = { postgres, ceph, bucket: BUCKET }
     const first = await runSuite(place, only)
-    const { ran, passedThen } = await runAgain(place, first, first.filter(isUnexpected))
+    const failed = first.filter(({ outcome }) => outcome === 'failed')
+    const { ran, passedThen } = await runAgain(place, first, failed)
     for (const each of passedThen)
       context.diagnostic(`FAILED AT FIRST and passed alone: ${describeRun(each)}`)
     const withOutcome = (outcome: string) => ran.filter((each) => each.outcome === outcome)
@@ -49,18 +45,10 @@ test(
     context.diagnostic(counts.join(', '))
     for (const { file, name } of withOutcome('in process only'))
       context.diagnostic(`in process only: ${file}: ${name}`)
-    const failed = withOutcome('failed')
-    assert.deepEqual(
-      ran.filter(isUnexpected).map(describeRun),
-      [],
-      'failed behind two nodes, also by themselves',
-    )
+    const again = withOutcome('failed').map(describeRun)
+    assert.deepEqual(again, [], 'failed behind two nodes, also by themselves')
     if (only.length > 0) return
-    assert.ok(withOutcome('passed').length > 1_000, 'the suite was run')
+    assert.ok(withOutcome('passed').length > LEAST_PASSED, 'the suite was run')
     assert.ok(withOutcome('in process only').length <= MOST_IN_PROCESS)
-    const listedForNothing = EXCEPTIONS.filter(
-      ([file, name]) => !failed.some((each) => each.file === file && each.name === name),
-    )
-    assert.deepEqual(listedForNothing, [], 'what passes is no exception')
   },
 )

@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Ceph } from '../support/ceph.ts'
 import type { TestPostgres } from '../support/postgres.ts'
 import { BLOBS_VARIABLE } from '../support/s3.ts'
-import { ONE_MACHINE, SAME_ON_ONE_NODE } from './exceptions.ts'
+import { CONTRACT } from './contract.ts'
 import type { Ended } from './reporter.ts'
 
 const TESTS = fileURLToPath(new URL('../', import.meta.url))
@@ -14,8 +13,6 @@ const REPORTER = fileURLToPath(new URL('./reporter.ts', import.meta.url))
 const END_OF_FILE = new URL('../../scripts/test/end-of-file.ts', import.meta.url).href
 /** Five times as long as it takes on two processors. */
 const TIMEOUT_MS = 50 * 60_000
-/** Where the tests are that go through the public door. */
-const FOLDERS = ['domainwatch', 'http', 'imagestore', 'keys']
 /** Each has two nodes of its own: three concurrent ones took as long. */
 const FILES_AT_ONCE = 2
 /** Failures after which nothing is run again. */
@@ -42,7 +39,7 @@ export async function runSuite(
   only: readonly string[] = [],
   atOnce = FILES_AT_ONCE,
 ): Promise<Ran[]> {
-  const files = only.length > 0 ? only : (await Promise.all(FOLDERS.map(testsIn))).flat()
+  const files = only.length > 0 ? only : CONTRACT.map((file) => join(TESTS, file))
   const child = spawn(
     process.execPath,
     [
@@ -105,12 +102,4 @@ export async function runAgain(
     ran: [...ran.filter(({ file }) => !files.includes(file)), ...second],
     passedThen: failed.filter(passed),
   }
-}
-
-async function testsIn(folder: string): Promise<string[]> {
-  const names = await readdir(join(TESTS, folder))
-  const isLeftOut = (file: string) => ONE_MACHINE.has(file) || SAME_ON_ONE_NODE.has(file)
-  return names
-    .filter((name) => name.endsWith('.test.ts') && !isLeftOut(`${folder}/${name}`))
-    .map((name) => join(TESTS, folder, name))
 }

@@ -13,6 +13,8 @@ export type DomainRecord = ListedRecord & {
   readonly seen_at?: string | null
   readonly deleted_at?: string | null
   readonly discarded_at?: string | null
+  readonly dismissed_by?: string | null
+  readonly dismissed_at?: string | null
   readonly claimed_by?: string | null
   readonly claimed_until?: string | null
 }

@@ -11,7 +11,7 @@ import { DnsLookup } from './dns-lookup.tsx'
 import { DomainHistory } from './history.tsx'
 import { useTimeLeft } from './time-left.ts'
 import { Lookalikes } from './lookalikes.tsx'
-import { MarkTags, StatusTag } from './tags.tsx'
+import { DismissedTag, MarkTags, StatusTag } from './tags.tsx'
 import { setMark } from './marks.ts'
 import { DomainName } from './domain-name.tsx'
 import { NoteField } from './note-field.tsx'
@@ -97,6 +97,7 @@ function RecordFacts({ record }: { record: DomainRecord }) {
       <div className="row">
         <StatusTag status={record.status} />
         <MarkTags record={record} left={left} />
+        <DismissedTag record={record} />
       </div>
       <div className="row">
         <Button

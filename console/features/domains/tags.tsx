@@ -38,6 +38,17 @@ export function MarkTags({ record, left }: { record: DomainRecord; left: TimeLef
   )
 }
 
+/** Who discarded an earlier record of the name, and when. */
+export function DismissedTag({ record: { dismissed_by: by, dismissed_at: at } }: { record: DomainRecord }) {
+  if (typeof at !== 'string') return null
+  return (
+    <span className="tag" title={at}>
+      <Icon name="trash" />
+      {typeof by === 'string' ? t('domains.dismissedBy', { account: by }) : t('domains.dismissed')}
+    </span>
+  )
+}
+
 /** Tags that fit in a row; the details show all. */
 const MAX_TAGS = 2
 

@@ -12,7 +12,7 @@ import { NoteField } from '../domains/note-field.tsx'
 import { changedRecords, patched, patches } from '../domains/optimistic-updates.ts'
 import type { DomainRecord } from '../domains/records.ts'
 import { TagField } from '../domains/tag-field.tsx'
-import { MarkTags, StatusTag } from '../domains/tags.tsx'
+import { DismissedTag, MarkTags, StatusTag } from '../domains/tags.tsx'
 import { t, type TextKey } from '../../i18n/index.ts'
 import '../../i18n/texts/sheet.ts'
 import '../../i18n/texts/triage.ts'
@@ -82,6 +82,7 @@ function Facts({ record }: { record: DomainRecord }) {
       <p className="row">
         <StatusTag status={record.status} />
         <MarkTags record={record} left={undefined} />
+        <DismissedTag record={record} />
         {(past?.marks ?? []).map(({ text, account, date }) => (
           <span key={text} className="muted">
             {t('triage.markedBy', { mark: text, account, date })}

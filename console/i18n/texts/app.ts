@@ -99,6 +99,7 @@ export const app = {
   'nav.group.admin': ['Servicio', 'Service'],
   'nav.add': ['Agregar nombres', 'Add names'],
   'nav.import': ['Importar', 'Import'],
+  'nav.dismissed': ['Descartados', 'Dismissed'],
   'sign.need': ['Esta pantalla necesita una clave de {service}', 'This screen needs a key for {service}'],
   'scope.name.full': ['Todo', 'Everything'],
   'scope.name.read': ['Solo lectura', 'Read only'],

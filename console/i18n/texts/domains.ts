@@ -26,6 +26,8 @@ export const domains = {
   'domains.review': ['Revisión', 'Review'],
   'domains.discarded': ['Descartado', 'Discarded'],
   'domains.discardedLeft': ['Descartado, quedan {left}', 'Discarded, {left} left'],
+  'domains.dismissedBy': ['Descartado antes por {account}', 'Discarded before by {account}'],
+  'domains.dismissed': ['Descartado antes', 'Discarded before'],
   'domains.empty': ['Ningún dominio coincide', 'No matching domains'],
   'domains.emptyText': ['Quite algún filtro o busque otra cosa.', 'Remove a filter or search for something else.'],
   'domains.none': ['Todavía no hay dominios', 'No domains yet'],

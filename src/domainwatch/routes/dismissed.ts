@@ -11,13 +11,13 @@ import type { Tasks } from '../../lib/tasks.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { forgetNames, readDismissed } from '../dismissed/index.ts'
 import { deletionOf, type DismissedPlace, type DismissedRow } from '../dismissed/queries.ts'
+import { MAX_FILTER_CHARACTERS } from '../filter-kinds.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
 import { bit, dateTime } from '../schemas.ts'
 import { NAMES_BODY_BYTES, namesParameter, readNames } from './names-data.ts'
 
 const PATH = '/api/v1/domainwatch/dismissed'
 const DEFAULT_PAGE = 100
-const MAX_SEARCH_CHARACTERS = 100
 const MAX_CURSOR_CHARACTERS = 100
 
 const dismissedName = object({
@@ -74,7 +74,7 @@ export function dismissedRoute(
     methods: ['GET'],
     path: PATH,
     parameters: {
-      search: text('Only names that contain this text; of several words, all', MAX_SEARCH_CHARACTERS),
+      search: text('Only names that contain this text; of several words, all', MAX_FILTER_CHARACTERS),
       limit: integerParameter(`Names per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE_RECORDS),
       cursor: text('Cursor of the page, from the `Link` header of the previous one', MAX_CURSOR_CHARACTERS),
     },

@@ -1,0 +1,131 @@
+import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { callApi } from '../../api/client.ts'
+import type { Operations } from '../../api/schema.ts'
+import { usePermissions } from '../../api/scope.ts'
+import { MAX_FILTER_CHARACTERS } from '../../base/constants.ts'
+import { replaceQuery, useRoute, withParameters } from '../../base/router.ts'
+import { Button, onFirstClick } from '../../design/button.tsx'
+import { Icon } from '../../design/icon.tsx'
+import { Notice, QueryResult } from '../../design/notice.tsx'
+import { showError, showToast } from '../../design/toasts.tsx'
+import { WideTable } from '../../design/wide-table.tsx'
+import { t } from '../../i18n/index.ts'
+import '../../i18n/texts/dismissed.ts'
+import { DomainName } from '../domains/domain-name.tsx'
+import { StatusTag } from '../domains/tags.tsx'
+
+type Dismissed = Operations['GET /api/v1/domainwatch/dismissed']['answer']['data'][number]
+
+const QUERY_KEY = ['domains', 'dismissed']
+
+/** Names whose discarded records were removed. */
+export default function DismissedScreen() {
+  const { query } = useRoute()
+  const search = query.get('search') ?? ''
+  const dismissed = useInfiniteQuery({
+    queryKey: [...QUERY_KEY, search],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      callApi('GET /api/v1/domainwatch/dismissed', {
+        query: { ...(search !== '' && { search }), ...(cursor !== undefined && { cursor }) },
+        signal,
+      }),
+    getNextPageParam: ({ next }) => next,
+    placeholderData: keepPreviousData,
+  })
+  return (
+    <div className="page">
+      <header>
+        <h1 id="dismissed">{t('nav.dismissed')}</h1>
+        <div className="query" role="search">
+          <Icon name="search" />
+          <input
+            className="input"
+            type="search"
+            aria-label={t('dismissed.search')}
+            placeholder={t('dismissed.search')}
+            value={search}
+            maxLength={MAX_FILTER_CHARACTERS}
+            onChange={(event) =>
+              replaceQuery(withParameters(query, { search: event.target.value || undefined }))
+            }
+          />
+        </div>
+      </header>
+      <p className="muted">{t('dismissed.explained')}</p>
+      <QueryResult of={dismissed}>
+        {({ pages }) => <Names names={pages.flatMap((page) => page.data.data)} isSearch={search !== ''} />}
+      </QueryResult>
+      {dismissed.hasNextPage && (
+        <div className="row">
+          <Button
+            label={t('dismissed.more')}
+            aria-disabled={dismissed.isFetchingNextPage}
+            onClick={() => dismissed.isFetchingNextPage || void dismissed.fetchNextPage()}
+          />
+        </div>
+      )}
+    </div>
+  )
+}
+
+function Names({ names, isSearch }: { names: readonly Dismissed[]; isSearch: boolean }) {
+  if (names.length === 0)
+    return <Notice icon="trash" title={t(isSearch ? 'dismissed.noMatch' : 'dismissed.none')} />
+  return (
+    <WideTable
+      labelledBy="dismissed"
+      heads={[
+        t('dismissed.name'),
+        t('dismissed.by'),
+        t('dismissed.at'),
+        t('dismissed.state'),
+        t('domains.date'),
+        t('dismissed.deleted'),
+      ]}
+      actions={t('dismissed.forget')}
+    >
+      {names.map((one) => (
+        <Row key={one.name} dismissed={one} />
+      ))}
+    </WideTable>
+  )
+}
+
+function Row({ dismissed: { name, ...was } }: { dismissed: Dismissed }) {
+  const isLocked = !usePermissions()('writeDomains')
+  const queries = useQueryClient()
+  const forget = useMutation({
+    mutationFn: () =>
+      callApi('DELETE /api/v1/domainwatch/dismissed', { query: { data: JSON.stringify([name]) } }),
+    onSuccess: () => {
+      showToast(t('dismissed.forgotten', { name: `${name}.cl` }))
+      return queries.invalidateQueries({ queryKey: QUERY_KEY })
+    },
+    onError: (error) => showError(error),
+  })
+  return (
+    <tr>
+      <th scope="row">
+        <DomainName name={name} />
+      </th>
+      <td>{was.dismissed_by ?? '–'}</td>
+      <td className="mono">{was.dismissed_at}</td>
+      <td>
+        <StatusTag status={was.status} />
+      </td>
+      <td className="mono">{was.date_reg_known === 1 ? was.date_reg : '–'}</td>
+      <td className="mono">{was.deleted_at ?? '–'}</td>
+      <td>
+        <Button
+          look="quiet"
+          label={t('dismissed.forget')}
+          about={`${name}.cl`}
+          disabled={isLocked}
+          isBusy={forget.isPending}
+          onClick={onFirstClick(() => forget.isPending || forget.mutate())}
+        />
+      </td>
+    </tr>
+  )
+}
