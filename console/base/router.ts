@@ -1,4 +1,5 @@
 import { CONSOLE_PATH } from './server.ts'
+import { takesLetters } from './shortcuts.ts'
 import { createStore, useStore } from './store.ts'
 
 export interface Route {
@@ -13,7 +14,13 @@ const REPLACE_AFTER_MS = 250
 const route = createStore<Route>(read())
 let pending: ReturnType<typeof setTimeout> | undefined
 
-addEventListener('popstate', () => route.set(read()))
+/** The field whose text made the current history entry. */
+let typedIn: EventTarget | undefined
+
+addEventListener('popstate', () => {
+  typedIn = undefined
+  route.set(read())
+})
 
 function read(): Route {
   const path = location.pathname.startsWith(CONSOLE_PATH) ? location.pathname.slice(CONSOLE_PATH.length) : ''
@@ -30,10 +37,19 @@ export function hrefOf(path: string, query?: URLSearchParams): string {
 /** Navigates to another screen and adds a history entry. */
 export function navigate(path: string, query = new URLSearchParams()): void {
   flush()
+  typedIn = undefined
   // A second click on the same link must not add a history entry.
   const href = hrefOf(path, query)
   if (href !== `${location.pathname}${location.search}`) history.pushState(null, '', href)
   route.set({ path, query })
+}
+
+/** Changes the state of the current screen: a history entry of its own, but one for all that is typed in a field. */
+export function changeQuery(query: URLSearchParams): void {
+  const field = takesLetters(document.activeElement) ? document.activeElement : undefined
+  if (field !== undefined && field === typedIn) replaceQuery(query)
+  else navigate(route.get().path, query)
+  typedIn = field
 }
 
 /** Updates the state of the current screen in the URL, without a history entry. */

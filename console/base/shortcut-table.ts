@@ -17,6 +17,17 @@ export const SHORTCUTS = {
     k: 'keys.next',
     Escape: 'keys.close',
   },
+  table: {
+    ArrowUp: 'keys.move',
+    ArrowDown: 'keys.move',
+    PageUp: 'keys.move',
+    PageDown: 'keys.move',
+    Home: 'keys.move',
+    End: 'keys.move',
+    Enter: 'keys.open',
+    ' ': 'keys.select',
+    'mod+a': 'keys.selectAll',
+  },
   images: { '/': 'keys.search', Escape: 'keys.close' },
   triage: {
     r: 'keys.reviewThis',
@@ -30,10 +41,3 @@ export const SHORTCUTS = {
 } as const satisfies Readonly<Record<string, Readonly<Record<string, TextKey>>>>
 
 export type ShortcutGroup = keyof typeof SHORTCUTS
-
-/** Keys that the table of domains handles itself while it has the focus. */
-export const TABLE_KEYS: Readonly<Record<string, TextKey>> = {
-  ArrowUp: 'keys.move',
-  ArrowDown: 'keys.move',
-  Enter: 'keys.open',
-}

@@ -37,8 +37,8 @@ export function useShortcuts<G extends ShortcutGroup>(
       const isModified = event.ctrlKey || event.metaKey
       const handler = handlers[isModified ? `mod+${event.key.toLowerCase()}` : event.key]
       if (handler === undefined || event.altKey || event.defaultPrevented || event.isComposing) return
-      const isLetter = !isModified && event.key.length === 1
-      if (isLetter && (!letterShortcuts.get() || takesLetters(event.target))) return
+      const isTyped = !isModified && event.key.length === 1
+      if (isTyped && (takesLetters(event.target) || (event.key !== ' ' && !letterShortcuts.get()))) return
       if (document.querySelector('dialog[open]') !== null) return
       // The focus gets to an entry of a menu after the menu is open.
       if (!isModified && document.querySelector('.menu-panel, :popover-open') !== null) return

@@ -1,13 +1,14 @@
 import { Dialog } from '../design/dialog.tsx'
 import { t, type TextKey } from '../i18n/index.ts'
 import '../i18n/texts/shortcuts.ts'
-import { SHORTCUTS, TABLE_KEYS, type ShortcutGroup } from '../base/shortcut-table.ts'
+import { SHORTCUTS, type ShortcutGroup } from '../base/shortcut-table.ts'
 import { activeShortcuts, enableLetterShortcuts, letterShortcuts } from '../base/shortcuts.ts'
 import { useStore } from '../base/store.ts'
 
 /** Names of keys, where they are not those of `KeyboardEvent`. */
 const NAMES: Readonly<Record<string, string>> = {
   'mod+k': 'Ctrl K',
+  'mod+a': 'Ctrl A',
   ArrowUp: '↑',
   ArrowDown: '↓',
   Backspace: '⌫',
@@ -20,13 +21,9 @@ const nameOf = (key: string) => (key === ' ' ? t('keys.space') : (NAMES[key] ?? 
 /** The shortcuts that work now, those with the same effect in one row. */
 function rowsOf(groups: readonly ShortcutGroup[]): readonly (readonly [TextKey, readonly string[]])[] {
   const keys = new Map<TextKey, string[]>()
-  const add = (shortcuts: Readonly<Record<string, TextKey>>) => {
-    for (const [key, text] of Object.entries(shortcuts)) keys.set(text, [...(keys.get(text) ?? []), key])
-  }
   for (const [group, shortcuts] of Object.entries(SHORTCUTS)) {
     if (!groups.some((one) => one === group)) continue
-    add(shortcuts)
-    if (group === 'domains') add(TABLE_KEYS)
+    for (const [key, text] of Object.entries(shortcuts)) keys.set(text, [...(keys.get(text) ?? []), key])
   }
   return [...keys]
 }

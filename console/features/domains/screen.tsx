@@ -4,7 +4,7 @@ import { Button } from '../../design/button.tsx'
 import { ErrorBoundary, lazyComponent } from '../../design/lazy-screen.tsx'
 import { fetchChunk, loadChunk } from '../../api/chunk.ts'
 import { undoLast } from '../work/operations.ts'
-import { useRoute, withParameters, replaceQuery, navigate } from '../../base/router.ts'
+import { useRoute, changeQuery, navigate, replaceQuery, withParameters } from '../../base/router.ts'
 import { useShortcuts } from '../../base/shortcuts.ts'
 import { showError, showToast } from '../../design/toasts.tsx'
 import { Loading } from '../../design/notice.tsx'
@@ -47,6 +47,7 @@ const FETCH_DETAILS_MS = 1_500
 const NO_ROWS: LoadedRows = {
   count: 0,
   at: () => undefined,
+  current: () => undefined,
   isStale: false,
   pagingOrder: { filters: {}, start: undefined, positionOf: (place) => place },
 }
@@ -82,7 +83,7 @@ export default function DomainsScreen() {
     const index = open === undefined ? -1 : indexOf(rows.current, open)
     if (index >= 0) setActive(index)
   }, [open, filters, start, hasRows])
-  const apply = useCallback((next: Filters) => replaceQuery(queryOf(next)), [])
+  const apply = useCallback((next: Filters) => changeQuery(queryOf(next)), [])
 
   const toggle = (record: DomainRecord, index: number, isRange: boolean) =>
     isRange ? selection.extend(record, index) : selection.toggle(record, index)
@@ -128,7 +129,7 @@ export default function DomainsScreen() {
   // Actions apply to the record in open details, which may have been opened by a link.
   const aimed = async (): Promise<readonly DomainRecord[]> => {
     if (selection.records.size > 0) return [...selection.records.values()]
-    const loaded = rows.current.at(open === undefined ? active : indexOf(rows.current, open))
+    const loaded = open === undefined ? rows.current.current() : rows.current.at(indexOf(rows.current, open))
     if (loaded !== undefined || open === undefined) return loaded === undefined ? [] : [loaded]
     const record = await queries.ensureQueryData({
       queryKey: ['domains', 'record', open],
@@ -161,7 +162,7 @@ export default function DomainsScreen() {
     box.current?.select()
   }
   const pick = (isRange: boolean) => {
-    const record = rows.current.isStale ? undefined : rows.current.at(active)
+    const record = rows.current.current()
     if (record !== undefined) toggle(record, active, isRange)
   }
   useShortcuts('domains', {

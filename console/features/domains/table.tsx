@@ -1,7 +1,8 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useLayoutEffect, useRef, useState, type CSSProperties, type KeyboardEvent } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState, type CSSProperties } from 'react'
 import { useIsNarrow } from '../../base/hooks.ts'
 import { usePendingSubjects } from '../work/operations.ts'
+import { useShortcuts } from '../../base/shortcuts.ts'
 import { useStore } from '../../base/store.ts'
 import { Button } from '../../design/button.tsx'
 import { ErrorNotice, Notice } from '../../design/notice.tsx'
@@ -22,10 +23,14 @@ const OVERSCAN = 8
 /** Height of the two-line rows on phones. */
 const NARROW_ROW = 60
 const HEAD = 36
+/** What uses arrow keys itself. */
+const OWN_KEYS = 'input, textarea, select, aside, [role=slider], [role=separator]'
 
 export interface LoadedRows {
   readonly count: number
   readonly at: (index: number) => DomainRecord | undefined
+  /** Returns the record of the active row. One that is out of sight is only brought into sight. */
+  readonly current: () => DomainRecord | undefined
   /** Whether the rows are still those of the previous filters. */
   readonly isStale: boolean
   readonly pagingOrder: PagingOrder
@@ -107,7 +112,7 @@ export function DomainTable(props: Props) {
   }, [rows.count, rows.total, rows.isStale, onCount])
   // Keys act on the rows that are shown.
   useLayoutEffect(() =>
-    onRows({ at, count: rows.count, isStale: rows.isStale, pagingOrder: rows.pagingOrder }),
+    onRows({ at, current, count: rows.count, isStale: rows.isStale, pagingOrder: rows.pagingOrder }),
   )
   const timeLeft = useTimeLeft()
 
@@ -117,33 +122,47 @@ export function DomainTable(props: Props) {
     virtualizer.scrollToIndex(index)
   }
 
-  function press(event: KeyboardEvent) {
-    if ((event.ctrlKey || event.metaKey) && event.key === 'a') {
-      event.preventDefault()
-      onSelectLoaded(loadedRows(rows))
-      return
-    }
-    if (event.ctrlKey || event.metaKey || event.altKey) return
-    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / height) - 2)
+  function current(): DomainRecord | undefined {
+    const box = scroller.current
     // The rows of the previous filters are not those that the user means.
-    const record = rows.isStale ? undefined : at(active)
-    const moves: Record<string, number> = {
-      ArrowDown: active + 1,
-      ArrowUp: active - 1,
-      PageDown: active + page,
-      PageUp: active - page,
-    }
-    const to = moves[event.key]
-    if (to !== undefined) move(Math.min(rows.count - 1, to))
-    else if (event.key === 'Home') {
+    if (box === null || active < 0 || rows.isStale) return undefined
+    const top = active * height - box.scrollTop
+    if (top > -height && top < box.clientHeight - head) return at(active)
+    virtualizer.scrollToIndex(active)
+    return undefined
+  }
+
+  const acting = (act: (isShifted: boolean) => void) => (event: KeyboardEvent) => {
+    if (!isForTable(event)) return
+    event.preventDefault()
+    // Screen readers say which row is active while the table has the focus.
+    scroller.current?.focus({ preventScroll: true })
+    act(event.shiftKey)
+  }
+  const moving = (step: (page: number) => number) =>
+    acting(() => {
+      const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / height) - 2)
+      move(Math.min(rows.count - 1, active + step(page)))
+    })
+  const onCurrent = (act: (record: DomainRecord, isShifted: boolean) => void) =>
+    acting((isShifted) => {
+      const record = current()
+      if (record !== undefined) act(record, isShifted)
+    })
+  useShortcuts('table', {
+    ArrowDown: moving(() => 1),
+    ArrowUp: moving(() => -1),
+    PageDown: moving((page) => page),
+    PageUp: moving((page) => -page),
+    Home: acting(() => {
       rows.toStart()
       move(0)
-    } else if (event.key === 'End') rows.toEnd()
-    else if (event.key === 'Enter' && record !== undefined) actions.open(record)
-    else if (event.key === ' ' && record !== undefined) actions.toggle(record, active, event.shiftKey)
-    else return
-    event.preventDefault()
-  }
+    }),
+    End: acting(rows.toEnd),
+    Enter: onCurrent(actions.open),
+    ' ': onCurrent((record, isShifted) => actions.toggle(record, active, isShifted)),
+    'mod+a': acting(() => onSelectLoaded(loadedRows(rows))),
+  })
 
   const style: Style = { '--columns': template, '--least': `${least}px` }
   return (
@@ -158,7 +177,6 @@ export function DomainTable(props: Props) {
       style={style}
       aria-activedescendant={rows.count > 0 && active >= 0 ? `row-${active}` : undefined}
       tabIndex={0}
-      onKeyDown={press}
     >
       <TableHead columns={columns} filters={filters} onSort={actions.sort}>
         <input
@@ -228,6 +246,12 @@ export function DomainTable(props: Props) {
       )}
     </div>
   )
+}
+
+/** Whether a key is for the table, wherever the focus is: not if a control or the details use it themselves. */
+function isForTable({ key, target }: KeyboardEvent): boolean {
+  const own = key === 'Enter' || key === ' ' ? `${OWN_KEYS}, button, a, summary` : OWN_KEYS
+  return !(target instanceof Element && target.closest(own) !== null)
 }
 
 function loadedRows({ count, at }: Rows): readonly DomainRecord[] {

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { MAX_IMAGE_NAME_CHARACTERS } from '../../base/constants.ts'
 import { usePermissions } from '../../api/scope.ts'
-import { withParameters, navigate, replaceQuery, useRoute } from '../../base/router.ts'
+import { withParameters, navigate, changeQuery, useRoute } from '../../base/router.ts'
 import { useShortcuts } from '../../base/shortcuts.ts'
 import { Button } from '../../design/button.tsx'
 import { Loading, QueryError, Notice } from '../../design/notice.tsx'
@@ -87,7 +87,7 @@ export default function ImagesScreen() {
             value={search}
             maxLength={MAX_IMAGE_NAME_CHARACTERS}
             onChange={(event) =>
-              replaceQuery(withParameters(query, { search: event.target.value || undefined }))
+              changeQuery(withParameters(query, { search: event.target.value || undefined }))
             }
           />
         </div>

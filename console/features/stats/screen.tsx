@@ -1,5 +1,5 @@
 import { useMemo, useRef } from 'react'
-import { replaceQuery, useRoute } from '../../base/router.ts'
+import { changeQuery, useRoute } from '../../base/router.ts'
 import { QueryResult, Notice } from '../../design/notice.tsx'
 import { Link } from '../../design/link.tsx'
 import { FilterChips } from '../filters/filter-chips.tsx'
@@ -23,7 +23,7 @@ export default function StatsScreen() {
   const box = useRef<HTMLInputElement>(null)
   const stats = useStats(filters)
   const facets = useFilterCounts(filters)
-  const change = (next: Filters) => replaceQuery(queryOf(next))
+  const change = (next: Filters) => changeQuery(queryOf(next))
   return (
     <div className="page wide">
       <header>

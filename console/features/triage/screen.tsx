@@ -47,7 +47,7 @@ export default function TriageScreen() {
     r: once(() => pile.decide('revision')),
     d: once(() => pile.decide('discarded')),
     ' ': (event) => {
-      if (!isForCard(event.target)) return
+      if (!letterShortcuts.get() || !isForCard(event.target)) return
       event.preventDefault()
       if (!event.repeat) pile.decide(undefined)
     },
@@ -122,7 +122,7 @@ function usePrefetch(name: string | undefined): void {
 
 /** Whether the space key applies to the name: not on a focused control outside the card. */
 function isForCard(target: EventTarget | null): boolean {
-  if (!(target instanceof Element) || target.closest('.triage-keys') !== null) return letterShortcuts.get()
+  if (!(target instanceof Element) || target.closest('.triage-keys') !== null) return true
   return target.closest('button, input, summary, [role=button]') === null
 }
 

@@ -12,6 +12,7 @@ export const shortcuts = {
   'keys.discard': ['Descartar o restaurar', 'Discard or restore'],
   'keys.undo': ['Deshacer', 'Undo'],
   'keys.select': ['Seleccionar', 'Select'],
+  'keys.selectAll': ['Seleccionar las filas cargadas', 'Select the loaded rows'],
   'keys.selectRange': ['Seleccionar hasta aquí', 'Select up to here'],
   'keys.reviewThis': ['Marcar para revisión y seguir', 'Mark for review and continue'],
   'keys.discardThis': ['Descartar y seguir', 'Discard and continue'],
