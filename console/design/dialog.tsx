@@ -37,6 +37,8 @@ export function Dialog(props: DialogProps) {
   useLayoutEffect(() => {
     const dialog = box.current
     dialog?.showModal()
+    // Browsers would focus the button that closes it.
+    dialog?.querySelector<HTMLElement>('form :is(input, textarea, select)')?.focus()
     return () => dialog?.close()
   }, [])
   return (

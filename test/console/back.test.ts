@@ -1,24 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { startBrowser, type TestBrowser, domainRow } from '../support/browser.ts'
+import { test } from 'node:test'
+import { domainRow } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
 import { record, stored } from '../support/domains.ts'
-import { startService, type TestService } from '../support/service.ts'
 
-let service: TestService
-let browser: TestBrowser
-
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  await stored(service, [record('casa'), record('casona', { status: 0 }), record('perro', { status: 0 })])
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
+const { service, browser } = await startConsole()
+await stored(service, [record('casa'), record('casona', { status: 0 }), record('perro', { status: 0 })])
 
 test('Back undoes one change of the filters at a time, and all that was typed in a field at once', async () => {
   const { page, context, complaints } = await browser.open(service, '', { domainwatch: service.domainKey })
-  const queryIs = (query: string) => page.waitForURL((url) => url.pathname + url.search === `/console/${query}`)
+  const queryIs = (query: string) =>
+    page.waitForURL((url) => url.pathname + url.search === `/console/${query}`)
   await page.getByRole('navigation').getByRole('link', { name: 'Dominios', exact: true }).click()
   await domainRow(page, 'perro').waitFor()
   await page.getByRole('button', { name: /^Libre/ }).click()

@@ -1,36 +1,25 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startBrowser, type TestBrowser, domainGrid, domainRow } from '../support/browser.ts'
+import { domainGrid, domainRow } from '../support/browser.ts'
+import { startConsole } from '../support/console.ts'
 import { record, records, stored, update } from '../support/domains.ts'
-import { startService, type TestService } from '../support/service.ts'
-
-let service: TestService
-let browser: TestBrowser
 
 /** In the order of the table: registered on ever earlier days. */
 const NAMES = Array.from({ length: 60 }, (_, i) => `veterinaria${String(i).padStart(2, '0')}`)
 const nameAt = (index: number) => NAMES[index] ?? ''
 
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
-  await stored(
-    service,
-    NAMES.map((name, i) => record(name, { date_reg: `2026-01-10 10:00:${String(59 - i).padStart(2, '0')}` })),
-  )
-})
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await service?.[Symbol.asyncDispose]()
-})
+const { service, browser } = await startConsole()
+await stored(
+  service,
+  NAMES.map((name, i) => record(name, { date_reg: `2026-01-10 10:00:${String(59 - i).padStart(2, '0')}` })),
+)
 
 const open = () =>
   browser.open(service, 'dominios?search=veterinaria', { domainwatch: service.domainKey }, { height: 700 })
 const discarded = async () => (await records(service, { discarded: 1 })).map(({ name }) => name)
 const activeRow = (page: Page, name: string) =>
-  domainGrid(page)
-    .locator('.table-row.active')
-    .getByText(`${name}.cl`, { exact: true })
+  domainGrid(page).locator('.table-row.active').getByText(`${name}.cl`, { exact: true })
 const toast = (page: Page, text: string) => page.locator('.toast').filter({ hasText: text })
 
 test('keys act on the highlighted row from the load on, and after a click on a filter', async () => {

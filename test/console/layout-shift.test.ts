@@ -29,10 +29,17 @@ for (const [when, name] of [
       })
       await page.goto(`${service.url}/console/dominios?starts=${name}`)
       await domainRow(page, name).waitFor()
-      const early = await domainGrid(page).boundingBox()
+      if (width === 390) await page.getByRole('button', { name: 'Filtros', exact: true }).click()
+      const places = async () => {
+        const parts = [domainGrid(page), ...(await page.locator('.domains-chips .chip').all())]
+        return Promise.all(parts.map(async (part) => await part.boundingBox()))
+      }
+      await page.locator('.days-place').waitFor({ state: 'attached' })
+      const early = await places()
       counted.resolve()
       await waitForExpression(page, `document.querySelector('.days-place').childElementCount > 0`)
-      assert.deepEqual((await domainGrid(page).boundingBox())?.y, early?.y)
+      await page.getByRole('button', { name: /^Revisión 0/ }).waitFor()
+      assert.deepEqual(await places(), early)
       await context.close()
     })
   }

@@ -8,6 +8,7 @@ import { LIST, record, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
 import { call, type Fields } from '../support/http.ts'
+import { claim } from '../support/queue.ts'
 
 const TOTAL = 60
 /** In the order of the queue: the newest deletion first. */
@@ -252,6 +253,8 @@ test('a decision of a colleague is shown with the current state, and never overw
 test('a note and tags are edited on the card by keyboard, and not overwritten by a colleague', async () => {
   const { page, context, complaints } = await open()
   await card(page, nameAt(0)).waitFor()
+  // On a slow line, the page claims names again late.
+  const gate = await holdRequests(page, 'domainwatch/queue')
   await page.keyboard.press('n')
   await page.keyboard.type('rd: para el verano')
   await page.keyboard.press('Enter')
@@ -262,6 +265,8 @@ test('a note and tags are edited on the card by keyboard, and not overwritten by
   await toast(page, `Guardado: las etiquetas de ${nameAt(0)}.cl`).waitFor()
   const { note, tags, seen } = await stateOf(nameAt(0))
   assert.deepEqual({ note, tags, seen }, { note: 'rd: para el verano', tags: ['marca-1'], seen: 0 })
+  assert.deepEqual((await claim(service, ana, { search: nameAt(0), length: nameAt(0).length })).names, [])
+  await gate.open()
   // A colleague writes another one while this one is typed.
   await page.getByRole('textbox', { name: 'Nota' }).fill('la mía')
   await asAna([{ domain: nameAt(0), note: 'la de Ana' }])

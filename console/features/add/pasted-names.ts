@@ -4,8 +4,8 @@ import type { TextKey } from '../../i18n/index.ts'
 /** Maximum number of names; longer lists go through the import screen. */
 export const MAX_NAMES = 1_000
 
-/** A valid name, but more often another column of a pasted table. */
-const DATE = /^(\d{4}-\d\d?-\d\d?|\d\d?-\d\d?-\d{4})$/
+/** A date or a time: another column of a pasted table, though dates with hyphens would be valid names. */
+const DATE = /^(\d{4}([-/.])\d\d?\2\d\d?(T.*)?|\d\d?([-/.])\d\d?\4\d{4}|\d\d?:\d\d(:\d\d)?)$/
 
 export interface PastedNames {
   /** Valid names in the order of the text, each once. */
@@ -27,7 +27,8 @@ export function parsePasted(text: string): PastedNames {
       isTooLong = true
       break
     }
-    const read = DATE.test(word) ? ({ reason: 'add.isDate' } as const) : parseName(hostOf(word))
+    if (DATE.test(word)) continue
+    const read = parseName(hostOf(word))
     if ('reason' in read) invalid.set(word, read.reason)
     else if (names.has(read.name)) repeated++
     else names.add(read.name)
@@ -42,7 +43,6 @@ export function parsePasted(text: string): PastedNames {
 
 /** `casa.cl` from `https://www.casa.cl/contacto`. */
 function hostOf(word: string): string {
-  // `31/12/2025` and `10:30` are not addresses.
   const host = word.replace(/^https?:\/\//i, '').replace(/^([^/?#:]*\.[^/?#:]*)[/?#:].*$/, '$1')
   return /^www\..+\.cl\.?$/i.test(host) ? host.slice('www.'.length) : host
 }

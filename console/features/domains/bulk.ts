@@ -116,7 +116,7 @@ function outcomeOf(done: string, left: number, { others, failure }: Ended): Oper
   const untouched = left - others
   const parts = [
     ...(untouched > 0 ? [tn('bulk.stopped', untouched)] : []),
-    ...(failure === undefined ? [] : [errorMessage(failure)]),
+    ...(failure === undefined ? [] : [errorMessage(failure).replace(/[^.?!]$/, '$&.')]),
     ...(others > 0 ? [tn('bulk.others', others)] : []),
   ]
   return parts.length === 0 ? { text: done } : { text: `${done}. ${parts.join(' ')}`, isError: true }

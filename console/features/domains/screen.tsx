@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { Button } from '../../design/button.tsx'
+import { useIsNarrow } from '../../base/hooks.ts'
+import { Button, IconButton } from '../../design/button.tsx'
 import { ErrorBoundary, lazyComponent } from '../../design/lazy-screen.tsx'
 import { fetchChunk, loadChunk } from '../../api/chunk.ts'
 import { undoLast } from '../work/operations.ts'
@@ -61,6 +62,9 @@ export default function DomainsScreen() {
   /** -1 if the record of open details is not among the loaded rows. */
   const [active, setActive] = useState(0)
   const [isAscii, setAscii] = useState(false)
+  const isNarrow = useIsNarrow()
+  /** On a phone, rows come before the chips and the chart. */
+  const [isFiltering, setFiltering] = useState(false)
   const [total, setTotal] = useState<{ count: number | undefined; isAll: boolean }>({ count: 0, isAll: true })
   const rows = useRef(NO_ROWS)
   const box = useRef<HTMLInputElement>(null)
@@ -192,13 +196,26 @@ export default function DomainsScreen() {
         <h1 className="visually-hidden">{t('nav.domains')}</h1>
         <div className="domains-tools">
           <QueryBox box={box} filters={filters} facets={facets} onChange={apply} />
-          <ColumnsMenu columns={columns} />
+          {isNarrow ? (
+            <IconButton
+              icon="filter"
+              label={t('filter.title')}
+              aria-expanded={isFiltering}
+              onClick={() => setFiltering(!isFiltering)}
+            />
+          ) : (
+            <ColumnsMenu columns={columns} />
+          )}
           <ViewMenu filters={filters} total={known} isAscii={isAscii} onAscii={setAscii} onChange={apply} />
         </div>
-        <FilterChips filters={filters} facets={facets} onChange={apply} />
-        <div className="days-place">
-          <DayStrip filters={filters} onChange={apply} />
-        </div>
+        {(!isNarrow || isFiltering) && (
+          <>
+            <FilterChips filters={filters} facets={facets} onChange={apply} />
+            <div className="days-place">
+              <DayStrip filters={filters} onChange={apply} />
+            </div>
+          </>
+        )}
         <DomainTable
           filters={filters}
           start={start}

@@ -1,5 +1,6 @@
 import { loadChunk } from '../../api/chunk.ts'
-import { Button } from '../../design/button.tsx'
+import { Button, IconButton } from '../../design/button.tsx'
+import { useIsNarrow } from '../../base/hooks.ts'
 import { showError } from '../../design/toasts.tsx'
 import { usePermissions } from '../../api/scope.ts'
 import { t, tn } from '../../i18n/index.ts'
@@ -20,6 +21,9 @@ interface Props {
 export default function SelectionBar({ selection, filters, total }: Props) {
   const { records, isBusy, isWhole, addWhole, clear, add } = selection
   const isLocked = !usePermissions()('writeDomains')
+  const isOff = isBusy || isLocked
+  // A phone has no room for words.
+  const Act = useIsNarrow() ? IconButton : Button
   const act = (mark: Mark, value: 0 | 1) => () => {
     if (isBusy) return
     if (!isWhole) {
@@ -39,6 +43,11 @@ export default function SelectionBar({ selection, filters, total }: Props) {
       <strong className="figures" role="status">
         {isBusy && <span className="spinner" />} {label}
       </strong>
+      <Act icon="flag" label={t('domains.toReview')} disabled={isOff} onClick={act('revision', 1)} />
+      <Act icon="unflag" label={t('domains.fromReview')} disabled={isOff} onClick={act('revision', 0)} />
+      <Act icon="trash" label={t('domains.discard')} disabled={isOff} onClick={act('discarded', 1)} />
+      <Act icon="undo" label={t('domains.takeBack')} disabled={isOff} onClick={act('discarded', 0)} />
+      <Act icon="close" label={t('domains.clearSelection')} onClick={clear} />
       {!isWhole && isMore && (
         <Button
           look="quiet"
@@ -47,26 +56,6 @@ export default function SelectionBar({ selection, filters, total }: Props) {
           onClick={addWhole}
         />
       )}
-      <Button
-        icon="flag"
-        label={t('domains.toReview')}
-        disabled={isBusy || isLocked}
-        onClick={act('revision', 1)}
-      />
-      <Button label={t('domains.fromReview')} disabled={isBusy || isLocked} onClick={act('revision', 0)} />
-      <Button
-        icon="trash"
-        label={t('domains.discard')}
-        disabled={isBusy || isLocked}
-        onClick={act('discarded', 1)}
-      />
-      <Button
-        icon="undo"
-        label={t('domains.takeBack')}
-        disabled={isBusy || isLocked}
-        onClick={act('discarded', 0)}
-      />
-      <Button look="quiet" label={t('domains.clearSelection')} onClick={clear} />
     </div>
   )
 }

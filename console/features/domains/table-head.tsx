@@ -28,7 +28,7 @@ export function TableHead(props: {
   const { columns, filters, onSort, children } = props
   const sorted = sortOf(filters)
   return (
-    <div className="table-head" role="row">
+    <div className="table-head" role="row" aria-rowindex={1}>
       <span role="columnheader" className="pick">
         {children}
       </span>

@@ -115,6 +115,8 @@ export function DomainTable(props: Props) {
     onRows({ at, current, count: rows.count, isStale: rows.isStale, pagingOrder: rows.pagingOrder }),
   )
   const timeLeft = useTimeLeft()
+  // A section that starts further down has rows of its own.
+  const rowCount = rows.total ?? (start === undefined ? total : undefined)
 
   function move(to: number) {
     const index = Math.max(0, to)
@@ -171,7 +173,7 @@ export function DomainTable(props: Props) {
       className={rows.isStale ? 'table stale' : 'table'}
       role="grid"
       aria-label={t('domains.table')}
-      aria-rowcount={rows.total ?? -1}
+      aria-rowcount={rowCount === undefined ? -1 : rowCount + 1}
       aria-multiselectable="true"
       aria-busy={rows.isFirst || rows.isGoingToEnd}
       style={style}

@@ -58,7 +58,11 @@ export function DecisionTags({
 }: {
   record: DomainRecord
 }) {
-  const decided = t('columns.seenBy', { account: by ?? '–', at: at ?? '' })
+  // Who has decided is known once the decision is stored.
+  const decided =
+    typeof by === 'string' && typeof at === 'string'
+      ? t('columns.seenBy', { account: by, at })
+      : t('domains.isSeen')
   return (
     <>
       {holder !== undefined && holder !== null && (

@@ -62,7 +62,7 @@ export function FilterChips({ filters, facets, onChange }: Props) {
             onClick={() => onChange(withFilters(filters, { [name]: isOn ? undefined : value }))}
           >
             {icon !== undefined && <Icon name={icon} />}
-            {t(label)} <Count n={facets?.countOf(name, value)} />
+            {t(label)} {(isOn || !ONE_VALUE.has(name)) && <Count n={facets?.countOf(name, value)} />}
           </button>
         )
       })}
@@ -114,12 +114,16 @@ export function FilterChips({ filters, facets, onChange }: Props) {
   )
 }
 
+/** Keeps its place until it is counted, so that the chips do not wrap later and move the table. */
 function Count({ n }: { n: number | undefined }) {
-  if (n === undefined) return null
   return (
     <span className="chip-count figures">
-      {count(n)}
-      <span className="visually-hidden"> {t('nav.domains')}</span>
+      {n !== undefined && (
+        <>
+          {count(n)}
+          <span className="visually-hidden"> {t('nav.domains')}</span>
+        </>
+      )}
     </span>
   )
 }

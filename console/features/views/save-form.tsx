@@ -23,6 +23,8 @@ export default function SaveForm({ filters, onDone }: { filters: Filters; onDone
         <input
           className="input"
           autoFocus
+          // What is typed replaces the suggestion.
+          onFocus={(event) => event.target.select()}
           required
           maxLength={MAX_NAME}
           value={name}

@@ -128,6 +128,7 @@ async function execute(id: number): Promise<OperationState> {
   try {
     const { text, isError = false } = await gesture.run((now) => report(id, now))
     change(id, { state: 'done', text })
+    if (!isError) dismissFailures(gesture.subjects)
     if (entry.operation.undoneBy === undefined && !isSilent(entry, isError))
       showToast(text, { key: keyOf(id), isError, ...undoOf(id) })
     return 'done'
@@ -137,6 +138,14 @@ async function execute(id: number): Promise<OperationState> {
     gesture.onFailed?.()
     if (!isSilent(entry, true)) showToast(text, { key: keyOf(id), isError: true })
     return 'failed'
+  }
+}
+
+/** Removes the messages about failures that a later operation on the same subjects has made up for. */
+function dismissFailures(subjects: readonly string[]): void {
+  for (const [id, { operation }] of entries) {
+    const isRedone = operation.subjects.every((subject) => subjects.includes(subject))
+    if (operation.state === 'failed' && isRedone) dismissToast(keyOf(id))
   }
 }
 

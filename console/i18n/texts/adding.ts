@@ -29,7 +29,6 @@ export const adding = {
   'add.asking.one': ['falta consultar {n}', '{n} still to look up'],
   'add.asking.other': ['falta consultar {n}', '{n} still to look up'],
   'add.unknown': ['No se sabe si algunos nombres ya están guardados: {reason}', 'Whether some names are recorded is not known: {reason}'],
-  'add.isDate': ['Es una fecha. Para usarla de nombre, agregue .cl', 'This is a date. To use it as a name, add .cl'],
   'add.isNew': ['Nuevo', 'New'],
   'add.isRecorded': ['ya guardado', 'recorded already'],
   'add.adding': ['Agregando {what}…', 'Adding {what}…'],

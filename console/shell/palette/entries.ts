@@ -24,20 +24,19 @@ export interface Entry {
   readonly run: () => void
 }
 
-/** The screens available to the session's keys. */
+/** All screens. Those that the session's keys do not open say which key they need. */
 export function screenEntries(may: (ability: Permission) => boolean): Entry[] {
   const keys = session.get()
-  const open = SCREENS.filter(({ service }) => keys[service] !== undefined)
   const toScreen = (path: string) => () => {
     navigate(path)
     document.querySelector<HTMLElement>('#content')?.focus()
   }
   const home: Entry = { id: 'screen-home', label: t('nav.home'), icon: 'home', run: toScreen('') }
-  const screens = open.map(({ path, title, icon, needs }): Entry => ({
+  const screens = SCREENS.map(({ path, title, icon, service, needs }): Entry => ({
     id: `screen-${path}`,
     label: t(title),
     icon,
-    hint: needs === undefined || may(needs) ? undefined : t('scope.locked'),
+    hint: keys[service] !== undefined && (needs === undefined || may(needs)) ? undefined : t('scope.locked'),
     run: toScreen(path),
   }))
   return SERVICES.some((service) => service !== 'admin' && keys[service] !== undefined)

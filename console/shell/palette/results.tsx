@@ -29,7 +29,7 @@ interface Props {
   readonly onPick: (run: () => void) => void
 }
 
-/** The list of the palette: actions of this screen, names, screens and choices that match what is typed. */
+/** The list of the palette: actions of this screen, screens, choices and names that match what is typed. */
 export default function Results({ text, control, onActive, onPick }: Props) {
   const may = usePermissions()
   const { names, error, isAsking } = useNames(text)
@@ -118,10 +118,10 @@ function useGroups(
 ): readonly Group[] {
   return useMemo(() => {
     const groups: Group[] = [
-      { title: t('palette.names'), entries: nameEntries(names, bareName(text)) },
       { title: t('palette.actions'), entries: matching(actions, text) },
       { title: t('palette.screens'), entries: matching(screenEntries(may), text) },
       { title: t('palette.choices'), entries: matching(choiceEntries(), text) },
+      { title: t('palette.names'), entries: nameEntries(names, bareName(text)) },
       { title: t('nav.domains'), entries: searchEntries(text) },
     ]
     return groups.filter(({ entries }) => entries.length > 0)
