@@ -7,7 +7,7 @@ import { record, stored } from '../support/domains.ts'
 const { service, browser } = await startConsole()
 await stored(service, [record('casa'), record('casona', { status: 0 }), record('perro', { status: 0 })])
 
-test('Back undoes one change of the filters at a time, and all that was typed in a field at once', async () => {
+test('Back undoes one change of the filters at a time, and all that was typed in a field together', async () => {
   const { page, context, complaints } = await browser.open(service, '', { domainwatch: service.domainKey })
   const queryIs = (query: string) =>
     page.waitForURL((url) => url.pathname + url.search === `/console/${query}`)
