@@ -30,7 +30,7 @@ import type { Batch, Input, Output } from './tasks/parse-batch.ts'
 
 const PARSE_BATCH = taskModule('./tasks/parse-batch', import.meta)
 
-type RestoredMarks = RowOf<typeof statements.restoreMarks>
+export type RestoredMarks = RowOf<typeof statements.restoreMarks>
 type Rows = Extract<Batch, { kind: 'rows' }>
 
 /** Who changes records. */

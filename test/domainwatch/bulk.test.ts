@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, suite, test } from 'node:test'
 import { LIST, record, stored, update, UPDATE } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
 import { call, send, type Fields } from '../support/http.ts'
-import { acceptedId, BULK, ended, jobOf } from '../support/jobs.ts'
+import { acceptedId, BULK, ended, IMPORTS, jobOf, upload } from '../support/jobs.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
 const clock = new ManualClock('2026-03-01T12:00:00Z')
@@ -131,18 +132,17 @@ suite('bulk changes', () => {
 
   test('a record that someone decides on before its turn is skipped', async () => {
     await stored(service, [record('turno1'), record('turno2')])
-    await changed({ search: 'ninguna-de-estas', set: { seen: 1 } })
-    // As if another process ran jobs.
-    const lease = (end: number) =>
-      service.sql(`UPDATE leases SET expires_at = ${end} WHERE name = 'jobs of accounts'`)
-    await lease(Date.now() + 14_000)
+    // It waits for an import, which is stopped then.
+    const names = Array.from({ length: 100_000 }, (_, i) => `larga${i}.cl\n`).join('')
+    const first = acceptedId(await upload(service, names, { format: 'deletions' }))
     const id = acceptedId(await change({ search: 'turno', seen: 0, set: { note: 'x' } }))
+    await eventually(async () => (await jobOf(service, IMPORTS, first))['waiting'] === 0, 'the import runs')
     const state = { state: 'running', waiting: 1, matched: 2, done: 0, skipped: 0, started_at: null }
     assert.partialDeepStrictEqual(await jobOf(service, BULK, id), state)
     const early = await send(service, `${BULK}/undo`, { id }, { query })
     assert.deepEqual(early.body, { status: 409, msg: 'El trabajo aún no termina' })
     await send(service, UPDATE, { data: [{ domain: 'turno1', seen: 1 }] }, { query: { api: other } })
-    await lease(0)
+    await call(service, IMPORTS, { method: 'DELETE', query: { ...query, id: first } })
     assert.partialDeepStrictEqual(await ended(service, BULK, id), { matched: 2, done: 1, skipped: 1 })
     assert.deepEqual(await fields('turno', 'note'), { turno1: [''], turno2: ['x'] })
   })

@@ -76,6 +76,12 @@ suite('on a real S3 gateway', { skip, timeout: 1_800_000 }, async () => {
     await context.test('behaviour of a gateway', () => runOn(ceph, [join(TESTS, 's3', 'gateway.test.ts')]))
     await context.test('integrity checks', async () => runOn(ceph, await filesIn('integrity')))
     await context.test('migrations and backups', () => runOn(ceph, [join(TESTS, 'transfer', 's3.test.ts')]))
+    await context.test('files of jobs', () =>
+      runOn(
+        ceph,
+        ['bulk', 'import-over-http'].map((name) => join(TESTS, 'domainwatch', `${name}.test.ts`)),
+      ),
+    )
     await context.test('image hosting', async () => runOn(ceph, await imageHosting()))
   })
 })

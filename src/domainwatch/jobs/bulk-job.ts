@@ -5,14 +5,14 @@ import { toChange, type Fields } from '../../storage/database/changes/change.ts'
 import type { Database, Reader } from '../../storage/database/database.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { parseParameters } from '../../http/parameters.ts'
-import type { DomainBatches, RecordChanges } from '../batches.ts'
+import type { DomainBatches, RecordChanges, RestoredMarks } from '../batches.ts'
 import { filterParameters, matches, readFilters } from '../filters.ts'
 import { readLines } from '../import/lines.ts'
 import { ListFault } from '../import/list-fault.ts'
 import type { RecordRow } from '../queries-records.ts'
 import { toColumn } from '../tags.ts'
 import type { SplitName } from '../words/dictionary.ts'
-import { hasSet, marksFor, type Marked } from './bulk-set.ts'
+import { marksFor } from './bulk-set.ts'
 import type { BulkProgress, BulkRequest, UndoRequest } from './job.ts'
 import * as queries from './queries.ts'
 import type { Finished, JobRun } from './runs.ts'
@@ -116,7 +116,7 @@ function setting({ clock, split }: BulkJobOptions, { filters: saved, set }: Bulk
   }
 }
 
-/** What must be as the job left it: everything that members see of a record but the time of its last change. */
+/** What must be as the job left it: everything that members see of a record except the time of its last change. */
 const COMPARED = [
   'agent',
   'status',
@@ -132,43 +132,32 @@ const COMPARED = [
 
 /** Gives records back what they had before a job. What it did is in the log of changes. */
 function undoing({ database: { dialect } }: BulkJobOptions, account: Account, request: UndoRequest): Decide {
-  const { set, first, last } = request
+  const { first, last } = request
   return async (tx, names, records) => {
-    const present = new Map(records.map((record) => [record.name, new Map(Object.entries(record))]))
-    const rows = await tx.values(queries.lastChanges(dialect, account.id, names, first, last))
-    const restored: Restored[] = []
-    let skipped = 0
-    for (const row of rows) {
-      const change = toChange(row, '')
-      const { before, after, key = '' } = change ?? {}
-      if (before === null || before === undefined || after === null || after === undefined) continue
-      // Another change by the same account, while the job ran.
-      const isOfJob = set === undefined || (hasSet(markedIn(after), set) && !hasSet(markedIn(before), set))
+    const present = new Map(records.map((record) => [record.name, record]))
+    const changes = await tx.values(queries.firstChanges(dialect, account.id, names, first, last))
+    const restored: RestoredMarks[] = []
+    for (const row of changes) {
+      const { key = '', before = null, after = null } = toChange(row, '') ?? {}
       const record = present.get(key)
-      const isUnchanged = COMPARED.every((name) => (record?.get(name) ?? null) === (after[name] ?? null))
-      if (isOfJob && isUnchanged)
-        restored.push({ name: key, ...markedIn(before), seen_by: textIn(before, 'seen_by') })
-      else skipped++
+      const isAsLeft = COMPARED.every((field) => record?.[field] === after?.[field])
+      if (before !== null && isAsLeft) restored.push(marksIn(key, before))
     }
-    return { restored, skipped }
+    return { restored, skipped: changes.length - restored.length }
   }
 }
 
-interface Restored extends Marked {
-  readonly name: string
-  readonly seen_by: string | null
-}
-
-const textIn = (fields: Fields, name: string) => (fields[name] === null ? null : String(fields[name]))
-const numberIn = (fields: Fields, name: string) => (fields[name] === null ? null : Number(fields[name]))
-
-function markedIn(fields: Fields): Marked {
+function marksIn(name: string, fields: Fields): RestoredMarks {
+  const numberOf = (field: string) => (fields[field] === null ? null : Number(fields[field]))
+  const textOf = (field: string) => (fields[field] === null ? null : String(fields[field]))
   return {
-    revision: Number(fields['revision']),
-    reserved: Number(fields['reserved']),
-    discarded_at: numberIn(fields, 'discarded_at'),
-    seen_at: numberIn(fields, 'seen_at'),
-    note: textIn(fields, 'note'),
-    tags: textIn(fields, 'tags'),
+    name,
+    revision: numberOf('revision'),
+    reserved: numberOf('reserved'),
+    discarded_at: numberOf('discarded_at'),
+    seen_at: numberOf('seen_at'),
+    seen_by: textOf('seen_by'),
+    note: textOf('note'),
+    tags: textOf('tags'),
   }
 }

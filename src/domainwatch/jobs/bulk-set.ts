@@ -1,22 +1,13 @@
 import type { Parameter } from '../../http/parameters.ts'
 import { isObject, parseJson } from '../../lib/json.ts'
 import { parseMarks, type DomainMarks } from '../parse-record.ts'
+import type { RecordRow } from '../queries-records.ts'
 import { MAX_TAGS, splitTags, toColumn } from '../tags.ts'
 
 /** What a bulk change sets in each record. */
 export interface BulkSet extends Pick<DomainMarks, 'seen' | 'revision' | 'discarded' | 'reserved' | 'note'> {
   readonly addTags: readonly string[]
   readonly removeTags: readonly string[]
-}
-
-/** What a record has of what a bulk change sets: of the table, or of the log of changes. */
-export interface Marked {
-  readonly revision: number
-  readonly discarded_at: number | null
-  readonly reserved: number
-  readonly seen_at: number | null
-  readonly note: string | null
-  readonly tags: string | null
 }
 
 const FIELDS = ['seen', 'revision', 'discarded', 'reserve', 'note', 'add_tags', 'remove_tags']
@@ -57,7 +48,7 @@ function parseSet(value: unknown): BulkSet | undefined {
 /** Returns what `update` has to set in a record; undefined if it would get too many tags. */
 export function marksFor(
   name: string,
-  { tags: present }: Pick<Marked, 'tags'>,
+  { tags: present }: Pick<RecordRow, 'tags'>,
   set: BulkSet,
 ): DomainMarks | undefined {
   const { addTags, removeTags, seen, revision, discarded, reserved, note } = set
@@ -77,20 +68,4 @@ export function marksFor(
     agent_folded: null,
     tags: setsTags ? (toColumn(tags) ?? '') : null,
   }
-}
-
-/** Whether a record has everything that is set. */
-export function hasSet(record: Marked, set: BulkSet): boolean {
-  const marks = marksFor('', record, set)
-  const is = (wanted: string | number | null | undefined, value: string | number | null) =>
-    wanted === null || wanted === undefined || wanted === value
-  return (
-    marks !== undefined &&
-    is(marks.revision, record.revision) &&
-    is(marks.reserved, record.reserved) &&
-    is(marks.discarded, Number(record.discarded_at !== null)) &&
-    is(marks.seen, Number(record.seen_at !== null)) &&
-    is(marks.note, record.note ?? '') &&
-    is(marks.tags, record.tags ?? '')
-  )
 }

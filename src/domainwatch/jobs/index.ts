@@ -124,24 +124,15 @@ export class Jobs {
    * @throws HttpError 404, 409 if it has not ended, 410 if that was too long ago, 429 if the account has its maximum
    */
   async undo(account: number, of: string): Promise<{ readonly id: string; readonly matched: number }> {
-    const { kind, ended_at: endedAt, file, request, progress } = await this.find(account, BULK_KINDS, of)
+    const { ended_at: endedAt, file, progress } = await this.find(account, BULK_KINDS, of)
     if (endedAt === null) throw domainErrors.job_not_ended()
     if (file === null || endedAt <= this.#undoableSince()) throw domainErrors.undo_expired()
     const { matched = 0, first = 0, last = 0 }: Partial<BulkProgress> = JSON.parse(progress)
-    const { set }: Partial<BulkRequest> = kind === 'bulk' ? JSON.parse(request) : {}
-    const undo: UndoRequest = { of, first, last, set }
-    const begin: BulkProgress = { matched, done: 0, skipped: 0 }
-    const [texts, id] = [[undo, begin].map((value) => JSON.stringify(value)), randomId()] as const
-    const [asked = '', begun = ''] = texts
-    await this.#add({
-      id,
-      account_id: account,
-      kind: 'undo',
-      state: 'waiting',
-      request: asked,
-      progress: begun,
-      file,
-    })
+    const undo: UndoRequest = { of, first, last }
+    const begun: BulkProgress = { matched, done: 0, skipped: 0 }
+    const [request, id] = [JSON.stringify(undo), randomId()]
+    const job = { id, account_id: account, kind: 'undo', state: 'waiting', file } as const
+    await this.#add({ ...job, request, progress: JSON.stringify(begun) })
     this.wakeup.wakeAll()
     return { id, matched }
   }

@@ -82,8 +82,6 @@ export interface BulkProgress extends Pace {
 /** What to undo. */
 export interface UndoRequest extends Required<Pick<BulkProgress, 'first' | 'last'>> {
   readonly of: string
-  /** Undefined for what undid a change. */
-  readonly set?: BulkSet | undefined
 }
 
 /** Another process runs the job now, or it was stopped: nothing more may be stored. */

@@ -93,8 +93,11 @@ export const anyEnded = (dialect: Dialect, endedBefore: number, undoableSince: n
 
 export const newestChange = () => sql<{ id: number | null }>`SELECT max(id) AS id FROM changes`
 
-/** The last change of each of these records by an account, of the ids after one up to another: what `toChange` reads. */
-export const lastChanges = (
+/**
+ * The first change of each of these records by an account, of the ids after one up to another: what `toChange` reads. A later one is
+ * not of the job that the ids are of.
+ */
+export const firstChanges = (
   dialect: Dialect,
   account: number,
   names: readonly string[],
@@ -106,6 +109,6 @@ export const lastChanges = (
     WITH item (name) AS (SELECT ${given.columns} FROM ${given.table})
     SELECT changes.id, at, topic, kind, key, account_id, before, after FROM item CROSS JOIN changes
     WHERE changes.id = (
-      SELECT max(one.id) FROM changes AS one WHERE one.topic = 'domain' AND one.key = item.name
+      SELECT min(one.id) FROM changes AS one WHERE one.topic = 'domain' AND one.key = item.name
         AND one.account_id = ${account} AND one.id > ${first} AND one.id <= ${last})`
 }

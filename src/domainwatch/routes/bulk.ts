@@ -1,25 +1,17 @@
 import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { missingParameter } from '../../http/errors.ts'
-import { answer, integer, nullable, problem, problemWith, string } from '../../http/openapi/json-schema.ts'
+import { integer, nullable, problem, problemWith, string } from '../../http/openapi/json-schema.ts'
 import { integer as integerParameter } from '../../http/parameters.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { domainErrors } from '../errors.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { setParameter } from '../jobs/bulk-set.ts'
 import type { Jobs } from '../jobs/index.ts'
-import {
-  BULK_KINDS,
-  LISTED_DAYS,
-  MAX_OPEN_JOBS,
-  type BulkProgress,
-  type BulkRequest,
-  type JobRow,
-  type UndoRequest,
-} from '../jobs/job.ts'
+import { BULK_KINDS, MAX_OPEN_JOBS, type BulkProgress, type BulkRequest, type JobRow } from '../jobs/job.ts'
 import { matchingNames, type MatchingOptions } from '../jobs/matching-names.ts'
 import { serializeFilters } from '../watches/watch-filters.ts'
-import { accepted, JOB_EXAMPLE, jobFields, jobId, jobJson, jobsAnswer, requiredId } from './job-schemas.ts'
+import { accepted, jobEndpoints, jobGone, jobId, requiredId } from './job-endpoints.ts'
 
 const PATH = '/api/v1/domainwatch/bulk'
 const MAX_EXPECTED = 999_999_999
@@ -29,7 +21,6 @@ const TOLERANCE = 1 / 100
 const matched = integer('Records that matched when the change was requested')
 
 const bulkFields = {
-  ...jobFields,
   matched,
   done: integer('Records that are changed, or were as they should be'),
   skipped: integer(
@@ -38,9 +29,8 @@ const bulkFields = {
   undo_of: nullable(string('ID of the job that this one undoes; null for a change')),
 }
 
-const EXAMPLE = { ...JOB_EXAMPLE, matched: 4131, done: 1990, skipped: 10, undo_of: null }
+const EXAMPLE = { matched: 4131, done: 1990, skipped: 10, undo_of: null }
 
-const gone = problem('The account has no such job', domainErrors.job_not_found())
 const tooMany = problem('The account has its maximum of jobs', domainErrors.too_many_jobs(MAX_OPEN_JOBS))
 const countChanged = (count: number) => domainErrors.count_changed(count).with({ fields: { matched: count } })
 
@@ -50,7 +40,7 @@ export interface BulkRouteOptions extends MatchingOptions {
 }
 
 export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: BulkRouteOptions): void {
-  const { jobs, timeZone } = options
+  const { jobs } = options
   const base = { service: 'domainwatch', path: PATH } as const
 
   simpleEndpoint(app, shared, {
@@ -100,40 +90,13 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
     },
   })
 
-  simpleEndpoint(app, shared, {
-    ...base,
-    scopes: ['read', 'write'],
-    methods: ['GET'],
-    parameters: { id: jobId },
-    document: {
-      summary: 'List bulk changes and their progress',
-      description: `Bulk changes of the account, and what undoes them, that have not ended or did in the last ${LISTED_DAYS} days; at most 100.`,
-      answers: { 200: jobsAnswer(bulkFields, EXAMPLE), 404: gone },
-    },
-    async handle({ identity: { accountId }, values: { id } }) {
-      if (id !== undefined)
-        return { status: 200, ...bulkJson(await jobs.find(accountId, BULK_KINDS, id), timeZone) }
-      const data = (await jobs.list(accountId, BULK_KINDS)).map((job) => bulkJson(job, timeZone))
-      return { status: 200, count: data.length, data }
-    },
-  })
-
-  simpleEndpoint(app, shared, {
-    ...base,
-    scopes: ['write'],
-    methods: ['DELETE'],
-    parameters: { id: { ...jobId, required: true } },
-    document: {
-      summary: 'Stop a bulk change',
-      description: 'What it has changed stays, and can be undone. A change that has ended stays as it is.',
-      answers: {
-        200: answer(bulkFields, 'The change as it is now', { ...EXAMPLE, state: 'stopped' }),
-        404: gone,
-      },
-    },
-    async handle({ identity: { accountId }, values: { id } }) {
-      return { status: 200, ...bulkJson(await jobs.stop(accountId, BULK_KINDS, requiredId(id)), timeZone) }
-    },
+  jobEndpoints(app, shared, options, {
+    path: PATH,
+    kinds: BULK_KINDS,
+    nouns: ['a bulk change', 'bulk changes'],
+    fields: bulkFields,
+    example: EXAMPLE,
+    show,
   })
 
   simpleEndpoint(app, shared, {
@@ -149,7 +112,7 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
         'day, and what undid them.',
       answers: {
         202: accepted({ matched }, { matched: 4131 }),
-        404: gone,
+        404: jobGone,
         409: problem('It has not ended', domainErrors.job_not_ended()),
         410: problem('It ended more than a day ago', domainErrors.undo_expired()),
         429: tooMany,
@@ -163,19 +126,9 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
   })
 }
 
-function bulkJson(job: JobRow, timeZone: string) {
-  const request: Partial<UndoRequest> = JSON.parse(job.request)
-  const {
-    matched: count = 0,
-    done = 0,
-    skipped = 0,
-    secondsLeft,
-  }: Partial<BulkProgress> = JSON.parse(job.progress)
-  return {
-    ...jobJson(job, timeZone, secondsLeft),
-    matched: count,
-    done,
-    skipped,
-    undo_of: request.of ?? null,
-  }
+function show(job: JobRow) {
+  const { of = null }: { of?: string | null } = JSON.parse(job.request)
+  const { secondsLeft, ...progress }: Partial<BulkProgress> = JSON.parse(job.progress)
+  const { matched: count = 0, done = 0, skipped = 0 } = progress
+  return { more: { matched: count, done, skipped, undo_of: of }, secondsLeft }
 }

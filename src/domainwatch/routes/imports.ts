@@ -1,5 +1,5 @@
-import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { answer, array, integer, nullable, object, problem, string } from '../../http/openapi/json-schema.ts'
+import type { EndpointShared } from '../../http/endpoint.ts'
+import { array, integer, nullable, object, problem, string } from '../../http/openapi/json-schema.ts'
 import { choice, integer as integerParameter, text, type Parameter } from '../../http/parameters.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { uploadEndpoint } from '../../http/upload-endpoint.ts'
@@ -8,7 +8,6 @@ import { domainErrors } from '../errors.ts'
 import { FEED_FORMATS } from '../import/format.ts'
 import type { Jobs } from '../jobs/index.ts'
 import {
-  LISTED_DAYS,
   MAX_FILE_BYTES,
   MAX_OPEN_JOBS,
   type ImportProgress,
@@ -16,14 +15,11 @@ import {
   type JobRow,
 } from '../jobs/job.ts'
 import { DEFAULT_WINDOW, WINDOW_NAMES } from '../registry/rules.ts'
-import { accepted, JOB_EXAMPLE, jobFields, jobId, jobJson, jobsAnswer, requiredId } from './job-schemas.ts'
+import { accepted, jobEndpoints } from './job-endpoints.ts'
 
-const PATH = '/api/v1/domainwatch/imports'
-const KINDS = ['import'] as const
 const MAX_SOURCE_CHARACTERS = 100
 
 const importFields = {
-  ...jobFields,
   format: nullable(string('Format of the file; null if it is to be detected')),
   source: nullable(string('Source of the list; null for the format and the window')),
   window: string({ enum: WINDOW_NAMES, description: 'Time that a list of deletions covers' }),
@@ -52,7 +48,6 @@ const importFields = {
 }
 
 const EXAMPLE = {
-  ...JOB_EXAMPLE,
   format: 'deletions',
   source: null,
   window: 'week',
@@ -78,8 +73,6 @@ const source: Parameter<string> = {
         }
   },
 }
-
-const gone = problem('The account has no such job', domainErrors.job_not_found())
 
 export function importRoutes(app: HttpServer, shared: EndpointShared, jobs: Jobs, timeZone: string): void {
   uploadEndpoint(app, shared, {
@@ -121,51 +114,26 @@ export function importRoutes(app: HttpServer, shared: EndpointShared, jobs: Jobs
     },
   })
 
-  simpleEndpoint(app, shared, {
-    service: 'domainwatch',
-    scopes: ['read', 'write'],
-    methods: ['GET'],
-    path: PATH,
-    parameters: { id: jobId },
-    document: {
-      summary: 'List imports and their progress',
-      description: `Imports of the account that have not ended, or did in the last ${LISTED_DAYS} days; at most 100.`,
-      answers: { 200: jobsAnswer(importFields, EXAMPLE), 404: gone },
+  jobEndpoints(
+    app,
+    shared,
+    { jobs, timeZone },
+    {
+      path: '/api/v1/domainwatch/imports',
+      kinds: ['import'],
+      nouns: ['an import', 'imports'],
+      fields: importFields,
+      example: EXAMPLE,
+      show,
     },
-    async handle({ identity: { accountId }, values: { id } }) {
-      if (id !== undefined)
-        return { status: 200, ...importJson(await jobs.find(accountId, KINDS, id), timeZone) }
-      const data = (await jobs.list(accountId, KINDS)).map((job) => importJson(job, timeZone))
-      return { status: 200, count: data.length, data }
-    },
-  })
-
-  simpleEndpoint(app, shared, {
-    service: 'domainwatch',
-    scopes: ['write'],
-    methods: ['DELETE'],
-    path: PATH,
-    parameters: { id: { ...jobId, required: true } },
-    document: {
-      summary: 'Stop an import',
-      description: 'What it has stored stays. An import that has ended stays as it is.',
-      answers: {
-        200: answer(importFields, 'The import as it is now', { ...EXAMPLE, state: 'stopped' }),
-        404: gone,
-      },
-    },
-    async handle({ identity: { accountId }, values: { id } }) {
-      return { status: 200, ...importJson(await jobs.stop(accountId, KINDS, requiredId(id)), timeZone) }
-    },
-  })
+  )
 }
 
-function importJson(job: JobRow, timeZone: string) {
+function show(job: JobRow) {
   const request: Partial<ImportRequest> = JSON.parse(job.request)
   const { reached, skipped, list, secondsLeft }: ImportProgress = JSON.parse(job.progress)
   const { read, added, changed, refused } = reached?.counts ?? { read: 0, added: 0, changed: 0, refused: 0 }
-  return {
-    ...jobJson(job, timeZone, secondsLeft),
+  const more = {
     format: request.format ?? null,
     source: request.source ?? null,
     window: request.window ?? DEFAULT_WINDOW,
@@ -179,4 +147,5 @@ function importJson(job: JobRow, timeZone: string) {
     skipped: skipped ?? null,
     complete: list === undefined ? null : list.incomplete === undefined ? 1 : 0,
   }
+  return { more, secondsLeft }
 }
