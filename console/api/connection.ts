@@ -26,10 +26,19 @@ addEventListener('offline', markDisconnected)
 
 function probe(): void {
   if (connection.get() === 'reached') return
+  void isThere().then((is) => (is ? connection.set('reached') : void setTimeout(probe, RETRY_MS)))
+}
+
+/** Finds out whether the service responds. */
+export function checkConnection(): void {
+  void isThere().then((is) => is || markDisconnected())
+}
+
+async function isThere(): Promise<boolean> {
   const url = new URL('healthz', SERVICE_URL)
-  fetch(url, { cache: 'no-store', signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })
-    .then(({ ok }) => ok)
-    .catch(() => false)
-    .then((isThere) => (isThere ? connection.set('reached') : void setTimeout(probe, RETRY_MS)))
-    .catch(() => undefined)
+  try {
+    return (await fetch(url, { cache: 'no-store', signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })).ok
+  } catch {
+    return false
+  }
 }

@@ -32,7 +32,10 @@ export async function exportAll({ config, own }: Options): Promise<void> {
     new Gate(POOLS.searches),
   )
   const further = fields && { fields: fields.value, read: records.byName.bind(records) }
-  const fault = await writeAll(process.stdout, exportText(allRecords(database), format, further))
+  const fault = await writeAll(
+    process.stdout,
+    exportText(allRecords(database), format, config.timeZone, further),
+  )
   // The reader may stop early.
   if (fault === undefined || fault.code === 'EPIPE') return
   fail(`the export could not be written: ${fault.message}`)

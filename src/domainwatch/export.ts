@@ -1,4 +1,5 @@
 import { escapeHidden, toCell } from '../lib/free-text.ts'
+import { localDateTime } from '../lib/dates.ts'
 import { REQUIRED_FIELDS_OF_EXPORT } from './parse-record.ts'
 import {
   listedFields,
@@ -53,6 +54,7 @@ export interface FurtherExport {
 export async function* exportText(
   parts: AsyncIterable<readonly ExportedRecord[]>,
   format: ExportFormat,
+  timeZone: string,
   further?: FurtherExport,
 ): AsyncGenerator<string> {
   const { head, line } = exportFormats[format]
@@ -61,7 +63,7 @@ export async function* exportText(
   if (names !== '') yield names
   for await (const records of parts) {
     if (further === undefined || fields.length === 0) {
-      yield records.map((record) => line(fieldsOf(record))).join('')
+      yield records.map((record) => line(fieldsOf(record, timeZone))).join('')
       continue
     }
     const added = await further.read(
@@ -72,18 +74,18 @@ export async function* exportText(
       .map((record) => {
         const more = added.get(record.name)
         // It was deleted since its part was read.
-        return more === undefined ? '' : line({ ...fieldsOf(record), ...more })
+        return more === undefined ? '' : line({ ...fieldsOf(record, timeZone), ...more })
       })
       .join('')
   }
 }
 
-function fieldsOf(record: ExportedRecord): Readonly<Record<ExportField, FieldValue>> {
+function fieldsOf(record: ExportedRecord, timeZone: string): Readonly<Record<ExportField, FieldValue>> {
   const { discarded_at, deleted_at } = record
   return {
     ...listedFields(record),
     deleted_at,
-    discarded_at: discarded_at === null ? null : new Date(discarded_at).toISOString(),
+    discarded_at: discarded_at === null ? null : localDateTime(discarded_at, timeZone),
   }
 }
 

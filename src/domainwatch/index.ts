@@ -116,7 +116,7 @@ export function domainwatchRoutes(
   batchRoutes(app, shared, openBatches(options))
   const lists = new DomainLists(clock, nameIndex, tasks, searches)
   listRoute(app, shared, lists, records, baseUrl)
-  exportRoute(app, shared, lists, records)
+  exportRoute(app, shared, lists, records, timeZone)
   const queue = new ClaimQueue({ database, clock, nameIndex, split: dictionary.split })
   queueRoute(app, shared, { queue, records, tasks, timeZone })
   dismissedRoute(app, shared, { database, clock, tasks, timeZone, baseUrl })

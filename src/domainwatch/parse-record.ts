@@ -167,7 +167,13 @@ export function parseExportedRecord(
   if (!isAgent(agent)) return bad('agent', agent, TAKES_AGENT, 'text')
   if (!isBit(revision)) return bad('revision', revision, TAKES_BIT, 'bit')
   if (!isBit(discarded)) return bad('discarded', discarded, TAKES_BIT, 'bit')
-  const discardedAt = typeof discarded_at === 'string' ? momentOf(discarded_at) : null
+  // Versions before 0.2 wrote it in UTC.
+  const discardedAt =
+    typeof discarded_at !== 'string'
+      ? null
+      : isLocalTime(discarded_at)
+        ? epochOf(discarded_at, timeZone)
+        : momentOf(discarded_at)
   if (discardedAt === undefined || (discardedAt === null) !== (discarded === 0)) {
     return bad('discarded_at', discarded_at ?? null, TAKES_MOMENT)
   }
@@ -277,7 +283,7 @@ function momentOf(text: string): number | undefined {
 }
 
 const TAKES_MOMENT =
-  'debe ser el momento de descartarlo (2025-12-31T17:30:34.000Z) si discarded es 1, y si no, nada'
+  'debe ser el momento de descartarlo (2025-12-31 14:30:34) si discarded es 1, y si no, nada'
 const TAKES_DISMISSAL = 'debe ser el momento de descartarlo (2025-12-31T17:30:34.000Z)'
 const TAKES_COUNT = 'debe ser un número entero'
 const TAKES_DELETION = 'debe ser una fecha y hora (YYYY-MM-DD HH:MM:SS) si status es 0, y si no, nada'

@@ -250,7 +250,9 @@ test('a view is exported as a curl command and as a file', async () => {
   await page.getByRole('button', { name: 'Exportar CSV' }).click()
   const file = await (await download).createReadStream()
   const text = (await file.toArray()).map(String).join('')
-  assert.match(text, /^name,length,.*\r?\ncasa-blanca,11,/)
+  const [head = '', line = ''] = text.split('\r\n')
+  assert.equal(head.split(',').slice(-5).join(), 'seen,seen_by,seen_at,note,tags')
+  assert.match(line, /^casa-blanca,11,/)
   await context.close()
 })
 
@@ -263,6 +265,22 @@ test('a lost connection is shown and restored', async () => {
   await context.setOffline(false)
   await domainRow(page, 'catalejo').waitFor()
   await page.getByText('Sin conexión con el servicio').first().waitFor({ state: 'detached' })
+  await context.close()
+})
+
+test('a service that stops without a word is not shown as live', async () => {
+  const { page, context, complaints } = await open('dominios')
+  await page.clock.install()
+  await page.reload()
+  const live = page.getByText('En vivo', { exact: true })
+  await live.waitFor()
+  await page.route('**/healthz', (route) => route.abort('timedout'))
+  await page.clock.fastForward('00:20')
+  await live.waitFor({ state: 'detached' })
+  await page.unroute('**/healthz')
+  await page.clock.fastForward('00:05')
+  await live.waitFor()
+  assert.deepEqual(complaints, [])
   await context.close()
 })
 

@@ -129,6 +129,22 @@ test('a deletion whose answer was lost is not taken for that of a colleague', as
   await context.close()
 })
 
+test('the message about a failure goes when the change is repeated with success', async () => {
+  const { page, context } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })
+  await domainRow(page, 'casa').click()
+  const discard = page.getByRole('complementary').getByRole('button', { name: 'Descartar' })
+  await page.route('**/domainwatch/update?*', (route) => route.fulfill(PAGE), { times: 1 })
+  await discard.click()
+  const failure = toast(page, 'No se pudo descartar casa.cl')
+  await failure.waitFor()
+  await discard.click()
+  await toast(page, '1 dominio descartado: casa.cl').waitFor()
+  await failure.waitFor({ state: 'detached', timeout: 5_000 })
+  await page.locator('.toast').getByRole('button', { name: 'Deshacer' }).click()
+  await toast(page, 'Deshecho').waitFor()
+  await context.close()
+})
+
 test('a page of a proxy in place of a response is a failure', async () => {
   const { page, context } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })
   await domainRow(page, 'casa').locator('.pick').click()

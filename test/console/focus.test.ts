@@ -38,6 +38,23 @@ test('the focus returns to the table from the selection bar and from messages', 
   await context.close()
 })
 
+test('a form begins in its first field, and a suggested name is replaced by what is typed', async () => {
+  const { page, context, complaints } = await open('vigilancias')
+  await button(page, 'Nueva alerta').click()
+  await isFocused(page.getByRole('dialog').getByRole('textbox').first())
+  await page.keyboard.press('Escape')
+  await page.goto(`${service.url}/console/dominios?search=casa`)
+  await button(page, 'Más').click()
+  await button(page, 'Guardar esta vista').click()
+  const name = page.getByLabel('Nombre')
+  await isFocused(name)
+  assert.equal(await name.inputValue(), 'casa')
+  await page.keyboard.type('Mías')
+  assert.equal(await name.inputValue(), 'Mías')
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
 test('the focus returns from a removed tag to its field, and from a dialog to the menu that opened it', async () => {
   const { page, context } = await open('dominios?ficha=sol')
   const tags = page.getByRole('combobox', { name: 'Etiquetas' })

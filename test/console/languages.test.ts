@@ -51,6 +51,23 @@ for (const [path, text] of SCREENS) {
   })
 }
 
+test('the reasons of lookalikes are in the language of the page', async () => {
+  await stored(service, [record('unicos', { date_reg: '2025-03-02 05:06:07' })])
+  for (const [language, reason] of [
+    ['es', 'en plural'],
+    ['en', 'singular or plural'],
+  ] as const) {
+    for (const [path, list] of [
+      ['dominios?ficha=unico', '.sheet .lookalikes'],
+      ['triaje', '.triage-card .lookalikes'],
+    ] as const) {
+      const { page, context } = await browser.open(service, path, keys, { language })
+      await page.locator(list).getByText(reason, { exact: true }).waitFor()
+      await context.close()
+    }
+  }
+})
+
 test('one of something is said in the singular', async () => {
   const { page, context } = await browser.open(service, 'triaje', keys)
   await page.getByText('queda 1', { exact: true }).waitFor()

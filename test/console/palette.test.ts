@@ -23,6 +23,25 @@ const becomesActive = (page: Page, text: string) =>
       ?.textContent.startsWith(${JSON.stringify(text)})`,
   )
 
+test('screens and settings come before names, also screens that need another key', async () => {
+  await stored(service, [record('oscuro'), record('sistema')])
+  const { page, context, complaints } = await open('dominios')
+  await page.getByRole('grid').getByText('ñandú.cl').waitFor()
+  await page.keyboard.press('Control+k')
+  await field(page).fill('oscuro')
+  await option(page, /^oscuro\.cl/).waitFor()
+  const options = async () =>
+    (await page.getByRole('option').allInnerTexts()).map((one) => one.split('\n')[0])
+  assert.deepEqual(await options(), ['Tema: Oscuro', 'oscuro.cl', 'Buscar «oscuro» en Dominios'])
+  await field(page).fill('sistema')
+  await option(page, /^sistema\.cl/).waitFor()
+  await becomesActive(page, 'Sistema')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: /administración/ }).waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
 test('Ctrl K opens it on every screen, also in text fields, and it opens screens by name', async () => {
   const { page, context, complaints } = await open('dominios')
   await page.getByRole('grid').getByText('ñandú.cl').waitFor()
@@ -126,7 +145,7 @@ test('it offers the actions of the screen, and says when nothing matches, in bot
   const download = page.waitForEvent('download')
   await page.keyboard.press('Enter')
   assert.equal((await download).suggestedFilename(), 'dominios.csv')
-  await page.getByText('Exported: 4 lines').waitFor()
+  await page.getByText('Exported: 6 lines').waitFor()
   await page.keyboard.press('Control+k')
   await page.keyboard.type('??')
   await page.getByText('Nothing matches').waitFor()

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
+import { holdRequests } from '../support/gate.ts'
 import { accessibilityViolations, waitForExpression, domainGrid } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { REAL_SIZE, realNames, storeRealSize } from '../support/real-size.ts'
@@ -24,6 +25,8 @@ test('End scrolls to the last of a hundred thousand rows, Home to the first, and
   const [last, beforeLast] = await records(service, { sort: 'asc', limit: 2 })
   const [first] = await records(service, { limit: 1 })
   await rowAt(page, 0).waitFor()
+  // The header is a row.
+  await page.locator(`[role=grid][aria-rowcount="${REAL_SIZE + 1}"]`).waitFor()
   await domainGrid(page).focus()
   await page.keyboard.press('End')
   await rowAt(page, REAL_SIZE - 1).waitFor()
@@ -164,6 +167,13 @@ test('rows show the time of deletion, tags, a note and who has decided', async (
   await page.reload()
   await row.getByText('lo tiene grupo').waitFor()
   assert.deepEqual(await accessibilityViolations(page), [])
+  // The mark alone says nothing of who set it, until the service has answered.
+  const gate = await holdRequests(page, 'domainwatch/update')
+  await page.getByRole('row').filter({ hasText: 'otro.cl' }).locator('.pick').click()
+  await page.locator('.selection').getByRole('button', { name: 'Marcar para revisión' }).click()
+  const other = page.getByRole('row').filter({ hasText: 'otro.cl' })
+  await other.locator('.tag[title="Visto"]').waitFor()
+  await gate.open()
   await page.getByRole('link', { name: 'Inicio' }).click()
   const gone = page.getByRole('region', { name: 'Últimos eliminados' })
   await gone.getByText('5 ene, 10:20').waitFor()

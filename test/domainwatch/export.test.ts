@@ -30,7 +30,7 @@ test('both formats have every record and field, with the filters and orders of l
     csv.text,
     [
       HEAD,
-      `uno,3,grupo,1,0,1,1,2025-12-31 14:30:34,${now},,2026-01-02T12:00:00.000Z`,
+      `uno,3,grupo,1,0,1,1,2025-12-31 14:30:34,${now},,${now}`,
       `ñandú,5,"a,""b""",0,0,0,0,2025-12-30 00:00:00,${now},2025-12-30 00:00:00,`,
       '',
     ].join('\r\n'),

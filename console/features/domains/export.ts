@@ -10,6 +10,9 @@ const SHOW_EVERY_MS = 250
 /** Each holds a connection to the service and its file in memory. */
 const MAX_RUNNING = 2
 
+/** What the group decided and wrote, besides the fields that every export has. */
+const FIELDS = 'seen,seen_by,seen_at,note,tags'
+
 const running = new Set<AbortController>()
 let lastId = 0
 
@@ -63,7 +66,11 @@ async function saveExport(
   show: (lines: number) => void,
   signal: AbortSignal,
 ): Promise<number> {
-  const response = await streamApi('/api/v1/domainwatch/export', { ...filters, format }, signal)
+  const response = await streamApi(
+    '/api/v1/domainwatch/export',
+    { ...filters, format, fields: FIELDS },
+    signal,
+  )
   // The first line of a CSV file names the columns.
   let lines = format === 'csv' ? -1 : 0
   let shownAt = performance.now()

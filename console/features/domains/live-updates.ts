@@ -2,6 +2,7 @@ import { useQueryClient, type QueryClient, type QueryKey } from '@tanstack/react
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { RECORD_EVENTS } from '../../base/constants.ts'
 import { apiUrl, callApi } from '../../api/client.ts'
+import { checkConnection, connection } from '../../api/connection.ts'
 import { withRetries } from '../../api/retry.ts'
 import { accountOf } from '../../api/scope.ts'
 import { localTime, serverNow } from '../../base/server.ts'
@@ -21,6 +22,8 @@ export const MAX_WAITING = 100_000
 /** Maximum number of missed changes that are read; if there are more, the rows are read again. */
 const MAX_MISSED = 500
 const REOPEN_MS = 5_000
+/** The stream of a service that stopped is silent, like that of one where nothing happens. */
+const SILENT_MS = 15_000
 const MAX_REOPEN_MS = 60_000
 /** Difference of clocks, and records read while they were changed. */
 const SLACK_MS = 5_000
@@ -89,6 +92,7 @@ function follow(
   let wait = REOPEN_MS
   let came: string[] = []
   let changed: ReceivedRecord[] = []
+  const silence = setInterval(checkConnection, SILENT_MS)
   const timer = setInterval(() => {
     if (came.length === 0 && changed.length === 0) return
     tell(came, changed)
@@ -128,6 +132,7 @@ function follow(
     })
   }
   const open = () => {
+    clearTimeout(reopening)
     const opened = new EventSource(apiUrl('/api/v1/domainwatch/events', query))
     source = opened
     let isFirst = true
@@ -151,8 +156,15 @@ function follow(
     opened.addEventListener('gap', catchUpOrReload)
   }
   open()
+  const leaveConnection = connection.subscribe(() => {
+    source?.close()
+    say(false)
+    if (connection.get() === 'reached') open()
+  })
   return () => {
     stop.abort()
+    leaveConnection()
+    clearInterval(silence)
     clearInterval(timer)
     clearTimeout(reopening)
     source?.close()

@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { callApi } from '../../api/client.ts'
+import type { Operations } from '../../api/schema.ts'
 import { withParameters, useRoute } from '../../base/router.ts'
 import { Icon } from '../../design/icon.tsx'
 import { Link } from '../../design/link.tsx'
-import { t } from '../../i18n/index.ts'
+import { language, t } from '../../i18n/index.ts'
 import { StatusTag } from './tags.tsx'
 import { DomainName } from './domain-name.tsx'
 import '../../i18n/texts/sheet.ts'
@@ -12,6 +13,30 @@ import './lookalikes.css'
 const SHOWN = 12
 
 const FRESH_MS = 60_000
+
+type Lookalike = Operations['GET /api/v1/domainwatch/similar']['answer']['data'][number][number]
+
+/** In English. The service explains in Spanish. */
+const REASONS: Readonly<Record<Lookalike['reason'], string>> = {
+  accent: 'accents differ',
+  homoglyph: 'letters that look alike',
+  hyphenation: 'hyphens differ',
+  transposition: 'letters swapped',
+  repetition: 'letter repeated',
+  plural: 'singular or plural',
+  'vowel-swap': 'another vowel',
+  replacement: 'another letter',
+  bitsquatting: 'one bit differs',
+  omission: 'letter left out',
+  insertion: 'letter inserted',
+  addition: 'letter added at the end',
+  word: 'word added',
+  subdomain: 'could be a subdomain',
+}
+
+/** Returns why a name looks like another one. */
+export const reasonText = ({ reason, detail }: Lookalike): string =>
+  language.get() === 'es' ? detail : REASONS[reason]
 
 /** The recorded names that look like one, best match first. */
 export function useSimilar(name: string, isWanted = true) {
@@ -55,7 +80,7 @@ export function Lookalikes({ name }: { name: string }) {
               <DomainName name={one.name} />
             </Link>
             <StatusTag status={one.status} />
-            <span className="muted reason">{one.detail}</span>
+            <span className="muted reason">{reasonText(one)}</span>
           </li>
         ))}
       </ul>

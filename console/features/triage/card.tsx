@@ -7,7 +7,7 @@ import { QueryError } from '../../design/notice.tsx'
 import { DnsOutcome, useDnsLookup } from '../domains/dns-lookup.tsx'
 import { DomainName } from '../domains/domain-name.tsx'
 import type { History } from '../domains/history.tsx'
-import { useSimilar } from '../domains/lookalikes.tsx'
+import { reasonText, useSimilar } from '../domains/lookalikes.tsx'
 import { NoteField } from '../domains/note-field.tsx'
 import { changedRecords, patched, patches } from '../domains/optimistic-updates.ts'
 import type { DomainRecord } from '../domains/records.ts'
@@ -143,7 +143,7 @@ function Similar({ name }: { name: string }) {
           <li key={one.name}>
             <DomainName name={one.name} />
             <StatusTag status={one.status} />
-            <span className="muted reason">{one.detail}</span>
+            <span className="muted reason">{reasonText(one)}</span>
           </li>
         ))}
       </ul>

@@ -6,7 +6,7 @@ export const palette = {
   'palette.actions': ['En esta pantalla', 'On this screen'],
   'palette.screens': ['Pantallas', 'Screens'],
   'palette.choices': ['Preferencias', 'Preferences'],
-  'palette.theme': ['Apariencia: {theme}', 'Theme: {theme}'],
+  'palette.theme': ['Tema: {theme}', 'Theme: {theme}'],
   'palette.language': ['Idioma: English', 'Language: español'],
   'palette.search': ['Buscar «{text}» en Dominios', 'Search for “{text}” in Domains'],
   'palette.asking': ['Buscando nombres…', 'Searching for names…'],

@@ -30,6 +30,7 @@ export function exportRoute(
   shared: EndpointShared,
   lists: DomainLists,
   records: RecordFields,
+  timeZone: string,
 ) {
   const { running, perClient } = POOLS.streams
   const streams = new StreamLimiter(running, undefined, perClient)
@@ -60,7 +61,7 @@ export function exportRoute(
         read: (names, wanted) => records.byName(names, wanted, accountId, left),
       }
       // Reads one part ahead of the client.
-      const text = exportText(lists.whole(selection, accountId, left), format, further)
+      const text = exportText(lists.whole(selection, accountId, left), format, timeZone, further)
       return Readable.from(text, { highWaterMark: 1 })
     },
   })
