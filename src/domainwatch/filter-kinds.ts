@@ -28,7 +28,10 @@ export const MAX_FILTER_CHARACTERS = 255
 const DAY_LENGTH = 'YYYY-MM-DD'.length
 const MAX_WORD = 31
 const TAKES_WORD = `debe ser una palabra de 1 a ${MAX_WORD} letras`
+const TAKES_WORDS = `debe ser una o más palabras de 1 a ${MAX_WORD} letras, separadas por comas`
 const TAKES_TAG = `debe ser una etiqueta de 1 a ${MAX_TAG_CHARACTERS} letras, dígitos o guiones`
+const TAKES_TAGS = `debe ser una o más etiquetas de 1 a ${MAX_TAG_CHARACTERS} letras, dígitos o guiones, separadas por comas`
+const TAKES_AGENTS = `debe ser uno o más agentes separados por comas, en ${MAX_FILTER_CHARACTERS} caracteres como máximo`
 const TAKES_DATE_TIME = 'debe ser un día (YYYY-MM-DD) o una fecha y hora (YYYY-MM-DD HH:MM:SS) que existan'
 
 export function filter<T>(parameter: Parameter<T>, condition: (wanted: T) => Condition): Filter<T, T> {
@@ -101,7 +104,7 @@ export function nameFilter(description: string, compare: NameComparison): Filter
 }
 
 /** A condition on names that contain a text. */
-export const nameContains = (text: string): Condition => nameCondition({ text }, CONTAINS)
+export const nameContains = (text: string): Condition => contains({ text })
 
 const CONTAINS: NameComparison = {
   matches: (name, wanted) => name.includes(wanted),
@@ -109,7 +112,10 @@ const CONTAINS: NameComparison = {
 }
 
 /** Compares each word of the text separately, so that each may have a suffix or be an A-label. */
-export function searchFilter(description: string): Filter<string, readonly SearchText[]> {
+function textsFilter(
+  description: string,
+  condition: (text: SearchText) => Condition,
+): Filter<string, readonly SearchText[]> {
   return {
     parameter: text(description, MAX_FILTER_CHARACTERS),
     read: (given) => {
@@ -117,17 +123,29 @@ export function searchFilter(description: string): Filter<string, readonly Searc
       const folded = Array.from(words, foldSearch).filter((word) => word.text !== '')
       return folded.length === 0 ? undefined : folded
     },
-    conditions: (words) => words.map((word) => nameCondition(word, CONTAINS)),
+    conditions: (words) => words.map(condition),
   }
 }
 
-function nameCondition(wanted: SearchText, compare: NameComparison): Condition {
+/** Filters names that contain all texts. */
+export const searchFilter = (description: string) => textsFilter(description, contains)
+
+/** Filters names that contain none of the texts. */
+export const excludedTextsFilter = (description: string) =>
+  textsFilter(description, (excluded) => {
+    const { matches, index } = contains(excluded)
+    return { matches: (record) => !matches(record), index: { ...index, kind: 'notName' } }
+  })
+
+const contains = (text: SearchText) => nameCondition(text, CONTAINS)
+
+function nameCondition(wanted: SearchText, compare: NameComparison) {
   return {
-    matches: ({ name }) =>
+    matches: ({ name }: FilteredRecord) =>
       compare.matches(name, wanted.text) ||
       (wanted.ascii !== undefined && hasIdnLetter(name) && compare.matches(aLabelOf(name), wanted.ascii)),
     index: {
-      kind: 'name',
+      kind: 'name' as const,
       glob: compare.glob(wanted.text),
       aLabelGlob: wanted.ascii === undefined ? undefined : compare.glob(wanted.ascii),
     },
@@ -197,6 +215,53 @@ function lowerCase(description: string, max: number, form: RegExp, takes: string
 export const word = (description: string) => lowerCase(description, MAX_WORD, /^\p{L}+$/u, TAKES_WORD)
 export const tag = (description: string) =>
   lowerCase(description, MAX_TAG_CHARACTERS, /^[\p{L}\p{N}-]+$/u, TAKES_TAG)
+
+/** Values separated by commas, each as `item` takes it. */
+function list(item: Parameter<string>, takes: string): Parameter<string> {
+  return {
+    ...item,
+    schema: { type: 'string', minLength: 1, maxLength: MAX_FILTER_CHARACTERS },
+    parse: (given) => {
+      const parsed = given.split(',').map(item.parse)
+      const values = parsed.flatMap((one) => ('value' in one ? one.value : []))
+      const isValid = values.length === parsed.length && hasAtMostCharacters(given, MAX_FILTER_CHARACTERS)
+      return isValid ? { value: values.join(',') } : { takes }
+    },
+  }
+}
+
+/** Filters by none of the values of a list separated by commas. */
+function excludedFilter(
+  parameter: Parameter<string>,
+  condition: (excluded: readonly string[]) => Condition,
+): Filter<string, readonly string[]> {
+  return {
+    parameter,
+    read: (given) => given.split(','),
+    conditions: (excluded) => [condition(excluded)],
+  }
+}
+
+/** Filters records none of whose words is one of these. */
+export const excludedWordsFilter = (description: string) =>
+  excludedFilter(list(word(description), TAKES_WORDS), (excluded) => ({
+    // Few names contain the text, and words take longer to read.
+    matches: (record) =>
+      !excluded.some((one) => record.name.includes(one) && record.words?.includes(` ${one} `) === true),
+  }))
+
+/** Filters records with none of these tags. */
+export const excludedTagsFilter = (description: string) =>
+  excludedFilter(list(tag(description), TAKES_TAGS), (excluded) =>
+    tagsAre((tags) => !excluded.some((one) => tags.includes(` ${one} `))),
+  )
+
+/** Filters records of none of these agents, whose whole names are compared. */
+export const excludedAgentsFilter = (description: string) =>
+  excludedFilter(
+    list(lowerCase(description, MAX_FILTER_CHARACTERS, /^[^,]+$/, TAKES_AGENTS), TAKES_AGENTS),
+    (excluded) => agentIs((agent) => !excluded.includes(agent.toLowerCase())),
+  )
 
 /**
  * Whether the pattern matches the whole text. On a mismatch only the last star before it is extended by one

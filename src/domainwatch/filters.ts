@@ -5,6 +5,10 @@ import { Layout } from '../lib/name-index/index.ts'
 import { isExpired, MAX_LABEL_CHARACTERS } from './limits.ts'
 import {
   agentIs,
+  excludedAgentsFilter,
+  excludedTagsFilter,
+  excludedTextsFilter,
+  excludedWordsFilter,
   filter,
   lengthIs,
   nameContains,
@@ -121,6 +125,10 @@ const table = {
       { matches: ({ words }) => words?.includes(` ${wanted} `) === true },
     ],
   },
+  not: excludedTextsFilter('Only names that contain none of these texts, separated by spaces'),
+  not_word: excludedWordsFilter('Only names none of whose words is one of these, separated by commas'),
+  not_tag: excludedTagsFilter('Only records with none of these tags, separated by commas'),
+  not_agent: excludedAgentsFilter('Only records of other agents than these, separated by commas'),
 }
 
 type Table = typeof table

@@ -67,6 +67,17 @@ const FILTERS: readonly [Fields, readonly string[]][] = [
   [{ digits: 1 }, ['x9', 'a1', 'casa2']],
   [{ idn: 1 }, ['ñandú']],
   [{ idn: 0, max_length: 4, digits: 0 }, ['casa']],
+  [{ not: 'casa' }, ['ñandú', 'x9', 'a1']],
+  [{ not: ' Casa-.cl  2 x' }, ['ñandú', 'a1', 'mi-casa', 'casa']],
+  [
+    { not: 'xn--and' },
+    ['x9', 'casa-casa', 'a1', 'mi-casa', 'casa2', 'casa'].toSorted((a, b) => ALL.indexOf(a) - ALL.indexOf(b)),
+  ],
+  [{ not: '' }, ALL],
+  [{ not: '*' }, ALL],
+  [{ not_word: 'casa' }, ['ñandú', 'x9', 'a1', 'casa2']],
+  [{ not_word: ' Mi,CASA,ñandú' }, ['ñandú', 'x9', 'a1', 'casa2']],
+  [{ search: 'casa', not: '-', not_word: 'mi' }, ['casa2', 'casa']],
   [{ search: 'casa', starts: 'casa', hyphen: 1 }, ['casa-casa']],
   [{ last_register: 2, pattern: '*casa*' }, ['casa-casa', 'mi-casa']],
   [{ last_deleted: 2, pattern: '*casa*' }, []],
@@ -112,6 +123,22 @@ const MALFORMED: readonly [string, readonly string[], string][] = [
   ['starts', ['a'.repeat(256)], TOO_LONG],
   ['ends', ['a'.repeat(256)], TOO_LONG],
   ['pattern', ['*'.repeat(256)], TOO_LONG],
+  ['not', ['a'.repeat(256)], TOO_LONG],
+  [
+    'not_word',
+    ['', 'casa,', 'a1', 'a b', 'a'.repeat(32), 'ab,'.repeat(85) + 'a'],
+    'debe ser una o más palabras de 1 a 31 letras, separadas por comas',
+  ],
+  [
+    'not_tag',
+    ['', ',a', 'a b', 'a'.repeat(31)],
+    'debe ser una o más etiquetas de 1 a 30 letras, dígitos o guiones, separadas por comas',
+  ],
+  [
+    'not_agent',
+    ['', ' ', 'a,,b', 'a'.repeat(256)],
+    'debe ser uno o más agentes separados por comas, en 255 caracteres como máximo',
+  ],
 ]
 
 for (const [name, values, takes] of MALFORMED) {

@@ -98,10 +98,17 @@ const dateOrDay = fc.oneof(date, writingDate).chain((of) => fc.constantFrom(of, 
 export const OWN_WORDS = ['a', 'b', 'ab', 'ñb', 'bab']
 export const dictionary = readDictionary(OWN_WORDS)
 
+const listOf = (...all: readonly string[]) =>
+  fc.subarray([...all], { minLength: 1 }).map((some) => some.join(','))
+
 const special: Readonly<Record<string, fc.Arbitrary<string>>> = {
   search: fc.oneof({ weight: 2, arbitrary: text }, { weight: 1, arbitrary: words }),
   tag: fc.constantFrom('casa', ' Casa', 'a', 'Ñandú', 'b-1', 'b', 'cas'),
   word: fc.constantFrom('a', 'ab', 'B', 'ñb', 'ñ', 'ba'),
+  not: fc.oneof(text, words),
+  not_word: listOf('a', 'ab', 'B', 'ñb', ' bab ', 'ba'),
+  not_tag: listOf('casa', ' Casa', 'a', 'Ñandú', 'b-1', 'cas'),
+  not_agent: listOf('b1', 'ÁGUILA', ' aña', 'grupo', 'águ', 'c'),
   words: fc.integer({ min: 1, max: 6 }).map(String),
   pattern: fc.oneof(glob, text),
   agent: fc.constantFrom('b1', 'ág', 'AÑA', 'gru'),

@@ -28,6 +28,12 @@ test('words are understood in both languages, with and without accents', () => {
   assert.deepEqual(parseWords('STATE:bought is:review Es:Revision'), { status: '1', rev: '' })
   assert.deepEqual(parseWords('nic en:agente'), { search: 'nic', agent: '' })
   assert.deepEqual(parseWords('en:agente'), {}, 'the API takes it with something to look for only')
+  assert.deepEqual(parseWords('sin:casa+depto sin-agente:Grupo+Sur,b1 without-tag:a,b x'), {
+    search: 'x',
+    not: 'casa depto',
+    not_agent: 'Grupo Sur,b1',
+    not_tag: 'a,b',
+  })
   assert.deepEqual(parseWords('hola:mundo  largo:  x'), { search: 'x' })
   assert.deepEqual(parseWords('https://www.Casa.cl/inicio?a=1 www.mi-banco.cl. largo:4 .cl'), {
     search: 'casa mi-banco .cl',
@@ -53,6 +59,8 @@ const filters: fc.Arbitrary<Filters> = fc
       min_length: fc.integer({ min: 1, max: 63 }).map(String),
       pattern: fc.stringMatching(/^[a-z?*]{1,8}$/),
       from: fc.constant('2025-12-31'),
+      not: fc.constantFrom('casa', 'casa depto'),
+      not_agent: fc.constantFrom('grupo sur,otro', 'b1'),
       hyphen: fc.constantFrom('0', '1'),
       last_register: fc.integer({ min: 1, max: 1_024 }).map(String),
     },

@@ -85,6 +85,20 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
   tag: { words: ['etiqueta', 'tag'], label: 'filter.tag', control: 'text', accepts: TEXT },
   words: { words: ['palabras', 'words'], label: 'filter.words', control: 'number', accepts: WORDS },
   word: { words: ['palabra', 'word'], label: 'filter.word', control: 'text', accepts: TEXT },
+  not: { words: ['sin', 'without'], label: 'filter.not', control: 'text', accepts: TEXT },
+  not_word: {
+    words: ['sin-palabra', 'without-word'],
+    label: 'filter.notWord',
+    control: 'text',
+    accepts: TEXT,
+  },
+  not_tag: { words: ['sin-etiqueta', 'without-tag'], label: 'filter.notTag', control: 'text', accepts: TEXT },
+  not_agent: {
+    words: ['sin-agente', 'without-agent'],
+    label: 'filter.notAgent',
+    control: 'text',
+    accepts: TEXT,
+  },
   last_register: {
     words: ['inscritos', 'registered'],
     label: 'filter.lastRegister',
@@ -209,6 +223,7 @@ function readWord(word: string): { name: string; value: string } | undefined {
     if (!field.words.some((one) => fold(one) === folded.slice(0, colon))) continue
     const value = word.slice(colon + 1)
     if (field.accepts.kind === 'date') return { name: field.name, value: value.replace(/t/i, ' ') }
+    if (field.accepts.kind === 'text') return { name: field.name, value: value.replaceAll('+', ' ') }
     if (field.values === undefined) return { name: field.name, value }
     const found = Object.entries(field.values).find(([, words]) =>
       words.some((one) => fold(one) === fold(value)),
@@ -227,7 +242,7 @@ export function formatWords(filters: Filters, language: 'es' | 'en'): string {
     if (value === undefined) return []
     if (field.accepts.kind === 'flag') return [field.words[at]]
     // A space would end the word.
-    const written = field.accepts.kind === 'date' ? value.replace(' ', 'T') : value
+    const written = value.replaceAll(' ', field.accepts.kind === 'date' ? 'T' : '+')
     const said = field.values?.[value]?.[at] ?? written
     return [`${field.words[at]}:${said}`]
   })

@@ -20,6 +20,8 @@ export type IndexTerm =
    * Patterns of `*` and `?`: one for the name, and an alternative one for its A-label. Undefined: matches nothing.
    */
   | { readonly kind: 'name'; readonly glob: string | undefined; readonly aLabelGlob: string | undefined }
+  /** The opposite of the term before. */
+  | { readonly kind: 'notName'; readonly glob: string | undefined; readonly aLabelGlob: string | undefined }
   /** Anything else: each record that the other terms leave is tested. */
   | { readonly kind: 'record'; readonly test: (segment: Segment, position: number) => boolean }
 
@@ -83,6 +85,11 @@ export function compileQuery(terms: Iterable<IndexTerm>, layout: Layout, discard
         const test = new NameTest(term.glob, term.aLabelGlob)
         tests.push(test)
         numbers.bound(LENGTH_PLANES, MAX_LENGTH, test.minLength, test.maxLength)
+        break
+      }
+      case 'notName': {
+        const test = new NameTest(term.glob, term.aLabelGlob)
+        records.push((segment, position) => !test.matches(segment, position))
         break
       }
       case 'record':
