@@ -189,6 +189,7 @@ suite('public link of a derivative', () => {
         ['x-content-type-options', 'nosniff'],
         ['access-control-allow-origin', '*'],
         ['accept-ranges', 'bytes'],
+        ['cache-tag', path.slice(0, 32)],
       ] as const) {
         assert.equal(whole.headers.get(header), value)
       }
@@ -200,7 +201,7 @@ suite('public link of a derivative', () => {
       const beyond = await fotos.link(path, { headers: { range: `bytes=${bytes.length}-` } })
       assert.equal(beyond.status, 416)
       const known = await fotos.link(path, { headers: { 'if-none-match': etag } })
-      assert.equal(known.status, 304)
+      assert.deepEqual([known.status, known.headers.get('cache-tag')], [304, path.slice(0, 32)])
     })
   }
 

@@ -48,6 +48,7 @@ suite('public link of an original', () => {
     const whole = {
       ...SAFE,
       etag,
+      'cache-tag': hash,
       'content-type': mime,
       'content-length': String(size),
       'content-range': null,

@@ -84,6 +84,43 @@ suite('names from the settings file', () => {
     assert.deepEqual(await colours(half, 72, 40), ['0000ff'])
   })
 
+  test('links whose meaning can change are not immutable, and their ETag changes with the definition', async () => {
+    const hash = expectedHash(photo)
+    const image = expectedHash(mark)
+    const path = join(folder.path, 'changed.json')
+    const settings = {
+      presets: { ficha: 'w_90,f_png' },
+      watermarks: { logo: { image, at: 'nw', width: 20, margin: 5 } },
+    }
+    await writeFile(path, JSON.stringify(settings))
+    await using changed = await startService({ flags: { 'image-settings': path } })
+    const after = new ImageClient(changed.url, changed.imageKey)
+    for (const bytes of [mark, photo]) assert.equal((await after.upload(bytes)).status, 200)
+    const headers = async (from: ImageClient, modifier: string) => {
+      const response = await from.link(`${hash}&m=${modifier}`)
+      await response.body?.cancel()
+      return [response.headers.get('cache-control'), response.headers.get('etag')] as const
+    }
+    const dayLong = 'public, max-age=86400'
+    for (const [modifier, isSame] of [
+      ['ficha', false],
+      ['wm_logo,f_png', false],
+      ['thumb', true],
+      ['w_20,h_20,c_fill,g_auto', true],
+    ] as const) {
+      // The second answer comes from memory.
+      for (let times = 0; times < 2; times++) {
+        const [[control, old], [newControl, etag]] = [
+          await headers(client, modifier),
+          await headers(after, modifier),
+        ]
+        assert.deepEqual([control, newControl], [dayLong, dayLong], modifier)
+        assert.equal(etag === old, isSame, modifier)
+      }
+    }
+    assert.equal((await headers(client, 'w_90,f_png'))[0], 'public, max-age=31536000, immutable')
+  })
+
   test('opacity', async () => {
     const bytes = await bytesOf(await client.link(`${expectedHash(photo)}&m=wm_faint,f_png`))
     const [colour = ''] = await colours(bytes, 10, 10)

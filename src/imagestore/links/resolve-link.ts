@@ -18,6 +18,8 @@ export type ResolvedLink =
       readonly recipe: Recipe | undefined
       /** Request headers that the answer depends on, in lower case. */
       readonly varies: readonly string[]
+      /** Whether the link always means the same: presets, watermarks and `g_auto` can be redefined. */
+      readonly isFixed: boolean
       /** Seconds since 1970. */
       readonly expires: number | undefined
     }
@@ -51,11 +53,13 @@ export function linkResolver(
     if (access.kind !== 'granted') return { kind: 'refused', access }
     const { transformation: exact, varies } = negotiate(parsed.transformation, blob, headers)
     const transformation = access.sizes === 'stepped' ? roundToSteps(exact) : exact
-    const { expires } = parsed
-    if (isIdentity(transformation)) return { kind: 'image', recipe: undefined, varies, expires }
+    const { expires, preset } = parsed
+    const isFixed =
+      preset === undefined && transformation.watermark === null && transformation.gravity.kind !== 'auto'
+    if (isIdentity(transformation)) return { kind: 'image', recipe: undefined, varies, isFixed, expires }
     const recipe = await recipeFor(image, transformation, client)
     if (recipe === undefined) return { kind: 'no-watermark', name: transformation.watermark ?? '' }
-    return { kind: 'image', recipe, varies, expires }
+    return { kind: 'image', recipe, varies, isFixed, expires }
   }
 
   async function recipeFor(

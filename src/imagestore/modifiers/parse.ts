@@ -57,6 +57,7 @@ export interface ParsedText {
   readonly transformation: Transformation
   /** The part of the transformation that is set by tokens, not by the preset. */
   readonly changes: Changes
+  readonly preset: string | undefined
   /** Seconds since 1970 until which the link is valid. */
   readonly expires: number | undefined
   readonly signature: string | undefined
@@ -148,7 +149,7 @@ export function parseModifiers(
   if (Math.max(width ?? 0, height ?? 0) * dpr > MAX_SIDE_PIXELS)
     return fail({ kind: 'range', token: `dpr_${dpr}`, takes: `hasta ${MAX_SIDE_PIXELS} píxeles` })
   const until = expires === undefined ? undefined : Number(expires)
-  return { ok: true, transformation, changes, expires: until, signature }
+  return { ok: true, transformation, changes, preset, expires: until, signature }
 }
 
 /** An extension at the end is one more token. */

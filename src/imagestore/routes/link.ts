@@ -112,7 +112,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     const { target, image, link, etag, expires } = found
     // A link that expires, or depends on a second image, is resolved each time.
     if (expires !== undefined || link.recipe?.mark !== undefined) return
-    const common = linkHeaders(link, now(), sharesVariants)
+    const common = linkHeaders(target.hash, link, now(), sharesVariants)
     const { state, blob } = image
     const cacheable = { hash: target.hash, state, blob, name: link.recipe?.name, etag, common }
     cache.set(path, link.varies, request.headers, cacheable)
@@ -184,8 +184,8 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
   }
 
   /** Synchronous, so that the response is as current as the last `find`. */
-  function send(reply: HttpReply, { link, etag, expires }: Found, prepared: Prepared): HttpReply {
-    const common = linkHeaders({ ...link, expires }, now(), sharesVariants)
+  function send(reply: HttpReply, { target, link, etag, expires }: Found, prepared: Prepared): HttpReply {
+    const common = linkHeaders(target.hash, { ...link, expires }, now(), sharesVariants)
     switch (prepared.kind) {
       case 'not-modified':
         return reply.code(304).headers(notModifiedHeaders(common, etag)).send()
