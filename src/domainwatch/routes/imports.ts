@@ -94,7 +94,10 @@ export function importRoutes(app: HttpServer, shared: EndpointShared, jobs: Jobs
       description:
         'Takes a file, plain or compressed with gzip or zstd, and imports it in the background, by the rules of `catalejo import`. ' +
         'A list that is the same as the last one of its source changes nothing.',
-      body: object({ file: string({ format: 'binary', description: 'The list' }) }),
+      body: object(
+        { file: string({ format: 'binary', description: 'The list' }) },
+        { examples: [{ file: 'catalejo.cl\n' }] },
+      ),
       answers: {
         202: accepted(),
         409: problem('The import was stopped while its file arrived', domainErrors.job_stopped()),

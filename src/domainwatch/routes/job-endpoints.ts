@@ -89,10 +89,7 @@ function jobsAnswer(fields: Readonly<Record<string, JsonSchema>>, example: JsonS
     },
     {
       description: 'One job with `id`; without it, the jobs of the account',
-      examples: [
-        { status: 200, count: 1, data: [example] },
-        { status: 200, ...example },
-      ],
+      examples: [{ status: 200, ...example }],
     },
   )
 }
