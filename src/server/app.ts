@@ -34,6 +34,7 @@ import { serveMetrics } from '../http/observability/metrics.ts'
 import { AuthRateLimit } from '../http/auth/auth-rate-limit.ts'
 import { claimFromDatabase, KeyRateLimit } from '../http/auth/key-rate-limit.ts'
 import { RequestTurns } from '../http/request-turns.ts'
+import { homeRoute } from '../http/home-route.ts'
 import { createServer } from '../http/server.ts'
 import type { ShutdownOptions } from '../http/graceful-shutdown.ts'
 import { serviceRoutes } from '../http/service-routes.ts'
@@ -204,6 +205,7 @@ export async function createRoutes(
   const prefix = config.baseUrl === '' ? '' : new URL(config.baseUrl).pathname.replace(/\/$/, '')
   await server.register(
     async (app) => {
+      homeRoute(app, prefix, baseUrl)
       consoleRoutes(app, { prefix, timeZone: config.timeZone, channels: [...following.channels.keys()] })
       serviceRoutes(app, config.metricsAddress === undefined ? metrics : undefined, [
         () => database.ping(),

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { WORKER_KILL_MS } from '../../src/server/shutdown-times.ts'
-import { catalejo, firstKeys, serve } from '../support/cli.ts'
+import { catalejo, COMMAND, firstKeys, serve, takenBy } from '../support/cli.ts'
 import { ADD, LIST } from '../support/domains.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { oldSqlite } from '../upgrades/released.ts'
 import { call } from '../support/http.ts'
 import { RawConnection } from '../support/raw.ts'
 
@@ -45,13 +49,69 @@ test('the first start creates an account and a key for each service, and prints 
   for (const line of second.stdout().trimEnd().split('\n')) JSON.parse(line)
 })
 
-test('a port in use is reported in one line', async () => {
+test('a start whose port another instance has says where that one is', async () => {
   await using folder = await temporaryFolder()
   await using first = await serve(['--data', folder.path])
   const { port } = new URL(first.url)
-  const { code, stderr } = await catalejo(['serve', '--data', folder.path, '--port', port])
-  assert.equal(code, 1)
-  assert.match(stderr, /^catalejo: could not start: [^\n]*EADDRINUSE[^\n]*\n$/)
+  const { code, stderr, stdout } = await catalejo(['serve', '--data', folder.path, '--port', port])
+  assert.deepEqual([code, stderr], [1, `catalejo: could not start: ${takenBy(first.url)}\n`])
+  const { msg, address, console: page } = JSON.parse(stdout)
+  assert.deepEqual([msg, address, page], ['port taken', first.url, `${first.url}/console/`])
+})
+
+test('a start that fails changes nothing', async () => {
+  await using folder = await temporaryFolder()
+  const taken = createServer((socket) => socket.end('SSH-2.0-x\r\n')).listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  await using _closing = { [Symbol.asyncDispose]: async () => void taken.close() }
+  const address = taken.address()
+  const port = String(typeof address === 'object' ? address?.port : 0)
+  const data = join(folder.path, 'data')
+  const reason = `another program listens on port ${port} of 127.0.0.1 (EADDRINUSE); --port takes another port, and 0 a free one`
+  const attempts: readonly (readonly string[])[] = [
+    ['--port', port],
+    ['--port', port, '--workers', '2'],
+    ['--port', '0', '--metrics-address', `127.0.0.1:${port}`],
+  ]
+  const tryAll = async () => {
+    for (const words of attempts) {
+      const { code, stderr } = await catalejo(['serve', '--data', data, ...words])
+      assert.deepEqual([code, stderr], [1, `catalejo: could not start: ${reason}\n`])
+    }
+    assert.equal((await catalejo(['serve', '--data', data, '--strip', 'x'])).code, 78)
+  }
+  await tryAll()
+  assert.deepEqual(await readdir(folder.path), [])
+
+  // A database of an older version, which a start upgrades.
+  await mkdir(data)
+  await oldSqlite('022', data)
+  const before = await readFile(join(data, 'catalejo.db'))
+  await tryAll()
+  assert.deepEqual(await readdir(data), ['catalejo.db'])
+  assert.ok(before.equals(await readFile(join(data, 'catalejo.db'))))
+})
+
+test('on a terminal, every start says in words where the service and its console are', async (t) => {
+  if (spawnSync('script', ['--version']).status !== 0) return t.skip('there is no script(1)')
+  await using folder = await temporaryFolder()
+  const line = `exec '${process.execPath}' '${COMMAND}' --port 0 --data '${folder.path}'`
+  for (const isFirst of [true, false]) {
+    const terminal = spawn('script', ['-qefc', line, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const closed = once(terminal, 'close')
+    let output = ''
+    terminal.stdout.on('data', (piece) => (output += String(piece)))
+    const place = () => /Catalejo escucha en (\S+)\r\nLa consola está en (\S+)\r\n/.exec(output)
+    const isWhole = () => place() !== null && output.includes('pequena.webp') === isFirst
+    while (!isWhole())
+      await Promise.race([once(terminal.stdout, 'data'), closed.then(() => assert.fail(output))])
+    const [, url = '', page = ''] = place() ?? []
+    assert.equal(page, `${url}/console/`)
+    assert.equal((await fetch(page)).headers.get('content-type'), 'text/html; charset=utf-8')
+    // Control-C.
+    terminal.stdin.write('\u0003')
+    assert.deepEqual(await closed, [0, null])
+  }
 })
 
 test('SIGTERM: requests in flight finish, new connections are refused, exit 0', async () => {

@@ -14,7 +14,6 @@ after(() => service[Symbol.asyncDispose]())
 const UNKNOWN = { status: 404, msg: 'La dirección no existe' }
 
 for (const path of [
-  '/',
   '/nada',
   '/api',
   '/api/v1',
@@ -42,6 +41,7 @@ for (const path of [
 }
 
 const ALLOWED = new Map<string, string>([
+  ['/', 'GET, HEAD'],
   ['/healthz', 'GET, HEAD'],
   ['/readyz', 'GET, HEAD'],
   ['/metrics', 'GET, HEAD'],

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { reportLogOf } from './failure-report.ts'
 
-const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
+export const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
 const KILL_AFTER = new URL('./kill-after.ts', import.meta.url).href
 
 export interface CliResult {
@@ -83,6 +83,11 @@ export async function serve(
     [Symbol.asyncDispose]: async () => void (await end('SIGKILL')),
   }
 }
+
+/** Why a start fails whose port another instance has. */
+export const takenBy = (url: string) =>
+  `Catalejo already listens on ${url} (EADDRINUSE), with its console at ${url}/console/; ` +
+  '--port takes another port, and 0 a free one'
 
 /** Returns the keys that a first start prints, after the line that says it listens. */
 export async function firstKeys(service: Served) {

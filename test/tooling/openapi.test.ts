@@ -47,6 +47,7 @@ test('the validator refuses a broken document', async () => {
 
 test('every endpoint is there', () => {
   for (const name of [
+    'get /',
     'get /healthz',
     'get /readyz',
     'get /metrics',

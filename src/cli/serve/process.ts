@@ -4,6 +4,7 @@ import { IDLE_GRACE_MS, PROCESS_EXIT_MS } from '../../server/shutdown-times.ts'
 import type { Config } from '../../server/config/config.ts'
 import { createLog } from '../../lib/log.ts'
 import { failureLine } from '../failure.ts'
+import { assertPortsFree, placeOf, PortTaken } from './ports.ts'
 import type { WorkerChannel } from './worker-channel.ts'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -17,16 +18,26 @@ const EXAMPLES = JSON.stringify([
   { domain: 'ñandú', length: 5, reserve: 0, status: 0, date_reg: '2025-12-30 09:15:00' },
 ])
 
-/** In an empty database, creates an account and a key for each service, and prints them with examples. */
-async function firstRun({ baseUrl, context }: App): Promise<void> {
+/**
+ * In an empty database, creates an account and a key for each service, and prints them with examples. Later starts print
+ * where the service is, if a person reads it.
+ */
+async function printWelcome({ baseUrl, context }: App): Promise<void> {
   const keys = await context.accounts.createFirst([
     { name: 'grupo', service: 'domainwatch' },
     { name: 'aplicacion', service: 'imagestore' },
   ])
-  if (keys === undefined) return
+  if (keys === undefined) {
+    if (process.stdout.isTTY) process.stdout.write(`\n${whereText(baseUrl)}\n`)
+    return
+  }
   const [group = '', application = ''] = keys
   process.stdout.write(await welcome(baseUrl, group, application))
 }
+
+const whereText = (baseUrl: string) => `Catalejo escucha en ${baseUrl}
+La consola está en ${placeOf(baseUrl).console}
+`
 
 /** The keys, and commands that work when pasted. */
 async function welcome(baseUrl: string, domainwatchKey: string, imagestoreKey: string): Promise<string> {
@@ -34,8 +45,7 @@ async function welcome(baseUrl: string, domainwatchKey: string, imagestoreKey: s
   const hash = hashOf(await readFile(PICTURE))
   const api = `${baseUrl}/api/v1`
   return `
-Catalejo escucha en ${baseUrl}
-
+${whereText(baseUrl)}
 Se creó una cuenta con su clave para cada servicio. Se muestran solo esta vez:
   domainwatch  grupo       ${domainwatchKey}
   imagestore   aplicacion  ${imagestoreKey}
@@ -59,7 +69,7 @@ const LAST_LINES_MS = 500
 export async function serveProcess(config: Config, channel?: WorkerChannel): Promise<void> {
   const app = await start(config, channel)
   const { log } = app.context
-  const welcomed = firstRun(app)
+  const welcomed = channel?.isFurther === true ? Promise.resolve() : printWelcome(app)
   let stopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
@@ -80,7 +90,7 @@ export async function serveProcess(config: Config, channel?: WorkerChannel): Pro
         )
     })
   }
-  log.info({ address: app.baseUrl }, 'listening')
+  log.info(placeOf(app.baseUrl), 'listening')
   await welcomed
   if (channel === undefined) return
   // The others begin to load their records then.
@@ -96,10 +106,15 @@ function exit(log: Logger, code: number): void {
 
 /** Starts the app. A fault that prevents it, such as a port in use, is reported in one line. */
 async function start(config: Config, channel: WorkerChannel | undefined): Promise<App> {
+  const log = createLog(config.logLevel, channel?.worker)
+  const isFurther = channel?.isFurther === true
   try {
-    const log = createLog(config.logLevel, channel?.worker)
-    return await startApp(config, { log }, channel?.isFurther === true ? 'loaded' : 'immediately')
+    // The first worker has the ports of the others.
+    if (!isFurther) await assertPortsFree(config)
+    return await startApp(config, { log }, isFurther ? 'loaded' : 'immediately')
   } catch (error) {
+    // For programs, in addition to the line for people.
+    if (error instanceof PortTaken && !process.stdout.isTTY) log.fatal({ ...error.place }, 'port taken')
     console.error(`catalejo: could not start: ${failureLine(error)}`)
     // Threads that were started would keep the process alive.
     process.exit(1)
