@@ -8,7 +8,7 @@ export const homeOf = (baseUrl: string) => ({
 })
 
 /**
- * Registers the address of the service itself: browsers are sent to the console, programs are told where everything is.
+ * Registers the address of the service itself: browsers are sent to the console, and programs get the addresses as JSON.
  * @param prefix the path of the service: empty, or with a leading slash and no trailing one
  * @param baseUrl returns the public URL, which is known once the server listens
  */

@@ -49,7 +49,7 @@ async function listenOnce(host: string, port: number): Promise<void> {
   await once(server, 'close')
 }
 
-/** Asks whoever listens whether it is Catalejo. */
+/** Asks the program that listens whether it is Catalejo. */
 async function instanceAt(host: string, port: number, path: string): Promise<Place | undefined> {
   const isWildcard = host === '0.0.0.0' || host === '::'
   const address = httpUrl(isWildcard ? 'localhost' : host, port) + path
