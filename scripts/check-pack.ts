@@ -35,6 +35,7 @@ try {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
   assert.equal(run('--version'), version)
   helpOf(run)
+  await mkdir(join(work, 'data'))
   const key = run('key', 'create', '--account', 'grupo', '--service', 'domainwatch')
   const imageKey = run('key', 'create', '--account', 'fotos', '--service', 'imagestore')
   assert.match(run('key', 'list'), /domainwatch\tgrupo/)

@@ -14,6 +14,7 @@ import type { Options } from './command.ts'
 import { fail, usageFault } from './failure.ts'
 import { openInstance } from './instance.ts'
 import { imagesText, readPlace, reportFaults, withProgress } from './transfer.ts'
+import { countOf } from '../lib/text.ts'
 
 /** `catalejo backup create`. Exits with 0 if the snapshot is complete, otherwise with 1. */
 export async function createBackup({ config, own, positionals }: Options): Promise<void> {
@@ -33,9 +34,11 @@ export async function createBackup({ config, own, positionals }: Options): Promi
       : await create()
     if (outcome.kind === 'refused') return fail(outcome.reason)
     const { images, manifest, pruned } = outcome
-    console.log(`snapshot ${manifest.name}: ${rowsOf(manifest)} rows; ${imagesText(images)}`)
+    console.log(`snapshot ${manifest.name}: ${countOf(rowsOf(manifest), 'row')}; ${imagesText(images)}`)
     if (pruned !== undefined) {
-      console.log(`removed ${pruned.snapshots} snapshots, ${pruned.files} files, ${pruned.images} images`)
+      console.log(
+        `removed ${countOf(pruned.snapshots, 'snapshot')}, ${countOf(pruned.files, 'file')}, ${countOf(pruned.images, 'image')}`,
+      )
     }
     reportFaults(
       images,
@@ -71,10 +74,10 @@ export async function checkBackup({ config, own, positionals }: Options): Promis
       const faults = await withProgress(undefined, (progress) => checkSnapshot(place, manifest, progress))
       if (faults === undefined) return 'the check was not finished'
       for (const fault of faults) console.error(`snapshot ${name}: ${fault}`)
-      if (faults.length > 0) return `snapshot ${name} has ${faults.length} faults`
+      if (faults.length > 0) return `snapshot ${name} has ${countOf(faults.length, 'fault')}`
       const { count, bytes } = manifest.images
       console.log(
-        `snapshot ${name}: ${rowsOf(manifest)} rows and ${count} images of ${bytes} bytes are whole`,
+        `snapshot ${name}: ${countOf(rowsOf(manifest), 'row')} and ${countOf(count, 'image')} of ${countOf(bytes, 'byte')} are whole`,
       )
       return undefined
     })
@@ -98,10 +101,10 @@ export async function drillBackup({ config, positionals }: Options): Promise<voi
         const { records, images, faults } = await compareSample(restored, live, outcome.manifest, progress)
         for (const fault of faults) console.error(fault)
         console.log(
-          `snapshot ${outcome.manifest.name}: ${outcome.rows} rows restored; ${records} records and ${images} images compared`,
+          `snapshot ${outcome.manifest.name}: ${countOf(outcome.rows, 'row')} restored; ${countOf(records, 'record')} and ${countOf(images, 'image')} compared`,
         )
         const missing = outcome.images.faultCount + faults.length
-        return { failure: missing === 0 ? undefined : `${missing} faults` }
+        return { failure: missing === 0 ? undefined : countOf(missing, 'fault') }
       })
       return result === undefined ? 'the drill was not finished' : result.failure
     } finally {

@@ -10,6 +10,7 @@ import { fail, failureLine, usageFault } from './failure.ts'
 import type { Options } from './command.ts'
 import { abortOnSignal } from './instance.ts'
 import { createProgress } from './progress.ts'
+import { countOf } from '../lib/text.ts'
 
 /** Images that an interrupted import repeats at most. */
 const CHECKPOINT_EVERY = 50
@@ -99,7 +100,7 @@ async function importAll({ context, accountId, place, restart }: Run): Promise<v
     return
   }
   await checkpoints.remove()
-  console.log(`${place}: ${result.stored} images stored, ${result.refused} refused`)
+  console.log(`${place}: ${countOf(result.stored, 'image')} stored, ${result.refused} refused`)
   for (const { label, reason } of result.faults)
     console.error(`${place}: ${escapeControls(label)}: ${reason}`)
   if (result.refused > result.faults.length) console.error(`${place}: … and more`)
@@ -120,7 +121,7 @@ async function exportAll({ context, accountId, place }: Run): Promise<void> {
   })
   progress.end()
   console.log(
-    `${place}: ${written} images written, ${present} there before, ${missing.length} lost; ${MANIFEST} lists them`,
+    `${place}: ${countOf(written, 'image')} written, ${present} there before, ${missing.length} lost; ${MANIFEST} lists them`,
   )
   for (const hash of missing.slice(0, MAX_LISTED)) console.error(`${place}: the bytes of ${hash} are lost`)
   if (missing.length > 0) process.exitCode = 1

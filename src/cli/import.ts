@@ -23,6 +23,7 @@ import { failureLine, usageFault } from './failure.ts'
 import type { Options } from './command.ts'
 import { createProgress } from './progress.ts'
 import { asError } from '../lib/errors.ts'
+import { countOf } from '../lib/text.ts'
 
 const STANDARD_INPUT = '-'
 /** Refused lines that are shown of a file. */
@@ -193,7 +194,7 @@ function report(file: string, outcome: FileOutcome, timeZone: string, isDry: boo
   const effect = isDry
     ? `${added} would be new, ${changed - added} would change, ${read - changed} would stay`
     : `${changed} new or changed`
-  console.log(`${file}: ${read} records, ${effect}, ${refused} lines refused`)
+  console.log(`${file}: ${countOf(read, 'record')}, ${effect}, ${countOf(refused, 'line')} refused`)
   for (const { line, msg } of faults) {
     console.error(`${file}:${line}: ${msg}`)
   }

@@ -38,9 +38,12 @@ export async function createKey({ config, own }: Options): Promise<void> {
   })
 }
 
-/** `catalejo key list`. Tab-separated: id, service, account, creation, state, scope, expiry, rate, day of last use; `-` for none. */
+const COLUMNS = ['id', 'service', 'account', 'created', 'state', 'scope', 'expires', 'rate', 'last used']
+
+/** `catalejo key list`. Prints a header and a line for each key, tab-separated; `-` stands for none. */
 export async function listKeys({ config }: Options): Promise<void> {
   await withAccounts(config, { existing: true }, async (accounts) => {
+    console.log(COLUMNS.join('\t'))
     for (const row of await accounts.keys()) {
       const { scope, expiresAt, rate, used_at } = row
       const columns = [

@@ -10,6 +10,7 @@ import { readDictionary } from '../domainwatch/words/dictionary.ts'
 import type { Options } from './command.ts'
 import { fail } from './failure.ts'
 import { accountFor, timeZones } from './import.ts'
+import { countOf } from '../lib/text.ts'
 
 /** `catalejo lists repair FILE`: corrects names that version 0.1.0 took as free. Works while the service runs. */
 export async function repairLists({
@@ -47,8 +48,8 @@ export async function repairLists({
   const { counts, cutOff } = outcome
   console.log(
     isApplied
-      ? `${counts.changed} records corrected`
-      : `${counts.changed} records would be corrected (--apply corrects them)`,
+      ? `${countOf(counts.changed, 'record')} corrected`
+      : `${countOf(counts.changed, 'record')} would be corrected (--apply corrects them)`,
   )
   if (cutOff !== undefined) fail(`${path}: cannot be read to its end: ${cutOff.message}`)
 }

@@ -66,7 +66,7 @@ function defineKeyCommands(program: CatalejoCommand): void {
     .command('list')
     .summary('list keys, without what is secret')
     .description(
-      'Prints a line for each key, in columns separated by tabs: id, service, account, creation, state, scope, expiry, rate, day of last use.',
+      'Prints a header and a line for each key, in columns separated by tabs: id, service, account, creation, state, scope, expiry, rate, day of last use.',
     )
     .settings(DATABASE)
     .examples('catalejo key list')

@@ -11,6 +11,7 @@ import { fail, failureLine, usageFault } from './failure.ts'
 import { openInstance } from './instance.ts'
 import type { Options } from './command.ts'
 import { createProgress, type ShownProgress } from './progress.ts'
+import { countOf } from '../lib/text.ts'
 
 /** `catalejo restore`. Exits with 0 if the whole snapshot was restored and verified, otherwise with 1. */
 export async function restoreCommand({ config, own, positionals }: Options): Promise<void> {
@@ -32,7 +33,7 @@ export async function restoreCommand({ config, own, positionals }: Options): Pro
       return
     }
     const { images, manifest, rows } = outcome
-    console.log(`snapshot ${manifest.name}: ${rows} rows; ${imagesText(images)}`)
+    console.log(`snapshot ${manifest.name}: ${countOf(rows, 'row')}; ${imagesText(images)}`)
     reportFaults(
       images,
       `${images.faultCount} of ${manifest.images.count} images could not be restored; the records of all, and the other images, are there`,
@@ -104,7 +105,7 @@ export async function withProgress<T>(
 }
 
 export function imagesText({ copied, copiedBytes, present }: CopyResult): string {
-  return `${copied} images copied (${(copiedBytes / 1e6).toFixed(1)} MB), ${present} there before`
+  return `${countOf(copied, 'image')} copied (${(copiedBytes / 1e6).toFixed(1)} MB), ${present} there before`
 }
 
 /** Lists the images that could not be copied, followed by `explanation`, and sets the exit code if there are any. */

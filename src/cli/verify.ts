@@ -13,6 +13,7 @@ import { verify, type Verification, type VerifyOptions } from '../operations/int
 import { COULD_NOT_VERIFY, failureLine, usageFault } from './failure.ts'
 import type { Options } from './command.ts'
 import { createProgress } from './progress.ts'
+import { countOf } from '../lib/text.ts'
 
 /** No upload takes longer, so that older bytes without a record are leftovers. */
 const MIN_AGE_MS = 60 * 60_000
@@ -56,14 +57,15 @@ async function verifyAll(
 async function assertStore(database: Database, folder: string): Promise<void> {
   if (existsSync(folder)) return
   const count = await countRows(database.scanner, 'blobs')
-  if (count > 0) throw new Error(`there is no image store in ${folder}, but the database has ${count} images`)
+  if (count > 0)
+    throw new Error(`there is no image store in ${folder}, but the database has ${countOf(count, 'image')}`)
 }
 
 function summary({ findings, repaired, checked }: Verification, repair: boolean): string {
   const { domains, images, blobs, bytes, trashed, young } = checked
   const lines = [
-    `checked ${domains} domains, ${images} images, ${blobs} blobs of ${bytes} bytes`,
-    `besides ${trashed} blobs of deleted images to be removed, ${young} without a record for less than an hour`,
+    `checked ${countOf(domains, 'domain')}, ${countOf(images, 'image')}, ${countOf(blobs, 'blob')} of ${countOf(bytes, 'byte')}`,
+    `besides ${countOf(trashed, 'blob')} of deleted images to be removed, ${young} without a record for less than an hour`,
   ]
   for (const [kind, what] of Object.entries(KINDS)) {
     if (!isKind(kind)) continue
@@ -78,6 +80,6 @@ function summary({ findings, repaired, checked }: Verification, repair: boolean)
       `repaired: ${markedLost} marked as lost (${quarantined} put in quarantine), ${recovered} recovered, ${removed} removed`,
     )
   }
-  lines.push(findings.total === 0 ? 'no faults' : `${findings.total} faults`)
+  lines.push(findings.total === 0 ? 'no faults' : countOf(findings.total, 'fault'))
   return `${lines.join('\n')}\n`
 }

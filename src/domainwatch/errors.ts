@@ -28,7 +28,7 @@ export const domainErrors = declareErrors({
   owner_only: [403, 'Solo la cuenta dueña puede cambiar el destino'],
   too_many_watches: [409, (max: number) => `La cuenta ya tiene ${max} alertas`],
   too_many_shared_watches: [409, (max: number) => `El grupo ya tiene ${max} alertas compartidas`],
-  destination_missing: [400, 'Falta el parámetro url o el parámetro atom'],
+  destination_missing: [400, 'Falta uno de los parámetros url, to o atom'],
   channel_not_configured: [400, (channel: string) => `El servicio no tiene configurado ${channel}`],
   too_many_destinations: [400, (max: number) => `La alerta puede tener como máximo ${max} destinos`],
   too_many_account_destinations: [409, (max: number) => `La cuenta puede tener como máximo ${max} destinos`],

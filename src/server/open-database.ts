@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path'
 import { perProcessShare } from '../lib/concurrency.ts'
-import { makeFolder } from '../lib/private-files.ts'
 import type { Database, ObserveDatabase, OpenOptions } from '../storage/database/database.ts'
 import { openSqlite } from '../storage/database/sqlite/open.ts'
 import type { Config } from './config/config.ts'
@@ -14,7 +13,7 @@ export interface DatabaseOptions extends OpenOptions {
   readonly report?: (fault: Error) => void
 }
 
-/** Opens PostgreSQL if the settings name one, otherwise SQLite in the data folder. */
+/** Opens PostgreSQL if the settings name one, otherwise SQLite in the data folder, which must be there. */
 export async function openDatabase(
   config: Pick<Config, 'data' | 'databaseUrl'> & Partial<Config>,
   { observe, report, ...options }: DatabaseOptions = {},
@@ -30,7 +29,5 @@ export async function openDatabase(
       ...options,
     })
   }
-  const data = resolve(config.data)
-  if (options.existing !== true) await makeFolder(data)
-  return openSqlite(join(data, 'catalejo.db'), observe, options)
+  return openSqlite(join(resolve(config.data), 'catalejo.db'), observe, options)
 }

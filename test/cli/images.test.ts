@@ -44,7 +44,7 @@ test('a folder is imported, and its export imports to the same state', async () 
   ]
   await writeFile(list, `${lines.map((line) => JSON.stringify(line)).join('\n')}\n{"file":\n`)
   const listed = await run('import', list, '--account', 'vieja')
-  assert.equal(listed.stdout, `${list}: 1 images stored, 5 refused\n`)
+  assert.equal(listed.stdout, `${list}: 1 image stored, 5 refused\n`)
   assert.deepEqual(
     listed.stderr.split('\n').filter((line) => line.startsWith(`${list}: line`)),
     [
@@ -108,7 +108,7 @@ test("unreadable files are rejected individually, and nothing outside a list's f
   ]
   await writeFile(list, files.map((file) => `${JSON.stringify({ file, name: 'x' })}\n`).join(''))
   const listed = await catalejo(['images', 'import', list, '--account', 'fotos'], where)
-  assert.equal(listed.stdout, `${list}: 1 images stored, 6 refused\n`)
+  assert.equal(listed.stdout, `${list}: 1 image stored, 6 refused\n`)
   assert.deepEqual(
     listed.stderr.split('\n').filter((line) => line.startsWith(`${list}: line`)),
     [
@@ -138,7 +138,7 @@ test('limits set by the command apply to uploads and imports', async () => {
   await client.upload(stamped(png, 'una'))
   for (const name of ['a', 'b', 'c']) await writeFile(join(folder.path, `${name}.png`), stamped(png, name))
   const imported = await catalejo(['images', 'import', folder.path, '--account', 'fotos'], where)
-  assert.equal(imported.stdout, `${folder.path}: 1 images stored, 2 refused\n`)
+  assert.equal(imported.stdout, `${folder.path}: 1 image stored, 2 refused\n`)
   assert.match(imported.stderr, /La aplicación ya tiene el máximo de 2 imágenes/)
   const lifted = await set('fotos', '--max-images', 'none')
   assert.equal(lifted.stdout, 'fotos: any number of images, at most 1000000 bytes\n')
@@ -159,7 +159,7 @@ test('imports strip metadata if uploads do', async () => {
   const { databaseUrl } = service
   const where = { CATALEJO_DATA: service.data, CATALEJO_DATABASE_URL: databaseUrl, CATALEJO_STRIP: '1' }
   const imported = await catalejo(['images', 'import', folder.path, '--account', 'fotos'], where)
-  assert.equal(imported.stdout, `${folder.path}: 1 images stored, 0 refused\n`)
+  assert.equal(imported.stdout, `${folder.path}: 1 image stored, 0 refused\n`)
   const kept = await bytesOf(await client.link(expectedHash(png)))
   assert.equal(kept.includes('Calle Falsa 742'), false)
 })

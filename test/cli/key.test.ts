@@ -25,6 +25,7 @@ test('a key created while the service runs works immediately, until it is revoke
 
   const listed = await catalejo(['key', 'list', ...data])
   const lines = listed.stdout.trimEnd().split('\n')
+  assert.equal(lines.shift(), 'id\tservice\taccount\tcreated\tstate\tscope\texpires\trate\tlast used')
   assert.equal(lines.length, 3)
   const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
   assert.match(
@@ -142,7 +143,7 @@ test('the key command rejects invalid arguments', async () => {
     ],
   ]
   await Promise.all(cases.map(async ([args, wanted]) => assertPrints(await run(...args), wanted)))
-  assert.equal((await run('list')).stdout.trimEnd().split('\n').length, 1)
+  assert.equal((await run('list')).stdout.trimEnd().split('\n').length, 2)
 })
 
 test('account names are validated and normalized', async () => {

@@ -48,7 +48,10 @@ suite('commands that need an instance do not create one', { timeout: 240_000 }, 
       await using folder = await temporaryFolder()
       const data = join(folder.path, 'data')
       const missing = await run(words, folder.path, data)
-      assert.ok(missing.endsWith(`there is no data folder ${data}`), missing)
+      assert.ok(
+        missing.endsWith(`there is no data folder ${data}: name that of the service with --data`),
+        missing,
+      )
       assert.deepEqual(await readdir(folder.path), [])
 
       await writeFile(data, 'x')
@@ -73,6 +76,25 @@ suite('commands that need an instance do not create one', { timeout: 240_000 }, 
       assert.deepEqual(await readdir(folder.path), ['data'])
     })
   }
+
+  test('key create and import create a database, but not its folder', async () => {
+    await using folder = await temporaryFolder()
+    const data = join(folder.path, 'data')
+    await writeFile(join(folder.path, 'names.txt'), 'uno\n')
+    const create = ['key', 'create', '--account', 'a', '--service', 'domainwatch', '--data', data]
+    const load = ['import', join(folder.path, 'names.txt'), '--data', data]
+    for (const words of [create, load]) {
+      const { code, stdout, stderr } = await catalejo(words)
+      assert.deepEqual([code, stdout], [1, ''])
+      assert.ok(
+        stderr.endsWith(`there is no data folder ${data}: name that of the service with --data\n`),
+        stderr,
+      )
+    }
+    assert.deepEqual(await readdir(folder.path), ['names.txt'])
+    await mkdir(data)
+    for (const words of [create, load]) assert.equal((await catalejo(words)).code, 0)
+  })
 
   test('usage errors do not create one either', async () => {
     await using folder = await temporaryFolder()
@@ -108,7 +130,7 @@ suite('commands that need an instance do not create one', { timeout: 240_000 }, 
       [
         2,
         '',
-        `catalejo: could not verify: there is no image store in ${folder}, but the database has 1 images\n`,
+        `catalejo: could not verify: there is no image store in ${folder}, but the database has 1 image\n`,
       ],
     )
     using database = new DatabaseSync(join(service.data, 'catalejo.db'), { readOnly: true })

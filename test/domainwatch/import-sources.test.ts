@@ -53,7 +53,7 @@ test('an unreadable file is reported in one line, and the others are loaded', as
   ])
   const [, read] = /cortado\.csv\.gz: (\d+) records, \1 new or changed, 0 lines refused\n/.exec(stdout) ?? []
   assert.ok(Number(read) > 500 && Number(read) < 3_000, stdout)
-  assert.match(stdout, /bueno\.txt: 1 records, 1 new or changed, 0 lines refused\n$/)
+  assert.match(stdout, /bueno\.txt: 1 record, 1 new or changed, 0 lines refused\n$/)
   // Not half a line either.
   assert.equal((await names(service, { search: `n${read}` })).length, 0)
   assert.equal((await list(service, { search: `n${Number(read) - 1}` })).count, 1)

@@ -278,8 +278,8 @@ test('lists repair shows, and with --apply corrects, names that version 0.1.0 to
   const repair = async (...args: string[]) =>
     (await catalejo(['lists', 'repair', ...on, path, ...args])).stdout.trim().split('\n')
   const line = `enganada.cl: free since 2026-01-01 00:00:00, registered ${date}`
-  assert.deepEqual(await repair(), [line, '1 records would be corrected (--apply corrects them)'])
-  assert.deepEqual(await repair('--apply'), [line, '1 records corrected'])
+  assert.deepEqual(await repair(), [line, '1 record would be corrected (--apply corrects them)'])
+  assert.deepEqual(await repair('--apply'), [line, '1 record corrected'])
   await becomes('enganada', {
     status: 1,
     date_reg: date,

@@ -81,7 +81,7 @@ suite('watches that are edited', () => {
       [{ id, name: 'nuevo', paused: '2' }, 400, 'El parámetro paused debe ser un entero entre 0 y 1'],
       [{ id, name: 'nuevo', shared: 'x' }, 400, 'El parámetro shared debe ser un entero entre 0 y 1'],
       [{ id, name: 'nuevo', agent: '' }, 400, 'El parámetro agent necesita el parámetro search'],
-      [{ id, name: 'nuevo', atom: '0' }, 400, 'Falta el parámetro url o el parámetro atom'],
+      [{ id, name: 'nuevo', atom: '0' }, 400, 'Falta uno de los parámetros url, to o atom'],
       [
         { id, name: 'nuevo', url: 'http://10.0.0.1/' },
         400,

@@ -173,7 +173,7 @@ suite('creating, listing and deleting watches', () => {
     for (const [fields, msg] of [
       [{ url: good.url }, 'Falta el parámetro name'],
       [{ ...good, name: ' ' }, 'El parámetro name debe ser un texto de 1 a 100 caracteres'],
-      [{ name: 'x' }, 'Falta el parámetro url o el parámetro atom'],
+      [{ name: 'x' }, 'Falta uno de los parámetros url, to o atom'],
       [{ ...good, url: 'ftp://example.cl' }, url],
       [{ ...good, url: 'https://a:b@example.cl' }, url],
       [{ ...good, url: 'no' }, url],

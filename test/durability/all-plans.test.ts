@@ -205,6 +205,7 @@ test(
 async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
   await using folder = await temporaryFolder()
   const data = join(folder.path, 'data')
+  await mkdir(data)
   const isSqlite = database.url === ''
   const log = join(folder.path, 'statements')
   const environment = {

@@ -69,6 +69,7 @@ async function exercise(): Promise<void> {
   const data = place('data')
   const images = place('images')
   await mkdir(images)
+  await mkdir(data, { mode: 0o700 })
   await writeFile(join(images, 'one.png'), png)
   await writeFile(place('names.txt'), 'uno\ndos\n')
   const key = (await succeeds(['key', 'create', '--data', data, '--account', 'a', '--service', 'imagestore']))

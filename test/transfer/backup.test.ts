@@ -53,7 +53,7 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     const second = await portrait(service, keys)
     assert.match(
       await succeeds(['backup', backups.path, ...data]),
-      /; 1 images copied \(\S+ MB\), 6 there before\n$/,
+      /; 1 image copied \(\S+ MB\), 6 there before\n$/,
     )
 
     const [older = '', newer = ''] = (await filesUnder(join(backups.path, 'manifests')))
@@ -72,7 +72,7 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     await writeFile(join(backups.path, 'tables', '20', '20200101T000000000Z-domains-1.ndjson.gz'), 'resto')
     assert.match(
       await succeeds(['backup', backups.path, ...data, '--keep', '2']),
-      /removed 1 snapshots, \d+ files, 1 images\n$/,
+      /removed 1 snapshot, \d+ files, 1 image\n$/,
     )
     assert.deepEqual((await filesUnder(join(backups.path, 'manifests'))).map(nameOf).includes(newer), true)
     await using last = await temporaryFolder()

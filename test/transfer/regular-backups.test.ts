@@ -24,7 +24,7 @@ suite('regular backups', { timeout: 400_000 }, () => {
         .toSorted()
     assert.deepEqual(await metrics(), [])
     await succeeds(['backup', 'create', ...settings])
-    assert.match(await succeeds(['backup', ...settings]), /\nremoved 1 snapshots, \d+ files, 0 images\n$/)
+    assert.match(await succeeds(['backup', ...settings]), /\nremoved 1 snapshot, \d+ files, 0 images\n$/)
     const [manifest = ''] = await snapshotsIn(place.path)
     const name = manifest.replace('.json', '')
     const [header, line, end] = (await succeeds(['backup', 'list', ...settings])).split('\n')
@@ -50,7 +50,7 @@ suite('regular backups', { timeout: 400_000 }, () => {
     const checked = await catalejo(['backup', 'check', ...settings])
     assert.deepEqual([checked.code, checked.stdout], [1, ''])
     assert.ok(checked.stderr.includes(`snapshot ${name}: image ${nameOf(image)} is damaged\n`))
-    assert.ok(checked.stderr.endsWith(`catalejo: snapshot ${name} has 1 faults\n`))
+    assert.ok(checked.stderr.endsWith(`catalejo: snapshot ${name} has 1 fault\n`))
     assert.equal((await catalejo(['backup', 'drill', ...settings])).code, 1)
     assert.deepEqual(await metrics(), ['backup 1', 'check 0', 'drill 0'])
     // A place of another name is not that of the regular backups.

@@ -125,7 +125,7 @@ export function statsRoute(app: HttpServer, shared: EndpointShared, statistics: 
 function spanOf(values: { from: string | undefined; to: string | undefined }, today: string) {
   const to = values.to ?? `${today} 23:59:59`
   const from = values.from ?? `${addDays(dayOf(to), 1 - DEFAULT_DAYS)} 00:00:00`
-  if (from > to) throw badParameter('from', 'debe ser anterior a to')
+  if (from > to) throw badParameter('from', 'debe ser anterior o igual a to')
   // The message counts from one day to another, the series both of them.
   if (daysBetween(dayOf(from), dayOf(to)) > MAX_DAYS + 1) {
     throw badParameter('from', `debe ser de a lo más ${MAX_DAYS} días antes de to`)

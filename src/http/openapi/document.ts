@@ -25,7 +25,7 @@ const COMMON_ANSWERS = {
     keyErrors.key_expired(),
   ),
   403: problem(
-    "The other service's key, or one whose scope does not include this operation",
+    'The key is for another service, or its scope does not include this operation',
     keyErrors.key_of_other_service(),
     keyErrors.key_out_of_scope(),
   ),

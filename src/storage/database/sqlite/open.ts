@@ -35,7 +35,7 @@ export async function openSqlite(
   observe: ObserveDatabase = () => {},
   { load = false, existing = false, reserve = false, onMigrated, onFault, ...steps }: OpenOptions = {},
 ): Promise<Database> {
-  if (existing && !existsSync(path)) throw missing(path)
+  if (!existsSync(existing ? path : dirname(path))) throw missing(path)
   const { migrations = released, schema = newest(migrations) } = steps
   const migration = existing ? undefined : { schema, migrations }
   const { writer, scanner, reader } = await connect(path, load ? 'load' : 'write', migration)
@@ -197,7 +197,8 @@ async function connect(
 function missing(path: string): Error {
   const folder = dirname(path)
   const found = statSync(folder, { throwIfNoEntry: false })
-  if (found === undefined) return new Error(`there is no data folder ${folder}`)
+  if (found === undefined)
+    return new Error(`there is no data folder ${folder}: name that of the service with --data`)
   return new Error(
     found.isDirectory() ? `there is no database in ${folder}` : `the data folder ${folder} is a file`,
   )
