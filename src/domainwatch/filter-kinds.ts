@@ -1,9 +1,11 @@
 import { isCalendarDateTime } from '../lib/dates.ts'
 import { aLabelOf, foldSearch, hasIdnLetter, type SearchText } from '../lib/domain-names.ts'
 import type { DateColumn, IndexTerm } from '../lib/name-index/index.ts'
+import { hasShape } from '../lib/name-spelling.ts'
 import { hasAtMostCharacters } from '../lib/text.ts'
 import { flag, text, type Parameter, integer } from '../http/parameters.ts'
 import { DATED, type FilteredRecord, type RecordTrait } from './filtered-record.ts'
+import { MAX_LABEL_CHARACTERS } from './limits.ts'
 import { MAX_TAG_CHARACTERS } from './tags.ts'
 
 /** The kinds of filters that the table in `filters.ts` is made of. */
@@ -32,16 +34,17 @@ const TAKES_WORDS = `debe ser una o más palabras de 1 a ${MAX_WORD} letras, sep
 const TAKES_TAG = `debe ser una etiqueta de 1 a ${MAX_TAG_CHARACTERS} letras, dígitos o guiones`
 const TAKES_TAGS = `debe ser una o más etiquetas de 1 a ${MAX_TAG_CHARACTERS} letras, dígitos o guiones, separadas por comas`
 const TAKES_AGENTS = `debe ser uno o más agentes separados por comas, en ${MAX_FILTER_CHARACTERS} caracteres como máximo`
+const TAKES_SHAPE = `debe ser un texto de 1 a ${MAX_LABEL_CHARACTERS} letras C, V, L, N o H`
 const TAKES_DATE_TIME = 'debe ser un día (YYYY-MM-DD) o una fecha y hora (YYYY-MM-DD HH:MM:SS) que existan'
 
 export function filter<T>(parameter: Parameter<T>, condition: (wanted: T) => Condition): Filter<T, T> {
   return { parameter, read: (given) => given, conditions: (wanted) => [condition(wanted)] }
 }
 
-function traitIs(trait: RecordTrait, wanted: number): Condition {
+function traitIs(trait: RecordTrait, min: number, max = min): Condition {
   return {
-    matches: (record) => trait.of(record) === wanted,
-    index: { kind: 'trait', trait, min: wanted, max: wanted },
+    matches: (record) => trait.of(record) >= min && trait.of(record) <= max,
+    index: { kind: 'trait', trait, min, max },
   }
 }
 
@@ -52,6 +55,14 @@ export function traitFilter(
   { min = 0, max = trait.max } = {},
 ): Filter<number, number> {
   return { ...filter(integer(description, min, max), (wanted) => traitIs(trait, wanted)), trait }
+}
+
+/** Filters records with a trait from 1 to this number. */
+export function traitUpToFilter(trait: RecordTrait, description: string): Filter<number, number> {
+  return {
+    ...filter(integer(description, 1, trait.max), (wanted) => traitIs(trait, 1, wanted)),
+    trait,
+  }
 }
 
 /** Filters records that have the trait. */
@@ -209,6 +220,27 @@ function lowerCase(description: string, max: number, form: RegExp, takes: string
       const value = given.trim().toLowerCase().normalize('NFC')
       return form.test(value) && hasAtMostCharacters(value, max) ? { value } : { takes }
     },
+  }
+}
+
+/** Filters names of a shape, which has a letter per character. */
+export function shapeFilter(description: string): Filter<string, string> {
+  return {
+    parameter: {
+      required: false,
+      description,
+      schema: { type: 'string', minLength: 1, maxLength: MAX_LABEL_CHARACTERS, examples: ['CVCV'] },
+      parse: (given) => {
+        const value = given.toUpperCase()
+        const isShape = value.length <= MAX_LABEL_CHARACTERS && /^[CVLNH]+$/.test(value)
+        return isShape ? { value } : { takes: TAKES_SHAPE }
+      },
+    },
+    read: (given) => given,
+    conditions: (shape) => [
+      lengthIs(shape.length, shape.length),
+      { matches: ({ name }) => hasShape(name, shape) },
+    ],
   }
 }
 

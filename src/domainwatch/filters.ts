@@ -1,6 +1,7 @@
 import { flag, integer, type Values } from '../http/parameters.ts'
 import { badParameter } from '../http/errors.ts'
 import { hasIdnLetter } from '../lib/domain-names.ts'
+import { syllablesOf } from '../lib/name-spelling.ts'
 import { Layout } from '../lib/name-index/index.ts'
 import { isExpired, MAX_LABEL_CHARACTERS } from './limits.ts'
 import {
@@ -14,6 +15,7 @@ import {
   nameContains,
   nameFilter,
   searchFilter,
+  shapeFilter,
   sinceFilter,
   tag,
   tagsAre,
@@ -25,6 +27,7 @@ import {
   matchesGlob,
   traitFilter,
   traitFlag,
+  traitUpToFilter,
 } from './filter-kinds.ts'
 import { splitTags } from './tags.ts'
 import {
@@ -41,6 +44,9 @@ export type { FilteredRecord } from './filtered-record.ts'
 
 /** The largest number of words that can be asked for. */
 export const MAX_WORDS = 6
+
+/** 0 if it has none. */
+const SYLLABLES = number(MAX_LABEL_CHARACTERS, ({ name }) => syllablesOf(name) ?? 0)
 
 /**
  * The filters of domain records: the only place that defines one. The parameters of the API, and all that applies filters
@@ -129,6 +135,11 @@ const table = {
   not_word: excludedWordsFilter('Only names none of whose words is one of these, separated by commas'),
   not_tag: excludedTagsFilter('Only records with none of these tags, separated by commas'),
   not_agent: excludedAgentsFilter('Only records of other agents than these, separated by commas'),
+  shape: shapeFilter(
+    'Only names of this shape, a letter per character: `C` consonant, `V` vowel, `L` either, `N` digit, `H` hyphen',
+  ),
+  syllables: traitFilter(SYLLABLES, 'Only names of this many syllables', { min: 1 }),
+  max_syllables: traitUpToFilter(SYLLABLES, 'Only names of this many syllables or fewer'),
 }
 
 type Table = typeof table

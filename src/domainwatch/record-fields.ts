@@ -2,7 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../lib/clock.ts'
 import { localDateTime } from '../lib/dates.ts'
 import type { Gate } from '../lib/gate.ts'
-import { array, optional, string, type JsonSchema, nullable } from '../http/openapi/json-schema.ts'
+import { shapeOf, syllablesOf } from '../lib/name-spelling.ts'
+import { array, integer, optional, string, type JsonSchema, nullable } from '../http/openapi/json-schema.ts'
 import type { Parameter } from '../http/parameters.ts'
 import { accountClient } from '../lib/client.ts'
 import type { Database, Reader } from '../storage/database/database.ts'
@@ -77,6 +78,16 @@ const table = {
   dismissed_at: {
     schema: nullable(string('When, in the time zone of the service')),
     value: ({ dismissed_at }, { timeZone }) => local(dismissed_at, timeZone),
+  },
+  shape: {
+    schema: string(
+      'Shape of the name, a letter per character: `C` consonant, `V` vowel, `N` digit, `H` hyphen',
+    ),
+    value: ({ name }) => shapeOf(name),
+  },
+  syllables: {
+    schema: nullable(integer('Syllables of the name; null without a vowel, or with a digit or a hyphen')),
+    value: ({ name }) => syllablesOf(name),
   },
 } as const satisfies Readonly<Record<string, RecordField>>
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { shapeOf } from '../../src/lib/name-spelling.ts'
 import { LIST, record, records, stored, update } from '../support/domains.ts'
 import { call, type Fields } from '../support/http.ts'
 import { ManualClock, startService } from '../support/service.ts'
@@ -24,6 +25,8 @@ const NOTHING = {
   date_reg_known: 1,
   dismissed_by: null,
   dismissed_at: null,
+  shape: '',
+  syllables: null,
 }
 
 async function whole(name: string, fields = 'all'): Promise<Fields> {
@@ -51,7 +54,7 @@ for (const [field, value, shown] of [
     await stored(service, [record(name)])
     const before = await whole(name)
     const seed = (await records(service, { search: name }))[0]
-    assert.deepEqual(before, { ...seed, ...NOTHING })
+    assert.deepEqual(before, { ...seed, ...NOTHING, shape: shapeOf(name) })
     clock.advance(1_000)
     await succeeds({ domain: name, [field]: value })
     const now = localTime()
@@ -197,7 +200,14 @@ test('each field can be requested alone; unknown ones are rejected', async () =>
   const shown = new Map(Object.entries(all))
   const seed = (await records(service, { search: 'zcampos' }))[0]
   const deletion = { deleted_at: '2025-12-31 14:30:34', deleted_after: '2025-12-31 14:30:34' }
-  assert.deepEqual(all, { ...seed, ...NOTHING, ...deletion, discarded_at: localTime() })
+  assert.deepEqual(all, {
+    ...seed,
+    ...NOTHING,
+    ...deletion,
+    discarded_at: localTime(),
+    shape: 'CCVCCVC',
+    syllables: 2,
+  })
   for (const field of Object.keys(NOTHING)) {
     assert.deepEqual(await whole('zcampos', field), { ...seed, [field]: shown.get(field) })
   }

@@ -99,6 +99,19 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
     control: 'text',
     accepts: TEXT,
   },
+  shape: { words: ['forma', 'shape'], label: 'filter.shape', control: 'text', accepts: TEXT },
+  syllables: {
+    words: ['sílabas', 'syllables'],
+    label: 'filter.syllables',
+    control: 'number',
+    accepts: LENGTH,
+  },
+  max_syllables: {
+    words: ['máximo-sílabas', 'max-syllables'],
+    label: 'filter.maxSyllables',
+    control: 'number',
+    accepts: LENGTH,
+  },
   last_register: {
     words: ['inscritos', 'registered'],
     label: 'filter.lastRegister',
