@@ -204,11 +204,10 @@ export const hashesAfter = (accountId: number, after: string, count: number) => 
  * Stored images as `[account, dhash]`. Those without an author or a blob are left out. The topic is compared twice to make SQLite use
  * the right index.
  */
-export const storedImages = (dialect: Dialect): ChangeSelection => ({
+export const storedImages: ChangeSelection = {
   where: sql`AND topic = 'image' AND topic <> 'domain' AND kind = 'stored'`,
-  json: sql`'[' || account_id || ',' ||
-    ${dialect.quoted(sql`(SELECT blobs.dhash FROM blobs WHERE blobs.hash = changes.key)`)} || ']'`,
-})
+  json: sql`'[' || account_id || ',"' || (SELECT blobs.dhash FROM blobs WHERE blobs.hash = changes.key) || '"]'`,
+}
 
 export const imageCount = (accountId: number) => sql<{ readonly images: number }>`
   SELECT images FROM image_totals WHERE account_id = ${accountId}`

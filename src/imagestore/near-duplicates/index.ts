@@ -73,7 +73,7 @@ export class SimilarImages {
     this.#follower = new Follower({
       log: database.changes,
       scanner: database.scanner,
-      selection: queries.storedImages(database.dialect),
+      selection: queries.storedImages,
       apply: async (text, _count, _isOverlapping, applied) => {
         const images: [number, string][] = JSON.parse(`[${text}]`)
         for (const [accountId, dhash] of images) this.#entries.get(accountId)?.hashes.add(parseHash64(dhash))
