@@ -97,6 +97,9 @@ export const upsertImage = (accountId: number, hash: string, info: ImageInfo, da
     name = excluded.name, name_folded = excluded.name_folded, ip = excluded.ip, date = excluded.date,
     expires = excluded.expires`
 
+export const setExpiry = (accountId: number, hash: string, expires: number | null) => sql`
+  UPDATE images SET expires = ${expires} WHERE account_id = ${accountId} AND hash = ${hash}`
+
 /** Removes an image that has not expired. */
 export const deleteImage = (accountId: number, hash: string, now: number) => sql`
   DELETE FROM images WHERE account_id = ${accountId} AND hash = ${hash} AND ${notExpired(now)}`

@@ -14,7 +14,7 @@ import type { BlobRow } from './image-fields.ts'
 import * as queries from './queries.ts'
 import { checkQuota, type NewImage, type QuotaExceeded } from './quotas.ts'
 import { BackgroundRemovals, removeExpiredOf, removeRecord, sweepExpired } from './image-removal.ts'
-import { isExpired, mergedExpiry, recordUploader, uploadersOf, withdrawUpload } from './uploaders.ts'
+import { isExpired, recordUploader, uploadersOf, withdrawUpload, writeImage } from './uploaders.ts'
 
 export interface Upload {
   readonly accountId: number
@@ -150,8 +150,7 @@ export class ImageStore {
         if (held === blob)
           await tx.run(known === undefined ? queries.insertBlob(blob) : queries.replaceBlob(blob))
         const before = await uploadersOf(tx, image, now)
-        const expires = mergedExpiry(before, uploader, info.expires)
-        await tx.run(queries.upsertImage(accountId, hash, { ...info, expires }, date ?? now))
+        await writeImage(tx, image, before, uploader, info, date ?? now)
         await recordUploader(tx, image, before, uploader)
         return { kind: 'stored', blob: held }
       },

@@ -47,15 +47,26 @@ export async function uploadersOf(
   return { keys, expires: image.expires }
 }
 
-/** Returns when the image expires after another upload. A limited key must not shorten the life of what others hold. */
-export function mergedExpiry(
+/**
+ * Writes the row of an image that is uploaded. A limited key changes nothing of what others hold, but may prolong its life.
+ * @param date seconds since 1970
+ */
+export async function writeImage(
+  tx: Transaction,
+  { accountId, hash }: LockedImage,
   before: Uploaders | undefined,
   uploader: string | undefined,
-  given: number | null,
-): number | null {
+  info: queries.ImageInfo,
+  date: number,
+): Promise<void> {
   const isShared = before !== undefined && before.keys.some((key) => key !== uploader)
-  if (uploader === undefined || !isShared) return given
-  return given === null || before.expires === null ? null : Math.max(given, before.expires)
+  if (uploader === undefined || !isShared) {
+    await tx.run(queries.upsertImage(accountId, hash, info, date))
+    return
+  }
+  const isEndless = info.expires === null || before.expires === null
+  const expires = isEndless ? null : Math.max(info.expires, before.expires)
+  await tx.run(queries.setExpiry(accountId, hash, expires))
 }
 
 /** Records an upload, after the image's row is written. An image of the application alone needs no record. */

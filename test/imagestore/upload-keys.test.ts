@@ -130,6 +130,36 @@ suite('keys of scope upload', () => {
     assert.equal(await expiryOf(hash), soon)
   })
 
+  test('a key changes name and date of its own images only', async () => {
+    const recordOf = async (hash: string) => {
+      await pause(service.lagMs)
+      const { body } = await app.get(hash)
+      return [body['name'], body['date']]
+    }
+    const now = () => Math.floor(clock.now() / 1_000)
+    for (const holder of [app, other]) {
+      const bytes = picture()
+      const date = now()
+      const hash = await uploaded(holder, bytes, { name: 'primero.png' })
+      clock.advance(60_000)
+      assert.equal((await one.get(hash)).status, 404)
+      await uploaded(one, bytes, { name: 'ajeno.png' })
+      await uploaded(one, bytes, { name: 'ajeno.png' })
+      assert.deepEqual(await recordOf(hash), ['primero.png', date])
+      assert.deepEqual((await one.get(hash)).body['name'], 'primero.png')
+      // Once it is the only holder, the image is its own.
+      if (holder !== other) continue
+      assert.equal(await removes(other, hash), 200)
+      await uploaded(one, bytes, { name: 'propio.png' })
+      assert.deepEqual(await recordOf(hash), ['propio.png', now()])
+    }
+    const bytes = picture()
+    const hash = await uploaded(one, bytes, { name: 'primero.png' })
+    clock.advance(60_000)
+    await uploaded(app, bytes, { name: 'de la aplicación.png' })
+    assert.deepEqual(await recordOf(hash), ['de la aplicación.png', now()])
+  })
+
   test('an expired image has no owner: the key that uploads it again is its only owner', async () => {
     const bytes = picture()
     const expires = Math.floor(clock.now() / 1_000) + HOUR
