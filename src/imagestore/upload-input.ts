@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { badParameter } from '../http/errors.ts'
-import { stripMetadata } from '../lib/image-metadata/index.ts'
+import { detectFormat, stripMetadata } from '../lib/image-metadata/index.ts'
 import { jsonTypeOf } from '../http/body/fields.ts'
 import { ownsBuffer } from '../lib/release-buffer.ts'
 import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
@@ -14,9 +14,13 @@ export const MAX_IP_CHARACTERS = 61
 /** The last second of the year 9999. */
 const MAX_EPOCH_SECONDS = 253_402_300_799
 
+export type InfoFault = 'info' | 'ip'
+/** `info` of an upload, with `expires` as it was given. */
+export type GivenInfo = Omit<ImageInfo, 'expires'> & { readonly expires: unknown }
+
 export const notInFuture = () => badParameter('expires', 'debe ser un momento futuro, en segundos desde 1970')
 
-/** Validates `info` of an upload, without `expires`. Returns undefined if a required field is missing or invalid. */
+/** Validates `info` of an upload, without `expires`. Returns what is missing or invalid: `ip`, or `info` for any other field. */
 export function readInfo(
   given: Readonly<Record<string, unknown>>,
   defaults: {
@@ -24,13 +28,13 @@ export function readInfo(
     readonly mime?: string | undefined
     readonly ip?: string
   } = {},
-): (Omit<ImageInfo, 'expires'> & { readonly expires: unknown }) | undefined {
+): GivenInfo | InfoFault {
   const name = given['name'] ?? defaults.name
   const mime = given['mime'] ?? defaults.mime
   const ip = given['ip'] ?? defaults.ip
-  if (!isText(name, MAX_NAME_CHARACTERS) || !isText(mime, MAX_MIME_CHARACTERS)) return undefined
-  if (ip !== defaults.ip && !isAddress(ip)) return undefined
-  return typeof ip === 'string' ? { name, ip, expires: given['expires'] ?? null } : undefined
+  if (!isText(name, MAX_NAME_CHARACTERS) || !isText(mime, MAX_MIME_CHARACTERS)) return 'info'
+  if (ip !== defaults.ip && !isAddress(ip)) return 'ip'
+  return typeof ip === 'string' ? { name, ip, expires: given['expires'] ?? null } : 'ip'
 }
 
 const isAddress = (value: unknown): boolean =>
@@ -62,6 +66,8 @@ export function isEpochSeconds(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_EPOCH_SECONDS
 }
 
+export type BytesFault = 'missing' | 'format' | 'damaged'
+
 export interface StoredBytes {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly hash: ImageHash
@@ -72,11 +78,13 @@ export interface StoredBytes {
  * whatever its metadata.
  * @param given its memory may become that of the result
  * @param strips whether metadata is removed
- * @returns undefined if there are no bytes, or if they cannot be stripped
+ * @returns why there are none: no bytes were given, or they cannot be stripped
  */
-export function storedBytes(given: Buffer, strips: boolean): StoredBytes | undefined {
+export function storedBytes(given: Buffer, strips: boolean): StoredBytes | BytesFault {
+  if (given.byteLength === 0) return 'missing'
   const kept = strips ? stripMetadata(given) : given
-  if (kept === undefined || kept.byteLength === 0) return undefined
+  if (kept === undefined || kept.byteLength === 0)
+    return detectFormat(given) === undefined ? 'format' : 'damaged'
   // A view of a larger buffer is copied: to another thread it would take all of that buffer along.
   const bytes = ownsBuffer(kept) ? new Uint8Array(kept.buffer) : new Uint8Array(kept)
   return { bytes, hash: hashOf(bytes) }

@@ -52,7 +52,10 @@ suite('quotas and lifetimes of images', () => {
     const answers = await Promise.all(Array.from({ length: 16 }, (_, i) => client.upload(image(`a${i}`))))
     const refused = problem(403, 'La aplicación ya tiene el máximo de 5 imágenes')
     assert.equal(answers.filter(({ status }) => status === 200).length, 5)
-    for (const answer of answers) if (answer.status !== 200) assert.deepEqual(plain(answer), refused)
+    for (const answer of answers) {
+      if (answer.status === 200) continue
+      assert.deepEqual([plain(answer), answer.reason], [refused, 'quota'])
+    }
     assert.equal((await client.list()).body['count'], 5)
     assert.equal((await stats())['images'], 5)
     const [mine] = answers.filter(({ status }) => status === 200)
@@ -94,9 +97,10 @@ suite('quotas and lifetimes of images', () => {
     assert.equal((await client.upload(image('otra'))).status, 200)
     const { key } = await service.newKey(name, 'imagestore', limited({ scope: 'upload' }))
     const uploads = new ImageClient(service.url, key)
+    const full = await uploads.upload(image('suya'))
     assert.deepEqual(
-      plain(await uploads.upload(image('suya'))),
-      problem(413, 'La imagen no cabe en la aplicación'),
+      [plain(full), full.reason],
+      [problem(413, 'La imagen no cabe en la aplicación'), 'quota'],
     )
     await settle({ max_bytes: 10 * size, max_images: 1 })
     assert.deepEqual(

@@ -52,37 +52,57 @@ const badInfo: Readonly<Record<string, unknown>> = {
   'fields of other capitals': { Name: 'x', MIME: 'image/png', IP: '127.0.0.1' },
 }
 
-const badImage: Readonly<Record<string, unknown>> = {
-  missing: undefined,
-  null: null,
-  'a number': 12345678,
-  'an array': [base64(png)],
-  empty: '',
-  'white space': ' \n',
-  'padding alone': '====',
-  'not base64': 'esto no es base64!',
-  'foreign character within': `${base64(png).slice(0, 40)}*${base64(png).slice(40)}`,
-  'an impossible length': base64(png).replace(/=+$/, '').slice(0, 41),
-  'a data: prefix alone': 'data:image/png;base64,',
-  'base64 twice': base64(Buffer.from(base64(png))),
-  'a text': base64(Buffer.from('no soy una imagen')),
-  'one octet': 'AA==',
-  HTML: base64(Buffer.from('<!doctype html><svg></svg>')),
-  BMP: base64(Buffer.concat([Buffer.from('BM'), Buffer.alloc(60)])),
-  PDF: base64(Buffer.from('%PDF-1.7\n%âãÏÓ\n')),
-  HEIC: base64(Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1')),
-  'a PNG signature alone': base64(png.subarray(0, 8)),
-  'PNG cut in half': base64(png.subarray(0, png.length >> 1)),
-  'PNG without its end': base64(png.subarray(0, png.length - 12)),
-  'PNG with a changed octet': base64(changed(png, png.length - 30)),
-  'JPEG cut in half': base64(jpeg.subarray(0, jpeg.length >> 1)),
-  'JPEG without its last octets': base64(jpeg.subarray(0, jpeg.length - 40)),
-  'WebP cut in half': base64(webp.subarray(0, webp.length >> 1)),
-  'GIF cut in half': base64(gif.subarray(0, gif.length >> 1)),
-  'SVG that is not closed': base64(
-    Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">'),
-  ),
-  'SVG without size': base64(Buffer.from('<svg')),
+/** Faults of the address alone. */
+const isAboutIp = (name: string) => /\bip\b/.test(name)
+
+/** By the reason that the answer gives. */
+const badImage: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  missing: {
+    missing: undefined,
+    null: null,
+  },
+  not_base64: {
+    'a data: prefix alone': 'data:image/png;base64,',
+    'padding alone': '====',
+    'white space': ' \n',
+    empty: '',
+    'a number': 12345678,
+    'an array': [base64(png)],
+    'not base64': 'esto no es base64!',
+    'foreign character within': `${base64(png).slice(0, 40)}*${base64(png).slice(40)}`,
+    'an impossible length': base64(png).replace(/=+$/, '').slice(0, 41),
+  },
+  format: {
+    'SVG without size': base64(Buffer.from('<svg')),
+    'base64 twice': base64(Buffer.from(base64(png))),
+    'a text': base64(Buffer.from('no soy una imagen')),
+    'one octet': 'AA==',
+    HTML: base64(Buffer.from('<!doctype html><svg></svg>')),
+    BMP: base64(Buffer.concat([Buffer.from('BM'), Buffer.alloc(60)])),
+    PDF: base64(Buffer.from('%PDF-1.7\n%âãÏÓ\n')),
+    HEIC: base64(Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1')),
+  },
+  too_many_pixels: {
+    'SVG of 100,000 × 100,000': base64(
+      Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="100000" height="100000"/>'),
+    ),
+    'GIF with a screen of 65,535 × 65,535': base64(
+      Buffer.from('474946383961ffffffff8000000000000000ff2c00000000010001000002024401003b', 'hex'),
+    ),
+  },
+  damaged: {
+    'a PNG signature alone': base64(png.subarray(0, 8)),
+    'PNG cut in half': base64(png.subarray(0, png.length >> 1)),
+    'PNG without its end': base64(png.subarray(0, png.length - 12)),
+    'PNG with a changed octet': base64(changed(png, png.length - 30)),
+    'JPEG cut in half': base64(jpeg.subarray(0, jpeg.length >> 1)),
+    'JPEG without its last octets': base64(jpeg.subarray(0, jpeg.length - 40)),
+    'WebP cut in half': base64(webp.subarray(0, webp.length >> 1)),
+    'GIF cut in half': base64(gif.subarray(0, gif.length >> 1)),
+    'SVG that is not closed': base64(
+      Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">'),
+    ),
+  },
 }
 
 function changed(bytes: Buffer, at: number): Buffer {
@@ -103,14 +123,20 @@ suite('upload refuses', () => {
 
   for (const [name, info] of Object.entries(badInfo)) {
     test(`info: ${name}`, async () => {
-      assert.deepEqual(plain(await fotos.post({ image: base64(png), info })), NO_INFO)
+      const answer = await fotos.post({ image: base64(png), info })
+      assert.deepEqual(plain(answer), NO_INFO)
+      assert.equal(answer.reason, isAboutIp(name) ? 'ip' : 'info')
     })
   }
 
-  for (const [name, image] of Object.entries(badImage)) {
-    test(`image: ${name}`, async () => {
-      assert.deepEqual(plain(await fotos.post({ image, info: INFO })), DAMAGED)
-    })
+  for (const [reason, images] of Object.entries(badImage)) {
+    for (const [name, image] of Object.entries(images)) {
+      test(`image: ${name}`, async () => {
+        const answer = await fotos.post({ image, info: INFO })
+        assert.deepEqual(plain(answer), DAMAGED)
+        assert.equal(answer.reason, reason)
+      })
+    }
   }
 
   test('rejected uploads store nothing', async () => {
@@ -181,7 +207,8 @@ suite('upload refuses', () => {
     const atLimit = Buffer.concat([fitting, Buffer.alloc(20_000 - fitting.length)])
     const tooLarge = problem(413, 'La imagen supera el máximo de 20000 bytes')
     assert.equal((await fotos.upload(atLimit)).status, 200)
-    assert.deepEqual(plain(await fotos.upload(Buffer.concat([atLimit, Buffer.alloc(1)]))), tooLarge)
+    const over = await fotos.upload(Buffer.concat([atLimit, Buffer.alloc(1)]))
+    assert.deepEqual([plain(over), over.reason], [tooLarge, 'too_many_bytes'])
     assert.deepEqual(plain(await fotos.upload(Buffer.alloc(500_000))), tooLarge)
     const huge = await fotos.upload(Buffer.alloc(3_000_000))
     assert.deepEqual([huge.status, huge.body['status'], typeof huge.body['msg']], [413, 413, 'string'])

@@ -19,21 +19,21 @@ function documentedCodes(method: string, path: string, status: number): readonly
 }
 
 /**
- * Splits an error body into its code and the rest, which tests compare: a code is declared next to its message. Fails if an error
+ * Splits an error body into its code, its reason and the rest, which tests compare: a code is declared next to its message. Fails if an error
  * has no code, or one that OpenAPI does not document for it, or names another parameter than its message.
  */
 export function splitCode(
   body: unknown,
   request?: { readonly method: string; readonly path: string },
-): { readonly code: string | undefined; readonly body: unknown } {
+): { readonly code: string | undefined; readonly reason?: unknown; readonly body: unknown } {
   if (typeof body !== 'object' || body === null || !('msg' in body)) return { code: undefined, body }
-  const { code, parameter, ...rest } = Object(body)
+  const { code, parameter, reason, ...rest } = Object(body)
   assert.match(String(code), /^[a-z]+(_[a-z]+)*$/, JSON.stringify(body))
   const codes = request && documentedCodes(request.method, request.path, rest.status)
   const isDocumented = codes === undefined || codes.includes(code) || code === 'path_not_found'
   assert.ok(isDocumented, `OpenAPI has no ${code} in ${JSON.stringify(request)} ${rest.status}`)
   if (parameter !== undefined) assert.ok(rest.msg.includes(` ${parameter}`), JSON.stringify(body))
-  return { code, body: rest }
+  return { code, reason, body: rest }
 }
 
 /** The body of an error, or of another answer, as a test compares it. @see splitCode */

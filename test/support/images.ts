@@ -10,13 +10,15 @@ export interface Answer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
   readonly code: string | undefined
+  /** Of a refused upload. */
+  readonly reason: unknown
   readonly headers: Headers
 }
 
 export async function answerOf(response: Response): Promise<Answer> {
-  const { body, code } = splitCode(await response.json())
+  const { body, code, reason } = splitCode(await response.json())
   assert.ok(typeof body === 'object' && body !== null, 'an answer is a JSON object')
-  return { status: response.status, body: { ...body }, code, headers: response.headers }
+  return { status: response.status, body: { ...body }, code, reason, headers: response.headers }
 }
 
 export const INFO = { name: 'foto.png', mime: 'image/png', ip: '200.1.2.3' }

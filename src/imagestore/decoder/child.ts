@@ -6,8 +6,8 @@ import sharp from 'sharp'
 import { decodeCost, deriveCost } from './cost.ts'
 import { deriveImage } from './derive.ts'
 import { inspectSource } from './inspect.ts'
-import type { FromDecoder, Job, JobOutcome, Needs } from './protocol.ts'
-import { AlteredImage, openSource, readImageFile } from './source.ts'
+import type { FromDecoder, ImageFault, Job, JobOutcome, Needs } from './protocol.ts'
+import { AlteredImage, openSource, readImageFile, RejectedImage } from './source.ts'
 import { asError } from '../../lib/errors.ts'
 
 const MIB = 1024 * 1024
@@ -23,6 +23,8 @@ const MAX_REASON_LENGTH = 300
 /** What V8, libvips and the libraries below it say when the system refuses memory, some of them of a damaged file. */
 const OUT_OF_MEMORY =
   /out of memory|insufficient memory|allocation failed|could not allocate|bad_alloc|unable to grow/i
+/** What sharp says of more pixels than its limit. */
+const TOO_MANY_PIXELS = /exceeds pixel limit/
 /** Share of the memory of the largest job that is set aside for a job whose header does not tell what it takes. */
 const COMPLEX_SHARE = 3 / 4
 /** Jobs expected to take more than this share of their time limit are rejected: a busy machine takes longer than expected. */
@@ -74,8 +76,18 @@ async function run({
   } catch (error) {
     const reason = asError(error).message.slice(0, MAX_REASON_LENGTH)
     if (OUT_OF_MEMORY.test(reason)) return { kind: 'too-heavy', reason, isOutOfMemory: true }
-    return { kind: 'damaged', reason, isAltered: error instanceof AlteredImage }
+    return {
+      kind: 'damaged',
+      fault: faultOf(error, reason),
+      reason,
+      isAltered: error instanceof AlteredImage,
+    }
   }
+}
+
+function faultOf(error: unknown, reason: string): ImageFault {
+  if (error instanceof RejectedImage) return error.fault
+  return TOO_MANY_PIXELS.test(reason) ? 'too_many_pixels' : 'damaged'
 }
 
 /** Sharp's buffers are freed by finalizers, in a turn of the event loop of their own. */

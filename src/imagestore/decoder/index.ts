@@ -1,9 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { SERVICE } from '../../lib/client.ts'
 import { DecoderPool } from './pool.ts'
-import type { EngineOptions, ImageEngine } from './protocol.ts'
+import type { EngineOptions, ImageEngine, ImageFault } from './protocol.ts'
 
 export type * from './protocol.ts'
+
+const damaged = (fault: ImageFault, reason: string) => ({ kind: 'damaged', fault, reason }) as const
 
 /** Creates an engine whose processes start with the first job. While idle, it does not keep the process alive. */
 export function createImageEngine(options: Partial<EngineOptions> = {}): ImageEngine {
@@ -21,9 +23,9 @@ export function createImageEngine(options: Partial<EngineOptions> = {}): ImageEn
   return {
     async inspect(path, caller = SERVICE) {
       const outcome = await pool.run(path, { operation: 'inspect' }, caller)
-      if (outcome.kind === 'too-slow') return { kind: 'damaged', reason: 'took too long' }
-      if (outcome.kind === 'crashed') return { kind: 'damaged', reason: 'crashed the decoder' }
-      if (outcome.kind === 'too-heavy') return { kind: 'damaged', reason: outcome.reason }
+      if (outcome.kind === 'too-slow') return damaged('too_many_pixels', 'took too long')
+      if (outcome.kind === 'crashed') return damaged('damaged', 'crashed the decoder')
+      if (outcome.kind === 'too-heavy') return damaged('too_many_pixels', outcome.reason)
       if (outcome.kind === 'image' && !('dhash' in outcome)) throw new Error('derived instead of inspected')
       return outcome
     },

@@ -135,7 +135,7 @@ async function decodeOtherPages(source: Source): Promise<void> {
   }
   let left = maxPixels - source.storedWidth * source.storedHeight
   for (const _ of pagesAfterFirst(bytes)) {
-    if (left <= 0) throw new RejectedImage('too many pixels')
+    if (left <= 0) throw new RejectedImage('too many pixels', 'too_many_pixels')
     const { data, info } = await openSharp(bytes, left).raw().toBuffer({ resolveWithObject: true })
     left -= info.width * info.height
     releaseBuffer(data)

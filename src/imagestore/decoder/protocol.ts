@@ -5,9 +5,15 @@ import type { ResolvedTransformation } from '../modifiers/index.ts'
 import type { BlobRow } from '../image-fields.ts'
 import type { WatermarkPlacement } from '../image-settings.ts'
 
+/**
+ * What is wrong with an upload, as answers name it: no accepted type, damaged, or too much to decode within the limits.
+ */
+export type ImageFault = 'format' | 'damaged' | 'too_many_pixels'
+
 /** `reason` is for the log, never for a client. */
 interface Damaged {
   readonly kind: 'damaged'
+  readonly fault: ImageFault
   readonly reason: string
   /** The file does not hold the bytes that were stored. */
   readonly isAltered?: boolean

@@ -10,6 +10,7 @@ import {
   type Structure,
 } from '../../lib/image-metadata/index.ts'
 import { addTransparency, gifScreenPixels } from './gif.ts'
+import type { ImageFault } from './protocol.ts'
 
 /** A file whose container is complete. */
 interface ImageFile {
@@ -39,7 +40,14 @@ const FIRST_SWAPPED_ORIENTATION = 5
 const SPACES_OF_16_BITS = new Set(['rgb16', 'grey16'])
 
 /** The file is not an image that is accepted. The message is for the log. */
-export class RejectedImage extends Error {}
+export class RejectedImage extends Error {
+  readonly fault: ImageFault
+
+  constructor(message: string, fault: ImageFault) {
+    super(message)
+    this.fault = fault
+  }
+}
 
 /** The file does not hold as many bytes as were stored. */
 export class AlteredImage extends Error {}
@@ -82,12 +90,12 @@ export function readImageFile(path: string, buffer?: Buffer, size?: number): Ima
   const file = readInto(path, buffer)
   if (size !== undefined && file.length !== size) throw new AlteredImage('not as many bytes as were stored')
   const format = detectFormat(file)
-  if (format === undefined) throw new RejectedImage('not an accepted format')
+  if (format === undefined) throw new RejectedImage('not an accepted format', 'format')
   const bytes = format === 'svg' ? normalizeSvg(file) : file
-  if (bytes === undefined) throw new RejectedImage('svg is not in its encoding')
+  if (bytes === undefined) throw new RejectedImage('svg is not in its encoding', 'damaged')
   const structure = readStructure(format, bytes)
-  if (!structure.complete) throw new RejectedImage(`${format} is truncated`)
-  if (structure.quadratic) throw new RejectedImage(`${format} would take quadratic time`)
+  if (!structure.complete) throw new RejectedImage(`${format} is truncated`, 'damaged')
+  if (structure.quadratic) throw new RejectedImage(`${format} would take quadratic time`, 'too_many_pixels')
   return { bytes, format, structure }
 }
 
@@ -100,7 +108,7 @@ export async function openSource(file: ImageFile, maxPixels: number): Promise<So
   const frames = format === 'avif' ? 1 : (metadata.pages ?? 1)
   const screenPixels = format === 'gif' ? gifScreenPixels(bytes) : 0
   if (Math.max(width * storedHeight * frames, screenPixels) > maxPixels)
-    throw new RejectedImage('too many pixels')
+    throw new RejectedImage('too many pixels', 'too_many_pixels')
   const isSwapped = orientation >= FIRST_SWAPPED_ORIENTATION
   return {
     ...file,

@@ -6,7 +6,15 @@ import { taskModule, type Tasks } from '../../lib/tasks.ts'
 import { clientAbort } from '../../http/client.ts'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { requestLog } from '../../http/observability/request-log.ts'
-import { answer, integer, object, optional, problem, string } from '../../http/openapi/json-schema.ts'
+import {
+  answer,
+  integer,
+  object,
+  optional,
+  problem,
+  problemWith,
+  string,
+} from '../../http/openapi/json-schema.ts'
 import {
   MAX_IP_CHARACTERS,
   MAX_MIME_CHARACTERS,
@@ -62,6 +70,29 @@ const uploadAnswer = answer(
   { ...exampleOf('upload'), similar: 0 },
 )
 
+const REASONS = [
+  'missing',
+  'not_base64',
+  'format',
+  'damaged',
+  'too_many_pixels',
+  'too_many_bytes',
+  'info',
+  'ip',
+  'quota',
+] as const
+
+const reason = optional(
+  string({
+    enum: REASONS,
+    description: 'What is wrong with the upload; absent if it is not about the upload',
+  }),
+)
+
+/** An error that says what is wrong with the upload. */
+const refused = (error: HttpError, why: (typeof REASONS)[number]): HttpError =>
+  error.with({ fields: { reason: why } })
+
 export interface UploadOptions {
   readonly store: ImageStore
   readonly similar: SimilarImages
@@ -92,18 +123,21 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
       answers: {
         200: uploadAnswer,
         400: problem('`info.expires` is not in the future', notInFuture()),
-        401: problem(
+        401: problemWith(
+          { reason },
           'No key, no `info`, or a damaged image',
-          imageErrors.image_damaged(),
+          refused(imageErrors.image_damaged(), 'damaged'),
           imageErrors.info_missing(),
         ),
-        403: problem(
+        403: problemWith(
+          { reason },
           'The key is of the other service, or the application has as many images as it may have',
-          quotaError({ kind: 'full', of: 'images', max: 100, used: 100 }, true),
+          refused(quotaError({ kind: 'full', of: 'images', max: 100, used: 100 }, true), 'quota'),
         ),
-        413: problem(
+        413: problemWith(
+          { reason },
           'The image is too large, or larger than the room that the application has left',
-          imageErrors.image_too_large(maxBytes),
+          refused(imageErrors.image_too_large(maxBytes), 'too_many_bytes'),
           imageErrors.quota_bytes(''),
         ),
         500: problem('The image could not be saved', imageErrors.not_saved()),
@@ -121,10 +155,11 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
       const { accountId } = identity
       const uploader = uploaderOf(identity)
       const { info, image } = upload
-      if (info === undefined) throw imageErrors.info_missing()
+      if (typeof info === 'string') throw refused(imageErrors.info_missing(), info)
       const expires = readExpires(info.expires, secondsOf(clock))
-      if (image === undefined) throw imageErrors.image_damaged()
-      if (image.bytes.byteLength > maxBytes) throw imageErrors.image_too_large(maxBytes)
+      if (typeof image === 'string') throw refused(imageErrors.image_damaged(), image)
+      if (image.bytes.byteLength > maxBytes)
+        throw refused(imageErrors.image_too_large(maxBytes), 'too_many_bytes')
       const outcome = await save({ accountId, info: { ...info, expires }, uploader, ...image })
       // Not where it threw: what was given up may still be reading them.
       releaseBuffer(image.bytes)
@@ -136,10 +171,10 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
           return { status: 200, ...answerOf('upload', blob), similar: count }
         }
         case 'full':
-          throw quotaError(outcome, uploader === undefined)
+          throw refused(quotaError(outcome, uploader === undefined), 'quota')
         case 'damaged':
           requestLog(request).info({ reason: outcome.reason }, 'image refused')
-          throw imageErrors.image_damaged()
+          throw refused(imageErrors.image_damaged(), outcome.fault)
         case 'busy':
           throw new OverloadError()
         case 'aborted':

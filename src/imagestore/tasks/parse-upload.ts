@@ -9,7 +9,14 @@ import { decodeUtf8 } from '../../lib/text.ts'
 import type { BodyField } from '../../http/body/fields.ts'
 import { parseJsonText } from '../../http/body/json.ts'
 import { parseBody } from '../../http/body/parse.ts'
-import { readInfo, storedBytes, type StoredBytes } from '../upload-input.ts'
+import {
+  readInfo,
+  storedBytes,
+  type BytesFault,
+  type GivenInfo,
+  type InfoFault,
+  type StoredBytes,
+} from '../upload-input.ts'
 
 export interface Input {
   readonly contentType: string | undefined
@@ -21,31 +28,36 @@ export interface Input {
 export interface Output {
   /** The key, if the body contains it. */
   readonly api: string | undefined
-  /** Undefined if it is missing or incomplete. */
-  readonly info: ReturnType<typeof readInfo>
-  /** Undefined if it is missing, not base64, or its metadata cannot be removed. */
-  readonly image: StoredBytes | undefined
+  /** Or what is wrong with it. */
+  readonly info: GivenInfo | InfoFault
+  /** Or what is wrong with it. */
+  readonly image: StoredBytes | BytesFault | 'not_base64'
 }
 
 export default function parseUpload(input: Input): Output {
   const parsed = parseBody(input.contentType, Buffer.from(input.bytes.buffer), { base64: ['image'] })
-  if (!parsed.ok) return { api: undefined, info: undefined, image: undefined }
+  if (!parsed.ok) return { api: undefined, info: 'info', image: 'missing' }
   const { fields } = parsed
   const api = fields.get('api')
   const image = fields.get('image')
   const info = infoOf(fields.get('info'), image)
-  const stored = image?.kind === 'bytes' ? storedBytes(image.bytes, input.strips) : undefined
+  const stored = image?.kind === 'bytes' ? storedBytes(image.bytes, input.strips) : faultOf(image)
   // The image has been copied.
   releaseBuffer(input.bytes)
   return withTransfer(
     { api: api?.kind === 'text' ? api.value : undefined, info, image: stored },
-    stored === undefined ? [] : [stored.bytes.buffer],
+    typeof stored === 'string' ? [] : [stored.bytes.buffer],
   )
+}
+
+function faultOf(image: Exclude<BodyField, { kind: 'bytes' }> | undefined): 'missing' | 'not_base64' {
+  const isMissing = image === undefined || (image.kind === 'json' && image.value === null)
+  return isMissing ? 'missing' : 'not_base64'
 }
 
 function infoOf(field: BodyField | undefined, image: BodyField | undefined): Output['info'] {
   const info = objectOf(field)
-  if (info === undefined) return undefined
+  if (info === undefined) return 'info'
   return readInfo(info, image?.kind === 'bytes' ? { name: image.filename, mime: image.mime } : {})
 }
 

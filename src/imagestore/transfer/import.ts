@@ -111,7 +111,7 @@ async function storeOne({ content }: ImportItem, options: ImageImport): Promise<
     const { store, clock, accountId, maxBytes, strips, signal } = options
     const info = readInfo(content.info, { mime: DEFAULT_MIME, ip: '' })
     const date = content.info['date'] ?? undefined
-    if (info === undefined) return 'name or ip is not valid'
+    if (typeof info === 'string') return 'name or ip is not valid'
     if (date !== undefined && !isEpochSeconds(date)) return 'date is not valid'
     const expires = readExpires(info.expires, secondsOf(clock))
     const read = await readFile(content, maxBytes)
@@ -119,7 +119,7 @@ async function storeOne({ content }: ImportItem, options: ImageImport): Promise<
     const expected = content.info['hash']
     if (expected !== undefined && expected !== hashOf(read)) return 'not the bytes of its hash'
     const kept = storedBytes(read, strips)
-    if (kept === undefined) return 'damaged: nothing, or not built as its kind should be'
+    if (typeof kept === 'string') return 'damaged: nothing, or not built as its kind should be'
     for (let attempt = 1; ; attempt++) {
       const outcome = await store.upload({ accountId, ...kept, info: { ...info, expires }, date }, signal)
       if (outcome.kind === 'stored') return undefined
