@@ -23,6 +23,19 @@ const ofRecord = <Value>(example: Value, schema?: JsonSchema): ImageField<'image
 const PIXELS = { type: 'integer', description: 'Pixels, as a person sees it' }
 const EPOCH_SECONDS = 'seconds since 1970-01-01 UTC'
 
+/** The address of an image, which the answers to applications contain besides its fields. */
+export const linkField = {
+  schema: {
+    type: 'string',
+    format: 'uri',
+    description: 'Address of the image as uploaded; the delivery mode `signed` needs a signature, too',
+  },
+  example: 'http://127.0.0.1:8080/i/42j4wpd3wjumvg7ovuzuh4g5ev565hwq',
+}
+
+/** @param baseUrl without a slash at the end */
+export const linkTo = (baseUrl: string, hash: string): string => `${baseUrl}/i/${hash}`
+
 /** All fields of an image. Statements, answers, OpenAPI, the console's types and exports are derived from this table. */
 const definitions = {
   name: ofRecord('catalejo.png', { type: 'string', description: 'File name given at upload' }),

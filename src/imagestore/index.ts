@@ -171,13 +171,14 @@ export function imagestoreRoutes(
     similar,
     clock,
     tasks,
+    baseUrl,
     maxBytes: config.maxImageBytes,
     strips: config.strip === 1,
   })
-  getRoute(app, shared, database, clock)
+  getRoute(app, shared, database, baseUrl, clock)
   deleteRoute(app, shared, store)
   imageListRoute(app, shared, database, baseUrl, clock)
-  similarRoute(app, shared, { database, clock, similar })
+  similarRoute(app, shared, { database, clock, similar, baseUrl })
   statsRoute(app, shared, {
     database,
     clock,

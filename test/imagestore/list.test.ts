@@ -89,6 +89,7 @@ suite('list of images', () => {
           date,
           thumbhash: body['thumbhash'],
           expires: null,
+          link: `${service.url}/i/${hashOf('una')}`,
         },
       ],
     })

@@ -54,13 +54,24 @@ suite('responses of upload and get', () => {
       const hash = expectedHash(bytes)
       const uploaded = await fotos.upload(bytes, { name: 'dicho.bmp', mime: 'text/html' })
       const { dhash, thumbhash, similar } = uploaded.body
+      const address = `${service.url}/i/${hash}`
       assert.match(String(dhash), /^[0-9a-f]{16}$/)
       const average = thumbHashToAverageRGBA(Buffer.from(String(thumbhash), 'base64'))
       const [r, g] = averages[mime] ?? GRADIENT
       assert.ok(Math.abs(average.r - r) < 0.2 && Math.abs(average.g - g) < 0.2, JSON.stringify(average))
       assert.deepEqual(plain(uploaded), {
         status: 200,
-        body: { status: 200, hash, dhash, size: bytes.length, width, height, thumbhash, similar },
+        body: {
+          status: 200,
+          hash,
+          dhash,
+          size: bytes.length,
+          width,
+          height,
+          thumbhash,
+          link: address,
+          similar,
+        },
       })
       assert.equal(uploaded.headers.get('content-type'), 'application/json; charset=utf-8')
       assert.deepEqual(plain(await fotos.get(hash)), {
@@ -76,6 +87,7 @@ suite('responses of upload and get', () => {
           date: uploadedAt,
           thumbhash,
           expires: null,
+          link: address,
         },
       })
       const link = await fotos.link(hash)

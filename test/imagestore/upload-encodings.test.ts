@@ -110,7 +110,17 @@ suite('upload in every encoding', () => {
       const [hash, size] = [expectedHash(png), png.length]
       assert.deepEqual(plain(answer), {
         status: 200,
-        body: { status: 200, hash, dhash, size, width: 60, height: 40, thumbhash, similar: 0 },
+        body: {
+          status: 200,
+          hash,
+          dhash,
+          size,
+          width: 60,
+          height: 40,
+          thumbhash,
+          link: `${service.url}/i/${hash}`,
+          similar: 0,
+        },
       })
       const link = await fotos.link(expectedHash(png))
       assert.deepEqual(Buffer.from(await link.arrayBuffer()), png)

@@ -86,6 +86,7 @@ async function assertServes(version: string, data: string, databaseUrl: string):
         date,
         thumbhash: null,
         expires: null,
+        link: `${service.url}/i/${HASH}`,
       })
     }
     await stored(old, [record('casa', { status: 0 }), record('nuevo')])

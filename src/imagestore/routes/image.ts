@@ -12,7 +12,7 @@ import { imageErrors } from '../errors.ts'
 import { imageOf } from '../queries.ts'
 import type { ImageStore } from '../store.ts'
 import { uploaderOf } from '../uploaders.ts'
-import { answerOf, exampleOf, EXAMPLE, schemaOf, schemasOf } from '../image-fields.ts'
+import { answerOf, exampleOf, EXAMPLE, linkField, linkTo, schemaOf, schemasOf } from '../image-fields.ts'
 
 /** Accepts any text: a hash without an image is a 404, not a 400. */
 export const hashParameter = {
@@ -21,7 +21,10 @@ export const hashParameter = {
   example: EXAMPLE.hash.example,
 }
 
-const getAnswer = answer(schemasOf('get'), 'The image is known', exampleOf('get'))
+const getAnswer = answer({ ...schemasOf('get'), link: linkField.schema }, 'The image is known', {
+  ...exampleOf('get'),
+  link: linkField.example,
+})
 
 /** Cached answers, some 200 bytes each. */
 const MAX_ANSWERS = 20_000
@@ -31,7 +34,13 @@ interface Kept {
   readonly expires: number | null
 }
 
-export function getRoute(app: HttpServer, shared: EndpointShared, database: Database, clock: Clock) {
+export function getRoute(
+  app: HttpServer,
+  shared: EndpointShared,
+  database: Database,
+  baseUrl: () => string,
+  clock: Clock,
+) {
   const answers = new VersionedCache<Kept>(database, 'image', MAX_ANSWERS)
 
   const keyOf = (identity: Identity, hash: ImageHash) =>
@@ -44,7 +53,8 @@ export function getRoute(app: HttpServer, shared: EndpointShared, database: Data
         .readerOf(client)
         .first(imageOf(identity.accountId, hash, uploaderOf(identity)))
       if (image === undefined) return undefined
-      const answer = Buffer.from(JSON.stringify({ status: 200, ...answerOf('get', image) }))
+      const link = linkTo(baseUrl(), hash)
+      const answer = Buffer.from(JSON.stringify({ status: 200, ...answerOf('get', image), link }))
       return { answer, expires: image.expires }
     })
     if (kept === undefined) throw imageErrors.image_not_found()

@@ -7,7 +7,7 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { invalidCursor, nextLink } from '../../http/headers.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
 import { flag, integer, text } from '../../http/parameters.ts'
-import { exampleOf, schemasOf } from '../image-fields.ts'
+import { exampleOf, linkField, linkTo, schemasOf } from '../image-fields.ts'
 import { isImageHash } from '../image-hash.ts'
 import { imagePage } from '../queries.ts'
 import { MAX_NAME_CHARACTERS } from '../upload-input.ts'
@@ -30,6 +30,7 @@ const listAnswer = schema.answer(
     data: schema.array(
       schema.object({
         ...schemasOf('list'),
+        link: linkField.schema,
         duplicates: schema.optional(
           schema.integer('With `group`: number of other images with the same dhash'),
         ),
@@ -37,7 +38,7 @@ const listAnswer = schema.answer(
     ),
   },
   "The application's own images, newest first",
-  { count: 1, data: [exampleOf('list')] },
+  { count: 1, data: [{ ...exampleOf('list'), link: linkField.example }] },
 )
 
 export function imageListRoute(
@@ -78,7 +79,7 @@ export function imageListRoute(
         ? database.readerOf(accountClient(accountId))
         : database.scannerOf(accountId, clientAbort(reply.raw))
       const rows = await reader.all(query)
-      const data = rows.slice(0, limit)
+      const data = rows.slice(0, limit).map((row) => ({ ...row, link: linkTo(baseUrl(), row.hash) }))
       const last = data.at(-1)
       if (rows.length > limit && last !== undefined) {
         reply.header('link', nextLink(baseUrl, request.raw.url ?? '', `${last.date}.${last.hash}`))

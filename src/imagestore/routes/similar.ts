@@ -7,7 +7,7 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
 import { integer, type Parameter } from '../../http/parameters.ts'
 import { isImageHash } from '../image-hash.ts'
-import { EXAMPLE, exampleOf, schemaOf, schemasOf } from '../image-fields.ts'
+import { EXAMPLE, exampleOf, linkField, linkTo, schemaOf, schemasOf } from '../image-fields.ts'
 import { imageOf } from '../queries.ts'
 import { isHash64 } from '../../lib/perceptual-hash/index.ts'
 import type { SimilarImages } from '../near-duplicates/index.ts'
@@ -48,6 +48,7 @@ const similarAnswer = schema.answer(
     data: schema.array(
       schema.object({
         ...schemasOf('list'),
+        link: linkField.schema,
         distance: schema.integer('Bits of the dhash that differ'),
       }),
     ),
@@ -56,7 +57,7 @@ const similarAnswer = schema.answer(
   {
     count: 1,
     dhash: EXAMPLE.dhash.example,
-    data: [{ ...exampleOf('list'), distance: 0 }],
+    data: [{ ...exampleOf('list'), link: linkField.example, distance: 0 }],
   },
 )
 
@@ -64,12 +65,13 @@ export interface SimilarOptions {
   readonly database: Database
   readonly clock: Clock
   readonly similar: SimilarImages
+  readonly baseUrl: () => string
 }
 
 export function similarRoute(
   app: HttpServer,
   shared: EndpointShared,
-  { database, clock, similar }: SimilarOptions,
+  { database, clock, similar, baseUrl }: SimilarOptions,
 ) {
   simpleEndpoint(app, shared, {
     service: 'imagestore',
@@ -95,7 +97,8 @@ export function similarRoute(
         throw imageErrors.hash_or_dhash_missing()
       }
       const wanted = values.dhash ?? (await dhashOf(accountId, values.hash ?? ''))
-      const data = await similar.find(accountId, wanted, distance, limit, clientAbort(reply.raw))
+      const images = await similar.find(accountId, wanted, distance, limit, clientAbort(reply.raw))
+      const data = images.map((image) => ({ ...image, link: linkTo(baseUrl(), image.hash) }))
       return { status: 200, count: data.length, dhash: wanted, data }
     },
   })

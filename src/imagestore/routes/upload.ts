@@ -23,7 +23,7 @@ import {
   readExpires,
 } from '../upload-input.ts'
 import { imageErrors } from '../errors.ts'
-import { answerOf, EXAMPLE, exampleOf, schemasOf } from '../image-fields.ts'
+import { answerOf, EXAMPLE, exampleOf, linkField, linkTo, schemasOf } from '../image-fields.ts'
 import { COUNT_DISTANCE_BITS, MAX_COUNTED_IMAGES, type SimilarImages } from '../near-duplicates/index.ts'
 import type { ImageStore, Upload, UploadOutcome } from '../store.ts'
 import type { Input, Output } from '../tasks/parse-upload.ts'
@@ -61,13 +61,14 @@ const uploadBody = object(
 const uploadAnswer = answer(
   {
     ...schemasOf('upload'),
+    link: linkField.schema,
     similar: {
       type: ['integer', 'null'],
       description: `Other own images whose dhash is at a distance of ${COUNT_DISTANCE_BITS} or less, ${MAX_COUNTED_IMAGES.toLocaleString('en')} at most; null while they are not in memory`,
     },
   },
   'The image is on stable storage',
-  { ...exampleOf('upload'), similar: 0 },
+  { ...exampleOf('upload'), link: linkField.example, similar: 0 },
 )
 
 const REASONS = [
@@ -98,6 +99,7 @@ export interface UploadOptions {
   readonly similar: SimilarImages
   readonly clock: Clock
   readonly tasks: Tasks
+  readonly baseUrl: () => string
   /** Largest image, in bytes. */
   readonly maxBytes: number
   /** Whether images are stored without their metadata. */
@@ -108,7 +110,7 @@ export interface UploadOptions {
 export const maxBodyBytes = (maxImageBytes: number): number => 2 * maxImageBytes + 1024 * 1024
 
 export function uploadRoute(app: HttpServer, shared: EndpointShared, options: UploadOptions) {
-  const { store, similar, clock, tasks, maxBytes, strips } = options
+  const { store, similar, clock, tasks, baseUrl, maxBytes, strips } = options
   bulkEndpoint(app, shared, {
     service: 'imagestore',
     scopes: ['upload'],
@@ -168,7 +170,8 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
           const { blob } = outcome
           // A key that sees only its own images learns nothing of the others.
           const count = uploader === undefined ? await countSimilar(blob.hash, blob.dhash) : null
-          return { status: 200, ...answerOf('upload', blob), similar: count }
+          const link = linkTo(baseUrl(), blob.hash)
+          return { status: 200, ...answerOf('upload', blob), link, similar: count }
         }
         case 'full':
           throw refused(quotaError(outcome, uploader === undefined), 'quota')
