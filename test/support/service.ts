@@ -73,7 +73,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     lagMs: 0,
     newestChange: () => database.newestChange(),
     log: async () => logged,
-    sql: (statement) => runOn(database.url, data, statement),
+    sql: (statement) => runOn(flags['database-url'], data, statement),
     loseDatabase: () => app.context.database.close(),
     dump: () => database.dump(),
     newKey,
