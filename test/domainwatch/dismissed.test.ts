@@ -9,6 +9,7 @@ import { LIST, names, record, stored, update } from '../support/domains.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call, send, type Fields } from '../support/http.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { countOf } from '../../src/lib/text.ts'
 
 const DISMISSED = '/api/v1/domainwatch/dismissed'
 const HOUR = 3_600_000
@@ -50,7 +51,7 @@ async function import_(text: string, ...args: string[]) {
   return stdout.replace(`${path}: `, '').trim()
 }
 const counted = (read: number, changed: number) =>
-  `${read} records, ${changed} new or changed, 0 lines refused`
+  `${countOf(read, 'record')}, ${changed} new or changed, 0 lines refused`
 const registered = (name: string, date: string) => import_(`Nombre,Fecha\n${name}.cl,${date}\n`)
 const deletions = (...listed: string[]) =>
   import_(listed.map((name) => `${name}.cl\n`).join(''), '--window', 'day')

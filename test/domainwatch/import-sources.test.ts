@@ -18,6 +18,7 @@ import { list, names, record, stored } from '../support/domains.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call } from '../support/http.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { countOf } from '../../src/lib/text.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
 
@@ -98,7 +99,7 @@ test('lists with any header, also concatenated, are loaded; other files store no
     return [code, stdout.replaceAll(path, name), stderr.replaceAll(path, name).split('\n').at(-2)]
   }
   const count = (name: string, lines: number) =>
-    `${name}: ${lines} records, ${lines} new or changed, 0 lines refused\n`
+    `${name}: ${countOf(lines, 'record')}, ${lines} new or changed, 0 lines refused\n`
 
   const list = (name: string) =>
     gzipSync(`\uFEFFNombre Dominio,Fecha Inscripción\r\n${name}.cl,2025-12-31 10:00:00\r\n`)

@@ -11,6 +11,7 @@ import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call, type Fields } from '../support/http.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { countOf } from '../../src/lib/text.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -47,7 +48,7 @@ async function import_(text: string, ...args: string[]) {
 
 const counted = (read: number, changed: number, messages: readonly string[] = [], code = 0) => ({
   code,
-  stdout: `${read} records, ${changed} new or changed, 0 lines refused\n`,
+  stdout: `${countOf(read, 'record')}, ${changed} new or changed, 0 lines refused\n`,
   messages,
 })
 
