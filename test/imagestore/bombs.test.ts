@@ -204,6 +204,7 @@ suite('more concurrent images than can be decoded', () => {
           width: 1_500,
           height: 1_000,
           thumbhash,
+          link: `${service.url}/i/${expectedHash(bytes)}`,
           similar,
         }
         assert.deepEqual(answer.body, expected)
