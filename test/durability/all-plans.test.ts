@@ -31,7 +31,8 @@ const DELIVERIES = 50_000
 const WATCHES = 5_000
 /** Two hundred accounts hold as many as they may. */
 const CLAIMS = 20_000
-const DISMISSED = 20_000
+const DISMISSED = 100_000
+const LISTED = 100_000
 const DAY = 86_400
 const TIMEOUT_MS = 600_000
 
@@ -279,6 +280,8 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
     SELECT 'n' || i, 1000 + i % 20, ${Date.now() + 600_000} FROM ${n(isSqlite, CLAIMS)} AS s`)
   await sql(`INSERT INTO dismissed (name, dismissed_at, status, date_reg, date_reg_known, past_drops)
     SELECT 'fuera' || i, i, 1, '2025-06-01 10:00:00', 1, 0 FROM ${n(isSqlite, DISMISSED)} AS s`)
+  await sql(`INSERT INTO listed_names (name, source_id, not_before, listed_at)
+    SELECT 'baja' || i, (SELECT min(id) FROM list_sources), 1, 2 FROM ${n(isSqlite, LISTED)} AS s`)
   await sql(`UPDATE domains SET discarded_at = 1 WHERE name LIKE 'n777%'`)
 
   const recorded = async (): Promise<Recorded[]> =>
