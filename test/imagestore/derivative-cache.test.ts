@@ -79,7 +79,8 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     await (await response).arrayBuffer()
     // Stopping waits for what is being kept.
     await service.stop()
-    assert.deepEqual(await filesUnder(folderOf(service)), [])
+    // Its folder is made by the first file.
+    assert.deepEqual(await filesUnder(folderOf(service)).catch(() => []), [])
   })
 
   test('stats report the space of derivatives of all applications, also after a restart', async () => {
@@ -123,8 +124,11 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     ] as const) {
       const again = await open({ data: service.data, flags })
       for (let i = 1; i <= 3; i++) {
-        assert.equal((await again.client.link(LINK)).status, 200)
-        assert.equal(await metric(again.service, 'made_total'), i)
+        // While one is being stored, although that will fail, it serves further requests.
+        await eventually(async () => {
+          assert.equal((await again.client.link(LINK)).status, 200)
+          return (await metric(again.service, 'made_total')) === i
+        })
       }
       await again.service.stop()
       assert.equal((await again.service.log()).includes('derivative cache failed'), faults)
