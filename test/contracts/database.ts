@@ -22,6 +22,9 @@ import {
 } from './nodes.ts'
 import { tablesContract } from './tables.ts'
 
+/** Rows of a large transaction. */
+const LARGE = 50_000
+
 /** What holds for every database. */
 export function databaseContract(name: string, make: () => Promise<OpenDatabase>): void {
   basics(name, make)
@@ -38,6 +41,13 @@ function basics(name: string, make: () => Promise<OpenDatabase>): void {
     before(async () => {
       nodes = await openTwo(make)
       ;({ database, other } = nodes)
+      // Opens the connections, which on PostgreSQL may take longer than what is measured here.
+      const open = (_: unknown, i: number) =>
+        database.transaction(async (tx) => {
+          await tx.all(findTrash('nada'))
+          await sleep(50)
+        }, i)
+      await Promise.all(Array.from({ length: 16 }, open))
     })
     after(() => nodes.close())
 
@@ -71,12 +81,13 @@ function basics(name: string, make: () => Promise<OpenDatabase>): void {
       const write = async (name: string, account: number, rows: number) => {
         const work = async (tx: Transaction) => {
           begun.resolve()
+          if (rows === LARGE) await sleep(30)
           await tx.run(insertTrash(`lote ${name}`))
         }
         await database.transaction(work, account, { rows })
         finished.push(name)
       }
-      const large = Array.from({ length: 12 }, (_, i) => write(`large ${i}`, 1 + (i % 3), 50_000))
+      const large = Array.from({ length: 12 }, (_, i) => write(`large ${i}`, 1 + (i % 3), LARGE))
       await begun.promise
       const small = [1, 2].map((account) => write(`small ${account}`, account, 10))
       await Promise.all([...large, ...small])
