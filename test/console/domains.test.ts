@@ -142,6 +142,8 @@ test('single keys mark records and undo marks; discarded records show the time l
   await page.keyboard.press('d')
   await page.getByText('1 dominio descartado').waitFor()
   assert.equal((await stateOf('casa-blanca'))?.discarded, 1)
+  // What is typed comes into the address a moment later.
+  await page.waitForURL(/dominios$/)
   await page.reload()
   await domainRow(page, 'casa-blanca')
     .getByText(/Descartado, quedan/)
