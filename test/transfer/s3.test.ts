@@ -60,7 +60,7 @@ suite('transfers with an object store', { skip: noS3, timeout: 400_000 }, () => 
     assert.match(await succeeds(['backup', backups, ...data]), /; 7 images copied/)
     assert.match(
       await succeeds(['backup', backups, ...data, '--keep', '1']),
-      /; 0 images copied \(0.0 MB\), 7 there before\nremoved 1 snapshots, \d+ files, 0 images\n$/,
+      /; 0 images copied \(0.0 MB\), 7 there before\nremoved 1 snapshot, \d+ files, 0 images\n$/,
     )
     await succeeds(['restore', backups, '--data', place.path])
     await using copy = await startHere({ data: place.path })
