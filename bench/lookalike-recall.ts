@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { distance } from 'fastest-levenshtein'
 import { readVocabulary } from '../src/domainwatch/lookalikes/vocabulary.ts'
-import { Matcher } from '../src/lib/lookalikes/index.ts'
+import { BestMatches, Matcher, MAX_DISTANCE } from '../src/lib/lookalikes/index.ts'
 import { variants } from '../test/support/similar-variants.ts'
 import { recordsOf } from './lib/names.ts'
 
@@ -30,7 +30,8 @@ const vocabulary = readVocabulary()
 
 type Finder = (brand: string) => (name: string) => boolean
 const finders: readonly (readonly [string, Finder])[] = [
-  ['Catalejo', ours],
+  ['Catalejo', (brand) => ours(brand)],
+  [`Catalejo with \`max_distance=${MAX_DISTANCE}\``, (brand) => ours(brand, MAX_DISTANCE)],
   [
     'names within an edit distance of 2 (`fastest-levenshtein`)',
     (brand) => (name) => distance(brand, name) <= 2,
@@ -77,9 +78,57 @@ for (const [title, finder] of finders) {
   console.log(`| ${title} | ${cells.join(' | ')} |`)
 }
 
-function ours(brand: string): (name: string) => boolean {
-  const matcher = new Matcher(brand, vocabulary)
+// Brands of 3 and 4 letters: real registrations labelled by hand, and the first results of each.
+const FIRST = 20
+const short: Readonly<Record<string, { readonly related: string }>> = JSON.parse(
+  readFileSync(new URL('../test/fixtures/short-brands.json', import.meta.url), 'utf8'),
+)
+console.log(`\n${Object.keys(short).length} short brands\n`)
+console.log(`| | right, of the first ${FIRST} | found, of those labelled |`)
+console.log('|---|---|---|')
+const shortFinders: readonly (readonly [string, (brand: string) => readonly string[]])[] = [
+  ['Catalejo', bestOf],
+  [
+    'names that contain the brand, or within an edit distance of 1',
+    (brand) =>
+      real
+        .filter((name) => name !== brand)
+        .filter((name) => name.replaceAll('-', '').includes(brand) || distance(brand, name) <= 1)
+        .toSorted((a, b) => distance(brand, a) - distance(brand, b)),
+  ],
+]
+for (const [title, find] of shortFinders) {
+  const [first, all] = [
+    [0, 0],
+    [0, 0],
+  ]
+  for (const [brand, { related }] of Object.entries(short)) {
+    const wanted = new Set(related.split(' '))
+    const found = find(brand)
+    const right = (names: readonly string[]) => names.filter((name) => wanted.has(name)).length
+    first[0] = (first[0] ?? 0) + right(found.slice(0, FIRST))
+    first[1] = (first[1] ?? 0) + Math.min(FIRST, found.length)
+    all[0] = (all[0] ?? 0) + right(found)
+    all[1] = (all[1] ?? 0) + wanted.size
+  }
+  const cells = [first, all].map(
+    ([part = 0, whole = 0]) => `${((100 * part) / whole).toFixed(1)} % of ${whole}`,
+  )
+  console.log(`| ${title} | ${cells.join(' | ')} |`)
+}
+
+function ours(brand: string, maxDistance?: number): (name: string) => boolean {
+  const matcher = new Matcher(brand, vocabulary, maxDistance)
   return (name) => matcher.resembles(name)
+}
+
+function bestOf(brand: string): readonly string[] {
+  const starts = new Uint32Array(real.length + 1)
+  for (const [i, name] of real.entries()) starts[i + 1] = (starts[i] ?? 0) + name.length
+  const block = { names: Buffer.from(real.join(''), 'latin1'), starts, count: real.length }
+  const best = new BestMatches(real.length)
+  new Matcher(brand, vocabulary).scan(block, 0, best.add, () => false)
+  return best.result().matches.map(({ name }) => name)
 }
 
 function plantedOf(brand: string) {

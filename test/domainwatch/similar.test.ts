@@ -46,6 +46,21 @@ async function found(query: Fields): Promise<readonly Resembling[]> {
   return data[0]
 }
 
+test('max_distance excludes names whose changes cost more', async () => {
+  const names = async (query: Fields) => (await found(query)).map(({ name }) => name)
+  assert.deepEqual(await names({ domain: 'mibanco', max_distance: 2 }), ['mibancó', 'mi-banco', 'mibanc0'])
+  assert.deepEqual(await names({ domain: 'mibanco', max_distance: 10 }), [
+    'mibancó',
+    'mi-banco',
+    'mibanc0',
+    'loginmibanco',
+    'mibnco',
+  ])
+  const { status, body } = await similar({ domain: 'mibanco', max_distance: 41 })
+  assert.equal(status, 400)
+  assert.deepEqual(body, { status: 400, msg: 'El parámetro max_distance debe ser un entero entre 1 y 40' })
+})
+
 test('one complete response, exactly', async () => {
   const { text, headers } = await similar({ domain: 'MiBanco.cl', limit: 2 })
   assert.equal(headers.get('content-type'), 'application/json; charset=utf-8')

@@ -61,7 +61,6 @@ const MOST_BESIDE = [
   [8, 4, 4, 4],
   [6, 4, 4, 3],
   [5, 4, 4, 1],
-  [4, 4, 4, -1],
   [2, 3, 2, -1],
   [1, -1, -1, -1],
 ] as const
@@ -72,6 +71,8 @@ const MOST_BESIDE = [
  */
 export function referenceInside(name: string, other: string, vocabulary: Vocabulary): number {
   const [, plain, exact, changed] = MOST_BESIDE.find(([length]) => name.length >= length) ?? [0, 0, 0, -1]
+  // A short name is in other words by chance.
+  if (name.length <= 4 && vocabulary.isWords(other, name)) return Infinity
   const [before, after] = [vocabulary.before(other), vocabulary.after(other)]
   let least = Infinity
   for (let from = 0; from < other.length; from++) {

@@ -31,6 +31,12 @@ export interface Lookalikes {
   readonly count: number
 }
 
+export interface LookalikeRequest {
+  readonly name: string
+  readonly limit: number
+  readonly maxDistance?: number | undefined
+}
+
 interface Ranking {
   readonly matches: readonly Match[]
   readonly isCut: boolean
@@ -62,11 +68,12 @@ export class LookalikeSearch {
    * @param signal ends the search
    * @throws OverloadError if too many searches wait
    */
-  async find(name: string, limit: number, account?: number, signal?: AbortSignal): Promise<Lookalikes> {
-    const matcher = new Matcher(name, this.#vocabulary)
+  async find(request: LookalikeRequest, account?: number, signal?: AbortSignal): Promise<Lookalikes> {
+    const { name, limit, maxDistance } = request
+    const matcher = new Matcher(name, this.#vocabulary, maxDistance)
     const client = accountClient(account)
     const rank = () => this.#rank(matcher, limit, client, signal)
-    const cached = await this.#rankings.get(`${limit} ${name}`, rank)
+    const cached = await this.#rankings.get(`${limit} ${maxDistance} ${name}`, rank)
     const reader = this.#database.readerOf(client)
     const found = await this.#read(reader, matcher, name, cached)
     // Records that expired since the ranking was made leave room for others.

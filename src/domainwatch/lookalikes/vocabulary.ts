@@ -9,7 +9,7 @@ const PHISHING_KEYWORDS: readonly string[] = (
   'acceso acceder access account actualizacion actualizar aduana admin alerta app apps asistencia atencion autorizado ayuda ' +
   'banca bank beneficio beneficios blog bonificacion bono bonos canal chat chile cl clave cliente clientes club com ' +
   'comercial compra compras confirmacion confirmar contacto corp correo corporativo credito creditos cuenta cuentas cupo ' +
-  'cupon cupones delivery descuento descuentos despacho despachos devolucion devoluciones digital empresa empresas en ' +
+  'cupon cupones delivery descuento descuentos despacho despachos devolucion devoluciones digital dte empresa empresas en ' +
   'encomienda encomiendas enlinea entrega entregas envio envios ferias factura facturas giro giros gob gratis group grupo ' +
   'help home hogar hoy http https impuesto impuestos info informacion ingresa ingresar ingreso internet latam linea live ' +
   'login logon mail mall market master mi mis mobile movil multa multas net now oferta ofertas oficial online operacion ' +

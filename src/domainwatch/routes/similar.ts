@@ -7,6 +7,7 @@ import { integer as integerParameter, text } from '../../http/parameters.ts'
 import { MAX_FILTER_CHARACTERS } from '../filter-kinds.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
 import { recordFields, RECORD_EXAMPLE } from '../schemas.ts'
+import { maxDistance } from '../lookalikes/parameters.ts'
 import type { LookalikeSearch } from '../lookalikes/search.ts'
 import { answer, array, integer, number, object, string } from '../../http/openapi/json-schema.ts'
 import { REASONS } from '../../lib/lookalikes/index.ts'
@@ -49,6 +50,7 @@ export function similarRoute(app: HttpServer, shared: EndpointShared, lookalikes
         required: true,
         example: 'mibanco',
       },
+      max_distance: maxDistance,
       limit: integerParameter(`Records, the best ones; ${DEFAULT_LIMIT} unless given`, 1, MAX_PAGE_RECORDS),
     },
     document: {
@@ -59,14 +61,14 @@ export function similarRoute(app: HttpServer, shared: EndpointShared, lookalikes
       answers: { 200: similarAnswer },
     },
 
-    async handle({ values: { domain, limit }, identity, reply }) {
+    async handle({ values: { domain, limit, max_distance: most }, identity, reply }) {
       const label = parseLabelOrDomain(domain ?? '')
       if (!label.ok) {
         throw badParameter('domain', 'debe ser un nombre de dominio .cl válido, con o sin el sufijo')
       }
       const left = clientAbort(reply.raw)
-      const found = await lookalikes.find(label.name, limit ?? DEFAULT_LIMIT, identity.accountId, left)
-      const { json, count } = found
+      const wanted = { name: label.name, limit: limit ?? DEFAULT_LIMIT, maxDistance: most }
+      const { json, count } = await lookalikes.find(wanted, identity.accountId, left)
       return `{"status":200,"count":${count},"query":"${label.name}","data":[${json}]}`
     },
   })

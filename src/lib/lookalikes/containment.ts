@@ -27,11 +27,13 @@ const ALLOWED: readonly {
   readonly edited?: Adjacent
 }[] = [
   { length: 2, exact: Adjacent.hyphenated, plain: Adjacent.words },
-  { length: 4, exact: Adjacent.text },
   { length: 5, exact: Adjacent.text, edited: Adjacent.keywords },
   { length: 6, exact: Adjacent.text, edited: Adjacent.words },
   { length: 8, exact: Adjacent.text, edited: Adjacent.text },
 ]
+
+/** Brands up to this length are not looked for in names that consist of other words. */
+const MAX_CHANCE_LENGTH = 4
 
 /** Rows without a possible cost after which there is none: no step spans more. */
 const MAX_DEAD_ROWS = 2
@@ -62,6 +64,7 @@ export class Containment {
   readonly #automaton: Automaton
   readonly #distance: Distance
   readonly #vocabulary: Vocabulary
+  readonly #brand: string
   readonly #plain: Adjacent | -1
   readonly #exact: Adjacent | -1
   readonly #edited: Adjacent | -1
@@ -71,6 +74,7 @@ export class Containment {
     this.#automaton = automaton
     this.#distance = distance
     this.#vocabulary = vocabulary
+    this.#brand = Buffer.from(own).toString('latin1')
     this.#exact = allowed?.exact ?? -1
     this.#plain = allowed?.plain ?? this.#exact
     this.#edited = allowed?.edited ?? -1
@@ -102,7 +106,11 @@ export class Containment {
         if (cost < best.cost) best = { cost, from, to: from + size }
       }
     }
-    return best
+    return best.cost < TOO_MUCH && this.#isByChance(name) ? NOWHERE : best
+  }
+
+  #isByChance(name: string): boolean {
+    return this.#brand.length <= MAX_CHANCE_LENGTH && this.#vocabulary.isWords(name, this.#brand)
   }
 
   /** Returns the cost of the brand in `size` letters if `adjacent` is the least indicative text next to it. */

@@ -1,4 +1,4 @@
 export { BestMatches, type Match } from './matcher.ts'
 export { REASONS, explain, type Change } from './explain.ts'
-export { Matcher, type NameBlock } from './matcher.ts'
+export { Matcher, MAX_DISTANCE, type NameBlock } from './matcher.ts'
 export { Vocabulary } from './vocabulary.ts'

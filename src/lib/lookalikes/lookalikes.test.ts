@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { BestMatches, Matcher, type NameBlock } from './matcher.ts'
+import { BestMatches, Matcher, MAX_DISTANCE, type NameBlock } from './matcher.ts'
 import { TOO_MUCH } from './distance.ts'
 import { explain } from './explain.ts'
 import { octetsOf } from './letters.ts'
@@ -61,6 +61,12 @@ const RESEMBLE: readonly [name: string, other: string, reasons: string][] = [
   ['sii', 'devolucionsii', 'word'],
   ['sii', 'siicontigo', 'word'],
   ['hp', 'soportehp', 'word'],
+  ['sii', 'siii', 'repetition'],
+  ['bci', 'bcis', 'plural'],
+  ['cge', 'cge365', 'word'],
+  ['sii', 'dte-sii2026', 'word word'],
+  ['bice', 'campusbice', 'word'],
+  ['sag', 'terceroautorizadosag', 'word'],
 ]
 
 for (const [name, other, reasons] of RESEMBLE) {
@@ -88,12 +94,29 @@ const DIFFER: readonly [name: string, other: string][] = [
   ['a', 'alogin'],
   ['paris', 'maris-sol'],
   ['casa', 'cosalogin'],
+  ['sii', 'sik'],
+  ['sii', 'sini'],
+  ['bci', 'bcf'],
+  ['bice', 'bicentenariochiloe'],
+  ['sag', 'maquinasagricolas'],
+  ['wom', 'freewomen'],
 ]
 
 for (const [name, other] of DIFFER) {
   test(`${other} does not resemble ${name}`, () =>
     assert.equal(costOf(new Matcher(name, vocabulary), other), TOO_MUCH))
 }
+
+test('a maximum distance excludes what costs more, and includes errors in short names', () => {
+  const found = (name: string, others: readonly string[], maxDistance?: number) =>
+    others.filter((other) => new Matcher(name, vocabulary, maxDistance).resembles(other))
+  const like = ['mibanc0', 'mibanco-chile', 'loginmibanco', 'mibanko', 'mibancodelsur', 'banco']
+  assert.deepEqual(found('mibanco', like), like)
+  assert.deepEqual(found('mibanco', like, 9), like.slice(0, 4))
+  assert.deepEqual(found('mibanco', like, 2), like.slice(0, 1))
+  assert.deepEqual(found('bci', ['bcl', 'bcj', 'bcf'], 24), ['bcl', 'bcj'])
+  assert.deepEqual(found('bci', ['bcl', 'bcj', 'bcf'], 30), ['bcl', 'bcj', 'bcf'])
+})
 
 test('more alike names cost less', () => {
   const others = ['mibancó', 'mi-banco', 'mibanco-chile', 'mbianco', 'mibnco', 'mibancodelsur', 'mibnao']
@@ -208,16 +231,15 @@ test('the filters count letters as edits, homoglyphs and pairs change them', () 
 })
 
 test('no kind of change is missed', () => {
-  for (const name of [
-    'mibanco',
-    'clinica-dental',
-    'warner',
-    'ñandú',
-    'bci',
-    'construccionesdelsurlimitadaymuchomas',
-  ]) {
+  const names = ['mibanco', 'clinica-dental', 'warner', 'ñandú', 'construccionesdelsurlimitadaymuchomas']
+  // Errors in short names are matches only if asked for.
+  const matchers = [
+    ...names.map((name) => [name, new Matcher(name, vocabulary)] as const),
+    ['bci', new Matcher('bci', vocabulary, MAX_DISTANCE)] as const,
+  ]
+  for (const [name, matcher] of matchers) {
     const others = [...variants(name)].filter((other) => other !== name)
-    const found = new Set(scan(new Matcher(name, vocabulary), blockOf(others)))
+    const found = new Set(scan(matcher, blockOf(others)))
     assert.deepEqual(
       others.filter((other) => !found.has(other)),
       [],

@@ -1,7 +1,7 @@
 import { Automaton } from './automaton.ts'
 import { Containment, editsInside, MIN_WORD_COST } from './containment.ts'
 import { Distance, TOO_MUCH } from './distance.ts'
-import { HYPHEN, MIN_EDIT_COST, octetsOf, pairKey, pairLetters } from './letters.ts'
+import { HYPHEN, LETTER_S, MIN_EDIT_COST, octetsOf, pairKey, pairLetters } from './letters.ts'
 import {
   ALL_CANDIDATES,
   LetterFilter,
@@ -32,11 +32,20 @@ const WORD = 32
 /** Maximum total cost of edits, by the length of the name: the last entry that is not longer applies. */
 const MAX_COSTS: readonly (readonly [length: number, maxCost: number])[] = [
   [1, 10],
-  [4, 16],
+  [4, 14],
   [5, 20],
 ]
-/** In names of up to this length an edit excludes homoglyphs: with both, any short name would resemble ours. */
+/**
+ * In names of up to this length an edit excludes homoglyphs: with both, any short name would resemble ours. It costs several times as
+ * much unless all our letters stay, because it mostly makes another acronym.
+ */
 const SHORT_LENGTH = 3
+const SHORT_EDIT_FACTOR = 3
+
+/** Edits and words up to this cost resemble ours unless the caller says otherwise. */
+const DEFAULT_MAX_DISTANCE = 20
+/** The largest maximum that makes a difference, except for subdomains. */
+export const MAX_DISTANCE = 40
 
 /** Ours may be a subdomain of another name: `banco` may serve `mi.banco`. */
 const SUBDOMAIN_COST = 12
@@ -56,12 +65,15 @@ export class Matcher {
   readonly containment: Containment
   readonly maxCost: number
   readonly #own: Uint8Array
+  readonly #maxDistance: number | undefined
   readonly #edits: number
   readonly #filter: LetterFilter
   readonly #automaton: Automaton
 
-  constructor(name: string, vocabulary: Vocabulary) {
+  /** @param maxDistance the highest cost of a name that resembles ours; by default 20, and any for what ours may be a subdomain of */
+  constructor(name: string, vocabulary: Vocabulary, maxDistance?: number) {
     const own = octetsOf(name)
+    this.#maxDistance = maxDistance
     this.#own = own
     this.distance = new Distance(own)
     this.#automaton = new Automaton(own, editsInside(own.length) ?? 0)
@@ -119,7 +131,11 @@ export class Matcher {
     const edited = this.editedCost(octets, start, end)
     if (edited === 0) return TOO_MUCH
     const { cost } = this.containment.find(octets, start, end)
-    return Math.min(edited, cost, this.parentCost(octets, start, end))
+    return this.#limited(Math.min(edited, cost, this.parentCost(octets, start, end)))
+  }
+
+  #limited(cost: number): number {
+    return cost > (this.#maxDistance ?? TOO_MUCH) ? TOO_MUCH : cost
   }
 
   #costOf(octets: Uint8Array, start: number, end: number, candidates: Candidates, bit: number): number {
@@ -136,14 +152,19 @@ export class Matcher {
     ) {
       cost = Math.min(cost, this.containment.find(octets, start, end).cost)
     }
-    return (candidates.parents & bit) === 0 ? cost : Math.min(cost, this.parentCost(octets, start, end))
+    if ((candidates.parents & bit) !== 0) cost = Math.min(cost, this.parentCost(octets, start, end))
+    return this.#limited(cost)
   }
 
   /** Returns the cost of the edits that make this name from ours; `TOO_MUCH` if they are too many. */
   editedCost(octets: Uint8Array, start: number, end: number): number {
     const cost = this.distance.compare(octets, start, end, this.maxCost)
-    const isShortEdit = cost >= MIN_EDIT_COST && this.#own.length <= SHORT_LENGTH
-    return isShortEdit && !isSingleEdit(this.#own, octets.subarray(start, end)) ? TOO_MUCH : cost
+    if (cost < MIN_EDIT_COST || cost === TOO_MUCH || this.#own.length > SHORT_LENGTH) return cost
+    const other = octets.subarray(start, end)
+    if (!isSingleEdit(this.#own, other)) return TOO_MUCH
+    if (isLetterRepeated(this.#own, other)) return cost
+    const shortCost = cost * SHORT_EDIT_FACTOR
+    return shortCost > (this.#maxDistance ?? DEFAULT_MAX_DISTANCE) ? TOO_MUCH : shortCost
   }
 
   /** Returns the cost of a name that ours ends in, so that a dot would make ours its subdomain. */
@@ -167,6 +188,14 @@ function isSingleEdit(own: Uint8Array, other: Uint8Array): boolean {
   if (left.length === 2 && right.length === 2) return left[0] === right[1] && left[1] === right[0]
   const [fewer, more] = [Math.min(left.length, right.length), Math.max(left.length, right.length)]
   return more === 1 || (fewer === 1 && more === 2 && isPair(left.length === 2 ? left : right))
+}
+
+/** Returns whether `other` is ours with one letter doubled, or with an `s` at the end. */
+function isLetterRepeated(own: Uint8Array, other: Uint8Array): boolean {
+  if (other.length !== own.length + 1) return false
+  let at = 0
+  while (at < own.length && own[at] === other[at]) at++
+  return at < own.length ? own[at - 1] === other[at] : [own.at(-1), LETTER_S].includes(other[at])
 }
 
 const isPair = ([first = 0, second = 0]: Uint8Array) => pairLetters[pairKey(first, second)] !== 0

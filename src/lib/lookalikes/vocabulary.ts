@@ -5,7 +5,7 @@ export const Adjacent = {
   keywords: 1,
   /** Anything that a hyphen separates from the brand. */
   hyphenated: 2,
-  /** Words of the dictionary. */
+  /** Words of the dictionary, and numbers. */
   words: 3,
   /** Anything else of two letters or more. */
   text: 4,
@@ -59,25 +59,42 @@ export class Vocabulary {
     return this.#classify(name, this.#tables.lengthsByEnd, part).reverse()
   }
 
+  /** Returns whether the name consists of words other than this one. */
+  isWords(name: string, other: string): boolean {
+    const part: Part = (text, from, to) => text.slice(from, to)
+    return (
+      (this.#split(withoutAccents(name), this.#tables.lengthsByStart, part, other)[name.length] ?? 0) !== 0
+    )
+  }
+
   /** Returns, at `i`, what `i` characters are, from the end of the name that `part` and `lengthsByStem` count from. */
   #classify(name: string, lengthsByStem: ReadonlyMap<string, number>, part: Part): Uint8Array {
+    const reached = this.#split(withoutAccents(name), lengthsByStem, part)
+    for (let i = 1; i <= name.length; i++) reached[i] = classOf(reached[i] ?? 0, part(name, i - 1, i), i)
+    reached[0] = Adjacent.nothing
+    return reached
+  }
+
+  /** Returns, at `i`, what `i` characters of a text without accents can be split into, `except` not being a word. */
+  #split(text: string, lengthsByStem: ReadonlyMap<string, number>, part: Part, except?: string): Uint8Array {
     const { kinds: kindsOf } = this.#tables
-    const text = withoutAccents(name)
     const reached = new Uint8Array(text.length + 1)
     reached[0] = WORD | KEYWORD
     for (let from = 0; from < text.length; from++) {
       const kinds = reached[from] ?? 0
       if (kinds === 0) continue
-      if (part(text, from, from + 1) === HYPHEN) mark(reached, from + 1, kinds)
+      const character = part(text, from, from + 1)
+      if (character === HYPHEN) mark(reached, from + 1, kinds)
+      if (isDigit(character)) mark(reached, from + 1, kinds & WORD)
       let lengths = lengthsByStem.get(part(text, from, from + STEM)) ?? 0
       for (let size = 2; size < STEM && from + size <= text.length; size++) lengths |= 1 << size
       for (; lengths !== 0; lengths &= lengths - 1) {
         const to = from + lowestBit(lengths)
-        if (to <= text.length) mark(reached, to, kinds & (kindsOf.get(part(text, from, to)) ?? 0))
+        if (to > text.length) continue
+        const word = part(text, from, to)
+        if (word !== except) mark(reached, to, kinds & (kindsOf.get(word) ?? 0))
       }
     }
-    for (let i = 1; i <= text.length; i++) reached[i] = classOf(reached[i] ?? 0, part(name, i - 1, i), i)
-    reached[0] = Adjacent.nothing
     return reached
   }
 }
@@ -92,6 +109,8 @@ function classOf(kinds: number, next: string, length: number): Adjacent {
   if (kinds !== 0) return Adjacent.words
   return length > 1 ? Adjacent.text : Adjacent.letter
 }
+
+const isDigit = (character: string) => character >= '0' && character <= '9'
 
 function mark(reached: Uint8Array, at: number, kinds: number): void {
   reached[at] = (reached[at] ?? 0) | kinds
