@@ -2,9 +2,10 @@ import type { HttpServer } from '../http/server.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
 import { accountsRoute, limitsRoutes, releaseRoute, type AccountsOptions } from './routes/accounts.ts'
 import { keysRoutes } from './routes/keys.ts'
+import { doctorRoute, type DoctorOptions } from './routes/doctor.ts'
 import { systemRoute, type SystemOptions } from './routes/system.ts'
 
-export type AdminOptions = AccountsOptions & SystemOptions
+export type AdminOptions = AccountsOptions & DoctorOptions & SystemOptions
 
 /** The endpoints for the owner of the service, with a key of the service `admin`. */
 export function adminRoutes(app: HttpServer, shared: EndpointShared, options: AdminOptions): void {
@@ -12,5 +13,6 @@ export function adminRoutes(app: HttpServer, shared: EndpointShared, options: Ad
   limitsRoutes(app, shared, options)
   releaseRoute(app, shared, options)
   keysRoutes(app, shared, options)
+  doctorRoute(app, shared, options)
   systemRoute(app, shared, options)
 }

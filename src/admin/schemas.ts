@@ -126,6 +126,31 @@ export const createAnswer = answer(
 
 export const revokeAnswer = answer({ id }, 'The key was revoked', { id: ID })
 
+export const doctorAnswer = answer(
+  {
+    data: array(
+      object({
+        level: string({ enum: ['ok', 'warn', 'fail'] }),
+        check: string({ description: 'What was looked at', examples: ['disk'] }),
+        text: string('What was found, and what follows from it'),
+        mend: nullable(string('Command or setting that mends it; null if nothing has to be mended')),
+      }),
+      'The findings, in a fixed order of checks',
+    ),
+  },
+  'The findings',
+  {
+    data: [
+      {
+        level: 'warn',
+        check: 'backups',
+        text: 'there are no regular backups',
+        mend: 'set --backup-to, and run catalejo backup drill after the first one',
+      },
+    ],
+  },
+)
+
 export const systemAnswer = answer(
   {
     version: string({ examples: ['0.1.0'] }),

@@ -241,6 +241,16 @@ function defineDomainCommands(program: CatalejoCommand): void {
 }
 
 function defineMaintenanceCommands(program: CatalejoCommand): void {
+  program
+    .command('doctor')
+    .summary('look for what tends to go wrong')
+    .description(
+      'Looks at machine, settings, database, image store, network, feeds, keys and backups, next to a running service or without one. Prints a line for each finding, with what mends it. Exits with 0, with 1 if there are warnings, and with 2 if there are failures.',
+    )
+    .option('--json', 'print the findings as one JSON array')
+    .settings('all')
+    .examples('catalejo doctor', 'catalejo doctor --json')
+    .runs(async () => (await import('./doctor.ts')).doctor)
   const verify = program
     .command('verify')
     .summary('check the database and all images')

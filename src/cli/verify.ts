@@ -9,6 +9,7 @@ import type { Database } from '../storage/database/database.ts'
 import { StorageFault } from '../storage/database/faults.ts'
 import { countRows } from '../storage/database/rows.ts'
 import { isKind, KINDS } from '../operations/integrity/verification.ts'
+import { recorded } from '../operations/transfer/runs.ts'
 import { verify, type Verification, type VerifyOptions } from '../operations/integrity/index.ts'
 import { COULD_NOT_VERIFY, failureLine, usageFault } from './failure.ts'
 import type { Options } from './command.ts'
@@ -39,6 +40,17 @@ async function verifyAll(
   selected: Pick<VerifyOptions, 'repair' | 'claim' | 'examples'>,
 ): Promise<Verification> {
   await using database = await openDatabase(config, { existing: true })
+  return await recorded(database, 'verify', () => verifyDatabase(config, database, selected), faultsText)
+}
+
+const faultsText = ({ findings }: Verification) =>
+  findings.total === 0 ? undefined : countOf(findings.total, 'fault')
+
+async function verifyDatabase(
+  config: Config,
+  database: Database,
+  selected: Pick<VerifyOptions, 'repair' | 'claim' | 'examples'>,
+): Promise<Verification> {
   const data = resolve(config.data)
   if (config.blobsUrl === undefined) await assertStore(database, join(data, 'blobs'))
   const staging = await Staging.open(join(data, 'staging'), { flush: false })
@@ -61,7 +73,8 @@ async function assertStore(database: Database, folder: string): Promise<void> {
     throw new Error(`there is no image store in ${folder}, but the database has ${countOf(count, 'image')}`)
 }
 
-function summary({ findings, repaired, checked }: Verification, repair: boolean): string {
+function summary(verified: Verification, repair: boolean): string {
+  const { findings, repaired, checked } = verified
   const { domains, images, blobs, bytes, trashed, young } = checked
   const lines = [
     `checked ${countOf(domains, 'domain')}, ${countOf(images, 'image')}, ${countOf(blobs, 'blob')} of ${countOf(bytes, 'byte')}`,
@@ -80,6 +93,6 @@ function summary({ findings, repaired, checked }: Verification, repair: boolean)
       `repaired: ${markedLost} marked as lost (${quarantined} put in quarantine), ${recovered} recovered, ${removed} removed`,
     )
   }
-  lines.push(findings.total === 0 ? 'no faults' : countOf(findings.total, 'fault'))
+  lines.push(faultsText(verified) ?? 'no faults')
   return `${lines.join('\n')}\n`
 }

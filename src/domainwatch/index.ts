@@ -38,7 +38,7 @@ import type { NameIndex } from './list/name-index.ts'
 import type { Dictionary } from './words/dictionary.ts'
 
 export { allowAddresses } from './outgoing/connect.ts'
-export { Feeds, type FeedStatus } from './feeds/index.ts'
+export { Feeds, feedStatuses, type FeedStatus } from './feeds/index.ts'
 export { Jobs } from './jobs/index.ts'
 export { Rechecks } from './rechecks/index.ts'
 export { hasOldDeliveries, sweepDeliveries } from './watches/delivery-log.ts'
@@ -49,6 +49,7 @@ export { hasExpired, hasOldHistory, purgeExpired, sweepHistory } from './purge.t
 export { releaseClaims } from './queue/claim-queue.ts'
 export { NameIndex, type NameIndexStats } from './list/name-index.ts'
 export { announceFreed, hasToAnnounce, noteTimeZone } from './registry/announce.ts'
+export { serviceTimeZone } from './registry/queries.ts'
 export { readDictionary, type Dictionary } from './words/dictionary.ts'
 export { areNamesSplit, splitFewNames, splitNames } from './words/split-names.ts'
 

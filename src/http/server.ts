@@ -94,6 +94,7 @@ declare module 'fastify' {
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { log, metrics, corsOrigins, trustedProxies } = options
   const isTrusted = networkMatcher(trustedProxies)
+  const reportForwarded = ignoredForwarded(metrics, log, isTrusted)
   const shutdown = new GracefulShutdown()
   const limits = {
     total: maxConnectionsFor(options.maxConnections, openFilesLimit()),
@@ -176,6 +177,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     (request, reply, done) => {
       const { raw } = request
       observe(request, reply, route)
+      reportForwarded(raw)
       shutdown.keepForPipelined(raw.socket, reply.raw)
       const turn = config.checksKey === true ? undefined : options.unauthenticated.take(request)
       if (turn === undefined) return begin(request, reply, config, done)
@@ -222,4 +224,25 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       finishDocument('openapiObject' in made ? made.openapiObject : made.swaggerObject),
   })
   return app
+}
+
+/** Returns a function that counts requests of proxies that nobody named as trusted, and logs the first one. */
+function ignoredForwarded(
+  metrics: Metrics,
+  log: Logger,
+  isTrusted: (address: string) => boolean,
+): (request: IncomingMessage) => void {
+  const ignored = metrics.counter(
+    'catalejo_forwarded_ignored_total',
+    'Requests whose X-Forwarded-For was ignored, because their sender is not in --trusted-proxies',
+  )
+  let isLogged = false
+  return ({ headers, socket }) => {
+    const address = socket.remoteAddress ?? ''
+    if (headers['x-forwarded-for'] === undefined || isTrusted(address)) return
+    ignored.inc()
+    if (isLogged) return
+    isLogged = true
+    log.warn({ address }, 'X-Forwarded-For is ignored: if this is your proxy, name it in --trusted-proxies')
+  }
 }

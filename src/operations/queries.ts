@@ -109,8 +109,8 @@ export const sampleOfBlobs = (count: number) =>
     readonly size: number
   }>`SELECT hash, key, size FROM blobs ORDER BY random() ${limit(count)}`
 
-/** What is done with the regular backups of an instance. */
-export type RunKind = 'backup' | 'check' | 'drill'
+/** What operators do regularly: with the backups of an instance, and its verification. */
+export type RunKind = 'backup' | 'check' | 'drill' | 'verify'
 
 /** Times in milliseconds since 1970. */
 export interface BackupRun {

@@ -7,6 +7,7 @@ import type { Config } from './config/config.ts'
 import { consoleRoutes } from '../console/index.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
 import { measureBackups } from './daily-backups.ts'
+import { clockStepMs, diagnose } from './doctor/index.ts'
 import { startBackgroundJobs } from '../lib/background-jobs.ts'
 import { perProcessShare } from '../lib/concurrency.ts'
 import { renewLog } from '../storage/database/changes/retention.ts'
@@ -100,11 +101,11 @@ async function startOn(context: Context, listening: Listening): Promise<App> {
   const loaded = context.nameIndex.load()
   if (listening === 'loaded') await loaded
   await server.listen({ host: config.host, port: config.port })
-  const bound = server.addresses().filter((one) => typeof one !== 'string')
-  for (const { address, port } of bound) context.log.info(`Server listening at ${httpUrl(address, port)}`)
+  for (const { address, port } of boundTo(server))
+    context.log.info(`Server listening at ${httpUrl(address, port)}`)
   // A wildcard address cannot be used in a URL.
   const isWildcard = config.host === '0.0.0.0' || config.host === '::'
-  baseUrl ||= httpUrl(isWildcard ? 'localhost' : config.host, bound[0]?.port ?? config.port)
+  baseUrl ||= httpUrl(isWildcard ? 'localhost' : config.host, portOf(server) ?? config.port)
   const metricsServer = config.metricsAddress && (await serveMetrics(context.metrics, config.metricsAddress))
   if (metricsServer !== undefined) context.log.info({ address: metricsServer.url }, 'metrics listening')
   // An earlier search waits for it.
@@ -112,6 +113,12 @@ async function startOn(context: Context, listening: Listening): Promise<App> {
     .warm()
     .catch((error: unknown) => context.log.warn({ err: error }, 'image hashes could not be preloaded'))
   measureBackups(context)
+  context.metrics.gauge(
+    'catalejo_clock_step_seconds',
+    'How far the clock was moved since the process was started',
+    () => clockStepMs(context.clock) / 1_000,
+    'max',
+  )
   const stopJobs = startBackgroundJobs(
     backgroundJobs(context, images, following, { rechecks, feeds, jobs }),
     (name, error) => context.log.error({ err: error, job: name }, 'background job failed'),
@@ -134,6 +141,11 @@ async function startOn(context: Context, listening: Listening): Promise<App> {
     },
   }
 }
+
+const boundTo = (server: FastifyInstance) => server.addresses().filter((one) => typeof one !== 'string')
+
+/** Returns the port that a server listens on, which the settings may leave to the system. */
+const portOf = (server: FastifyInstance): number | undefined => boundTo(server)[0]?.port
 
 /** Turns a finished copy into an instance that later copies cannot overwrite. Throws if the copy is not finished. */
 async function assertFinishedCopy(context: Context): Promise<void> {
@@ -239,6 +251,7 @@ export async function createRoutes(
         engine: config.databaseUrl === '' ? 'sqlite' : 'postgres',
         blobs: { kind: config.blobsUrl === undefined ? 'files' : 's3', ping: () => images.store.ping() },
         measurements: () => metrics.gathered(),
+        diagnose: () => diagnose({ ...config, port: portOf(server) ?? config.port }, database, clock),
         keys: accounts,
         policies: createAccountPolicies(database),
         releaseClaims: (account) => releaseClaims(database, clock, account),

@@ -52,7 +52,7 @@ export function measureBackups({ clock, database, metrics }: Context): void {
   for (const [name, [help, read]] of Object.entries(figures)) {
     metrics.labelled(
       `catalejo_backup_${name}`,
-      `${help} of a regular backup, check or drill`,
+      `${help} of a regular backup, check, drill or verification`,
       'kind',
       async () => {
         const values = (await lastRuns(database)).map((run) => [run.kind, read(run)] as const)

@@ -11,6 +11,8 @@ export interface DatabaseOptions extends OpenOptions {
   readonly observe?: ObserveDatabase
   /** Called with failures that need no action, such as a lost connection to PostgreSQL. */
   readonly report?: (fault: Error) => void
+  /** How long to wait for a PostgreSQL server that is not ready. */
+  readonly startTimeoutMs?: number
 }
 
 /** Opens PostgreSQL if the settings name one, otherwise SQLite in the data folder, which must be there. */

@@ -3,7 +3,10 @@ import type { ReactNode } from 'react'
 import { callApi } from '../../api/client.ts'
 import { isClientError } from '../../api/query-client.ts'
 import type { Operations } from '../../api/schema.ts'
+import { errorMessage } from '../../api/error-message.ts'
+import { Button } from '../../design/button.tsx'
 import { Icon } from '../../design/icon.tsx'
+import { Tag } from '../../design/tag.tsx'
 import { Meter, Tile } from '../../design/tile.tsx'
 import { QueryResult } from '../../design/notice.tsx'
 import { WideTable } from '../../design/wide-table.tsx'
@@ -48,6 +51,7 @@ export default function SystemScreen() {
                 <dd>{data.time_zone}</dd>
               </dl>
             </section>
+            <Diagnosis />
             <Metrics figures={data.figures} />
             <Settings settings={data.settings} />
           </div>
@@ -63,6 +67,54 @@ function Health({ name, isWell }: { name: string; isWell: boolean }) {
       <Icon name={isWell ? 'check' : 'alert'} />
       {name}: {t(isWell ? 'system.answers' : 'system.silent')}
     </li>
+  )
+}
+
+const LEVELS = {
+  ok: { icon: 'check', look: 'free' },
+  warn: { icon: 'alert', look: 'review' },
+  fail: { icon: 'alert', look: 'danger' },
+} as const
+
+/** The findings of the doctor, on request: it takes seconds. Problems come first. */
+function Diagnosis() {
+  const diagnosis = useQuery({
+    queryKey: ['admin', 'doctor'],
+    queryFn: async ({ signal }) => (await callApi('GET /api/v1/admin/doctor', { signal })).data.data,
+    enabled: false,
+  })
+  const severity = ['fail', 'warn', 'ok']
+  return (
+    <section className="stack">
+      <h2 id="diagnosis">{t('system.diagnosis')}</h2>
+      <p className="muted">{t('system.diagnosisHint')}</p>
+      <p>
+        <Button
+          label={t(diagnosis.isFetching ? 'system.diagnosing' : 'system.diagnose')}
+          isBusy={diagnosis.isFetching}
+          disabled={diagnosis.isFetching}
+          onClick={() => void diagnosis.refetch()}
+        />
+      </p>
+      {diagnosis.error !== null && <p role="alert">{errorMessage(diagnosis.error)}</p>}
+      {diagnosis.data !== undefined && (
+        <WideTable labelledBy="diagnosis" heads={[t('system.check'), t('system.finding'), t('system.mend')]}>
+          {diagnosis.data
+            .toSorted((a, b) => severity.indexOf(a.level) - severity.indexOf(b.level))
+            .map(({ check, level, mend, text }) => (
+              <tr key={`${check} ${text}`}>
+                <th scope="row">
+                  <Tag {...LEVELS[level]} label={t(`system.level.${level}`)} /> {check}
+                </th>
+                <td lang="en">{text}</td>
+                <td lang="en" className="mono">
+                  {mend}
+                </td>
+              </tr>
+            ))}
+        </WideTable>
+      )}
+    </section>
   )
 }
 

@@ -1,5 +1,6 @@
 import { repeatUntilAborted } from '../../lib/background-jobs.ts'
 import { InterruptibleSleep } from '../../lib/clock.ts'
+import type { Reader } from '../../storage/database/database.ts'
 import { ImportSlots } from '../import/import-list.ts'
 import { feedSources, feedStates, type FeedSourceRow, type FeedStateRow } from './queries.ts'
 import { feedSource, sourceOf, type Feed } from './settings.ts'
@@ -25,6 +26,28 @@ export interface FeedStatus {
 function isStale({ everyMs }: Feed, state: FeedStateRow | undefined, now: number): boolean {
   const since = state?.succeeded_at ?? state?.first_at ?? now
   return now - since > STALE_INTERVALS * everyMs
+}
+
+/** Returns the state of each feed, in their order. */
+export async function feedStatuses(
+  database: Reader,
+  feeds: readonly Feed[],
+  now: number,
+): Promise<FeedStatus[]> {
+  if (feeds.length === 0) return []
+  const states = await statesByName(database)
+  const sources = await database.all(feedSources())
+  return feeds.map((feed) => {
+    const state = states.get(feed.name)
+    const isSource = ({ account, name }: FeedSourceRow) =>
+      account === feed.account && name === feedSource(feed.name)
+    return { feed, state, source: sources.find(isSource), isStale: isStale(feed, state, now) }
+  })
+}
+
+async function statesByName(database: Reader): Promise<Map<string, FeedStateRow>> {
+  const rows = await database.all(feedStates())
+  return new Map(rows.map((row) => [row.name, row]))
 }
 
 /** Returns the time from which a feed is to be fetched. */
@@ -59,15 +82,7 @@ export class Feeds {
   /** Returns the state of each feed, in the order of the settings. */
   async statuses(): Promise<FeedStatus[]> {
     const { feeds, clock, database } = this.#options
-    if (this.isEmpty) return []
-    const rows = await this.#rows()
-    const sources = await database.all(feedSources())
-    return feeds.map((feed) => {
-      const state = rows.get(feed.name)
-      const isSource = ({ account, name }: FeedSourceRow) =>
-        account === feed.account && name === feedSource(feed.name)
-      return { feed, state, source: sources.find(isSource), isStale: isStale(feed, state, clock.now()) }
-    })
+    return feedStatuses(database, feeds, clock.now())
   }
 
   /** Returns a figure of each feed that has it, by the names of the feeds. */
@@ -83,11 +98,12 @@ export class Feeds {
   /** Runs until `signal` aborts. Downloads in progress are abandoned then, and their feeds fetched again. */
   async run(signal: AbortSignal): Promise<void> {
     const running: Running = new Map()
+    const { clock, database, feeds } = this.#options
     const startDue = async () => {
       // Before the states are read: that of a feed whose update ends meanwhile may be older than its end.
-      const idle = this.#options.feeds.filter((feed) => !running.has(feed))
-      const rows = await this.#rows()
-      const at = this.#options.clock.now()
+      const idle = feeds.filter((feed) => !running.has(feed))
+      const rows = await statesByName(database)
+      const at = clock.now()
       for (const feed of this.#due(idle, rows, running)) {
         const turn = { at, begin: () => deletionsOf(feed, running) }
         const ended = this.#update(feed, rows.get(feed.name), turn, signal).finally(() => {
@@ -100,11 +116,6 @@ export class Feeds {
     }
     await repeatUntilAborted(startDue, signal, this.#options.failed)
     await Promise.all(running.values())
-  }
-
-  async #rows(): Promise<Map<string, FeedStateRow>> {
-    const rows = await this.#options.database.all(feedStates())
-    return new Map(rows.map((row) => [row.name, row]))
   }
 
   /** Yields those of the feeds that may start, the most overdue first. */

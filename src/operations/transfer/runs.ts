@@ -27,11 +27,14 @@ export async function recorded<T>(
   }
   try {
     const result = await work()
-    await record(failureOf(result))
+    const failure = failureOf(result)
+    const recording = record(failure)
+    // The database may be what failed.
+    await (failure === undefined ? recording : recording.catch(() => {}))
     return result
   } catch (error) {
     const { name, message } = asError(error)
-    // Work that was interrupted is begun again. The database may be what failed.
+    // Work that was interrupted is begun again.
     if (name !== 'AbortError') await record(message).catch(() => {})
     throw error
   }

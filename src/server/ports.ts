@@ -1,9 +1,9 @@
 import { createServer } from 'node:net'
 import { once } from 'node:events'
-import { homeOf } from '../../http/home-route.ts'
-import type { Config } from '../../server/config/config.ts'
-import { asError } from '../../lib/errors.ts'
-import { httpUrl } from '../../lib/text.ts'
+import { homeOf } from '../http/home-route.ts'
+import type { Config } from './config/config.ts'
+import { asError } from '../lib/errors.ts'
+import { httpUrl } from '../lib/text.ts'
 
 const ASK_TIMEOUT_MS = 2_000
 

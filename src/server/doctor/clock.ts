@@ -1,0 +1,105 @@
+import type { Clock } from '../../lib/clock.ts'
+import { serviceTimeZone } from '../../domainwatch/index.ts'
+import type { Database } from '../../storage/database/database.ts'
+import type { Config } from '../config/config.ts'
+import { fail, problemsOr, warn, type Check, type Result } from './finding.ts'
+import { newestChange, serverState } from './queries.ts'
+
+/** Differences below it are those of requests and of ordinary clocks. */
+const TOLERANCE_MS = 2 * 60_000
+const HEAD_TIMEOUT_MS = 3_000
+const DAY_MS = 86_400_000
+
+/** The clock, compared with every other one within reach, and the time zone. */
+export function clockChecks(config: Config, database: Database, clock: Clock): readonly Check[] {
+  return [
+    { name: 'clock', run: () => checkClock(config, database, clock) },
+    { name: 'time zone', run: async () => [await checkZone(config, database)] },
+  ]
+}
+
+async function checkClock(config: Config, database: Database, clock: Clock): Promise<readonly Result[]> {
+  const problems: Result[] = []
+  const stepMs = clockStepMs(clock)
+  if (Math.abs(stepMs) > TOLERANCE_MS)
+    problems.push(
+      fail(
+        `the clock was set ${distance(stepMs)} while the service ran: times stored since are wrong`,
+        SYNCHRONISE,
+      ),
+    )
+  const newest = await database.first(newestChange())
+  if (newest !== undefined && newest.at - clock.now() > TOLERANCE_MS)
+    problems.push(
+      fail(
+        `the newest change is ${distance(newest.at - clock.now())} of this clock: the clock was ahead then, or is behind now`,
+        SYNCHRONISE,
+      ),
+    )
+  const others = await Promise.all([serverTime(config, database), ...feedHosts(config).map(hostTime)])
+  for (const other of others) {
+    if (other === undefined) continue
+    const ahead = clock.now() - other.at
+    if (Math.abs(ahead) > TOLERANCE_MS)
+      problems.push(fail(`the clock is ${distance(ahead)} of that of ${other.of}`, SYNCHRONISE))
+  }
+  const compared = others.flatMap((one) => one?.of ?? [])
+  return problemsOr(
+    problems,
+    `${new Date(clock.now()).toISOString()}, compared with the newest change${compared.map((of) => `, ${of}`).join('')}`,
+  )
+}
+
+const SYNCHRONISE = 'synchronise it: timedatectl set-ntp true'
+
+/** How far the clock was moved since this process was started, in milliseconds: positive if forward. */
+export const clockStepMs = (clock: Clock): number =>
+  clock.now() - (performance.timeOrigin + performance.now())
+
+function distance(ms: number): string {
+  const [unit, name] = Math.abs(ms) >= DAY_MS ? [DAY_MS, 'days'] : [60_000, 'minutes']
+  return `${(Math.abs(ms) / unit).toFixed(1)} ${name} ${ms > 0 ? 'ahead' : 'behind'}`
+}
+
+interface OtherClock {
+  readonly of: string
+  readonly at: number
+}
+
+async function serverTime(config: Config, database: Database): Promise<OtherClock | undefined> {
+  if (config.databaseUrl === '') return undefined
+  const state = await database.first(serverState())
+  return state && { of: 'PostgreSQL', at: Number(state.now) }
+}
+
+const feedHosts = ({ feeds }: Config): readonly string[] => [
+  ...new Set(feeds.map(({ url }) => new URL(url).origin)),
+]
+
+/** Reads the header Date of a server. Undefined if it does not answer: that is the business of another check. */
+async function hostTime(origin: string): Promise<OtherClock | undefined> {
+  try {
+    const response = await fetch(origin, {
+      method: 'HEAD',
+      redirect: 'manual',
+      signal: AbortSignal.timeout(HEAD_TIMEOUT_MS),
+    })
+    const at = Date.parse(response.headers.get('date') ?? '')
+    return Number.isNaN(at) ? undefined : { of: new URL(origin).host, at }
+  } catch {
+    return undefined
+  }
+}
+
+async function checkZone({ timeZone }: Config, database: Database): Promise<Result> {
+  const stored = (await database.first(serviceTimeZone()))?.time_zone ?? null
+  if (stored !== null && stored !== timeZone)
+    return warn(
+      `the records are in the time zone ${stored}, but the setting is ${timeZone}: lists and imports of this command read dates in another zone`,
+      `--time-zone ${stored}`,
+    )
+  const [local = ''] = new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
+    .format()
+    .split(',')
+  return { level: 'ok', text: `${timeZone}, where it is ${local}`, mend: null }
+}

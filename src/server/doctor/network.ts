@@ -1,0 +1,201 @@
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { createAccounts } from '../../accounts/index.ts'
+import { networkMatcher } from '../../http/client.ts'
+import { maxBodyBytes } from '../../imagestore/index.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { asError } from '../../lib/errors.ts'
+import type { Database } from '../../storage/database/database.ts'
+import type { Config } from '../config/config.ts'
+import { assertPortsFree, PortTaken } from '../ports.ts'
+import { fail, ok, problemsOr, warn, type Check, type Result } from './finding.ts'
+
+const TIMEOUT_MS = 5_000
+const UPLOAD_TIMEOUT_MS = 60_000
+const KEY_LIFETIME_MS = 60_000
+const MIB = 2 ** 20
+const isLoopback = networkMatcher(['127.0.0.0/8', '::1'])
+
+export interface NetworkSubject {
+  readonly config: Config
+  readonly database: Database
+  readonly clock: Clock
+}
+
+/** The port, and what clients meet at the public URL. With a key of its own, which is valid for a minute. */
+export function networkChecks({ clock, config, database }: NetworkSubject): readonly Check[] {
+  /** The address of the service at the port, if it is this instance. */
+  let local: string | undefined
+  let key: string | undefined
+  const tries = async (run: (local: string, publicUrl: string, key: string) => Promise<readonly Result[]>) =>
+    local === undefined || key === undefined
+      ? [ok('not tried: no service runs here')]
+      : run(local, config.baseUrl || local, key)
+  return [
+    {
+      name: 'port',
+      run: async () => {
+        const address = await addressAtPort(config)
+        if ('level' in address) return [address]
+        key = await createProbeKey(database, clock)
+        if (key === undefined || (await opens(address.url, key))) {
+          local = address.url
+          return [ok(`this instance listens on ${local}`)]
+        }
+        return [
+          fail(`another instance of Catalejo listens on ${address.url}`, 'stop it, or take another --port'),
+        ]
+      },
+    },
+    { name: 'public URL', run: () => tries((_, url, probe) => checkPublicUrl(config, url, probe)) },
+    { name: 'proxy', run: () => tries((address, url) => checkForwarded(config, address, url)) },
+    { name: 'metrics', run: () => tries((_, url) => checkMetrics(config, url)) },
+  ]
+}
+
+async function addressAtPort(config: Config): Promise<Result | { readonly url: string }> {
+  if (config.port === 0) return ok('the service takes a free one at each start')
+  try {
+    await assertPortsFree(config)
+    return ok(`${config.port} of ${config.host} is free: no service runs here`)
+  } catch (error) {
+    if (error instanceof PortTaken && error.place !== undefined) return { url: error.place.address }
+    return fail(asError(error).message, 'stop the other program, or take another --port')
+  }
+}
+
+/** Creates a key that reads the records of an account for a minute. Undefined if there is no account for it. */
+async function createProbeKey(database: Database, clock: Clock): Promise<string | undefined> {
+  const accounts = createAccounts(database, clock)
+  const [account] = await accounts.ofService('domainwatch')
+  if (account === undefined) return undefined
+  const limits = { scope: 'read', expiresAt: clock.now() + KEY_LIFETIME_MS, rate: null } as const
+  const outcome = await accounts.createKey(account.name, 'domainwatch', limits)
+  return outcome.kind === 'created' ? outcome.key : undefined
+}
+
+const apiUrl = (url: string, path: string, key: string) => `${url}/api/v1/domainwatch/${path}?api=${key}`
+
+/** Whether a key of this instance opens the service at an address. */
+async function opens(url: string, key: string): Promise<boolean> {
+  const response = await get(apiUrl(url, 'key', key))
+  return response.status === 200
+}
+
+const get = (url: string, headers: Record<string, string> = {}) =>
+  fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
+
+/** What clients need of a proxy: the path, streams, and bodies as large as those that the service takes. */
+async function checkPublicUrl(config: Config, url: string, key: string): Promise<readonly Result[]> {
+  const isSame = await opens(url, key).catch(asError)
+  if (isSame instanceof Error) {
+    const { cause } = isSame
+    const reason = cause instanceof Error ? cause.message : isSame.message
+    return [
+      fail(
+        `${url} cannot be reached from here: ${reason}`,
+        'check the proxy, its certificate, and --base-url',
+      ),
+    ]
+  }
+  if (!isSame)
+    return [fail(`${url} does not lead to this instance`, 'check the address in the proxy, and --base-url')]
+  const problems: Result[] = []
+  const prefix = new URL(url).pathname.replace(/\/$/, '')
+  const home = await get(`${url}/`, { accept: 'text/html' })
+  const target = home.headers.get('location') ?? ''
+  if (new URL(target, url).pathname !== `${prefix}/console/`)
+    problems.push(
+      fail(
+        `${url}/ leads to ${target || home.status}`,
+        `the proxy must keep the path ${prefix || '/'}, as --base-url names it`,
+      ),
+    )
+  if (!(await streams(apiUrl(url, 'events', key))))
+    problems.push(warn('event streams are held back on the way', 'turn off response buffering in the proxy'))
+  const limit = maxBodyBytes(config.maxImageBytes)
+  const upload = `${url}/api/v1/imagestore/upload`
+  for (const declared of [limit, 2 * limit]) {
+    const answer = await post(upload, declared, declared === limit)
+    if (answer === 401 || answer === 413) continue
+    problems.push(
+      warn(
+        `a body of ${Math.ceil(declared / MIB)} MiB is answered by ${typeof answer === 'number' ? `${answer} without JSON` : answer}, not by the service`,
+        `let the proxy pass bodies of ${Math.ceil(limit / MIB) + 1} MiB: client_max_body_size in nginx, request_body in Caddy`,
+      ),
+    )
+    break
+  }
+  return problemsOr(problems, `${url} leads here, with streams and bodies of ${Math.ceil(limit / MIB)} MiB`)
+}
+
+/** Whether the beginning of an event stream arrives without what follows. */
+async function streams(url: string): Promise<boolean> {
+  const stop = new AbortController()
+  const timer = setTimeout(() => stop.abort(), TIMEOUT_MS)
+  try {
+    const response = await fetch(url, { signal: stop.signal })
+    const part = await response.body?.getReader().read()
+    return response.status === 200 && part?.done === false
+  } catch {
+    return false
+  } finally {
+    clearTimeout(timer)
+    stop.abort()
+  }
+}
+
+/**
+ * Sends a body without a key, or only announces one.
+ * @returns the status of an answer in JSON, as the service gives it; else what came instead
+ */
+function post(url: string, bytes: number, isSent: boolean): Promise<number | string> {
+  return new Promise((resolve) => {
+    const send = url.startsWith('https:') ? httpsRequest : httpRequest
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': bytes }
+    const request = send(url, { method: 'POST', headers, timeout: UPLOAD_TIMEOUT_MS }, (response) => {
+      const isJson = response.headers['content-type']?.startsWith('application/json') === true
+      const status = response.statusCode ?? 0
+      resolve(isJson ? status : `HTTP ${status} in ${response.headers['content-type'] ?? 'no type'}`)
+      request.destroy()
+    })
+    request.on('timeout', () => request.destroy(new Error('no answer')))
+    request.on('error', (error) => resolve(error.message))
+    if (isSent) request.end(Buffer.alloc(bytes, 'A'))
+    else request.flushHeaders()
+  })
+}
+
+const IGNORED = /^catalejo_forwarded_ignored_total (\d+)/m
+
+/** Whether requests come through a proxy whose X-Forwarded-For the service ignores. */
+async function checkForwarded(config: Config, local: string, publicUrl: string): Promise<readonly Result[]> {
+  const readIgnored = async () => {
+    const { metricsAddress } = config
+    const url = metricsAddress === undefined ? local : `http://${metricsAddress.host}:${metricsAddress.port}`
+    const text = await (await get(`${url}/metrics`)).text()
+    return Number(IGNORED.exec(text)?.[1] ?? 0)
+  }
+  const before = await readIgnored()
+  await get(`${publicUrl}/healthz`)
+  const after = await readIgnored()
+  if (after === 0) return [ok('no X-Forwarded-For is ignored')]
+  const seen = after > before ? 'is ignored' : `was ignored ${after} times since the start`
+  return [
+    warn(
+      `X-Forwarded-For ${seen}: all clients of the proxy count as one address, and uploads get the proxy's`,
+      'name the address of the proxy in --trusted-proxies; the log says which it is',
+    ),
+  ]
+}
+
+async function checkMetrics({ baseUrl, metricsAddress }: Config, url: string): Promise<readonly Result[]> {
+  if (metricsAddress !== undefined) return [ok(`only on ${metricsAddress.host}:${metricsAddress.port}`)]
+  const isOpen = (await get(`${url}/metrics`)).status === 200
+  const { hostname } = new URL(url)
+  if (isOpen && hostname !== 'localhost' && !isLoopback(hostname))
+    return [
+      warn(`${url}/metrics can be read by anyone`, 'close the path in the proxy, or set --metrics-address'),
+    ]
+  return [ok(baseUrl === '' ? 'only this machine can read them' : 'closed at the public URL')]
+}

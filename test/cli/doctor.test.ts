@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { chmod, open, stat, writeFile } from 'node:fs/promises'
+import { createServer, request, type Server } from 'node:http'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { isObject } from '../../src/lib/json.ts'
+import { catalejo } from '../support/cli.ts'
+import { add, record } from '../support/domains.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const DAY = 86_400_000
+
+interface Diagnosis {
+  readonly code: number | null
+  /** Warnings and failures: level, check, text and mend. */
+  readonly problems: readonly string[]
+  readonly checks: readonly string[]
+}
+
+async function diagnose(service: TestService, ...flags: string[]): Promise<Diagnosis> {
+  const { port } = new URL(service.url)
+  const { code, stderr, stdout } = await catalejo([
+    'doctor',
+    '--json',
+    '--data',
+    service.data,
+    '--port',
+    port,
+    ...flags,
+  ])
+  assert.equal(stderr, '')
+  const findings: unknown = JSON.parse(stdout)
+  assert.ok(Array.isArray(findings))
+  const lines = findings.map((one: unknown) => {
+    assert.ok(isObject(one))
+    return {
+      level: one['level'],
+      check: String(one['check']),
+      line: `${one['level']} ${one['check']}: ${one['text']} → ${one['mend']}`,
+    }
+  })
+  return {
+    code,
+    problems: lines.filter(({ level }) => level !== 'ok').map(({ line }) => line),
+    checks: lines.map(({ check }) => check),
+  }
+}
+
+/** A regular backup that ended well so long ago, a check, a drill and a verification. */
+const ranWell = (service: TestService, backupMs = 60_000) =>
+  Promise.all(
+    ['backup', 'check', 'drill', 'verify'].map((kind) => {
+      const at = Date.now() - (kind === 'backup' ? backupMs : 60_000)
+      return service.sql(
+        `INSERT INTO backup_runs (kind, attempted_at, succeeded_at, duration_ms) VALUES ('${kind}', ${at}, ${at}, 1)`,
+      )
+    }),
+  )
+
+suite('catalejo doctor', { timeout: 480_000 }, () => {
+  test('finds nothing in an instance that is well, with its service running and without', async () => {
+    await using service = await startService()
+    await using backups = await temporaryFolder()
+    await add(service, [record('casa')])
+    await ranWell(service)
+    const flags = ['--backup-to', backups.path]
+    const running = await diagnose(service, ...flags)
+    assert.deepEqual(running.problems, [])
+    assert.equal(running.code, 0)
+    assert.deepEqual(
+      [...new Set(running.checks)],
+      [
+        'data folder',
+        'disk',
+        'memory',
+        'clock',
+        'time zone',
+        'database',
+        'pages of the database',
+        'image store',
+        'port',
+        'public URL',
+        'proxy',
+        'metrics',
+        'feeds',
+        'watches',
+        'keys',
+        'backups',
+      ],
+    )
+    await service.stop()
+    const without = await diagnose(service, ...flags)
+    assert.deepEqual(without, { ...running, checks: without.checks })
+    const text = await catalejo(['doctor', '--data', service.data, '--port', '0', ...flags])
+    assert.match(text.stdout, /^ok {4}database: SQLite, schema \d+$/m)
+  })
+
+  test('answers administrators in the service', async () => {
+    await using service = await startService()
+    const { key } = await service.newKey('dueña', 'admin')
+    const response = await fetch(`${service.url}/api/v1/admin/doctor?api=${key}`)
+    const body: unknown = await response.json()
+    assert.ok(isObject(body) && Array.isArray(body['data']))
+    const found = body['data'].map((one: unknown) => (isObject(one) ? `${one['level']} ${one['check']}` : ''))
+    assert.ok(found.includes('ok public URL'), found.join())
+    assert.ok(found.includes('warn backups'), found.join())
+  })
+
+  test('finds each of several breakages of one instance', async () => {
+    await using service = await startService()
+    await using folder = await temporaryFolder()
+    await add(service, [record('casa')])
+    await ranWell(service, 3 * DAY)
+    await fetch(`${service.url}/healthz`, { headers: { 'x-forwarded-for': '192.0.2.1' } })
+    assert.match(await service.log(), /"address":"127\.0\.0\.1".*X-Forwarded-For is ignored/)
+    const limits = { scope: 'read', expiresAt: Date.now() + 60_000, rate: null } as const
+    const { id } = await service.newKey('lectora', 'domainwatch', limits)
+    await service.sql(`INSERT INTO key_uses (id, used_at) VALUES ('${id}', ${Date.now() - 2 * DAY})`)
+    await service.sql(`UPDATE keys SET expires_at = ${Date.now() - DAY} WHERE id = '${id}'`)
+    await service.sql(`UPDATE changes SET at = at + ${8 * DAY}`)
+    await chmod(service.data, 0o755)
+    const feeds = join(folder.path, 'feeds.json')
+    await plantFeeds(service, feeds)
+    const flags = ['--backup-to', folder.path, '--feeds', feeds, '--time-zone', 'Europe/Madrid']
+    const { code, problems } = await diagnose(service, ...flags)
+    const expected = [
+      /^warn data folder: other users of this machine can read .* → chmod -R go= /,
+      /^fail clock: the newest change is 8\.0 days ahead of this clock/,
+      /^warn time zone: the records are in the time zone America\/Santiago, .* → --time-zone America\/Santiago$/,
+      /^warn proxy: X-Forwarded-For was ignored 1 times since the start: .* → name the address of the proxy in --trusted-proxies/,
+      /^fail feeds: feed rota failed 3 times: no se pudo descargar → curl -I /,
+      /^fail feeds: the last list of feed vacia was empty → /,
+      /^warn feeds: feed hueco has a gap until /,
+      new RegExp(
+        `^warn keys: the key ${id} of «lectora» expired at .* → catalejo key create --account 'lectora'`,
+      ),
+      /^fail backups: the last backup is 3 days old → catalejo backup create; /,
+    ]
+    assert.equal(problems.length, expected.length, problems.join('\n'))
+    for (const [i, pattern] of expected.entries()) assert.match(problems[i] ?? '', pattern)
+    assert.equal(code, 2)
+    await service.sql("UPDATE backup_runs SET error = 'the disk is full' WHERE kind = 'backup'")
+    const failed = await diagnose(service, '--backup-to', folder.path)
+    assert.equal(
+      failed.problems.at(-1),
+      'fail backups: the last backup failed: the disk is full → catalejo backup create',
+    )
+    const missing = await catalejo(['doctor', '--data', join(service.data, 'missing')])
+    assert.equal(missing.code, 2)
+    assert.match(missing.stdout, /^fail {2}data folder: there is no folder /m)
+  })
+
+  test('finds what a proxy does to the path, to streams and to large bodies', async () => {
+    await using service = await startService({ flags: { 'base-url': 'https://example.cl/catalejo' } })
+    await ranWell(service)
+    await using other = await startService({ flags: { 'base-url': 'https://example.cl/catalejo' } })
+    const port = portOf(service)
+    await using proxy = await badProxy(port)
+    const { code, problems } = await diagnose(
+      service,
+      '--port',
+      String(port),
+      '--base-url',
+      `${proxy.url}/catalejo`,
+    )
+    assert.deepEqual(
+      problems.map((line) => line.slice(0, 60)),
+      [
+        `warn public URL: event streams are held back on the way → tu`,
+        `warn public URL: a body of 41 MiB is answered by HTTP 413 in`,
+      ],
+    )
+    assert.equal(code, 1)
+    const elsewhere = await diagnose(
+      service,
+      '--port',
+      String(port),
+      '--base-url',
+      `http://127.0.0.1:${portOf(other)}/catalejo`,
+    )
+    assert.match(elsewhere.problems.join('\n'), /does not lead to this instance/)
+    assert.equal(elsewhere.code, 2)
+  })
+
+  test('finds a port that another program or another instance has', async () => {
+    await using service = await startService()
+    await using other = await startService()
+    await ranWell(service)
+    const { port } = new URL(other.url)
+    const taken = await diagnose(service, '--port', port)
+    assert.deepEqual(taken.problems, [
+      `fail port: another instance of Catalejo listens on ${other.url} → stop it, or take another --port`,
+    ])
+    await using program = await listening(createServer((_request, response) => response.end('hello')))
+    const foreign = await diagnose(service, '--port', String(program.port))
+    assert.match(foreign.problems.join(), /^fail port: another program listens on port \d+ of 127\.0\.0\.1/)
+    assert.equal(foreign.code, 2)
+  })
+
+  test('finds damaged pages', async () => {
+    await using service = await startService()
+    await ranWell(service)
+    await add(
+      service,
+      Array.from({ length: 5_000 }, (_, index) => record(`d${index}`)),
+    )
+    await service.stop()
+    const path = join(service.data, 'catalejo.db')
+    const { size } = await stat(path)
+    const file = await open(path, 'r+')
+    await file.write(Buffer.alloc(Math.floor(size / 3), 0x5a), 0, null, Math.floor(size / 8_192) * 4_096)
+    await file.close()
+    const { code, problems } = await diagnose(service)
+    assert.match(
+      problems.join('\n'),
+      /^fail pages of the database: the database is damaged: .* → catalejo restore/m,
+    )
+    assert.equal(code, 2)
+  })
+})
+
+function portOf({ app }: TestService): number {
+  const [address] = app.server.addresses()
+  assert.ok(typeof address === 'object')
+  return address.port
+}
+
+/** A feed that fails, one whose list is empty, and one with a gap. */
+async function plantFeeds(service: TestService, path: string): Promise<void> {
+  const entry = (name: string) => ({
+    name,
+    url: `http://127.0.0.1:9/${name}`,
+    format: 'deletions',
+    every: '1d',
+    account: 'grupo',
+  })
+  await writeFile(path, JSON.stringify(['rota', 'vacia', 'hueco'].map(entry)))
+  const now = Date.now()
+  for (const [name, failures, read] of [
+    ['rota', 3, 1],
+    ['vacia', 0, 0],
+    ['hueco', 0, 1],
+  ] as const) {
+    await service.sql(
+      `INSERT INTO feed_states (name, source, first_at, attempted_at, due_at, succeeded_at, failures, error, records_read)
+       VALUES ('${name}', 'x', ${now}, ${now}, ${now}, ${now}, ${failures}, 'no se pudo descargar', ${read})`,
+    )
+  }
+  await service.sql(
+    `INSERT INTO list_sources (account_id, name, kind, gaps, gap_to)
+     SELECT id, 'feed:hueco', 'deletions', 1, ${now - DAY} FROM accounts WHERE name = 'grupo'`,
+  )
+}
+
+async function listening(server: Server) {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  return {
+    port: address.port,
+    url: `http://127.0.0.1:${address.port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+/** A proxy that holds answers back until they end, and refuses bodies of more than 1 MiB in HTML. */
+const badProxy = (port: number) =>
+  listening(
+    createServer((incoming, outgoing) => {
+      if (Number(incoming.headers['content-length'] ?? 0) > 1_048_576) {
+        outgoing.writeHead(413, { 'content-type': 'text/html' }).end('<h1>413</h1>')
+        return
+      }
+      const { headers, method, url } = incoming
+      const onward = request({ port, path: url, method, headers }, (response) => {
+        const parts: Buffer[] = []
+        response.on('data', (part: Buffer) => parts.push(part))
+        response.on('end', () =>
+          outgoing.writeHead(response.statusCode ?? 502, response.headers).end(Buffer.concat(parts)),
+        )
+      })
+      onward.on('error', () => outgoing.destroy())
+      outgoing.on('close', () => onward.destroy())
+      incoming.pipe(onward)
+    }),
+  )
