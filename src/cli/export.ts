@@ -3,6 +3,7 @@ import { Gate } from '../lib/gate.ts'
 import { POOLS } from '../lib/pools.ts'
 import { InterruptibleSleep, systemClock } from '../lib/clock.ts'
 import { EXPORT_FORMATS, exportText, type ExportedRecord } from '../domainwatch/export.ts'
+import { Moment } from '../domainwatch/filter-context.ts'
 import { isExpired } from '../domainwatch/limits.ts'
 import { recordsAfter } from '../domainwatch/queries-records.ts'
 import { FIELD_NAMES, fieldsParameter, RecordFields } from '../domainwatch/record-fields.ts'
@@ -28,7 +29,7 @@ export async function exportAll({ config, own }: Options): Promise<void> {
   const records = new RecordFields(
     database,
     systemClock,
-    { timeZone: config.timeZone, split },
+    { timeZone: config.timeZone, split, contextAt: (now) => new Moment(now, config.timeZone) },
     new Gate(POOLS.searches),
   )
   const further = fields && { fields: fields.value, read: records.byName.bind(records) }

@@ -1,11 +1,19 @@
 import { isCalendarDateTime } from '../lib/dates.ts'
 import { aLabelOf, foldSearch, hasIdnLetter, type SearchText } from '../lib/domain-names.ts'
-import type { DateColumn, IndexTerm } from '../lib/name-index/index.ts'
+import {
+  parseTimestamp,
+  wholeYears,
+  type DateColumn,
+  type IndexTerm,
+  type Segment,
+} from '../lib/name-index/index.ts'
 import { hasShape } from '../lib/name-spelling.ts'
 import { hasAtMostCharacters } from '../lib/text.ts'
 import { flag, text, type Parameter, integer } from '../http/parameters.ts'
-import { DATED, type FilteredRecord, type RecordTrait } from './filtered-record.ts'
-import { MAX_LABEL_CHARACTERS } from './limits.ts'
+import type { FilterContext } from './filter-context.ts'
+import { BOUGHT, DATED, type FilteredRecord, type RecordTrait } from './filtered-record.ts'
+import { MAX_AGE, MAX_LABEL_CHARACTERS } from './limits.ts'
+import { ageOf, canObject, objectionsSince } from './signals.ts'
 import { MAX_TAG_CHARACTERS } from './tags.ts'
 
 /** The kinds of filters that the table in `filters.ts` is made of. */
@@ -22,8 +30,9 @@ export interface Filter<Given, Wanted> {
 
 /** A condition on a record, and the same for the index. Without the latter, the index tests record after record. */
 export interface Condition {
-  readonly matches: (record: FilteredRecord) => boolean
-  readonly index?: IndexTerm
+  readonly matches: (record: FilteredRecord, context: FilterContext) => boolean
+  /** What depends on more than the record is decided for each query. */
+  readonly index?: IndexTerm | ((context: FilterContext) => IndexTerm)
 }
 
 export const MAX_FILTER_CHARACTERS = 255
@@ -61,6 +70,14 @@ export function traitFilter(
 export function traitUpToFilter(trait: RecordTrait, description: string): Filter<number, number> {
   return {
     ...filter(integer(description, 1, trait.max), (wanted) => traitIs(trait, 1, wanted)),
+    trait,
+  }
+}
+
+/** Filters records with a trait of this number or more. */
+export function traitAtLeastFilter(trait: RecordTrait, description: string): Filter<number, number> {
+  return {
+    ...filter(integer(description, 1, trait.max), (wanted) => traitIs(trait, wanted, trait.max)),
     trait,
   }
 }
@@ -241,6 +258,42 @@ export function shapeFilter(description: string): Filter<string, string> {
       lengthIs(shape.length, shape.length),
       { matches: ({ name }) => hasShape(name, shape) },
     ],
+  }
+}
+
+/** Filters by the whole years between registration and deletion, or now. */
+export function ageAtLeastFilter(description: string): Filter<number, number> {
+  const isAtLeast = (years: number): Condition => ({
+    matches: (record, { localNow }) => (ageOf(record, localNow) ?? 0) >= years,
+    index({ localNow }) {
+      const now = parseTimestamp(localNow)
+      const test = (segment: Segment, position: number) => {
+        const deleted = segment.deletedAt(position)
+        const end = Number.isNaN(deleted) ? now : deleted
+        return wholeYears(segment.columns.registered[position] ?? NaN, end) >= years
+      }
+      return { kind: 'record', test }
+    },
+  })
+  return {
+    ...filter(integer(description, 1, MAX_AGE), isAtLeast),
+    conditions: (years) => [traitIs(DATED, 1), isAtLeast(years)],
+  }
+}
+
+/** Filters names to whose registration one can object, or not. */
+export function objectionFilter(description: string): Filter<number, number> {
+  const isRecent: Condition = {
+    matches: ({ date_reg }, { localNow }) => date_reg >= objectionsSince(localNow),
+    index: ({ localNow }) => ({ kind: 'date', of: 'registered', from: objectionsSince(localNow) }),
+  }
+  const cannot: Condition = {
+    matches: (record, { localNow }) => !canObject(record, objectionsSince(localNow)),
+  }
+  return {
+    parameter: integer(description, 0, 1),
+    read: (given) => given,
+    conditions: (wanted) => (wanted === 1 ? [traitIs(BOUGHT, 1), traitIs(DATED, 1), isRecent] : [cannot]),
   }
 }
 

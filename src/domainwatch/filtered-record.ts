@@ -1,5 +1,6 @@
 import type { Trait } from '../lib/name-index/index.ts'
 import type { Fields } from '../storage/database/changes/change.ts'
+import { MAX_DROPS } from './limits.ts'
 import { toColumn } from './tags.ts'
 import type { SplitName } from './words/dictionary.ts'
 
@@ -18,6 +19,8 @@ export interface FilteredRecord {
   readonly date_mod: string
   /** When it was deleted; null if it is bought. */
   readonly deleted_at: string | null
+  /** Periods in which it was free before the present one. */
+  readonly past_drops: number
   /** When someone decided on it, in milliseconds since 1970; null if no one has. */
   readonly seen_at: number | null
   /** Each tag with a space before and after it (` casa venta `); null if there is none. */
@@ -50,6 +53,11 @@ export const DISCARDED = mark(({ discarded_at }) => discarded_at !== null)
 /** Whether `date_reg` is its registration. */
 export const DATED = mark(({ date_reg_known }) => date_reg_known === 1)
 
+/** Returns how often the name became free since it was first recorded. */
+export const dropsOf = ({ past_drops, status }: Pick<FilteredRecord, 'past_drops' | 'status'>): number =>
+  past_drops + 1 - status
+export const DROPS = number(MAX_DROPS, dropsOf)
+
 /** A record as stored in a change. */
 export interface ChangedRecord extends FilteredRecord {
   readonly note: string | null
@@ -58,7 +66,7 @@ export interface ChangedRecord extends FilteredRecord {
 /** Returns the record whose columns these fields hold. */
 export function changedRecord(name: string, fields: Fields, split: SplitName): ChangedRecord {
   const { agent, status, reserved, revision, discarded_at = null, date_reg, date_mod } = fields
-  const { released_at = null, seen_at = null, note = null, tags = null, date_reg_known } = fields
+  const { released_at = null, seen_at = null, note = null, tags = null, date_reg_known, past_drops } = fields
   return {
     name,
     agent: String(agent),
@@ -70,6 +78,7 @@ export function changedRecord(name: string, fields: Fields, split: SplitName): C
     date_reg_known: date_reg_known === 0 ? 0 : 1,
     date_mod: String(date_mod),
     deleted_at: status === 0 ? String(released_at ?? date_reg) : null,
+    past_drops: Number(past_drops ?? 0),
     seen_at: seen_at === null ? null : Number(seen_at),
     note: note === null ? null : String(note),
     tags: tags === null ? null : String(tags),

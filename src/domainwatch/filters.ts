@@ -5,6 +5,7 @@ import { syllablesOf } from '../lib/name-spelling.ts'
 import { Layout } from '../lib/name-index/index.ts'
 import { isExpired, MAX_LABEL_CHARACTERS } from './limits.ts'
 import {
+  ageAtLeastFilter,
   agentIs,
   excludedAgentsFilter,
   excludedTagsFilter,
@@ -14,6 +15,7 @@ import {
   lengthIs,
   nameContains,
   nameFilter,
+  objectionFilter,
   searchFilter,
   shapeFilter,
   sinceFilter,
@@ -25,14 +27,17 @@ import {
   type Condition,
   type Filter,
   matchesGlob,
+  traitAtLeastFilter,
   traitFilter,
   traitFlag,
   traitUpToFilter,
 } from './filter-kinds.ts'
+import type { FilterContext } from './filter-context.ts'
 import { splitTags } from './tags.ts'
 import {
   BOUGHT,
   DISCARDED,
+  DROPS,
   mark,
   number,
   RESERVED,
@@ -140,6 +145,16 @@ const table = {
   ),
   syllables: traitFilter(SYLLABLES, 'Only names of this many syllables', { min: 1 }),
   max_syllables: traitUpToFilter(SYLLABLES, 'Only names of this many syllables or fewer'),
+  drops_min: traitAtLeastFilter(
+    DROPS,
+    'Only names that became free this many times or more since they were first recorded',
+  ),
+  age_min: ageAtLeastFilter(
+    'Only names whose registration lasted this many whole years or more, or has lasted so long',
+  ),
+  objection: objectionFilter(
+    'Only names registered in the last 30 days, when one can object to the registration (1), or the others (0)',
+  ),
 }
 
 type Table = typeof table
@@ -208,8 +223,13 @@ function knownConditionsOf(filters: Filters): readonly NamedCondition[] {
   return conditions
 }
 
-/** Whether a list with these filters contains the record at `now`. */
-export function matches(filters: Filters, record: FilteredRecord, now: number): boolean {
-  if (record.discarded_at !== null && isExpired(record.discarded_at, now)) return false
-  return knownConditionsOf(filters).every((condition) => condition.matches(record))
+/** Whether a list with these filters contains the record. */
+export function matches(filters: Filters, record: FilteredRecord, context: FilterContext): boolean {
+  if (record.discarded_at !== null && isExpired(record.discarded_at, context.now)) return false
+  return letsThrough(filters, record, context)
+}
+
+/** The same of a record that may have expired. */
+export function letsThrough(filters: Filters, record: FilteredRecord, context: FilterContext): boolean {
+  return knownConditionsOf(filters).every((condition) => condition.matches(record, context))
 }

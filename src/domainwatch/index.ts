@@ -93,6 +93,16 @@ export function createObservations(
   return { ns: of('ns'), mx: of('mx') }
 }
 
+const fieldOptions = ({
+  timeZone,
+  dictionary,
+  nameIndex,
+}: Pick<DomainwatchOptions, 'timeZone' | 'dictionary' | 'nameIndex'>) => ({
+  timeZone,
+  split: dictionary.split,
+  contextAt: nameIndex.contextAt,
+})
+
 /** What stores batches of records, of requests and of jobs. */
 export function openBatches(
   options: Pick<
@@ -100,8 +110,8 @@ export function openBatches(
     'clock' | 'database' | 'dictionary' | 'nameIndex' | 'searches' | 'tasks' | 'timeZone'
   >,
 ): DomainBatches {
-  const { clock, database, dictionary, nameIndex, searches, timeZone } = options
-  const records = new RecordFields(database, clock, { timeZone, split: dictionary.split }, searches)
+  const { clock, database, nameIndex, searches } = options
+  const records = new RecordFields(database, clock, fieldOptions(options), searches)
   return new DomainBatches({ ...options, records, lists: nameIndex })
 }
 
@@ -113,7 +123,7 @@ export function domainwatchRoutes(
 ): void {
   const { database, tasks, clock, timeZone, baseUrl, dns, dnsInFlight } = options
   const { following, observations, dictionary, nameIndex, searches } = options
-  const records = new RecordFields(database, clock, { timeZone, split: dictionary.split }, searches)
+  const records = new RecordFields(database, clock, fieldOptions(options), searches)
   batchRoutes(app, shared, openBatches(options))
   const lists = new DomainLists(clock, nameIndex, tasks, searches)
   listRoute(app, shared, lists, records, baseUrl)

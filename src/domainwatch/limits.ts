@@ -12,6 +12,10 @@ export const MAX_BATCH_RECORDS = 50_000
 /** Characters of a name without `.cl`: a DNS label has at most 63 octets (RFC 1035). */
 export const MAX_LABEL_CHARACTERS = 63
 
+/** The largest values of filters: how often a name became free, and years that dates can be apart. */
+export const MAX_DROPS = 63
+export const MAX_AGE = 9_998
+
 /** Records in a page of a list, and changes in a page of a history. */
 export const MAX_PAGE_RECORDS = 1_024
 

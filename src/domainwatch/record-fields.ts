@@ -7,8 +7,10 @@ import { array, integer, optional, string, type JsonSchema, nullable } from '../
 import type { Parameter } from '../http/parameters.ts'
 import { accountClient } from '../lib/client.ts'
 import type { Database, Reader } from '../storage/database/database.ts'
-import type { FilteredRecord } from './filters.ts'
+import type { ContextAt, FilterContext } from './filter-context.ts'
+import { dropsOf, type FilteredRecord } from './filtered-record.ts'
 import { recordsNamed, type RecordRow } from './queries-records.ts'
+import { ageOf, objectionEnd } from './signals.ts'
 import { splitTags } from './tags.ts'
 import type { SplitName } from './words/dictionary.ts'
 import { bit } from './schemas.ts'
@@ -20,10 +22,16 @@ interface RecordField {
 }
 
 /** What values need besides the row. */
-export interface FieldContext {
+interface FieldContext {
   readonly timeZone: string
   /** Returns the words of a name. */
   readonly split: SplitName
+  /** As of now. */
+  readonly context: FilterContext
+}
+
+export interface FieldOptions extends Omit<FieldContext, 'context'> {
+  readonly contextAt: ContextAt
 }
 
 export type FieldValue = string | number | null | readonly string[]
@@ -89,6 +97,26 @@ const table = {
     schema: nullable(integer('Syllables of the name; null without a vowel, or with a digit or a hyphen')),
     value: ({ name }) => syllablesOf(name),
   },
+  drops: {
+    schema: integer('How often the name became free since it was first recorded'),
+    value: dropsOf,
+  },
+  age: {
+    schema: nullable(
+      integer(
+        'Whole years from the registration to the deletion, or to now while it is bought; null if the registration is unknown',
+      ),
+    ),
+    value: (row, { context }) => ageOf(row, context.localNow),
+  },
+  object_until: {
+    schema: nullable(
+      string(
+        'When the 30 days to object to the registration end; null if they have ended, or it is not bought',
+      ),
+    ),
+    value: (row, { context }) => objectionEnd(row, context.localNow),
+  },
 } as const satisfies Readonly<Record<string, RecordField>>
 
 export type FieldName = keyof typeof table
@@ -126,7 +154,7 @@ function furtherFieldsOf(row: RecordRow, fields: readonly FieldName[], context: 
 /** What the fields of every response are made of. */
 export type ListedRecord = Omit<
   FilteredRecord,
-  'date_reg_known' | 'deleted_at' | 'seen_at' | 'tags' | 'words'
+  'date_reg_known' | 'deleted_at' | 'past_drops' | 'seen_at' | 'tags' | 'words'
 >
 
 /** The fields of a record that every response has, in their order. */
@@ -142,13 +170,13 @@ export type RecordWithFields = Readonly<Record<string, FieldValue>> & { readonly
 export class RecordFields {
   readonly #database: Database
   readonly #clock: Clock
-  readonly #context: FieldContext
+  readonly #options: FieldOptions
   readonly #searches: Gate
 
-  constructor(database: Database, clock: Clock, context: FieldContext, searches: Gate) {
+  constructor(database: Database, clock: Clock, options: FieldOptions, searches: Gate) {
     this.#database = database
     this.#clock = clock
-    this.#context = context
+    this.#options = options
     this.#searches = searches
   }
 
@@ -181,7 +209,8 @@ export class RecordFields {
     reader: Reader,
   ): Promise<RecordWithFields[]> {
     const rows = await this.#rows(names, reader)
-    return rows.map((row) => ({ ...listedFields(row), ...furtherFieldsOf(row, fields, this.#context) }))
+    const context = this.#context()
+    return rows.map((row) => ({ ...listedFields(row), ...furtherFieldsOf(row, fields, context) }))
   }
 
   /** Returns the further fields alone, by name, of one part of very many records. */
@@ -192,7 +221,12 @@ export class RecordFields {
     signal?: AbortSignal,
   ): Promise<ReadonlyMap<string, FurtherFields>> {
     const rows = await this.#rows(names, this.#database.scannerOf(account, signal))
-    return new Map(rows.map((row) => [row.name, furtherFieldsOf(row, fields, this.#context)]))
+    const context = this.#context()
+    return new Map(rows.map((row) => [row.name, furtherFieldsOf(row, fields, context)]))
+  }
+
+  #context(): FieldContext {
+    return { ...this.#options, context: this.#options.contextAt(this.#clock.now()) }
   }
 
   async #rows(names: readonly string[], reader: Reader): Promise<RecordRow[]> {

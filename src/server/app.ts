@@ -268,7 +268,7 @@ export function follow(context: Context, baseUrl: () => string): Subscriptions {
   const following = openSubscriptions({
     database,
     clock,
-    reading: { nameOf: accounts.nameOf, split: dictionary.split },
+    reading: { nameOf: accounts.nameOf, split: dictionary.split, contextAt: context.nameIndex.contextAt },
     maxStreams: perProcessShare(limits.eventStreams, config.workers),
     searches: context.searches,
     webhookNetworks: config.webhookNetworks,
@@ -326,6 +326,7 @@ export function createJobs(context: Context): Jobs {
     clock,
     timeZone: config.timeZone,
     split: dictionary.split,
+    contextAt: context.nameIndex.contextAt,
     batches: openBatches({ ...context, timeZone: config.timeZone }),
     nameOfAccount: accounts.nameOf,
     staging,

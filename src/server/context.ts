@@ -104,6 +104,7 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
     database,
     tasks,
     dictionary,
+    timeZone: config.timeZone,
     report: (message, detail) => log.warn(detail, message),
   })
   observeIndex(metrics, nameIndex)

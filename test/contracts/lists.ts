@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { createAccounts } from '../../src/accounts/index.ts'
 import { storeRows } from '../../src/domainwatch/import/store-rows.ts'
+import { Moment } from '../../src/domainwatch/filter-context.ts'
 import { eventOf, occurrenceOf } from '../../src/domainwatch/events/event.ts'
 import { markDomains } from '../../src/domainwatch/queries-batches.ts'
 import { announceFreed } from '../../src/domainwatch/registry/announce.ts'
@@ -341,7 +342,8 @@ class World {
     assert.ok(page.kind === 'page')
     assert.equal(page.cursor, end)
     this.#cursor = end
-    const reading = { nameOf: async () => 'grupo', split: () => [] }
+    const contextAt = (now: number) => new Moment(now, 'UTC')
+    const reading = { nameOf: async () => 'grupo', split: () => [], contextAt }
     for (const change of page.changes) {
       // Of a world that failed before.
       if (!this.#names.includes(change.key)) continue

@@ -27,6 +27,9 @@ const NOTHING = {
   dismissed_at: null,
   shape: '',
   syllables: null,
+  drops: 0,
+  age: 0,
+  object_until: '2026-01-30 14:30:34',
 }
 
 async function whole(name: string, fields = 'all'): Promise<Fields> {
@@ -207,6 +210,8 @@ test('each field can be requested alone; unknown ones are rejected', async () =>
     discarded_at: localTime(),
     shape: 'CCVCCVC',
     syllables: 2,
+    drops: 1,
+    object_until: null,
   })
   for (const field of Object.keys(NOTHING)) {
     assert.deepEqual(await whole('zcampos', field), { ...seed, [field]: shown.get(field) })

@@ -44,13 +44,19 @@ test('the index answers as the predicates of the filters do', async () => {
       const records = [...model.records.values()]
       for (const given of requests) {
         const asked = requestOf(given)
-        const wanted = records.filter((record) => matches(asked.filters, record, clock.now()))
+        const wanted = records.filter((record) =>
+          matches(asked.filters, record, nameIndex.contextAt(clock.now())),
+        )
         const names = wanted.map(({ name }) => name).toSorted()
         const { json } = await opened.page(asked)
         const listed: readonly { name: string }[] = JSON.parse(json.toString())
         assert.deepEqual(listed.map(({ name }) => name).toSorted(), names, JSON.stringify(given))
         const request = { filters: asked.filters, span: SPAN }
-        const { totals } = await countInIndex(await nameIndex.current(), request, clock.now())
+        const { totals } = await countInIndex(
+          await nameIndex.current(),
+          request,
+          nameIndex.contextAt(clock.now()),
+        )
         assert.equal(totals.overall.records, names.length)
         for (const { name } of conditionsOf(asked.filters)) compared.add(name)
       }

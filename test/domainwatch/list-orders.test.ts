@@ -22,7 +22,7 @@ interface Known {
 const known: readonly Known[] = ['a', 'b', 'ñ', '1', 'ab', 'b-a', 'ñb', '1a', 'aab', 'zz', 'xx', 'wa'].map(
   (domain, i) => {
     const status = i % 3 === 0 ? 0 : 1
-    const date_reg = `2026-01-0${(i % 4) + 1} 10:00:00`
+    const date_reg = `2026-0${i % 5 === 1 ? 2 : 1}-0${(i % 4) + 1} 10:00:00`
     const isDeletedLater = i % 6 === 4
     const date_mod = isDeletedLater ? '2026-03-03 08:00:00' : '2026-03-02 08:00:00'
     const deleted_at = isDeletedLater ? date_mod : status === 0 ? date_reg : null
@@ -36,13 +36,18 @@ const KEYS: Readonly<Record<ListOrder, (of: Known) => string | number>> = {
   modified: ({ date_mod }) => date_mod,
   name: () => 0,
   length: ({ domain }) => domain.length,
+  objection: ({ date_reg }) => date_reg,
 }
+
+/** In Santiago, 30 days before now is 31 January at 8:00. */
+const canBeObjectedTo = ({ status, date_reg }: Known) => status === 1 && date_reg > '2026-01-31 08:00:00'
 
 /** What a list should show, by the words of the reference. */
 function sorted(order: ListOrder, sort: string): string[] {
   const compare = (one: string | number, other: string | number) => (one < other ? -1 : one > other ? 1 : 0)
   const direction = sort === 'asc' ? 1 : -1
-  const isLast = (of: Known) => (order === 'deleted' ? of.status : 0)
+  const isLast = (of: Known) =>
+    order === 'deleted' ? of.status : order === 'objection' ? Number(!canBeObjectedTo(of)) : 0
   return known
     .toSorted(
       (a, b) =>
@@ -183,7 +188,7 @@ test('an unknown order is refused', async () => {
     const { body } = await call(service, LIST, { query: { api: service.domainKey, order } })
     assert.deepEqual(body, {
       status: 400,
-      msg: 'El parámetro order debe ser registered o deleted o modified o name o length',
+      msg: 'El parámetro order debe ser registered o deleted o modified o name o length o objection',
     })
   }
 })

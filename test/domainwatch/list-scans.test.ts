@@ -5,13 +5,15 @@ import { findPage } from '../../src/domainwatch/list/search.ts'
 import { HttpError } from '../../src/lib/errors.ts'
 import { finishNow, parseTimestamp, TimeSlice } from '../../src/lib/name-index/index.ts'
 import { createTasks } from '../../src/lib/tasks.ts'
-import { many, openLists, requestOf } from '../support/open-lists.ts'
+import { many, openLists, requestOf, type OpenedLists } from '../support/open-lists.ts'
 
 const tasks = createTasks(1)
 after(() => tasks.close())
 
 /** Records are compared with these filters one by one, and none matches. */
 const GAP = { modified_from: '2025-06-02', modified_to: '2025-06-02' }
+const contextOf = ({ clock, nameIndex }: OpenedLists) => nameIndex.contextAt(clock.now())
+
 const UNMATCHED: readonly Readonly<Record<string, string>>[] = [
   GAP,
   { ...GAP, order: 'deleted' },
@@ -30,7 +32,7 @@ test('a list that finds nothing among many records pauses', async (t) => {
   for (const given of UNMATCHED) {
     const { filters, ascending, order = 'registered' } = requestOf(given)
     const sources = [{ kind: 'all' }] as const
-    const listing = { sources, filters, order, ascending, limit: 5, now: opened.clock.now() }
+    const listing = { sources, filters, order, ascending, limit: 5, context: contextOf(opened) }
     // The slice of time is over at every check.
     const clock = t.mock.method(performance, 'now', () => Infinity)
     const search = findPage(segments, listing, new TimeSlice())
@@ -50,7 +52,7 @@ test('a record that changes during the search is found in its earlier state', as
   const request = requestOf({ search: 'grupo', agent: '', sort: 'asc' })
   const wanted = (await opened.expected(request)).map(({ name }) => name)
   const listing = { ...request, sources: [{ kind: 'all' }], order: 'registered', limit: 9_999 } as const
-  const search = findPage(segments, { ...listing, now: opened.clock.now() }, new TimeSlice())
+  const search = findPage(segments, { ...listing, context: contextOf(opened) }, new TimeSlice())
   assert.equal(search.next().done, false)
   clock.mock.restore()
   await opened.update(wanted.slice(-9).map((domain) => ({ domain, agent: 'c' })))

@@ -61,7 +61,7 @@ async function compareAll(opened: OpenedLists, limits: readonly (number | undefi
       for (const limit of limits) {
         const asked = { ...requestOf({ ...given, sort }), limit }
         const { json, count, next } = await opened.page(asked)
-        const wanted = expectedList(records, asked, opened.clock.now())
+        const wanted = expectedList(records, asked, opened.nameIndex.contextAt(opened.clock.now()))
         const isWhole = given['last_register'] !== undefined || given['last_deleted'] !== undefined
         const page = wanted.slice(0, limit ?? (isWhole ? wanted.length : MAX_PAGE_RECORDS))
         const asWhat = JSON.stringify({ ...given, sort, limit })

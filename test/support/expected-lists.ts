@@ -1,4 +1,6 @@
 import { matches, type FilteredRecord } from '../../src/domainwatch/filters.ts'
+import type { FilterContext } from '../../src/domainwatch/filter-context.ts'
+import { objectionEnd } from '../../src/domainwatch/signals.ts'
 import type { ListRequest } from '../../src/domainwatch/list/domain-lists.ts'
 import type { ListOrder } from '../../src/domainwatch/list/order.ts'
 import { toColumn } from '../../src/domainwatch/tags.ts'
@@ -18,6 +20,7 @@ const KEYS: Readonly<Record<ListOrder, Key>> = {
   modified: ({ date_mod }) => date_mod,
   name: () => 0,
   length: ({ name }) => name.length,
+  objection: registered,
 }
 
 const compare = (one: string | number, other: string | number) => (one < other ? -1 : one > other ? 1 : 0)
@@ -32,7 +35,7 @@ function sorted(records: readonly FilteredRecord[], key: Key, ascending: boolean
 /** All records of the table. */
 export async function storedRecords(database: Pick<Database, 'all'>): Promise<FilteredRecord[]> {
   const rows = await database.all<Omit<FilteredRecord, 'words'>>(sql`
-    SELECT name, agent, status, reserved, revision, discarded_at, date_reg, date_reg_known, date_mod, deleted_at, seen_at, tags
+    SELECT name, agent, status, reserved, revision, discarded_at, date_reg, date_reg_known, date_mod, deleted_at, seen_at, tags, past_drops
     FROM domains`)
   return rows.map((row) => ({ ...row, words: toColumn(dictionary.split(row.name)) }))
 }
@@ -44,9 +47,9 @@ export async function storedRecords(database: Pick<Database, 'all'>): Promise<Fi
 export function expectedList(
   records: readonly FilteredRecord[],
   { filters, lastRegister, lastDeleted, order, ascending }: ListRequest,
-  now: number,
+  context: FilterContext,
 ): FilteredRecord[] {
-  const matching = records.filter((record) => matches(filters, record, now))
+  const matching = records.filter((record) => matches(filters, record, context))
   const newest = (status: number, key: Key, count = 0) =>
     sorted(
       matching.filter((record) => record.status === status),
@@ -63,7 +66,11 @@ export function expectedList(
     listed,
     KEYS[sortedBy],
     ascending,
-    sortedBy === 'deleted' ? ({ status }) => status : undefined,
+    sortedBy === 'deleted'
+      ? ({ status }) => status
+      : sortedBy === 'objection'
+        ? (record) => (objectionEnd(record, context.localNow) === null ? 1 : 0)
+        : undefined,
   )
 }
 

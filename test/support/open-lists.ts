@@ -36,6 +36,7 @@ export async function openLists(tasks: Tasks) {
     database,
     tasks,
     dictionary,
+    timeZone: 'UTC',
     report: (message, detail) => reports.push(`${message} ${JSON.stringify(detail)}`),
   })
   const lists = new DomainLists(clock, nameIndex, tasks, new Gate(POOLS.searches))
@@ -69,7 +70,7 @@ export async function openLists(tasks: Tasks) {
     update,
     /** What a list contains by its definition. */
     expected: async (request: ListRequest) =>
-      expectedList(await storedRecords(database), request, clock.now()),
+      expectedList(await storedRecords(database), request, nameIndex.contextAt(clock.now())),
     page: (request: ListRequest) => lists.page(request),
     /** The names of a list that is read whole. */
     async exported(request: ListRequest): Promise<string[]> {

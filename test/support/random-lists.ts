@@ -24,6 +24,8 @@ const date = fc.constantFrom(
   '2025-01-02 00:00:00',
   '2025-01-02 12:30:00',
   '2025-01-03 00:00:00',
+  '2025-06-10 12:00:00',
+  '2024-02-29 12:30:00',
 )
 
 export const newRecord = fc.record({
@@ -117,6 +119,8 @@ const special: Readonly<Record<string, fc.Arbitrary<string>>> = {
   syllables: fc.integer({ min: 1, max: 4 }).map(String),
   max_syllables: fc.integer({ min: 1, max: 4 }).map(String),
   words: fc.integer({ min: 1, max: 6 }).map(String),
+  drops_min: fc.integer({ min: 1, max: 4 }).map(String),
+  age_min: fc.constantFrom('1', '2'),
   pattern: fc.oneof(glob, text),
   agent: fc.constantFrom('b1', 'ág', 'AÑA', 'gru'),
 }
@@ -179,6 +183,12 @@ function releasedAt(known: ModelRecord | undefined, status: number, date: string
   return known?.status === 1 ? date : (known?.released_at ?? null)
 }
 
+/** Removed records count too. */
+function pastDrops(before: ModelRecord | undefined, status: number): number {
+  if (before === undefined) return 0
+  return before.past_drops + (before.status === 0 && status === 1 ? 1 : 0)
+}
+
 /** The expected contents of the service, updated with each write. */
 export class Model {
   readonly records = new Map<string, ModelRecord>()
@@ -200,6 +210,7 @@ export class Model {
         seen_at: known?.status === status ? known.seen_at : null,
         tags: known?.tags ?? null,
         words: toColumn(dictionary.split(domain)),
+        past_drops: pastDrops(this.records.get(domain), status),
       }
       this.#set(known, record, date)
     }
@@ -221,6 +232,7 @@ export class Model {
         agent: changes.agent ?? known.agent,
         status,
         released_at: releasedAt(known, status, date),
+        past_drops: pastDrops(known, status),
         seen_at: seenAt(known, status, seen, now),
         tags: tags === undefined ? known.tags : toColumn(tags),
         reserved: changes.reserve ?? known.reserved,

@@ -13,6 +13,7 @@ const PLAIN: Omit<FilteredRecord, 'name'> = {
   date_reg_known: 1,
   date_mod: '2025-01-02 03:04:05',
   deleted_at: null,
+  past_drops: 0,
   seen_at: null,
   tags: null,
   words: null,

@@ -1,5 +1,12 @@
 import type { Operations } from '../../api/schema.ts'
-import { MAX_LABEL_CHARACTERS, MAX_PAGE_RECORDS, MAX_WORDS } from '../../base/constants.ts'
+import {
+  LIST_ORDERS,
+  MAX_AGE,
+  MAX_DROPS,
+  MAX_LABEL_CHARACTERS,
+  MAX_PAGE_RECORDS,
+  MAX_WORDS,
+} from '../../base/constants.ts'
 import { labelParameter } from '../../base/parameter-labels.ts'
 import type { TextKey } from '../../i18n/index.ts'
 
@@ -112,6 +119,19 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
     control: 'number',
     accepts: LENGTH,
   },
+  drops_min: {
+    words: ['veces-libre', 'drops'],
+    label: 'filter.dropsMin',
+    control: 'number',
+    accepts: { kind: 'number', min: 1, max: MAX_DROPS },
+  },
+  age_min: {
+    words: ['años', 'years'],
+    label: 'filter.ageMin',
+    control: 'number',
+    accepts: { kind: 'number', min: 1, max: MAX_AGE },
+  },
+  objection: yesNo(['objeción', 'objection'], 'filter.objection'),
   last_register: {
     words: ['inscritos', 'registered'],
     label: 'filter.lastRegister',
@@ -132,8 +152,9 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
       modified: ['cambio', 'changed'],
       name: ['nombre', 'name'],
       length: ['largo', 'length'],
+      objection: ['objeción', 'objection'],
     },
-    accepts: { kind: 'choice', values: ['registered', 'deleted', 'modified', 'name', 'length'] },
+    accepts: { kind: 'choice', values: LIST_ORDERS },
   },
   sort: {
     words: ['orden', 'sort'],

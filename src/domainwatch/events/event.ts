@@ -7,7 +7,8 @@ import {
 import type { SplitName } from '../words/dictionary.ts'
 import { splitTags } from '../tags.ts'
 import { changedRecord, type ChangedRecord } from '../filtered-record.ts'
-import { matches, type Filters } from '../filters.ts'
+import type { ContextAt, FilterContext } from '../filter-context.ts'
+import { letsThrough, type Filters } from '../filters.ts'
 import { listedFields } from '../record-fields.ts'
 import type { MxRecord } from '../../lib/dns/index.ts'
 
@@ -51,6 +52,8 @@ export interface DomainEvent {
   readonly after: ChangedRecord | null
   /** What the DNS says now, and said before. Only in events of kind `dns`. */
   readonly dns?: DnsNews
+  /** As of the change. */
+  readonly context: FilterContext
 }
 
 /** What happened to a name, in the terms of messages and Atom feeds. */
@@ -88,12 +91,13 @@ type AccountName = (id: number) => Promise<string | undefined>
 export interface ChangeReading {
   readonly nameOf: AccountName
   readonly split: SplitName
+  readonly contextAt: ContextAt
 }
 
 /** Returns undefined for a change of anything other than a domain or its DNS. */
 export async function eventOf(
   change: Change,
-  { nameOf, split }: ChangeReading,
+  { nameOf, split, contextAt }: ChangeReading,
 ): Promise<DomainEvent | undefined> {
   const { cursor, at, key, accountId } = change
   const dns = change.topic === 'dns' ? dnsNewsOf(change) : undefined
@@ -110,6 +114,7 @@ export async function eventOf(
     before: told.before && changedRecord(key, told.before, split),
     after: told.after && changedRecord(key, told.after, split),
     ...(dns !== undefined && { dns }),
+    context: contextAt(at),
   }
 }
 
@@ -152,16 +157,14 @@ export const WATCH_CHOICES = ['new', 'all', 'dns', 'new,dns', 'all,dns'] as cons
 export type Changes = (typeof WATCH_CHOICES)[number]
 
 /** Returns true if an event is one that `changes` asks for and concerns the filters. */
-export function concerns(changes: Changes, filters: Filters, { kind, before, after }: DomainEvent): boolean {
-  if (kind === 'dns') return changes.endsWith('dns') && isIn(filters, after)
-  if (changes.startsWith('new')) return isIn(filters, after) && !isIn(filters, before)
+export function concerns(changes: Changes, filters: Filters, event: DomainEvent): boolean {
+  const { kind, before, after, context } = event
+  // A discarded record was still listed at the time of its last change.
+  const isIn = (record: ChangedRecord | null) => record !== null && letsThrough(filters, record, context)
+  if (kind === 'dns') return changes.endsWith('dns') && isIn(after)
+  if (changes.startsWith('new')) return isIn(after) && !isIn(before)
   // A client that maintains such a list is also notified of records that leave it.
-  return changes.startsWith('all') && (isIn(filters, after) || isIn(filters, before))
-}
-
-/** Evaluates expiry at the time of the change: a discarded record was still listed then. */
-function isIn(filters: Filters, record: ChangedRecord | null): boolean {
-  return record !== null && matches(filters, record, record.discarded_at ?? 0)
+  return changes.startsWith('all') && (isIn(after) || isIn(before))
 }
 
 /** Serialises an event for clients. Its records have the fields of `list`, and what people added to them. */

@@ -6,6 +6,7 @@ import type { Database, Reader } from '../../storage/database/database.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { parseParameters } from '../../http/parameters.ts'
 import type { DomainBatches, RecordChanges, RestoredMarks } from '../batches.ts'
+import type { ContextAt } from '../filter-context.ts'
 import { filterParameters, matches, readFilters } from '../filters.ts'
 import { readLines } from '../import/lines.ts'
 import { ListFault } from '../import/list-fault.ts'
@@ -26,6 +27,7 @@ export interface BulkJobOptions {
   readonly batches: Pick<DomainBatches, 'change'>
   readonly files: Pick<BlobStore, 'withLocalFile'>
   readonly split: SplitName
+  readonly contextAt: ContextAt
 }
 
 interface Account {
@@ -94,12 +96,12 @@ export async function runBulk(
 }
 
 /** Sets marks in records that still match. */
-function setting({ clock, split }: BulkJobOptions, { filters: saved, set }: BulkRequest): Decide {
+function setting({ clock, contextAt, split }: BulkJobOptions, { filters: saved, set }: BulkRequest): Decide {
   const parsed = parseParameters(filterParameters, saved)
   if (!parsed.ok) throw new ListFault('El servicio ya no conoce uno de los filtros')
   const filters = readFilters(parsed.values)
   return async (_tx, names, records) => {
-    const now = clock.now()
+    const context = contextAt(clock.now())
     const wanted = records.filter((record) => {
       const { name } = record
       // Few filters ask for the words.
@@ -109,7 +111,7 @@ function setting({ clock, split }: BulkJobOptions, { filters: saved, set }: Bulk
           return toColumn(split(name))
         },
       }
-      return matches(filters, filtered, now)
+      return matches(filters, filtered, context)
     })
     const marks = wanted.flatMap((record) => marksFor(record.name, record, set) ?? [])
     return { marks, skipped: names.length - marks.length }

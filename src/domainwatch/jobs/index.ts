@@ -7,6 +7,7 @@ import type { DomainBatches } from '../batches.ts'
 import { domainErrors } from '../errors.ts'
 import { ImportSlots } from '../import/import-list.ts'
 import { ListFault } from '../import/list-fault.ts'
+import type { ContextAt } from '../filter-context.ts'
 import type { SplitName } from '../words/dictionary.ts'
 import { runBulk } from './bulk-job.ts'
 import { runImport } from './import-job.ts'
@@ -43,6 +44,7 @@ export interface JobsOptions {
   readonly clock: Clock
   readonly timeZone: string
   readonly split: SplitName
+  readonly contextAt: ContextAt
   readonly batches: Pick<DomainBatches, 'change'>
   readonly nameOfAccount: (id: number) => Promise<string | undefined>
   readonly staging: Pick<Staging, 'write'>

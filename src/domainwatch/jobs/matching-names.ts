@@ -12,7 +12,7 @@ const PIECE = 1_000
 
 export interface MatchingOptions {
   readonly clock: Clock
-  readonly nameIndex: Pick<NameIndex, 'current'>
+  readonly nameIndex: Pick<NameIndex, 'current' | 'contextAt'>
   readonly searches: Gate
 }
 
@@ -39,7 +39,7 @@ export async function matchingNames(
     else positions.push(position)
   }
   const slice = new TimeSlice()
-  const query = indexQuery(filters, clock.now())
+  const query = indexQuery(filters, nameIndex.contextAt(clock.now()))
   const search = () => finish(allMatches(registered, query, slice, add), slice, signal)
   await searches.run(accountClient(account), search, signal)
   return {

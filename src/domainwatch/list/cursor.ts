@@ -22,15 +22,17 @@ export interface ListCursor {
   /** Under `last_register` and `last_deleted`: the range of the records as the first page found it. */
   readonly registered?: ListRange | undefined
   readonly deleted?: ListRange | undefined
+  /** The time of the first page, if it decides in which stage a record is: milliseconds since 1970. */
+  readonly decidedAt?: number | undefined
 }
 
 /** Returns the cursor after a record of a stage. @param sources of all stages, with their ranges */
-function cursorOf(sources: readonly Source[], after: EntryKey, { name }: Stage): ListCursor {
+function cursorOf(sources: readonly Source[], after: EntryKey, { name, decidedAt }: Stage): ListCursor {
   const ranges: { registered?: ListRange; deleted?: ListRange } = {}
   for (const source of sources) {
     if (source.kind !== 'all' && source.range !== undefined) ranges[source.kind] = source.range
   }
-  return { after, stage: name, ...ranges }
+  return { after, stage: name, decidedAt, ...ranges }
 }
 
 /** A page of a list. */
@@ -100,12 +102,13 @@ function parsePosition(text: string, stage?: StageName): EntryKey | undefined {
 }
 
 /** Encodes a cursor; opaque to clients. */
-export function encodeCursor({ after, stage, registered, deleted }: ListCursor): string {
+export function encodeCursor({ after, stage, registered, deleted, decidedAt }: ListCursor): string {
   const ends = [registered?.low, registered?.high, deleted?.low, deleted?.high]
   const texts = [
     formatPosition(after, stage),
     ...ends.map((end) => (end === undefined ? '' : formatPosition(end))),
     ...(stage === undefined ? [] : [stage]),
+    ...(decidedAt === undefined ? [] : [String(decidedAt)]),
   ]
   return Buffer.from(texts.join('|')).toString('base64url')
 }
@@ -117,7 +120,7 @@ const RANGE_ENDS = 4
 export function decodeCursor(cursor: string): ListCursor | undefined {
   const text = Buffer.from(cursor, 'base64url').toString()
   const [start = '', ...rest] = text.split('|')
-  const [stageName, ...superfluous] = rest.splice(RANGE_ENDS)
+  const [stageName, decided, ...superfluous] = rest.splice(RANGE_ENDS)
   const stage = STAGE_NAMES.find((one) => one === stageName)
   const after = parsePosition(start, stage)
   const ends = rest.map((part) => (part === '' ? undefined : (parsePosition(part) ?? 'none')))
@@ -128,14 +131,19 @@ export function decodeCursor(cursor: string): ListCursor | undefined {
     ends.length !== RANGE_ENDS ||
     stage !== stageName ||
     superfluous.length > 0 ||
+    isDecidedByTime(stage) !== /^\d{1,14}$/.test(decided ?? '') ||
+    (decided !== undefined && !isDecidedByTime(stage)) ||
     after === undefined
   )
     return undefined
   const [registeredLow, registeredHigh, deletedLow, deletedHigh] = ends
   const ranges = [rangeOf(registeredLow, registeredHigh), rangeOf(deletedLow, deletedHigh)] as const
   const [registered, deleted] = ranges
-  return registered === 'none' || deleted === 'none' ? undefined : { after, stage, registered, deleted }
+  if (registered === 'none' || deleted === 'none') return undefined
+  return { after, stage, registered, deleted, decidedAt: decided === undefined ? undefined : Number(decided) }
 }
+
+const isDecidedByTime = (stage: StageName | undefined) => stage === 'objection' || stage === 'unobjectionable'
 
 type RangeEnd = EntryKey | 'none' | undefined
 

@@ -20,6 +20,7 @@ import { nameOfHit, RecordOfHit } from './hits.ts'
 import { findPage } from './search.ts'
 import { choice, integer, type Values } from '../../http/parameters.ts'
 import type { ExportedRecord } from '../export.ts'
+import type { ContextAt } from '../filter-context.ts'
 import { filterParameters, readFilters, type Filters } from '../filters.ts'
 import { expiryCutoff, MAX_PAGE_RECORDS } from '../limits.ts'
 
@@ -76,7 +77,7 @@ export function hasOwnCursor(request: ListRequest): boolean {
 }
 
 /** @param now the present, in milliseconds since 1970: records that have expired by then are not listed */
-function listingOf(request: ListRequest, now: number): Listing {
+function listingOf(request: ListRequest, now: number, contextAt: ContextAt): Listing {
   const { filters, lastRegister, lastDeleted, ascending, cursor } = request
   const sources = sourcesOf(request)
   // The lists of `last_register` and `last_deleted` come whole unless a limit asks for pages.
@@ -89,7 +90,8 @@ function listingOf(request: ListRequest, now: number): Listing {
     after: cursor?.after,
     stage: cursor?.stage,
     limit: request.limit ?? whole,
-    now,
+    context: contextAt(now),
+    first: cursor?.decidedAt === undefined ? undefined : contextAt(cursor.decidedAt),
   }
 }
 
@@ -114,11 +116,16 @@ export interface PageNames extends Pick<Page, 'next'> {
 /** Answers lists from the index in memory. */
 export class DomainLists {
   readonly #clock: Clock
-  readonly #nameIndex: Pick<NameIndex, 'current'>
+  readonly #nameIndex: Pick<NameIndex, 'current' | 'contextAt'>
   readonly #tasks: Tasks
   readonly #searches: Gate
 
-  constructor(clock: Clock, nameIndex: Pick<NameIndex, 'current'>, tasks: Tasks, searches: Gate) {
+  constructor(
+    clock: Clock,
+    nameIndex: Pick<NameIndex, 'current' | 'contextAt'>,
+    tasks: Tasks,
+    searches: Gate,
+  ) {
     this.#clock = clock
     this.#nameIndex = nameIndex
     this.#tasks = tasks
@@ -180,6 +187,6 @@ export class DomainLists {
   }
 
   #listing(request: ListRequest): Listing {
-    return listingOf(request, this.#clock.now())
+    return listingOf(request, this.#clock.now(), this.#nameIndex.contextAt)
   }
 }

@@ -10,7 +10,7 @@ import {
   type Order,
 } from '../../lib/name-index/index.ts'
 import { LAYOUT, type FilteredRecord } from '../filters.ts'
-import { BOUGHT, DATED, DISCARDED, RESERVED, REVISION, type RecordTrait } from '../filtered-record.ts'
+import { BOUGHT, DATED, DISCARDED, DROPS, RESERVED, REVISION, type RecordTrait } from '../filtered-record.ts'
 import { toColumn, splitTags } from '../tags.ts'
 import { aLabelOf } from '../../lib/domain-names.ts'
 
@@ -72,6 +72,9 @@ export class RecordOfHit implements FilteredRecord {
     return Number.isNaN(deleted) ? null : formatTimestamp(deleted)
   }
 
+  get past_drops() {
+    return traitOf(this.#hit, DROPS) - 1 + this.status
+  }
   get seen_at(): never {
     throw new Error('the index does not hold when a record was seen')
   }

@@ -7,6 +7,7 @@ import type { Tasks } from '../../lib/tasks.ts'
 import { domainChanges } from '../../storage/database/changes/change-log.ts'
 import { Follower } from '../../storage/database/changes/follower.ts'
 import type { Database } from '../../storage/database/database.ts'
+import { Moment, type FilterContext } from '../filter-context.ts'
 import type { BuiltRecords } from '../tasks/build-columns.ts'
 import type { Dictionary } from '../words/dictionary.ts'
 import { IndexBuilder, readAllRecords } from './index-builder.ts'
@@ -36,6 +37,8 @@ export interface NameIndexOptions {
   readonly tasks: Tasks
   /** The words that names are split into. */
   readonly dictionary: Dictionary
+  /** Of the dates of records. */
+  readonly timeZone: string
   readonly report: (message: string, detail: object) => void
 }
 
@@ -130,6 +133,9 @@ export class NameIndex {
     }
     throw new OverloadError()
   }
+
+  /** Returns what filters look at besides a record. */
+  readonly contextAt = (now: number): FilterContext => new Moment(now, this.#options.timeZone)
 
   /** Whether all committed changes are applied, except those of this process that are not acknowledged yet. */
   get #isCurrent(): boolean {

@@ -1,5 +1,8 @@
-import type { EntryKey } from '../../lib/name-index/index.ts'
+import type { EntryKey, Hit } from '../../lib/name-index/index.ts'
+import type { FilterContext } from '../filter-context.ts'
 import type { FilteredRecord, Filters } from '../filters.ts'
+import { canObject, objectionsSince } from '../signals.ts'
+import { RecordOfHit } from './hits.ts'
 
 /** The columns that lists are sorted by. */
 export type SortKey = 'date_reg' | 'deleted_at' | 'date_mod' | 'name' | 'length'
@@ -23,11 +26,11 @@ export interface ListRange {
 export const isOfAll = (sources: readonly Source[]): boolean => sources.every(({ kind }) => kind === 'all')
 
 /** What a list may be sorted by. Ties are sorted by name. */
-export const LIST_ORDERS = ['registered', 'deleted', 'modified', 'name', 'length'] as const
+export const LIST_ORDERS = ['registered', 'deleted', 'modified', 'name', 'length', 'objection'] as const
 export type ListOrder = (typeof LIST_ORDERS)[number]
 
 /** What cursors call a stage. The stages of a list in its default order have no name. */
-export const STAGE_NAMES = [...LIST_ORDERS, 'bought'] as const
+export const STAGE_NAMES = [...LIST_ORDERS, 'bought', 'unobjectionable'] as const
 export type StageName = (typeof STAGE_NAMES)[number]
 
 /** A part of a list that is sorted by one key; a list is its stages, one after the other. */
@@ -37,6 +40,10 @@ export interface Stage {
   readonly sortKey: SortKey
   /** Only records after this position. */
   readonly after: EntryKey | undefined
+  /** Which records of its sources it has; all by default. */
+  readonly has?: (hit: Hit) => boolean
+  /** The time that decides that: the first page's, in milliseconds since 1970. */
+  readonly decidedAt?: number
 }
 
 /** The only place that says what each order sorts by. */
@@ -46,16 +53,27 @@ const SORT_KEYS: Readonly<Record<ListOrder, SortKey>> = {
   modified: 'date_mod',
   name: 'name',
   length: 'length',
+  // The end of the time for objections follows from it.
+  objection: 'date_reg',
 }
 
 /** In the order by deletion, bought records, which have no such date, follow by this one. */
 const BOUGHT_SORT_KEY: SortKey = 'date_reg'
 
 /** Returns a function that compares records as a list of all has them. */
-export function compareRecords({ order, ascending }: Pick<Listing, 'order' | 'ascending'>) {
+export function compareRecords({
+  order,
+  ascending,
+  context,
+}: Pick<Listing, 'order' | 'ascending' | 'context'>) {
   const sign = ascending ? 1 : -1
+  const since = objectionsSince(context.localNow)
   return (one: FilteredRecord, other: FilteredRecord): number => {
     if (order === 'deleted' && one.status !== other.status) return one.status - other.status
+    if (order === 'objection') {
+      const later = Number(canObject(other, since)) - Number(canObject(one, since))
+      if (later !== 0) return later
+    }
     const [a, b] = [sortKeyOf(one, order), sortKeyOf(other, order)]
     if (a !== b) return a < b ? -sign : sign
     return one.name < other.name ? -sign : sign
@@ -78,7 +96,9 @@ export interface Listing {
   readonly after?: EntryKey | undefined
   readonly stage?: StageName | undefined
   readonly limit: number
-  readonly now: number
+  readonly context: FilterContext
+  /** The context of the first page, if it decides in which stage a record is. */
+  readonly first?: FilterContext | undefined
 }
 
 /** Returns the default order of a list. */
@@ -100,8 +120,8 @@ export function needsRange(
 
 /** The stages that a page is drawn from. @param sources those of the listing, perhaps with ranges */
 export function stagesFrom(listing: Listing, sources: readonly Source[]): readonly Stage[] {
-  const { order, after } = listing
-  const stages = stagesOf(order, sources)
+  const { order, after, context, first = context } = listing
+  const stages = stagesOf(order, sources, first)
   const start = after === undefined ? 0 : stages.findIndex(({ name }) => name === listing.stage)
   return stages
     .slice(Math.max(0, start))
@@ -111,9 +131,24 @@ export function stagesFrom(listing: Listing, sources: readonly Source[]): readon
 
 /**
  * In the order by deletion, records that are bought follow all that were deleted, in both directions, by
- * registration, so that none is lost.
+ * registration, so that none is lost. In the order by objection, so do those to which one cannot object.
+ * @param first the context of the first page
  */
-function stagesOf(order: ListOrder, sources: readonly Source[]): readonly Stage[] {
+function stagesOf(order: ListOrder, sources: readonly Source[], first?: FilterContext): readonly Stage[] {
+  if (order === 'objection') {
+    const since = first && objectionsSince(first.localNow)
+    const canBe = (hit: Hit) => since !== undefined && canObject(new RecordOfHit(hit), since)
+    const stage = {
+      sources,
+      sortKey: SORT_KEYS[order],
+      after: undefined,
+      ...(first && { decidedAt: first.now }),
+    }
+    return [
+      { ...stage, name: order, has: canBe },
+      { ...stage, name: 'unobjectionable', has: (hit) => !canBe(hit) },
+    ]
+  }
   const isDefault = order === defaultOrder(sources)
   if (isDefault || order !== 'deleted')
     return [{ name: isDefault ? undefined : order, sources, sortKey: SORT_KEYS[order], after: undefined }]

@@ -16,6 +16,7 @@ import {
   type TimeSlice,
 } from '../../lib/name-index/index.ts'
 import { expiryCutoff, MAX_PAGE_RECORDS } from '../limits.ts'
+import type { FilterContext } from '../filter-context.ts'
 import { conditionsOf, LAYOUT, type Filters } from '../filters.ts'
 import { BOUGHT } from '../filtered-record.ts'
 import { RecordOfHit } from './hits.ts'
@@ -41,14 +42,20 @@ const MAX_RANGE_RECORDS = 4 * MAX_PAGE_RECORDS
 export type IndexSegments = Readonly<Record<Order, readonly Segment[]>>
 
 /** The filters as the index takes them. @param also further conditions */
-export function indexQuery(filters: Filters, now: number, also: readonly IndexTerm[] = []): IndexQuery {
+export function indexQuery(
+  filters: Filters,
+  context: FilterContext,
+  also: readonly IndexTerm[] = [],
+): IndexQuery {
   const terms = conditionsOf(filters).map((condition): IndexTerm => {
     const { index, matches } = condition
+    if (typeof index === 'function') return index(context)
     if (index !== undefined) return index
-    const test = (segment: Segment, position: number) => matches(new RecordOfHit({ segment, position }))
+    const test = (segment: Segment, position: number) =>
+      matches(new RecordOfHit({ segment, position }), context)
     return { kind: 'record', test }
   })
-  return compileQuery([...terms, ...also], LAYOUT, expiryCutoff(now))
+  return compileQuery([...terms, ...also], LAYOUT, expiryCutoff(context.now))
 }
 
 /**
@@ -82,21 +89,24 @@ function* hitsOfStage(
   limit: number,
   slice: TimeSlice,
 ): SlicedWork<readonly Hit[]> {
-  const { filters, now, ascending } = listing
+  const { filters, context, ascending } = listing
   const order = SORTED_ORDERS.find((one) => one === stage.name)
   if (order === undefined) return yield* mergedSearch(segments, listing, stage, slice).next(limit)
   const search = { order, descending: !ascending, limit, after: stage.after }
-  return yield* sortedMatches(segments.registered, indexQuery(filters, now), search, slice)
+  return yield* sortedMatches(segments.registered, indexQuery(filters, context), search, slice)
 }
 
 /** A search for the matches of a stage in an order that segments are sorted by. */
 export function mergedSearch(
   segments: IndexSegments,
-  { filters, now, ascending }: Listing,
-  { name, sortKey, after }: Stage,
+  { filters, context, ascending }: Listing,
+  { name, sortKey, after, has }: Stage,
   slice: TimeSlice,
 ): MergedSearch {
-  const query = indexQuery(filters, now, name === 'bought' ? [IS_BOUGHT] : [])
+  const also: IndexTerm[] = name === 'bought' ? [IS_BOUGHT] : []
+  if (has !== undefined)
+    also.push({ kind: 'record', test: (segment, position) => has({ segment, position }) })
+  const query = indexQuery(filters, context, also)
   const list = segments[sortKey === 'deleted_at' ? 'deleted' : 'registered']
   return new MergedSearch(list, query, !ascending, { after }, slice)
 }
@@ -109,12 +119,12 @@ function* hitsOfSources(
   listing: Listing,
   slice: TimeSlice,
 ): SlicedWork<ReadonlyMap<Source, readonly Hit[]>> {
-  const { filters, now } = listing
+  const { filters, context } = listing
   const hitsOf = new Map<Source, readonly Hit[]>()
   for (const source of listing.sources) {
     if (source.kind === 'all') continue
     const { kind, newest, range } = source
-    const query = indexQuery(filters, now, kind === 'registered' ? [IS_BOUGHT] : [])
+    const query = indexQuery(filters, context, kind === 'registered' ? [IS_BOUGHT] : [])
     const search = new MergedSearch(segments[kind], query, true, range ?? {}, slice)
     const found = yield* search.next(range === undefined ? newest : MAX_RANGE_RECORDS + 1)
     if (found.length > MAX_RANGE_RECORDS) throw invalidCursor()
@@ -132,9 +142,9 @@ function rangeOf(newestFirst: readonly Hit[]): ListRange | undefined {
 function sortedHits(
   hitsOf: ReadonlyMap<Source, readonly Hit[]>,
   { ascending }: Listing,
-  { sources, sortKey, after }: Stage,
+  { sources, sortKey, after, has = () => true }: Stage,
 ): readonly Hit[] {
-  const hits = sources.flatMap((source) => hitsOf.get(source) ?? [])
+  const hits = sources.flatMap((source) => hitsOf.get(source) ?? []).filter(has)
   const sorted = hits.toSorted((one, other) => {
     const newer = keyOf(other, sortKey) - keyOf(one, sortKey) || compareNames(other, one)
     return ascending ? -newer : newer

@@ -57,7 +57,7 @@ export async function* wholeList(
 /** In an order that segments are not sorted by, another thread sorts all matches. */
 async function* sortedParts(
   segments: IndexSegments,
-  { filters, now, ascending }: Listing,
+  { filters, context, ascending }: Listing,
   order: SortedOrder,
   { tasks, client, turn, signal }: WholeListOptions,
 ): AsyncGenerator<readonly Hit[]> {
@@ -69,7 +69,7 @@ async function* sortedParts(
     else positions.push(position)
   }
   await turn(() =>
-    finish(allMatches(segments.registered, indexQuery(filters, now), slice, add), slice, signal),
+    finish(allMatches(segments.registered, indexQuery(filters, context), slice, add), slice, signal),
   )
   const hits = [...found].map(([segment, positions]) => ({ segment, positions: Uint32Array.from(positions) }))
   const parts: readonly Selected[] = hits.map(({ segment, positions }) => {

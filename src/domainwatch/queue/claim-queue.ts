@@ -60,7 +60,7 @@ interface Candidates {
 export interface ClaimQueueOptions {
   readonly database: Database
   readonly clock: Clock
-  readonly nameIndex: Pick<NameIndex, 'current'>
+  readonly nameIndex: Pick<NameIndex, 'current' | 'contextAt'>
   /** Returns the words of a name. */
   readonly split: SplitName
 }
@@ -119,13 +119,14 @@ export class ClaimQueue {
     limit: number,
     signal: AbortSignal,
   ): Promise<Candidates> {
-    const now = this.#options.clock.now()
+    const { clock, nameIndex } = this.#options
+    const context = nameIndex.contextAt(clock.now())
     const slice = new TimeSlice()
-    const listing = { ...view, sources: [{ kind: 'all' }], limit, now } as const
+    const listing = { ...view, sources: [{ kind: 'all' }], limit, context } as const
     const { items, next } = await finish(findPage(segments, listing, slice), slice, signal)
     const names = items.map(nameOfHit)
     if (next === undefined) return { names, isWhole: true, count: names.length }
-    const all = countMatches(segments.registered, indexQuery(view.filters, now), slice)
+    const all = countMatches(segments.registered, indexQuery(view.filters, context), slice)
     const count = await finish(all, slice, signal)
     return { names, isWhole: false, count }
   }
@@ -180,7 +181,8 @@ export class ClaimQueue {
     now: number,
   ): Promise<ClaimedRecord[]> {
     if (names.length === 0) return []
-    const { database, split } = this.#options
+    const { database, nameIndex, split } = this.#options
+    const context = nameIndex.contextAt(now)
     const rows = await tx.all(recordsNamed(database.dialect, names, now))
     return rows
       .map((row): ClaimedRecord => ({
@@ -190,8 +192,8 @@ export class ClaimQueue {
           return toColumn(split(row.name))
         },
       }))
-      .filter((record) => matches(view.filters, record, now))
-      .toSorted(compareRecords(view))
+      .filter((record) => matches(view.filters, record, context))
+      .toSorted(compareRecords({ ...view, context }))
   }
 }
 

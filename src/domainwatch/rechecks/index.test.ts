@@ -32,7 +32,13 @@ test('names that were due before the start are looked up, however long the watch
   }
   const tasks = createTasks(1)
   const dictionary = readDictionary([])
-  const nameIndex = new NameIndex({ database: opened, tasks, dictionary, report: assert.fail })
+  const nameIndex = new NameIndex({
+    database: opened,
+    tasks,
+    dictionary,
+    timeZone: 'UTC',
+    report: assert.fail,
+  })
   const asked: string[] = []
   const fail = (error: unknown) => assert.fail(String(error))
   const rechecks = new Rechecks({

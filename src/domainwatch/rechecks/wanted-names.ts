@@ -6,6 +6,7 @@ import type { Database } from '../../storage/database/database.ts'
 import { changedNames } from '../../storage/database/changes/change-log.ts'
 import { Follower } from '../../storage/database/changes/follower.ts'
 import { storeRows } from '../../storage/database/rows.ts'
+import type { FilterContext } from '../filter-context.ts'
 import { matches, type FilteredRecord, type Filters } from '../filters.ts'
 import { nameOfHit } from '../list/hits.ts'
 import type { NameIndex } from '../list/name-index.ts'
@@ -29,7 +30,7 @@ const MAX_NAMES_PER_ACCOUNT = 100_000
 
 export interface WantedNamesOptions {
   readonly database: Database
-  readonly nameIndex: Pick<NameIndex, 'current'>
+  readonly nameIndex: Pick<NameIndex, 'current' | 'contextAt'>
   readonly clock: Clock
   readonly vocabulary: Vocabulary
   readonly split: SplitName
@@ -66,19 +67,19 @@ export class WantedNames {
 
   /** Returns on whose behalf records are looked up: `EVERYBODY` or an account. Names that no rule selects are left out. */
   async findOwners(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const { clock, database, split } = this.#options
-    const now = clock.now()
+    const { clock, database, nameIndex, split } = this.#options
+    const context = nameIndex.contextAt(clock.now())
     const owners = new Map<string, number>()
-    for (const row of await database.all(recordsNamed(database.dialect, names, now))) {
-      const owner = this.#findOwner({ ...row, words: toColumn(split(row.name)) }, now)
+    for (const row of await database.all(recordsNamed(database.dialect, names, context.now))) {
+      const owner = this.#findOwner({ ...row, words: toColumn(split(row.name)) }, context)
       if (owner !== undefined) owners.set(row.name, owner)
     }
     return owners
   }
 
-  #findOwner(record: FilteredRecord, now: number): number | undefined {
+  #findOwner(record: FilteredRecord, context: FilterContext): number | undefined {
     for (const rule of this.#rules.values())
-      if (rule !== undefined && matches(rule.filters, record, now) && rule.resembles(record.name))
+      if (rule !== undefined && matches(rule.filters, record, context) && rule.resembles(record.name))
         return rule.owner
     return undefined
   }
@@ -141,7 +142,8 @@ export class WantedNames {
     const { registered } = await nameIndex.current({ isFresh: true })
     const names: string[] = []
     const slice = new TimeSlice()
-    const find = allMatches(registered, indexQuery(filters, clock.now()), slice, (segment, position) => {
+    const query = indexQuery(filters, nameIndex.contextAt(clock.now()))
+    const find = allMatches(registered, query, slice, (segment, position) => {
       const name = nameOfHit({ segment, position })
       if (resembles(name)) names.push(name)
     })

@@ -7,6 +7,7 @@ import {
   type Segment,
   type IndexQuery,
 } from '../../lib/name-index/index.ts'
+import type { FilterContext } from '../filter-context.ts'
 import { MAX_LABEL_CHARACTERS } from '../limits.ts'
 import { splitTags } from '../tags.ts'
 import { MARKS, marksOf } from '../list/hits.ts'
@@ -28,7 +29,7 @@ import {
 export async function countInIndex(
   segments: IndexSegments,
   request: CountRequest,
-  now: number,
+  context: FilterContext,
   signal?: AbortSignal,
 ): Promise<Counted> {
   const { filters, span, weeks } = request
@@ -47,7 +48,7 @@ export async function countInIndex(
     to: string,
     onMatch: (segment: Segment, position: number) => void,
   ) =>
-    visit(registered, indexQuery({ ...ofAnyDate, from, to }, now), (segment, position) => {
+    visit(registered, indexQuery({ ...ofAnyDate, from, to }, context), (segment, position) => {
       if (segment.deletedAt(position) !== segment.columns.keys[position]) onMatch(segment, position)
     })
 
@@ -55,7 +56,7 @@ export async function countInIndex(
   await visitRegistrations(span.from, span.to, ({ columns }, position) =>
     days.add('registered', columns.keys[position] ?? NaN, 1),
   )
-  const inSpan = indexQuery(ofAnyDate, now, [{ kind: 'date', of: 'deleted', ...span }])
+  const inSpan = indexQuery(ofAnyDate, context, [{ kind: 'date', of: 'deleted', ...span }])
   await visit(deleted, inSpan, ({ columns }, position) =>
     days.add('deleted', columns.keys[position] ?? NaN, 1),
   )
@@ -68,7 +69,7 @@ export async function countInIndex(
   }
   const totals = new Totals()
   const tags = new KeyCounts()
-  const matching = indexQuery(filters, now)
+  const matching = indexQuery(filters, context)
   for (const segment of registered) {
     const { agent, agents } = segment.columns
     const byAgent = new Uint32Array(agents.length)

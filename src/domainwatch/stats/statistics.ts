@@ -37,7 +37,7 @@ export interface StatisticsOptions {
   readonly database: Database
   readonly clock: Clock
   readonly timeZone: string
-  readonly nameIndex: Pick<NameIndex, 'current'>
+  readonly nameIndex: Pick<NameIndex, 'current' | 'contextAt'>
   readonly searches: Gate
 }
 
@@ -92,7 +92,12 @@ export class Statistics {
     // Without a write, the counts only change when a discarded record expires.
     const first = await database.first(firstDiscarded(now))
     const segments = await nameIndex.current({ left: () => signal })
-    const { days, totals, rising, tags } = await countInIndex(segments, request, now, signal)
+    const { days, totals, rising, tags } = await countInIndex(
+      segments,
+      request,
+      nameIndex.contextAt(now),
+      signal,
+    )
     const most = tags.top(request.tags)
     const counts = {
       days,

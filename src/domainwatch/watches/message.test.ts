@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Cursor } from '../../storage/database/changes/change.ts'
 import { ConsoleLinks } from '../console-links.ts'
+import { Moment } from '../filter-context.ts'
 import type { ChangedRecord } from '../filtered-record.ts'
 import type { DomainEvent } from '../events/event.ts'
 import { characters, layOut, plainText, telegramHtml, messageOf } from './message.ts'
@@ -19,6 +20,7 @@ const base: ChangedRecord = {
   deleted_at: null,
   date_reg: '2026-01-01 00:00:00',
   date_mod: '2026-01-01 00:00:00',
+  past_drops: 0,
   seen_at: null,
   date_reg_known: 1,
   note: null,
@@ -32,6 +34,7 @@ const changed = (before: Partial<ChangedRecord>, after: Partial<ChangedRecord>):
   account: 'grupo',
   before: { ...base, ...before },
   after: { ...base, ...after },
+  context: new Moment(0, 'UTC'),
 })
 
 const textOf = (events: readonly DomainEvent[], max = 4_096, language: 'es' | 'en' = 'es') => {

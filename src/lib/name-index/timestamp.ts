@@ -72,3 +72,8 @@ export function formatTimestamp(timestamp: number): string {
   writeTimestamp(bytes, 0, timestamp)
   return bytes.toString('latin1')
 }
+
+const YEAR = 16 * 32 * 32 * LOW
+
+/** Returns the whole years from one timestamp to another; 0 if the second is not later. */
+export const wholeYears = (from: number, to: number): number => Math.max(0, Math.floor((to - from) / YEAR))
