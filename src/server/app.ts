@@ -6,8 +6,8 @@ import { backgroundJobs } from './background-jobs.ts'
 import type { Config } from './config/config.ts'
 import { consoleRoutes } from '../console/index.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
-import { measureBackups } from './daily-backups.ts'
-import { clockStepMs, diagnose } from './doctor/index.ts'
+import { diagnose } from './doctor/index.ts'
+import { measureInstance } from './instance-metrics.ts'
 import { startBackgroundJobs } from '../lib/background-jobs.ts'
 import { perProcessShare } from '../lib/concurrency.ts'
 import { renewLog } from '../storage/database/changes/retention.ts'
@@ -112,13 +112,7 @@ async function startOn(context: Context, listening: Listening): Promise<App> {
   images.similar
     .warm()
     .catch((error: unknown) => context.log.warn({ err: error }, 'image hashes could not be preloaded'))
-  measureBackups(context)
-  context.metrics.gauge(
-    'catalejo_clock_step_seconds',
-    'How far the clock was moved since the process was started',
-    () => clockStepMs(context.clock) / 1_000,
-    'max',
-  )
+  measureInstance(context)
   const stopJobs = startBackgroundJobs(
     backgroundJobs(context, images, following, { rechecks, feeds, jobs }),
     (name, error) => context.log.error({ err: error, job: name }, 'background job failed'),

@@ -1,6 +1,6 @@
 import { backup, type BackupOutcome } from '../operations/transfer/backup.ts'
 import type { BackupLocation } from '../operations/transfer/location.ts'
-import { lastRuns, recorded, type BackupRun } from '../operations/transfer/runs.ts'
+import { lastRuns, recorded } from '../operations/transfer/runs.ts'
 import type { LeasedWork } from '../storage/database/leases.ts'
 import type { Context } from './context.ts'
 
@@ -39,25 +39,5 @@ export function dailyBackups(
       if (outcome.kind === 'refused') log.error({ reason: outcome.reason }, 'daily backup failed')
       else log.info({ snapshot: outcome.manifest.name }, 'daily backup')
     },
-  }
-}
-
-/** Adds metrics of the last backup, check and drill. */
-export function measureBackups({ clock, database, metrics }: Context): void {
-  const figures = {
-    age_seconds: ['Time since the last success', ({ succeeded_at: at }) => at && (clock.now() - at) / 1000],
-    duration_seconds: ['Duration of the last run', ({ duration_ms: ms }) => ms / 1000],
-    success: ['1 if the last run succeeded, else 0', ({ error }) => (error === null ? 1 : 0)],
-  } satisfies Readonly<Record<string, readonly [string, (run: BackupRun) => number | null]>>
-  for (const [name, [help, read]] of Object.entries(figures)) {
-    metrics.labelled(
-      `catalejo_backup_${name}`,
-      `${help} of a regular backup, check, drill or verification`,
-      'kind',
-      async () => {
-        const values = (await lastRuns(database)).map((run) => [run.kind, read(run)] as const)
-        return new Map(values.flatMap(([kind, value]) => (value === null ? [] : [[kind, value]])))
-      },
-    )
   }
 }

@@ -81,6 +81,22 @@ export class Metrics {
     })
   }
 
+  /** Adds a gauge of what all processes share, which takes a moment to read. It is missing while that fails. */
+  shared(name: string, help: string, read: () => Promise<number>): void {
+    const registers = [this.registry]
+    new Gauge({
+      name,
+      help,
+      registers,
+      aggregator: 'max',
+      async collect() {
+        this.remove()
+        const value = await read().catch(() => undefined)
+        if (value !== undefined) this.set(value)
+      },
+    })
+  }
+
   /** Adds a counter whose value is read at each scrape. */
   total(name: string, help: string, read: () => number): void {
     const registers = [this.registry]

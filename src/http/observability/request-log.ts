@@ -33,10 +33,14 @@ export function requestObserver(
       measure({ method, route, status }, ms / 1_000)
       if (!quota.take(ip)) return
       const rounded = Math.round(ms * 1_000) / 1_000
-      log.info({ reqId, method, route, status, ms: rounded, ip: ip ?? null }, 'request completed')
+      const level = status < 400 && isProbe(route) ? 'debug' : 'info'
+      log[level]({ reqId, method, route, status, ms: rounded, ip: ip ?? null }, 'request completed')
     })
   }
 }
+
+/** Whether machines ask for it every few seconds. */
+const isProbe = (route: string): boolean => /\/(healthz|readyz|metrics)$/.test(route)
 
 const SILENT = pino({ enabled: false })
 

@@ -22,32 +22,34 @@ export interface NetworkSubject {
   readonly clock: Clock
 }
 
-/** The port, and what clients meet at the public URL. With a key of its own, which is valid for a minute. */
+/** The port, and what clients meet at the public URL. */
 export function networkChecks({ clock, config, database }: NetworkSubject): readonly Check[] {
   /** The address of the service at the port, if it is this instance. */
   let local: string | undefined
-  let key: string | undefined
-  const tries = async (run: (local: string, publicUrl: string, key: string) => Promise<readonly Result[]>) =>
-    local === undefined || key === undefined
-      ? [ok('not tried: no service runs here')]
-      : run(local, config.baseUrl || local, key)
+  const tries = async (run: (local: string, publicUrl: string) => Promise<readonly Result[]>) =>
+    local === undefined ? [ok('not tried: no service runs here')] : run(local, config.baseUrl || local)
   return [
     {
       name: 'port',
       run: async () => {
         const address = await addressAtPort(config)
         if ('level' in address) return [address]
-        key = await createProbeKey(database, clock)
-        if (key === undefined || (await opens(address.url, key))) {
-          local = address.url
-          return [ok(`this instance listens on ${local}`)]
-        }
-        return [
-          fail(`another instance of Catalejo listens on ${address.url}`, 'stop it, or take another --port'),
-        ]
+        const { url } = address
+        const isThis = await withProbeKey(
+          database,
+          clock,
+          async (key) => key === undefined || opens(url, key),
+        )
+        if (!isThis)
+          return [fail(`another instance of Catalejo listens on ${url}`, 'stop it, or take another --port')]
+        local = url
+        return [ok(`this instance listens on ${local}`)]
       },
     },
-    { name: 'public URL', run: () => tries((_, url, probe) => checkPublicUrl(config, url, probe)) },
+    {
+      name: 'public URL',
+      run: () => tries((_, url) => withProbeKey(database, clock, (key) => checkPublicUrl(config, url, key))),
+    },
     { name: 'proxy', run: () => tries((address, url) => checkForwarded(config, address, url)) },
     { name: 'metrics', run: () => tries((_, url) => checkMetrics(config, url)) },
   ]
@@ -64,14 +66,23 @@ async function addressAtPort(config: Config): Promise<Result | { readonly url: s
   }
 }
 
-/** Creates a key that reads the records of an account for a minute. Undefined if there is no account for it. */
-async function createProbeKey(database: Database, clock: Clock): Promise<string | undefined> {
+/** Lends a key that reads the records of an account. Undefined if there is no account for it. */
+async function withProbeKey<T>(
+  database: Database,
+  clock: Clock,
+  use: (key: string | undefined) => Promise<T>,
+): Promise<T> {
   const accounts = createAccounts(database, clock)
   const [account] = await accounts.ofService('domainwatch')
-  if (account === undefined) return undefined
+  if (account === undefined) return use(undefined)
   const limits = { scope: 'read', expiresAt: clock.now() + KEY_LIFETIME_MS, rate: null } as const
   const outcome = await accounts.createKey(account.name, 'domainwatch', limits)
-  return outcome.kind === 'created' ? outcome.key : undefined
+  if (outcome.kind !== 'created') return use(undefined)
+  try {
+    return await use(outcome.key)
+  } finally {
+    await accounts.revoke(outcome.id)
+  }
 }
 
 const apiUrl = (url: string, path: string, key: string) => `${url}/api/v1/domainwatch/${path}?api=${key}`
@@ -86,7 +97,12 @@ const get = (url: string, headers: Record<string, string> = {}) =>
   fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
 
 /** What clients need of a proxy: the path, streams, and bodies as large as those that the service takes. */
-async function checkPublicUrl(config: Config, url: string, key: string): Promise<readonly Result[]> {
+async function checkPublicUrl(
+  config: Config,
+  url: string,
+  key: string | undefined,
+): Promise<readonly Result[]> {
+  if (key === undefined) return [ok('not tried: there is no account of domainwatch to try it with')]
   const isSame = await opens(url, key).catch(asError)
   if (isSame instanceof Error) {
     const { cause } = isSame
@@ -115,8 +131,8 @@ async function checkPublicUrl(config: Config, url: string, key: string): Promise
     problems.push(warn('event streams are held back on the way', 'turn off response buffering in the proxy'))
   const limit = maxBodyBytes(config.maxImageBytes)
   const upload = `${url}/api/v1/imagestore/upload`
-  for (const declared of [limit, 2 * limit]) {
-    const answer = await post(upload, declared, declared === limit)
+  for (const declared of [limit, limit + MIB]) {
+    const answer = await post(upload, declared)
     if (answer === 401 || answer === 413) continue
     problems.push(
       warn(
@@ -146,10 +162,10 @@ async function streams(url: string): Promise<boolean> {
 }
 
 /**
- * Sends a body without a key, or only announces one.
+ * Sends a body without a key.
  * @returns the status of an answer in JSON, as the service gives it; else what came instead
  */
-function post(url: string, bytes: number, isSent: boolean): Promise<number | string> {
+function post(url: string, bytes: number): Promise<number | string> {
   return new Promise((resolve) => {
     const send = url.startsWith('https:') ? httpsRequest : httpRequest
     const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': bytes }
@@ -161,8 +177,7 @@ function post(url: string, bytes: number, isSent: boolean): Promise<number | str
     })
     request.on('timeout', () => request.destroy(new Error('no answer')))
     request.on('error', (error) => resolve(error.message))
-    if (isSent) request.end(Buffer.alloc(bytes, 'A'))
-    else request.flushHeaders()
+    request.end(Buffer.alloc(bytes, 'A'))
   })
 }
 

@@ -18,6 +18,9 @@ export const serverState = () => sql<{
     EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_trgm') AS has_trigrams,
     CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint) AS now`
 
+export const deadDestinationsByChannel = () => sql<{ readonly channel: string; readonly count: number }>`
+  SELECT channel, CAST(count(*) AS integer) AS count FROM watch_destinations WHERE state = 'dead' GROUP BY channel`
+
 /** Destinations of watches whose deliveries were given up. */
 export const deadDestinations = () => sql<{ readonly watch_id: string; readonly channel: string }>`
   SELECT watch_id, channel FROM watch_destinations WHERE state = 'dead' ORDER BY watch_id, position`

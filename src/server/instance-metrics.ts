@@ -1,0 +1,67 @@
+import { statfs } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { lastRuns, type BackupRun } from '../operations/transfer/runs.ts'
+import { logState } from '../storage/database/changes/change-log.ts'
+import { VERSION } from '../lib/version.ts'
+import type { Context } from './context.ts'
+import { clockStepMs } from './doctor/index.ts'
+import { deadDestinationsByChannel } from './doctor/queries.ts'
+
+/** Adds what alerts are about beyond single requests: version, clock, disk, the log of changes, destinations and backups. */
+export function measureInstance(context: Context): void {
+  const { clock, config, database, limits, metrics } = context
+  metrics.labelled(
+    'catalejo_info',
+    'Version of the program, as a label',
+    'version',
+    async () => new Map([[VERSION, 1]]),
+  )
+  metrics.gauge(
+    'catalejo_clock_step_seconds',
+    'How far the clock was moved since the process was started',
+    () => clockStepMs(clock) / 1_000,
+    'max',
+  )
+  metrics.shared('catalejo_disk_free_bytes', 'Free space for the data folder', async () => {
+    const { bavail, bsize } = await statfs(resolve(config.data))
+    return bavail * bsize
+  })
+  metrics.shared(
+    'catalejo_changes_kept_ratio',
+    'Changes kept for followers, as a share of the most that are kept',
+    async () => {
+      const { floor = 0, newest = 0 } = (await database.first(logState())) ?? {}
+      return (newest - floor) / limits.changesMax
+    },
+  )
+  metrics.labelled(
+    'catalejo_watch_destinations_dead',
+    'Destinations of watches whose messages were given up',
+    'channel',
+    async () =>
+      new Map(
+        (await database.all(deadDestinationsByChannel())).map(({ channel, count }) => [channel, count]),
+      ),
+  )
+  measureBackups(context)
+}
+
+/** Adds metrics of the last backup, check, drill and verification. */
+function measureBackups({ clock, database, metrics }: Context): void {
+  const figures = {
+    age_seconds: ['Time since the last success', ({ succeeded_at: at }) => at && (clock.now() - at) / 1000],
+    duration_seconds: ['Duration of the last run', ({ duration_ms: ms }) => ms / 1000],
+    success: ['1 if the last run succeeded, else 0', ({ error }) => (error === null ? 1 : 0)],
+  } satisfies Readonly<Record<string, readonly [string, (run: BackupRun) => number | null]>>
+  for (const [name, [help, read]] of Object.entries(figures)) {
+    metrics.labelled(
+      `catalejo_backup_${name}`,
+      `${help} of a regular backup, check, drill or verification`,
+      'kind',
+      async () => {
+        const values = (await lastRuns(database)).map((run) => [run.kind, read(run)] as const)
+        return new Map(values.flatMap(([kind, value]) => (value === null ? [] : [[kind, value]])))
+      },
+    )
+  }
+}
