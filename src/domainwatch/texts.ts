@@ -34,6 +34,8 @@ const es = {
   } satisfies Readonly<Record<string, Term>>,
   /** The title of a message about this many names. */
   news: (watch: string, names: number) => `${watch}: ${names} ${names === 1 ? 'nombre' : 'nombres'}`,
+  /** Precedes the name that another one resembles. */
+  resembles: ['parecido a', 'Parecido a'] satisfies Term,
   testTitle: (watch: string) => `${watch}: prueba`,
   test: 'Los avisos de esta alerta llegan aquí.',
   gapTitle: (watch: string) => `${watch}: pueden faltar cambios`,
@@ -94,6 +96,7 @@ const en: Texts = {
     tags: ['tags', 'Tags'],
   },
   news: (watch, names) => `${watch}: ${names} ${names === 1 ? 'name' : 'names'}`,
+  resembles: ['resembles', 'Resembles'],
   testTitle: (watch) => `${watch}: test`,
   test: 'Notifications of this watch arrive here.',
   gapTitle: (watch) => `${watch}: changes may be missing`,

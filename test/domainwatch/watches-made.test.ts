@@ -186,6 +186,11 @@ suite('creating, listing and deleting watches', () => {
       [{ ...good, changes: 'some' }, 'El parámetro changes debe ser new o all o dns o new,dns o all,dns'],
       [{ ...good, length: '99' }, 'El parámetro length debe ser un entero entre 1 y 63'],
       [{ ...good, similar: 'a b' }, 'El parámetro similar debe ser un nombre de dominio .cl'],
+      [
+        { ...good, similar: Array.from({ length: 51 }, (_, i) => `a${i}`).join(',') },
+        'El parámetro similar debe ser una lista de 1 a 50 nombres de dominio .cl, separados por comas',
+      ],
+      [{ ...good, max_distance: '41' }, 'El parámetro max_distance debe ser un entero entre 1 y 40'],
       [{ ...good, agent: '' }, 'El parámetro agent necesita el parámetro search'],
     ] as const) {
       assert.deepEqual((await createWatch(service, fields)).body, { status: 400, msg })

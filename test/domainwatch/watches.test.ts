@@ -89,6 +89,34 @@ suite('watches with a webhook', () => {
     await removeWatch(service, id)
   })
 
+  test('a watch for several brands says which one a name resembles', async () => {
+    using receiver = await WebhookReceiver.start()
+    const brands = ['Copec.cl', 'bci', 'xn--and-6ma2c'].join(', ')
+    const { id } = await watch(service, { similar: brands, max_distance: 12, url: receiver.url, atom: '' })
+    const names = ['copec-pagos', 'bci', 'bcf', 'beneficiosbcl', 'copeczqxwzqxwzq', 'ñandu', 'copechub']
+    await stored(
+      service,
+      names.map((name) => record(name)),
+    )
+    const found = () =>
+      receiver.received.flatMap(({ body }): string[] =>
+        Object(body.data).changes.map(
+          ({ record, resembles }: { record: { name: string }; resembles: string }) =>
+            `${record.name} ${resembles}`,
+        ),
+      )
+    while (found().length < 4) await receiver.until(receiver.received.length + 1)
+    assert.deepEqual(found().toSorted(), [
+      'beneficiosbcl bci',
+      'copec-pagos copec',
+      'copechub copec',
+      'ñandu ñandú',
+    ])
+    const shown = (await watchesOf(service)).find((one) => one['id'] === id)
+    assert.deepEqual(shown?.['filters'], { similar: 'copec,bci,ñandú', max_distance: '12' })
+    await removeWatch(service, id)
+  })
+
   test('many changes are sent in few deliveries of at most 50 each', async () => {
     using receiver = await WebhookReceiver.start()
     const { id } = await watch(service, { starts: 'lote', url: receiver.url })

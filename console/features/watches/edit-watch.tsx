@@ -53,6 +53,7 @@ function fieldsOf(watch: Watch, spoken: Language): WatchFields {
   return {
     words: formatWords(watch.filters, spoken),
     similar: watch.filters['similar'] ?? '',
+    maxDistance: watch.filters['max_distance'] ?? '',
     name: watch.name,
     url: watch.url ?? '',
     to: (watch.to ?? '').replaceAll(',', '\n'),
@@ -79,13 +80,13 @@ function differences(one: WatchFields, other: WatchFields): readonly string[] {
   const values = new Map<string, unknown>(Object.entries(one))
   const names = Object.entries(other).flatMap(([name, value]) => (values.get(name) === value ? [] : [name]))
   // Filters are replaced together.
-  return names.map((name) => (name === 'similar' ? 'words' : name))
+  return names.map((name) => (name === 'similar' || name === 'maxDistance' ? 'words' : name))
 }
 
 /** Sends only the changed properties, so that changes of others and unknown filters are kept. */
 function changesIn(initial: WatchFields, fields: WatchFields) {
   const { name, url, digest, language, hasFeed, changes, isRechecked, isShared } = fields
-  const hasNewFilters = initial.words !== fields.words || initial.similar !== fields.similar
+  const hasNewFilters = differences(initial, fields).includes('words')
   const { to: day, ...filters } = hasNewFilters ? filtersIn(fields) : {}
   // Any filter replaces all: an empty search alone removes them.
   const hasNone = hasNewFilters && day === undefined && Object.keys(filters).length === 0
@@ -149,6 +150,7 @@ export function NewWatch({ filters, similar, onClose }: Props) {
       initial={{
         words,
         similar,
+        maxDistance: '',
         name: nameFor(words, similar),
         url: '',
         to: '',
@@ -167,10 +169,11 @@ export function NewWatch({ filters, similar, onClose }: Props) {
 }
 
 /** The filters of a form, as the API takes them. */
-function filtersIn({ words, similar }: WatchFields): Record<string, string> {
+function filtersIn({ words, similar, maxDistance }: WatchFields): Record<string, string> {
   return {
     ...recordFilters(parseWords(words)),
     ...(similar.trim() === '' ? {} : { similar: similar.trim() }),
+    ...(maxDistance.trim() === '' ? {} : { max_distance: maxDistance.trim() }),
   }
 }
 

@@ -30,6 +30,7 @@ export interface WatchFields {
   /** Filters in the syntax of the search box. */
   readonly words: string
   readonly similar: string
+  readonly maxDistance: string
   readonly name: string
   readonly url: string
   /** Other destinations, one per line. */
@@ -87,6 +88,15 @@ export function WatchForm({ subject, title, action, initial, isOwner, onSend, on
         onText={(similar) => set({ similar })}
         isMono
       />
+      {fields.similar.trim() !== '' && (
+        <Field
+          label={t('watch.maxDistance')}
+          hint={t('watch.maxDistanceHint')}
+          value={fields.maxDistance}
+          onText={(maxDistance) => set({ maxDistance })}
+          isMono
+        />
+      )}
       <Field
         label={t('watch.name')}
         value={fields.name}

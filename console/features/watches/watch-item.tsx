@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 import { callApi } from '../../api/client.ts'
 import { untilAnswered } from '../../api/retry.ts'
 import { useAccounts, usePermissions } from '../../api/scope.ts'
@@ -48,7 +48,13 @@ export function WatchItem({ watch, ...actions }: { watch: Watch } & WatchActions
         <dd>
           {similar !== undefined && (
             <>
-              {t('watch.like')} <DomainName name={similar} />
+              {t('watch.like')}{' '}
+              {similar.split(',').map((name, i) => (
+                <Fragment key={name}>
+                  {i > 0 && ', '}
+                  <DomainName name={name} />
+                </Fragment>
+              ))}
               {words !== '' && ' · '}
             </>
           )}

@@ -23,8 +23,16 @@ export const watches = {
   'watch.of.all,dns': ['de todos los cambios de las coincidencias y de su DNS', 'of every change to matches and to their DNS'],
   'watch.filters': ['Filtros', 'Filters'],
   'watch.filtersHint': ['Con la sintaxis de la búsqueda: casa largo:4 estado:libre', 'In the syntax of the search box: casa length:4 state:free'],
-  'watch.similar': ['Parecidos a este nombre', 'Lookalikes of this name'],
-  'watch.similarHint': ['Opcional: avisa de nombres que se pueden confundir con él', 'Optional: notifies you of names that can be mistaken for it'],
+  'watch.similar': ['Parecidos a estos nombres', 'Lookalikes of these names'],
+  'watch.similarHint': [
+    'Opcional, hasta 50 separados por comas: avisa de nombres que se pueden confundir con ellos',
+    'Optional, up to 50 separated by commas: notifies you of names that can be mistaken for them',
+  ],
+  'watch.maxDistance': ['Distancia máxima', 'Maximum distance'],
+  'watch.maxDistanceHint': [
+    'Opcional, de 1 a 40: con 3, solo letras que se ven iguales; con 10, también un error o palabras añadidas',
+    'Optional, 1 to 40: 3 takes only letters that look the same, 10 also one error or added words',
+  ],
   'watch.name': ['Nombre de la alerta', 'Alert name'],
   'watch.url': ['Webhook', 'Webhook'],
   'watch.urlHint': ['Dirección que recibe las notificaciones, firmadas (Standard Webhooks)', 'Address that receives signed notifications (Standard Webhooks)'],

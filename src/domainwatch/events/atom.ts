@@ -23,15 +23,21 @@ export interface AtomEntry {
 
 const SERVICE = 'Catalejo'
 
-export function entryOf(event: DomainEvent, language: Language): AtomEntry {
+/** @param findBrand returns the name that one resembles, of a watch for lookalikes */
+export function entryOf(
+  event: DomainEvent,
+  language: Language,
+  findBrand?: (name: string) => string | undefined,
+): AtomEntry {
   const texts = textsIn(language)
   const name = recordIn(event)?.name ?? ''
+  const brand = findBrand?.(name)
   return {
     id: event.cursor,
     title: `${texts.occurrences[occurrenceOf(event)][1]}: ${name}.cl`,
     updated: new Date(event.at).toISOString(),
     author: event.account ?? SERVICE,
-    text: textOf(event, texts),
+    text: `${textOf(event, texts)}${brand === undefined ? '' : `\n${texts.resembles[1]}: ${brand}.cl`}`,
     name,
   }
 }

@@ -167,8 +167,11 @@ export function concerns(changes: Changes, filters: Filters, event: DomainEvent)
   return changes.startsWith('all') && (isIn(after) || isIn(before))
 }
 
-/** Serialises an event for clients. Its records have the fields of `list`, and what people added to them. */
-export function toJson(event: DomainEvent): string {
+/**
+ * Serialises an event for clients. Its records have the fields of `list`, and what people added to them.
+ * @param brand the name that its name resembles
+ */
+export function toJson(event: DomainEvent, brand?: string): string {
   return JSON.stringify({
     event: event.kind,
     at: new Date(event.at).toISOString(),
@@ -176,6 +179,7 @@ export function toJson(event: DomainEvent): string {
     record: listedRecord(recordIn(event)),
     before: event.after === null || event.kind === 'dns' ? null : listedRecord(event.before),
     dns: event.dns,
+    resembles: brand,
   })
 }
 

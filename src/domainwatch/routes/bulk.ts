@@ -73,7 +73,7 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
       const { count, lines } = await matchingNames(options, filters, accountId, clientAbort(reply.raw))
       if (expect !== undefined && Math.abs(count - expect) > expect * TOLERANCE) throw countChanged(count)
       const request: BulkRequest = {
-        filters: serializeFilters({ ...given, similar: undefined, dns: undefined }),
+        filters: serializeFilters({ ...given, similar: undefined, max_distance: undefined, dns: undefined }),
         set,
       }
       const progress: BulkProgress = { matched: count, done: 0, skipped: 0 }

@@ -16,7 +16,7 @@ import type { MailRecipients } from './mail-recipients.ts'
 import * as queries from './queries-destinations.ts'
 import type { DestinationState } from './queries-destinations.ts'
 import { countDelivery, logAttempt, logReplay, nextReplay } from './queries-deliveries.ts'
-import { notifiedWatch, watchPredicate } from './watch-filters.ts'
+import { notifiedWatch, readWatch } from './watch-filters.ts'
 
 /** How often to compare the time of the next attempt with the system clock, which may be set. */
 const CLOCK_CHECK_MS = 250
@@ -57,8 +57,9 @@ export async function notifyDestination(
   const { id, address, account_id: account } = row
   const channel = channels.get(row.channel)
   if (channel === undefined) return
-  const watch = notifiedWatch(row)
-  const request = { account, isRelevant: watchPredicate(row, vocabulary), ...channel.batching }
+  const { isRelevant, findBrand } = readWatch(row, vocabulary)
+  const watch = { ...notifiedWatch(row), findBrand }
+  const request = { account, isRelevant, ...channel.batching }
   let { cursor } = row
   let delivery = pendingOf(channel, row)
   if (delivery !== undefined) cursor = row.delivery_cursor ?? cursor

@@ -37,6 +37,15 @@ const changed = (before: Partial<ChangedRecord>, after: Partial<ChangedRecord>):
   context: new Moment(0, 'UTC'),
 })
 
+test('a line says which brand the name resembles', () => {
+  const watch = { id: 'a', name: 'Marcas', filters: {}, language: 'es', findBrand: () => 'caza' } as const
+  const notice = { kind: 'changes', events: [changed({}, { status: 1 })], omitted: 0 } as const
+  assert.equal(
+    messageOf(watch, notice, links).items[0]?.detail,
+    'registrado de nuevo · parecido a caza.cl · agente: Ana',
+  )
+})
+
 const textOf = (events: readonly DomainEvent[], max = 4_096, language: 'es' | 'en' = 'es') => {
   const watch = { id: 'a', name: 'Mía', filters: {}, language }
   const message = messageOf(watch, { kind: 'changes', events, omitted: 0 }, links)

@@ -52,7 +52,7 @@ export function messageOf(watch: NotifiedWatch, notice: Notice, links: ConsoleLi
       return { ...base, title: texts.gapTitle(name), intro: texts.gap }
     case 'changes': {
       const byName = Map.groupBy(notice.events, (event) => recordIn(event)?.name ?? '')
-      const items = [...byName.values()].flatMap((events) => itemOf(events, texts, links))
+      const items = [...byName.values()].flatMap((events) => itemOf(events, watch, links))
       const { omitted } = notice
       return { ...base, title: texts.news(name, items.length + omitted), items, omitted }
     }
@@ -70,7 +70,12 @@ export function confirmationOf(language: Language, url: string): Message {
 const COMPARED = ['agent', 'reserved', 'revision', 'date_reg', 'note', 'tags'] as const
 
 /** Returns the line of one name: what happened to it, in order, and its record afterwards. */
-function itemOf(events: readonly DomainEvent[], texts: Texts, links: ConsoleLinks): MessageItem[] {
+function itemOf(
+  events: readonly DomainEvent[],
+  { language, findBrand }: NotifiedWatch,
+  links: ConsoleLinks,
+): MessageItem[] {
+  const texts = textsIn(language)
   const last = events.at(-1)
   const record = last && recordIn(last)
   if (!record) return []
@@ -78,8 +83,10 @@ function itemOf(events: readonly DomainEvent[], texts: Texts, links: ConsoleLink
   const happened = events.map((event) => phraseOf(event, texts))
   const shown = happened.filter((phrase, i) => phrase !== happened[i - 1]).slice(-MAX_OCCURRENCES)
   const labelled = splitTags(tags).map((tag) => cleaned(tag, MAX_AGENT))
+  const brand = findBrand?.(name)
   const parts = [
     shown.join(', '),
+    brand === undefined ? '' : `${texts.resembles[0]} ${brand}.cl`,
     agent === '' ? '' : `${texts.fields.agent[0]}: ${cleaned(agent, MAX_AGENT)}`,
     (note ?? '') === '' ? '' : `${texts.fields.note[0]}: ${cleaned(note ?? '', MAX_NOTE)}`,
     labelled.length === 0 ? '' : `${texts.fields.tags[0]}: ${labelled.join(', ')}`,

@@ -8,7 +8,7 @@ import { destinationById, destinationsToNotify } from './queries-destinations.ts
 import { entryOf, gapEntry, type AtomEntry } from '../events/atom.ts'
 import { languageOf } from '../texts.ts'
 import { nextNotification, writeOne, type NotifierContext } from './notification.ts'
-import { watchPredicate } from './watch-filters.ts'
+import { readWatch } from './watch-filters.ts'
 
 /** How often to look for watches that another process created, deleted or revived. */
 const POLL_MS = 1_000
@@ -127,9 +127,10 @@ async function notifyAtomFeed(
   row: queries.AtomFeedState,
   signal: AbortSignal,
 ): Promise<void> {
+  const { isRelevant, findBrand } = readWatch(row, vocabulary)
   const request = {
     account: row.account_id,
-    isRelevant: watchPredicate(row, vocabulary),
+    isRelevant,
     max: MAX_ENTRIES,
     beyond: 'oldest',
     windowMs: WINDOW_MS,
@@ -143,7 +144,7 @@ async function notifyAtomFeed(
     if (found.cursor === cursor) continue
     const added = found.isGap
       ? [gapEntry(`${row.id} ${found.cursor}`, clock.now(), language)]
-      : found.events.map((event) => entryOf(event, language)).reverse()
+      : found.events.map((event) => entryOf(event, language, findBrand)).reverse()
     entries = [...added, ...entries].slice(0, MAX_ENTRIES)
     cursor = found.cursor
     const stored = queries.storeAtomFeed(row.id, row.version, JSON.stringify(entries), cursor)

@@ -1,10 +1,9 @@
 import { languageOf } from '../texts.ts'
-import { parseLabel } from '../../lib/domain-names.ts'
-import { integer, parseParameters, text, type Parameter, type Values } from '../../http/parameters.ts'
+import { integer, parseParameters, type Values } from '../../http/parameters.ts'
 import { concerns, recordIn, WATCH_CHOICES, type DomainEvent } from '../events/event.ts'
-import { MAX_FILTER_CHARACTERS } from '../filter-kinds.ts'
 import { filterParameters, readFilters } from '../filters.ts'
-import { Matcher, type Vocabulary } from '../../lib/lookalikes/index.ts'
+import { Brands, type Vocabulary } from '../../lib/lookalikes/index.ts'
+import { brands, maxDistance } from '../lookalikes/parameters.ts'
 import type { NotifiedWatch } from './channels/channel.ts'
 import type { WatchRow } from './queries.ts'
 import type { DestinationState } from './queries-destinations.ts'
@@ -12,18 +11,9 @@ import type { DestinationState } from './queries-destinations.ts'
 /** What a watch may look for: names like one, too. */
 export const watchFilters = {
   ...filterParameters,
-  similar: similarTo(),
+  similar: brands,
+  max_distance: maxDistance,
   dns: integer('Look the names up again regularly (1) or not (0)', 0, 1),
-}
-
-function similarTo(): Parameter<string> {
-  return {
-    ...text('Only names that resemble this one, which itself does not', MAX_FILTER_CHARACTERS),
-    parse: (given) => {
-      const label = parseLabel(given.replace(/\.cl\.?$/i, ''))
-      return label.ok ? { value: label.name } : { takes: 'debe ser un nombre de dominio .cl' }
-    },
-  }
 }
 
 /** Filters as they are stored: the texts of the parameters. */
@@ -43,27 +33,31 @@ export function serializeFilters(values: Values<typeof watchFilters>): SavedFilt
 export function readSavedFilters(saved: string, vocabulary: Vocabulary) {
   const parsed = parseParameters(watchFilters, parseSavedFilters(saved))
   if (!parsed.ok) return undefined
-  const { dns, similar } = parsed.values
-  const matcher = similar === undefined ? undefined : new Matcher(similar, vocabulary)
+  const { dns, similar, max_distance: most } = parsed.values
+  const watched = similar === undefined ? undefined : new Brands(similar.split(','), vocabulary, most)
   return {
     filters: readFilters(parsed.values),
-    /** Returns true for a name that resembles the one that the watch is about, if it is about one. */
-    resembles: (name: string) => matcher?.resembles(name) !== false,
+    /** Returns true for a name that resembles one of those that the watch is about, if it is about some. */
+    resembles: (name: string) => watched === undefined || watched.find(name) !== undefined,
+    /** Returns the name that one resembles most. */
+    findBrand: (name: string) => watched?.find(name),
     looksUpDns: dns === 1,
   }
 }
 
-/** Returns a predicate for the events of a watch. */
-export function watchPredicate(
+/** Returns which events a watch looks for, and which brand a name resembles. */
+export function readWatch(
   { filters, changes }: Pick<WatchRow, 'filters' | 'changes'>,
   vocabulary: Vocabulary,
-): (event: DomainEvent) => boolean {
+) {
   const wanted = readSavedFilters(filters, vocabulary)
   // Better no events than all.
-  if (wanted === undefined) return () => false
+  if (wanted === undefined) return { isRelevant: () => false, findBrand: () => undefined }
   // A watch of a newer version may ask for changes that this one does not know.
   const choice = WATCH_CHOICES.find((one) => one === changes) ?? 'all'
-  return (event) => concerns(choice, wanted.filters, event) && wanted.resembles(recordIn(event)?.name ?? '')
+  const isRelevant = (event: DomainEvent) =>
+    concerns(choice, wanted.filters, event) && wanted.resembles(recordIn(event)?.name ?? '')
+  return { isRelevant, findBrand: wanted.findBrand }
 }
 
 export function parseSavedFilters(filters: string): SavedFilters {

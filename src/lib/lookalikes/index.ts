@@ -1,3 +1,4 @@
+export { Brands } from './brands.ts'
 export { BestMatches, type Match } from './matcher.ts'
 export { REASONS, explain, type Change } from './explain.ts'
 export { Matcher, MAX_DISTANCE, type NameBlock } from './matcher.ts'

@@ -29,6 +29,13 @@ export interface Candidates {
 }
 
 export const ALL_CANDIDATES: Candidates = { edited: -1, inside: -1, parents: -1 }
+/** Of one name: a parent, which other names than those with its letters may have, and what else its letters allow. */
+const CANDIDATES = [
+  { edited: 0, inside: 0, parents: 1 },
+  { edited: 1, inside: 0, parents: 1 },
+  { edited: 0, inside: 1, parents: 1 },
+  { edited: 1, inside: 1, parents: 1 },
+] as const
 
 /** The planes of a block that a filter reads. */
 interface Planes {
@@ -46,6 +53,8 @@ export class LetterFilter {
   readonly #ending: string
   /** Each has the letters that one of ours may be written with. */
   readonly #required: readonly string[]
+  /** The same as the letters of one name have them. */
+  readonly #requiredBits: readonly number[]
   readonly #foreign: string
   readonly #maxMissing: number
   readonly #maxMissingInside: number
@@ -59,6 +68,7 @@ export class LetterFilter {
     const own = name.replaceAll('-', '')
     this.#ending = name.slice(-MIN_PARENT_LENGTH)
     this.#required = [...new Set([...own].map((_, i) => spellingsOf(own, i)))]
+    this.#requiredBits = this.#required.map((letters) => lettersIn(octetsOf(letters)))
     const splits = HOMOGLYPH_PAIRS.filter(({ one }) => own.includes(one)).map(({ two }) => two)
     const known = new Set([...this.#required, ...splits].join(''))
     this.#foreign = [...LETTERS].filter((letter) => !known.has(letter)).join('')
@@ -76,6 +86,14 @@ export class LetterFilter {
       required: this.#required.map(planesOf),
       foreign: planesOf(this.#foreign),
     }
+  }
+
+  /** Tests one name, whose bit is the first. @param letters as `lettersIn` returns them */
+  testOne(letters: number): Candidates {
+    let missing = 0
+    for (const bits of this.#requiredBits) if ((letters & bits) === 0) missing++
+    const isInside = missing <= this.#maxMissingInside
+    return missing <= this.#maxMissing ? CANDIDATES[isInside ? 3 : 1] : CANDIDATES[isInside ? 2 : 0]
   }
 
   /** Tests the names whose bits are in word `at` of the planes. */
@@ -115,6 +133,13 @@ export class LetterFilter {
     const over = pick(this.#maxForeign, over0, over1, over2, over3, over4)
     return { edited: edited & ~over, inside, parents: parents & ~over0 }
   }
+}
+
+/** Returns the letters of a name as bits, which some letters share. */
+export function lettersIn(octets: Uint8Array): number {
+  let letters = 0
+  for (const octet of octets) letters |= 1 << (octet & 31)
+  return letters
 }
 
 function pick(index: number, n0: number, n1: number, n2: number, n3: number, n4: number): number {

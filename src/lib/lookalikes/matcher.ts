@@ -5,6 +5,7 @@ import { HYPHEN, LETTER_S, MIN_EDIT_COST, octetsOf, pairKey, pairLetters } from 
 import {
   ALL_CANDIDATES,
   LetterFilter,
+  lettersIn,
   MIN_PARENT_LENGTH,
   type Candidates,
   type NamesWith,
@@ -123,7 +124,12 @@ export class Matcher {
   /** Returns whether `other` resembles our name. The name itself does not. */
   resembles(other: string): boolean {
     const octets = octetsOf(other)
-    return this.#costOf(octets, 0, octets.length, ALL_CANDIDATES, 1) < TOO_MUCH
+    return this.costWith(octets, lettersIn(octets)) < TOO_MUCH
+  }
+
+  /** Returns the cost of a name with these letters; `TOO_MUCH` if it does not resemble ours. */
+  costWith(octets: Uint8Array, letters: number): number {
+    return this.#costOf(octets, 0, octets.length, this.#filter.testOne(letters), 1)
   }
 
   /** Returns the cost by the definition, without filters; `TOO_MUCH` if the name does not resemble ours. */

@@ -11,6 +11,8 @@ export interface NotifiedWatch {
   readonly name: string
   readonly filters: Readonly<Record<string, string>>
   readonly language: Language
+  /** Returns the name that one resembles, if the watch is about lookalikes. */
+  readonly findBrand?: (name: string) => string | undefined
 }
 
 /** What to report. `gap`: changes were missed. `test`: the owner checks that messages arrive. */

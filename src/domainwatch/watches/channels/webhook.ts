@@ -1,7 +1,7 @@
 import { textsIn } from '../../texts.ts'
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../../../lib/clock.ts'
-import { toJson, type DomainEvent } from '../../events/event.ts'
+import { recordIn, toJson, type DomainEvent } from '../../events/event.ts'
 import {
   failure,
   type Batching,
@@ -82,10 +82,10 @@ function payload(watch: NotifiedWatch, notice: Notice): string {
 }
 
 /** Serialises events as in event streams. The timestamp is that of the newest one. */
-function changesPayload({ id, name }: NotifiedWatch, events: readonly DomainEvent[]): string {
+function changesPayload({ id, name, findBrand }: NotifiedWatch, events: readonly DomainEvent[]): string {
   const timestamp = new Date(Math.max(...events.map(({ at }) => at))).toISOString()
   const watch = JSON.stringify({ id, name })
-  const changes = events.map(toJson).join(',')
+  const changes = events.map((event) => toJson(event, findBrand?.(recordIn(event)?.name ?? ''))).join(',')
   return (
     `{"type":"domains.changed","timestamp":"${timestamp}",` +
     `"data":{"watch":${watch},"count":${events.length},"changes":[${changes}]}}`
