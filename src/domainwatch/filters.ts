@@ -165,7 +165,10 @@ const definitions: { readonly [K in FilterName]: Filter<GivenValues[K], WantedVa
 export type FilterName = keyof Table
 
 /** The filters of a request, normalised. A filter that is absent, undefined or false has no effect. */
-export type Filters = { readonly [K in FilterName]?: WantedValues[K] | undefined }
+export type Filters = { readonly [K in FilterName]?: WantedValues[K] | undefined } & {
+  /** Only names of a set, which was found elsewhere. */
+  readonly among?: Condition
+}
 
 // An object literal has no other keys than its type.
 export const FILTER_NAMES = Object.keys(table) as readonly FilterName[]
@@ -197,7 +200,7 @@ export function readFilters(values: Values<typeof filterParameters>): Filters {
 }
 
 export interface NamedCondition extends Condition {
-  readonly name: FilterName
+  readonly name: FilterName | 'among'
 }
 
 /** The conditions of the filters that are set, in the order of the table. */
@@ -208,6 +211,7 @@ export function conditionsOf(filters: Filters): readonly NamedCondition[] {
     for (const condition of definitions[name].conditions(wanted)) found.push({ name, ...condition })
   }
   for (const name of FILTER_NAMES) add(name, filters[name])
+  if (filters.among !== undefined) found.push({ name: 'among', ...filters.among })
   return found
 }
 

@@ -7,7 +7,7 @@ import type { EndpointShared } from '../http/endpoint.ts'
 import { DomainBatches } from './batches.ts'
 import { DnsObservations } from './history/dns-observations.ts'
 import type { ObservedType } from './history/queries.ts'
-import { storeObservations } from './history/store-observations.ts'
+import { storeAddresses, storeObservations } from './history/store-observations.ts'
 import { DomainLists } from './list/domain-lists.ts'
 import { RecordFields } from './record-fields.ts'
 import type { Subscriptions } from './subscriptions.ts'
@@ -33,6 +33,7 @@ import { watchEditRoutes } from './routes/watch-edits.ts'
 import { watchAtomRoute, watchesRoutes } from './routes/watches.ts'
 import { ClaimQueue } from './queue/claim-queue.ts'
 import { recordedNames, LookalikeSearch, type ReadNames } from './lookalikes/search.ts'
+import { ObservedServers } from './servers/index.ts'
 import { Statistics } from './stats/statistics.ts'
 import type { NameIndex } from './list/name-index.ts'
 import type { Dictionary } from './words/dictionary.ts'
@@ -76,7 +77,7 @@ export interface DomainwatchOptions {
 }
 
 /** The answers of look-ups that the history keeps, by record type. */
-type Observations = Readonly<Record<ObservedType, DnsObservations>>
+type Observations = Readonly<Record<ObservedType | 'a' | 'aaaa', DnsObservations>>
 
 /** @param failed called when observations could not be stored; the write is retried */
 export function createObservations(
@@ -90,7 +91,13 @@ export function createObservations(
       failed,
       store: (batch) => database.transaction((tx) => storeObservations(tx, database.dialect, type, batch)),
     })
-  return { ns: of('ns'), mx: of('mx') }
+  const ofAddresses = () =>
+    new DnsObservations({
+      clock,
+      failed,
+      store: (batch) => database.transaction((tx) => storeAddresses(tx, database.dialect, batch)),
+    })
+  return { ns: of('ns'), mx: of('mx'), a: ofAddresses(), aaaa: ofAddresses() }
 }
 
 const fieldOptions = ({
@@ -126,18 +133,19 @@ export function domainwatchRoutes(
   const records = new RecordFields(database, clock, fieldOptions(options), searches)
   batchRoutes(app, shared, openBatches(options))
   const lists = new DomainLists(clock, nameIndex, tasks, searches)
-  listRoute(app, shared, lists, records, baseUrl)
-  exportRoute(app, shared, lists, records, timeZone)
+  const servers = new ObservedServers(database)
+  listRoute(app, shared, lists, records, servers, baseUrl)
+  exportRoute(app, shared, lists, records, servers, timeZone)
   const queue = new ClaimQueue({ database, clock, nameIndex, split: dictionary.split })
-  queueRoute(app, shared, { queue, records, tasks, timeZone })
+  queueRoute(app, shared, { queue, records, servers, tasks, timeZone })
   dismissedRoute(app, shared, { database, clock, tasks, timeZone, baseUrl })
   const names: ReadNames = (signal) => recordedNames(clock, nameIndex, signal)
   similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary, searches))
-  statsRoute(app, shared, new Statistics({ database, clock, timeZone, nameIndex, searches }))
+  statsRoute(app, shared, new Statistics({ database, clock, timeZone, nameIndex, searches }), servers)
   historyRoute(app, shared, { database, timeZone, baseUrl })
   feedsRoute(app, shared, options)
   importRoutes(app, shared, options.jobs, timeZone)
-  bulkRoutes(app, shared, options)
+  bulkRoutes(app, shared, { ...options, servers })
   const observed: Dns = {
     async nameServers(name, client) {
       const answer = await dns.nameServers(name, client)
@@ -147,6 +155,7 @@ export function domainwatchRoutes(
     async records(name, type, client) {
       const answer = await dns.records(name, type, client)
       if (type === 'mx') observations.mx.add(name, answer)
+      else if (type === 'a' || type === 'aaaa') observations[type].add(name, answer)
       return answer
     },
   }

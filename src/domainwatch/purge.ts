@@ -4,6 +4,7 @@ import type { Dialect } from '../storage/database/dialect.ts'
 import { inBatches } from '../lib/background-jobs.ts'
 import { deletionsBefore, removeChangesUpTo, removeObservations } from './history/queries.ts'
 import { anyExpired, deleteExpired, deleteExpiredOf } from './queries-records.ts'
+import { removeServers } from './servers/queries.ts'
 import { anyEndedClaim, deleteEndedClaims, endClaims, heldBy } from './queue/queries.ts'
 
 /** Expired records, or ended claims, removed per transaction, so that other writers get their turn. */
@@ -49,6 +50,7 @@ export async function sweepHistory(
       await tx.run(removeChangesUpTo(dialect, deletions))
       await tx.run(removeObservations(dialect, 'ns', deletions))
       await tx.run(removeObservations(dialect, 'mx', deletions))
+      await tx.run(removeServers(dialect, deletions))
       return deletions.length
     }),
   )

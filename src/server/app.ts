@@ -190,13 +190,12 @@ export async function createRoutes(
     log.error({ err: error }, 'DNS answers could not be stored in the history'),
   )
   context.onClose(async () => {
-    await observations.ns.close()
-    await observations.mx.close()
+    for (const one of Object.values(observations)) await one.close()
   })
   metrics.total(
     'catalejo_sightings_lost_total',
     'DNS answers missing from the history because the database did not keep up',
-    () => observations.ns.lost + observations.mx.lost,
+    () => Object.values(observations).reduce((sum, { lost }) => sum + lost, 0),
   )
   const shared = {
     authenticator: new Authenticator({

@@ -120,6 +120,7 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   }
   await ask('domainwatch/events', { api, format: 'atom' })
   await ask('domainwatch/history', { api, domain: 'n1' })
+  await ask('domainwatch/list', { api, ns: 'ns1.example.com', ip: '192.0.2.1' })
   await ask('domainwatch/similar', { api, domain: 'n1', limit: '5' })
   const made = JSON.parse(
     (
@@ -258,6 +259,8 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
     SELECT 'n' || i, 1, 2, '[]' FROM ${n(isSqlite, IMAGES)} AS s`)
   await sql(`INSERT INTO mail_servers (name, first_at, last_at, servers)
     SELECT 'n' || i, 1, 2, '[]' FROM ${n(isSqlite, IMAGES)} AS s`)
+  await sql(`INSERT INTO observed_servers (kind, server, name, last_at)
+    SELECT 'ns', 'ns' || (i % 500) || '.example.com', 'n' || i, 1 FROM ${n(isSqlite, IMAGES)} AS s`)
   // None is due soon.
   await sql(`INSERT INTO dns_checks (name, account_id, due_at)
     SELECT 'n' || i, 0, ${Date.now() + 12 * 3_600_000} + i FROM ${n(isSqlite, IMAGES)} AS s`)

@@ -15,6 +15,7 @@ export const LARGE = [
   'image_dhashes',
   'name_servers',
   'mail_servers',
+  'observed_servers',
   'dns_checks',
   'watch_deliveries',
   'watches',

@@ -3,12 +3,17 @@ import { ApiError, callApi } from '../../api/client.ts'
 import { errorMessage } from '../../api/error-message.ts'
 import { Button } from '../../design/button.tsx'
 import { Icon } from '../../design/icon.tsx'
+import { Link } from '../../design/link.tsx'
 import { QueryError } from '../../design/notice.tsx'
 import { t } from '../../i18n/index.ts'
 import '../../i18n/texts/sheet.ts'
 
+/** The filters of lists by servers, in the order in which they are shown. */
+const SERVER_FILTERS = ['ns', 'mx', 'ip'] as const
+type ServerFilter = (typeof SERVER_FILTERS)[number]
+
 type Outcome =
-  | { readonly kind: 'servers'; readonly servers: readonly string[] }
+  | ({ readonly kind: 'servers' } & Readonly<Record<ServerFilter, readonly string[]>>)
   | { readonly kind: 'no-such-name' }
   /** The look-up failed, which says nothing about the name. */
   | { readonly kind: 'unknown'; readonly error: ApiError }
@@ -24,10 +29,13 @@ export function useDnsLookup(name: string, isWanted = true) {
     queryFn: async ({ signal }): Promise<Outcome> => {
       try {
         const { data } = await callApi('GET /api/v1/domainwatch/dns', {
-          query: { domain: `${name}.cl` },
+          query: { domain: `${name}.cl`, types: 'mx,a' },
           signal,
         })
-        return { kind: 'servers', servers: data.dns }
+        const { mx = [], a = [] } = data.records ?? {}
+        // A null MX (RFC 7505) is no server.
+        const mail = mx.map(({ exchange }) => exchange).filter((server) => server !== '.')
+        return { kind: 'servers', ns: data.dns, mx: [...new Set(mail)], ip: a }
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
         if (error.code === 'domain_not_found') return { kind: 'no-such-name' }
@@ -73,12 +81,22 @@ export function DnsOutcome({ outcome }: { outcome: Outcome }) {
         </div>
       )
     case 'servers':
-      if (outcome.servers.length === 0) return <p>{t('sheet.dnsNone')}</p>
+      if (outcome.ns.length === 0) return <p>{t('sheet.dnsNone')}</p>
       return (
         <ul className="stack tight mono">
-          {outcome.servers.map((server) => (
-            <li key={server}>{server}</li>
-          ))}
+          {SERVER_FILTERS.flatMap((filter) =>
+            outcome[filter].map((server) => (
+              <li key={`${filter} ${server}`}>
+                <Link
+                  to="dominios"
+                  query={new URLSearchParams({ [filter]: server })}
+                  title={t(`sheet.sharing.${filter}`)}
+                >
+                  {server}
+                </Link>
+              </li>
+            )),
+          )}
         </ul>
       )
   }

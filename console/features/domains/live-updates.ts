@@ -9,7 +9,7 @@ import { localTime, serverNow } from '../../base/server.ts'
 import { keyFor } from '../../api/session.ts'
 import { filterError } from '../filters/filter-errors.ts'
 import { hasValues, type Values } from './changes.ts'
-import { recordFilters, type Filters } from '../filters/filters.ts'
+import { eventFilters, type Filters } from '../filters/filters.ts'
 import { changedRecords, forgetSent, receiveRecords, type ReceivedRecord } from './optimistic-updates.ts'
 import { forgetCursors, FRESH_MS, type Page } from './row-pages.ts'
 import type { DomainRecord } from './records.ts'
@@ -83,7 +83,7 @@ function follow(
   tell: Tell,
   say: (isOn: boolean) => void,
 ): () => void {
-  const query = { api: keyFor('domainwatch') ?? '', ...recordFilters(filters) }
+  const query = { api: keyFor('domainwatch') ?? '', ...eventFilters(filters) }
   const stop = new AbortController()
   /** Later changes may be unknown, by the service's clock. Shown rows may have been read a while ago. */
   let knownUntil = serverNow() - FRESH_MS

@@ -11,7 +11,7 @@ import { Menu } from '../../design/menu.tsx'
 import { Spinner } from '../../design/notice.tsx'
 import { showToast } from '../../design/toasts.tsx'
 import { exportView } from './export.ts'
-import { curlLine, type Filters, queryOf, recordFilters } from '../filters/filters.ts'
+import { curlLine, type Filters, queryOf, eventFilters } from '../filters/filters.ts'
 import { removeView, savedViews, viewQuery } from '../views/saved-views.ts'
 import { undoLast } from '../work/operations.ts'
 import { t } from '../../i18n/index.ts'
@@ -99,7 +99,7 @@ function viewActions(filters: Filters, total: number | undefined): Action[] {
       label: t('watch.view'),
       icon: 'bell',
       run: () =>
-        navigate('vigilancias', new URLSearchParams([...queryOf(recordFilters(filters)), ['nueva', '']])),
+        navigate('vigilancias', new URLSearchParams([...queryOf(eventFilters(filters)), ['nueva', '']])),
     },
     {
       id: 'triage',

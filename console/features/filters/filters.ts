@@ -132,6 +132,9 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
     accepts: { kind: 'number', min: 1, max: MAX_AGE },
   },
   objection: yesNo(['objeción', 'objection'], 'filter.objection'),
+  ns: { words: ['ns', 'ns'], label: 'filter.ns', control: 'text', accepts: TEXT },
+  mx: { words: ['mx', 'mx'], label: 'filter.mx', control: 'text', accepts: TEXT },
+  ip: { words: ['ip', 'ip'], label: 'filter.ip', control: 'text', accepts: TEXT },
   last_register: {
     words: ['inscritos', 'registered'],
     label: 'filter.lastRegister',
@@ -302,6 +305,14 @@ const OF_LISTS = new Set(['order', 'sort', 'last_register', 'last_deleted'])
 /** Returns the filters that apply to single records. */
 export function recordFilters(filters: Filters): Filters {
   return Object.fromEntries(Object.entries(filters).filter(([name]) => !OF_LISTS.has(name)))
+}
+
+/** What the DNS says is no part of records, so changes of them cannot be filtered by it. */
+const OF_SERVERS = new Set(['ns', 'mx', 'ip'])
+
+/** Returns the filters that apply to changes of records: those of events and watches. */
+export function eventFilters(filters: Filters): Filters {
+  return Object.fromEntries(Object.entries(recordFilters(filters)).filter(([name]) => !OF_SERVERS.has(name)))
 }
 
 /** Returns a `curl` line for a shell: in single quotes only the quote itself is special. */

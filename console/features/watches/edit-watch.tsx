@@ -4,7 +4,7 @@ import { useAccounts } from '../../api/scope.ts'
 import { MAX_WATCH_NAME_CHARACTERS } from '../../base/constants.ts'
 import { useStore } from '../../base/store.ts'
 import { showToast } from '../../design/toasts.tsx'
-import { type Filters, formatWords, parseWords, recordFilters } from '../filters/filters.ts'
+import { type Filters, formatWords, parseWords, eventFilters } from '../filters/filters.ts'
 import { ShownOnce } from './confirm.tsx'
 import { destinationsIn, toParameter, type WatchFields, WatchForm } from './watch-form.tsx'
 import type { Watch } from './watch.ts'
@@ -115,7 +115,7 @@ interface Props {
 /** Asks for the filters and destinations, then shows the secrets, once. */
 export function NewWatch({ filters, similar, onClose }: Props) {
   const spoken = useStore(language)
-  const words = formatWords(recordFilters(filters), spoken)
+  const words = formatWords(eventFilters(filters), spoken)
 
   async function make(fields: WatchFields) {
     const { name, url, digest, language, hasFeed, changes, isRechecked, isShared } = fields
@@ -171,7 +171,7 @@ export function NewWatch({ filters, similar, onClose }: Props) {
 /** The filters of a form, as the API takes them. */
 function filtersIn({ words, similar, maxDistance }: WatchFields): Record<string, string> {
   return {
-    ...recordFilters(parseWords(words)),
+    ...eventFilters(parseWords(words)),
     ...(similar.trim() === '' ? {} : { similar: similar.trim() }),
     ...(maxDistance.trim() === '' ? {} : { max_distance: maxDistance.trim() }),
   }

@@ -1,4 +1,6 @@
 import { acceptsMail } from '../events/event.ts'
+import { toSeenServers } from '../servers/index.ts'
+import { storeServers, type SeenServer } from '../servers/queries.ts'
 import type { Transaction } from '../../storage/database/database.ts'
 import { lockInstance, type Dialect } from '../../storage/database/dialect.ts'
 import { removeRows, storeRows, type Row } from '../../storage/database/rows.ts'
@@ -73,6 +75,7 @@ export async function storeObservations(
   const replaced: Row[] = []
   const grown: string[] = []
   const changes: DnsChange[] = []
+  const servers: SeenServer[] = []
   for (const row of await tx.all(neighbours(dialect, type, items))) {
     const seen = observations.get(row.name)
     if (seen === undefined) continue
@@ -83,7 +86,9 @@ export async function storeObservations(
     const { entry } = merge
     stored.push([row.name, entry.first, entry.last, entry.servers])
     if (merge.replaced !== undefined) replaced.push([row.name, merge.replaced])
-    if (!merge.isNew) continue
+    const at = seen.last
+    if (merge.isNew) servers.push(...toSeenServers(type, row.name, at, entry.servers))
+    else continue
     grown.push(row.name)
     // An observation that arrives late changes the past only, and the first one shows no change.
     const isNews =
@@ -93,7 +98,20 @@ export async function storeObservations(
   if (replaced.length > 0) await removeRows(tx, dialect, table, replaced)
   if (stored.length > 0) await storeRows(tx, dialect, table, stored)
   if (grown.length > 0) await tx.run(removeExcess(dialect, type, grown, MAX_ENTRIES))
+  if (servers.length > 0) await tx.run(storeServers(dialect, servers))
   if (changes.length > 0) await tx.run(insertDnsChanges(dialect, changes))
+}
+
+/** Stores with which addresses names were seen. */
+export async function storeAddresses(
+  tx: Transaction,
+  dialect: Dialect,
+  observations: ReadonlyMap<string, Observation>,
+): Promise<void> {
+  const seen = [...observations].flatMap(([name, { last, servers }]) =>
+    toSeenServers('ip', name, last, servers),
+  )
+  if (seen.length > 0) await tx.run(storeServers(dialect, seen))
 }
 
 /** Any other name servers are news; of MX records only that the domain begins or ceases to accept mail. */

@@ -23,10 +23,12 @@ import type { ExportedRecord } from '../export.ts'
 import type { ContextAt } from '../filter-context.ts'
 import { filterParameters, readFilters, type Filters } from '../filters.ts'
 import { expiryCutoff, MAX_PAGE_RECORDS } from '../limits.ts'
+import { serverParameters } from '../servers/index.ts'
 
 /** Which records are listed, and in which order. */
 export const listParameters = {
   ...filterParameters,
+  ...serverParameters,
   last_register: integer('The most recently registered', 1, MAX_PAGE_RECORDS),
   last_deleted: integer('The most recently deleted', 1, MAX_PAGE_RECORDS),
   order: choice(

@@ -6,6 +6,7 @@ import { integer as integerParameter } from '../../http/parameters.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { domainErrors } from '../errors.ts'
 import { filterParameters, readFilters } from '../filters.ts'
+import { serverParameters, type ObservedServers } from '../servers/index.ts'
 import { setParameter } from '../jobs/bulk-set.ts'
 import type { Jobs } from '../jobs/index.ts'
 import { BULK_KINDS, MAX_OPEN_JOBS, type BulkProgress, type BulkRequest, type JobRow } from '../jobs/job.ts'
@@ -35,12 +36,13 @@ const tooMany = problem('The account has its maximum of jobs', domainErrors.too_
 const countChanged = (count: number) => domainErrors.count_changed(count).with({ fields: { matched: count } })
 
 export interface BulkRouteOptions extends MatchingOptions {
+  readonly servers: ObservedServers
   readonly jobs: Jobs
   readonly timeZone: string
 }
 
 export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: BulkRouteOptions): void {
-  const { jobs } = options
+  const { jobs, servers } = options
   const base = { service: 'domainwatch', path: PATH } as const
 
   simpleEndpoint(app, shared, {
@@ -49,6 +51,7 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
     methods: ['POST'],
     parameters: {
       ...filterParameters,
+      ...serverParameters,
       set: setParameter,
       expect: integerParameter(
         'Number of matches that the caller saw: 409 if it differs by more than a hundredth',
@@ -69,7 +72,7 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
     async handle({ identity: { accountId }, values, reply }) {
       const { set, expect, ...given } = values
       if (set === undefined) throw missingParameter('set')
-      const filters = readFilters(given)
+      const filters = await servers.narrow(readFilters(given), given, accountId)
       const { count, lines } = await matchingNames(options, filters, accountId, clientAbort(reply.raw))
       if (expect !== undefined && Math.abs(count - expect) > expect * TOLERANCE) throw countChanged(count)
       const request: BulkRequest = {

@@ -7,6 +7,7 @@ import { StreamLimiter } from '../events/stream-limiter.ts'
 import { EXPORT_FORMATS, exportFormats, type FurtherExport, exportText } from '../export.ts'
 import { listParameters, listRequest, type DomainLists } from '../list/domain-lists.ts'
 import { fieldsParameter, type RecordFields } from '../record-fields.ts'
+import type { ObservedServers } from '../servers/index.ts'
 import { string } from '../../http/openapi/json-schema.ts'
 import { Readable } from 'node:stream'
 
@@ -30,6 +31,7 @@ export function exportRoute(
   shared: EndpointShared,
   lists: DomainLists,
   records: RecordFields,
+  servers: ObservedServers,
   timeZone: string,
 ) {
   const { running, perClient } = POOLS.streams
@@ -49,12 +51,13 @@ export function exportRoute(
 
     async handle({ values, identity, request, reply }) {
       const { format = 'csv', fields } = values
-      const selection = listRequest(values)
+      const { accountId } = identity
+      const asked = listRequest(values)
+      const selection = { ...asked, filters: await servers.narrow(asked.filters, values, accountId) }
       if (request.method !== 'HEAD') streams.open(identity.accountId, reply.raw)
       reply
         .type(exportFormats[format].type)
         .header('content-disposition', `attachment; filename="dominios.${format}"`)
-      const { accountId } = identity
       const left = clientAbort(reply.raw)
       const further: FurtherExport | undefined = fields && {
         fields,

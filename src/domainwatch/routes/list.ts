@@ -13,6 +13,7 @@ import {
   type Frame,
 } from '../list/domain-lists.ts'
 import { fieldsParameter, type RecordFields, furtherFields } from '../record-fields.ts'
+import type { ObservedServers } from '../servers/index.ts'
 import { recordFields, RECORD_EXAMPLE } from '../schemas.ts'
 import { answer, array, integer, object, string } from '../../http/openapi/json-schema.ts'
 
@@ -55,6 +56,7 @@ export function listRoute(
   shared: EndpointShared,
   lists: DomainLists,
   records: RecordFields,
+  servers: ObservedServers,
   baseUrl: () => string,
 ) {
   simpleEndpoint(app, shared, {
@@ -73,14 +75,14 @@ export function listRoute(
     async handle({ values, identity, request, reply }) {
       const selection = listRequest(values)
       const cursor = values.cursor === undefined ? undefined : decodeCursor(values.cursor)
-      const pageRequest = { ...selection, limit: values.limit, cursor }
-      if ((values.cursor !== undefined && cursor === undefined) || !hasOwnCursor(pageRequest))
-        throw invalidCursor()
+      const asked = { ...selection, limit: values.limit, cursor }
+      if ((values.cursor !== undefined && cursor === undefined) || !hasOwnCursor(asked)) throw invalidCursor()
+      const { accountId } = identity
+      const pageRequest = { ...asked, filters: await servers.narrow(asked.filters, values, accountId) }
       const frame = frameOf(values.search)
       const link = (next: string | undefined) => {
         if (next !== undefined) reply.header('link', nextLink(baseUrl, request.raw.url ?? '', next))
       }
-      const { accountId } = identity
       const left = () => clientAbort(reply.raw)
       if (values.fields === undefined) {
         const page = await lists.page(pageRequest, frame, accountId, left)

@@ -7,6 +7,7 @@ import { localDateTime } from '../../lib/dates.ts'
 import type { Tasks } from '../../lib/tasks.ts'
 import { domainErrors } from '../errors.ts'
 import { filterParameters, readFilters } from '../filters.ts'
+import { serverParameters, type ObservedServers } from '../servers/index.ts'
 import { CLAIM_MINUTES, DEFAULT_QUEUE_RECORDS, MAX_CLAIMS, MAX_QUEUE_RECORDS } from '../limits.ts'
 import { LIST_ORDERS } from '../list/order.ts'
 import type { ClaimQueue } from '../queue/claim-queue.ts'
@@ -59,6 +60,7 @@ const holdersAnswer = answer(
 const PATH = '/api/v1/domainwatch/queue'
 
 export interface QueueRouteOptions {
+  readonly servers: ObservedServers
   readonly queue: ClaimQueue
   readonly records: RecordFields
   readonly tasks: Tasks
@@ -68,7 +70,7 @@ export interface QueueRouteOptions {
 export function queueRoute(
   app: HttpServer,
   shared: EndpointShared,
-  { queue, records, tasks, timeZone }: QueueRouteOptions,
+  { queue, records, servers, tasks, timeZone }: QueueRouteOptions,
 ) {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
@@ -77,6 +79,7 @@ export function queueRoute(
     path: PATH,
     parameters: {
       ...filterParameters,
+      ...serverParameters,
       limit: integerParameter(`Records; ${DEFAULT_QUEUE_RECORDS} unless given`, 1, MAX_QUEUE_RECORDS),
       order: choice(
         'What the records are sorted by, ties by name; by default the date of deletion',
@@ -98,8 +101,9 @@ export function queueRoute(
 
     async handle({ values, identity, reply }) {
       const { limit = DEFAULT_QUEUE_RECORDS, order = 'deleted', sort } = values
-      const view = { filters: readFilters(withDefaults(values)), order, ascending: sort === 'asc' }
       const { accountId } = identity
+      const filters = await servers.narrow(readFilters(withDefaults(values)), values, accountId)
+      const view = { filters, order, ascending: sort === 'asc' }
       const left = clientAbort(reply.raw)
       const { records: claimed, remaining, until } = await queue.claim(view, { accountId, limit }, left)
       const { fields } = values

@@ -4,6 +4,7 @@ import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { integer as integerParameter } from '../../http/parameters.ts'
 import { filterParameters, readFilters } from '../filters.ts'
+import { serverParameters, type ObservedServers } from '../servers/index.ts'
 import { addDays, dayOf, daysBetween, wordWeeks } from '../stats/counts.ts'
 import type { Statistics } from '../stats/statistics.ts'
 import { answer, array, integer, object, optional, string } from '../../http/openapi/json-schema.ts'
@@ -84,7 +85,12 @@ const MAX_AGENTS = 100
 const MAX_RISING = 100
 const MAX_TAGS = 1_000
 
-export function statsRoute(app: HttpServer, shared: EndpointShared, statistics: Statistics) {
+export function statsRoute(
+  app: HttpServer,
+  shared: EndpointShared,
+  statistics: Statistics,
+  servers: ObservedServers,
+) {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['read', 'write'],
@@ -92,6 +98,7 @@ export function statsRoute(app: HttpServer, shared: EndpointShared, statistics: 
     path: '/api/v1/domainwatch/stats',
     parameters: {
       ...filterParameters,
+      ...serverParameters,
       agents: integerParameter(`Agents counted separately; ${DEFAULT_AGENTS} unless given`, 1, MAX_AGENTS),
       rising: integerParameter(
         'Adds this many words that more new names have this week than in the last twelve',
@@ -114,7 +121,8 @@ export function statsRoute(app: HttpServer, shared: EndpointShared, statistics: 
       const span = spanOf(values, today)
       const { agents = DEFAULT_AGENTS, rising = 0, tags = 0 } = values
       const weeks = rising > 0 ? wordWeeks(today) : undefined
-      const request = { filters: readFilters(values), span, agents, rising, weeks, tags }
+      const filters = await servers.narrow(readFilters(values), values, identity.accountId)
+      const request = { filters, span, agents, rising, weeks, tags }
       const counts = await statistics.counts(request, identity.accountId, clientAbort(reply.raw))
       const days = { from: dayOf(span.from), to: dayOf(span.to) }
       return { status: 200, ...days, ...counts, feeds: await statistics.lastAdds() }

@@ -13,6 +13,7 @@ import { backupRuns } from './024-backup-runs.ts'
 import { registryLists } from './025-registry-lists.ts'
 import { lastAdds } from './026-last-adds.ts'
 import { jobs } from './027-jobs.ts'
+import { observedServers } from './031-observed-servers.ts'
 
 /** One step of the schema. A released step never changes. */
 export interface Migration {
@@ -43,6 +44,7 @@ export const migrations: readonly Migration[] = [
   registryLists,
   lastAdds,
   jobs,
+  observedServers,
 ]
 
 /** The version of the schema that this program works with. */
