@@ -33,7 +33,7 @@ export function useDnsLookup(name: string, isWanted = true) {
           signal,
         })
         const { mx = [], a = [] } = data.records ?? {}
-        // A null MX (RFC 7505) is no server.
+        // A null MX (RFC 7505) names no server.
         const mail = mx.map(({ exchange }) => exchange).filter((server) => server !== '.')
         return { kind: 'servers', ns: data.dns, mx: [...new Set(mail)], ip: a }
       } catch (error) {
@@ -83,21 +83,21 @@ export function DnsOutcome({ outcome }: { outcome: Outcome }) {
     case 'servers':
       if (outcome.ns.length === 0) return <p>{t('sheet.dnsNone')}</p>
       return (
-        <ul className="stack tight mono">
-          {SERVER_FILTERS.flatMap((filter) =>
-            outcome[filter].map((server) => (
-              <li key={`${filter} ${server}`}>
-                <Link
-                  to="dominios"
-                  query={new URLSearchParams({ [filter]: server })}
-                  title={t(`sheet.sharing.${filter}`)}
-                >
-                  {server}
-                </Link>
-              </li>
-            )),
-          )}
-        </ul>
+        <>
+          <ul className="stack tight mono">
+            {SERVER_FILTERS.flatMap((filter) =>
+              outcome[filter].map((server) => (
+                <li key={`${filter} ${server}`}>
+                  <span className="muted">{filter.toUpperCase()}</span>{' '}
+                  <Link to="dominios" query={new URLSearchParams({ [filter]: server })}>
+                    {server}
+                  </Link>
+                </li>
+              )),
+            )}
+          </ul>
+          <p className="muted">{t('sheet.sharing')}</p>
+        </>
       )
   }
 }

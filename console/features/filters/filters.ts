@@ -307,7 +307,7 @@ export function recordFilters(filters: Filters): Filters {
   return Object.fromEntries(Object.entries(filters).filter(([name]) => !OF_LISTS.has(name)))
 }
 
-/** What the DNS says is no part of records, so changes of them cannot be filtered by it. */
+/** Records do not contain what the DNS says, so their changes cannot be filtered by it. */
 const OF_SERVERS = new Set(['ns', 'mx', 'ip'])
 
 /** Returns the filters that apply to changes of records: those of events and watches. */

@@ -91,7 +91,7 @@ export function serversIn(kind: ServerKind, answer: string | null): readonly str
   const servers = records.map((record) =>
     String(kind === 'mx' ? Object(record).exchange : record).toLowerCase(),
   )
-  // A null MX (RFC 7505) is no server.
+  // A null MX (RFC 7505) names no server.
   return [...new Set(servers)]
     .filter((server) => server !== '.')
     .map(kind === 'ip' ? canonicalAddress : String)
