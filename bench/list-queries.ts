@@ -1,7 +1,7 @@
 // Measures pages of `list` in process, without the server: the search in the name index and the JSON of a page, at each
 // of `--sizes`. The floor passes over the bytes of all names once, which a search without an index cannot avoid.
 import { columnsOf, finishNow, mergeParts, partOf, Segment, TimeSlice } from '../src/lib/name-index/index.ts'
-import { Moment } from '../src/domainwatch/filter-context.ts'
+import { plainContext } from '../test/support/plain-signals.ts'
 import { filterParameters, readFilters } from '../src/domainwatch/filters.ts'
 import { indexedRecord, optionsFor } from '../src/domainwatch/list/hits.ts'
 import { findPage } from '../src/domainwatch/list/search.ts'
@@ -79,7 +79,7 @@ function answer(segment: Segment, query: string): Buffer {
     order: 'registered',
     ascending: false,
     limit: PAGE,
-    context: new Moment(Date.now(), 'UTC'),
+    context: plainContext(Date.now()),
   } as const
   const found = findPage({ registered: [segment], deleted: [] }, listing, new TimeSlice())
   return hitsToJson(finishNow(found).items, NOTHING, NOTHING)

@@ -3,10 +3,11 @@ import { Gate } from '../lib/gate.ts'
 import { POOLS } from '../lib/pools.ts'
 import { InterruptibleSleep, systemClock } from '../lib/clock.ts'
 import { EXPORT_FORMATS, exportText, type ExportedRecord } from '../domainwatch/export.ts'
-import { Moment } from '../domainwatch/filter-context.ts'
+import { NameIndex } from '../domainwatch/index.ts'
+import { createTasks } from '../lib/tasks.ts'
 import { isExpired } from '../domainwatch/limits.ts'
 import { recordsAfter } from '../domainwatch/queries-records.ts'
-import { FIELD_NAMES, fieldsParameter, RecordFields } from '../domainwatch/record-fields.ts'
+import { FIELD_NAMES, fieldsParameter, RecordFields, type FieldName } from '../domainwatch/record-fields.ts'
 import { readDictionary } from '../domainwatch/words/dictionary.ts'
 import type { Options } from './command.ts'
 import { fail, usageFault } from './failure.ts'
@@ -17,6 +18,8 @@ import type { ChangeLog } from '../storage/database/changes/change-log.ts'
 
 /** Records read at a time. */
 const PART = 2_000
+const INDEX_THREADS = 2
+const OF_OTHERS: ReadonlySet<FieldName> = new Set(['demand', 'twins'])
 
 /** `catalejo export`: prints every record on standard output, in the order of names. Works while the service runs. */
 export async function exportAll({ config, own }: Options): Promise<void> {
@@ -25,11 +28,17 @@ export async function exportAll({ config, own }: Options): Promise<void> {
   if (fields !== undefined && 'takes' in fields)
     return usageFault(`--fields takes all, or a list separated by commas of ${FIELD_NAMES.join(', ')}`)
   await using database = await openDatabase(config, { existing: true })
-  const { split } = readDictionary(config.words)
+  const dictionary = readDictionary(config.words)
+  const tasks = createTasks(INDEX_THREADS)
+  const report = (message: string) => console.error(`catalejo: ${message}`)
+  const { timeZone } = config
+  const index = new NameIndex({ database, tasks, dictionary, timeZone, report })
+  // Some fields are about other records.
+  if (fields?.value.some((field) => OF_OTHERS.has(field)) === true) await index.load()
   const records = new RecordFields(
     database,
     systemClock,
-    { timeZone: config.timeZone, split, contextAt: (now) => new Moment(now, config.timeZone) },
+    { timeZone, split: dictionary.split, contextAt: index.contextAt },
     new Gate(POOLS.searches),
   )
   const further = fields && { fields: fields.value, read: records.byName.bind(records) }
@@ -37,6 +46,8 @@ export async function exportAll({ config, own }: Options): Promise<void> {
     process.stdout,
     exportText(allRecords(database), format, config.timeZone, further),
   )
+  index.close()
+  await tasks.close()
   // The reader may stop early.
   if (fault === undefined || fault.code === 'EPIPE') return
   fail(`the export could not be written: ${fault.message}`)

@@ -3,6 +3,7 @@ import { aLabelOf, foldSearch, hasIdnLetter, type SearchText } from '../lib/doma
 import {
   parseTimestamp,
   wholeYears,
+  wordsOf,
   type DateColumn,
   type IndexTerm,
   type Segment,
@@ -12,9 +13,9 @@ import { hasAtMostCharacters } from '../lib/text.ts'
 import { flag, text, type Parameter, integer } from '../http/parameters.ts'
 import type { FilterContext } from './filter-context.ts'
 import { BOUGHT, DATED, type FilteredRecord, type RecordTrait } from './filtered-record.ts'
-import { MAX_AGE, MAX_LABEL_CHARACTERS } from './limits.ts'
+import { MAX_AGE, MAX_DEMAND, MAX_LABEL_CHARACTERS } from './limits.ts'
 import { ageOf, canObject, objectionsSince } from './signals.ts'
-import { MAX_TAG_CHARACTERS } from './tags.ts'
+import { MAX_TAG_CHARACTERS, splitTags } from './tags.ts'
 
 /** The kinds of filters that the table in `filters.ts` is made of. */
 export interface Filter<Given, Wanted> {
@@ -279,6 +280,28 @@ export function ageAtLeastFilter(description: string): Filter<number, number> {
     ...filter(integer(description, 1, MAX_AGE), isAtLeast),
     conditions: (years) => [traitIs(DATED, 1), isAtLeast(years)],
   }
+}
+
+/** Filters names by the smallest number of bought records with one of their words. */
+export function demandFilter(description: string): Filter<number, number> {
+  return filter(integer(description, 1, MAX_DEMAND), (wanted) => ({
+    matches: ({ words }, context) => (context.demandOf(splitTags(words)) ?? 0) >= wanted,
+    index: (context) => ({
+      kind: 'record',
+      test: (segment, position) => (context.demandOf(wordsOf(segment, position)) ?? 0) >= wanted,
+    }),
+  }))
+}
+
+/** Filters names with a bought twin, or without. */
+export function twinFilter(description: string): Filter<number, number> {
+  return filter(integer(description, 0, 1), (wanted) => ({
+    matches: ({ name }, context) => context.hasBoughtTwin(Buffer.from(name, 'latin1')) === (wanted === 1),
+    index: (context) => ({
+      kind: 'record',
+      test: (segment, position) => context.hasBoughtTwin(segment.nameOf(position)) === (wanted === 1),
+    }),
+  }))
 }
 
 /** Filters names to whose registration one can object, or not. */

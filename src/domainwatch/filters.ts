@@ -6,6 +6,7 @@ import { Layout } from '../lib/name-index/index.ts'
 import { isExpired, MAX_LABEL_CHARACTERS } from './limits.ts'
 import {
   ageAtLeastFilter,
+  demandFilter,
   agentIs,
   excludedAgentsFilter,
   excludedTagsFilter,
@@ -31,6 +32,7 @@ import {
   traitFilter,
   traitFlag,
   traitUpToFilter,
+  twinFilter,
 } from './filter-kinds.ts'
 import type { FilterContext } from './filter-context.ts'
 import { splitTags } from './tags.ts'
@@ -145,6 +147,12 @@ const table = {
   ),
   syllables: traitFilter(SYLLABLES, 'Only names of this many syllables', { min: 1 }),
   max_syllables: traitUpToFilter(SYLLABLES, 'Only names of this many syllables or fewer'),
+  demand_min: demandFilter(
+    'Only names each of whose words of 3 letters or more this many bought records have, at least',
+  ),
+  twin: twinFilter(
+    'Only names with (1) or without (0) a bought twin: equal but for hyphens, accents, `ñ` and a plural',
+  ),
   drops_min: traitAtLeastFilter(
     DROPS,
     'Only names that became free this many times or more since they were first recorded',
@@ -232,6 +240,10 @@ export function matches(filters: Filters, record: FilteredRecord, context: Filte
   if (record.discarded_at !== null && isExpired(record.discarded_at, context.now)) return false
   return letsThrough(filters, record, context)
 }
+
+/** Whether a record can come to match, or cease to, without a change. */
+export const dependsOnTime = ({ age_min, objection }: Filters): boolean =>
+  age_min !== undefined || objection !== undefined
 
 /** The same of a record that may have expired. */
 export function letsThrough(filters: Filters, record: FilteredRecord, context: FilterContext): boolean {

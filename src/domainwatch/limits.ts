@@ -12,7 +12,8 @@ export const MAX_BATCH_RECORDS = 50_000
 /** Characters of a name without `.cl`: a DNS label has at most 63 octets (RFC 1035). */
 export const MAX_LABEL_CHARACTERS = 63
 
-/** The largest values of filters: how often a name became free, and years that dates can be apart. */
+/** The largest values of filters: records with a word, how often a name became free, and years that dates can be apart. */
+export const MAX_DEMAND = 10_000_000
 export const MAX_DROPS = 63
 export const MAX_AGE = 9_998
 

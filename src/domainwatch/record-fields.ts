@@ -97,6 +97,21 @@ const table = {
     schema: nullable(integer('Syllables of the name; null without a vowel, or with a digit or a hyphen')),
     value: ({ name }) => syllablesOf(name),
   },
+  demand: {
+    schema: nullable(
+      integer(
+        'The smallest number of bought records that have one of the words of the name, of those of 3 letters or more; null if there is no such word',
+      ),
+    ),
+    value: ({ name }, { split, context }) => context.demandOf(split(name)),
+  },
+  twins: {
+    schema: array(
+      string(),
+      'The first 10 names, by name, that are equal but for hyphens, accents, `ñ` and a plural',
+    ),
+    value: ({ name }, { context }) => context.twinsOf(name),
+  },
   drops: {
     schema: integer('How often the name became free since it was first recorded'),
     value: dropsOf,

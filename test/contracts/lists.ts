@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { createAccounts } from '../../src/accounts/index.ts'
 import { storeRows } from '../../src/domainwatch/import/store-rows.ts'
-import { Moment } from '../../src/domainwatch/filter-context.ts'
+import { plainContext } from '../support/plain-signals.ts'
 import { eventOf, occurrenceOf } from '../../src/domainwatch/events/event.ts'
 import { markDomains } from '../../src/domainwatch/queries-batches.ts'
 import { announceFreed } from '../../src/domainwatch/registry/announce.ts'
@@ -342,7 +342,7 @@ class World {
     assert.ok(page.kind === 'page')
     assert.equal(page.cursor, end)
     this.#cursor = end
-    const contextAt = (now: number) => new Moment(now, 'UTC')
+    const contextAt = (now: number) => plainContext(now)
     const reading = { nameOf: async () => 'grupo', split: () => [], contextAt }
     for (const change of page.changes) {
       // Of a world that failed before.

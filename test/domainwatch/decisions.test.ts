@@ -27,6 +27,8 @@ const NOTHING = {
   dismissed_at: null,
   shape: '',
   syllables: null,
+  demand: null,
+  twins: [],
   drops: 0,
   age: 0,
   object_until: '2026-01-30 14:30:34',

@@ -35,6 +35,8 @@ const fresh = (name: string, fields: Fields = {}): Fields => ({
   dismissed_at: null,
   shape: shapeOf(name),
   syllables: syllablesOf(name),
+  demand: null,
+  twins: [],
   drops: 0,
   age: 0,
   object_until: '2026-01-30 14:30:34',

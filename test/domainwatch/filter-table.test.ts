@@ -11,6 +11,7 @@ import { countInIndex } from '../../src/domainwatch/stats/count-in-index.ts'
 import { createTasks } from '../../src/lib/tasks.ts'
 import { propertyRuns } from '../support/effort.ts'
 import { openLists, requestOf } from '../support/open-lists.ts'
+import { plainContext } from '../support/plain-signals.ts'
 import { filtersWith, mark, Model, newRecord, writingDate } from '../support/random-lists.ts'
 
 const SPAN = { from: '2025-01-01 00:00:00', to: '2025-01-03 23:59:59' }
@@ -42,11 +43,10 @@ test('the index answers as the predicates of the filters do', async () => {
       model.update(known, clock.now(), dates[1])
       clock.advance(hours * 3_600_000)
       const records = [...model.records.values()]
+      const context = plainContext(clock.now(), 'UTC', records)
       for (const given of requests) {
         const asked = requestOf(given)
-        const wanted = records.filter((record) =>
-          matches(asked.filters, record, nameIndex.contextAt(clock.now())),
-        )
+        const wanted = records.filter((record) => matches(asked.filters, record, context))
         const names = wanted.map(({ name }) => name).toSorted()
         const { json } = await opened.page(asked)
         const listed: readonly { name: string }[] = JSON.parse(json.toString())

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { Moment } from '../../src/domainwatch/filter-context.ts'
+import { plainContext } from '../support/plain-signals.ts'
 import { filterParameters, matches, readFilters } from '../../src/domainwatch/filters.ts'
 import { localDateTime } from '../../src/lib/dates.ts'
 import { parseParameters } from '../../src/http/parameters.ts'
@@ -199,9 +199,8 @@ test('a list contains exactly the records that `matches` accepts', async () => {
         const parsed = parseParameters(filterParameters, given)
         assert.ok(parsed.ok)
         const wanted = readFilters(parsed.values)
-        const expected = [...model.records.values()].filter((one) =>
-          matches(wanted, one, new Moment(clock.now(), ZONE)),
-        )
+        const context = plainContext(clock.now(), ZONE, model.records.values())
+        const expected = [...model.records.values()].filter((one) => matches(wanted, one, context))
         assert.deepEqual((await names(other, query)).toSorted(), expected.map(({ name }) => name).toSorted())
       }
     }),

@@ -6,6 +6,7 @@ import { purgeExpired } from '../../src/domainwatch/index.ts'
 import { MAX_PAGE_RECORDS } from '../../src/domainwatch/limits.ts'
 import { expectedList, listed, storedRecords } from '../support/expected-lists.ts'
 import { DATE, many, openLists, requestOf, type OpenedLists } from '../support/open-lists.ts'
+import { plainContext } from '../support/plain-signals.ts'
 
 const HOUR = 3_600_000
 
@@ -56,12 +57,13 @@ const REQUESTS: readonly Record<string, string>[] = [
 async function compareAll(opened: OpenedLists, limits: readonly (number | undefined)[]): Promise<void> {
   let compared = 0
   const records = await storedRecords(opened.database)
+  const context = plainContext(opened.clock.now(), 'UTC', records)
   for (const given of REQUESTS) {
     for (const sort of ['asc', 'desc']) {
       for (const limit of limits) {
         const asked = { ...requestOf({ ...given, sort }), limit }
         const { json, count, next } = await opened.page(asked)
-        const wanted = expectedList(records, asked, opened.nameIndex.contextAt(opened.clock.now()))
+        const wanted = expectedList(records, asked, context)
         const isWhole = given['last_register'] !== undefined || given['last_deleted'] !== undefined
         const page = wanted.slice(0, limit ?? (isWhole ? wanted.length : MAX_PAGE_RECORDS))
         const asWhat = JSON.stringify({ ...given, sort, limit })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { LIST, names, record, stored, update, walk } from '../support/domains.ts'
 import { call, type Fields } from '../support/http.ts'
+import { areTwins } from '../support/plain-signals.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
 const DAY = 86_400_000
@@ -111,4 +112,50 @@ test('pages in the order of objections neither skip nor repeat a name whose time
     )
     clock.advance(-4_000)
   }
+})
+
+test('twins are the first ten by name, bought or free', async () => {
+  const twins = ['nandues', 'ñandu', 'nandu', 'na-ndu', 'nandus', 'ñandúes', 'n-andú']
+  await stored(service, [
+    ...twins.map((name, i) => record(name, { status: i === 0 ? 1 : 0 })),
+    record('nanduss'),
+    record('gemelo'),
+  ])
+  assert.deepEqual(await shown('ñandú', 'twins'), undefined)
+  const others = (name: string) =>
+    [...twins, 'nanduss'].filter((one) => one !== name && areTwins(one, name)).sort()
+  for (const name of twins) assert.deepEqual(await shown(name, 'twins'), others(name), name)
+  assert.deepEqual(await shown('gemelo', 'twins'), [])
+  const found = async (twin: number) => (await names(service, { search: 'nd', twin })).toSorted()
+  const withBought = twins.filter((name) => name !== 'nandues' && areTwins(name, 'nandues'))
+  // `nanduss` is bought, and the plural of `nandus`.
+  assert.deepEqual(await found(1), [...new Set([...withBought, 'nandus'])].toSorted())
+  await state('nandues', 0)
+  await state('nanduss', 0)
+  assert.deepEqual(await found(1), [])
+  const letters = [...'abcdefghijkl']
+  await stored(
+    service,
+    letters.map((_, i) =>
+      record(`${letters.slice(0, i).join('')}-${letters.slice(i).join('')}`.replace(/^-/, '')),
+    ),
+  )
+  const all = (await names(service, { pattern: '*l', starts: 'a' })).toSorted()
+  assert.equal(all.length, 12)
+  assert.deepEqual(
+    await shown('abcdefghijkl', 'twins'),
+    all.filter((name) => name !== 'abcdefghijkl').slice(0, 10),
+  )
+})
+
+test('demand counts the bought names that have each word', async () => {
+  const bought = ['casa-sol', 'casa-mar', 'casa-luz', 'sol-luz', 'luz-casa-luz']
+  await stored(service, [...bought.map((name) => record(name)), record('mar-sol', { status: 0 })])
+  const demand = async () => Promise.all([...bought, 'mar-sol'].map((name) => shown(name, 'demand')))
+  assert.deepEqual(await demand(), [2, 1, 3, 2, 3, 1])
+  await update(service, [{ domain: 'casa-luz', discarded: 1 }])
+  assert.deepEqual(await demand(), [2, 1, 2, 2, 2, 1])
+  await state('mar-sol', 1)
+  assert.deepEqual(await demand(), [3, 2, 2, 2, 2, 2])
+  assert.deepEqual((await names(service, { search: 'sol', demand_min: 3 })).toSorted(), ['casa-sol'])
 })

@@ -19,6 +19,7 @@ import { NameIndex } from '../../src/domainwatch/list/name-index.ts'
 import { parseParameters } from '../../src/http/parameters.ts'
 import { databaseFor } from './engine.ts'
 import { expectedList, storedRecords } from './expected-lists.ts'
+import { plainContext } from './plain-signals.ts'
 import { dictionary, type Mark } from './random-lists.ts'
 import { ManualClock } from './service.ts'
 
@@ -69,8 +70,10 @@ export async function openLists(tasks: Tasks) {
     store,
     update,
     /** What a list contains by its definition. */
-    expected: async (request: ListRequest) =>
-      expectedList(await storedRecords(database), request, nameIndex.contextAt(clock.now())),
+    async expected(request: ListRequest) {
+      const records = await storedRecords(database)
+      return expectedList(records, request, plainContext(clock.now(), 'UTC', records))
+    },
     page: (request: ListRequest) => lists.page(request),
     /** The names of a list that is read whole. */
     async exported(request: ListRequest): Promise<string[]> {

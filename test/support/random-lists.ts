@@ -14,6 +14,7 @@ const part = fc.stringMatching(/^[ab1ñé-]{1,3}$/)
 const name = fc
   .oneof(
     { weight: 3, arbitrary: fc.stringMatching(/^[abñ1-]{1,6}$/) },
+    { weight: 1, arbitrary: fc.stringMatching(/^(bab-?|n|ñ){1,2}(e?s)?$/) },
     { weight: 1, arbitrary: fc.stringMatching(/^[a-z0-9áéíóúüñ-]{1,40}$/) },
   )
   .filter((text) => parseLabel(text).ok)
@@ -98,7 +99,7 @@ const length = fc.oneof(
 const dateOrDay = fc.oneof(date, writingDate).chain((of) => fc.constantFrom(of, of.slice(0, 10)))
 
 /** Words of the letters of the names here. */
-export const OWN_WORDS = ['a', 'b', 'ab', 'ñb', 'bab']
+export const OWN_WORDS = ['a', 'b', 'ab', 'ñb', 'bab', 'abab']
 export const dictionary = readDictionary(OWN_WORDS)
 
 const listOf = (...all: readonly string[]) =>
@@ -119,6 +120,7 @@ const special: Readonly<Record<string, fc.Arbitrary<string>>> = {
   syllables: fc.integer({ min: 1, max: 4 }).map(String),
   max_syllables: fc.integer({ min: 1, max: 4 }).map(String),
   words: fc.integer({ min: 1, max: 6 }).map(String),
+  demand_min: fc.integer({ min: 1, max: 4 }).map(String),
   drops_min: fc.integer({ min: 1, max: 4 }).map(String),
   age_min: fc.constantFrom('1', '2'),
   pattern: fc.oneof(glob, text),

@@ -2,6 +2,7 @@ import type { Operations } from '../../api/schema.ts'
 import {
   LIST_ORDERS,
   MAX_AGE,
+  MAX_DEMAND,
   MAX_DROPS,
   MAX_LABEL_CHARACTERS,
   MAX_PAGE_RECORDS,
@@ -119,6 +120,13 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
     control: 'number',
     accepts: LENGTH,
   },
+  demand_min: {
+    words: ['demanda', 'demand'],
+    label: 'filter.demandMin',
+    control: 'number',
+    accepts: { kind: 'number', min: 1, max: MAX_DEMAND },
+  },
+  twin: yesNo(['gemelo', 'twin'], 'filter.twin'),
   drops_min: {
     words: ['veces-libre', 'drops'],
     label: 'filter.dropsMin',

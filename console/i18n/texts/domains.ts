@@ -137,6 +137,8 @@ export const domains = {
   'filter.shape': ['Forma (C consonante, V vocal, L letra, N dígito, H guion)', 'Shape (C consonant, V vowel, L letter, N digit, H hyphen)'],
   'filter.syllables': ['Sílabas', 'Syllables'],
   'filter.maxSyllables': ['Máximo de sílabas', 'Maximum syllables'],
+  'filter.demandMin': ['Demanda mínima (nombres comprados con sus palabras)', 'Minimum demand (bought names with its words)'],
+  'filter.twin': ['Con un gemelo comprado', 'With a bought twin'],
   'filter.dropsMin': ['Veces que quedó libre, como mínimo', 'Times it became free, at least'],
   'filter.ageMin': ['Años inscrito, como mínimo', 'Years registered, at least'],
   'filter.objection': ['En plazo de objeción', 'Within the time for objections'],

@@ -107,7 +107,12 @@ export function marksOf(segment: Segment, position: number): number {
   return segment.numberOf(MARK_PLANES, position)
 }
 
-export const optionsFor = (order: Order): BuildOptions => ({ order, layout: LAYOUT, aLabelOf })
+export const optionsFor = (order: Order): BuildOptions => ({
+  order,
+  layout: LAYOUT,
+  aLabelOf,
+  firstTwins: BOUGHT,
+})
 
 /** Returns what the index holds of a record. */
 export function indexedRecord(record: FilteredRecord): IndexedRecord {

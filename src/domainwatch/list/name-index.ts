@@ -7,9 +7,11 @@ import type { Tasks } from '../../lib/tasks.ts'
 import { domainChanges } from '../../storage/database/changes/change-log.ts'
 import { Follower } from '../../storage/database/changes/follower.ts'
 import type { Database } from '../../storage/database/database.ts'
-import { Moment, type FilterContext } from '../filter-context.ts'
+import { FilterContext, type NameSignals } from '../filter-context.ts'
 import type { BuiltRecords } from '../tasks/build-columns.ts'
 import type { Dictionary } from '../words/dictionary.ts'
+import { Demand } from './demand.ts'
+import { firstTwins, hasBoughtTwin } from './twins.ts'
 import { IndexBuilder, readAllRecords } from './index-builder.ts'
 import { ReadYourWrites, type WriteRange } from './read-your-writes.ts'
 import type { IndexSegments } from './search.ts'
@@ -69,6 +71,12 @@ export class NameIndex {
   readonly #sets: Readonly<Record<Order, SegmentSet>> = {
     registered: new SegmentSet(),
     deleted: new SegmentSet(),
+  }
+  readonly #demand = new Demand()
+  readonly #signals: NameSignals = {
+    demandOf: this.#demand.of,
+    hasBoughtTwin: (name, now) => hasBoughtTwin(this.#sets.registered.segments, name, now),
+    firstTwins: (name, now) => firstTwins(this.#sets.registered.segments, name, now),
   }
   readonly #updates = new Gate({ running: 1, waiting: MAX_WAITING, waitMs: UPDATE_WAIT_MS })
   readonly #stopping = new AbortController()
@@ -135,7 +143,8 @@ export class NameIndex {
   }
 
   /** Returns what filters look at besides a record. */
-  readonly contextAt = (now: number): FilterContext => new Moment(now, this.#options.timeZone)
+  readonly contextAt = (now: number): FilterContext =>
+    new FilterContext(now, this.#options.timeZone, this.#signals)
 
   /** Whether all committed changes are applied, except those of this process that are not acknowledged yet. */
   get #isCurrent(): boolean {
@@ -202,6 +211,7 @@ export class NameIndex {
           const built = await this.#builder.records(text)
           this.#reportSkipped(built)
           for (const order of ORDERS) this.#sets[order].change([], built.columns[order])
+          await this.#demand.add(built.columns.registered)
         })
         while (!signal.aborted && !this.#isReady) {
           const result = await this.#catchUp()
@@ -231,6 +241,7 @@ export class NameIndex {
   #unload(): void {
     this.#isReady = false
     for (const order of ORDERS) this.#sets[order].clear()
+    this.#demand.clear()
   }
 
   #reload(): void {
@@ -247,8 +258,11 @@ export class NameIndex {
         registered: await this.#sets.registered.locate(delta.removed.registered),
         deleted: await this.#sets.deleted.locate(delta.removed.deleted),
       }
-      for (const order of ORDERS) this.#sets[order].change(removed[order], delta.added.columns[order])
+      await this.#demand.add(delta.added.columns.registered)
+      this.#sets.deleted.change(removed.deleted, delta.added.columns.deleted)
+      const gone = this.#sets.registered.change(removed.registered, delta.added.columns.registered)
       applied()
+      await this.#demand.remove(gone)
       if (this.#isReady) void this.#merge()
     })
   }

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { segmentOf } from '../../../test/support/segments.ts'
 import { foldSearch } from '../../lib/domain-names.ts'
 import { finishNow, TimeSlice } from '../../lib/name-index/index.ts'
-import { Moment } from '../filter-context.ts'
+import { plainContext } from '../../../test/support/plain-signals.ts'
 import { matchesGlob } from '../filter-kinds.ts'
 import { findPage } from './search.ts'
 
@@ -38,6 +38,6 @@ function requestOf(pattern: string) {
     ascending: false,
     after: undefined,
     limit: 1_000,
-    context: new Moment(0, 'UTC'),
+    context: plainContext(0),
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Moment } from '../filter-context.ts'
+import { plainContext } from '../../../test/support/plain-signals.ts'
 import type { Filters } from '../filters.ts'
 import { segmentOf, type SomeFields } from '../../../test/support/segments.ts'
 import { Segment } from '../../lib/name-index/index.ts'
@@ -34,7 +34,7 @@ for (const [filters, records] of FILTERED) {
       if (!isDone) setImmediate(turn)
     }
     setImmediate(turn)
-    const { totals } = await countInIndex(all, { filters, span: SPAN }, new Moment(0, 'UTC'))
+    const { totals } = await countInIndex(all, { filters, span: SPAN }, plainContext(0))
     isDone = true
     assert.equal(totals.overall.records, records)
     assert.ok(turns >= 3, `${turns} turns`)
@@ -54,13 +54,13 @@ test('visits only deletions in the date range, and counts records deleted later 
   const [registered, deleted] = [segmentOf(records), segmentOf(records, 'deleted')]
   const visited = t.mock.method(Segment.prototype, 'lowerBound')
   const filters = { ...ANY, to: '2019-12-31 23:59:59' }
-  await countInIndex({ registered: [], deleted: [deleted] }, { filters, span: SPAN }, new Moment(0, 'UTC'))
+  await countInIndex({ registered: [], deleted: [deleted] }, { filters, span: SPAN }, plainContext(0))
   assert.equal(visited.mock.callCount(), 2)
 
   const { days } = await countInIndex(
     { registered: [registered], deleted: [deleted] },
     { filters: ANY, span: SPAN },
-    new Moment(0, 'UTC'),
+    plainContext(0),
   )
   // The first, second and last of January; `primera` was first recorded as deleted.
   assert.deepEqual([days.registered.slice(0, 2), days.registered.at(-1)], [[2, 1], 0])

@@ -4,6 +4,7 @@ import type { Gate } from '../../lib/gate.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { accountClient } from '../../lib/client.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
+import { dependsOnTime } from '../filters.ts'
 import { DISCARDED_LIFETIME_MS } from '../limits.ts'
 import { firstDiscarded, lastAdds } from '../queries-records.ts'
 import type { NameIndex } from '../list/name-index.ts'
@@ -89,7 +90,7 @@ export class Statistics {
   async #read(request: StatsRequest, signal: AbortSignal): Promise<CachedCounts> {
     const { clock, database, nameIndex } = this.#options
     const now = clock.now()
-    // Without a write, the counts only change when a discarded record expires.
+    // Without a write, the counts change when a discarded record expires, or by filters of time.
     const first = await database.first(firstDiscarded(now))
     const segments = await nameIndex.current({ left: () => signal })
     const { days, totals, rising, tags } = await countInIndex(
@@ -107,6 +108,9 @@ export class Statistics {
       ...(request.rising > 0 && { words: rising.top(request.rising) }),
       ...(request.tags > 0 && { tags: { tag: most.keys, count: most.count } }),
     }
-    return { counts, validBefore: (first?.marked_at ?? Infinity) + DISCARDED_LIFETIME_MS }
+    const validBefore = dependsOnTime(request.filters)
+      ? now
+      : (first?.marked_at ?? Infinity) + DISCARDED_LIFETIME_MS
+    return { counts, validBefore }
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Cursor } from '../../storage/database/changes/change.ts'
 import { ConsoleLinks } from '../console-links.ts'
-import { Moment } from '../filter-context.ts'
+import { plainContext } from '../../../test/support/plain-signals.ts'
 import type { ChangedRecord } from '../filtered-record.ts'
 import type { DomainEvent } from '../events/event.ts'
 import { characters, layOut, plainText, telegramHtml, messageOf } from './message.ts'
@@ -34,7 +34,7 @@ const changed = (before: Partial<ChangedRecord>, after: Partial<ChangedRecord>):
   account: 'grupo',
   before: { ...base, ...before },
   after: { ...base, ...after },
-  context: new Moment(0, 'UTC'),
+  context: plainContext(0),
 })
 
 test('a line says which brand the name resembles', () => {

@@ -1,5 +1,15 @@
 import { BLOCK, MAX_LENGTH, shared, type Columns, type Order, SparseBuilder } from './columns.ts'
-import { GRAMS, setGrams, type Layout, isLetter, NAME_PLANES, setNamePlanes, setNumber } from './planes.ts'
+import {
+  GRAMS,
+  setGrams,
+  type Layout,
+  type Trait,
+  isLetter,
+  NAME_PLANES,
+  setNamePlanes,
+  setNumber,
+} from './planes.ts'
+import { twinEntry } from './twins.ts'
 import { markWordEnds } from './words.ts'
 
 export interface IndexedRecord {
@@ -40,6 +50,8 @@ export interface BuildOptions {
   readonly order: Order
   readonly layout: Layout
   readonly aLabelOf: ALabelOf
+  /** The trait of records that come first among those whose names have one key. */
+  readonly firstTwins: Trait
 }
 
 /** Builds columns of the records, all indexable, that a list in this order contains. */
@@ -64,7 +76,7 @@ interface Sizes {
 export function buildColumns(
   records: Iterable<IndexedRecord>,
   { count, nameBytes }: Sizes,
-  { order, layout, aLabelOf }: BuildOptions,
+  { order, layout, aLabelOf, firstTwins }: BuildOptions,
 ): Columns {
   const names = shared.u8(nameBytes)
   const starts = shared.u32(count + 1)
@@ -83,6 +95,8 @@ export function buildColumns(
   const planes = new PlanesBuilder(count, NAME_PLANES + layout.planes)
   const grams = new PlanesBuilder(Math.ceil(count / BLOCK), GRAMS)
   const traitPlanes = layout.traits.map((trait) => layout.planesOf(trait))
+  const twins = shared.f64(order === 'registered' ? count : 0)
+  const firstIndex = layout.traits.indexOf(firstTwins)
   let position = 0
   let start = 0
   for (const record of records) {
@@ -100,6 +114,8 @@ export function buildColumns(
     setNamePlanes(names, start, end, ofBlock, bit)
     for (const [i, place] of traitPlanes.entries()) setNumber(ofBlock, place, record.traits[i] ?? 0, bit)
     const block = position >>> 5
+    if (twins.length > 0)
+      twins[position] = twinEntry(names, start, end, record.traits[firstIndex] === 1, position)
     setGrams(names, start, end, grams.blockOf(block), 1 << (block & 31))
     start = end
     starts[position + 1] = start
@@ -141,6 +157,7 @@ export function buildColumns(
     idn: idn.build(),
     aLabels: sharedCopy(shared.u8, Buffer.from(aLabels.join(''), 'latin1')),
     aLabelStarts: sharedCopy(shared.u32, aLabelStarts),
+    twins: twins.sort(),
   }
 }
 

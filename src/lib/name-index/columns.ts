@@ -57,6 +57,8 @@ export interface Columns {
   readonly idn: Sparse
   readonly aLabels: Uint8Array
   readonly aLabelStarts: Uint32Array
+  /** Finds names by their keys (`twins.ts`). Empty in the order by deletion. */
+  readonly twins: Float64Array
 }
 
 /** Returns the memory of all arrays and strings of a value, in bytes. */

@@ -9,4 +9,5 @@ export { mergeParts, partOf, SegmentSet, type EntryKeys, type SegmentPart } from
 export { finish, finishNow, TimeSlice, type SlicedWork } from './slices.ts'
 export { SORTED_ORDERS, sortAll, sortedMatches, type Selected, type SortedOrder } from './sorted-matches.ts'
 export { formatTimestamp, parseTimestamp, TIMESTAMP_LENGTH, wholeYears, writeTimestamp } from './timestamp.ts'
+export { twinKey, visitTwins } from './twins.ts'
 export { wordsOf } from './words.ts'

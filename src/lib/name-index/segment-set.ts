@@ -62,11 +62,12 @@ export class SegmentSet {
     return undefined
   }
 
-  /** Removes records and adds others, in one step. */
-  change(removed: readonly Hit[], added: Columns): void {
-    for (const { segment, position } of removed) segment.remove(position)
+  /** Removes records and adds others, in one step. @returns those that were removed, each once */
+  change(removed: readonly Hit[], added: Columns): Hit[] {
+    const gone = removed.filter(({ segment, position }) => segment.remove(position))
     if (added.count > 0) this.#segments = [...this.#segments, new Segment(added)]
     if (removed.length > 0) this.#segments = this.#segments.filter(({ liveCount }) => liveCount > 0)
+    return gone
   }
 
   /** Removes all records. */

@@ -48,21 +48,24 @@ export class Segment {
     return this.#liveCount
   }
 
-  /** Marks the record at this position as no longer live. */
-  remove(position: number): void {
+  isLive(position: number): boolean {
+    return ((this.live[position >>> 5] ?? 0) & (1 << (position & 31))) !== 0
+  }
+
+  /** Marks the record at this position as no longer live. @returns whether it was */
+  remove(position: number): boolean {
+    if (!this.isLive(position)) return false
     const word = position >>> 5
-    const bit = 1 << (position & 31)
-    const bits = this.live[word] ?? 0
-    if ((bits & bit) === 0) return
-    this.live[word] = bits & ~bit
+    this.live[word] = (this.live[word] ?? 0) & ~(1 << (position & 31))
     this.#liveCount--
+    return true
   }
 
   /** Returns the position of the live record with this key; -1 if there is none. */
   find(entry: EntryKey): number {
     const position = this.lowerBound(entry, true)
     if (position === this.columns.count || this.#compare(position, entry) !== 0) return -1
-    return ((this.live[position >>> 5] ?? 0) & (1 << (position & 31))) === 0 ? -1 : position
+    return this.isLive(position) ? position : -1
   }
 
   /** Returns the first position at (if `inclusive`) or after a boundary. */
