@@ -151,7 +151,7 @@ const table = {
     'Only names each of whose words of 3 letters or more this many bought records have, at least',
   ),
   twin: twinFilter(
-    'Only names with (1) or without (0) a bought twin: equal but for hyphens, accents, `ñ` and a plural',
+    'Only names with (1) or without (0) a bought twin: equal except for hyphens, accents, `ñ` and a plural',
   ),
   drops_min: traitAtLeastFilter(
     DROPS,

@@ -108,7 +108,7 @@ const table = {
   twins: {
     schema: array(
       string(),
-      'The first 10 names, by name, that are equal but for hyphens, accents, `ñ` and a plural',
+      'The first 10 names, by name, that are equal except for hyphens, accents, `ñ` and a plural',
     ),
     value: ({ name }, { context }) => context.twinsOf(name),
   },
