@@ -40,6 +40,7 @@ function segmentOf(records: readonly DomainRecord[]): Segment {
     indexedRecord({
       name: domain,
       words: toColumn(split(domain)),
+      hidden: 0,
       agent: 'NIC Chile',
       status,
       reserved: reserve,

@@ -11,6 +11,7 @@ type Later =
   | typeof import('./texts/adding.ts')
   | typeof import('./texts/admin.ts')
   | typeof import('./texts/dismissed.ts')
+  | typeof import('./texts/rules.ts')
   | typeof import('./texts/home.ts')
   | typeof import('./texts/images.ts')
   | typeof import('./texts/importing.ts')

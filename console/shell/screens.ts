@@ -71,6 +71,13 @@ export const SCREENS: readonly Screen[] = [
     view: lazyScreen(() => import('../features/watches/screen.tsx')),
   },
   {
+    path: 'reglas',
+    title: 'nav.rules',
+    icon: 'filter',
+    service: 'domainwatch',
+    view: lazyScreen(() => import('../features/rules/screen.tsx')),
+  },
+  {
     path: 'imagenes',
     title: 'nav.images',
     icon: 'images',

@@ -3,7 +3,7 @@ import { Gate } from '../lib/gate.ts'
 import { POOLS } from '../lib/pools.ts'
 import { InterruptibleSleep, systemClock } from '../lib/clock.ts'
 import { EXPORT_FORMATS, exportText, type ExportedRecord } from '../domainwatch/export.ts'
-import { NameIndex } from '../domainwatch/index.ts'
+import { NameIndex, Rules } from '../domainwatch/index.ts'
 import { createTasks } from '../lib/tasks.ts'
 import { isExpired } from '../domainwatch/limits.ts'
 import { recordsAfter } from '../domainwatch/queries-records.ts'
@@ -32,7 +32,8 @@ export async function exportAll({ config, own }: Options): Promise<void> {
   const tasks = createTasks(INDEX_THREADS)
   const report = (message: string) => console.error(`catalejo: ${message}`)
   const { timeZone } = config
-  const index = new NameIndex({ database, tasks, dictionary, timeZone, report })
+  const rules = new Rules(database, dictionary.split)
+  const index = new NameIndex({ database, tasks, dictionary, timeZone, report, rules })
   // Some fields are about other records.
   if (fields?.value.some((field) => OF_OTHERS.has(field)) === true) await index.load()
   const records = new RecordFields(

@@ -52,7 +52,8 @@ export async function importFiles({ config, own, positionals, switches }: Option
   const isDry = switches.has('dry-run')
   // The import splits the names itself, so a new database needs no splitting later.
   if (!isDry) await splitFewNames(database, dictionary)
-  const target = { database, clock: systemClock, timeZone, account }
+  const { split } = dictionary
+  const target = { database, clock: systemClock, timeZone, split, account }
   let lastBegan = 0
 
   for (const file of files) {
@@ -97,7 +98,7 @@ export async function importFiles({ config, own, positionals, switches }: Option
       clock: systemClock,
       timeZone,
       zone,
-      split: dictionary.split,
+      split,
       restores: true,
       open: (found) =>
         openDestination(target, found, {

@@ -23,7 +23,8 @@ export async function repairLists({
   const account = await accountFor(database, own['account'])
   if (account === undefined) return
   const { timeZone, zone } = await timeZones(database, config)
-  const target = { database, clock: systemClock, timeZone, account }
+  const { split } = readDictionary(config.words)
+  const target = { database, clock: systemClock, timeZone, split, account }
   const isApplied = switches.has('apply')
   const list = new RegistryList(target, 'registrations', {
     source: 'repair',
@@ -40,7 +41,7 @@ export async function repairLists({
     clock: systemClock,
     timeZone,
     zone,
-    split: readDictionary(config.words).split,
+    split,
     restores: true,
     open: async () => ({ store: storeRows(target, apply, !isApplied) }),
   })

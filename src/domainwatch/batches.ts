@@ -26,6 +26,7 @@ import { FIELD_NAMES, type RecordFields, type RecordWithFields } from './record-
 import { domainErrors } from './errors.ts'
 import { isDecision, MAX_FAULTS, type DomainMarks, type RecordFault } from './parse-record.ts'
 import type { NameIndex } from './list/name-index.ts'
+import type { Rules } from './rules/index.ts'
 import type { Batch, Input, Output } from './tasks/parse-batch.ts'
 
 const PARSE_BATCH = taskModule('./tasks/parse-batch', import.meta)
@@ -49,6 +50,7 @@ export interface BatchOptions {
   readonly timeZone: string
   readonly records: RecordFields
   readonly lists: Pick<NameIndex, 'afterWriting'>
+  readonly rules: Pick<Rules, 'tagging'>
   readonly dictionary: Pick<Dictionary, 'trie'>
 }
 
@@ -160,11 +162,11 @@ export class DomainBatches {
 
   /** Runs `work` in a transaction. Resolves when lists show what it wrote. */
   #write(accountId: number, rows: number, work: (tx: Transaction) => Promise<void>): Promise<void> {
-    const { database, lists } = this.#options
+    const { database, lists, rules } = this.#options
     return lists.afterWriting((range) => {
       const write = async (tx: Transaction) => {
         await range.begin(tx)
-        await work(tx)
+        await rules.tagging(tx, () => work(tx))
         await range.end(tx)
       }
       return database.transaction(write, accountId, { rows })

@@ -24,6 +24,10 @@ export const domainErrors = declareErrors({
   count_changed: [409, (count: number) => `Ahora coinciden ${count} registros`],
   too_many_jobs: [429, (max: number) => `La cuenta ya tiene ${max} trabajos sin terminar`],
 
+  rule_not_found: [404, 'La regla no existe'],
+  rule_without_filters: [400, 'La regla necesita al menos un filtro'],
+  too_many_rules: [409, (max: number) => `El grupo ya tiene ${max} reglas`],
+
   watch_not_found: [404, 'La alerta no existe'],
   owner_only: [403, 'Solo la cuenta dueña puede cambiar el destino'],
   too_many_watches: [409, (max: number) => `La cuenta ya tiene ${max} alertas`],

@@ -27,6 +27,33 @@ export interface FilteredRecord {
   readonly tags: string | null
   /** Each word of the name likewise; null if it does not consist of words. */
   readonly words: string | null
+  /** 1 if a rule of the group hides it. */
+  readonly hidden: number
+}
+
+/** What a record is stored with, from which the rest follows. */
+export type StoredRecord = Omit<FilteredRecord, 'words' | 'hidden'>
+
+/** Whether a rule hides a record. */
+export type Hides = (record: FilteredRecord) => boolean
+
+const HIDES_NOTHING: Hides = () => false
+
+/** Adds what follows from a record. Few filters ask for it. */
+export function withDerived<Row extends StoredRecord>(
+  row: Row,
+  split: SplitName,
+  hides: Hides,
+): Row & FilteredRecord {
+  return {
+    ...row,
+    get words() {
+      return toColumn(split(row.name))
+    },
+    get hidden() {
+      return Number(hides(this))
+    },
+  }
 }
 
 /** A small whole number that is known of every record. The index computes it when the record enters. */
@@ -64,10 +91,15 @@ export interface ChangedRecord extends FilteredRecord {
 }
 
 /** Returns the record whose columns these fields hold. */
-export function changedRecord(name: string, fields: Fields, split: SplitName): ChangedRecord {
+export function changedRecord(
+  name: string,
+  fields: Fields,
+  split: SplitName,
+  hides = HIDES_NOTHING,
+): ChangedRecord {
   const { agent, status, reserved, revision, discarded_at = null, date_reg, date_mod } = fields
   const { released_at = null, seen_at = null, note = null, tags = null, date_reg_known, past_drops } = fields
-  return {
+  const record = {
     name,
     agent: String(agent),
     status: Number(status),
@@ -82,9 +114,6 @@ export function changedRecord(name: string, fields: Fields, split: SplitName): C
     seen_at: seen_at === null ? null : Number(seen_at),
     note: note === null ? null : String(note),
     tags: tags === null ? null : String(tags),
-    // Few filters ask for them.
-    get words() {
-      return toColumn(split(name))
-    },
   }
+  return withDerived(record, split, hides)
 }

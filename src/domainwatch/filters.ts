@@ -163,6 +163,13 @@ const table = {
   objection: objectionFilter(
     'Only names registered in the last 30 days, when one can object to the registration (1), or the others (0)',
   ),
+  hidden: filter(
+    integer('Only records that a rule of the group hides (1) or none does (0)', 0, 1),
+    (wanted) => ({
+      matches: ({ hidden }) => hidden === wanted,
+      index: { kind: 'marked', isMarked: wanted === 1 },
+    }),
+  ),
 }
 
 type Table = typeof table

@@ -27,6 +27,7 @@ import { historyRoute } from './routes/history.ts'
 import { listRoute } from './routes/list.ts'
 import { queueRoute } from './routes/queue.ts'
 import { similarRoute } from './routes/similar.ts'
+import { rulesRoutes } from './routes/rules.ts'
 import { statsRoute } from './routes/stats.ts'
 import { watchDeliveryRoutes } from './routes/watch-deliveries.ts'
 import { watchEditRoutes } from './routes/watch-edits.ts'
@@ -36,6 +37,7 @@ import { recordedNames, LookalikeSearch, type ReadNames } from './lookalikes/sea
 import { ObservedServers } from './servers/index.ts'
 import { Statistics } from './stats/statistics.ts'
 import type { NameIndex } from './list/name-index.ts'
+import type { Rules } from './rules/index.ts'
 import type { Dictionary } from './words/dictionary.ts'
 
 export { allowAddresses } from './outgoing/connect.ts'
@@ -51,6 +53,7 @@ export { releaseClaims } from './queue/claim-queue.ts'
 export { NameIndex, type NameIndexStats } from './list/name-index.ts'
 export { announceFreed, hasToAnnounce, noteTimeZone } from './registry/announce.ts'
 export { serviceTimeZone } from './registry/queries.ts'
+export { Rules } from './rules/index.ts'
 export { readDictionary, type Dictionary } from './words/dictionary.ts'
 export { areNamesSplit, splitFewNames, splitNames } from './words/split-names.ts'
 
@@ -68,6 +71,8 @@ export interface DomainwatchOptions {
   readonly observations: Observations
   /** The words that names are split into. */
   readonly dictionary: Dictionary
+  /** The rules of the group. */
+  readonly rules: Rules
   /** Maximum concurrent DNS look-ups of bulk calls, and the same number of single ones. */
   readonly dnsInFlight: number
   /** What answers lists, counts, exports and the queue. */
@@ -114,7 +119,7 @@ const fieldOptions = ({
 export function openBatches(
   options: Pick<
     DomainwatchOptions,
-    'clock' | 'database' | 'dictionary' | 'nameIndex' | 'searches' | 'tasks' | 'timeZone'
+    'clock' | 'database' | 'dictionary' | 'nameIndex' | 'rules' | 'searches' | 'tasks' | 'timeZone'
   >,
 ): DomainBatches {
   const { clock, database, nameIndex, searches } = options
@@ -129,23 +134,24 @@ export function domainwatchRoutes(
   options: DomainwatchOptions,
 ): void {
   const { database, tasks, clock, timeZone, baseUrl, dns, dnsInFlight } = options
-  const { following, observations, dictionary, nameIndex, searches } = options
+  const { following, observations, dictionary, nameIndex, rules, searches } = options
   const records = new RecordFields(database, clock, fieldOptions(options), searches)
   batchRoutes(app, shared, openBatches(options))
   const lists = new DomainLists(clock, nameIndex, tasks, searches)
   const servers = new ObservedServers(database)
   listRoute(app, shared, lists, records, servers, baseUrl)
   exportRoute(app, shared, lists, records, servers, timeZone)
-  const queue = new ClaimQueue({ database, clock, nameIndex, split: dictionary.split })
+  const queue = new ClaimQueue({ database, clock, nameIndex, rules, split: dictionary.split })
   queueRoute(app, shared, { queue, records, servers, tasks, timeZone })
   dismissedRoute(app, shared, { database, clock, tasks, timeZone, baseUrl })
   const names: ReadNames = (signal) => recordedNames(clock, nameIndex, signal)
   similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary, searches))
-  statsRoute(app, shared, new Statistics({ database, clock, timeZone, nameIndex, searches }), servers)
+  statsRoute(app, shared, new Statistics({ database, clock, timeZone, nameIndex, rules, searches }), servers)
   historyRoute(app, shared, { database, timeZone, baseUrl })
   feedsRoute(app, shared, options)
   importRoutes(app, shared, options.jobs, timeZone)
   bulkRoutes(app, shared, { ...options, servers })
+  rulesRoutes(app, shared, { ...options, lists, split: dictionary.split })
   const observed: Dns = {
     async nameServers(name, client) {
       const answer = await dns.nameServers(name, client)

@@ -1,6 +1,6 @@
 import { isOneOf, type Dialect } from '../storage/database/dialect.ts'
 import { sql, limit, raw, type Sql } from '../storage/database/sql.ts'
-import type { FilteredRecord } from './filters.ts'
+import type { StoredRecord } from './filtered-record.ts'
 import { expiryCutoff } from './limits.ts'
 import type { ValueType } from '../storage/database/batch.ts'
 import { DOMAIN_FIELDS } from '../storage/database/changes/change.ts'
@@ -32,7 +32,7 @@ export const deleteExpiredOf = (dialect: Dialect, now: number, rows: string) =>
   sql`DELETE FROM domains WHERE ${expired(now)} AND ${isOneOf(dialect, sql`name`, rows)}`
 
 /** A record with everything that is stored of it. */
-export interface RecordRow extends Omit<FilteredRecord, 'words'> {
+export interface RecordRow extends StoredRecord {
   readonly length: number
   readonly seen_by: string | null
   readonly note: string | null
@@ -56,7 +56,7 @@ export const recordsNamed = (dialect: Dialect, names: readonly string[], now: nu
 
 /** The next `count` records after a name, in the order of names, expired ones included. */
 export const recordsAfter = (after: string, count: number) => sql<
-  Omit<FilteredRecord, 'date_reg_known' | 'past_drops' | 'seen_at' | 'tags' | 'words'>
+  Omit<StoredRecord, 'date_reg_known' | 'past_drops' | 'seen_at' | 'tags'>
 >`
   SELECT name, agent, status, reserved, revision, discarded_at, date_reg, date_mod, deleted_at
   FROM domains WHERE name > ${after} ORDER BY name ${limit(count)}`

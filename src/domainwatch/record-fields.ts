@@ -169,7 +169,7 @@ function furtherFieldsOf(row: RecordRow, fields: readonly FieldName[], context: 
 /** What the fields of every response are made of. */
 export type ListedRecord = Omit<
   FilteredRecord,
-  'date_reg_known' | 'deleted_at' | 'past_drops' | 'seen_at' | 'tags' | 'words'
+  'date_reg_known' | 'deleted_at' | 'past_drops' | 'seen_at' | 'tags' | 'words' | 'hidden'
 >
 
 /** The fields of a record that every response has, in their order. */

@@ -231,6 +231,7 @@ export async function createRoutes(
         searches: context.searches,
         observations,
         dictionary,
+        rules: context.rules,
         dnsInFlight: perProcessShare(Math.ceil(limits.dnsInFlight / 2), config.workers),
         nameIndex,
       })
@@ -261,7 +262,12 @@ export function follow(context: Context, baseUrl: () => string): Subscriptions {
   const following = openSubscriptions({
     database,
     clock,
-    reading: { nameOf: accounts.nameOf, split: dictionary.split, contextAt: context.nameIndex.contextAt },
+    reading: {
+      nameOf: accounts.nameOf,
+      split: dictionary.split,
+      contextAt: context.nameIndex.contextAt,
+      rules: context.rules,
+    },
     maxStreams: perProcessShare(limits.eventStreams, config.workers),
     searches: context.searches,
     webhookNetworks: config.webhookNetworks,
@@ -283,7 +289,7 @@ export function follow(context: Context, baseUrl: () => string): Subscriptions {
 
 /** Returns undefined if rechecks are disabled. */
 function createRechecks(context: Context, { vocabulary }: Subscriptions): Rechecks | undefined {
-  const { clock, config, database, dictionary, dns, limits, log, metrics, nameIndex } = context
+  const { clock, config, database, dictionary, dns, limits, log, metrics, nameIndex, rules } = context
   if (config.recheckEveryMs === 0) return undefined
   const rechecks = new Rechecks({
     database,
@@ -295,6 +301,7 @@ function createRechecks(context: Context, { vocabulary }: Subscriptions): Rechec
     lookupsPerMinute: limits.rechecksPerMinute,
     tags: config.recheckTags,
     split: dictionary.split,
+    rules,
     failed: (error) => log.warn({ err: error }, 'DNS rechecks failed'),
   })
   metrics.total('catalejo_dns_rechecks_total', 'DNS rechecks of names', () => rechecks.stats.checked)
@@ -313,13 +320,14 @@ function createRechecks(context: Context, { vocabulary }: Subscriptions): Rechec
 
 /** Imports and bulk changes of members. */
 export function createJobs(context: Context): Jobs {
-  const { accounts, clock, config, database, dictionary, jobFiles, log, staging } = context
+  const { accounts, clock, config, database, dictionary, jobFiles, log, rules, staging } = context
   return new Jobs({
     database,
     clock,
     timeZone: config.timeZone,
     split: dictionary.split,
     contextAt: context.nameIndex.contextAt,
+    rules,
     batches: openBatches({ ...context, timeZone: config.timeZone }),
     nameOfAccount: accounts.nameOf,
     staging,

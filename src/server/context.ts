@@ -1,4 +1,4 @@
-import { NameIndex, readDictionary, type NameIndexStats } from '../domainwatch/index.ts'
+import { NameIndex, readDictionary, Rules, type NameIndexStats } from '../domainwatch/index.ts'
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -100,11 +100,13 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
   observe(metrics, database, tasks, resolvers)
   const accounts = createAccounts(database, clock)
   const dictionary = readDictionary(config.words)
+  const rules = new Rules(database, dictionary.split)
   const nameIndex = new NameIndex({
     database,
     tasks,
     dictionary,
     timeZone: config.timeZone,
+    rules,
     report: (message, detail) => log.warn(detail, message),
   })
   observeIndex(metrics, nameIndex)
@@ -138,6 +140,8 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
     dns,
     /** The words that names are split into. */
     dictionary,
+    /** The rules of the group. */
+    rules,
     /** All records of domains in memory. Loaded by who serves lists. */
     nameIndex,
     /** Registers something to close before what the context has already. */

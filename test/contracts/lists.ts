@@ -262,7 +262,13 @@ class World {
     isAbandoned: boolean,
     content = JSON.stringify(names),
   ): Promise<boolean> {
-    const target = { database: this.#database, clock: this.#clock, timeZone: 'UTC', account: this.#account }
+    const target = {
+      database: this.#database,
+      clock: this.#clock,
+      timeZone: 'UTC',
+      split: () => [],
+      account: this.#account,
+    }
     const source = `${kind}/${window}`
     const list = new RegistryList(target, kind, { source, window, at, digest: content, isForced: false })
     if ((await list.skipReason()) !== undefined) return false

@@ -53,7 +53,7 @@ test('the index answers as the predicates of the filters do', async () => {
         assert.deepEqual(listed.map(({ name }) => name).toSorted(), names, JSON.stringify(given))
         const request = { filters: asked.filters, span: SPAN }
         const { totals } = await countInIndex(
-          await nameIndex.current(),
+          await nameIndex.current(asked),
           request,
           nameIndex.contextAt(clock.now()),
         )

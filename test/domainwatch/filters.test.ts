@@ -7,8 +7,8 @@ import { localDateTime } from '../../src/lib/dates.ts'
 import { parseParameters } from '../../src/http/parameters.ts'
 import { LIST, names, record, stored, update, walk } from '../support/domains.ts'
 import { propertyRuns } from '../support/effort.ts'
-import { call, type Fields } from '../support/http.ts'
-import { filters, mark, Model, newRecord, OWN_WORDS } from '../support/random-lists.ts'
+import { call, send, type Fields } from '../support/http.ts'
+import { filters, HIDING, mark, Model, newRecord, OWN_WORDS } from '../support/random-lists.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
 const service = await startService()
@@ -174,6 +174,10 @@ test('a pattern with catastrophic backtracking elsewhere is answered quickly', a
 test('a list contains exactly the records that `matches` accepts', async () => {
   const clock = new ManualClock('2025-06-01T12:00:00Z')
   await using other = await startService({ clock, flags: { words: OWN_WORDS.join(',') } })
+  for (const hiding of HIDING) {
+    const rule = { name: 'r', action: 'hide', ...hiding }
+    await send(other, '/api/v1/domainwatch/rules', rule, { query: { api: other.domainKey } })
+  }
   const model = new Model()
   const step = fc.record({
     added: fc.uniqueArray(newRecord, { maxLength: 12, selector: ({ domain }) => domain }),

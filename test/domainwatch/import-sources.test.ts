@@ -159,13 +159,14 @@ test('an interrupted import resumes', async () => {
   const { database, config, dictionary } = service.app.context
   const [account] = await service.app.context.accounts.ofService('domainwatch')
   assert.ok(account !== undefined)
-  const target = { database, clock: systemClock, timeZone: config.timeZone, account }
+  const { split } = dictionary
+  const target = { database, clock: systemClock, timeZone: config.timeZone, split, account }
   const at = Date.now()
   const listedBy = () => ({ source: 'bajas', window: 'month', at, digest: '', isForced: false }) as const
   const options = {
     clock: systemClock,
     timeZone: config.timeZone,
-    split: dictionary.split,
+    split,
     restores: true,
   }
   /** @param store replaces that of the list */

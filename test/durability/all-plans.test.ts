@@ -77,6 +77,8 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   )
   const seen = [1, 2].map((i) => ({ domain: `tanda${i}`, seen: 1, tags: ['t'], expect: { seen: 0 } }))
   for (let i = 0; i < 2; i++) await ask('domainwatch/update', { api }, post({ data: seen }))
+  // Lists wait for the index for some seconds only.
+  await eventually(async () => (await fetch(`${served.url}/readyz`)).ok, 'the index is loaded')
   for (const path of ['list', 'export'])
     await ask(`domainwatch/${path}`, { api, search: 'tanda1', fields: 'all' })
   for (const filters of FILTERS)
@@ -118,6 +120,15 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
     await ask(`domainwatch/${path}`, { api, id: job }, { method: 'DELETE' })
     if (i === 1) started.push(await ask('domainwatch/bulk/undo', { api }, post({ id: job })))
   }
+  const hide = { name: 'a', action: 'hide', starts: 'tanda29' }
+  const rule = Object(JSON.parse((await ask('domainwatch/rules', { api }, post(hide))).text))
+  await ask('domainwatch/rules', { api }, post({ ...hide, action: 'tag', tag: 'nueva', starts: 'etiqueta' }))
+  await ask('domainwatch/add', { api }, post({ data: [one('etiqueta1', 0), one('etiqueta2', 1)] }))
+  await ask('domainwatch/rules/preview', { api }, post({ starts: 'tanda' }))
+  await ask('domainwatch/list', { api, hidden: '0', limit: '5' })
+  await ask('domainwatch/rules', { api })
+  await ask('domainwatch/rules/update', { api }, post({ id: rule.id, paused: 1 }))
+  await ask('domainwatch/rules', { api, id: rule.id }, { method: 'DELETE' })
   await ask('domainwatch/events', { api, format: 'atom' })
   await ask('domainwatch/history', { api, domain: 'n1' })
   await ask('domainwatch/list', { api, ns: 'ns1.example.com', ip: '192.0.2.1' })

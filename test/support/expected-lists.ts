@@ -1,12 +1,12 @@
+import { withDerived, type StoredRecord } from '../../src/domainwatch/filtered-record.ts'
 import { matches, type FilteredRecord } from '../../src/domainwatch/filters.ts'
 import type { FilterContext } from '../../src/domainwatch/filter-context.ts'
 import { objectionEnd } from '../../src/domainwatch/signals.ts'
 import type { ListRequest } from '../../src/domainwatch/list/domain-lists.ts'
 import type { ListOrder } from '../../src/domainwatch/list/order.ts'
-import { toColumn } from '../../src/domainwatch/tags.ts'
 import type { Database } from '../../src/storage/database/database.ts'
 import { sql } from '../../src/storage/database/sql.ts'
-import { dictionary } from './random-lists.ts'
+import { dictionary, rules } from './random-lists.ts'
 
 type Key = (record: FilteredRecord) => string | number
 
@@ -34,10 +34,10 @@ function sorted(records: readonly FilteredRecord[], key: Key, ascending: boolean
 
 /** All records of the table. */
 export async function storedRecords(database: Pick<Database, 'all'>): Promise<FilteredRecord[]> {
-  const rows = await database.all<Omit<FilteredRecord, 'words'>>(sql`
+  const rows = await database.all<StoredRecord>(sql`
     SELECT name, agent, status, reserved, revision, discarded_at, date_reg, date_reg_known, date_mod, deleted_at, seen_at, tags, past_drops
     FROM domains`)
-  return rows.map((row) => ({ ...row, words: toColumn(dictionary.split(row.name)) }))
+  return rows.map((row) => withDerived(row, dictionary.split, rules.hides))
 }
 
 /**

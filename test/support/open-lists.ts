@@ -20,7 +20,7 @@ import { parseParameters } from '../../src/http/parameters.ts'
 import { databaseFor } from './engine.ts'
 import { expectedList, storedRecords } from './expected-lists.ts'
 import { plainContext } from './plain-signals.ts'
-import { dictionary, type Mark } from './random-lists.ts'
+import { dictionary, rules, type Mark } from './random-lists.ts'
 import { ManualClock } from './service.ts'
 
 const { split } = dictionary
@@ -38,6 +38,7 @@ export async function openLists(tasks: Tasks) {
     tasks,
     dictionary,
     timeZone: 'UTC',
+    rules: { current: async () => rules },
     report: (message, detail) => reports.push(`${message} ${JSON.stringify(detail)}`),
   })
   const lists = new DomainLists(clock, nameIndex, tasks, new Gate(POOLS.searches))

@@ -6,6 +6,7 @@ import { shapeOf } from '../../src/lib/name-spelling.ts'
 import { parseLabel } from '../../src/lib/domain-names.ts'
 import { isExpired } from '../../src/domainwatch/limits.ts'
 import { filterParameters, type FilteredRecord, type FilterName } from '../../src/domainwatch/filters.ts'
+import { RuleSet } from '../../src/domainwatch/rules/rule-set.ts'
 import type { Parameter } from '../../src/http/parameters.ts'
 
 /** Few letters and few dates, so that most texts are in some names and many dates tie. */
@@ -191,6 +192,18 @@ function pastDrops(before: ModelRecord | undefined, status: number): number {
   return before.past_drops + (before.status === 0 && status === 1 ? 1 : 0)
 }
 
+/** The filters of rules that hide some records, of several kinds of conditions. */
+export const HIDING = [
+  { starts: 'a1' },
+  { tag: 'casa', reserve: '' },
+  { not: 'b', revision: '1' },
+  { word: 'ab' },
+]
+export const rules = new RuleSet(
+  1,
+  HIDING.map((filters) => ({ tag: null, filters: JSON.stringify(filters) })),
+)
+
 /** The expected contents of the service, updated with each write. */
 export class Model {
   readonly records = new Map<string, ModelRecord>()
@@ -247,11 +260,16 @@ export class Model {
   }
 
   /** A record that is the same already keeps its `date_mod`. */
-  #set(known: ModelRecord | undefined, record: Omit<ModelRecord, 'date_mod' | 'deleted_at'>, date: string) {
+  #set(
+    known: ModelRecord | undefined,
+    record: Omit<ModelRecord, 'date_mod' | 'deleted_at' | 'hidden'>,
+    date: string,
+  ) {
     const { date_reg, released_at, status } = record
     const deleted_at = status === 0 ? (released_at ?? date_reg) : null
-    const next = { ...record, deleted_at, date_mod: known?.date_mod ?? date }
-    this.records.set(record.name, isDeepStrictEqual(known, next) ? next : { ...next, date_mod: date })
+    const next = { ...record, deleted_at, date_mod: known?.date_mod ?? date, hidden: 0 }
+    const stored = isDeepStrictEqual({ ...known, hidden: 0 }, next) ? next : { ...next, date_mod: date }
+    this.records.set(record.name, { ...stored, hidden: Number(rules.hides(stored)) })
   }
 
   #known(name: string, now: number): ModelRecord | undefined {

@@ -17,6 +17,7 @@ const PLAIN: Omit<FilteredRecord, 'name'> = {
   seen_at: null,
   tags: null,
   words: null,
+  hidden: 0,
 }
 
 export type SomeFields = Partial<FilteredRecord> & Pick<FilteredRecord, 'name'>

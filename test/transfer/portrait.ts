@@ -39,6 +39,9 @@ export async function populate(service: TestService, domains = 1_100): Promise<K
   await service.sql(`INSERT INTO dismissed
       (name, dismissed_by, dismissed_at, status, date_reg, date_reg_known, released_at, deleted_after, past_drops)
     VALUES ('descartado', 'grupo', 1767225600000, 0, '2025-01-01 00:00:00', 1, '2025-02-01 00:00:00', NULL, 3)`)
+  const rule = { name: 'Con número', action: 'hide', digits: 1 }
+  const made = await send(service, '/api/v1/domainwatch/rules', rule, { query: { api: service.domainKey } })
+  assert.equal(made.status, 200, made.text)
   const mine = new ImageClient(service.url, service.imageKey)
   const theirs = new ImageClient(service.url, otherImageKey)
   for (let i = 0; i < 6; i++)
@@ -63,6 +66,8 @@ export async function portrait(service: TestService, keys: Keys) {
     query: { api: keys.domainKey },
   })
   assert.equal(Object(dismissed).count, 1)
+  const { body: rules } = await call(service, '/api/v1/domainwatch/rules', { query: { api: keys.domainKey } })
+  assert.equal(Object(rules).count, 1)
   const accounts = (await service.app.context.accounts.keys()).map(
     ({ account, service, scope, expiresAt, rate }) =>
       `${service} ${account} ${JSON.stringify([scope, expiresAt, rate])}`,
@@ -75,7 +80,7 @@ export async function portrait(service: TestService, keys: Keys) {
   const histories = await Promise.all(
     ['nombre1', 'nombre2', 'nombre4', 'ñandú', 'año'].map((name) => historyOf(service, name, keys.domainKey)),
   )
-  return { domains, discarded, dismissed, images, accounts: [...new Set(accounts)], histories }
+  return { domains, discarded, dismissed, rules, images, accounts: [...new Set(accounts)], histories }
 }
 
 /** What happened to a domain: never nothing, of those that are looked at. */

@@ -26,10 +26,11 @@ const TOGGLES: readonly Toggle[] = [
   { name: 'dis', value: '', label: 'domains.discarded', icon: 'clock' },
   { name: 'reserve', value: '', label: 'domains.reserved', icon: undefined },
   { name: 'seen', value: '0', label: 'domains.unseen', icon: undefined },
+  { name: 'hidden', value: '1', label: 'domains.hidden', icon: undefined },
   { name: 'words', value: '1', label: 'domains.oneWord', icon: undefined },
 ]
 /** Filters with a button for one of their values. Other values are shown as a chip while set. */
-const ONE_VALUE = new Set(['words', 'seen'])
+const ONE_VALUE = new Set(['words', 'seen', 'hidden'])
 /** Whether a filter has a button of its own or another place. */
 const isToggled = (name: string, value: string) =>
   name === 'search' ||

@@ -140,6 +140,7 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
     accepts: { kind: 'number', min: 1, max: MAX_AGE },
   },
   objection: yesNo(['objeción', 'objection'], 'filter.objection'),
+  hidden: yesNo(['oculto', 'hidden'], 'filter.hidden'),
   ns: { words: ['ns', 'ns'], label: 'filter.ns', control: 'text', accepts: TEXT },
   mx: { words: ['mx', 'mx'], label: 'filter.mx', control: 'text', accepts: TEXT },
   ip: { words: ['ip', 'ip'], label: 'filter.ip', control: 'text', accepts: TEXT },

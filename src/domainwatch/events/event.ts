@@ -5,8 +5,9 @@ import {
   type Fields,
 } from '../../storage/database/changes/change.ts'
 import type { SplitName } from '../words/dictionary.ts'
+import type { Rules } from '../rules/index.ts'
 import { splitTags } from '../tags.ts'
-import { changedRecord, type ChangedRecord } from '../filtered-record.ts'
+import { changedRecord, type ChangedRecord, type Hides } from '../filtered-record.ts'
 import type { ContextAt, FilterContext } from '../filter-context.ts'
 import { letsThrough, type Filters } from '../filters.ts'
 import { listedFields } from '../record-fields.ts'
@@ -92,12 +93,14 @@ export interface ChangeReading {
   readonly nameOf: AccountName
   readonly split: SplitName
   readonly contextAt: ContextAt
+  readonly rules: Pick<Rules, 'current'>
 }
 
-/** Returns undefined for a change of anything other than a domain or its DNS. */
+/** Returns undefined for a change of anything other than a domain or its DNS. @param hides by the rules after the change */
 export async function eventOf(
   change: Change,
-  { nameOf, split, contextAt }: ChangeReading,
+  { nameOf, split, contextAt }: Omit<ChangeReading, 'rules'>,
+  hides?: Hides,
 ): Promise<DomainEvent | undefined> {
   const { cursor, at, key, accountId } = change
   const dns = change.topic === 'dns' ? dnsNewsOf(change) : undefined
@@ -111,8 +114,8 @@ export async function eventOf(
     kind: told.kind,
     at,
     account: accountId === null ? null : ((await nameOf(accountId)) ?? null),
-    before: told.before && changedRecord(key, told.before, split),
-    after: told.after && changedRecord(key, told.after, split),
+    before: told.before && changedRecord(key, told.before, split, hides),
+    after: told.after && changedRecord(key, told.after, split, hides),
     ...(dns !== undefined && { dns }),
     context: contextAt(at),
   }

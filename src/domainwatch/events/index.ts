@@ -122,7 +122,8 @@ export class Events {
     // The id of a feed must not change, and is derived from the former names of these filters.
     const filterKey = JSON.stringify(filters).replace(/"(min|max)_length":/g, '"$1Length":')
     const key = changes === 'all' ? filterKey : `${changes} ${filterKey}`
-    const cacheKey = `${limit} ${key}`
+    const rules = filters.hidden === undefined ? undefined : await this.#reading.rules.current()
+    const cacheKey = `${limit} ${rules?.version} ${key}`
     const known = this.#atomFeeds.peek(cacheKey)
     if (known !== undefined) return known
     const client = accountClient(account)
@@ -141,11 +142,12 @@ export class Events {
     limit: number,
     signal: AbortSignal,
   ): Promise<DomainEvent[]> {
+    const { hides } = await this.#reading.rules.current()
     const found: DomainEvent[] = []
     for await (const page of this.#database.changes.newest(MAX_SEARCHED_CHANGES)) {
       signal.throwIfAborted()
       for (const change of page) {
-        const event = await eventOf(change, this.#reading)
+        const event = await eventOf(change, this.#reading, hides)
         if (event === undefined || !concerns(changes, filters, event)) continue
         found.push(event)
         if (found.length === limit) return found

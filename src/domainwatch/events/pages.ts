@@ -161,9 +161,11 @@ export class EventPages {
     await nextTurn()
     const found = await this.#changes.since(cursor, PAGE_SIZE)
     if (found.kind === 'gap') return 'gap'
+    // Read after the changes, so that no rule that precedes one is missing.
+    const { hides } = await this.#reading.rules.current()
     const events: DomainEvent[] = []
     for (const change of found.changes) {
-      const event = await eventOf(change, this.#reading)
+      const event = await eventOf(change, this.#reading, hides)
       if (event !== undefined) events.push(event)
     }
     const touchesKeys = found.changes.some(({ topic }) => topic === 'key')

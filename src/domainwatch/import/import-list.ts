@@ -34,7 +34,7 @@ export interface ReceivedList {
   readonly isDelimited: boolean
 }
 
-export type ListTarget = ImportTarget & Pick<ImportOptions, 'split'>
+export type ListTarget = ImportTarget
 
 export interface ImportListOptions extends Pick<ImportOptions, 'after' | 'stored'> {
   readonly slots: ImportSlots

@@ -3,6 +3,8 @@ import type { Database, Transaction } from '../../storage/database/database.ts'
 import { purgeBeforeWrite } from '../purge.ts'
 import { restoreDomains } from '../queries-batches.ts'
 import { namesRecorded } from '../queries-records.ts'
+import { Rules } from '../rules/index.ts'
+import type { SplitName } from '../words/dictionary.ts'
 import type { RowBatch } from './row-buffer.ts'
 import type { Effect, Reached, StoreRows } from './writer.ts'
 
@@ -10,6 +12,8 @@ export interface ImportTarget {
   readonly database: Database
   readonly clock: Clock
   readonly timeZone: string
+  /** Returns the words of a name. */
+  readonly split: SplitName
   /** The author of the changes, and the agent of new records of the registry's lists. */
   readonly account: { readonly id: number; readonly name: string }
   /** Called in each transaction after its rows are stored, with what they changed and how far the import is then. */
@@ -33,7 +37,8 @@ export function restoreRows({ database }: Pick<ImportTarget, 'database'>): Apply
  * @param isDry whether each is rolled back, so that a dry run counts what a real one would
  */
 export function storeRows(target: ImportTarget, apply: ApplyRows, isDry = false): StoreRows {
-  const { database, account, clock } = target
+  const { database, account, clock, split } = target
+  const rules = new Rules(database, split)
   /** Thrown in a transaction to roll it back. */
   const rollBack = new Error('dry run')
   return async (batch, reachedAfter) => {
@@ -42,7 +47,7 @@ export function storeRows(target: ImportTarget, apply: ApplyRows, isDry = false)
     const store = async (tx: Transaction) => {
       began = performance.now()
       await purgeBeforeWrite(tx, database.dialect, clock.now(), () => batch.json)
-      effect = await apply(tx, batch)
+      effect = await rules.tagging(tx, () => apply(tx, batch))
       if (isDry) throw rollBack
       await target.stored?.(tx, effect, reachedAfter?.(effect))
     }

@@ -7,11 +7,12 @@ import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { parseParameters } from '../../http/parameters.ts'
 import type { DomainBatches, RecordChanges, RestoredMarks } from '../batches.ts'
 import type { ContextAt } from '../filter-context.ts'
+import { withDerived } from '../filtered-record.ts'
 import { filterParameters, matches, readFilters } from '../filters.ts'
 import { readLines } from '../import/lines.ts'
 import { ListFault } from '../import/list-fault.ts'
 import type { RecordRow } from '../queries-records.ts'
-import { toColumn } from '../tags.ts'
+import type { Rules } from '../rules/index.ts'
 import type { SplitName } from '../words/dictionary.ts'
 import { marksFor } from './bulk-set.ts'
 import type { BulkProgress, BulkRequest, UndoRequest } from './job.ts'
@@ -28,6 +29,7 @@ export interface BulkJobOptions {
   readonly files: Pick<BlobStore, 'withLocalFile'>
   readonly split: SplitName
   readonly contextAt: ContextAt
+  readonly rules: Pick<Rules, 'current'>
 }
 
 interface Account {
@@ -96,23 +98,17 @@ export async function runBulk(
 }
 
 /** Sets marks in records that still match. */
-function setting({ clock, contextAt, split }: BulkJobOptions, { filters: saved, set }: BulkRequest): Decide {
+function setting(
+  { clock, contextAt, rules, split }: BulkJobOptions,
+  { filters: saved, set }: BulkRequest,
+): Decide {
   const parsed = parseParameters(filterParameters, saved)
   if (!parsed.ok) throw new ListFault('El servicio ya no conoce uno de los filtros')
   const filters = readFilters(parsed.values)
-  return async (_tx, names, records) => {
+  return async (tx, names, records) => {
     const context = contextAt(clock.now())
-    const wanted = records.filter((record) => {
-      const { name } = record
-      // Few filters ask for the words.
-      const filtered = {
-        ...record,
-        get words() {
-          return toColumn(split(name))
-        },
-      }
-      return matches(filters, filtered, context)
-    })
+    const { hides } = await rules.current(tx)
+    const wanted = records.filter((record) => matches(filters, withDerived(record, split, hides), context))
     const marks = wanted.flatMap((record) => marksFor(record.name, record, set) ?? [])
     return { marks, skipped: names.length - marks.length }
   }

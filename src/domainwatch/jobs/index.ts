@@ -8,6 +8,7 @@ import { domainErrors } from '../errors.ts'
 import { ImportSlots } from '../import/import-list.ts'
 import { ListFault } from '../import/list-fault.ts'
 import type { ContextAt } from '../filter-context.ts'
+import type { Rules } from '../rules/index.ts'
 import type { SplitName } from '../words/dictionary.ts'
 import { runBulk } from './bulk-job.ts'
 import { runImport } from './import-job.ts'
@@ -45,6 +46,7 @@ export interface JobsOptions {
   readonly timeZone: string
   readonly split: SplitName
   readonly contextAt: ContextAt
+  readonly rules: Rules
   readonly batches: Pick<DomainBatches, 'change'>
   readonly nameOfAccount: (id: number) => Promise<string | undefined>
   readonly staging: Pick<Staging, 'write'>

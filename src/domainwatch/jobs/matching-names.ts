@@ -29,7 +29,7 @@ export async function matchingNames(
   account: number,
   signal: AbortSignal,
 ): Promise<MatchingNames> {
-  const { registered } = await nameIndex.current({ isFresh: true, left: () => signal })
+  const { registered } = await nameIndex.current({ filters, isFresh: true, left: () => signal })
   const found = new Map<Segment, number[]>()
   let count = 0
   const add = (segment: Segment, position: number) => {

@@ -161,7 +161,8 @@ export class DomainLists {
     account: number,
     signal: AbortSignal,
   ): AsyncGenerator<readonly ExportedRecord[]> {
-    const segments = await this.#nameIndex.current({ left: () => signal })
+    const { filters } = request
+    const segments = await this.#nameIndex.current({ filters, left: () => signal })
     const client = accountClient(account)
     const turn = <T>(work: () => Promise<T>) => this.#searches.run(client, work, signal)
     const options = { tasks: this.#tasks, client, turn, signal }
@@ -179,7 +180,7 @@ export class DomainLists {
     account: number | undefined,
     left: (() => AbortSignal) | undefined,
   ): Promise<ListPage<Hit>> {
-    const segments = await this.#nameIndex.current({ left })
+    const segments = await this.#nameIndex.current({ filters: request.filters, left })
     const slice = new TimeSlice()
     const search = findPage(segments, this.#listing(request), slice)
     const first = search.next()

@@ -75,6 +75,12 @@ export class RecordOfHit implements FilteredRecord {
   get past_drops() {
     return traitOf(this.#hit, DROPS) - 1 + this.status
   }
+
+  get hidden() {
+    const { segment, position } = this.#hit
+    return ((segment.marked[position >>> 5] ?? 0) >>> (position & 31)) & 1
+  }
+
   get seen_at(): never {
     throw new Error('the index does not hold when a record was seen')
   }

@@ -1,14 +1,25 @@
-import type { Columns, Order, SegmentPart } from '../../lib/name-index/index.ts'
+import {
+  anyMatches,
+  type Columns,
+  type Marks,
+  type Order,
+  type SegmentPart,
+} from '../../lib/name-index/index.ts'
 import { taskModule, BACKGROUND_TASK_TIMEOUT_MS, type Tasks } from '../../lib/tasks.ts'
 import { type Input, type Output, deltaOfChanges, type Delta } from '../tasks/build-columns.ts'
+import type { RuleSet } from '../rules/rule-set.ts'
 import type { Dictionary } from '../words/dictionary.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { recordsAsText } from '../queries-records.ts'
+import { queriesOf } from './hidden-records.ts'
 
 const BUILD_COLUMNS = taskModule('../tasks/build-columns', import.meta)
 
 /** This many changes are parsed on the event loop, in some milliseconds; more are parsed in another thread. */
 const SMALL_DELTA = 300
+
+/** This many records are compared with the rules on the event loop. */
+const SMALL_SEGMENT = 1_000
 
 /** Records read at a time: some 20 ms on the shared connection, and 2 MB of text. More would take hundreds of megabytes meanwhile. */
 const CHUNK = 16_384
@@ -46,6 +57,16 @@ export class IndexBuilder {
 
   merged(parts: readonly SegmentPart[], order: Order): Promise<Columns> {
     return this.#build({ kind: 'merge', parts, order })
+  }
+
+  /** Returns which records the rules hide. */
+  async marks(columns: Columns, { version, hiding }: RuleSet): Promise<Marks> {
+    if (hiding.length === 0) return { version, bits: new Uint32Array(0) }
+    const isSmall = columns.count <= SMALL_SEGMENT
+    const bits = isSmall
+      ? anyMatches(columns, queriesOf(hiding))
+      : await this.#build({ kind: 'hidden', columns, hiding })
+    return { version, bits }
   }
 
   #build<Kind extends keyof Output>(input: Input & { readonly kind: Kind }): Promise<Output[Kind]> {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { ORDERS, partOf, SegmentSet, type Order } from '../../lib/name-index/index.ts'
+import { ORDERS, partOf, Segment, SegmentSet, type Order } from '../../lib/name-index/index.ts'
 import { abortable, forEachConcurrent, withTimeout } from '../../lib/concurrency.ts'
 import { OverloadError } from '../../lib/errors.ts'
 import { Gate } from '../../lib/gate.ts'
@@ -9,6 +9,9 @@ import { Follower } from '../../storage/database/changes/follower.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { FilterContext, type NameSignals } from '../filter-context.ts'
 import type { BuiltRecords } from '../tasks/build-columns.ts'
+import type { Filters } from '../filters.ts'
+import type { Rules } from '../rules/index.ts'
+import type { RuleSet } from '../rules/rule-set.ts'
 import type { Dictionary } from '../words/dictionary.ts'
 import { Demand } from './demand.ts'
 import { firstTwins, hasBoughtTwin } from './twins.ts'
@@ -41,6 +44,7 @@ export interface NameIndexOptions {
   readonly dictionary: Dictionary
   /** Of the dates of records. */
   readonly timeZone: string
+  readonly rules: Pick<Rules, 'current'>
   readonly report: (message: string, detail: object) => void
 }
 
@@ -56,6 +60,8 @@ export interface NameIndexStats {
 }
 
 interface ReadOptions {
+  /** The filters that are applied to the segments. Those of rules need marks of hidden records. */
+  readonly filters?: Filters
   /** Also reads what a node may have committed a moment ago, of which this process was not notified yet. */
   readonly isFresh?: boolean
   /** Returns a signal that ends the wait. Most readers do not wait. */
@@ -89,6 +95,9 @@ export class NameIndex {
   #isReady = false
   #loadSeconds = 0
   #isMerging = false
+  /** The latest rules by which records were marked as hidden, and the marking in progress. */
+  #rules: RuleSet | undefined
+  #marking: Promise<void> | undefined
 
   constructor(options: NameIndexOptions) {
     this.#options = options
@@ -124,10 +133,11 @@ export class NameIndex {
    * Returns segments with everything committed before the call.
    * @throws OverloadError if that takes too long
    */
-  async current({ isFresh = false, left }: ReadOptions = {}): Promise<IndexSegments> {
+  async current({ filters, isFresh = false, left }: ReadOptions = {}): Promise<IndexSegments> {
     this.#writes.noteRead()
+    const rules = filters?.hidden === undefined ? undefined : await this.#options.rules.current()
     const deadline = performance.now() + MAX_WAIT_MS
-    if (this.#isReady && !isFresh && this.#isCurrent) return this.#segments()
+    if (this.#isReady && !isFresh && this.#isCurrent && this.#isMarkedBy(rules)) return this.#segments()
     const signal = left?.()
     while (!this.#stopping.signal.aborted && performance.now() < deadline) {
       signal?.throwIfAborted()
@@ -136,7 +146,10 @@ export class NameIndex {
         await (signal === undefined ? loaded : abortable(loaded, signal))
       }
       // Also after the load: a change may have been committed since.
-      if (this.#isReady && (await this.#catchUpOrReload()) && this.#isReady) return this.#segments()
+      if (this.#isReady && (await this.#catchUpOrReload())) {
+        if (rules !== undefined) await withTimeout(this.#mark(rules), deadline - performance.now())
+        if (this.#isReady && this.#isMarkedBy(rules)) return this.#segments()
+      }
       await pause(RETRY_MS)
     }
     throw new OverloadError()
@@ -145,6 +158,28 @@ export class NameIndex {
   /** Returns what filters look at besides a record. */
   readonly contextAt = (now: number): FilterContext =>
     new FilterContext(now, this.#options.timeZone, this.#signals)
+
+  #isMarkedBy(rules: RuleSet | undefined): boolean {
+    return rules === undefined || this.#unmarked(rules).length === 0
+  }
+
+  /** The segments whose marks are not of these rules, or later ones. */
+  #unmarked({ version }: RuleSet): readonly Segment[] {
+    return ORDERS.flatMap((order) =>
+      this.#sets[order].segments.filter(({ marksVersion }) => marksVersion < version),
+    )
+  }
+
+  /** Marks the records that rules hide, for all readers that wait for it. */
+  async #mark(rules: RuleSet): Promise<void> {
+    if (rules.version > (this.#rules?.version ?? -1)) this.#rules = rules
+    const markAll = async () => {
+      for (const segment of this.#unmarked(rules))
+        segment.setMarks(await this.#builder.marks(segment.columns, rules))
+    }
+    while (!this.#stopping.signal.aborted && !this.#isMarkedBy(rules))
+      await (this.#marking ??= markAll().finally(() => (this.#marking = undefined)))
+  }
 
   /** Whether all committed changes are applied, except those of this process that are not acknowledged yet. */
   get #isCurrent(): boolean {
@@ -282,7 +317,9 @@ export class NameIndex {
           if (old.length === 0 || this.#stopping.signal.aborted) break
           const parts = old.map(partOf)
           const columns = await this.#builder.merged(parts, order)
-          await this.#updates.run('service', () => set.replace(old, parts, columns))
+          const segment = new Segment(columns)
+          if (this.#rules !== undefined) segment.setMarks(await this.#builder.marks(columns, this.#rules))
+          await this.#updates.run('service', () => set.replace(old, parts, segment))
         }
       }
     } catch (error) {

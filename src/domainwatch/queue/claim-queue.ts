@@ -5,6 +5,7 @@ import { countMatches, finish, TimeSlice } from '../../lib/name-index/index.ts'
 import { accountClient } from '../../lib/client.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import { domainErrors } from '../errors.ts'
+import { withDerived } from '../filtered-record.ts'
 import { matches, type FilteredRecord, type Filters } from '../filters.ts'
 import { CLAIM_MINUTES, MAX_CLAIMS } from '../limits.ts'
 import { nameOfHit } from '../list/hits.ts'
@@ -12,7 +13,7 @@ import type { NameIndex } from '../list/name-index.ts'
 import { compareRecords, type ListOrder } from '../list/order.ts'
 import { findPage, indexQuery, type IndexSegments } from '../list/search.ts'
 import { recordsNamed, type RecordRow } from '../queries-records.ts'
-import { toColumn } from '../tags.ts'
+import type { Rules } from '../rules/index.ts'
 import type { SplitName } from '../words/dictionary.ts'
 import * as queries from './queries.ts'
 
@@ -61,6 +62,7 @@ export interface ClaimQueueOptions {
   readonly database: Database
   readonly clock: Clock
   readonly nameIndex: Pick<NameIndex, 'current' | 'contextAt'>
+  readonly rules: Pick<Rules, 'current'>
   /** Returns the words of a name. */
   readonly split: SplitName
 }
@@ -99,7 +101,7 @@ export class ClaimQueue {
   async #claim(view: QueueView, request: ClaimRequest, signal: AbortSignal): Promise<Claimed> {
     const { clock, database, nameIndex } = this.#options
     for (let attempt = 1; ; attempt++) {
-      const segments = await nameIndex.current({ isFresh: true, left: () => signal })
+      const segments = await nameIndex.current({ filters: view.filters, isFresh: true, left: () => signal })
       const held = await database
         .readerOf(accountClient(request.accountId))
         .all(queries.heldRecords(clock.now()))
@@ -181,17 +183,12 @@ export class ClaimQueue {
     now: number,
   ): Promise<ClaimedRecord[]> {
     if (names.length === 0) return []
-    const { database, nameIndex, split } = this.#options
+    const { database, nameIndex, rules, split } = this.#options
     const context = nameIndex.contextAt(now)
+    const { hides } = await rules.current(tx)
     const rows = await tx.all(recordsNamed(database.dialect, names, now))
     return rows
-      .map((row): ClaimedRecord => ({
-        ...row,
-        // Few filters ask for them.
-        get words() {
-          return toColumn(split(row.name))
-        },
-      }))
+      .map((row): ClaimedRecord => withDerived(row, split, hides))
       .filter((record) => matches(view.filters, record, context))
       .toSorted(compareRecords({ ...view, context }))
   }

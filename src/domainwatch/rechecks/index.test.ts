@@ -10,6 +10,7 @@ import { sql, type Query } from '../../storage/database/sql.ts'
 import { readVocabulary } from '../lookalikes/vocabulary.ts'
 import { addChecks } from './queries.ts'
 import { readDictionary } from '../words/dictionary.ts'
+import { Rules } from '../rules/index.ts'
 import { NameIndex } from '../list/name-index.ts'
 import { createTasks } from '../../lib/tasks.ts'
 import { Rechecks } from './index.ts'
@@ -32,10 +33,12 @@ test('names that were due before the start are looked up, however long the watch
   }
   const tasks = createTasks(1)
   const dictionary = readDictionary([])
+  const rules = new Rules(opened, dictionary.split)
   const nameIndex = new NameIndex({
     database: opened,
     tasks,
     dictionary,
+    rules,
     timeZone: 'UTC',
     report: assert.fail,
   })
@@ -54,6 +57,7 @@ test('names that were due before the start are looked up, however long the watch
     lookupsPerMinute: 6_000,
     tags: [],
     split: () => [],
+    rules,
     failed: fail,
   })
   const stop = new AbortController()

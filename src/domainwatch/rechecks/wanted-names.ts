@@ -7,12 +7,13 @@ import { changedNames } from '../../storage/database/changes/change-log.ts'
 import { Follower } from '../../storage/database/changes/follower.ts'
 import { storeRows } from '../../storage/database/rows.ts'
 import type { FilterContext } from '../filter-context.ts'
+import { withDerived } from '../filtered-record.ts'
 import { matches, type FilteredRecord, type Filters } from '../filters.ts'
 import { nameOfHit } from '../list/hits.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import { indexQuery } from '../list/search.ts'
 import { recordsNamed } from '../queries-records.ts'
-import { toColumn } from '../tags.ts'
+import type { Rules } from '../rules/index.ts'
 import type { SplitName } from '../words/dictionary.ts'
 import { hash } from 'node:crypto'
 import { readSavedFilters } from '../watches/watch-filters.ts'
@@ -34,6 +35,7 @@ export interface WantedNamesOptions {
   readonly clock: Clock
   readonly vocabulary: Vocabulary
   readonly split: SplitName
+  readonly rules: Pick<Rules, 'current'>
   readonly intervalMs: number
   /** Records with one of these tags are looked up again. */
   readonly tags: readonly string[]
@@ -67,11 +69,12 @@ export class WantedNames {
 
   /** Returns on whose behalf records are looked up: `EVERYBODY` or an account. Names that no rule selects are left out. */
   async findOwners(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const { clock, database, nameIndex, split } = this.#options
+    const { clock, database, nameIndex, rules, split } = this.#options
     const context = nameIndex.contextAt(clock.now())
+    const { hides } = await rules.current()
     const owners = new Map<string, number>()
     for (const row of await database.all(recordsNamed(database.dialect, names, context.now))) {
-      const owner = this.#findOwner({ ...row, words: toColumn(split(row.name)) }, context)
+      const owner = this.#findOwner(withDerived(row, split, hides), context)
       if (owner !== undefined) owners.set(row.name, owner)
     }
     return owners
@@ -139,7 +142,7 @@ export class WantedNames {
       const all = queries.countChecks(owner, Number.MAX_SAFE_INTEGER, MAX_NAMES_PER_ACCOUNT)
       this.#counts.set(owner, (await database.first(all))?.count ?? 0)
     }
-    const { registered } = await nameIndex.current({ isFresh: true })
+    const { registered } = await nameIndex.current({ filters, isFresh: true })
     const names: string[] = []
     const slice = new TimeSlice()
     const query = indexQuery(filters, nameIndex.contextAt(clock.now()))

@@ -11,7 +11,7 @@ import { setParameter } from '../jobs/bulk-set.ts'
 import type { Jobs } from '../jobs/index.ts'
 import { BULK_KINDS, MAX_OPEN_JOBS, type BulkProgress, type BulkRequest, type JobRow } from '../jobs/job.ts'
 import { matchingNames, type MatchingOptions } from '../jobs/matching-names.ts'
-import { serializeFilters } from '../watches/watch-filters.ts'
+import { serializeFilters } from '../saved-filters.ts'
 import { accepted, jobEndpoints, jobGone, jobId, requiredId } from './job-endpoints.ts'
 
 const PATH = '/api/v1/domainwatch/bulk'
@@ -76,7 +76,7 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
       const { count, lines } = await matchingNames(options, filters, accountId, clientAbort(reply.raw))
       if (expect !== undefined && Math.abs(count - expect) > expect * TOLERANCE) throw countChanged(count)
       const request: BulkRequest = {
-        filters: serializeFilters({ ...given, similar: undefined, max_distance: undefined, dns: undefined }),
+        filters: serializeFilters(given),
         set,
       }
       const progress: BulkProgress = { matched: count, done: 0, skipped: 0 }

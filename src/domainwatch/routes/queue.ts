@@ -163,8 +163,13 @@ export function queueRoute(
   })
 }
 
-/** By default, records that no one has decided on. */
+/** By default, records that no one has decided on and no rule hides. */
 function withDefaults(values: Values<typeof filterParameters>): Values<typeof filterParameters> {
-  const { seen = 0, revision = values.rev ? undefined : 0, discarded = values.dis ? undefined : 0 } = values
-  return { ...values, seen, revision, discarded }
+  const {
+    hidden = 0,
+    seen = 0,
+    revision = values.rev ? undefined : 0,
+    discarded = values.dis ? undefined : 0,
+  } = values
+  return { ...values, hidden, seen, revision, discarded }
 }

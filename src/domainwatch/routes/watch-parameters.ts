@@ -9,7 +9,8 @@ import { LANGUAGES } from '../texts.ts'
 import { MAX_ADDRESS_CHARACTERS } from '../outgoing/connect.ts'
 import { readFilters } from '../filters.ts'
 import type { EditedWatch, WatchEdit } from '../watches/edit-watch.ts'
-import { serializeFilters, watchFilters, type SavedFilters } from '../watches/watch-filters.ts'
+import { serializeFilters, type SavedFilters } from '../saved-filters.ts'
+import { watchFilters } from '../watches/watch-filters.ts'
 import { MAX_DESTINATIONS, MAX_TO_CHARACTERS } from '../watches/destinations.ts'
 
 export const WATCHES_PATH = '/api/v1/domainwatch/watches'
@@ -24,10 +25,11 @@ export const which = {
   },
 }
 
-function watchName(): Parameter<string> {
+/** A name that members give to something. */
+export function nameParameter(description: string): Parameter<string> {
   const takes = `debe ser un texto de 1 a ${MAX_WATCH_NAME_CHARACTERS} caracteres`
   return {
-    ...text('Name of the watch', MAX_WATCH_NAME_CHARACTERS),
+    ...text(description, MAX_WATCH_NAME_CHARACTERS),
     schema: { type: 'string', minLength: 1, maxLength: MAX_WATCH_NAME_CHARACTERS },
     parse: (given) => {
       const value = given.trim()
@@ -40,7 +42,7 @@ function watchName(): Parameter<string> {
 /** What a new watch takes. */
 export const watchParameters = {
   ...watchFilters,
-  name: watchName(),
+  name: nameParameter('Name of the watch'),
   changes: choice(
     'Reported changes: new matches, all changes of matching records, or changes of their DNS',
     WATCH_CHOICES,

@@ -8,6 +8,7 @@ import { dependsOnTime } from '../filters.ts'
 import { DISCARDED_LIFETIME_MS } from '../limits.ts'
 import { firstDiscarded, lastAdds } from '../queries-records.ts'
 import type { NameIndex } from '../list/name-index.ts'
+import type { Rules } from '../rules/index.ts'
 import { countInIndex } from './count-in-index.ts'
 import { dayOf, type CountRequest } from './counts.ts'
 
@@ -39,6 +40,7 @@ export interface StatisticsOptions {
   readonly clock: Clock
   readonly timeZone: string
   readonly nameIndex: Pick<NameIndex, 'current' | 'contextAt'>
+  readonly rules: Pick<Rules, 'current'>
   readonly searches: Gate
 }
 
@@ -63,8 +65,9 @@ export class Statistics {
    * @throws OverloadError if too many requests wait
    */
   async counts(request: StatsRequest, account: number, signal: AbortSignal): Promise<Counts> {
-    const key = JSON.stringify(request)
-    const { clock } = this.#options
+    const { clock, rules } = this.#options
+    const isOfRules = request.filters.hidden !== undefined
+    const key = JSON.stringify([request, isOfRules && (await rules.current()).version])
     const known = this.#cache.peek(key)
     if (known !== undefined && clock.now() < known.validBefore) return known.counts
     const count = async () => {
@@ -92,7 +95,8 @@ export class Statistics {
     const now = clock.now()
     // Without a write, the counts change when a discarded record expires, or by filters of time.
     const first = await database.first(firstDiscarded(now))
-    const segments = await nameIndex.current({ left: () => signal })
+    const { filters } = request
+    const segments = await nameIndex.current({ filters, left: () => signal })
     const { days, totals, rising, tags } = await countInIndex(
       segments,
       request,

@@ -1,5 +1,6 @@
-/** Worker-thread task: builds columns from texts of the database, and merges segments. */
+/** Worker-thread task: builds columns from texts of the database, merges segments, and finds records that rules hide. */
 import {
+  anyMatches,
   columnsOf,
   isIndexable,
   mergeParts,
@@ -13,7 +14,9 @@ import { splitBy, type WordTrie } from '../../lib/words/index.ts'
 import { namedFields } from '../../storage/database/changes/change.ts'
 import { changedRecord } from '../filtered-record.ts'
 import { LAYOUT, type FilteredRecord } from '../filters.ts'
+import { queriesOf } from '../list/hidden-records.ts'
 import { indexedRecord, optionsFor, timestampOf } from '../list/hits.ts'
+import type { SavedFilters } from '../saved-filters.ts'
 import type { SplitName } from '../words/dictionary.ts'
 
 /** The fields of a record in the order of `DOMAIN_FIELDS`. */
@@ -103,12 +106,15 @@ export type Input =
       readonly words: WordTrie
     }
   | { readonly kind: 'merge'; readonly parts: readonly SegmentPart[]; readonly order: Order }
+  | { readonly kind: 'hidden'; readonly columns: Columns; readonly hiding: readonly SavedFilters[] }
 
 /** What each kind of input is built into. */
 export interface Output {
   readonly records: BuiltRecords
   readonly changes: Delta
   readonly merge: Columns
+  /** A bit per record. */
+  readonly hidden: Uint32Array
 }
 
 export default function work(input: Input): Output[Input['kind']] {
@@ -119,5 +125,7 @@ export default function work(input: Input): Output[Input['kind']] {
       return deltaOfChanges(input.text, input.overlapping, splitBy(input.words))
     case 'merge':
       return mergeParts(input.parts, optionsFor(input.order))
+    case 'hidden':
+      return anyMatches(input.columns, queriesOf(input.hiding))
   }
 }

@@ -16,7 +16,7 @@ import { digestOf, newToken } from './secret-links.ts'
 import * as queries from './queries.ts'
 import * as destinations from './queries-destinations.ts'
 import type { Changes } from '../events/event.ts'
-import { parseSavedFilters, type SavedFilters } from './watch-filters.ts'
+import { parseSavedFilters, type SavedFilters } from '../saved-filters.ts'
 import { lockInstance, type Dialect } from '../../storage/database/dialect.ts'
 
 /** Shared watches of all accounts, which every member lists. */

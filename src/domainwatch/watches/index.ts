@@ -28,7 +28,7 @@ import { destinationsFor } from './queries-destinations.ts'
 import { digestOf } from './secret-links.ts'
 import { TestDeliveries } from './test-deliveries.ts'
 import { outcomeJson, watchJson } from './watch-json.ts'
-import { parseSavedFilters } from './watch-filters.ts'
+import { parseSavedFilters } from '../saved-filters.ts'
 
 /** Watches per account. */
 export const MAX_WATCHES = 50

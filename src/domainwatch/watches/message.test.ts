@@ -26,6 +26,7 @@ const base: ChangedRecord = {
   note: null,
   tags: null,
   words: null,
+  hidden: 0,
 }
 const changed = (before: Partial<ChangedRecord>, after: Partial<ChangedRecord>): DomainEvent => ({
   cursor,

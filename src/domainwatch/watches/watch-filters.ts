@@ -1,7 +1,8 @@
 import { languageOf } from '../texts.ts'
-import { integer, parseParameters, type Values } from '../../http/parameters.ts'
+import { integer, parseParameters } from '../../http/parameters.ts'
 import { concerns, recordIn, WATCH_CHOICES, type DomainEvent } from '../events/event.ts'
 import { filterParameters, readFilters } from '../filters.ts'
+import { parseSavedFilters } from '../saved-filters.ts'
 import { Brands, type Vocabulary } from '../../lib/lookalikes/index.ts'
 import { brands, maxDistance } from '../lookalikes/parameters.ts'
 import type { NotifiedWatch } from './channels/channel.ts'
@@ -14,19 +15,6 @@ export const watchFilters = {
   similar: brands,
   max_distance: maxDistance,
   dns: integer('Look the names up again regularly (1) or not (0)', 0, 1),
-}
-
-/** Filters as they are stored: the texts of the parameters. */
-export type SavedFilters = Readonly<Record<string, string>>
-
-/** Returns the given filters, to be stored. */
-export function serializeFilters(values: Values<typeof watchFilters>): SavedFilters {
-  const saved: Record<string, string> = {}
-  for (const [name, value] of Object.entries(values)) {
-    if (value === true) saved[name] = ''
-    else if (value !== undefined && value !== false) saved[name] = String(value)
-  }
-  return saved
 }
 
 /** Reads the filters of a watch. Returns undefined for those of another version that this one rejects. */
@@ -55,14 +43,15 @@ export function readWatch(
   if (wanted === undefined) return { isRelevant: () => false, findBrand: () => undefined }
   // A watch of a newer version may ask for changes that this one does not know.
   const choice = WATCH_CHOICES.find((one) => one === changes) ?? 'all'
-  const isRelevant = (event: DomainEvent) =>
-    concerns(choice, wanted.filters, event) && wanted.resembles(recordIn(event)?.name ?? '')
+  const { hidden } = wanted.filters
+  // What the group hides is news only for a watch that asks for it. A record that was just hidden does not say so.
+  const shown = { ...wanted.filters, hidden: hidden ?? 0 }
+  const isRelevant = (event: DomainEvent) => {
+    const record = recordIn(event)
+    if (record === null || (hidden === undefined && record.hidden === 1)) return false
+    return concerns(choice, shown, event) && wanted.resembles(record.name)
+  }
   return { isRelevant, findBrand: wanted.findBrand }
-}
-
-export function parseSavedFilters(filters: string): SavedFilters {
-  const saved: SavedFilters = JSON.parse(filters)
-  return saved
 }
 
 /** Reads what messages show of a watch. */

@@ -2,7 +2,7 @@ import type { Channels, Outcome } from './channels/channel.ts'
 import { HIDDEN_ADDRESS, showDestination } from './destinations.ts'
 import type { DestinationRow } from './queries-destinations.ts'
 import type { WatchRow } from './queries.ts'
-import { parseSavedFilters } from './watch-filters.ts'
+import { parseSavedFilters } from '../saved-filters.ts'
 
 /**
  * Returns a watch as an account sees it. What is said of deliveries is the worst or the latest of all destinations.

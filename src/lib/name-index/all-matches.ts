@@ -1,8 +1,9 @@
 import { rangeOf } from './merged-search.ts'
 import type { IndexQuery } from './query.ts'
 import { Scan } from './scan.ts'
-import type { Segment } from './segment.ts'
-import type { SlicedWork, TimeSlice } from './slices.ts'
+import type { Columns } from './columns.ts'
+import { Segment } from './segment.ts'
+import { finishNow, TimeSlice, type SlicedWork } from './slices.ts'
 
 /** Iterates over all matches, newest first within each segment. Later changes of the segments have no effect. */
 export function* allMatches(
@@ -33,6 +34,17 @@ export function* countMatches(
     }
   }
   return count
+}
+
+/** Returns which records of columns match any of the queries: a bit per record. Runs in any thread. */
+export function anyMatches(columns: Columns, queries: readonly IndexQuery[]): Uint32Array {
+  // Of those that match already, no further query is tested.
+  const others = new Segment(columns)
+  for (const query of queries) {
+    const search = allMatches([others], query, new TimeSlice(), (_, position) => others.remove(position))
+    finishNow(search)
+  }
+  return others.live.map((bits) => ~bits)
 }
 
 function scansOf(segments: readonly Segment[], query: IndexQuery): readonly Scan[] {

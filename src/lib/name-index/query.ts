@@ -22,6 +22,8 @@ export type IndexTerm =
   | { readonly kind: 'name'; readonly glob: string | undefined; readonly aLabelGlob: string | undefined }
   /** The opposite of the term before. */
   | { readonly kind: 'notName'; readonly glob: string | undefined; readonly aLabelGlob: string | undefined }
+  /** Records that are marked, or are not. All segments need marks. */
+  | { readonly kind: 'marked'; readonly isMarked: boolean }
   /** Anything else: each record that the other terms leave is tested. */
   | { readonly kind: 'record'; readonly test: (segment: Segment, position: number) => boolean }
 
@@ -43,6 +45,8 @@ export interface IndexQuery {
   /** Planes whose bit a match has, and planes whose bit it does not have. */
   readonly set: readonly number[]
   readonly unset: readonly number[]
+  /** Whether matches are marked; undefined if that does not matter. */
+  readonly isMarked: boolean | undefined
   /** Grams of the names of all matches. */
   readonly grams: readonly number[]
   readonly ranges: readonly NumberRange[]
@@ -62,6 +66,7 @@ export function compileQuery(terms: Iterable<IndexTerm>, layout: Layout, discard
   const texts: IndexQuery['texts'][number][] = []
   const tests: NameTest[] = []
   const records: IndexQuery['records'][number][] = []
+  let isMarked: boolean | undefined
   for (const term of terms) {
     switch (term.kind) {
       case 'trait':
@@ -92,6 +97,9 @@ export function compileQuery(terms: Iterable<IndexTerm>, layout: Layout, discard
         records.push((segment, position) => !test.matches(segment, position))
         break
       }
+      case 'marked':
+        isMarked = term.isMarked
+        break
       case 'record':
         records.push(term.test)
         break
@@ -103,6 +111,7 @@ export function compileQuery(terms: Iterable<IndexTerm>, layout: Layout, discard
     isImpossible: isEmpty || ofNames.some(({ planes }) => planes === undefined),
     set: [...new Set(ofNames.flatMap(({ planes }) => planes ?? [])), ...set],
     unset,
+    isMarked,
     grams: ofNames.flatMap(({ grams }) => grams),
     ranges,
     ...dates,

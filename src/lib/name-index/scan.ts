@@ -27,6 +27,7 @@ export class Scan {
   readonly #gramStarts: Uint32Array
   readonly #setStarts: Uint32Array
   readonly #unsetStarts: Uint32Array
+  readonly #marked: Uint32Array | undefined
   #live: Uint32Array
   /** The next group of blocks, and the one after the last. */
   #nextGroup: number
@@ -43,6 +44,7 @@ export class Scan {
     this.#newestFirst = newestFirst
     this.#query = query
     this.#live = segment.live
+    this.#marked = query.isMarked === undefined ? undefined : segment.marked
     const isEmpty = query.isImpossible || range[0] >= range[1] || lacksTexts(segment, query)
     this.#range = range
     this.#conditions = conditionsOf(segment, query)
@@ -132,6 +134,10 @@ export class Scan {
     const unset = this.#unsetStarts
     let bits = this.#live[block] ?? 0
     for (let i = 0; i < set.length && bits !== 0; i++) bits &= planes[(set[i] ?? 0) + block] ?? 0
+    if (this.#marked !== undefined) {
+      const marked = this.#marked[block] ?? 0
+      bits &= this.#query.isMarked === true ? marked : ~marked
+    }
     if (bits === 0) return 0
     for (let i = 0; i < unset.length; i++) bits &= ~(planes[(unset[i] ?? 0) + block] ?? 0)
     for (const range of this.#query.ranges) bits &= this.#withinNumbers(block, range)

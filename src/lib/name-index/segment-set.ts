@@ -99,11 +99,10 @@ export class SegmentSet {
   }
 
   /**
-   * Replaces segments with their merged columns (`mergeParts`), without the records that were removed since. Does nothing if they are
-   * no longer those of the set.
+   * Replaces segments with one of their merged columns (`mergeParts`), without the records that were removed since. Does nothing if
+   * they are no longer those of the set.
    */
-  async replace(old: readonly Segment[], parts: readonly SegmentPart[], merged: Columns): Promise<void> {
-    const segment = new Segment(merged)
+  async replace(old: readonly Segment[], parts: readonly SegmentPart[], segment: Segment): Promise<void> {
     for (const [i, from] of old.entries()) await removeAlike(segment, from, parts[i]?.live ?? from.live)
     if (!old.every((one) => this.#segments.includes(one))) return
     const kept = this.#segments.filter((one) => !old.includes(one))

@@ -10,6 +10,12 @@ export interface EntryKey {
 /** An entry key, or the position after all entries of a timestamp. */
 type Boundary = Pick<EntryKey, 'key'> & Partial<EntryKey>
 
+/** Which records of a segment, live or not, something outside of the index marks: a bit per record. */
+export interface Marks {
+  readonly version: number
+  readonly bits: Uint32Array
+}
+
 /** Columns, and which of their records are live, that is, not changed or deleted since. */
 export class Segment {
   readonly columns: Columns
@@ -23,6 +29,7 @@ export class Segment {
   /** When the first of the discarded records was discarded: milliseconds since 1970. */
   readonly firstDiscarded: number
   #liveCount: number
+  #marks: Marks | undefined
 
   /**
    * @param live which records are live, unless all are
@@ -39,6 +46,7 @@ export class Segment {
     this.firstDiscarded =
       like?.firstDiscarded ?? columns.discardedAt.reduce((first, at) => Math.min(first, at), Infinity)
     this.#liveCount = columns.count
+    if (like !== undefined) this.#marks = like.#marks
     if (live === undefined) return
     this.live.set(live)
     this.#liveCount = live.reduce((sum, bits) => sum + countBits(bits), 0)
@@ -46,6 +54,22 @@ export class Segment {
 
   get liveCount(): number {
     return this.#liveCount
+  }
+
+  /** The version of its marks; -1 without any. */
+  get marksVersion(): number {
+    return this.#marks?.version ?? -1
+  }
+
+  /** Which records are marked: a bit per record. @throws if no marks were set */
+  get marked(): Uint32Array {
+    if (this.#marks === undefined) throw new Error('a segment without marks')
+    return this.#marks.bits
+  }
+
+  /** Sets which records are marked, unless its marks are of a later version. */
+  setMarks(marks: Marks): void {
+    if (marks.version > this.marksVersion) this.#marks = marks
   }
 
   isLive(position: number): boolean {

@@ -120,9 +120,11 @@ function constantExpressions({ constants }: BatchStatement): Record<string, stri
  */
 export function postgresBatchLock({ table, key, elements }: BatchStatement): string {
   const place = Object.keys(elements).indexOf(key)
+  const value = `value ->> ${place}`
+  const wanted = elements[key] === 'integer' ? `(${value})::bigint` : value
   return `SELECT count(*) FROM (
     SELECT ${key} FROM ${table}
-    WHERE ${key} IN (SELECT value ->> ${place} FROM ${ROWS})
+    WHERE ${key} IN (SELECT ${wanted} FROM ${ROWS})
     ORDER BY ${key} FOR UPDATE
   ) AS locked`
 }

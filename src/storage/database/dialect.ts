@@ -15,6 +15,8 @@ export interface Dialect {
   readonly visibleChanges: Sql
   /** A condition on a row of `changes`: it was not among those that were visible, as `visibleChanges` said then. */
   isUnseen(visible: string): Sql
+  /** A condition on a row of `changes` after those that were there before this transaction wrote: it wrote it. */
+  readonly isOwnChange: Sql
   /** Ends a SELECT and locks its rows until the transaction ends. Decisions based on rows need it. */
   readonly forUpdate: Sql
   /** Makes a transaction run alone among those with the same number. Undefined if there is one writer anyway. */
@@ -53,6 +55,7 @@ export const sqliteDialect: Dialect = {
   // There is one writer, so ids grow in the order of commits.
   visibleChanges: raw('CAST(COALESCE((SELECT max(id) FROM changes), 0) AS TEXT)'),
   isUnseen: (visible) => sql`id > CAST(${visible} AS INTEGER)`,
+  isOwnChange: raw('1 = 1'),
   forUpdate: empty,
   exclusively: () => undefined,
   jsonRows: (json, types) => ({
@@ -79,6 +82,7 @@ export const postgresDialect: Dialect = {
   // The first condition is for the index.
   isUnseen: (visible) => sql`tx >= pg_snapshot_xmin(${visible}::pg_snapshot)
     AND NOT pg_visible_in_snapshot(tx, ${visible}::pg_snapshot)`,
+  isOwnChange: raw('tx = pg_current_xact_id_if_assigned()'),
   forUpdate: raw('FOR UPDATE'),
   exclusively: (lock) => sql`SELECT pg_advisory_xact_lock(${lock})`,
   // jsonb, because json is scanned from its beginning for each column, which takes three times as long.

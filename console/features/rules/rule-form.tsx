@@ -1,0 +1,160 @@
+import { useQuery } from '@tanstack/react-query'
+import { callApi } from '../../api/client.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { useDebounced } from '../../base/hooks.ts'
+import { useStore } from '../../base/store.ts'
+import { MAX_FILTER_CHARACTERS, MAX_TAG_CHARACTERS, MAX_WATCH_NAME_CHARACTERS } from '../../base/constants.ts'
+import { FormDialog } from '../../design/dialog.tsx'
+import { SelectField, TextField } from '../../design/field.tsx'
+import { showToast } from '../../design/toasts.tsx'
+import { count, language, t } from '../../i18n/index.ts'
+import { DomainName } from '../domains/domain-name.tsx'
+import { filterError } from '../filters/filter-errors.ts'
+import { formatWords, parseWords, recordFilters, type Filters } from '../filters/filters.ts'
+import { unsentForms } from '../work/unsent-forms.ts'
+import type { Action, Rule } from './rule.ts'
+
+interface Fields {
+  /** Filters in the syntax of the search box. */
+  readonly words: string
+  readonly name: string
+  readonly action: Action
+  readonly tag: string
+}
+
+const useFields = unsentForms<Fields>('domainwatch')
+const ACTIONS: readonly Action[] = ['hide', 'tag']
+const TYPED_MS = 300
+
+interface Props {
+  /** The rule to edit; a new one unless given. */
+  readonly rule?: Rule
+  readonly filters?: Filters
+  readonly action?: Action
+  readonly onClose: () => void
+}
+
+/** The form of a new or existing rule, with what it would do. */
+export function RuleForm({ rule, filters = rule?.filters ?? {}, action = 'hide', onClose }: Props) {
+  const spoken = useStore(language)
+  const {
+    hidden: _hidden,
+    seen: _seen,
+    age_min: _age,
+    objection: _objection,
+    demand_min: _demand,
+    twin: _twin,
+    ...ofRules
+  } = filters
+  const words = formatWords(ofRules, spoken)
+  const initial: Fields = {
+    words,
+    name: rule?.name ?? words.slice(0, MAX_WATCH_NAME_CHARACTERS),
+    action: rule?.action ?? action,
+    tag: rule?.tag ?? '',
+  }
+  const { fields, isChanged, set, forget } = useFields(rule?.id ?? `new ${action} ${words}`, initial)
+
+  async function send() {
+    const { name } = fields
+    const query = { ...parametersOf(fields), name }
+    if (rule === undefined) await callApi('POST /api/v1/domainwatch/rules', { query })
+    else await callApi('POST /api/v1/domainwatch/rules/update', { query: { ...query, id: rule.id } })
+    showToast(t('rule.saved', { name }))
+    void queryClient.invalidateQueries({ queryKey: ['domains'] })
+  }
+
+  return (
+    <FormDialog
+      title={rule === undefined ? t('rule.new') : t('rule.editTitle', { name: rule.name })}
+      action={t(rule === undefined ? 'rule.make' : 'rule.save')}
+      hasInput={isChanged}
+      shownBy="rules"
+      onSend={send}
+      onDone={forget}
+      onClose={onClose}
+    >
+      <SelectField
+        label={t('rule.action')}
+        value={fields.action}
+        options={ACTIONS}
+        textOf={(one) => t(`rule.action.${one}`)}
+        onChoose={(chosen) => set({ action: chosen })}
+      />
+      {fields.action === 'tag' && (
+        <TextField
+          label={t('rule.tag')}
+          value={fields.tag}
+          required
+          maxLength={MAX_TAG_CHARACTERS}
+          onText={(tag) => set({ tag })}
+        />
+      )}
+      <TextField
+        label={t('rule.filters')}
+        hint={t('rule.filtersHint')}
+        value={fields.words}
+        required
+        isMono
+        maxLength={MAX_FILTER_CHARACTERS}
+        autoCapitalize="none"
+        spellCheck={false}
+        onText={(typed) => set({ words: typed })}
+      />
+      <TextField
+        label={t('rule.name')}
+        value={fields.name}
+        required
+        maxLength={MAX_WATCH_NAME_CHARACTERS}
+        onText={(name) => set({ name })}
+      />
+      <Preview fields={fields} />
+    </FormDialog>
+  )
+}
+
+/** The filters and the action as the API takes them. The tag of a rule that tags has the name of a filter. */
+function parametersOf({ words, action, tag }: Fields) {
+  const filters = recordFilters(parseWords(words))
+  return { ...filters, action, ...(action === 'tag' && { tag: tag.trim() }) }
+}
+
+/** What the rule would do now. Keeps its place while it is counted. */
+function Preview({ fields }: { fields: Fields }) {
+  const settled = useDebounced(fields.words, TYPED_MS)
+  const filters = recordFilters(parseWords(settled ?? ''))
+  const preview = useQuery({
+    queryKey: ['domains', 'rule', fields.action, settled],
+    enabled: Object.keys(filters).length > 0 && filterError(filters) === undefined,
+    queryFn: async ({ signal }) => {
+      const query = parametersOf({ ...fields, words: settled ?? '' })
+      // The tag changes nothing in what matches, and may be empty yet.
+      const { tag: _tag, ...untagged } = query
+      const wanted = fields.action === 'tag' ? { ...untagged, tag: 'x' } : query
+      return (await callApi('POST /api/v1/domainwatch/rules/preview', { query: wanted, signal })).data
+    },
+  })
+  const { data } = preview
+  return (
+    <div className="stack" aria-live="polite">
+      <p>
+        {data === undefined
+          ? t(filterError(filters) === undefined ? 'rule.toPreview' : 'rule.wrongFilter')
+          : t(`rule.would.${fields.action}`, {
+              n: count(data.matches),
+              recent: count(data.last_30_days),
+              review: count(data.in_review),
+            })}
+      </p>
+      {data !== undefined && data.sample.length > 0 && (
+        <ul className="muted">
+          {data.sample.map(({ name }) => (
+            <li key={name}>
+              <DomainName name={name} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}

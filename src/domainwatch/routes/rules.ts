@@ -1,0 +1,235 @@
+import { clientAbort } from '../../http/client.ts'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { missingParameter } from '../../http/errors.ts'
+import { answer, array, integer, nullable, object, problem, string } from '../../http/openapi/json-schema.ts'
+import { choice, integer as integerParameter, text, type Values } from '../../http/parameters.ts'
+import type { HttpServer } from '../../http/server.ts'
+import { localDateTime } from '../../lib/dates.ts'
+import { domainErrors } from '../errors.ts'
+import { conditionsOf } from '../filters.ts'
+import type { DomainLists } from '../list/domain-lists.ts'
+import { MAX_RULES, type Rules } from '../rules/index.ts'
+import { previewRule, RECENT_DAYS, type PreviewOptions } from '../rules/preview.ts'
+import type { RuleAction, RuleProperties, RuleRow } from '../rules/queries.ts'
+import { ruleFilters, toFilters } from '../rules/rule-set.ts'
+import { parseSavedFilters, serializeFilters, type SavedFilters } from '../saved-filters.ts'
+import { bit, dateTime, recordFields, RECORD_EXAMPLE } from '../schemas.ts'
+import { MAX_WATCH_NAME_CHARACTERS, nameParameter } from './watch-parameters.ts'
+
+const PATH = '/api/v1/domainwatch/rules'
+const ACTIONS: readonly RuleAction[] = ['hide', 'tag']
+/** Records in a preview. */
+const SAMPLE = 10
+
+const given = {
+  ...ruleFilters,
+  name: nameParameter('Name of the rule'),
+  action: choice('What the rule does with records that match: hide or tag them', ACTIONS),
+  tag: {
+    ...ruleFilters.tag,
+    description: 'With `action=tag`, the tag that the rule adds; else a filter: only records with this tag',
+  },
+}
+type Given = Values<typeof given>
+
+const which = {
+  id: { ...text('ID of the rule', MAX_WATCH_NAME_CHARACTERS), required: true, example: 'k3J9x0aQ_-Zb' },
+}
+
+const ruleId = string('ID of the rule')
+const ruleAnswer = answer({ id: ruleId }, 'The rule', { id: 'k3J9x0aQ_-Zb' })
+
+const rulesAnswer = answer(
+  {
+    count: integer('Number of rules'),
+    data: array(
+      object({
+        id: ruleId,
+        name: string('Name of the rule'),
+        action: string({ enum: ACTIONS, description: 'What it does with records that match' }),
+        tag: nullable(string('The tag that it adds; null if it hides')),
+        filters: object(
+          {},
+          { description: 'Its filters, as given', additionalProperties: { type: 'string' } },
+        ),
+        paused: bit('Paused (1): it does nothing'),
+        owner: string('Account that created it'),
+        created_at: dateTime('When it was created, in the time zone of the service'),
+      }),
+      'The rules of the group, oldest first',
+    ),
+  },
+  'The rules',
+  {
+    count: 1,
+    data: [
+      {
+        id: 'k3J9x0aQ_-Zb',
+        name: 'Con número',
+        action: 'hide',
+        tag: null,
+        filters: { digits: '1' },
+        paused: 0,
+        owner: 'grupo',
+        created_at: '2026-01-05 09:10:00',
+      },
+    ],
+  },
+)
+
+const previewAnswer = answer(
+  {
+    matches: integer('Records that match now'),
+    last_30_days: integer(`Those of them that were recorded or freed in the last ${RECENT_DAYS} days`),
+    in_review: integer('Those of them that are marked for review'),
+    sample: array(object(recordFields), `The newest ${SAMPLE} of them, by registration`),
+  },
+  'What the rule would match',
+  { matches: 4131, last_30_days: 212, in_review: 3, sample: [RECORD_EXAMPLE] },
+)
+
+const gone = problem('There is no such rule', domainErrors.rule_not_found())
+const invalid = problem('A parameter is invalid, or there is no filter', domainErrors.rule_without_filters())
+
+export interface RulesRouteOptions extends PreviewOptions {
+  readonly rules: Rules
+  readonly lists: Pick<DomainLists, 'page'>
+}
+
+export function rulesRoutes(app: HttpServer, shared: EndpointShared, options: RulesRouteOptions): void {
+  const { clock, lists, rules, timeZone } = options
+  const base = { service: 'domainwatch', path: PATH } as const
+
+  simpleEndpoint(app, shared, {
+    ...base,
+    methods: ['GET'],
+    scopes: ['read', 'write'],
+    parameters: {},
+    document: { summary: 'List the rules of the group', answers: { 200: rulesAnswer } },
+    async handle() {
+      const data = (await rules.list()).map((rule) => ruleJson(rule, timeZone))
+      return { status: 200, count: data.length, data }
+    },
+  })
+
+  simpleEndpoint(app, shared, {
+    ...base,
+    methods: ['POST'],
+    scopes: ['write'],
+    parameters: {
+      ...given,
+      name: { ...given.name, required: true, example: 'Con número' },
+      action: { ...given.action, required: true, example: 'hide' },
+    },
+    document: {
+      summary: 'Create a rule',
+      description:
+        'Records that a `hide` rule matches are in neither `queue` nor messages of watches; `hidden` filters by it. A `tag` rule tags records ' +
+        'when they are recorded or change status.',
+      answers: {
+        200: ruleAnswer,
+        400: invalid,
+        409: problem('The group has its maximum', domainErrors.too_many_rules(MAX_RULES)),
+      },
+    },
+    async handle({ values, identity }) {
+      const { name, action } = values
+      if (name === undefined) throw missingParameter('name')
+      if (action === undefined) throw missingParameter('action')
+      const rule = edited({ name, action, tag: null, filters: '{}', paused: 0 }, values)
+      return { status: 200, id: await rules.create(identity.accountId, rule, clock) }
+    },
+  })
+
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    path: `${PATH}/update`,
+    methods: ['POST'],
+    scopes: ['write'],
+    parameters: {
+      ...which,
+      ...given,
+      paused: integerParameter('Whether the rule is paused (1). A paused rule does nothing', 0, 1),
+    },
+    document: {
+      summary: 'Edit or pause a rule',
+      description: 'Changes the given properties. The filters are one property: any of them replaces all.',
+      answers: { 200: ruleAnswer, 400: invalid, 404: gone },
+    },
+    async handle({ values, identity }) {
+      const { id = '', paused, ...others } = values
+      await rules.edit(identity.accountId, id, (rule) => {
+        return { ...edited(rule, others), paused: paused ?? rule.paused }
+      })
+      return { status: 200, id }
+    },
+  })
+
+  simpleEndpoint(app, shared, {
+    ...base,
+    methods: ['DELETE'],
+    scopes: ['write'],
+    parameters: which,
+    document: {
+      summary: 'Delete a rule',
+      description: 'Shows the records that it hid. Tags that it added stay.',
+      answers: { 200: ruleAnswer, 404: gone },
+    },
+    async handle({ values: { id = '' }, identity }) {
+      await rules.remove(identity.accountId, id)
+      return { status: 200, id }
+    },
+  })
+
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    path: `${PATH}/preview`,
+    methods: ['POST'],
+    scopes: ['write'],
+    parameters: given,
+    document: {
+      summary: 'Preview a rule',
+      description: 'Counts the records that a rule of these parameters would match. Stores nothing.',
+      answers: { 200: previewAnswer, 400: invalid },
+    },
+    async handle({ values, identity: { accountId }, reply }) {
+      const filters = toFilters(filtersIn(values, values.action))
+      if (conditionsOf(filters).length === 0) throw domainErrors.rule_without_filters()
+      const left = clientAbort(reply.raw)
+      const counts = await previewRule(options, filters, accountId, left)
+      const newest = { filters, ascending: false, limit: SAMPLE }
+      const { json } = await lists.page(newest, undefined, accountId, () => left)
+      return { status: 200, ...counts, sample: JSON.parse(json.toString()) }
+    },
+  })
+}
+
+/** Returns the filters of a request. The tag of a rule that tags is none of them. */
+function filtersIn({ name: _name, action: _action, tag, ...others }: Given, action: RuleAction | undefined) {
+  return { ...others, tag: action === 'tag' ? undefined : tag }
+}
+
+/** Returns what an edit makes of a rule. @throws HttpError 400 */
+function edited(rule: RuleProperties, values: Given): RuleProperties {
+  const { name = rule.name, action = rule.action } = values
+  const wanted = filtersIn(values, action)
+  const isGiven = Object.keys(serializeFilters(wanted)).length > 0
+  const filters = isGiven ? kept(wanted) : parseSavedFilters(rule.filters)
+  if (Object.keys(filters).length === 0) throw domainErrors.rule_without_filters()
+  const tag = action === 'tag' ? (values.tag ?? rule.tag) : null
+  if (action === 'tag' && tag === null) throw missingParameter('tag')
+  return { ...rule, name, action, tag, filters: JSON.stringify(filters) }
+}
+
+/** Returns filters to be stored, without those that let every record through. @throws HttpError 400 */
+function kept(wanted: Values<typeof ruleFilters>): SavedFilters {
+  return conditionsOf(toFilters(wanted)).length === 0 ? {} : serializeFilters(wanted)
+}
+
+function ruleJson({ filters, created_at, ...rule }: RuleRow, timeZone: string) {
+  return {
+    ...rule,
+    filters: parseSavedFilters(filters),
+    created_at: localDateTime(created_at, timeZone),
+  }
+}

@@ -1,0 +1,114 @@
+import type { Clock } from '../../lib/clock.ts'
+import { accountClient } from '../../lib/client.ts'
+import { localDateTime } from '../../lib/dates.ts'
+import type { Gate } from '../../lib/gate.ts'
+import { countMatches, finish, TimeSlice, type IndexTerm } from '../../lib/name-index/index.ts'
+import type { Database, Reader } from '../../storage/database/database.ts'
+import { REVISION, withDerived } from '../filtered-record.ts'
+import { matches, type Filters } from '../filters.ts'
+import type { NameIndex } from '../list/name-index.ts'
+import { indexQuery } from '../list/search.ts'
+import { recordsNamed } from '../queries-records.ts'
+import type { SplitName } from '../words/dictionary.ts'
+import * as queries from './queries.ts'
+
+export const RECENT_DAYS = 30
+const RECENT_MS = RECENT_DAYS * 24 * 60 * 60_000
+/** Names read at a time. */
+const PAGE = 1_000
+
+export interface PreviewOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly timeZone: string
+  readonly split: SplitName
+  readonly nameIndex: Pick<NameIndex, 'current' | 'contextAt'>
+  readonly searches: Gate
+}
+
+export interface RuleCounts {
+  /** Records that match now. */
+  readonly matches: number
+  /** Those of them that were recorded or freed lately. */
+  readonly last_30_days: number
+  /** Those of them that members marked for review. */
+  readonly in_review: number
+}
+
+/** Counts what a rule would match. @param signal ends the search */
+export async function previewRule(
+  options: PreviewOptions,
+  filters: Filters,
+  account: number,
+  signal: AbortSignal,
+): Promise<RuleCounts> {
+  const { clock, database, nameIndex, searches, timeZone } = options
+  const now = clock.now()
+  const since = now - RECENT_MS
+  const freedSince = localDateTime(since, timeZone)
+  const { registered } = await nameIndex.current({ isFresh: true, left: () => signal })
+  const slice = new TimeSlice()
+  const context = nameIndex.contextAt(now)
+  const count = (also: readonly IndexTerm[] = []) =>
+    finish(countMatches(registered, indexQuery(filters, context, also), slice), slice, signal)
+  return searches.run(
+    accountClient(account),
+    async () => {
+      const recorded = await countRecorded(options, database.scannerOf(account, signal), filters, {
+        since,
+        freedSince,
+      })
+      const freed = await count([{ kind: 'date', of: 'deleted', from: freedSince }])
+      return {
+        matches: await count(),
+        last_30_days: recorded + freed,
+        in_review: await count([{ kind: 'trait', trait: REVISION, min: 1, max: 1 }]),
+      }
+    },
+    signal,
+  )
+}
+
+/** Counts matches that were recorded since a time, without those that were freed since. */
+async function countRecorded(
+  { clock, database, nameIndex, split }: PreviewOptions,
+  reader: Reader,
+  filters: Filters,
+  { since, freedSince }: { readonly since: number; readonly freedSince: string },
+): Promise<number> {
+  const counted = new Set<string>()
+  let after = (await firstChangeSince(reader, since)) - 1
+  for (let isMore = true; isMore;) {
+    const recorded = await reader.all(queries.recordedAfter(after, PAGE))
+    const names = [...new Set(recorded.map(({ name }) => name))]
+    const context = nameIndex.contextAt(clock.now())
+    for (const row of await reader.all(recordsNamed(database.dialect, names, context.now))) {
+      const isFreed = row.deleted_at !== null && row.deleted_at >= freedSince
+      if (
+        !isFreed &&
+        matches(
+          filters,
+          withDerived(row, split, () => false),
+          context,
+        )
+      )
+        counted.add(row.name)
+    }
+    after = recorded.at(-1)?.id ?? after
+    isMore = recorded.length === PAGE
+  }
+  return counted.size
+}
+
+/** Returns the id from which on changes were made since a time, by bisection: ids grow with time, and have gaps. */
+async function firstChangeSince(reader: Reader, since: number): Promise<number> {
+  let low = 0
+  let high = ((await reader.first(queries.newestChange()))?.id ?? 0) + 1
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const change = await reader.first(queries.changeFrom(middle))
+    if (change === undefined || change.at >= since) high = middle
+    else low = change.id + 1
+  }
+  return low
+}

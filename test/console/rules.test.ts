@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { accessibilityViolations, startBrowser } from '../support/browser.ts'
+import { names, record, stored, update } from '../support/domains.ts'
+import { startService } from '../support/service.ts'
+
+test('a rule is made from the filters of a view, previewed, paused, removed and restored', async () => {
+  await using service = await startService()
+  await stored(
+    service,
+    ['casa1', 'casa2', 'casa'].map((name) => record(name, { status: 0 })),
+  )
+  await update(service, [{ domain: 'casa2', revision: 1 }])
+  await using browser = await startBrowser()
+  const { page, context, complaints } = await browser.open(service, 'dominios?digits=1', {
+    domainwatch: service.domainKey,
+  })
+  await page.getByRole('button', { name: 'Más', exact: true }).click()
+  await page.getByRole('button', { name: 'Ocultar estos' }).click()
+  await page.waitForURL(/reglas\?digits=1&nueva=hide$/)
+  const dialog = page.getByRole('dialog', { name: 'Nueva regla' })
+  await dialog
+    .getByText('Ocultaría 2: 2 guardados o liberados en los últimos 30 días, 1 marcados para revisión.')
+    .waitFor()
+  await dialog.getByText('casa2.cl').waitFor()
+  assert.deepEqual(await accessibilityViolations(page), [])
+  await dialog.getByLabel('Nombre de la regla').fill('Con número')
+  await dialog.getByRole('button', { name: 'Crear' }).click()
+  const item = page.getByRole('listitem', { name: 'Con número' })
+  await item.getByText('Oculta dígitos:sí').waitFor()
+  assert.deepEqual(await accessibilityViolations(page), [])
+  const hidden = () => names(service, { hidden: 1, order: 'name', sort: 'asc' })
+  assert.deepEqual(await hidden(), ['casa1', 'casa2'])
+
+  await item.getByRole('button', { name: 'Pausar Con número' }).click()
+  await item.getByText('En pausa').waitFor()
+  assert.deepEqual(await hidden(), [])
+  await item.getByRole('button', { name: 'Reanudar Con número' }).click()
+  await item.getByText('En pausa').waitFor({ state: 'detached' })
+  await item.getByRole('button', { name: 'Quitar Con número' }).click()
+  await page.getByText('Todavía no hay reglas').waitFor()
+  assert.deepEqual(await hidden(), [])
+  const removed = page.locator('.toast').filter({ hasText: 'Regla «Con número» quitada' })
+  await removed.getByRole('button', { name: 'Deshacer' }).click()
+  await item.waitFor()
+  assert.deepEqual(await hidden(), ['casa1', 'casa2'])
+
+  await item.getByRole('button', { name: 'Editar Con número' }).click()
+  const editor = page.getByRole('dialog', { name: 'Editar «Con número»' })
+  await editor.getByLabel('Qué hace').selectOption('tag')
+  await editor.getByRole('textbox', { name: 'Etiqueta' }).fill('número')
+  await editor.getByRole('button', { name: 'Guardar' }).click()
+  await item.getByText('Etiqueta con «número»').waitFor()
+  assert.deepEqual(await hidden(), [])
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
