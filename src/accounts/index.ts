@@ -47,6 +47,7 @@ function randomText(length: number): string {
 /** Identities cached until any key changes. */
 const MAX_CACHED_KEYS = 10_000
 const MAX_CACHED_NAMES = 1_000
+const KEPT_EXPIRED_MS = 30 * 86_400_000
 
 /** The accounts and their keys. */
 export type Accounts = ReturnType<typeof createAccounts>
@@ -112,6 +113,16 @@ export function createAccounts(database: Database, clock: Clock) {
           (await tx.run(queries.revokeKey(id, now))) + (await tx.run(queries.revokeAdministrator(id, now)))
         if (changed > 0) return 'revoked'
         return (await tx.first(queries.keyById(id))) === undefined ? 'unknown' : 'already-revoked'
+      }),
+
+    /** Whether keys expired long ago. */
+    hasOldKeys: async (): Promise<boolean> =>
+      (await database.first(queries.anyOldKey(clock.now() - KEPT_EXPIRED_MS))) !== undefined,
+
+    /** Removes keys that expired long ago: until then their holders learn that they expired. */
+    sweepKeys: (): Promise<void> =>
+      database.transaction(async (tx) => {
+        for (const query of queries.deleteOldKeys(clock.now() - KEPT_EXPIRED_MS)) await tx.run(query)
       }),
 
     /** Finds an account by name. */

@@ -81,6 +81,20 @@ export const revokeAdministrator = (id: string, now: number) => sql`
 export const keyById = (id: string) => sql<{ id: string }>`
   SELECT id FROM keys WHERE id = ${id} UNION ALL SELECT id FROM administrators WHERE id = ${id}`
 
+const isOld = (expiredBefore: number) => sql`expires_at < ${expiredBefore}`
+
+export const anyOldKey = (expiredBefore: number) => sql<{ id: string }>`
+  SELECT id FROM keys WHERE ${isOld(expiredBefore)} UNION ALL
+  SELECT id FROM administrators WHERE ${isOld(expiredBefore)} LIMIT 1`
+
+/** Removes keys that expired before a time, with what is known of their use. */
+export const deleteOldKeys = (expiredBefore: number) => [
+  sql`DELETE FROM key_uses WHERE id IN (SELECT id FROM keys WHERE ${isOld(expiredBefore)}
+    UNION ALL SELECT id FROM administrators WHERE ${isOld(expiredBefore)})`,
+  sql`DELETE FROM keys WHERE ${isOld(expiredBefore)}`,
+  sql`DELETE FROM administrators WHERE ${isOld(expiredBefore)}`,
+]
+
 export const countAccounts = () => sql<{ count: number }>`SELECT count(*) AS count FROM accounts`
 
 /** Keeps the latest time, because other processes record uses of the same key. */

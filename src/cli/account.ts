@@ -8,6 +8,7 @@ import {
   type AccountPolicy,
 } from '../imagestore/account-policy.ts'
 import { DELIVERY_MODES, signedLink } from '../imagestore/links/delivery-mode.ts'
+import type { ModifierFault } from '../imagestore/modifiers/index.ts'
 import { withDatabase } from './instance.ts'
 import { fail, usageFault } from './failure.ts'
 import type { Options } from './command.ts'
@@ -97,7 +98,8 @@ export async function signLink({ config, own, positionals }: Options): Promise<v
     if (blob === undefined) return fail(`there is no image ${target.hash}`)
     const parsed = parseLink(target, blob.format, config.imageSettings.grammar)
     if (parsed === undefined) return fail(`images cannot be made into .${target.extension}`)
-    if (!parsed.ok) return fail(`«${parsed.fault.token}» in the modifier is not valid: ${parsed.fault.kind}`)
+    if (!parsed.ok)
+      return fail(`«${parsed.fault.token}» in the modifier is not valid: ${explain(parsed.fault)}`)
     if (parsed.expires !== undefined || parsed.signature !== undefined)
       return fail('the link is to have neither exp_ nor sig_: use --expires')
     const updated = await updateDelivery(database, account, { secret: 'kept' })
@@ -106,6 +108,19 @@ export async function signLink({ config, own, positionals }: Options): Promise<v
     const link = signedLink(updated.secret ?? '', target.hash, parsed.transformation, expires)
     console.log(`${base}/i/${link}`)
   })
+}
+
+function explain(fault: ModifierFault): string {
+  switch (fault.kind) {
+    case 'unknown':
+      return 'there is no such modifier'
+    case 'repeated':
+      return 'it is there twice'
+    case 'range':
+      return `it takes ${fault.takes}`
+    case 'last':
+      return 'it goes to the end'
+  }
 }
 
 /** Seconds since 1970; null if the time is not valid or has passed. */

@@ -10,7 +10,7 @@ import {
 } from '../lib/name-index/index.ts'
 import { hasShape } from '../lib/name-spelling.ts'
 import { hasAtMostCharacters } from '../lib/text.ts'
-import { flag, text, type Parameter, integer } from '../http/parameters.ts'
+import { presentFlag, text, type Parameter, integer } from '../http/parameters.ts'
 import type { FilterContext } from './filter-context.ts'
 import { BOUGHT, DATED, type FilteredRecord, type RecordTrait } from './filtered-record.ts'
 import { MAX_AGE, MAX_DEMAND, MAX_LABEL_CHARACTERS } from './limits.ts'
@@ -89,7 +89,7 @@ export function traitFlag(
   description: string,
 ): Filter<boolean, boolean> & { parameter: Parameter<true> } {
   return {
-    parameter: flag(description),
+    parameter: presentFlag(description),
     read: (given) => given,
     conditions: (isOn) => (isOn ? [traitIs(trait, 1)] : []),
     trait,

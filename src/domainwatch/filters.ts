@@ -1,4 +1,4 @@
-import { flag, integer, type Values } from '../http/parameters.ts'
+import { presentFlag, integer, type Values } from '../http/parameters.ts'
 import { badParameter } from '../http/errors.ts'
 import { hasIdnLetter } from '../lib/domain-names.ts'
 import { syllablesOf } from '../lib/name-spelling.ts'
@@ -64,7 +64,7 @@ const SYLLABLES = number(MAX_LABEL_CHARACTERS, ({ name }) => syllablesOf(name) ?
 const table = {
   search: searchFilter('Only names that contain this text; of several words, separated by spaces, all'),
   agent: {
-    parameter: flag('Search in the agent instead'),
+    parameter: presentFlag('Search in the agent instead'),
     // The parameter is a flag: `readFilters` copies the text of `search` here.
     read: (_isOn: boolean): string | undefined => undefined,
     // Not split into words: names of agents have spaces.

@@ -42,6 +42,12 @@ export function clientNetwork(given: string): string {
   return `${network.join(':')}::/64`
 }
 
+/** Returns the plain address of a client, without what sockets and proxies add to it; empty if it is none. */
+export function plainAddress(given: string): string {
+  const address = withoutPort(given)
+  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : ''
+}
+
 /** The sender of a request. */
 export interface Peer {
   readonly ip: string

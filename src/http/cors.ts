@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /** Response headers that tell which pages may read a response. */
 export interface CorsHeaders {
@@ -10,8 +10,8 @@ export interface CorsHeaders {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** False if no page of another origin may read the response, whatever origins are allowed. */
-    hasCors?: boolean
+    /** `never`: no page of another origin may read the response, whatever origins are allowed; `always`: all pages may. */
+    hasCors?: 'never' | 'always'
   }
   interface FastifyRequest {
     /** Undefined if no page of another origin may read the response. */
@@ -21,6 +21,11 @@ declare module 'fastify' {
 
 const METHODS = 'GET, HEAD, POST, DELETE'
 const EXPOSED = 'Link, Retry-After, ETag'
+/** For routes that pages of all origins call. */
+const OPEN: CorsHeaders = {
+  pairs: ['access-control-allow-origin', '*', 'access-control-expose-headers', EXPOSED],
+  varies: false,
+}
 /** How long a browser may cache a preflight response. */
 const MAX_AGE_SECONDS = '86400'
 
@@ -31,14 +36,13 @@ const MAX_AGE_SECONDS = '86400'
 export type HandleCors = (
   request: FastifyRequest,
   reply: FastifyReply,
-  hasCors: boolean | undefined,
+  hasCors: FastifyContextConfig['hasCors'],
 ) => boolean
 
 /** Answers preflight requests, and chooses the CORS headers of every response. `*` allows all origins. */
 export function allowOrigins(app: FastifyInstance, origins: readonly string[]): HandleCors {
   // Declared here so that all requests have one hidden class.
   app.decorateRequest('cors', undefined)
-  if (origins.length === 0) return () => false
   const isOpen = origins.includes('*')
   const made = (allowed: readonly string[]): CorsHeaders => ({
     pairs: [...allowed, 'access-control-expose-headers', EXPOSED],
@@ -47,14 +51,22 @@ export function allowOrigins(app: FastifyInstance, origins: readonly string[]): 
   const byOrigin = new Map(origins.map((origin) => [origin, made(['access-control-allow-origin', origin])]))
   const others = byOrigin.get('*') ?? made([])
   const closed = new Set<string>()
+  const open: string[] = []
   app.addHook('onRoute', ({ url, config }) => {
-    if (config?.hasCors === false) closed.add(url)
+    if (config?.hasCors === 'never') closed.add(url)
+    if (config?.hasCors === 'always') open.push(url.split(':', 1)[0] ?? url)
   })
-  return (request, reply, hasCors) => {
+  const settingOf = (path: string) => {
+    if (closed.has(path)) return 'never'
+    return open.some((before) => path.startsWith(before)) ? 'always' : undefined
+  }
+  return (request, reply, ofRoute) => {
     const isPreflight = request.method === 'OPTIONS'
-    if (hasCors === false || (isPreflight && closed.has(pathOf(request.raw.url)))) return false
+    const setting = isPreflight ? settingOf(pathOf(request.raw.url)) : ofRoute
+    if (setting === 'never' || (setting === undefined && origins.length === 0)) return false
     const { origin } = request.headers
-    request.cors = isOpen || origin === undefined ? others : (byOrigin.get(origin) ?? others)
+    if (setting === 'always') request.cors = OPEN
+    else request.cors = isOpen || origin === undefined ? others : (byOrigin.get(origin) ?? others)
     if (!isPreflight) return false
     // Other OPTIONS requests get the same response.
     const wanted = request.headers['access-control-request-headers']

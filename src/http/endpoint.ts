@@ -7,6 +7,7 @@ import { badParameter, httpErrors } from './errors.ts'
 import { bodyKind, parseBody } from './body/parse.ts'
 import {
   isFlag,
+  isPresentFlag,
   parseParameters,
   unknownParameter,
   type Given,
@@ -275,8 +276,8 @@ export async function receive(
 }
 
 /**
- * Returns the parameters in a small body, and those of a wrong type; undefined if the body cannot be parsed. In JSON, `null` and a
- * `false` flag mean "not set".
+ * Returns the parameters in a small body, and those of a wrong type; undefined if the body cannot be parsed. In JSON, `null` and the
+ * `false` of a flag that its presence turns on mean "not set".
  */
 export function textFields(
   body: RequestBody,
@@ -312,8 +313,9 @@ function textOf(
   const ofFlag = declared !== undefined && isFlag(declared)
   const isJsonText = declared?.schema['contentMediaType'] === JSON_TEXT
   if (isJsonText && value !== null) return { value: JSON.stringify(value) }
-  if (value === null || (ofFlag && value === false)) return undefined
-  return typeof value === 'number' || (ofFlag && value === true) ? { value: String(value) } : 'wrong-type'
+  if (value === null || (value === false && ofFlag && isPresentFlag(declared))) return undefined
+  const isText = typeof value === 'number' || (ofFlag && typeof value === 'boolean')
+  return isText ? { value: String(value) } : 'wrong-type'
 }
 
 function takesType({ schema }: Parameter<unknown>, field: BodyField): string {

@@ -67,15 +67,24 @@ export function choice<const T extends string>(description: string, values: read
   }
 }
 
-/** True if present, with or without a value. */
-export function flag(description: string): Parameter<true> {
-  return {
-    required: false,
-    description: `${description} (flag: on when present, with or without a value)`,
-    schema: { type: 'string', 'x-flag': true },
-    parse: () => ({ value: true }),
-  }
-}
+/** True if present, unless its value is `false` or `0`. */
+export const flag = (description: string): Parameter<true> =>
+  createFlag(`${description} (flag: on when present, unless it is false or 0)`, true)
+
+/** A flag of the first specification: true if present, with whatever value. */
+export const presentFlag = (description: string): Parameter<true> =>
+  createFlag(`${description} (flag: on when present, with or without a value)`, PRESENT)
+
+const createFlag = (description: string, kind: true | typeof PRESENT): Parameter<true> => ({
+  required: false,
+  description,
+  schema: { type: 'string', 'x-flag': kind },
+  parse: () => ({ value: true }),
+})
+
+const PRESENT = 'present'
+/** Whether the value of a flag turns it off. */
+export const isOffText = (text: string): boolean => text === 'false' || text === '0'
 
 export type ParseResult<P extends Parameters> =
   { readonly ok: true; readonly values: Values<P> } | { readonly ok: false; readonly error: HttpError }
@@ -103,7 +112,7 @@ export function parseParameters<P extends Parameters>(parameters: P, given: Give
     const parameter = parameters[name]
     if (parameter === undefined) continue
     const text = given[name]
-    if (text === undefined) {
+    if (text === undefined || isOff(parameter, text)) {
       if (isFlag(parameter)) values[name] = false
       continue
     }
@@ -115,7 +124,12 @@ export function parseParameters<P extends Parameters>(parameters: P, given: Give
   return { ok: true, values: values as Values<P> }
 }
 
-export const isFlag = ({ schema }: Parameter<unknown>): boolean => schema['x-flag'] === true
+export const isFlag = ({ schema }: Parameter<unknown>): boolean => schema['x-flag'] !== undefined
+
+export const isPresentFlag = ({ schema }: Parameter<unknown>): boolean => schema['x-flag'] === PRESENT
+
+const isOff = ({ schema }: Parameter<unknown>, text: string): boolean =>
+  schema['x-flag'] === true && isOffText(text)
 
 /** Pairs in a query string. No endpoint takes more than a few; thousands of an attacker would take milliseconds. */
 const MAX_PAIRS = 256

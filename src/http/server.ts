@@ -41,9 +41,9 @@ export type {
 /** Requests that a client may pipeline on one connection: each waiting response takes memory. */
 const MAX_PIPELINED = 16
 const HTTP_OPTIONS = {
-  // From a request's first byte to the end of its head, and of its body.
+  // From a request's first byte to the end of its head. A body may take as long as it makes progress (`MinTransferRate`).
   headersTimeout: 15_000,
-  requestTimeout: 120_000,
+  requestTimeout: 0,
   // Longer than the 60 s that load balancers commonly keep an idle connection, so that they close it first.
   keepAliveTimeout: 72_000,
   // The largest head of a request (URL and headers).

@@ -94,7 +94,7 @@ function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
     '/metrics',
     {
       // Not for scripts of other origins.
-      config: { hasCors: false },
+      config: { hasCors: 'never' },
       schema: {
         tags,
         operationId: 'get-metrics',

@@ -7,6 +7,15 @@ export const imageErrors = declareErrors({
   image_too_large: [413, (maxBytes: number) => `La imagen supera el máximo de ${maxBytes} bytes`],
   quota_images: [403, (max: string) => `La aplicación ya tiene el máximo de ${max}imágenes`],
   quota_bytes: [413, (usage: string) => `La imagen no cabe${usage}`],
+  ticket_not_found: [404, 'El permiso de subida no existe'],
+  ticket_spent: [403, 'El permiso de subida ya se usó'],
+  ticket_expired: [403, 'El permiso de subida expiró'],
+  ticket_bytes: [400, (max: number) => `La imagen supera el máximo de ${max} bytes del permiso de subida`],
+  ticket_type: [
+    400,
+    (type: string, allowed: string) => `La imagen es ${type}, y el permiso de subida admite ${allowed}`,
+  ],
+  upload_type: [415, 'El tipo de contenido debe ser multipart/form-data o el de una imagen, como image/png'],
   not_saved: [500, 'No se han podido guardar los datos'],
   client_gone: [499, 'La conexión se cerró antes de terminar'],
 

@@ -20,10 +20,13 @@ import { linkRoute } from './routes/link.ts'
 import { imageListRoute } from './routes/list.ts'
 import { similarRoute } from './routes/similar.ts'
 import { statsRoute } from './routes/stats.ts'
+import { ticketUploadRoute } from './routes/ticket-upload.ts'
+import { ticketsRoute } from './routes/tickets.ts'
 import { uploadRoute } from './routes/upload.ts'
 import { SimilarImages } from './near-duplicates/index.ts'
 import { OriginalChecks } from './original-checks.ts'
 import { ImageStore } from './store.ts'
+import { Tickets } from './tickets/index.ts'
 
 export { maxBodyBytes } from './routes/upload.ts'
 export { createAccountPolicies } from './account-policy.ts'
@@ -37,6 +40,7 @@ export interface Imagestore {
   readonly derivatives: DerivativeCache
   readonly similar: SimilarImages
   readonly originals: OriginalChecks
+  readonly tickets: Tickets
 }
 
 /** What image hosting is built on: the part of the service's context that it uses. */
@@ -155,6 +159,7 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     derivatives,
     similar,
     originals,
+    tickets: new Tickets(database, clock),
   }
 }
 
@@ -162,19 +167,14 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
 export function imagestoreRoutes(
   app: HttpServer,
   shared: EndpointShared,
-  { store, delivery, derivatives, similar }: Imagestore,
+  { store, delivery, derivatives, similar, tickets }: Imagestore,
   { database, tasks, clock, config }: ImagestoreContext,
   baseUrl: () => string,
 ): void {
-  uploadRoute(app, shared, {
-    store,
-    similar,
-    clock,
-    tasks,
-    baseUrl,
-    maxBytes: config.maxImageBytes,
-    strips: config.strip === 1,
-  })
+  const uploads = { store, tasks, baseUrl, maxBytes: config.maxImageBytes, strips: config.strip === 1 }
+  uploadRoute(app, shared, { ...uploads, similar, clock })
+  ticketsRoute(app, shared, tickets, { baseUrl, clock, maxBytes: config.maxImageBytes })
+  ticketUploadRoute(app, shared, { ...uploads, tickets })
   getRoute(app, shared, database, baseUrl, clock)
   deleteRoute(app, shared, store)
   imageListRoute(app, shared, database, baseUrl, clock)

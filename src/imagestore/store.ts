@@ -14,7 +14,14 @@ import type { BlobRow } from './image-fields.ts'
 import * as queries from './queries.ts'
 import { checkQuota, type NewImage, type QuotaExceeded } from './quotas.ts'
 import { BackgroundRemovals, removeExpiredOf, removeRecord, sweepExpired } from './image-removal.ts'
-import { isExpired, recordUploader, uploadersOf, withdrawUpload, writeImage } from './uploaders.ts'
+import {
+  isExpired,
+  isOfOthers,
+  prolongImage,
+  recordUploader,
+  uploadersOf,
+  withdrawUpload,
+} from './uploaders.ts'
 
 export interface Upload {
   readonly accountId: number
@@ -25,12 +32,17 @@ export interface Upload {
   readonly date?: number | undefined
   /** The id of the key, if it sees only its own uploads. */
   readonly uploader?: string | undefined
+  /** Whether an image that the application has already keeps its name and date. */
+  readonly keepsExisting?: boolean
+  /** Types that the bytes may have. Default: all. */
+  readonly types?: readonly string[] | undefined
 }
 
 type Stored = { readonly kind: 'stored'; readonly blob: BlobRow }
 type Refusal = Extract<Inspection, { readonly kind: 'damaged' }>
 type InspectedUpload = Extract<Inspection, { readonly kind: 'image' }>
-export type UploadOutcome = Stored | QuotaExceeded | Exclude<Inspection, InspectedUpload>
+type OtherType = { readonly kind: 'other-type'; readonly mime: string }
+export type UploadOutcome = Stored | QuotaExceeded | OtherType | Exclude<Inspection, InspectedUpload>
 
 export type OrphanSweep =
   | { readonly kind: 'swept'; readonly removed: number }
@@ -89,6 +101,7 @@ export class ImageStore {
     const known = await this.#database
       .readerOf(accountClient(upload.accountId))
       .first(queries.blobByHash(upload.hash))
+    if (known !== undefined && !isAllowed(upload, known)) return { kind: 'other-type', mime: known.mime }
     const held = known === undefined || isLost(known.key) ? undefined : await this.#record(upload, undefined)
     if (held !== undefined) return held
     const exceeded = await this.#precheckQuota(upload)
@@ -100,7 +113,9 @@ export class ImageStore {
     const caller = { client: accountClient(upload.accountId), signal }
     const inspection = await this.#engine.inspect(staged.path, caller)
     if (inspection.kind === 'damaged') this.#refusals.set(upload.hash, inspection)
-    return inspection.kind === 'image' ? await this.#store(upload, staged, inspection) : inspection
+    if (inspection.kind !== 'image') return inspection
+    if (!isAllowed(upload, inspection)) return { kind: 'other-type', mime: inspection.mime }
+    return await this.#store(upload, staged, inspection)
   }
 
   /** Checks the quota before decoding. Passes if images have expired: these are removed when it matters. */
@@ -134,7 +149,7 @@ export class ImageStore {
    * @returns the blob that is held, or the limit that is exceeded; undefined if nobody holds these bytes and no `blob` was given
    */
   async #record(upload: Upload, blob: BlobRow | undefined): Promise<Stored | QuotaExceeded | undefined> {
-    const { accountId, hash, bytes, info, date, uploader } = upload
+    const { accountId, hash, bytes, info, date, uploader, keepsExisting = false } = upload
     const { dialect } = this.#database
     const unreferencedKeys: string[] = []
     const outcome = await this.#database.transaction(
@@ -150,7 +165,9 @@ export class ImageStore {
         if (held === blob)
           await tx.run(known === undefined ? queries.insertBlob(blob) : queries.replaceBlob(blob))
         const before = await uploadersOf(tx, image, now)
-        await writeImage(tx, image, before, uploader, info, date ?? now)
+        const isKept = before !== undefined && (keepsExisting || isOfOthers(before, uploader))
+        if (isKept) await prolongImage(tx, image, before, info)
+        else await tx.run(queries.upsertImage(accountId, hash, info, date ?? now))
         await recordUploader(tx, image, before, uploader)
         return { kind: 'stored', blob: held }
       },
@@ -279,6 +296,9 @@ export class ImageStore {
     })
   }
 }
+
+const isAllowed = ({ types }: Upload, { mime }: { readonly mime: string }): boolean =>
+  types === undefined || types.includes(mime)
 
 /** Whether the failed transaction changed nothing. Its bytes go: retried uploads must not fill a disk that is full. */
 const isUncommitted = (error: unknown): boolean =>

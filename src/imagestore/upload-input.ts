@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { badParameter } from '../http/errors.ts'
 import { detectFormat, stripMetadata } from '../lib/image-metadata/index.ts'
+import { mediaType } from '../http/body/content-headers.ts'
 import { jsonTypeOf } from '../http/body/fields.ts'
 import { ownsBuffer } from '../lib/release-buffer.ts'
 import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
@@ -12,13 +13,14 @@ export const MAX_MIME_CHARACTERS = 255
 /** The longest IPv6 address has 45, and the name of a network interface, which may follow a `%`, 15. */
 export const MAX_IP_CHARACTERS = 61
 /** The last second of the year 9999. */
-const MAX_EPOCH_SECONDS = 253_402_300_799
+export const MAX_EPOCH_SECONDS = 253_402_300_799
 
 export type InfoFault = 'info' | 'ip'
 /** `info` of an upload, with `expires` as it was given. */
 export type GivenInfo = Omit<ImageInfo, 'expires'> & { readonly expires: unknown }
 
-export const notInFuture = () => badParameter('expires', 'debe ser un momento futuro, en segundos desde 1970')
+export const notInFuture = (parameter = 'expires') =>
+  badParameter(parameter, 'debe ser un momento futuro, en segundos desde 1970')
 
 /** Validates `info` of an upload, without `expires`. Returns what is missing or invalid: `ip`, or `info` for any other field. */
 export function readInfo(
@@ -32,13 +34,18 @@ export function readInfo(
   const name = given['name'] ?? defaults.name
   const mime = given['mime'] ?? defaults.mime
   const ip = given['ip'] ?? defaults.ip
-  if (!isText(name, MAX_NAME_CHARACTERS) || !isText(mime, MAX_MIME_CHARACTERS)) return 'info'
+  if (!isImageName(name) || !isText(mime, MAX_MIME_CHARACTERS)) return 'info'
   if (ip !== defaults.ip && !isAddress(ip)) return 'ip'
   return typeof ip === 'string' ? { name, ip, expires: given['expires'] ?? null } : 'ip'
 }
 
+/** Whether the body of a request is an image itself. */
+export const isImageType = (contentType = ''): boolean => mediaType(contentType).startsWith('image/')
+
 const isAddress = (value: unknown): boolean =>
   typeof value === 'string' && value.length <= MAX_IP_CHARACTERS && isIP(value) !== 0
+
+export const isImageName = (value: unknown): value is string => isText(value, MAX_NAME_CHARACTERS)
 
 function isText(value: unknown, maxCharacters: number): value is string {
   return (

@@ -47,23 +47,17 @@ export async function uploadersOf(
   return { keys, expires: image.expires }
 }
 
-/**
- * Writes the row of an image that is uploaded. A limited key changes nothing of what others hold, but may prolong its life.
- * @param date seconds since 1970
- */
-export async function writeImage(
+/** Whether others hold an image that a limited key uploads: it changes neither its name nor its date. */
+export const isOfOthers = ({ keys }: Uploaders, uploader: string | undefined): boolean =>
+  uploader !== undefined && keys.some((key) => key !== uploader)
+
+/** Lets an image that is uploaded again live as long as both uploads ask for. */
+export async function prolongImage(
   tx: Transaction,
   { accountId, hash }: LockedImage,
-  before: Uploaders | undefined,
-  uploader: string | undefined,
+  before: Uploaders,
   info: queries.ImageInfo,
-  date: number,
 ): Promise<void> {
-  const isShared = before !== undefined && before.keys.some((key) => key !== uploader)
-  if (uploader === undefined || !isShared) {
-    await tx.run(queries.upsertImage(accountId, hash, info, date))
-    return
-  }
   const isEndless = info.expires === null || before.expires === null
   const expires = isEndless ? null : Math.max(info.expires, before.expires)
   await tx.run(queries.setExpiry(accountId, hash, expires))

@@ -108,8 +108,8 @@ function feedWork(feeds: Feeds): LeasedWork {
 
 /** Jobs that can be interrupted at any point and repeated, even concurrently. */
 function sharedWork(
-  { clock, config, database, dictionary, limits, log }: Context,
-  { originals, store }: Imagestore,
+  { accounts, clock, config, database, dictionary, limits, log }: Context,
+  { originals, store, tickets }: Imagestore,
 ): LeasedWork[] {
   return [
     {
@@ -135,6 +135,18 @@ function sharedWork(
       everyMs: 10_000,
       pending: () => hasExpiredImages(database, clock),
       run: (signal) => store.sweepExpired(signal),
+    },
+    {
+      name: 'sweep of expired keys',
+      everyMs: 10 * MINUTE,
+      pending: () => accounts.hasOldKeys(),
+      run: () => accounts.sweepKeys(),
+    },
+    {
+      name: 'sweep of upload tickets',
+      everyMs: 10 * MINUTE,
+      pending: () => tickets.hasEnded(),
+      run: () => tickets.sweep(),
     },
     {
       name: 'erasure of addresses',

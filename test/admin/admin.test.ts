@@ -101,9 +101,9 @@ test('limits of keys are validated', async () => {
   ]) {
     assert.equal(await created({ rate: wrong }), rate, wrong)
   }
-  const scope = 'El parámetro scope debe ser read o upload o full'
+  const scope = 'El parámetro scope debe ser read o upload o tickets o full'
   assert.equal(await created({ scope: 'write' }), scope)
-  const any = 'El parámetro scope debe ser read o write o full o upload'
+  const any = 'El parámetro scope debe ser read o write o full o upload o tickets'
   for (const wrong of ['', 'todo', 'READ']) assert.equal(await created({ scope: wrong }), any, wrong)
   const other = async (service_: string, scope_: string) => {
     const { body } = await post('create', { account: service_, service: service_, scope: scope_ })

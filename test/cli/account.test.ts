@@ -62,7 +62,10 @@ test('account set and sign work while the service runs', async () => {
   assert.deepEqual(await signs('nothing'), failed(`«nothing» ${takes}`))
   assert.deepEqual(await signs('a'.repeat(32)), failed(`there is no image ${'a'.repeat(32)}`))
   assert.deepEqual(await signs(`${hash}.bmp`), failed('images cannot be made into .bmp'))
-  assert.deepEqual(await signs(`${hash}&m=w_0`), failed('«w_0» in the modifier is not valid: range'))
+  assert.deepEqual(
+    await signs(`${hash}&m=w_0`),
+    failed('«w_0» in the modifier is not valid: it takes un entero entre 1 y 8192'),
+  )
   assert.deepEqual(
     await signs(hash, '--expires', '2020-01-01'),
     failed('--expires «2020-01-01» is not valid, it takes seconds from now or a date to come'),

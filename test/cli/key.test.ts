@@ -100,7 +100,7 @@ test('the key command rejects invalid arguments', async () => {
   const lifetime = 'minutes, hours or days, such as 30m, 12h or 90d, at most 3650d'
   const rate = 'a number of requests, at most 1000000, per s, min, h or day, such as 5/s or 60/min'
   const limits = [
-    ['scope', 'write', 'read, upload, full for the service imagestore'],
+    ['scope', 'write', 'read, upload, tickets, full for the service imagestore'],
     ['expires', '90', lifetime],
     ['expires', '', lifetime],
     ['rate', '60', rate],

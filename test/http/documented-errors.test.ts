@@ -70,6 +70,17 @@ const images = new ImageClient(service.url, service.imageKey)
 const uploaded = async () => String((await images.upload(await gradient(9, 9).png().toBuffer())).body['hash'])
 const limits = (fields: Fields) => send(service, '/api/v1/admin/limits', fields, { query: { api: admin } })
 
+async function newTicket(query: Fields = {}): Promise<string> {
+  const { text } = await call(service, '/api/v1/imagestore/tickets', {
+    method: 'POST',
+    query: { api: service.imageKey, ...query },
+  })
+  return String(Object(JSON.parse(text)).ticket)
+}
+
+const withTicket = (ticket: string, bytes: Uint8Array = Buffer.from('no es una imagen')) =>
+  call(service, `/u/${ticket}`, { headers: { 'content-type': 'image/png' }, body: new Uint8Array(bytes) })
+
 /** How to provoke an error anywhere, by its message. */
 const ANYWHERE: Readonly<Record<string, (one: Documented) => Promise<Refusal>>> = {
   'La solicitud no es válida': (one) => raw(one, 'host: a\r\nhost: b\r\n'),
@@ -123,6 +134,16 @@ const ANYWHERE: Readonly<Record<string, (one: Documented) => Promise<Refusal>>> 
   'La entrega no existe': async () =>
     onWatch(service, 'replay', { id: (await watch(service, { atom: '' })).id, delivery: 'nada' }),
   'La solicitud debe llevar el parámetro hash o el parámetro dhash': (one) => keyed(one),
+  'El permiso de subida no existe': () => withTicket('a'.repeat(32)),
+  'El permiso de subida ya se usó': async () => {
+    const ticket = await newTicket()
+    await withTicket(ticket, await gradient(9, 9).png().toBuffer())
+    return withTicket(ticket)
+  },
+  'La imagen es image/gif, y el permiso de subida admite image/jpeg, image/png': async () =>
+    withTicket(await newTicket({ types: 'image/jpeg,image/png' }), await gradient(9, 9).gif().toBuffer()),
+  'El tipo de contenido debe ser multipart/form-data o el de una imagen, como image/png': async ({ path }) =>
+    call(service, path.replace('{ticket}', 'nada'), { method: 'POST' }),
   'El rango pedido está fuera de la imagen': async () =>
     call(service, `/i/${await uploaded()}`, { headers: { range: 'bytes=999999-' } }),
   'La cabecera Last-Event-ID debe ser el id de un evento recibido': ({ path }) =>

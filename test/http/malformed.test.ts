@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseError } from '../support/error-codes.ts'
 import { ADD } from '../support/domains.ts'
 import { RawConnection } from '../support/raw.ts'
@@ -74,11 +75,10 @@ test('a chunk of no size spoils the body', async () => {
 
 test('heads and bodies that never end are answered 408', async () => {
   // Far below the real bounds, which stay as they are for everyone else's tests of them.
-  await using other = await startService()
+  await using other = await startService({ limits: { bodyRateWindowMs: 400 } })
   const { server } = other.app.server
-  assert.deepEqual([server.headersTimeout, server.requestTimeout], [15_000, 120_000])
+  assert.equal(server.headersTimeout, 15_000)
   server.headersTimeout = 200
-  server.requestTimeout = 400
   const head = await RawConnection.open(other)
   head.send('GET /healthz HTTP/1.1\r\nhost: x\r\na: ')
   const body = await RawConnection.open(other)
@@ -89,6 +89,26 @@ test('heads and bodies that never end are answered 408', async () => {
     assert.deepEqual(parseError(reply?.body), { status: 408, msg: 'La solicitud tardó demasiado' })
     await connection.closed()
   }
+})
+
+test('a body that makes progress may take as long as it needs', async () => {
+  await using other = await startService({ limits: { bodyMinBytesPerSecond: 1, bodyRateWindowMs: 2_000 } })
+  const { server } = other.app.server
+  // Node's own limit on whole requests is off: no shorter one takes its place.
+  assert.equal(server.requestTimeout, 0)
+  server.headersTimeout = 200
+  const connection = await RawConnection.open(other)
+  const body = JSON.stringify({ data: [] }).padEnd(40)
+  connection.send(`POST ${ADD}?api=${other.domainKey} HTTP/1.1\r\nhost: x\r\n`)
+  connection.send(`content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`)
+  // Longer than the interval in which Node looks for late requests.
+  for (const letter of body) {
+    connection.send(letter)
+    await pause(150)
+  }
+  const reply = await connection.reply()
+  assert.notEqual(reply?.status, 408)
+  connection.close()
 })
 
 test('after all of this the service is well', async () => {

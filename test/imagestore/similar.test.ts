@@ -201,6 +201,8 @@ suite('similar images', () => {
       ['a3', 2],
       ['b1', 0],
     ])
+    for (const off of ['false', '0'])
+      assert.equal(dataOf(await client.list({ group: off })).length, dataOf(await client.list()).length)
     const [newest] = dataOf(await client.list({ limit: '1' }))
     await client.remove(String(newest?.['hash']))
     assert.deepEqual(await grouped(), [

@@ -53,8 +53,9 @@ const OPEN: Readonly<Record<string, readonly Scope[]>> = {
   'GET /api/v1/imagestore/list': ['read'],
   'GET /api/v1/imagestore/similar': ['read'],
   'GET /api/v1/imagestore/stats': ['read'],
-  'GET /api/v1/imagestore/key': ['read', 'upload'],
+  'GET /api/v1/imagestore/key': ['read', 'upload', 'tickets'],
   'POST /api/v1/imagestore/upload': ['upload'],
+  'POST /api/v1/imagestore/tickets': ['upload', 'tickets'],
   'POST /api/v1/imagestore/delete': ['upload'],
   'DELETE /api/v1/imagestore/delete': ['upload'],
 }

@@ -46,6 +46,7 @@ export const ENDPOINTS: readonly { method: 'GET' | 'POST' | 'DELETE'; path: stri
   { method: 'GET', path: '/api/v1/imagestore/list', service: 'imagestore' },
   { method: 'GET', path: '/api/v1/imagestore/similar', service: 'imagestore' },
   { method: 'GET', path: '/api/v1/imagestore/stats', service: 'imagestore' },
+  { method: 'POST', path: '/api/v1/imagestore/tickets', service: 'imagestore' },
   { method: 'GET', path: '/api/v1/imagestore/key', service: 'imagestore' },
   { method: 'GET', path: '/api/v1/admin/accounts', service: 'admin' },
   { method: 'GET', path: '/api/v1/admin/keys', service: 'admin' },

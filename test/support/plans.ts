@@ -23,6 +23,7 @@ export const LARGE = [
   'claims',
   'dismissed',
   'listed_names',
+  'upload_tickets',
 ]
 /** Indexes that contain only the few rows that a statement wants. */
 const PARTIAL = /USING (COVERING )?INDEX (watches_shared|watch_deliveries_to_replay)$/

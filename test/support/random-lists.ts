@@ -133,7 +133,7 @@ function valueFor(name: string, { schema }: Parameter<unknown>): fc.Arbitrary<st
   const own = special[name]
   if (own !== undefined) return own
   const { type, minimum, maximum, pattern } = schema
-  if (schema['x-flag'] === true) return fc.constant('')
+  if (schema['x-flag'] !== undefined) return fc.constant('')
   if (type === 'integer' && typeof minimum === 'number' && typeof maximum === 'number')
     return (maximum > 1 ? length : bit).filter((value) => value >= minimum && value <= maximum).map(String)
   if (type === 'string') return pattern === undefined ? text : dateOrDay

@@ -33,6 +33,7 @@ export const CONTRACT: readonly string[] = [
     'quotas',
     'records',
     'similar',
+    'tickets',
     'upload-answers',
     'upload-encodings',
     'upload-keys',

@@ -23,7 +23,7 @@ export function confirmMailRoute(app: HttpServer, recipients: MailRecipients): v
   const find = ({ ip, params }: ConfirmationRequest) => recipients.find(params.token, addressClient(ip))
   const url = `${CONFIRMATION_PATH}:token`
   // Not for scripts of other origins.
-  const options = { config: { hasCors: false }, schema: { hide: true } }
+  const options = { config: { hasCors: 'never' }, schema: { hide: true } } as const
 
   app.get(url, options, async (request: ConfirmationRequest, reply) => {
     const found = await find(request)

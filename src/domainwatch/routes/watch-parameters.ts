@@ -3,7 +3,7 @@ import { domainErrors } from '../errors.ts'
 import { hasAtMostCharacters, isStorable } from '../../lib/text.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { badParameter } from '../../http/errors.ts'
-import { choice, flag, integer, text, type Parameter, type Values } from '../../http/parameters.ts'
+import { choice, flag, integer, isOffText, text, type Parameter, type Values } from '../../http/parameters.ts'
 import { WATCH_CHOICES } from '../events/event.ts'
 import { LANGUAGES } from '../texts.ts'
 import { MAX_ADDRESS_CHARACTERS } from '../outgoing/connect.ts'
@@ -137,13 +137,13 @@ function digestHour(description: string, takesNone: boolean): Parameter<string> 
   }
 }
 
-/** A flag that `0` turns off. Absent, it changes nothing. */
+/** A flag that `false` or `0` turns off. Absent, it changes nothing. */
 function switched(description: string): Parameter<true | 0> {
   return {
     required: false,
-    description: `${description} (flag: on when present; \`0\` for off)`,
-    schema: { type: 'string', 'x-flag': true },
-    parse: (given) => ({ value: given === '0' ? 0 : true }),
+    description: `${description} (flag: on when present; \`false\` or \`0\` for off)`,
+    schema: { type: 'string', 'x-flag': 'switched' },
+    parse: (given) => ({ value: isOffText(given) ? 0 : true }),
   }
 }
 

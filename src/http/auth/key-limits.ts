@@ -4,7 +4,7 @@ export type Service = (typeof SERVICES)[number]
 /** Scopes of keys, by service. `full` allows everything in the service. */
 export const SCOPES = {
   domainwatch: ['read', 'write', 'full'],
-  imagestore: ['read', 'upload', 'full'],
+  imagestore: ['read', 'upload', 'tickets', 'full'],
   admin: ['full'],
 } as const satisfies Record<Service, readonly string[]>
 

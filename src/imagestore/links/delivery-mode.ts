@@ -26,7 +26,8 @@ export type LinkSizes = 'exact' | 'stepped'
 export type LinkAccess =
   | { readonly kind: 'granted'; readonly sizes: LinkSizes }
   | { readonly kind: 'expired' }
-  | { readonly kind: 'forged' }
+  /** `signed` is the text that a signature of the link covers. */
+  | { readonly kind: 'forged'; readonly signed: string }
   | { readonly kind: 'unsigned' }
   | { readonly kind: 'no-preset' }
 
@@ -46,7 +47,7 @@ export function authorizeLink(
   if (signature !== undefined) {
     const text = linkText(hash, tokensOf(transformation, expires))
     if (!holders.some(({ secret }) => secret !== null && isSignedBy(secret, text, signature)))
-      return { kind: 'forged' }
+      return { kind: 'forged', signed: text }
   }
   if (expires !== undefined && now >= expires * 1_000) return { kind: 'expired' }
   if (signature !== undefined) return granted('exact')

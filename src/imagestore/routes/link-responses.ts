@@ -1,7 +1,7 @@
 import { type HttpError, OverloadError } from '../../lib/errors.ts'
 import type { ModifierFault } from '../modifiers/index.ts'
 import { httpErrors } from '../../http/errors.ts'
-import { problem } from '../../http/openapi/json-schema.ts'
+import { optional, problem, problemWith, string } from '../../http/openapi/json-schema.ts'
 import { mimeOf } from '../../lib/image-metadata/index.ts'
 import { imageErrors } from '../errors.ts'
 import { EXAMPLE } from '../image-fields.ts'
@@ -29,7 +29,8 @@ export function linkError(link: Exclude<ResolvedLink, { kind: 'image' }>): HttpE
         case 'expired':
           return imageErrors.link_expired()
         case 'forged':
-          return imageErrors.signature_invalid()
+          // Not secret: it tells applications that sign links themselves in which order and form.
+          return imageErrors.signature_invalid().with({ fields: { signed: link.access.signed } })
         case 'unsigned':
           return imageErrors.signature_missing()
         case 'no-preset':
@@ -147,7 +148,12 @@ export const linkSchema = {
       imageErrors.image_too_heavy(),
       httpErrors.bad_request(),
     ),
-    403: problem(
+    403: problemWith(
+      {
+        signed: optional(
+          string('With `signature_invalid`: the text that a signature of the link covers, in canonical form'),
+        ),
+      },
       'The application delivers its images in another way only',
       imageErrors.signature_missing(),
       imageErrors.signature_invalid(),

@@ -1,9 +1,6 @@
 import type { HttpServer } from '../../http/server.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
-import { OverloadError, HttpError } from '../../lib/errors.ts'
-import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { taskModule, type Tasks } from '../../lib/tasks.ts'
-import { clientAbort } from '../../http/client.ts'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { requestLog } from '../../http/observability/request-log.ts'
 import {
@@ -23,14 +20,15 @@ import {
   readExpires,
 } from '../upload-input.ts'
 import { imageErrors } from '../errors.ts'
-import { answerOf, EXAMPLE, exampleOf, linkField, linkTo, schemasOf } from '../image-fields.ts'
+import { EXAMPLE, exampleOf, linkField, schemasOf } from '../image-fields.ts'
 import { COUNT_DISTANCE_BITS, MAX_COUNTED_IMAGES, type SimilarImages } from '../near-duplicates/index.ts'
-import type { ImageStore, Upload, UploadOutcome } from '../store.ts'
+import type { ImageStore } from '../store.ts'
 import type { Input, Output } from '../tasks/parse-upload.ts'
 import { uploaderOf } from '../uploaders.ts'
 import { quotaError } from '../quotas.ts'
+import { imageIn, reason, refused, storeImage, uploadAnswerOf } from './upload-outcome.ts'
 
-const PARSE_UPLOAD = taskModule('../tasks/parse-upload', import.meta)
+export const PARSE_UPLOAD = taskModule('../tasks/parse-upload', import.meta)
 
 const uploadBody = object(
   {
@@ -58,7 +56,7 @@ const uploadBody = object(
   },
 )
 
-const uploadAnswer = answer(
+export const uploadAnswer = answer(
   {
     ...schemasOf('upload'),
     link: linkField.schema,
@@ -70,29 +68,6 @@ const uploadAnswer = answer(
   'The image is on stable storage',
   { ...exampleOf('upload'), link: linkField.example, similar: 0 },
 )
-
-const REASONS = [
-  'missing',
-  'not_base64',
-  'format',
-  'damaged',
-  'too_many_pixels',
-  'too_many_bytes',
-  'info',
-  'ip',
-  'quota',
-] as const
-
-const reason = optional(
-  string({
-    enum: REASONS,
-    description: 'What is wrong with the upload; absent if it is not about the upload',
-  }),
-)
-
-/** An error that says what is wrong with the upload. */
-const refused = (error: HttpError, why: (typeof REASONS)[number]): HttpError =>
-  error.with({ fields: { reason: why } })
 
 export interface UploadOptions {
   readonly store: ImageStore
@@ -156,33 +131,14 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
       const identity = await identify(upload.api, [])
       const { accountId } = identity
       const uploader = uploaderOf(identity)
-      const { info, image } = upload
+      const { info } = upload
       if (typeof info === 'string') throw refused(imageErrors.info_missing(), info)
       const expires = readExpires(info.expires, secondsOf(clock))
-      if (typeof image === 'string') throw refused(imageErrors.image_damaged(), image)
-      if (image.bytes.byteLength > maxBytes)
-        throw refused(imageErrors.image_too_large(maxBytes), 'too_many_bytes')
-      const outcome = await save({ accountId, info: { ...info, expires }, uploader, ...image })
-      // Not where it threw: what was given up may still be reading them.
-      releaseBuffer(image.bytes)
-      switch (outcome.kind) {
-        case 'stored': {
-          const { blob } = outcome
-          // A key that sees only its own images learns nothing of the others.
-          const count = uploader === undefined ? await countSimilar(blob.hash, blob.dhash) : null
-          const link = linkTo(baseUrl(), blob.hash)
-          return { status: 200, ...answerOf('upload', blob), link, similar: count }
-        }
-        case 'full':
-          throw refused(quotaError(outcome, uploader === undefined), 'quota')
-        case 'damaged':
-          requestLog(request).info({ reason: outcome.reason }, 'image refused')
-          throw refused(imageErrors.image_damaged(), outcome.fault)
-        case 'busy':
-          throw new OverloadError()
-        case 'aborted':
-          throw imageErrors.client_gone()
-      }
+      const checked = { accountId, info: { ...info, expires }, uploader, ...imageIn(upload, maxBytes) }
+      const blob = await storeImage(store, checked, request, reply)
+      // A key that sees only its own images learns nothing of the others.
+      const count = uploader === undefined ? await countSimilar(blob.hash, blob.dhash) : null
+      return uploadAnswerOf(blob, baseUrl(), count)
 
       async function countSimilar(hash: string, dhash: string): Promise<number | null> {
         try {
@@ -191,16 +147,6 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
           // The image is stored: whatever is wrong here, that is the answer.
           requestLog(request).error({ err: error }, 'similar images could not be counted')
           return null
-        }
-      }
-
-      async function save(checked: Upload): Promise<UploadOutcome> {
-        try {
-          return await store.upload(checked, clientAbort(reply.raw))
-        } catch (error) {
-          if (error instanceof HttpError) throw error
-          requestLog(request).error({ err: error }, 'an upload could not be saved')
-          throw imageErrors.not_saved()
         }
       }
     },

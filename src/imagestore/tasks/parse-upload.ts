@@ -6,10 +6,11 @@ import { isObject } from '../../lib/json.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { withTransfer } from '../../lib/tasks.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
-import type { BodyField } from '../../http/body/fields.ts'
+import type { BodyField, BodyFields } from '../../http/body/fields.ts'
 import { parseJsonText } from '../../http/body/json.ts'
 import { parseBody } from '../../http/body/parse.ts'
 import {
+  isImageType,
   readInfo,
   storedBytes,
   type BytesFault,
@@ -23,7 +24,13 @@ export interface Input {
   readonly bytes: Uint8Array<ArrayBuffer>
   /** Whether to remove metadata. */
   readonly strips: boolean
+  /** Of an upload with a ticket, whose body describes nothing and may be the image itself. */
+  readonly visitor?: { readonly name: string | undefined; readonly ip: string }
 }
+
+/** The name of an image that has none. */
+const DEFAULT_NAME = 'imagen'
+const ANY_IMAGE = 'image/*'
 
 export interface Output {
   /** The key, if the body contains it. */
@@ -35,19 +42,30 @@ export interface Output {
 }
 
 export default function parseUpload(input: Input): Output {
-  const parsed = parseBody(input.contentType, Buffer.from(input.bytes.buffer), { base64: ['image'] })
-  if (!parsed.ok) return { api: undefined, info: 'info', image: 'missing' }
-  const { fields } = parsed
+  const { bytes, strips, visitor } = input
+  const fields = fieldsOf(input)
+  if (fields === undefined) return { api: undefined, info: 'info', image: 'missing' }
   const api = fields.get('api')
   const image = fields.get('image')
-  const info = infoOf(fields.get('info'), image)
-  const stored = image?.kind === 'bytes' ? storedBytes(image.bytes, input.strips) : faultOf(image)
-  // The image has been copied.
-  releaseBuffer(input.bytes)
-  return withTransfer(
-    { api: api?.kind === 'text' ? api.value : undefined, info, image: stored },
-    typeof stored === 'string' ? [] : [stored.bytes.buffer],
-  )
+  const info = visitor === undefined ? infoOf(fields.get('info'), image) : visitorInfo(visitor, image)
+  const stored = image?.kind === 'bytes' ? storedBytes(image.bytes, strips) : faultOf(image)
+  const kept = typeof stored === 'string' ? [] : [stored.bytes.buffer]
+  // Usually the image has been copied.
+  if (!kept.includes(bytes.buffer)) releaseBuffer(bytes)
+  return withTransfer({ api: api?.kind === 'text' ? api.value : undefined, info, image: stored }, kept)
+}
+
+function fieldsOf({ bytes, contentType, visitor }: Input): BodyFields | undefined {
+  const body = Buffer.from(bytes.buffer)
+  const isImage = visitor !== undefined && isImageType(contentType)
+  if (isImage) return new Map([['image', { kind: 'bytes', bytes: body }]])
+  const parsed = parseBody(contentType, body, { base64: ['image'] })
+  return parsed.ok ? parsed.fields : undefined
+}
+
+function visitorInfo({ name, ip }: NonNullable<Input['visitor']>, image: BodyField | undefined) {
+  const filename = image?.kind === 'bytes' ? image.filename : undefined
+  return readInfo({}, { name: (name ?? filename) || DEFAULT_NAME, mime: ANY_IMAGE, ip })
 }
 
 function faultOf(image: Exclude<BodyField, { kind: 'bytes' }> | undefined): 'missing' | 'not_base64' {

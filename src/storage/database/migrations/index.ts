@@ -15,6 +15,7 @@ import { lastAdds } from './026-last-adds.ts'
 import { jobs } from './027-jobs.ts'
 import { rules } from './029-rules.ts'
 import { observedServers } from './031-observed-servers.ts'
+import { uploadTickets } from './032-upload-tickets.ts'
 
 /** One step of the schema. A released step never changes. */
 export interface Migration {
@@ -47,6 +48,7 @@ export const migrations: readonly Migration[] = [
   jobs,
   rules,
   observedServers,
+  uploadTickets,
 ]
 
 /** The version of the schema that this program works with. */

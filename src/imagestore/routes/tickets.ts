@@ -1,0 +1,94 @@
+import type { HttpServer } from '../../http/server.ts'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import * as schema from '../../http/openapi/json-schema.ts'
+import { integer, text, type Parameter } from '../../http/parameters.ts'
+import { mimeOf } from '../../lib/image-metadata/index.ts'
+import { secondsOf, type Clock } from '../../lib/clock.ts'
+import { MAX_TICKET_SECONDS, MAX_TICKET_USES, type Tickets } from '../tickets/index.ts'
+import { isImageName, MAX_EPOCH_SECONDS, MAX_NAME_CHARACTERS, notInFuture } from '../upload-input.ts'
+
+const DEFAULT_SECONDS = 600
+const DEFAULT_USES = 1
+const TYPES: readonly string[] = Object.values(mimeOf)
+
+const types: Parameter<readonly string[]> = {
+  required: false,
+  description: `Types that the bytes may have, separated by commas: ${TYPES.join(', ')}; all unless given`,
+  schema: { type: 'string', maxLength: 200 },
+  example: 'image/jpeg,image/png',
+  parse: (given) => {
+    const names = given.split(',').map((name) => name.trim())
+    const isKnown = names.every((name) => TYPES.includes(name))
+    return isKnown
+      ? { value: names }
+      : { takes: `debe tener, separados por comas, uno de: ${TYPES.join(', ')}` }
+  },
+}
+
+const name: Parameter<string> = {
+  ...text('Name of the images; that of the uploaded file unless given', MAX_NAME_CHARACTERS),
+  parse: (value) =>
+    isImageName(value) ? { value } : { takes: `debe ser un texto de 1 a ${MAX_NAME_CHARACTERS} caracteres` },
+}
+
+/** Creates tickets, with which visitors upload images without a key. */
+export function ticketsRoute(
+  app: HttpServer,
+  shared: EndpointShared,
+  tickets: Tickets,
+  { baseUrl, clock, maxBytes }: { baseUrl: () => string; clock: Clock; maxBytes: number },
+): void {
+  simpleEndpoint(app, shared, {
+    service: 'imagestore',
+    scopes: ['upload', 'tickets'],
+    methods: ['POST'],
+    path: '/api/v1/imagestore/tickets',
+    parameters: {
+      expires: integer(
+        `Seconds until the ticket expires, ${DEFAULT_SECONDS} unless given`,
+        1,
+        MAX_TICKET_SECONDS,
+      ),
+      uses: integer(`Images that can be uploaded, ${DEFAULT_USES} unless given`, 1, MAX_TICKET_USES),
+      max_bytes: integer('Largest image, in bytes; that of the service unless given', 1, maxBytes),
+      types,
+      name,
+      image_expires: integer(
+        'When the images are to be gone, seconds since 1970-01-01 UTC; never unless given',
+        0,
+        MAX_EPOCH_SECONDS,
+      ),
+    },
+    document: {
+      summary: 'Create a ticket for visitors to upload images',
+      description:
+        'Anybody who has the ticket may upload images to its address without a key, for example from a browser. ' +
+        'What the ticket fixes holds for all of them. The images belong to the application, or to the key if it ' +
+        'has the scope `upload`.',
+      answers: {
+        200: schema.answer(
+          {
+            ticket: schema.string('Secret of the ticket; it is returned only in this response'),
+            url: schema.string({ format: 'uri', description: 'Address to upload to' }),
+            expires: schema.integer('When the ticket expires, seconds since 1970-01-01 UTC'),
+          },
+          'The ticket was created',
+          {
+            ticket: 'mZ0xq3bKb0Tz4mY1oW2wq8tq7dU5Hn0c',
+            url: 'http://127.0.0.1:8080/u/mZ0xq3bKb0Tz4mY1oW2wq8tq7dU5Hn0c',
+            expires: 1_767_202_834,
+          },
+        ),
+      },
+    },
+
+    async handle({ identity, values }) {
+      const { expires = DEFAULT_SECONDS, uses = DEFAULT_USES, image_expires: imageExpires } = values
+      if (imageExpires !== undefined && imageExpires <= secondsOf(clock)) throw notInFuture('image_expires')
+      const terms = { name: values.name, imageExpires, maxBytes: values.max_bytes, types: values.types }
+      const created = await tickets.create(identity, { uses, seconds: expires }, terms)
+      const url = `${baseUrl()}/u/${created.ticket}`
+      return { status: 200, ticket: created.ticket, url, expires: created.expires }
+    },
+  })
+}

@@ -1,0 +1,88 @@
+import type { HttpReply, HttpRequest } from '../../http/server.ts'
+import { clientAbort } from '../../http/client.ts'
+import { requestLog } from '../../http/observability/request-log.ts'
+import { optional, string } from '../../http/openapi/json-schema.ts'
+import { HttpError, OverloadError } from '../../lib/errors.ts'
+import { releaseBuffer } from '../../lib/release-buffer.ts'
+import { imageErrors } from '../errors.ts'
+import { answerOf, linkTo } from '../image-fields.ts'
+import type { BlobRow } from '../image-fields.ts'
+import { quotaError } from '../quotas.ts'
+import type { ImageStore, Upload, UploadOutcome } from '../store.ts'
+import type { Output } from '../tasks/parse-upload.ts'
+
+const REASONS = [
+  'missing',
+  'not_base64',
+  'format',
+  'damaged',
+  'too_many_pixels',
+  'too_many_bytes',
+  'info',
+  'ip',
+  'quota',
+] as const
+
+export const reason = optional(
+  string({
+    enum: REASONS,
+    description: 'What is wrong with the upload; absent if it is not about the upload',
+  }),
+)
+
+/** An error that says what is wrong with the upload. */
+export const refused = (error: HttpError, why: (typeof REASONS)[number]): HttpError =>
+  error.with({ fields: { reason: why } })
+
+/** The image of a parsed body. @throws HttpError 401 if there is none, 413 if it is too large */
+export function imageIn({ image }: Pick<Output, 'image'>, maxBytes: number) {
+  if (typeof image === 'string') throw refused(imageErrors.image_damaged(), image)
+  if (image.bytes.byteLength > maxBytes)
+    throw refused(imageErrors.image_too_large(maxBytes), 'too_many_bytes')
+  return image
+}
+
+/** Stores an image and releases its bytes. @throws HttpError if it is refused */
+export async function storeImage(
+  store: ImageStore,
+  upload: Upload,
+  request: HttpRequest,
+  reply: HttpReply,
+): Promise<BlobRow> {
+  const outcome = await save()
+  // Not where it threw: what was given up may still be reading them.
+  releaseBuffer(upload.bytes)
+  switch (outcome.kind) {
+    case 'stored':
+      return outcome.blob
+    case 'full':
+      throw refused(quotaError(outcome, upload.uploader === undefined && !upload.keepsExisting), 'quota')
+    case 'other-type':
+      throw refused(imageErrors.ticket_type(outcome.mime, upload.types?.join(', ') ?? ''), 'format')
+    case 'damaged':
+      requestLog(request).info({ reason: outcome.reason }, 'image refused')
+      throw refused(imageErrors.image_damaged(), outcome.fault)
+    case 'busy':
+      throw new OverloadError()
+    case 'aborted':
+      throw imageErrors.client_gone()
+  }
+
+  async function save(): Promise<UploadOutcome> {
+    try {
+      return await store.upload(upload, clientAbort(reply.raw))
+    } catch (error) {
+      if (error instanceof HttpError) throw error
+      requestLog(request).error({ err: error }, 'an upload could not be saved')
+      throw imageErrors.not_saved()
+    }
+  }
+}
+
+/** @param similar number of similar images; null if unknown, or not for the client to know */
+export const uploadAnswerOf = (blob: BlobRow, baseUrl: string, similar: number | null) => ({
+  status: 200,
+  ...answerOf('upload', blob),
+  link: linkTo(baseUrl, blob.hash),
+  similar,
+})
