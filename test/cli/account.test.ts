@@ -64,7 +64,7 @@ test('account set and sign work while the service runs', async () => {
   assert.deepEqual(await signs(`${hash}.bmp`), failed('images cannot be made into .bmp'))
   assert.deepEqual(
     await signs(`${hash}&m=w_0`),
-    failed('«w_0» in the modifier is not valid: it takes un entero entre 1 y 8192'),
+    failed('«w_0» in the modifier is not valid: it takes un entero de 1 a 8192'),
   )
   assert.deepEqual(
     await signs(hash, '--expires', '2020-01-01'),

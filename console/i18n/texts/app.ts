@@ -106,6 +106,7 @@ export const app = {
   'scope.name.read': ['Solo lectura', 'Read only'],
   'scope.name.write': ['Lectura y escritura', 'Read and write'],
   'scope.name.upload': ['Solo subir imágenes', 'Upload images only'],
+  'scope.name.tickets': ['Solo crear permisos de subida', 'Create upload tickets only'],
   'scope.has': ['La clave en uso: {scope}.', 'The key in use: {scope}.'],
   'scope.locked': ['(su clave no lo permite)', '(your key does not allow it)'],
   'scope.need.writeDomains': ['Esta pantalla necesita una clave que pueda escribir', 'This screen needs a key that can write'],
