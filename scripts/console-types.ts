@@ -61,7 +61,8 @@ function describe(name: string, operation: Operation): string {
   const query = (operation.parameters ?? []).filter((one) => one.in === 'query' && one.name !== 'api')
   const fields = query.map((one) => `${key(one.name)}?: ${typeOf(one.schema)}`)
   const body = operation.requestBody?.content['application/json']?.schema
-  const answer = operation.responses['200']?.content?.['application/json']?.schema
+  const success = operation.responses['200'] ?? operation.responses['202']
+  const answer = success?.content?.['application/json']?.schema
   return [
     `  '${name}': {`,
     `    query: { ${fields.join('; ')} }`,

@@ -20,6 +20,8 @@ interface ErrorDetails {
   /** The parameter that the error is about. */
   readonly parameter?: string | undefined
   readonly errors?: readonly RecordError[]
+  /** How many records match, if that is not the number that the request expected. */
+  readonly matched?: number | undefined
   /** Seconds, from the header `Retry-After`. */
   readonly retryAfter?: number | undefined
 }
@@ -30,6 +32,7 @@ export class ApiError extends Error {
   readonly code: ErrorCode | undefined
   readonly parameter: string | undefined
   readonly errors: readonly RecordError[]
+  readonly matched: number | undefined
   readonly retryAfter: number | undefined
 
   constructor(status: number, message: string, details: ErrorDetails = {}) {
@@ -38,6 +41,7 @@ export class ApiError extends Error {
     this.code = details.code
     this.parameter = details.parameter
     this.errors = details.errors ?? []
+    this.matched = details.matched
     this.retryAfter = details.retryAfter
   }
 }
@@ -198,13 +202,16 @@ export function failureOf(
 }
 
 export function apiErrorOf(status: number, answer: unknown, retryAfter: string | null = null): ApiError {
-  const { msg, code, parameter, errors }: Readonly<Record<string, unknown>> = isObject(answer) ? answer : {}
+  const { msg, code, parameter, errors, matched }: Readonly<Record<string, unknown>> = isObject(answer)
+    ? answer
+    : {}
   const seconds = Number.parseInt(retryAfter ?? '', 10)
   return new ApiError(status, typeof msg === 'string' ? msg : `HTTP ${status}`, {
     // Trusted: the type is generated from the OpenAPI document. A code of a newer service has no text here, like many others.
     code: typeof code === 'string' ? (code as ErrorCode) : undefined,
     parameter: typeof parameter === 'string' ? parameter : undefined,
     errors: Array.isArray(errors) ? errors.filter(isRecordError) : [],
+    matched: typeof matched === 'number' ? matched : undefined,
     retryAfter: Number.isNaN(seconds) ? undefined : seconds,
   })
 }

@@ -23,7 +23,6 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
   const [isAsking, setAsking] = useState(false)
   const leave = () => {
     queryClient.clear()
-    forgetImports(accountOf('domainwatch'))
     signOut()
   }
   const menu = (
@@ -75,14 +74,6 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
       )}
     </>
   )
-}
-
-/** Who signs out leaves no file behind. */
-function forgetImports(account: string | undefined): void {
-  if (account === undefined) return
-  import('../features/import/unfinished.ts')
-    .then(({ deleteAllUnfinished }) => deleteAllUnfinished(account))
-    .catch(() => undefined)
 }
 
 /** Language and appearance. */

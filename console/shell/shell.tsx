@@ -12,7 +12,7 @@ import { fetchPalette, Palette } from './palette/palette.tsx'
 import { openViews, savedViews } from '../features/views/saved-views.ts'
 import { ErrorBoundary, lazyComponent } from '../design/lazy-screen.tsx'
 import { OneTimeResults } from '../features/work/one-time-results.tsx'
-import { isPending, operations } from '../features/work/operations.ts'
+import { isUnsaved, operations } from '../features/work/operations.ts'
 import { release, reloadIfIdle } from '../base/release.ts'
 import { navigate, useRoute } from '../base/router.ts'
 import { GROUPS, HomeScreen, SCREENS, type Screen } from './screens.ts'
@@ -52,6 +52,12 @@ export function Shell() {
   useEffect(() => loadScopes(keys), [keys])
   const account = useAccounts()('domainwatch')
   useEffect(() => openViews(account), [account])
+  useEffect(() => {
+    if (account === undefined) return
+    const left = new AbortController()
+    import('./resume-jobs.ts').then(({ resumeJobs }) => resumeJobs(left.signal)).catch(() => undefined)
+    return () => left.abort()
+  }, [account])
   const hasViews = useStore(savedViews).views.length > 0
   useEffect(() => {
     document.title = screen === undefined ? t('app.title') : `${t(screen.title)} · ${t('app.title')}`
@@ -245,7 +251,7 @@ function Lock({ needs }: { needs: Permission }) {
 
 function Lost() {
   const state = useStore(connection)
-  const unsaved = useStore(operations).filter(isPending).length
+  const unsaved = useStore(operations).filter(isUnsaved).length
   return (
     <span className="lost" role="status">
       {state === 'lost' && (

@@ -26,7 +26,7 @@ export interface UploadEndpoint<P extends Parameters> extends EndpointBase<P> {
   /** Maximum size of the file. */
   readonly maxBytes: number
   /** Called when the file begins. The key has to be in the query or before the file. */
-  readonly begin: (identity: Identity) => Promise<Upload<P>>
+  readonly begin: (identity: Identity, fileName: string) => Promise<Upload<P>>
 }
 
 export interface Upload<P extends Parameters> {
@@ -80,10 +80,10 @@ export function uploadEndpoint<P extends Parameters>(
       const fields = await receiveUpload(request.raw, {
         maxBytes,
         minRate: bodies.minRate,
-        async store(before, file) {
+        async store(before, file, name) {
           const identity = await identify(before)
           readValues({ ...before, ...query })
-          upload = await endpoint.begin(identity)
+          upload = await endpoint.begin(identity, name)
           await upload.store(file)
         },
       })

@@ -186,13 +186,17 @@ test('in details and their history, in lists of filters, in triage, among watche
 
 test('in a list that is to be imported, and before a key is revoked', async () => {
   const { page, context, complaints } = await browser.open(service, 'importar', allKeys())
-  // A name has no spaces: these are lines that cannot be read.
-  const bad = TEXTS.map((text) => `${text} .`)
-  const lines = ['hostil9.cl', ...bad]
+  const lines = ['hostil9.cl', ...TEXTS, '']
   const file = { name: `${TEXTS[0]}.txt`, mimeType: 'text/plain', buffer: Buffer.from(lines.join('\n')) }
   await page.locator('input[type=file]').setInputFiles(file)
   await page.getByText(`${TEXTS[0]}.txt`, { exact: true }).waitFor()
-  for (const text of bad) await page.getByRole('code').getByText(text, { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Importar', exact: true }).click()
+  const row = page.getByRole('region', { name: 'Importaciones anteriores' }).getByRole('row')
+  await row.getByText('<img src=x onerror=alert(1)>.png.txt').waitFor()
+  await row
+    .getByText(/líneas? con problemas/)
+    .first()
+    .waitFor()
   assert.equal(await madeOf(page), 0)
 
   await page.goto(`${service.url}/console/claves`)

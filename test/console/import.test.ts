@@ -1,18 +1,22 @@
+/** Lists that the service imports: their upload, what they would change, their progress and history. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import type { Page } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
-import { accessibilityViolations } from '../support/browser.ts'
+import { assertAccessible } from '../support/browser.ts'
 import { record, records, stored } from '../support/domains.ts'
-import { eventually } from '../support/eventually.ts'
+import { holdRequests } from '../support/gate.ts'
+import { call } from '../support/http.ts'
+import { IMPORTS, type Job } from '../support/jobs.ts'
+import { realNames } from '../support/real-size.ts'
+import { badLine } from '../support/slow-line.ts'
 
 const { service, browser } = await startConsole()
+const ana = (await service.newKey('Ana', 'domainwatch')).key
 await stored(service, [
   record('vieja', { date_reg: '2025-12-30 08:00:00' }),
   record('vendida', { date_reg: '2025-12-30 09:00:00', status: 0 }),
-  // Recorded with a date that lies in none of the list's days.
-  record('renovada', { date_reg: '2019-05-01 09:00:00', status: 0 }),
 ])
 const open = () => browser.open(service, 'importar', { domainwatch: service.domainKey })
 const file = (name: string, text: string | Buffer) => ({
@@ -20,173 +24,65 @@ const file = (name: string, text: string | Buffer) => ({
   mimeType: 'text/plain',
   buffer: Buffer.from(text),
 })
+const pick = (page: Page, chosen: ReturnType<typeof file>) =>
+  page.locator('input[type=file]').setInputFiles(chosen)
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
+const past = (page: Page, name: string) =>
+  page.getByRole('region', { name: 'Importaciones anteriores' }).getByRole('row').filter({ hasText: name })
 
-test('a list of registrations shows its changes, progress and rejected lines', async () => {
+async function imports(key = service.domainKey): Promise<readonly Job[]> {
+  return Object((await call(service, IMPORTS, { query: { api: key } })).body).data
+}
+
+/** A list that takes the service a while. */
+const largeList = (stem: string, count = 150_000) =>
+  file(`${stem}.txt`, Array.from({ length: count }, (_, i) => `${stem}${i}.cl`).join('\n'))
+
+test('a list shows what it would change and its invalid lines, and is imported then', async () => {
   const { page, context, complaints } = await open()
   const lines = [
     'Nombre Dominio,Fecha Inscripción',
     'ñandú.cl,2025-12-31 10:00:00',
     'vieja.cl,2025-12-30 08:00:00',
-    'vendida.cl,2025-12-30 09:00:00',
+    'vendida.cl,2026-01-30 09:00:00',
     '-mala-.cl,2025-12-30 07:00:00',
     'sin fecha',
     ...Array.from({ length: 2_500 }, (_, i) => `lote${i}.cl,2025-12-29 10:00:00`),
+    '',
   ]
-  await page.locator('input[type=file]').setInputFiles(file('inscritos.csv.gz', gzipSync(lines.join('\n'))))
-  await page.getByText('2.503 dominios').waitFor()
-  await page.getByText('1 cambian').waitFor()
-  await page.getByText('1 sin cambios').waitFor()
-  await page.getByText('2.501 nuevos').waitFor()
-  await page.getByText('2 líneas con problemas').waitFor()
-  assert.deepEqual(await accessibilityViolations(page), [])
+  await pick(page, file('inscritos.csv.gz', gzipSync(lines.join('\n'))))
+  // Read from the file, and only proposed.
+  assert.equal(await page.getByLabel('Formato').inputValue(), 'registrations')
+  await button(page, 'Ver los cambios').click()
+  const preview = page.getByRole('region', { name: 'Qué cambiaría' })
+  await preview.getByText('2.501 nuevos').waitFor()
+  await preview.getByText('1 cambian').waitFor()
+  await preview.getByText('1 sin cambios').waitFor()
+  await preview.getByText('2 líneas con problemas').waitFor()
+  await preview.getByText('Líneas con problemas', { exact: true }).click()
+  await preview.getByText(/^Línea 5/).waitFor()
+  await preview.getByText(/^Línea 6/).waitFor()
+  await assertAccessible(page)
+  await page.setViewportSize({ width: 1_440, height: 900 })
   assert.equal((await records(service, { search: 'ñandú' })).length, 0, 'nothing is stored by looking')
-  const bad = page.getByRole('region', { name: 'Líneas que no se guardarán' })
-  await bad.getByText('Línea 5 -mala-.cl,2025-12-30 07:00:00 El guion no puede ir').waitFor()
-  await bad.getByText('Línea 6 sin fecha').waitFor()
-  await page.getByRole('button', { name: 'Guardar los 2.503 válidos' }).click()
-  await page.getByText('2.503 de 2.503 guardados').waitFor()
+  await button(page, 'Importar').click()
+  await toast(page, 'Importación terminada: inscritos.csv.gz. 2.502 dominios nuevos o cambiados.').waitFor()
+  const row = past(page, 'inscritos.csv.gz')
+  await row.getByText('Terminada').waitFor()
+  await row.getByText('2 líneas con problemas').waitFor()
   assert.equal((await records(service, { search: 'ñandú' }))[0]?.date_reg, '2025-12-31 10:00:00')
   assert.equal((await records(service, { search: 'vendida' }))[0]?.status, 1)
-  assert.equal((await records(service, { search: 'lote' })).length, 1_024)
+  // An import is a submission of its account.
+  await page.getByRole('link', { name: 'Estadísticas' }).click()
+  const adds = page.getByRole('region', { name: 'Último envío de cada cuenta' })
+  await adds.getByRole('row', { name: /^grupo \d{4}-/ }).waitFor()
+  await adds.getByRole('row', { name: 'Ana Nunca' }).waitFor()
   assert.deepEqual(complaints, [])
   await context.close()
 })
 
-test('imports of two tabs can both be resumed', async () => {
-  const { page, context, complaints } = await open()
-  const second = await context.newPage()
-  await second.goto(`${service.url}/console/importar`)
-  const listOf = (stem: string) =>
-    Array.from({ length: 2_100 }, (_, i) => `${stem}${i}.cl,2025-12-29 10:00:00`).join('\n')
-  for (const [tab, stem] of [
-    [page, 'una'],
-    [second, 'otra'],
-  ] as const) {
-    let sent = 0
-    await tab.route('**/domainwatch/add?*', (route) => (++sent === 2 ? undefined : route.continue()))
-    await tab.locator('input[type=file]').setInputFiles(file(`${stem}.csv`, listOf(stem)))
-    await tab.getByRole('button', { name: 'Guardar', exact: true }).click()
-    await tab.getByText('2.000 de 2.100 guardados').waitFor()
-  }
-  // As after a crash.
-  const next = await context.newPage()
-  await Promise.all([page.close(), second.close()])
-  await next.goto(`${service.url}/console/importar`)
-  for (const stem of ['una', 'otra']) {
-    const left = next
-      .locator('.callout')
-      .filter({ hasText: `La importación de ${stem}.csv quedó incompleta: 2.000 de 2.100.` })
-    await left.getByRole('button', { name: 'Continuar desde el 2.001' }).click()
-    // The outcome of the other one looks the same.
-    await eventually(async () => (await records(service, { search: `${stem}2099` })).length === 1)
-    await next.getByText('2.100 de 2.100 guardados').waitFor()
-    await next.getByRole('button', { name: 'Importar otra lista' }).click()
-  }
-  assert.equal(await next.getByText('quedó incompleta').count(), 0)
-  assert.deepEqual(complaints, [])
-  await context.close()
-})
-
-test('a second file of the same name is another import', async () => {
-  const { page, context } = await open()
-  const pick = (text: string) => page.locator('input[type=file]').setInputFiles(file('lista.csv', text))
-  await pick('primera-lista.cl,2025-12-31 12:00:00')
-  await page.getByRole('button', { name: 'Guardar' }).click()
-  await page.getByText('1 de 1 guardados').waitFor()
-  await page.getByRole('button', { name: 'Importar otra lista' }).click()
-  await pick('segunda-lista.cl,2025-12-31 12:00:00')
-  await page.getByRole('rowheader', { name: 'segunda-lista.cl' }).waitFor()
-  await page.getByText('1 nuevos').waitFor()
-  await page.getByRole('button', { name: 'Guardar' }).click()
-  await page.getByText('1 de 1 guardados').waitFor()
-  assert.equal((await records(service, { search: 'segunda-lista' })).length, 1)
-  // Picked without closing the one before, too.
-  await pick('tercera-lista.cl,2025-12-31 12:00:00')
-  await page.getByRole('button', { name: 'Guardar' }).click()
-  await page.getByText('1 de 1 guardados').waitFor()
-  assert.equal((await records(service, { search: 'tercera-lista' })).length, 1)
-  await context.close()
-})
-
-test('an invalid date rejects its line only', async () => {
-  const { page, context, complaints } = await open()
-  const lines = ['buena.cl;31-12-2025', 'imposible.cl;30-02-2025', 'otra-buena.cl;30-12-2025 10:20']
-  await page.locator('input[type=file]').setInputFiles(file('lista.csv', lines.join('\n')))
-  await page.getByText('Columnas separadas por punto y coma').waitFor()
-  await page.getByText('Fechas: día/mes/año').waitFor()
-  await page.getByText('2 nuevos').waitFor()
-  await page.getByText('Línea 2 imposible.cl 30-02-2025 La fecha no existe').waitFor()
-  assert.deepEqual(await accessibilityViolations(page), [])
-  await page.getByRole('button', { name: 'Guardar los 2 válidos' }).click()
-  await page.getByText('2 de 2 guardados').waitFor()
-  assert.equal((await records(service, { search: 'otra-buena' }))[0]?.date_reg, '2025-12-30 10:20:00')
-  assert.equal((await records(service, { search: 'imposible' })).length, 0)
-  assert.deepEqual(complaints, [])
-  await context.close()
-})
-
-test('ambiguous dates are parsed as the user chooses', async () => {
-  const { page, context } = await open()
-  await page.locator('input[type=file]').setInputFiles(file('lista.csv', 'ambigua.cl,03/04/2025'))
-  await page.getByRole('cell', { name: '2025-04-03 00:00:00' }).waitFor()
-  await page.getByLabel('Orden de las fechas').selectOption('mes/día/año')
-  await page.getByRole('cell', { name: '2025-03-04 00:00:00' }).waitFor()
-  await page.getByRole('button', { name: 'Guardar' }).click()
-  await page.getByText('1 de 1 guardados').waitFor()
-  assert.equal((await records(service, { search: 'ambigua' }))[0]?.date_reg, '2025-03-04 00:00:00')
-  await context.close()
-})
-
-test('a file without a list is rejected with the reason, and the next one is read', async () => {
-  const { page, context, complaints } = await open()
-  const pick = (name: string, content: string | Buffer) =>
-    page.locator('input[type=file]').setInputFiles(file(name, content))
-  const picture = readFileSync(new URL('../../assets/catalejo.png', import.meta.url))
-  await pick('vacio.csv', '')
-  await page.getByText('vacio.csv: el archivo está vacío.').waitFor()
-  await pick('foto.csv', picture)
-  await page.getByText('foto.csv: no es un archivo de texto.').waitFor()
-  await pick('encabezado.csv', 'Nombre Dominio,Fecha Inscripción\n')
-  await page.getByText('encabezado.csv: el archivo solo tiene el encabezado, ningún dominio.').waitFor()
-  await pick('enorme.csv.gz', gzipSync('casa.cl\n'.repeat(1_500_001)))
-  await page.getByText('enorme.csv.gz: el archivo es demasiado grande para la página').waitFor()
-  assert.deepEqual(await accessibilityViolations(page), [])
-  await pick('buena.csv', 'tras-las-malas.cl,2025-12-31')
-  await page.getByRole('rowheader', { name: 'tras-las-malas.cl' }).waitFor()
-  assert.equal(await page.getByText('enorme.csv.gz').count(), 0)
-  assert.deepEqual(complaints, [])
-  await context.close()
-})
-
-test('the page stays responsive while reading a list of more than a million lines', async () => {
-  const { page, context, complaints } = await open()
-  await page.evaluate(`{
-    globalThis.seen = new Set()
-    new MutationObserver(() => {
-      const [text] = document.body.textContent.match(/Leyendo el archivo… \\d+ %/) ?? []
-      if (text !== undefined) globalThis.seen.add(text)
-    }).observe(document.body, { subtree: true, childList: true, characterData: true })
-  }`)
-  const lines = Array.from({ length: 1_200_000 }, (_, i) => `n${i}.cl`)
-  await page.locator('input[type=file]').setInputFiles(file('zona.txt', lines.join('\n')))
-  await page.getByText('1.200.000 dominios').waitFor()
-  await page.getByText('Son demasiados para comparar antes de guardar.').waitFor()
-  const seen: unknown = await page.evaluate('globalThis.seen.size')
-  assert.ok(Number(seen) >= 5, `${String(seen)} states of progress were drawn`)
-  assert.deepEqual(complaints, [])
-  await context.close()
-})
-
-test('a recorded name with a date outside the days of the list counts as changed, not as new', async () => {
-  const { page, context } = await open()
-  const lines = ['renovada.cl,2025-12-31 12:00:00', 'recien-llegada.cl,2025-12-31 12:00:00']
-  await page.locator('input[type=file]').setInputFiles(file('inscritos.csv', lines.join('\n')))
-  await page.getByText('1 cambian').waitFor()
-  await page.getByText('1 nuevos').waitFor()
-  await context.close()
-})
-
-test('a list of deletions releases recorded names, and records the others', async () => {
+test('a list of deletions covers the time that the person chooses, for a source by name', async () => {
   const { page, context, complaints } = await open()
   await page.locator('.drop-place').waitFor()
   // Dropped anywhere on the page.
@@ -195,34 +91,99 @@ test('a list of deletions releases recorded names, and records the others', asyn
     data.items.add(new File(['vieja.cl\\nnunca-vista.cl\\n'], 'eliminados.txt', { type: 'text/plain' }))
     document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }))
   }`)
-  await page.getByText('1 cambian').waitFor()
-  await page.getByRole('button', { name: 'Guardar' }).click()
-  await page.getByText('2 de 2 guardados').waitFor()
-  const [old] = await records(service, { search: 'vieja' })
-  assert.deepEqual([old?.status, old?.date_reg], [0, '2025-12-30 08:00:00'])
+  await page.getByLabel('Plazo que cubre').selectOption('La última semana')
+  await page.getByRole('textbox', { name: 'Fuente' }).fill('semanal')
+  assert.equal(await page.getByLabel('Formato').inputValue(), 'deletions')
+  await button(page, 'Importar').click()
+  const row = past(page, 'eliminados.txt')
+  await row.getByText('Terminada').waitFor()
+  await row.getByText('semanal').waitFor()
+  const [job] = await imports()
+  assert.partialDeepStrictEqual(job, { format: 'deletions', window: 'week', source: 'semanal', dry_run: 0 })
   assert.equal((await records(service, { search: 'nunca-vista' }))[0]?.status, 0)
   assert.deepEqual(complaints, [])
   await context.close()
 })
 
-test('an import can be stopped, and keeps what was stored', async () => {
+test('an import continues while the page is reloaded, can be stopped from any screen, and belongs to its account', async () => {
   const { page, context, complaints } = await open()
-  const lines = Array.from({ length: 6_000 }, (_, i) => `parada${i}.cl,2025-11-01 10:00:00`)
-  await page.locator('input[type=file]').setInputFiles(file('larga.csv', lines.join('\n')))
-  await page.getByText('algunos de los nuevos pueden existir ya').waitFor()
-  let sent = 0
-  // The second batch waits until it is called off.
-  await page.route('**/domainwatch/add?*', (route) => (++sent === 2 ? undefined : route.continue()))
-  await page.getByRole('button', { name: 'Guardar' }).click()
-  await page.getByText('2.000 de 6.000 guardados').waitFor()
-  await page.getByRole('button', { name: 'Detener' }).click()
-  await page.getByText('Lo guardado se conserva').waitFor()
-  assert.equal(sent, 2)
-  assert.equal((await records(service, { search: 'parada1999' })).length, 1)
-  assert.equal((await records(service, { search: 'parada2000' })).length, 0)
-  await page.getByRole('button', { name: 'Continuar' }).click()
-  await page.getByText('6.000 de 6.000 guardados').waitFor()
-  assert.equal(sent, 4)
+  await pick(page, largeList('larga'))
+  await button(page, 'Importar').click()
+  const task = page.locator('.task').filter({ hasText: 'Importando larga.txt' })
+  await task.waitFor()
+  assert.equal(await page.evaluate('dispatchEvent(new Event("beforeunload", { cancelable: true }))'), true)
+  await page.goto(`${service.url}/console/cifras`)
+  await task.waitFor()
+  const other = await browser.open(service, 'importar', { domainwatch: ana })
+  await other.page.locator('.drop-place').waitFor()
+  assert.equal(await other.page.getByText('larga.txt').count(), 0)
+  await other.context.close()
+  await page.getByRole('button', { name: 'Detener: Importando larga.txt' }).click()
+  await toast(page, 'Se detuvo la importación de larga.txt.').waitFor()
+  await page.getByRole('link', { name: 'Importar' }).click()
+  await past(page, 'larga.txt').getByText('Detenida').waitFor()
+  await past(page, 'larga.txt').getByText('Lo que ya estaba guardado se conserva.').waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('the browser asks before a list that is being sent is lost, and the upload can be stopped', async () => {
+  const { page, context, complaints } = await open()
+  await pick(page, file('enviada.txt', 'enviada.cl\n'))
+  const before = (await imports()).length
+  const gate = await holdRequests(page, 'domainwatch/import')
+  await button(page, 'Importar').click()
+  await gate.next()
+  assert.equal(await page.evaluate('dispatchEvent(new Event("beforeunload", { cancelable: true }))'), false)
+  await button(page, 'Detener').click()
+  await page.locator('.drop-place').waitFor()
+  assert.equal(await page.locator('.task').count(), 0)
+  await gate.open()
+  assert.equal((await imports()).length, before)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('on a line of 1.5 s where every fifth request fails, a list of the real size is imported once', async () => {
+  const { page, context } = await open()
+  const lines = realNames().map(({ name, date }) => `${name}.cl,${date}`)
+  await pick(page, file('ocho-meses.csv.gz', gzipSync(`${lines.join('\n')}\n`)))
+  const failed = await badLine(page)
+  await button(page, 'Ver los cambios').click()
+  const preview = page.getByRole('region', { name: 'Qué cambiaría' })
+  await preview.getByText('109.431 nuevos').waitFor()
+  await button(page, 'Importar').click()
+  await toast(page, 'Importación terminada: ocho-meses.csv.gz. 109.431 dominios').waitFor()
+  const own = (await imports()).filter(({ name }) => name === 'ocho-meses.csv.gz')
+  assert.deepEqual(
+    own.map(({ dry_run: isDry, state }) => [isDry, state]),
+    [
+      [0, 'done'],
+      [1, 'done'],
+    ],
+  )
+  assert.ok(failed() > 0)
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await context.close()
+})
+
+test('a list that the service cannot read says why, and the one that it has already changes nothing', async () => {
+  const { page, context, complaints } = await open()
+  await pick(page, file('vacio.csv', ''))
+  await button(page, 'Importar').click()
+  await page.getByText('El archivo está vacío o no se puede leer.').waitFor()
+  await button(page, 'Cancelar').click()
+  await pick(page, file('pagina.html', '<html><body>Error</body></html>'))
+  await page.getByLabel('Formato').selectOption('Según el contenido')
+  await button(page, 'Importar').click()
+  await toast(page, 'No se pudo importar pagina.html').waitFor()
+  await past(page, 'pagina.html').getByText('Falló').waitFor()
+  for (const text of ['Terminada', 'Es idéntica a la última lista de su fuente: no cambió nada.']) {
+    await pick(page, file(`igual-${text.length}.txt`, 'igual.cl\n'))
+    await page.getByRole('textbox', { name: 'Fuente' }).fill('igual')
+    await button(page, 'Importar').click()
+    await past(page, `igual-${text.length}.txt`).getByText(text).waitFor()
+  }
   assert.deepEqual(complaints, [])
   await context.close()
 })

@@ -88,24 +88,22 @@ test('after an upgrade a missing screen is loaded from the new release automatic
   await context.close()
 })
 
-test('an upgrade during an import offers to load the new release, and loses nothing', async () => {
+test('an upgrade while a list is sent offers to load the new release, and loses nothing', async () => {
   const { page, context, complaints } = await open('importar')
-  await page.route('**/domainwatch/add?*', () => undefined)
+  await page.route('**/domainwatch/import?*', () => undefined)
   const file = { name: 'lista.csv', mimeType: 'text/csv', buffer: Buffer.from('nueva.cl,2025-01-01') }
   await page.locator('input[type=file]').setInputFiles(file)
-  await page.getByRole('button', { name: 'Guardar' }).click()
-  await page.getByRole('link', { name: /^Importando lista\.csv/ }).waitFor()
+  await page.getByRole('button', { name: 'Importar', exact: true }).click()
+  await page.getByRole('link', { name: /^Enviando lista\.csv/ }).waitFor()
   await upgrade(page)
   await go(page, 'Estadísticas')
   await page.getByText('Esta pantalla ya no existe en la versión abierta').waitFor()
-  await page.getByRole('link', { name: /^Importando lista\.csv/ }).click()
-  await page.getByText('0 de 1 guardados').waitFor()
-  await page.getByRole('button', { name: 'Detener' }).click()
-  await page.getByText('Lo guardado se conserva').waitFor()
+  await page.getByRole('link', { name: /^Enviando lista\.csv/ }).click()
+  await page.getByRole('region', { name: 'lista.csv' }).getByRole('button', { name: 'Detener' }).click()
   const loaded = page.waitForEvent('load')
   await page.getByRole('button', { name: /^Hay una versión nueva de la consola/ }).click()
   await loaded
-  await page.getByText('La importación de lista.csv quedó incompleta: 0 de 1').waitFor()
+  await page.locator('.drop-place').waitFor()
   assert.deepEqual(complaints, [])
   await context.close()
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
-import { LIST, record, records, stored } from '../support/domains.ts'
+import { LIST, record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
 import { call } from '../support/http.ts'
@@ -16,86 +16,6 @@ async function nextTab(context: BrowserContext, path: string): Promise<Page> {
   await page.goto(`${service.url}/console/${path}`)
   return page
 }
-
-const ROWS = 5_000
-const listOf = (stem: string) => ({
-  name: `${stem}.csv`,
-  mimeType: 'text/csv',
-  buffer: Buffer.from(
-    Array.from({ length: ROWS }, (_, i) => `${stem}${i}.cl,2024-01-01 10:00:00`).join('\n'),
-  ),
-})
-const pick = (page: Page, file: ReturnType<typeof listOf>) =>
-  page.locator('input[type=file]').setInputFiles(file)
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-const elsewhere = (page: Page, stem: string) =>
-  page.getByText(`La importación de ${stem}.csv sigue en otra pestaña: 2.000 de 5.000.`)
-
-/** Stores the first 2,000 names of a list; the request for the next ones is held. */
-async function startImport(page: Page, stem: string) {
-  const gate = await holdRequests(page, 'domainwatch/add')
-  await pick(page, listOf(stem))
-  await button(page, 'Guardar').click()
-  await (await gate.next()).pass()
-  await page.getByText('2.000 de 5.000 guardados').waitFor()
-  return gate
-}
-
-test('an import that runs in one tab is shown as running in another, which cannot start it again', async () => {
-  const { page, context, complaints } = await open('importar')
-  const gate = await startImport(page, 'corre')
-  const other = await nextTab(context, 'importar')
-  await elsewhere(other, 'corre').waitFor()
-  let sent = 0
-  other.on('request', (request) => (sent += request.url().includes('domainwatch/add') ? 1 : 0))
-  // The file that the browser keeps has been looked for by the time the same file has been read again.
-  await pick(other, listOf('corre'))
-  await elsewhere(other, 'corre').waitFor()
-  for (const name of ['Guardar', 'Empezar de nuevo', 'Continuar desde el 2.001', 'Descartar'])
-    assert.equal(await button(other, name).count(), 0, name)
-  await button(other, 'Cancelar').click()
-  await elsewhere(other, 'corre').waitFor()
-  for (const name of ['Continuar desde el 2.001', 'Descartar'])
-    assert.equal(await button(other, name).count(), 0, name)
-  await gate.open()
-  await page.getByText('5.000 de 5.000 guardados').waitFor()
-  await elsewhere(other, 'corre').waitFor({ state: 'detached' })
-  await other.getByRole('row', { name: /corre\.csv .* 5\.000 de 5\.000 guardados Completa/ }).waitFor()
-  assert.equal(sent, 0)
-  assert.deepEqual(complaints, [])
-  await context.close()
-})
-
-test('an import whose tab was closed or crashed can be resumed in a tab that was open already', async () => {
-  const { page, context } = await open('importar')
-  await startImport(page, 'cierra')
-  const other = await nextTab(context, 'importar')
-  await elsewhere(other, 'cierra').waitFor()
-  // Without an event for the page, as in a crash.
-  await page.close()
-  await button(other, 'Continuar desde el 2.001').click()
-  await other.getByText('5.000 de 5.000 guardados').waitFor()
-  assert.equal((await records(service, { search: 'cierra4999' })).length, 1)
-  await context.close()
-})
-
-test('an import that was stopped in one tab and resumed in another is not resumed twice', async () => {
-  const { page, context } = await open('importar')
-  await startImport(page, 'sigue')
-  await button(page, 'Detener').click()
-  await button(page, 'Continuar').waitFor()
-  const other = await nextTab(context, 'importar')
-  const gate = await holdRequests(other, 'domainwatch/add')
-  await button(other, 'Continuar desde el 2.001').click()
-  const held = await gate.next()
-  await elsewhere(page, 'sigue').waitFor()
-  for (const name of ['Continuar', 'Continuar desde el 2.001'])
-    assert.equal(await button(page, name).count(), 0, name)
-  await held.pass()
-  await gate.open()
-  await other.getByText('5.000 de 5.000 guardados').waitFor()
-  await context.close()
-})
 
 const shownName = async (page: Page) =>
   (await page.locator('.triage-name').innerText()).trim().replace(/\.cl$/, '')

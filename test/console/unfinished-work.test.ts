@@ -7,6 +7,7 @@ import { startConsole } from '../support/console.ts'
 import { copyWith, domainRow } from '../support/browser.ts'
 import { call } from '../support/http.ts'
 import { LIST, record, records, stored } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
 
 const flags = { 'webhook-networks': '127.0.0.0/8', 'dns-servers': '127.0.0.1:9' }
@@ -118,27 +119,21 @@ test('a secret that comes after its form was closed is shown, wherever the user 
   await context.close()
 })
 
-test('an import continues as the account that started it, although another key was entered', async () => {
+test('a list is imported for the account that sent it, although another key was entered', async () => {
   const { page, context } = await open('importar')
-  await page.locator('input[type=file]').setInputFiles({
-    name: 'lista.csv',
-    mimeType: 'text/csv',
-    buffer: Buffer.from(
-      Array.from({ length: 2_001 }, (_, i) => `importado${i}.cl,2024-01-12 10:00:00\n`).join(''),
-    ),
-  })
-  const gate = await holdRequests(page, 'domainwatch/add')
-  await page.getByRole('button', { name: 'Guardar', exact: true }).click()
-  const first = await gate.next()
+  const file = { name: 'lista.csv', mimeType: 'text/csv', buffer: Buffer.from('importado.cl,2024-01-12\n') }
+  await page.locator('input[type=file]').setInputFiles(file)
+  const gate = await holdRequests(page, 'domainwatch/import')
+  await page.getByRole('button', { name: 'Importar', exact: true }).click()
+  const sent = await gate.next()
   await page.getByRole('button', { name: 'Mi sesión' }).click()
   await page.getByRole('button', { name: 'Agregar una clave' }).click()
   await page.getByLabel('Clave de API').fill(ana)
   await page.getByRole('button', { name: 'Entrar' }).click()
   await page.getByRole('button', { name: 'Mi sesión: Ana' }).waitFor()
-  await first.pass()
-  await (await gate.next()).pass()
-  await page.getByText('2.001 de 2.001 guardados').waitFor()
-  assert.equal((await records(service, { search: 'importado2000' }))[0]?.agent, 'grupo')
+  await sent.pass()
+  await eventually(async () => (await records(service, { search: 'importado' })).length === 1)
+  assert.equal((await records(service, { search: 'importado' }))[0]?.agent, 'grupo')
   await context.close()
 })
 

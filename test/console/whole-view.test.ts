@@ -1,3 +1,4 @@
+/** Changes of everything that matches, which the service makes: with progress, a stop and an undo that survive a reload. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -6,146 +7,218 @@ import { assertAccessible, domainGrid } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
+import { call } from '../support/http.ts'
+import { acceptedId, IMPORTS, upload } from '../support/jobs.ts'
+import { badLine } from '../support/slow-line.ts'
 
-/** More than a page of the table. */
-const TOTAL = 823
+/** Several transactions of a job. */
+const TOTAL = 4_131
+const ALL = '4.131'
 const { service, browser } = await startConsole()
 const otherKey = (await service.newKey('Ana', 'domainwatch')).key
-const viewed = Array.from({ length: TOTAL }, (_, i) => record(`vista${i}`))
-await stored(service, [...viewed, record('otro')], { encoding: 'json' })
+await stored(service, [...Array.from({ length: TOTAL }, (_, i) => record(`vista${i}`)), record('otro')], {
+  encoding: 'json',
+})
 
 const VIEW = { starts: 'vista' }
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 const bar = (page: Page) => page.getByRole('region', { name: /seleccionados?$|toda la vista/ })
 const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
+const task = (page: Page) => page.locator('.task')
+const act = (page: Page, name: string) => bar(page).getByRole('button', { name, exact: true })
 
-async function selectView(page: Page): Promise<void> {
+async function selectView(page: Page, all = ALL): Promise<void> {
   await page.getByRole('checkbox', { name: 'Seleccionar las filas cargadas' }).check()
-  await page.getByRole('button', { name: `Seleccionar los ${TOTAL}` }).click()
-  await bar(page).getByText(`${TOTAL} seleccionados`).waitFor()
+  await page.getByRole('button', { name: `Seleccionar los ${all}` }).click()
+  await bar(page).getByText(`${all} seleccionados`).waitFor()
 }
 
-const countOf = async (query: Readonly<Record<string, string | number>>) =>
-  (await records(service, { ...VIEW, limit: 1_024, ...query })).length
+const countOf = async (query: Readonly<Record<string, string | number>>) => {
+  const filters = { ...VIEW, ...query, api: service.domainKey }
+  return Object((await call(service, '/api/v1/domainwatch/stats', { query: filters })).body).totals.records
+}
 
-test('all records of a view are marked together, in small batches, and exactly those are undone', async () => {
-  const [first, second] = await records(service, { ...VIEW, limit: 1_024 })
-  // It is marked already: no change of this gesture, and none of its undo.
-  await update(service, [{ domain: first?.name, revision: 1 }])
+/** All records of the view by their names, except when they were changed. */
+async function whole(): Promise<Map<string, unknown>> {
+  const query = { ...VIEW, api: service.domainKey, format: 'ndjson', fields: 'all' }
+  const { text } = await call(service, '/api/v1/domainwatch/export', { query })
+  const all = text.trim().split('\n')
+  return new Map(
+    all.map((line) => {
+      const { name, ...fields }: { name: string; date_mod: string } = JSON.parse(line)
+      return [name, { ...fields, date_mod: '' }]
+    }),
+  )
+}
+
+/** Lets the jobs of the account wait until the returned function is called. */
+async function holdJobs(): Promise<() => Promise<void>> {
+  const names = Array.from({ length: 200_000 }, (_, i) => `larga${i}.cl\n`).join('')
+  const id = acceptedId(await upload(service, names, { format: 'deletions', dry_run: '1' }))
+  return async () => {
+    await call(service, IMPORTS, { method: 'DELETE', query: { api: service.domainKey, id } })
+  }
+}
+
+test('a change of all that match continues while the page is reloaded, and is undone exactly afterwards', async () => {
+  const [first, second] = await records(service, { ...VIEW, limit: 2 })
+  // What they had before is theirs again.
+  await update(service, [{ domain: first?.name, revision: 1, note: 'de antes', tags: ['suya'] }])
+  const before = await whole()
   const { page, context, complaints } = await open('dominios?starts=vista')
   await selectView(page)
   await assertAccessible(page)
   await page.setViewportSize({ width: 1_440, height: 900 })
-  const gate = await holdRequests(page, 'domainwatch/update')
-  await bar(page).getByRole('button', { name: 'Marcar para revisión' }).click()
-  const held = [await gate.next(), await gate.next()]
-  // It continues on another screen, with its progress in the bar.
-  await page.getByRole('link', { name: 'Estadísticas' }).click()
-  await held[0]?.pass()
-  await page.locator('.task').filter({ hasText: '%' }).waitFor()
-  await held[1]?.pass()
-  await gate.open()
-  await toast(page, `${TOTAL - 1} dominios en revisión`).waitFor()
-  assert.equal(await countOf({ rev: '' }), TOTAL)
-  // A colleague restores one in the meantime: undo skips it, and reports that.
-  await update(service, [{ domain: second?.name, revision: 0 }], { key: otherKey, encoding: 'json' })
-  await toast(page, 'dominios en revisión').getByRole('button', { name: 'Deshacer' }).click()
-  await toast(page, `Deshecho: ${TOTAL - 2} dominios. A 1 lo cambió alguien mientras tanto`).waitFor()
-  const left = await records(service, { ...VIEW, rev: '' })
-  assert.deepEqual(
-    left.map(({ name }) => name),
-    [first?.name],
-  )
-  await update(service, [{ domain: first?.name, revision: 0 }])
+  const release = await holdJobs()
+  await act(page, 'Descartar').click()
+  await task(page)
+    .filter({ hasText: `Descartando ${ALL} dominios` })
+    .waitFor()
+  // The service has it: nothing is lost.
+  assert.equal(await page.evaluate('dispatchEvent(new Event("beforeunload", { cancelable: true }))'), true)
+  await page.reload()
+  await task(page)
+    .filter({ hasText: `Descartando ${ALL} dominios` })
+    .waitFor()
+  await release()
+  await toast(page, `${ALL} dominios descartados`).waitFor()
+  assert.equal(await countOf({ dis: '' }), TOTAL)
+  await update(service, [{ domain: second?.name, note: 'de Ana' }], { key: otherKey, encoding: 'json' })
+  await page.keyboard.press('z')
+  await toast(page, 'Deshecho: 4.130 dominios. A 1 lo cambió alguien mientras tanto').waitFor()
+  const after = await whole()
+  for (const all of [before, after]) all.delete(second?.name ?? '')
+  assert.equal(after.size, TOTAL - 1)
+  assert.deepEqual(after, before)
+  assert.equal(await countOf({ dis: '' }), 1)
+  await update(service, [
+    { domain: first?.name, revision: 0, seen: 0, note: '', tags: [] },
+    { domain: second?.name, discarded: 0, seen: 0, note: '' },
+  ])
   assert.deepEqual(complaints, [])
   await context.close()
 })
 
-test('stopping keeps the rest unchanged, and what was changed can be undone', async () => {
+test('a change that is stopped keeps what it has done, and says how many it left', async () => {
   const { page, context, complaints } = await open('dominios?starts=vista')
   await selectView(page)
-  const gate = await holdRequests(page, 'domainwatch/update')
-  await bar(page).getByRole('button', { name: 'Descartar' }).click()
-  const held = [await gate.next(), await gate.next()]
-  await page.getByRole('button', { name: /^Detener/ }).click()
-  for (const one of held) await one.pass()
-  await toast(page, /500 dominios descartados\. Quedaron 323 sin cambiar/).waitFor()
-  assert.equal(await countOf({ dis: '' }), 500)
-  await gate.open()
-  await toast(page, 'dominios descartados').getByRole('button', { name: 'Deshacer' }).click()
-  await toast(page, 'Deshecho: 500 dominios').waitFor()
-  assert.equal(await countOf({ dis: '' }), 0)
+  const release = await holdJobs()
+  await act(page, 'Marcar para revisión').click()
+  await toast(page, 'Espera a que termine otro trabajo').waitFor()
+  await page.getByRole('button', { name: /^Detener: Marcando/ }).click()
+  await toast(page, `0 dominios en revisión. Quedaron ${ALL} sin cambiar.`).waitFor()
+  await release()
+  assert.equal(await countOf({ rev: '' }), 0)
   assert.deepEqual(complaints, [])
   await context.close()
 })
 
-test('what was done before the key was rejected is reported', async () => {
-  const { key, id } = await service.newKey('Berta', 'domainwatch')
-  const { page, context } = await browser.open(service, 'dominios?starts=vista', { domainwatch: key })
+test('a change of other records than the user saw is refused with their number, and offered for those', async () => {
+  const { page, context, complaints } = await open('dominios?starts=vista')
   await selectView(page)
-  const gate = await holdRequests(page, 'domainwatch/update')
-  await bar(page).getByRole('button', { name: 'Marcar para revisión' }).click()
-  const held = [await gate.next(), await gate.next()]
-  await held[0]?.pass()
-  const next = await gate.next()
-  await service.revokeKey(id)
-  await held[1]?.pass()
-  await page.getByLabel('Clave de API').waitFor()
-  await next.pass()
-  await toast(
-    page,
-    '250 dominios en revisión. Quedaron 573 sin cambiar. La clave de API no es válida',
-  ).waitFor()
-  assert.equal(await toast(page, '250 dominios').getByRole('button', { name: 'Deshacer' }).count(), 0)
-  const changed = await records(service, { ...VIEW, rev: '', limit: 1_024 })
-  assert.equal(changed.length, 250)
-  await update(
+  const gate = await holdRequests(page, 'domainwatch/bulk')
+  await act(page, 'Marcar para revisión').click()
+  const held = await gate.next()
+  await stored(
     service,
-    changed.map(({ name }) => ({ domain: name, revision: 0 })),
-    { encoding: 'json' },
+    Array.from({ length: 100 }, (_, i) => record(`vista-nueva${i}`)),
+    { encoding: 'json', key: otherKey },
   )
-  await context.close()
-})
-
-test('after a lost response, the state of the service counts', async () => {
-  const { page, context } = await open('dominios?starts=vista')
-  await selectView(page)
-  const gate = await holdRequests(page, 'domainwatch/update')
-  await bar(page).getByRole('button', { name: 'Descartar' }).click()
-  await (await gate.next()).loseAnswer()
-  await (await gate.next()).lose()
+  await held.pass()
+  const dialog = page.getByRole('dialog', { name: 'Cambió lo que coincide' })
+  await dialog.getByText('Ahora coinciden 4.231 dominios. Todavía no se cambió ninguno.').waitFor()
+  await toast(page, /No se pudo marcar 4\.131 dominios para revisión: Ahora coinciden 4231/).waitFor()
+  assert.equal(await countOf({ rev: '' }), 0)
   await gate.open()
-  await toast(page, `${TOTAL} dominios descartados`).waitFor()
-  await toast(page, 'dominios descartados').getByRole('button', { name: 'Deshacer' }).click()
-  await toast(page, `Deshecho: ${TOTAL} dominios`).waitFor()
-  await eventually(async () => (await countOf({ dis: '' })) === 0)
+  await dialog.getByRole('button', { name: 'Cambiar los 4.231' }).click()
+  await toast(page, '4.231 dominios en revisión').waitFor()
+  await page.keyboard.press('z')
+  await toast(page, 'Deshecho: 4.231 dominios').waitFor()
+  assert.equal(await countOf({ rev: '' }), 0)
+  assert.deepEqual(complaints, [])
   await context.close()
 })
 
-test('the next user does not see the work in progress of the previous one, which is finished', async () => {
+test('on a line of 1.5 s where every fifth request fails, all that match are changed once, and undone', async () => {
+  const { page, context } = await open('dominios?starts=vista&status=1&seen=0')
+  await selectView(page, '4.231')
+  const failed = await badLine(page)
+  await act(page, 'Descartar').click()
+  await toast(page, '4.231 dominios descartados').waitFor()
+  assert.equal(await countOf({ dis: '' }), 4_231)
+  await page.keyboard.press('z')
+  await toast(page, 'Deshecho: 4.231 dominios').waitFor()
+  assert.equal(await countOf({ dis: '' }), 0)
+  assert.equal(await countOf({ seen: 0 }), 4_231)
+  assert.ok(failed() > 0)
+  const query = { api: service.domainKey }
+  const jobs: readonly { set: unknown; filters: { seen?: string } }[] = Object(
+    (await call(service, '/api/v1/domainwatch/bulk', { query })).body,
+  ).data
+  const ofView = jobs.filter(({ filters }) => filters.seen === '0')
+  assert.equal(ofView.length, 1, 'a lost answer starts no second job')
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await context.close()
+})
+
+test('tags and a note are set for some rows, and for all that match', async () => {
+  const { page, context, complaints } = await open('dominios?starts=vista-nueva')
+  await page.getByRole('checkbox', { name: 'Seleccionar las filas cargadas' }).check()
+  await bar(page).getByText('100 seleccionados').waitFor()
+  await act(page, 'Etiquetar').click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: 'Etiquetas que se agregan' }).fill('Oferta, con espacio!')
+  await dialog.getByRole('button', { name: 'Aplicar a todos' }).click()
+  await dialog.getByText('Cada etiqueta lleva').waitFor()
+  await dialog.getByRole('textbox', { name: 'Etiquetas que se agregan' }).fill('Oferta, verano')
+  await assertAccessible(page)
+  await page.setViewportSize({ width: 1_440, height: 900 })
+  await dialog.getByRole('button', { name: 'Aplicar a todos' }).click()
+  await toast(page, '100 dominios con otras etiquetas').waitFor()
+  assert.equal(await countOf({ tag: 'oferta' }), 100)
+
+  for (const row of [0, 2]) await page.locator(`#row-${row} .pick`).click()
+  await act(page, 'Etiquetar').click()
+  await dialog.getByRole('textbox', { name: 'Etiquetas que se quitan' }).fill('verano')
+  await dialog.getByRole('button', { name: 'Aplicar a todos' }).click()
+  await toast(page, '2 dominios con otras etiquetas').waitFor()
+  assert.equal(await countOf({ tag: 'verano' }), 98)
+  await page.keyboard.press('z')
+  await toast(page, 'Deshecho: 2 dominios').waitFor()
+  assert.equal(await countOf({ tag: 'verano' }), 100)
+
+  await page.goto(`${service.url}/console/dominios?starts=vista`)
+  await selectView(page, '4.231')
+  await act(page, 'Anotar').click()
+  await dialog.getByRole('textbox').fill('para la reunión')
+  await dialog.getByRole('button', { name: 'Aplicar a todos' }).click()
+  await toast(page, '4.231 dominios con otra nota').waitFor()
+  const notes = [...(await whole()).values()].filter((one) => Object(one).note === 'para la reunión')
+  assert.equal(notes.length, 4_231)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('the next user does not see the work in progress of the previous one, which the service finishes', async () => {
   const { page, context, complaints } = await open('dominios?starts=vista')
-  await selectView(page)
-  const gate = await holdRequests(page, 'domainwatch/update')
-  await bar(page).getByRole('button', { name: 'Descartar', exact: true }).click()
-  const task = page.locator('.task')
-  await task.filter({ hasText: 'Descartando' }).waitFor()
-  await gate.next()
+  await selectView(page, '4.231')
+  const release = await holdJobs()
+  await act(page, 'Descartar').click()
+  await task(page).filter({ hasText: 'Descartando' }).waitFor()
   await page.getByRole('button', { name: 'Mi sesión' }).click()
   await page.getByRole('button', { name: 'Salir' }).click()
   await page.getByLabel('Clave de API').fill(otherKey)
   await page.getByRole('button', { name: 'Entrar' }).click()
   await page.getByRole('button', { name: 'Mi sesión: Ana' }).waitFor()
   await domainGrid(page)
-    .getByText(/^vista\d+\.cl$/)
+    .getByText(/^vista.*\.cl$/)
     .first()
     .waitFor()
-  assert.equal(await task.count(), 0)
-  // Closing the page would still lose it.
-  assert.equal(await page.evaluate('dispatchEvent(new Event("beforeunload", { cancelable: true }))'), false)
-  // What is reported of it meanwhile brings it back to nobody's eyes.
-  await gate.open()
-  await eventually(async () => (await countOf({ dis: '' })) >= TOTAL - 250, 'the view is discarded')
-  assert.equal(await task.count(), 0)
+  assert.equal(await task(page).count(), 0)
+  await release()
+  await eventually(async () => (await countOf({ dis: '' })) === 4_231, 'the view is discarded')
+  assert.equal(await task(page).count(), 0)
+  assert.equal(await toast(page, 'descartados').count(), 0)
   assert.deepEqual(complaints, [])
   await context.close()
 })

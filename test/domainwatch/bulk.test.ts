@@ -61,6 +61,8 @@ suite('bulk changes', () => {
       matched: 2,
       done: 2,
       skipped: 0,
+      filters: { search: 'tanda', status: '1' },
+      set: { ...set, add_tags: ['oferta'] },
       undo_of: null,
     })
     const names = ['seen', 'seen_by', 'seen_at', 'revision', 'reserved', 'note', 'tags', 'date_mod']
@@ -145,6 +147,24 @@ suite('bulk changes', () => {
     await call(service, IMPORTS, { method: 'DELETE', query: { ...query, id: first } })
     assert.partialDeepStrictEqual(await ended(service, BULK, id), { matched: 2, done: 1, skipped: 1 })
     assert.deepEqual(await fields('turno', 'note'), { turno1: [''], turno2: ['x'] })
+  })
+
+  test('only the given names are changed, if they match', async () => {
+    await stored(
+      service,
+      ['dada1', 'dada2', 'dada3'].map((name) => record(name)),
+    )
+    const data = ['dada1', 'dada2', 'no-guardada', 'dada1']
+    const job = await changed({ data, set: { add_tags: ['x'] } })
+    assert.partialDeepStrictEqual(job, { matched: 3, done: 2, skipped: 1, filters: {} })
+    assert.deepEqual(await fields('dada', 'tags'), { dada1: [['x']], dada2: [['x']], dada3: [[]] })
+    await changed({ data, tag: 'x', search: 'dada2', set: { remove_tags: ['x'] } })
+    assert.deepEqual(await fields('dada', 'tags'), { dada1: [['x']], dada2: [[]], dada3: [[]] })
+    for (const wrong of ['dada1', [1], ['no_vale'], Array.from({ length: 1_001 }, (_, i) => `n${i}`)]) {
+      const { status, text } = await change({ data: wrong, set: { seen: 1 } })
+      assert.equal(status, 400)
+      assert.match(text, /"msg":"El parámetro data debe ser un arreglo de nombres de dominio .cl válidos/)
+    }
   })
 
   test('changes are undone one after the other', async () => {

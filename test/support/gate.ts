@@ -46,7 +46,9 @@ export async function holdRequests(page: Page, operation: string): Promise<Gate>
     async next() {
       const route = held.shift() ?? (await nextRequest(page, waiting, operation))
       return {
-        body: route.request().postDataJSON(),
+        get body(): unknown {
+          return route.request().postDataJSON()
+        },
         pass: () => route.continue(),
         answer: (error) => route.fulfill(errorResponse(error)),
         async loseAnswer() {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 
 /** A mobile connection at the edge of its network. Rates in bytes per second. */
@@ -17,4 +18,20 @@ export async function slowLine(page: Page): Promise<SlowLine> {
     session.send('Network.emulateNetworkConditions', { ...SLOW, offline }).then(() => undefined)
   await emulate(false)
   return { break: () => emulate(true), mend: () => emulate(false) }
+}
+
+/** How long each request takes on a bad line, and which ones fail: half of those before the service gets them, half after. */
+const BAD = { delayMs: 1_500, failing: 5 }
+
+/** Delays the API requests of a page, and lets every fifth fail. Resolves to the number that failed. */
+export async function badLine(page: Page): Promise<() => number> {
+  let requests = 0
+  let failed = 0
+  await page.route('**/api/v1/**', async (route) => {
+    const isFailing = ++requests % BAD.failing === 0
+    if (isFailing && ++failed % 2 === 0) await route.fetch().catch(() => undefined)
+    await sleep(BAD.delayMs)
+    await (isFailing ? route.abort('connectionreset') : route.continue()).catch(() => undefined)
+  })
+  return () => failed
 }

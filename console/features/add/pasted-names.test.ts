@@ -16,9 +16,9 @@ test('invalid names are reported with the reason', () => {
   assert.deepEqual(parsePasted('casa.com -a- ho_la'), {
     names: [],
     invalid: [
-      { text: 'casa.com', reason: 'import.reason.suffix' },
-      { text: '-a-', reason: 'import.reason.hyphen' },
-      { text: 'ho_la', reason: 'import.reason.letters' },
+      { text: 'casa.com', reason: 'add.reason.suffix' },
+      { text: '-a-', reason: 'add.reason.hyphen' },
+      { text: 'ho_la', reason: 'add.reason.letters' },
     ],
     repeated: 0,
     isTooLong: false,

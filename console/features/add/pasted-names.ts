@@ -1,4 +1,4 @@
-import { parseName } from '../import/parse-name.ts'
+import { parseName } from './parse-name.ts'
 import type { TextKey } from '../../i18n/index.ts'
 
 /** Maximum number of names; longer lists go through the import screen. */

@@ -1,233 +1,202 @@
-import { streamApi } from '../../api/client.ts'
-import { queryClient } from '../../api/query-client.ts'
-import { withRetries } from '../../api/retry.ts'
-import { keyFor } from '../../api/session.ts'
-import { removeTask, updateTask } from '../work/background-tasks.ts'
+import { ApiError, callApi } from '../../api/client.ts'
 import { errorMessage } from '../../api/error-message.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { accountOf } from '../../api/scope.ts'
+import { keyFor } from '../../api/session.ts'
+import { localTime, serverNow } from '../../base/server.ts'
+import { t, tn } from '../../i18n/index.ts'
+import { recordFilters, type Filters } from '../filters/filters.ts'
+import { removeTask, updateTask } from '../work/background-tasks.ts'
+import { listBulk, readBulk, requestOnce, stopBulk, untilEnded, type BulkJob } from '../work/jobs.ts'
 import {
   runOperation,
-  type OperationSpec,
   type OperationHandle,
   type OperationOutcome,
+  type OperationSpec,
 } from '../work/operations.ts'
-import { t, tn } from '../../i18n/index.ts'
-import { storeWithRetries, type Change, type Values } from './changes.ts'
-import type { Filters } from '../filters/filters.ts'
-import { linesOf, type DomainRecord } from './records.ts'
-import type { Mark } from './optimistic-updates.ts'
+import { recount } from './recount.ts'
 
-/** Maximum number of records; more need an import. */
-const MAX_RECORDS = 200_000
-/** Records per request: large enough to be fast, small enough to show progress and not to block others. */
-const BATCH_RECORDS = 250
-/** Concurrent requests. A browser opens six connections per host: some stay free for the user. */
-const MAX_RUNNING = 2
+/** What to set in each record, as the API takes it. */
+export type BulkSet = NonNullable<BulkJob['set']>
 
-/** Records read between two reports of progress. */
-const TOLD_EVERY = 1_000
+/** Which records: those of a view, or some by their names. */
+export interface BulkTarget {
+  readonly filters: Filters
+  readonly names?: readonly string[] | undefined
+  /** Number of records that the user saw; undefined if not counted. */
+  readonly count: number | undefined
+}
 
-/** One view at a time; the next one waits. */
-const SUBJECT = 'domains:view'
-const VERBS = { revision: ['unreview', 'review'], discarded: ['restore', 'discard'] } as const
+/** A job may be created a moment before this page says that it was requested, by the clocks of both. */
+const SLACK_MS = 3_000
 
-let lastId = 0
+/** The jobs that this page follows. */
+const followed = new Set<string>()
 
-/** A stored change, with the values to undo it. */
-interface Stored {
-  readonly domain: string
-  readonly before: Values
-  readonly after: Values
-  readonly status: number
+/** Changes many records by a job of the service, which can be stopped and undone, also after a reload. */
+export function changeInBulk(target: BulkTarget, set: BulkSet): OperationHandle | undefined {
+  const key = keyFor('domainwatch')
+  const { filters, names, count } = target
+  const body = { set: JSON.stringify(set), ...(names === undefined ? {} : { data: JSON.stringify(names) }) }
+  const expect = count === undefined || names !== undefined ? {} : { expect: count }
+  const query = { ...recordFilters(filters), ...expect }
+  return runOperation(
+    following({
+      verb: verbOf(set),
+      key,
+      count,
+      request: async () => (await callApi('POST /api/v1/domainwatch/bulk', { query, body, key })).data.id,
+      isIt: (job) => job.undo_of === null && sameSet(job.set, set),
+      onFailed(error) {
+        if (!(error instanceof ApiError) || error.matched === undefined) return
+        const { matched } = error
+        recount.set({ count: matched, again: () => void changeInBulk({ ...target, count: matched }, set) })
+      },
+    }),
+  )
+}
+
+/** Follows jobs of the account, as after a reload. */
+export function resumeBulk(jobs: readonly BulkJob[], key: string | undefined): void {
+  for (const { id, matched: count, set } of jobs.toReversed()) {
+    if (followed.has(id)) continue
+    runOperation(
+      following({
+        verb: set === null ? 'undo' : verbOf(set),
+        key,
+        count,
+        request: () => Promise.resolve(id),
+        isIt: () => false,
+      }),
+    )
+  }
 }
 
 /**
- * Sets a mark on every record of a view, loaded or not: in batches, with progress, on any screen. Skips records
- * that someone else changes in the meantime. Undo restores exactly the changed records.
+ * The operation that undoes a job of the account which has ended by then.
+ * @param idOf returns undefined if there was no job
  */
-export function setMarkOfView(filters: Filters, mark: Mark, value: 0 | 1): OperationHandle | undefined {
+export function undoingJob(idOf: () => string | undefined, count?: number, subject?: string): OperationSpec {
   const key = keyFor('domainwatch')
-  const verb = VERBS[mark][value]
-  const stop = new AbortController()
-  const stored: Stored[] = []
-  const restored: Stored[] = []
-  return runOperation({
-    service: 'domainwatch',
-    subjects: [SUBJECT],
-    pending: t('bulk.reading'),
-    failed: (reason) => t(`domains.failed.${verb}`, { what: t('bulk.view'), reason }),
-    stop: () => stop.abort(),
-    async run(report): Promise<OperationOutcome> {
-      const isWanted = (record: DomainRecord) => record[mark] !== value
-      const records = await withRetries(
-        () => readView(filters, isWanted, stop.signal, key, (n) => report(tn('bulk.readSoFar', n))),
-        () => report(t('operation.held', { text: t('bulk.reading') })),
-        stop.signal,
-      ).catch((error: unknown) => {
-        if (stop.signal.aborted) return undefined
-        throw error
-      })
-      if (records === undefined) return { text: t('bulk.nothing') }
-      // Removing a mark is not a decision.
-      const set = value === 1 ? { [mark]: value, seen: 1 } : { [mark]: value }
-      const wanted = records.map((record) => ({ record, set }))
-      const label = t(`domains.doing.${verb}`, { what: tn('domains.rows', records.length) })
-      const ended = await runBatches(wanted, stored, { label, tell: report, stop, key })
-      return outcomeOf(tn(`domains.done.${verb}`, stored.length), records.length - stored.length, ended)
+  return following({
+    verb: 'undo',
+    key,
+    count,
+    subject,
+    async request() {
+      const id = idOf()
+      if (id === undefined) throw new Error(t('domains.nothingToUndo'))
+      return (await callApi('POST /api/v1/domainwatch/bulk/undo', { body: { id }, key })).data.id
     },
-    undo: () => undoOperation(stored, restored),
+    isIt: (job) => job.undo_of === idOf(),
   })
 }
 
-/**
- * Restores the values of each changed record, unless someone has changed it since.
- * @param restored by earlier attempts that did not restore all
- */
-function undoOperation(stored: readonly Stored[], restored: Stored[]): OperationSpec {
-  const key = keyFor('domainwatch')
-  const stop = new AbortController()
-  const what = () => tn('domains.rows', stored.length)
+export type Verb = 'review' | 'unreview' | 'discard' | 'restore' | 'tag' | 'note' | 'see'
+
+/** What a change does, by what it sets. */
+export function verbOf({ discarded, revision, note, add_tags: added, remove_tags: removed }: BulkSet): Verb {
+  if (discarded !== undefined) return discarded === 1 ? 'discard' : 'restore'
+  if (revision !== undefined) return revision === 1 ? 'review' : 'unreview'
+  if (added !== undefined || removed !== undefined) return 'tag'
+  return note === undefined ? 'see' : 'note'
+}
+
+interface Following {
+  readonly verb: Verb | 'undo'
+  readonly key: string | undefined
+  readonly count: number | undefined
+  readonly subject?: string | undefined
+  readonly request: () => Promise<string>
+  /** Whether a job is the requested one, whose answer was lost. */
+  readonly isIt: (job: BulkJob) => boolean
+  readonly onFailed?: (error: unknown) => void
+}
+
+let lastSubject = 0
+
+/** Requests a job and follows it to its end. */
+function following(asked: Following): OperationSpec {
+  const { verb, key, count, request, isIt, onFailed } = asked
+  const { subject = `job:${++lastSubject}` } = asked
+  const what = count === undefined ? t('bulk.view') : tn('domains.rows', count)
+  const pending = verb === 'undo' ? t('domains.undoing', { what }) : t(`domains.doing.${verb}`, { what })
+  const account = accountOf('domainwatch')
+  let id: string | undefined
+  let isStopped = false
+  const stop = () => {
+    isStopped = true
+    if (id !== undefined) void stopBulk(id, key).catch(() => undefined)
+  }
   return {
     service: 'domainwatch',
-    subjects: [SUBJECT],
-    pending: t('domains.undoing', { what: what() }),
-    failed: (reason) => t('domains.undoFailed', { what: what(), reason }),
-    stop: () => stop.abort(),
-    async run(tell) {
-      if (stored.length === 0) return { text: t('domains.nothingToUndo') }
-      const known = new Set(restored.map(({ domain }) => domain))
-      const left = stored.filter(({ domain }) => !known.has(domain))
-      const wanted = left.map(({ domain, before, after, status }) => ({
-        record: { name: domain, status, ...after },
-        set: before,
-      }))
-      const label = t('domains.undoing', { what: what() })
-      const ended = await runBatches(wanted, restored, { label, tell, stop, key })
-      const done = t('domains.undoneOf', { what: tn('domains.rows', restored.length) })
-      const outcome = outcomeOf(done, stored.length - restored.length, ended)
-      // A failure, so that it can be repeated for the rest.
-      if (stored.length - restored.length > ended.others) throw new Error(outcome.text)
-      return outcome
+    subjects: [subject],
+    isJob: true,
+    pending,
+    failed: (reason) =>
+      verb === 'undo'
+        ? t('domains.undoFailed', { what, reason })
+        : t(`domains.failed.${verb}`, { what, reason }),
+    stop,
+    async run(tell, handOver) {
+      const since = localTime(serverNow() - SLACK_MS)
+      const find = async () =>
+        (await listBulk(key)).find((job) => !followed.has(job.id) && job.created_at >= since && isIt(job))?.id
+      try {
+        id = await requestOnce(request, find, () => tell(t('operation.held', { text: pending })))
+      } catch (error) {
+        onFailed?.(error)
+        throw error
+      }
+      followed.add(id)
+      handOver()
+      if (isStopped) stop()
+      const task = `job-${id}`
+      try {
+        const job = await untilEnded(
+          () => readBulk(id ?? '', key),
+          ({ done, skipped, matched, waiting }) => {
+            const n = done + skipped
+            const progress = matched === 0 ? 1 : n / matched
+            const shown = { id: task, label: pending, progress, author: key, isHandedOver: true, stop }
+            updateTask({ ...shown, state: waiting === 1 ? 'waiting' : 'running', to: 'dominios' })
+            tell(
+              waiting === 1
+                ? t('bulk.waiting', { label: pending })
+                : t('bulk.progress', { label: pending, n, all: matched }),
+            )
+          },
+        )
+        return outcomeOf(job, verb)
+      } catch (error) {
+        return { text: t('bulk.goesOn', { label: pending, reason: errorMessage(error) }), isError: true }
+      } finally {
+        removeTask(task)
+        if (account === accountOf('domainwatch'))
+          await queryClient.invalidateQueries({ queryKey: ['domains'] })
+      }
     },
+    ...(verb === 'undo' ? {} : { undo: () => undoingJob(() => id, count, subject) }),
   }
 }
 
-/** Reports what was done, and what was not because of a stop, a failure or changes of others. */
-function outcomeOf(done: string, left: number, { others, failure }: Ended): OperationOutcome {
-  const untouched = left - others
+/** Reports what a job did, and what it did not because of a stop, a failure or changes of others. */
+function outcomeOf({ matched, done, skipped, error }: BulkJob, verb: Verb | 'undo'): OperationOutcome {
+  const untouched = matched - done - skipped
+  const text =
+    verb === 'undo'
+      ? t('domains.undoneOf', { what: tn('domains.rows', done) })
+      : tn(`domains.done.${verb}`, done)
   const parts = [
     ...(untouched > 0 ? [tn('bulk.stopped', untouched)] : []),
-    ...(failure === undefined ? [] : [errorMessage(failure).replace(/[^.?!]$/, '$&.')]),
-    ...(others > 0 ? [tn('bulk.others', others)] : []),
+    ...(error === null ? [] : [error.replace(/[^.?!]$/, '$&.')]),
+    ...(skipped > 0 ? [tn('bulk.others', skipped)] : []),
   ]
-  return parts.length === 0 ? { text: done } : { text: `${done}. ${parts.join(' ')}`, isError: true }
+  return parts.length === 0 ? { text } : { text: `${text}. ${parts.join(' ')}`, isError: true }
 }
 
-type Known = Pick<DomainRecord, 'name' | 'status'> & Values
+const sameSet = (one: BulkSet | null, other: BulkSet): boolean =>
+  one !== null && sorted(one) === sorted(other)
 
-interface Wanted {
-  readonly record: Known
-  readonly set: Values
-}
-
-interface Run {
-  readonly label: string
-  readonly tell: (text: string) => void
-  readonly stop: AbortController
-  readonly key: string | undefined
-}
-
-interface Ended {
-  /** Records that someone else changed in the meantime. */
-  readonly others: number
-  /** Why the rest was not stored. */
-  readonly failure: unknown
-}
-
-/** Stores changes in batches and adds them to `stored`. Throws if none was stored. */
-async function runBatches(wanted: readonly Wanted[], stored: Stored[], run: Run): Promise<Ended> {
-  const { label, tell, stop, key } = run
-  const id = `view-${++lastId}`
-  let next = 0
-  let done = 0
-  let others = 0
-  const failures: Error[] = []
-  const show = (state: 'running' | 'waiting' = 'running') => {
-    const progress = wanted.length === 0 ? 1 : done / wanted.length
-    updateTask({ id, label, progress, state, to: 'dominios', author: key, stop: () => stop.abort() })
-    tell(t('bulk.progress', { label, n: done, all: wanted.length }))
-  }
-  const work = async () => {
-    while (next < wanted.length && failures.length === 0 && !stop.signal.aborted) {
-      const batch = wanted.slice(next, next + BATCH_RECORDS)
-      next += BATCH_RECORDS
-      const refused = await storeWithRetries(batch.map(changeOf), key, (store) =>
-        withRetries(store, () => show('waiting'), stop.signal),
-      )
-      for (const { record, set } of batch) {
-        if (refused.has(record.name)) others++
-        else stored.push(storedOf(record, set))
-      }
-      done += batch.length
-      show()
-    }
-  }
-  show()
-  try {
-    const fail = (error: unknown) => {
-      if (!stop.signal.aborted)
-        failures.push(error instanceof Error ? error : new Error('', { cause: error }))
-    }
-    await Promise.all(Array.from({ length: MAX_RUNNING }, () => work().catch(fail)))
-    const [failure] = failures
-    if (failure !== undefined && stored.length === 0) throw failure
-    return { others, failure }
-  } finally {
-    removeTask(id)
-    await queryClient.invalidateQueries({ queryKey: ['domains'] })
-  }
-}
-
-function changeOf({ record, set }: Wanted): Change {
-  const { name, status, revision, discarded, seen } = record
-  const expect = { status, ...valuesOf({ revision, discarded, seen }) }
-  return { domain: name, set, expect }
-}
-
-function storedOf(record: Known, set: Values): Stored {
-  const { name, status, revision, discarded, seen } = record
-  const all = valuesOf({ revision, discarded, seen })
-  const before = Object.fromEntries(Object.entries(all).filter(([field]) => field in set))
-  return { domain: name, status, before, after: { ...all, ...set } }
-}
-
-/** Without fields that the service omitted. */
-function valuesOf(values: Readonly<Record<string, number | undefined>>): Values {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
-}
-
-/** Returns the matching records of a view; undefined if the signal aborted. */
-async function readView(
-  filters: Filters,
-  isWanted: (record: DomainRecord) => boolean,
-  signal: AbortSignal,
-  key: string | undefined,
-  tell: (read: number) => void,
-): Promise<readonly DomainRecord[] | undefined> {
-  const query = { ...filters, format: 'ndjson', fields: 'seen', ...(key === undefined ? {} : { api: key }) }
-  const records: DomainRecord[] = []
-  let read = 0
-  try {
-    for await (const line of linesOf(await streamApi('/api/v1/domainwatch/export', query, signal))) {
-      if (line === '') continue
-      if (++read % TOLD_EVERY === 0) tell(read)
-      // Trusted: the types are generated from the OpenAPI document.
-      const record: DomainRecord = JSON.parse(line)
-      if (isWanted(record)) records.push(record)
-      if (records.length > MAX_RECORDS) throw new Error(t('bulk.tooMany', { n: MAX_RECORDS }))
-    }
-  } catch (error) {
-    if (signal.aborted) return undefined
-    throw error
-  }
-  return records
-}
+const sorted = (set: BulkSet): string =>
+  JSON.stringify(Object.entries(set).toSorted(([one], [other]) => (one < other ? -1 : 1)))

@@ -82,7 +82,7 @@ export async function readRecords(
 }
 
 /** Yields the lines of a body as they arrive. Leaving the loop aborts the download. */
-export async function* linesOf(response: Response): AsyncGenerator<string> {
+async function* linesOf(response: Response): AsyncGenerator<string> {
   if (response.body === null) return
   let rest = ''
   for await (const text of chunksOf(response.body)) {

@@ -2,10 +2,12 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useIsNarrow } from '../../base/hooks.ts'
 import { Button, IconButton } from '../../design/button.tsx'
+import { ConfirmDialog } from '../../design/dialog.tsx'
 import { ErrorBoundary, lazyComponent } from '../../design/lazy-screen.tsx'
 import { fetchChunk, loadChunk } from '../../api/chunk.ts'
 import { undoLast } from '../work/operations.ts'
 import { useRoute, changeQuery, navigate, replaceQuery, withParameters } from '../../base/router.ts'
+import { useStore } from '../../base/store.ts'
 import { useShortcuts } from '../../base/shortcuts.ts'
 import { showError, showToast } from '../../design/toasts.tsx'
 import { Loading } from '../../design/notice.tsx'
@@ -22,6 +24,7 @@ import { readRecord, type DomainRecord } from './records.ts'
 import type { TableActions } from './row.tsx'
 import { useSelection } from './selection.ts'
 import { useVisibleColumns, sortedBy } from './columns.ts'
+import { recount } from './recount.ts'
 import { indexOf, useStepping } from './stepping.ts'
 import { DomainTable, type LoadedRows } from './table.tsx'
 import { viewQuery, useVisit } from '../views/saved-views.ts'
@@ -150,8 +153,9 @@ export default function DomainsScreen() {
       return
     }
     if (selection.isWhole) {
-      loadChunk(bulk).then(({ setMarkOfView }) => {
-        if (setMarkOfView(filters, name, 1) !== undefined) selection.clear()
+      const set = { [name]: 1, seen: 1 } as const
+      loadChunk(bulk).then(({ changeInBulk }) => {
+        if (changeInBulk({ filters, count: known }, set) !== undefined) selection.clear()
       }, showError)
       return
     }
@@ -188,6 +192,7 @@ export default function DomainsScreen() {
       : t('domains.changedMany', { n: MAX_WAITING })
   const facets = useFilterCounts(filters)
   const { columns, common } = useVisibleColumns(facets)
+  const changed = useStore(recount)
   const known = total.isAll ? total.count : facets?.total
   const onCount = useCallback((n: number | undefined, isAll: boolean) => setTotal({ count: n, isAll }), [])
   return (
@@ -253,6 +258,18 @@ export default function DomainsScreen() {
           <SelectionBar selection={selection} filters={filters} total={known} />
         )}
       </div>
+      {changed !== undefined && (
+        <ConfirmDialog
+          title={t('bulk.recount')}
+          text={tn('bulk.recountText', changed.count)}
+          action={t('bulk.changeAll', { n: changed.count })}
+          onConfirm={() => {
+            recount.set(undefined)
+            changed.again()
+          }}
+          onClose={() => recount.set(undefined)}
+        />
+      )}
       {open !== undefined && (
         <ErrorBoundary key={open}>
           <Sheet name={open} onClose={close} onStep={step} />

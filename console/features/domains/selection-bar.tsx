@@ -1,3 +1,4 @@
+import { useState } from 'react'
 import { loadChunk } from '../../api/chunk.ts'
 import { Button, IconButton } from '../../design/button.tsx'
 import { useIsNarrow } from '../../base/hooks.ts'
@@ -5,6 +6,8 @@ import { showError } from '../../design/toasts.tsx'
 import { usePermissions } from '../../api/scope.ts'
 import { t, tn } from '../../i18n/index.ts'
 import type { Filters } from '../filters/filters.ts'
+import type { BulkSet } from './bulk.ts'
+import { BulkForm } from './bulk-form.tsx'
 import { bulk } from './chunks.ts'
 import { setMark } from './marks.ts'
 import type { Mark } from './optimistic-updates.ts'
@@ -20,6 +23,7 @@ interface Props {
 /** Actions on all selected records. Records that could not be changed are selected again. */
 export default function SelectionBar({ selection, filters, total }: Props) {
   const { records, isBusy, isWhole, addWhole, clear, add } = selection
+  const [asking, setAsking] = useState<'tags' | 'note'>()
   const isLocked = !usePermissions()('writeDomains')
   const isOff = isBusy || isLocked
   // A phone has no room for words.
@@ -31,32 +35,47 @@ export default function SelectionBar({ selection, filters, total }: Props) {
       setMark([...records.values()], mark, value, add)
       return
     }
-    // What cannot be started stays selected.
-    loadChunk(bulk).then(({ setMarkOfView }) => {
-      if (setMarkOfView(filters, mark, value) !== undefined) clear()
+    // Removing a mark is not a decision.
+    change(value === 1 ? { [mark]: value, seen: 1 } : { [mark]: value })
+  }
+  /** By the service, also of selected rows. What cannot be started stays selected. */
+  const change = (set: BulkSet) => {
+    const names = isWhole ? undefined : [...records.keys()]
+    const count = isWhole ? total : names?.length
+    loadChunk(bulk).then(({ changeInBulk }) => {
+      if (changeInBulk({ filters: isWhole ? filters : {}, names, count }, set) !== undefined) clear()
     }, showError)
   }
   const label = isBusy ? t('domains.selecting') : countText(isWhole, records.size, total)
-  const isMore = total === undefined || total > records.size
+  // The newest ones are few, and which those are is not a property of each.
+  const isOfFilters = filters['last_register'] === undefined && filters['last_deleted'] === undefined
+  const isMore = isOfFilters && (total === undefined || total > records.size)
   return (
-    <div className="selection row floating" role="region" aria-label={label} aria-busy={isBusy}>
-      <strong className="figures" role="status">
-        {isBusy && <span className="spinner" />} {label}
-      </strong>
-      <Act icon="flag" label={t('domains.toReview')} disabled={isOff} onClick={act('revision', 1)} />
-      <Act icon="unflag" label={t('domains.fromReview')} disabled={isOff} onClick={act('revision', 0)} />
-      <Act icon="trash" label={t('domains.discard')} disabled={isOff} onClick={act('discarded', 1)} />
-      <Act icon="undo" label={t('domains.takeBack')} disabled={isOff} onClick={act('discarded', 0)} />
-      <Act icon="close" label={t('domains.clearSelection')} onClick={clear} />
-      {!isWhole && isMore && (
-        <Button
-          look="quiet"
-          label={total === undefined ? t('bulk.selectView') : t('bulk.selectAll', { n: total })}
-          disabled={isBusy}
-          onClick={addWhole}
-        />
+    <>
+      <div className="selection row floating" role="region" aria-label={label} aria-busy={isBusy}>
+        <strong className="figures" role="status">
+          {isBusy && <span className="spinner" />} {label}
+        </strong>
+        <Act icon="flag" label={t('domains.toReview')} disabled={isOff} onClick={act('revision', 1)} />
+        <Act icon="unflag" label={t('domains.fromReview')} disabled={isOff} onClick={act('revision', 0)} />
+        <Act icon="trash" label={t('domains.discard')} disabled={isOff} onClick={act('discarded', 1)} />
+        <Act icon="undo" label={t('domains.takeBack')} disabled={isOff} onClick={act('discarded', 0)} />
+        <Act icon="tag" label={t('bulk.tags')} disabled={isOff} onClick={() => setAsking('tags')} />
+        <Act icon="note" label={t('bulk.note')} disabled={isOff} onClick={() => setAsking('note')} />
+        <Act icon="close" label={t('domains.clearSelection')} onClick={clear} />
+        {!isWhole && isMore && (
+          <Button
+            look="quiet"
+            label={total === undefined ? t('bulk.selectView') : t('bulk.selectAll', { n: total })}
+            disabled={isBusy}
+            onClick={addWhole}
+          />
+        )}
+      </div>
+      {asking !== undefined && (
+        <BulkForm kind={asking} label={label} onSet={change} onClose={() => setAsking(undefined)} />
       )}
-    </div>
+    </>
   )
 }
 

@@ -18,6 +18,8 @@ import './note-field.css'
 const MAX_OFFERED = 200
 const TAG = new RegExp(`^[\\p{L}\\p{N}-]{1,${MAX_TAG_CHARACTERS}}$`, 'u')
 
+export const isTag = (text: string): boolean => TAG.test(text)
+
 /** The tags of a record, each with a remove button, and a field to add one. */
 export function TagField({ record, isLocked }: { record: DomainRecord; isLocked: boolean }) {
   const id = useId()
@@ -31,7 +33,7 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
   const add = () => {
     const tag = text.trim().toLowerCase()
     if (tag === '') return
-    if (!TAG.test(tag)) {
+    if (!isTag(tag)) {
       setWrong(true)
       return
     }

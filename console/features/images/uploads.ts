@@ -1,8 +1,8 @@
-import { apiUrl, ConnectionError, failureOf } from '../../api/client.ts'
-import { markDisconnected, markConnected } from '../../api/connection.ts'
+import { ConnectionError } from '../../api/client.ts'
 import { withRetries } from '../../api/retry.ts'
 import { onNextUser } from '../../api/scope.ts'
 import { keyFor } from '../../api/session.ts'
+import { isReadable, uploadForm } from '../../api/upload.ts'
 import { removeTask, updateTask } from '../work/background-tasks.ts'
 import { errorMessage } from '../../api/error-message.ts'
 import { createStore } from '../../base/store.ts'
@@ -35,8 +35,6 @@ interface QueuedUpload {
 
 /** Concurrent uploads: the service decodes one per core, and more would only wait there. */
 const AT_ONCE = 3
-/** The service waits 120 s for a whole upload. */
-const TIMEOUT_MS = 125_000
 /** A connection that ends after so long was too slow, and would be again. */
 const TOO_SLOW_MS = 100_000
 /** Uploads that take longer are sent one at a time, so that each has the whole line. */
@@ -162,61 +160,28 @@ interface Stored {
   readonly similar: number
 }
 
-/** Not with `fetch`, which does not report upload progress. */
 async function send(
   file: File,
   key: string | undefined,
   tell: (state: UploadState) => void,
   signal: AbortSignal,
 ): Promise<Stored> {
-  // Browsers report a folder, or a file that was changed or deleted, as they report a lost connection.
-  const isReadable = await file
-    .slice(0, 1)
-    .arrayBuffer()
-    .then(
-      ({ byteLength }) => byteLength > 0,
-      () => false,
-    )
-  if (!isReadable) throw new Error(t('images.unreadable'))
+  if (!(await isReadable(file))) throw new Error(t('images.unreadable'))
   signal.throwIfAborted()
   const body = new FormData()
   const mime = file.type === '' ? 'application/octet-stream' : file.type
   body.append('info', JSON.stringify({ name: file.name === '' ? 'imagen' : file.name, mime, ip: NO_ADDRESS }))
   body.append('image', file)
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest()
-    request.open('POST', apiUrl(PATH, { api: key ?? '' }))
-    request.timeout = TIMEOUT_MS
-    request.onabort = () => reject(new Error(t('images.stopped')))
-    signal.addEventListener('abort', () => request.abort())
-    const begun = performance.now()
-    request.upload.onprogress = ({ loaded, total }) => {
-      if (performance.now() - begun > SLOW_MS) isSlow = true
-      tell({ kind: 'sending', progress: total === 0 ? 0 : loaded / total })
-    }
-    request.upload.onload = () => tell({ kind: 'checking' })
-    request.onerror = request.ontimeout = () => {
-      markDisconnected()
-      const isTooSlow = performance.now() - begun > TOO_SLOW_MS
-      reject(isTooSlow ? new Error(t('images.tooSlow')) : new ConnectionError())
-    }
-    request.onload = () => {
-      markConnected(request.status)
-      const answer = readJson(request.responseText)
-      if (request.status === 200 && answer !== undefined) {
-        const { hash, similar } = answer
-        resolve({ hash: String(hash), similar: typeof similar === 'number' ? similar : 0 })
-      } else reject(failureOf(PATH, key, request.status, answer, request.getResponseHeader('retry-after')))
-    }
-    request.send(body)
-  })
-}
-
-function readJson(text: string): Record<string, unknown> | undefined {
+  const begun = performance.now()
+  const onProgress = (progress: number) => {
+    if (performance.now() - begun > SLOW_MS) isSlow = true
+    tell(progress === 1 ? { kind: 'checking' } : { kind: 'sending', progress })
+  }
   try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? { ...value } : undefined
-  } catch {
-    return undefined
+    const { hash, similar } = await uploadForm(PATH, body, { key, signal, onProgress })
+    return { hash: String(hash), similar: typeof similar === 'number' ? similar : 0 }
+  } catch (error) {
+    const isTooSlow = error instanceof ConnectionError && performance.now() - begun > TOO_SLOW_MS
+    throw isTooSlow ? new Error(t('images.tooSlow')) : error
   }
 }

@@ -1,84 +1,82 @@
-import { useAccounts } from '../../api/scope.ts'
-import { browserStorage } from '../../base/browser-storage.ts'
-import { serverNow, SERVICE_URL } from '../../base/server.ts'
-import { WideTable } from '../../design/wide-table.tsx'
-import { count, moment, t, tn } from '../../i18n/index.ts'
+import { useQuery } from '@tanstack/react-query'
+import { keyFor } from '../../api/session.ts'
+import { Button } from '../../design/button.tsx'
+import { QueryError } from '../../design/notice.tsx'
 import { Tag } from '../../design/tag.tsx'
+import { showError } from '../../design/toasts.tsx'
+import { WideTable } from '../../design/wide-table.tsx'
+import { shortMoment, t } from '../../i18n/index.ts'
+import { isOpen, listImports, stopImport, type ImportJob } from '../work/jobs.ts'
+import { FORMATS } from './imports.ts'
+import { Outcome } from './outcome.tsx'
 
-/** An import that ended or was stopped. */
-export interface PastImport {
-  readonly name: string
-  /** Seconds since 1970, by the service's clock. */
-  readonly at: number
-  readonly rows: number
-  readonly stored: number
-  readonly refused: number
-  readonly isComplete: boolean
-}
+const ASK_MS = 1_000
 
-/** A quarter of a year of daily lists. */
-const MAX_KEPT = 90
+/** The imports of the account, newest first, refreshed while one runs. */
+export const useImports = () =>
+  useQuery({
+    queryKey: ['imports'],
+    queryFn: ({ signal }) => listImports(undefined, signal),
+    refetchInterval: ({ state }) => (state.data?.some(isOpen) === true ? ASK_MS : false),
+  })
 
-const placeOf = (account: string): string => `catalejo.imports ${SERVICE_URL.pathname} ${account}`
-
-/** Returns the imports of an account in this browser, newest first. */
-function pastImports(account: string | undefined): readonly PastImport[] {
-  if (account === undefined) return []
-  try {
-    const found: unknown = JSON.parse(browserStorage.read(placeOf(account)) ?? '[]')
-    return Array.isArray(found) ? found.flatMap(readImport).slice(0, MAX_KEPT) : []
-  } catch {
-    return []
-  }
-}
-
-/** Records how an import ended. A resumed import replaces its earlier part. */
-export function recordPastImport(account: string | undefined, ended: Omit<PastImport, 'at'>): void {
-  if (account === undefined) return
-  const isPart = ({ name, rows, isComplete }: PastImport) =>
-    name === ended.name && rows === ended.rows && !isComplete
-  const before = pastImports(account).filter((one) => !isPart(one))
-  const all = [{ ...ended, at: Math.floor(serverNow() / 1_000) }, ...before]
-  browserStorage.write(placeOf(account), JSON.stringify(all.slice(0, MAX_KEPT)))
-}
-
-function readImport(found: unknown): PastImport[] {
-  if (typeof found !== 'object' || found === null) return []
-  const { name, at, rows, stored, refused, isComplete }: Partial<Record<keyof PastImport, unknown>> = found
-  if (typeof name !== 'string' || typeof at !== 'number' || typeof rows !== 'number') return []
-  if (typeof stored !== 'number' || typeof refused !== 'number' || typeof isComplete !== 'boolean') return []
-  return [{ name, at, rows, stored, refused, isComplete }]
-}
-
-/** The imports of this account in this browser. */
-export function PastImportsList() {
-  const all = pastImports(useAccounts()('domainwatch'))
-  if (all.length === 0) return null
+/** The imports of the last month, each with what it did; those that only counted are left out. */
+export function PastImports() {
+  const query = useImports()
+  const all = (query.data ?? []).filter(({ dry_run: isDry }) => isDry === 0)
   return (
-    <section className="stack past-imports">
-      <h2 id="past-imports">{t('import.past')}</h2>
-      <WideTable
-        labelledBy="past-imports"
-        heads={[t('import.file'), t('import.when'), t('import.howMany'), t('import.ended')]}
-      >
-        {all.map(({ name, at, rows, stored, refused, isComplete }) => (
-          <tr key={`${at} ${name}`}>
-            <th scope="row">{name}</th>
-            <td>{moment(at)}</td>
-            <td className="figures">
-              {t('import.stored', { n: count(stored), all: count(rows) })}
-              {refused > 0 && ` · ${tn('import.refusedRows', refused)}`}
-            </td>
-            <td>
-              <Tag
-                icon={isComplete ? 'check' : 'alert'}
-                look={isComplete ? 'free' : 'danger'}
-                label={t(isComplete ? 'import.whole' : 'import.inPart')}
-              />
-            </td>
-          </tr>
-        ))}
-      </WideTable>
-    </section>
+    <>
+      <QueryError of={query} />
+      {all.length > 0 && (
+        <section className="stack past-imports">
+          <h2 id="past-imports">{t('import.past')}</h2>
+          <WideTable
+            labelledBy="past-imports"
+            heads={[t('import.file'), t('import.when'), t('import.outcome'), t('import.ended')]}
+          >
+            {all.map((job) => (
+              <tr key={job.id}>
+                <th scope="row">
+                  {job.name ?? t('import.list')}
+                  <div className="muted">{job.source ?? formatText(job)}</div>
+                </th>
+                <td>{shortMoment(job.created_at)}</td>
+                <td>
+                  <Outcome job={job} />
+                </td>
+                <td>
+                  <State job={job} />
+                </td>
+              </tr>
+            ))}
+          </WideTable>
+        </section>
+      )}
+    </>
   )
 }
+
+const formatText = ({ format }: ImportJob): string => {
+  const key = Object.entries(FORMATS).find(([name]) => name === format)?.[1]
+  return key === undefined ? '' : t(key)
+}
+
+function State({ job }: { job: ImportJob }) {
+  const { id, state } = job
+  if (!isOpen(job)) {
+    const look = state === 'done' ? 'free' : 'danger'
+    return (
+      <Tag icon={state === 'done' ? 'check' : 'alert'} look={look} label={t(`import.state.${endOf(job)}`)} />
+    )
+  }
+  const stop = () => void stopImport(id, keyFor('domainwatch')).catch(showError)
+  return (
+    <div className="row">
+      <Tag icon="clock" label={t('import.state.running')} />
+      <Button label={t('import.stop')} onClick={stop} />
+    </div>
+  )
+}
+
+const endOf = ({ state }: ImportJob) =>
+  state === 'done' ? 'done' : state === 'failed' ? 'failed' : 'stopped'

@@ -14,6 +14,8 @@ export interface Task {
   readonly to: string
   /** Whose it is, unless it ends with the session of its user: others do not see it. */
   readonly author?: Owner
+  /** The service continues it without this page. */
+  readonly isHandedOver?: boolean
   /** Stops it, if the bar may do so. */
   readonly stop?: () => void
 }
@@ -30,7 +32,7 @@ export function removeTask(id: string): void {
   if (tasks.get().some((one) => one.id === id)) tasks.set(tasks.get().filter((one) => one.id !== id))
 }
 
-const isRunning = ({ state }: Task): boolean => state !== 'stopped'
+const isRunning = ({ state, isHandedOver = false }: Task): boolean => state !== 'stopped' && !isHandedOver
 
 guardWork(
   () => tasks.get().some(isRunning),

@@ -19,6 +19,8 @@ export interface Operation {
   readonly text: string
   /** The operation that undoes this one. */
   readonly undoneBy: number | undefined
+  /** The service finishes it, also without this page. */
+  readonly isHandedOver: boolean
 }
 
 export interface OperationSpec {
@@ -30,8 +32,13 @@ export interface OperationSpec {
   /** The message while it is running. */
   readonly pending: string
   readonly failed: (reason: string) => string
-  /** Runs it and reports progress. Resolves to the final message; rejects with the reason. */
-  readonly run: (tell: (text: string) => void) => Promise<OperationOutcome>
+  /** A job of the service: it takes no turn from short requests. */
+  readonly isJob?: boolean
+  /**
+   * Runs it and reports progress. Resolves to the final message; rejects with the reason.
+   * @param handOver to be called when the service has it
+   */
+  readonly run: (tell: (text: string) => void, handOver: () => void) => Promise<OperationOutcome>
   /** Called when it failed, or was cancelled before it ran: reverts the optimistic update. */
   readonly onFailed?: () => void
   /** Undoes it; absent if it cannot be undone. */
@@ -78,10 +85,13 @@ let lastId = 0
 /** Newest last. */
 export const operations = createStore<readonly Operation[]>([])
 
-export const isPending = ({ state }: Operation): boolean => state === 'waiting' || state === 'running'
+const isPending = ({ state }: Operation): boolean => state === 'waiting' || state === 'running'
+
+/** Whether leaving the page could lose it. */
+export const isUnsaved = (operation: Operation): boolean => isPending(operation) && !operation.isHandedOver
 
 guardWork(
-  () => operations.get().some(isPending),
+  () => operations.get().some(isUnsaved),
   () => false,
 )
 
@@ -93,11 +103,18 @@ export function runOperation(gesture: OperationSpec): OperationHandle | undefine
     return undefined
   }
   const id = ++lastId
-  const { subjects, pending, isForeign = false } = gesture
-  const operation: Operation = { id, subjects, state: 'waiting', text: pending, undoneBy: undefined }
+  const { subjects, pending, isForeign = false, isJob = false } = gesture
+  const operation: Operation = {
+    id,
+    subjects,
+    state: 'waiting',
+    text: pending,
+    undoneBy: undefined,
+    isHandedOver: false,
+  }
   entries.set(id, { operation, gesture, isAcknowledged: false, isForeign, isShown: false })
   const before = Promise.all(subjects.flatMap((subject) => tails.get(subject) ?? []))
-  const settled = before.then(() => slots.run(() => execute(id)))
+  const settled = before.then(() => (isJob ? execute(id) : slots.run(() => execute(id))))
   for (const subject of subjects) tails.set(subject, settled)
   void settled.then(() => {
     for (const subject of subjects) if (tails.get(subject) === settled) tails.delete(subject)
@@ -126,7 +143,10 @@ async function execute(id: number): Promise<OperationState> {
   const { gesture } = entry
   change(id, { state: 'running' })
   try {
-    const { text, isError = false } = await gesture.run((now) => report(id, now))
+    const { text, isError = false } = await gesture.run(
+      (now) => report(id, now),
+      () => change(id, { isHandedOver: true }),
+    )
     change(id, { state: 'done', text })
     if (!isError) dismissFailures(gesture.subjects)
     if (entry.operation.undoneBy === undefined && !isSilent(entry, isError))

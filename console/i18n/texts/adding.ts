@@ -41,6 +41,14 @@ export const adding = {
   'add.takenBack.other': ['{n} nombres descartados, como si no se hubieran agregado.', '{n} names discarded, as if they had not been added.'],
   'add.notTakenBack.one': ['{n} queda: estaba guardado o alguien lo cambió.', '{n} stays: it was recorded or someone changed it.'],
   'add.notTakenBack.other': ['{n} quedan: estaban guardados o alguien los cambió.', '{n} stay: they were recorded or someone changed them.'],
+  'add.reason.noName': ['Falta el nombre', 'The name is missing'],
+  'add.reason.suffix': ['No es un nombre bajo .cl', 'Not a name under .cl'],
+  'add.reason.letters': ['Tiene caracteres no permitidos en un dominio .cl', 'It has characters not allowed in a .cl domain'],
+  'add.reason.hyphen': [
+    'El guion no puede ir al principio, al final, ni en la 3.ª y la 4.ª posición a la vez',
+    'A hyphen cannot be first, last, or in both the 3rd and 4th position',
+  ],
+  'add.reason.length': ['El nombre es demasiado largo', 'The name is too long'],
 } as const satisfies Texts
 
 addTexts(adding)

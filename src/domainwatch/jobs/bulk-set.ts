@@ -45,6 +45,16 @@ function parseSet(value: unknown): BulkSet | undefined {
   return { seen, revision, discarded, reserved, note, addTags: tags(toAdd), removeTags: tags(toRemove) }
 }
 
+/** Returns a set in the form in which clients send it. */
+export function setJson({ reserved, addTags, removeTags, ...marks }: BulkSet) {
+  const given = Object.entries({ ...marks, reserve: reserved }).filter(([, value]) => value !== null)
+  return {
+    ...Object.fromEntries(given),
+    ...(addTags.length > 0 && { add_tags: addTags }),
+    ...(removeTags.length > 0 && { remove_tags: removeTags }),
+  }
+}
+
 /** Returns what `update` has to set in a record; undefined if it would get too many tags. */
 export function marksFor(
   name: string,

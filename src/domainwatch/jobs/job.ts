@@ -44,6 +44,8 @@ export interface JobRow {
 }
 
 export interface ImportRequest {
+  /** Of the file. */
+  readonly name?: string | undefined
   readonly format?: ImportFormat | undefined
   readonly source?: string | undefined
   readonly window: Window

@@ -22,6 +22,13 @@ export interface MatchingNames {
   readonly lines: () => AsyncGenerator<Uint8Array>
 }
 
+export const givenNames = (names: readonly string[]): MatchingNames => ({
+  count: names.length,
+  async *lines() {
+    yield Buffer.from(names.map((name) => `${name}\n`).join(''))
+  },
+})
+
 /** Finds all records that match now. @param signal ends the search */
 export async function matchingNames(
   { clock, nameIndex, searches }: MatchingOptions,

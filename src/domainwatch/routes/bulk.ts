@@ -1,18 +1,35 @@
 import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { missingParameter } from '../../http/errors.ts'
-import { integer, nullable, problem, problemWith, string } from '../../http/openapi/json-schema.ts'
+import {
+  array,
+  integer,
+  nullable,
+  object,
+  optional,
+  problem,
+  problemWith,
+  string,
+} from '../../http/openapi/json-schema.ts'
 import { integer as integerParameter } from '../../http/parameters.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { domainErrors } from '../errors.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { serverParameters, type ObservedServers } from '../servers/index.ts'
-import { setParameter } from '../jobs/bulk-set.ts'
+import { setJson, setParameter } from '../jobs/bulk-set.ts'
 import type { Jobs } from '../jobs/index.ts'
-import { BULK_KINDS, MAX_OPEN_JOBS, type BulkProgress, type BulkRequest, type JobRow } from '../jobs/job.ts'
-import { matchingNames, type MatchingOptions } from '../jobs/matching-names.ts'
+import {
+  BULK_KINDS,
+  MAX_OPEN_JOBS,
+  type BulkProgress,
+  type BulkRequest,
+  type JobRow,
+  type UndoRequest,
+} from '../jobs/job.ts'
+import { givenNames, matchingNames, type MatchingOptions } from '../jobs/matching-names.ts'
 import { serializeFilters } from '../saved-filters.ts'
 import { accepted, jobEndpoints, jobGone, jobId, requiredId } from './job-endpoints.ts'
+import { namesArrayParameter } from './names-data.ts'
 
 const PATH = '/api/v1/domainwatch/bulk'
 const MAX_EXPECTED = 999_999_999
@@ -21,16 +38,38 @@ const TOLERANCE = 1 / 100
 
 const matched = integer('Records that matched when the change was requested')
 
+const mark = optional(integer({ enum: [0, 1], description: 'Value of the mark' }))
+const tags = (description: string) => optional(array(string(), description))
+
+const setFields = {
+  seen: mark,
+  revision: mark,
+  discarded: mark,
+  reserve: mark,
+  note: optional(string('Note; empty to remove it')),
+  add_tags: tags('Tags to add'),
+  remove_tags: tags('Tags to remove'),
+}
+
 const bulkFields = {
   matched,
   done: integer('Records that are changed, or were as they should be'),
   skipped: integer(
     'Records that no longer match, are gone or would get too many tags; of an undo, those that someone has changed since',
   ),
+  filters: object({}, { description: 'What the records had to match', additionalProperties: string() }),
+  set: nullable(object(setFields, { description: 'What is set; null for an undo' })),
   undo_of: nullable(string('ID of the job that this one undoes; null for a change')),
 }
 
-const EXAMPLE = { matched: 4131, done: 1990, skipped: 10, undo_of: null }
+const EXAMPLE = {
+  matched: 4131,
+  done: 1990,
+  skipped: 10,
+  filters: { search: 'casa', status: '0' },
+  set: { seen: 1, add_tags: ['oferta'] },
+  undo_of: null,
+}
 
 const tooMany = problem('The account has its maximum of jobs', domainErrors.too_many_jobs(MAX_OPEN_JOBS))
 const countChanged = (count: number) => domainErrors.count_changed(count).with({ fields: { matched: count } })
@@ -53,6 +92,9 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
       ...filterParameters,
       ...serverParameters,
       set: setParameter,
+      data: namesArrayParameter(
+        'Names without `.cl`: only these, if they match; up to 1,000 in a JSON array',
+      ),
       expect: integerParameter(
         'Number of matches that the caller saw: 409 if it differs by more than a hundredth',
         0,
@@ -70,10 +112,13 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
       },
     },
     async handle({ identity: { accountId }, values, reply }) {
-      const { set, expect, ...given } = values
+      const { set, expect, data, ...given } = values
       if (set === undefined) throw missingParameter('set')
       const filters = await servers.narrow(readFilters(given), given, accountId)
-      const { count, lines } = await matchingNames(options, filters, accountId, clientAbort(reply.raw))
+      const { count, lines } =
+        data === undefined
+          ? await matchingNames(options, filters, accountId, clientAbort(reply.raw))
+          : givenNames(data)
       if (expect !== undefined && Math.abs(count - expect) > expect * TOLERANCE) throw countChanged(count)
       const request: BulkRequest = {
         filters: serializeFilters(given),
@@ -130,8 +175,19 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
 }
 
 function show(job: JobRow) {
-  const { of = null }: { of?: string | null } = JSON.parse(job.request)
+  const request: Partial<BulkRequest & UndoRequest> = JSON.parse(job.request)
+  const { of = null, filters = {}, set } = request
   const { secondsLeft, ...progress }: Partial<BulkProgress> = JSON.parse(job.progress)
   const { matched: count = 0, done = 0, skipped = 0 } = progress
-  return { more: { matched: count, done, skipped, undo_of: of }, secondsLeft }
+  return {
+    more: {
+      matched: count,
+      done,
+      skipped,
+      filters,
+      set: set === undefined ? null : setJson(set),
+      undo_of: of,
+    },
+    secondsLeft,
+  }
 }

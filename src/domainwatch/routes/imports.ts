@@ -19,11 +19,15 @@ import { accepted, jobEndpoints } from './job-endpoints.ts'
 
 const MAX_SOURCE_CHARACTERS = 100
 
+const MAX_FILE_NAME_CHARACTERS = 200
+
 const importFields = {
+  name: nullable(string('Name of the file; null if the client did not send one')),
   format: nullable(string('Format of the file; null if it is to be detected')),
   source: nullable(string('Source of the list; null for the format and the window')),
   window: string({ enum: WINDOW_NAMES, description: 'Time that a list of deletions covers' }),
   dry_run: integer({ enum: [0, 1], description: '1 if nothing is stored, only counted' }),
+  percent: integer('Share of the file that is done, 0 to 100'),
   lines: integer('Lines that were read'),
   new: integer('Records added'),
   changed: integer('Records changed'),
@@ -48,10 +52,12 @@ const importFields = {
 }
 
 const EXAMPLE = {
+  name: 'eliminados.txt.gz',
   format: 'deletions',
   source: null,
   window: 'week',
   dry_run: 0,
+  percent: 62,
   lines: 20_001,
   new: 412,
   changed: 88,
@@ -104,12 +110,13 @@ export function importRoutes(app: HttpServer, shared: EndpointShared, jobs: Jobs
         429: problem('The account has its maximum of jobs', domainErrors.too_many_jobs(MAX_OPEN_JOBS)),
       },
     },
-    async begin({ accountId }) {
+    async begin({ accountId }, fileName) {
+      const name = toDisplayName(fileName)
       const receiver = await jobs.receive(accountId, 'import')
       return {
         ...receiver,
-        async finish({ format, source: name, window = DEFAULT_WINDOW, dry_run: dryRun }, reply) {
-          await receiver.finish({ format, source: name, window, isDry: dryRun === 1 })
+        async finish({ format, source: given, window = DEFAULT_WINDOW, dry_run: dryRun }, reply) {
+          await receiver.finish({ name, format, source: given, window, isDry: dryRun === 1 })
           reply.code(202)
           return { status: 202, id: receiver.id }
         },
@@ -132,15 +139,23 @@ export function importRoutes(app: HttpServer, shared: EndpointShared, jobs: Jobs
   )
 }
 
+/** Returns the name of a file without characters that change how texts are shown; undefined if nothing is left. */
+function toDisplayName(fileName: string): string | undefined {
+  const name = [...fileName].filter(isDisplayName).join('').trim().slice(0, MAX_FILE_NAME_CHARACTERS)
+  return name === '' ? undefined : name
+}
+
 function show(job: JobRow) {
   const request: Partial<ImportRequest> = JSON.parse(job.request)
-  const { reached, skipped, list, secondsLeft }: ImportProgress = JSON.parse(job.progress)
+  const { reached, skipped, list, share = 0, secondsLeft }: ImportProgress = JSON.parse(job.progress)
   const { read, added, changed, refused } = reached?.counts ?? { read: 0, added: 0, changed: 0, refused: 0 }
   const more = {
+    name: request.name ?? null,
     format: request.format ?? null,
     source: request.source ?? null,
     window: request.window ?? DEFAULT_WINDOW,
     dry_run: request.isDry === true ? 1 : 0,
+    percent: Math.floor(share * 100),
     lines: read + refused,
     new: added,
     changed: changed - added,

@@ -19,8 +19,8 @@ export interface UploadOptions {
   /** Maximum size of the file. */
   readonly maxBytes: number
   readonly minRate: MinTransferRate
-  /** Called when the file begins, with the fields before it. Reads it to its end. */
-  readonly store: (fields: Given, file: AsyncIterable<Uint8Array>) => Promise<void>
+  /** Called when the file begins, with the fields before it and its name as the client sent it. Reads it to its end. */
+  readonly store: (fields: Given, file: AsyncIterable<Uint8Array>, name: string) => Promise<void>
 }
 
 /**
@@ -47,12 +47,12 @@ export async function receiveUpload(request: IncomingMessage, options: UploadOpt
       if (isCut === true) failure.reject(badParameter(name, 'es demasiado largo'))
       fields[name] = value
     })
-    parser.on('file', (_name, file) => {
+    parser.on('file', (_part, file, name) => {
       // `store` sees its errors.
       file.on('error', () => {})
       if (storing !== undefined) return failure.reject(badParameter(FILE, 'solo puede venir una vez'))
       open = file
-      storing = options.store({ ...fields }, limited(file, maxBytes))
+      storing = options.store({ ...fields }, limited(file, maxBytes), name)
       storing.catch(failure.reject)
     })
     const chunks = request.iterator({ destroyOnReturn: false })

@@ -12,16 +12,16 @@ export function parseName(text: string): ParsedName {
     .toLowerCase()
     .normalize('NFC')
     .replace(/\.cl\.?$/, '')
-  if (bare === '') return { reason: 'import.reason.noName' }
-  if (bare.includes('.')) return { reason: 'import.reason.suffix' }
+  if (bare === '') return { reason: 'add.reason.noName' }
+  if (bare.includes('.')) return { reason: 'add.reason.suffix' }
   const name = bare.startsWith('xn--') ? decodePunycode(bare.slice(4)) : bare
-  if (name === undefined || !ALPHABET.test(name)) return { reason: 'import.reason.letters' }
+  if (name === undefined || !ALPHABET.test(name)) return { reason: 'add.reason.letters' }
   if (name.startsWith('-') || name.endsWith('-') || name.startsWith('--', 2)) {
-    return { reason: 'import.reason.hyphen' }
+    return { reason: 'add.reason.hyphen' }
   }
   const ascii = /^[\x20-\x7e]*$/.test(name) ? name : asciiOf(name)
-  if (ascii === undefined || ascii.length > MAX_LABEL_CHARACTERS) return { reason: 'import.reason.length' }
-  if (bare.startsWith('xn--') && ascii !== bare) return { reason: 'import.reason.letters' }
+  if (ascii === undefined || ascii.length > MAX_LABEL_CHARACTERS) return { reason: 'add.reason.length' }
+  if (bare.startsWith('xn--') && ascii !== bare) return { reason: 'add.reason.letters' }
   return { name }
 }
 

@@ -1,0 +1,65 @@
+import { apiUrl, ConnectionError, failureOf, type QueryValues } from './client.ts'
+import { markConnected, markDisconnected } from './connection.ts'
+import { keyFor, serviceOf } from './session.ts'
+
+/** The service waits 120 s for a whole upload. */
+const TIMEOUT_MS = 125_000
+
+interface UploadOptions {
+  readonly query?: QueryValues
+  readonly key: string | undefined
+  readonly signal: AbortSignal
+  /** Called with the share of the body that is sent. */
+  readonly onProgress: (share: number) => void
+}
+
+/** Browsers report a folder, or a file that was changed or deleted, as they report a lost connection. */
+export const isReadable = (file: File): Promise<boolean> =>
+  file
+    .slice(0, 1)
+    .arrayBuffer()
+    .then(
+      ({ byteLength }) => byteLength > 0,
+      () => false,
+    )
+
+/**
+ * Sends a form with a file. Not with `fetch`, which does not report upload progress.
+ * @throws ApiError, ConnectionError, and an error once the signal aborts
+ */
+export function uploadForm(
+  path: string,
+  body: FormData,
+  { query, key = keyFor(serviceOf(path)), signal, onProgress }: UploadOptions,
+): Promise<Readonly<Record<string, unknown>>> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted()
+    const request = new XMLHttpRequest()
+    request.open('POST', apiUrl(path, { ...query, api: key ?? '' }))
+    request.timeout = TIMEOUT_MS
+    request.onabort = () => reject(new Error('aborted', { cause: signal.reason }))
+    signal.addEventListener('abort', () => request.abort())
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total)
+    request.upload.onload = () => onProgress(1)
+    request.onerror = request.ontimeout = () => {
+      markDisconnected()
+      reject(new ConnectionError())
+    }
+    request.onload = () => {
+      markConnected(request.status)
+      const answer = readJson(request.responseText)
+      if (request.status < 300 && answer !== undefined) resolve(answer)
+      else reject(failureOf(path, key, request.status, answer, request.getResponseHeader('retry-after')))
+    }
+    request.send(body)
+  })
+}
+
+function readJson(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,185 @@
+import { queryClient } from '../../api/query-client.ts'
+import { isSameOwner, onNextUser } from '../../api/scope.ts'
+import { keyFor } from '../../api/session.ts'
+import type { Operations } from '../../api/schema.ts'
+import { isReadable, uploadForm } from '../../api/upload.ts'
+import { localTime, serverNow } from '../../base/server.ts'
+import { createStore } from '../../base/store.ts'
+import { showToast } from '../../design/toasts.tsx'
+import { t, tn, type TextKey } from '../../i18n/index.ts'
+import '../../i18n/texts/importing.ts'
+import { removeTask, updateTask } from '../work/background-tasks.ts'
+import { listImports, readImport, requestOnce, stopImport, untilEnded, type ImportJob } from '../work/jobs.ts'
+
+type Query = Operations['POST /api/v1/domainwatch/import']['query']
+export type Format = NonNullable<Query['format']>
+export type Window = NonNullable<Query['window']>
+
+/** Formats that the service takes: a missing one does not compile. */
+export const FORMATS: Readonly<Record<Format, TextKey>> = {
+  registrations: 'import.registrations',
+  deletions: 'import.deletions',
+  csv: 'import.csv',
+  ndjson: 'import.ndjson',
+}
+
+/** A list that was chosen, and how to read it. */
+export interface ChosenList {
+  readonly file: File
+  /** Undefined to let the service find out. */
+  readonly format: Format | undefined
+  readonly window: Window
+  /** Empty for the format and the window. */
+  readonly source: string
+  /** The job that counted what it would change. */
+  readonly previewId: string | undefined
+  /** Share of it that is sent; undefined while it is not being sent. */
+  readonly sent: number | undefined
+}
+
+const PATH = '/api/v1/domainwatch/import'
+const TASK = 'import'
+/** A job may be created a moment before this page says that it was requested, by the clocks of both. */
+const SLACK_MS = 3_000
+
+export const chosenList = createStore<ChosenList | undefined>(undefined)
+
+/** The jobs that this page follows. */
+const followed = new Set<string>()
+let sending = new AbortController()
+
+export async function chooseList(file: File): Promise<void> {
+  const list = { file, window: 'month', source: '', previewId: undefined, sent: undefined } as const
+  const format = await suggestFormat(file)
+  chosenList.set({ ...list, format })
+}
+
+export function changeChoice(changes: Partial<ChosenList>): void {
+  const list = chosenList.get()
+  if (list !== undefined) chosenList.set({ ...list, ...changes })
+}
+
+/** Stops the upload, and forgets the list. */
+export function dropChoice(): void {
+  sending.abort()
+  removeTask(TASK)
+  chosenList.set(undefined)
+}
+
+/** Sends the chosen list. The service does the rest, whether or not this page is open. @throws why it was not accepted */
+export async function sendList(isDry: boolean): Promise<void> {
+  const list = chosenList.get()
+  if (list === undefined || list.sent !== undefined) return
+  const { file, format, window, source } = list
+  const key = keyFor('domainwatch')
+  sending = new AbortController()
+  const { signal } = sending
+  const label = t('import.sending', { name: file.name })
+  const show = (sent: number, state: 'running' | 'waiting' = 'running') => {
+    if (signal.aborted) return
+    changeChoice({ sent })
+    updateTask({ id: TASK, label, progress: sent, state, to: 'importar', stop: dropChoice })
+  }
+  const since = localTime(serverNow() - SLACK_MS)
+  const isIt = ({ id, name, state, created_at: at, dry_run: dry }: ImportJob) =>
+    !followed.has(id) &&
+    at >= since &&
+    name === file.name &&
+    dry === Number(isDry) &&
+    state !== 'failed' &&
+    state !== 'receiving'
+  const request = async () => {
+    if (!(await isReadable(file))) throw new Error(t('import.unreadable'))
+    const body = new FormData()
+    body.append('file', file)
+    const query = {
+      format,
+      window: format === 'deletions' ? window : undefined,
+      source: source.trim() === '' ? undefined : source.trim(),
+      dry_run: isDry ? 1 : undefined,
+    }
+    const { id } = await uploadForm(PATH, body, { query, key, signal, onProgress: show })
+    return String(id)
+  }
+  show(0)
+  try {
+    const find = async () => (await listImports(key)).find(isIt)?.id
+    const id = await requestOnce(request, find, () => show(0, 'waiting'), signal)
+    void followImport(id, key)
+    if (isDry) changeChoice({ previewId: id })
+    else chosenList.set(undefined)
+    await queryClient.invalidateQueries({ queryKey: ['imports'] })
+  } finally {
+    removeTask(TASK)
+    changeChoice({ sent: undefined })
+  }
+}
+
+/** Follows imports of the account, as after a reload. */
+export function resumeImports(jobs: readonly ImportJob[], key: string | undefined): void {
+  for (const { id } of jobs) void followImport(id, key)
+}
+
+/** Shows an import in the bar until it ends, and how it did. */
+async function followImport(id: string, key: string | undefined): Promise<void> {
+  if (followed.has(id)) return
+  followed.add(id)
+  const task = `job-${id}`
+  const stop = () => void stopImport(id, key).catch(() => undefined)
+  try {
+    const job = await untilEnded(
+      () => readImport(id, key),
+      ({ name, percent, dry_run: isDry, waiting }) => {
+        const text = isDry === 1 ? 'import.comparing' : 'import.task'
+        const label = t(text, { name: name ?? t('import.list') })
+        const shown = { id: task, label, progress: percent / 100, author: key, isHandedOver: true, stop }
+        updateTask({ ...shown, state: waiting === 1 ? 'waiting' : 'running', to: 'importar' })
+      },
+    )
+    if (!isSameOwner(key, keyFor('domainwatch'))) return
+    if (job.dry_run === 0) {
+      showToast(outcomeText(job), { isError: job.state === 'failed' })
+      await queryClient.invalidateQueries({ queryKey: ['domains'] })
+    }
+    await queryClient.invalidateQueries({ queryKey: ['imports'] })
+  } catch {
+    // Followed again by the next page that is opened.
+    followed.delete(id)
+  } finally {
+    removeTask(task)
+  }
+}
+
+function outcomeText({ name, state, new: added, changed, error }: ImportJob): string {
+  const what = name ?? t('import.list')
+  if (state === 'failed') return t('import.failedToast', { name: what, reason: error ?? '' })
+  if (state === 'stopped') return t('import.stoppedToast', { name: what })
+  return `${t('import.finished', { name: what })} ${tn('import.stored', added + changed)}`
+}
+
+/** What a list seems to be, by its first line; undefined if the page cannot read it. */
+async function suggestFormat(file: File): Promise<Format | undefined> {
+  const first = (await startOf(file)).split(/\r?\n/).find((line) => line.trim() !== '')
+  if (first === undefined) return undefined
+  if (first.startsWith('{')) return 'ndjson'
+  if (/(^|,)date_mod(,|$)/.test(first)) return 'csv'
+  return /[,;\t]/.test(first) ? 'registrations' : 'deletions'
+}
+
+/** Returns the first bytes of a file as text, decompressed; nothing if they are not text. */
+async function startOf(file: File): Promise<string> {
+  try {
+    const [one, other] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
+    const isGzip = one === 0x1f && other === 0x8b
+    const plain = isGzip ? file.stream().pipeThrough(new DecompressionStream('gzip')) : file.stream()
+    const reader = plain.getReader()
+    const { value } = await reader.read()
+    void reader.cancel().catch(() => undefined)
+    return new TextDecoder('utf-8', { fatal: true }).decode(value?.slice(0, 4_096), { stream: true })
+  } catch {
+    return ''
+  }
+}
+
+// The next user must not send what was chosen.
+onNextUser('domainwatch', dropChoice)

@@ -1,0 +1,95 @@
+import { callApi, ConnectionError } from '../../api/client.ts'
+import { withRetries } from '../../api/retry.ts'
+import type { Operations } from '../../api/schema.ts'
+
+type Listed<Name extends 'GET /api/v1/domainwatch/bulk' | 'GET /api/v1/domainwatch/imports'> = NonNullable<
+  Operations[Name]['answer']['data']
+>[number]
+
+/** Long work of the account that the service does, whether or not this page is open. */
+export type ImportJob = Listed<'GET /api/v1/domainwatch/imports'>
+export type BulkJob = Listed<'GET /api/v1/domainwatch/bulk'>
+type Job = ImportJob | BulkJob
+
+type Key = string | undefined
+
+/** How often a job is asked for its progress. */
+const ASK_MS = 1_000
+
+export const isOpen = ({ state }: Job): boolean => state === 'receiving' || state === 'running'
+
+export async function listBulk(key: Key, signal?: AbortSignal): Promise<readonly BulkJob[]> {
+  return (await callApi('GET /api/v1/domainwatch/bulk', { key, signal })).data.data ?? []
+}
+
+export async function listImports(key?: Key, signal?: AbortSignal): Promise<readonly ImportJob[]> {
+  return (await callApi('GET /api/v1/domainwatch/imports', { key, signal })).data.data ?? []
+}
+
+export async function readBulk(id: string, key: Key): Promise<BulkJob> {
+  const { data } = await callApi('GET /api/v1/domainwatch/bulk', { query: { id }, key })
+  return whole<BulkJob>(data)
+}
+
+export async function readImport(id: string, key: Key): Promise<ImportJob> {
+  const { data } = await callApi('GET /api/v1/domainwatch/imports', { query: { id }, key })
+  return whole<ImportJob>(data)
+}
+
+export const stopBulk = (id: string, key: Key) =>
+  insist(() => callApi('DELETE /api/v1/domainwatch/bulk', { query: { id }, key }))
+
+export const stopImport = (id: string, key: Key) =>
+  insist(() => callApi('DELETE /api/v1/domainwatch/imports', { query: { id }, key }))
+
+/** An answer to a request with an id has all fields of that job. */
+function whole<J extends Job>(found: Partial<J>): J {
+  const isWhole = (job: Partial<J>): job is J => job.id !== undefined
+  if (!isWhole(found)) throw new Error()
+  return found
+}
+
+const NEVER = new AbortController().signal
+const insist = <T>(work: () => Promise<T>, signal = NEVER): Promise<T> =>
+  withRetries(work, () => undefined, signal)
+
+/** Resolves to a job once it has ended. Breaks of the connection are waited for. */
+export async function untilEnded<J extends Job>(
+  read: () => Promise<J>,
+  tell: (job: J) => void,
+  signal = NEVER,
+): Promise<J> {
+  for (;;) {
+    const job = await insist(read, signal)
+    tell(job)
+    if (!isOpen(job)) return job
+    await new Promise((resolve) => setTimeout(resolve, ASK_MS))
+  }
+}
+
+/**
+ * Requests a job, and after a lost answer looks whether the service has it.
+ * @param find finds it among the jobs of the account
+ */
+export async function requestOnce(
+  request: () => Promise<string>,
+  find: () => Promise<string | undefined>,
+  onWait: () => void,
+  signal = NEVER,
+): Promise<string> {
+  let isUnknown = false
+  return withRetries(
+    async () => {
+      const found = isUnknown ? await find() : undefined
+      if (found !== undefined) return found
+      try {
+        return await request()
+      } catch (error) {
+        isUnknown ||= error instanceof ConnectionError
+        throw error
+      }
+    },
+    onWait,
+    signal,
+  )
+}

@@ -1,0 +1,15 @@
+import { fetchChunk } from '../api/chunk.ts'
+import { withRetries } from '../api/retry.ts'
+import { keyFor } from '../api/session.ts'
+import { bulk } from '../features/domains/chunks.ts'
+import { isOpen, listBulk, listImports } from '../features/work/jobs.ts'
+
+/** Shows the jobs of the account that the service continues, as after a reload. */
+export async function resumeJobs(signal: AbortSignal): Promise<void> {
+  const key = keyFor('domainwatch')
+  const list = () => Promise.all([listBulk(key, signal), listImports(key, signal)])
+  const [changes, imports] = await withRetries(list, () => undefined, signal)
+  const [openChanges, openImports] = [changes.filter(isOpen), imports.filter(isOpen)]
+  if (openChanges.length > 0) (await fetchChunk(bulk)).resumeBulk(openChanges, key)
+  if (openImports.length > 0) (await import('../features/import/imports.ts')).resumeImports(openImports, key)
+}
