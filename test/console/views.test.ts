@@ -20,7 +20,10 @@ test('a view is saved by name, counted in the side bar, opened there, and remove
   await domainRow(page, 'casa-azul').waitFor()
   await page.getByRole('button', { name: 'Más', exact: true }).click()
   await page.getByRole('button', { name: 'Guardar esta vista' }).click()
-  await page.getByLabel('Nombre').fill('Mis casas')
+  // A name is suggested; what is typed takes its place.
+  assert.equal(await page.getByLabel('Nombre').getAttribute('placeholder'), 'casa')
+  await page.getByLabel('Nombre').press('End')
+  await page.keyboard.type('Mis casas')
   await page.getByRole('button', { name: 'Guardar vista' }).click()
   await page.getByText('Vista guardada: Mis casas').waitFor()
   await views(page).getByText('2', { exact: true }).waitFor()

@@ -62,7 +62,7 @@ export default function SelectionBar({ selection, filters, total }: Props) {
         <Act icon="undo" label={t('domains.takeBack')} disabled={isOff} onClick={act('discarded', 0)} />
         <Act icon="tag" label={t('bulk.tags')} disabled={isOff} onClick={() => setAsking('tags')} />
         <Act icon="note" label={t('bulk.note')} disabled={isOff} onClick={() => setAsking('note')} />
-        <Act icon="close" label={t('domains.clearSelection')} onClick={clear} />
+        <IconButton icon="close" label={t('domains.clearSelection')} onClick={clear} />
         {!isWhole && isMore && (
           <Button
             look="quiet"

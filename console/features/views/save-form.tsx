@@ -7,11 +7,13 @@ import { MAX_NAME, MAX_VIEWS, saveView } from './saved-views.ts'
 
 /** Asks for the name of a saved view, in a dialog that is open before its code is there. */
 export default function SaveForm({ filters, onDone }: { filters: Filters; onDone: () => void }) {
-  const [name, setName] = useState(() => formatWords(filters, language.get()).slice(0, MAX_NAME))
+  const suggestion = formatWords(filters, language.get()).slice(0, MAX_NAME)
+  const [text, setText] = useState('')
   const save = (event: FormEvent) => {
     event.preventDefault()
-    const outcome = saveView(name.trim(), filters)
-    if (outcome === 'saved') showToast(t('views.saved', { name: name.trim() }))
+    const name = text.trim() === '' ? suggestion : text.trim()
+    const outcome = saveView(name, filters)
+    if (outcome === 'saved') showToast(t('views.saved', { name }))
     else if (outcome === 'too-many') showToast(t('views.full', { n: MAX_VIEWS }), { isError: true })
     else showToast(t('app.notKept'), { isError: true })
     onDone()
@@ -23,17 +25,15 @@ export default function SaveForm({ filters, onDone }: { filters: Filters; onDone
         <input
           className="input"
           autoFocus
-          // What is typed replaces the suggestion.
-          onFocus={(event) => event.target.select()}
-          required
+          placeholder={suggestion}
           maxLength={MAX_NAME}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
         />
       </label>
       <p className="muted">{t('views.where')}</p>
       <div className="row end">
-        <Button look="primary" label={t('views.keep')} type="submit" disabled={name.trim() === ''} />
+        <Button look="primary" label={t('views.keep')} type="submit" />
       </div>
     </form>
   )
