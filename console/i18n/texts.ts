@@ -10,6 +10,7 @@ const PARTS = [app, domains, query] as const
 type Later =
   | typeof import('./texts/adding.ts')
   | typeof import('./texts/admin.ts')
+  | typeof import('./texts/bulk.ts')
   | typeof import('./texts/dismissed.ts')
   | typeof import('./texts/rules.ts')
   | typeof import('./texts/home.ts')
