@@ -28,8 +28,8 @@ const ShortcutHelp = lazyComponent(() => import('./shortcut-help.tsx'), <Spinner
 /** Fetched only if there are saved views. */
 const SideViews = lazyComponent(() => import('../features/views/sidebar-views.tsx'))
 
-/** Fetched after the screen, so that the palette opens without waiting. */
-const FETCH_PALETTE_MS = 1_500
+/** What is fetched after the screen: the palette, which opens without waiting then, and the jobs of the account. */
+const FETCH_LATER_MS = 1_500
 
 /** The bar, the list of screens and the current screen. */
 export function Shell() {
@@ -55,15 +55,20 @@ export function Shell() {
   useEffect(() => {
     if (account === undefined) return
     const left = new AbortController()
-    import('./resume-jobs.ts').then(({ resumeJobs }) => resumeJobs(left.signal)).catch(() => undefined)
-    return () => left.abort()
+    const resume = () =>
+      void import('./resume-jobs.ts').then(({ resumeJobs }) => resumeJobs(left.signal)).catch(() => undefined)
+    const timer = setTimeout(resume, FETCH_LATER_MS)
+    return () => {
+      clearTimeout(timer)
+      left.abort()
+    }
   }, [account])
   const hasViews = useStore(savedViews).views.length > 0
   useEffect(() => {
     document.title = screen === undefined ? t('app.title') : `${t(screen.title)} · ${t('app.title')}`
   }, [screen])
   useEffect(() => {
-    const timer = setTimeout(fetchPalette, FETCH_PALETTE_MS)
+    const timer = setTimeout(fetchPalette, FETCH_LATER_MS)
     return () => clearTimeout(timer)
   }, [])
   const close = () => setDialog(undefined)
