@@ -51,6 +51,7 @@ function segmentOf(records: readonly DomainRecord[]): Segment {
       date_mod: date_reg,
       deleted_at: status === 0 ? date_reg : null,
       past_drops: 0,
+      status_at: date_reg,
       seen_at: null,
       tags: null,
     }),

@@ -181,7 +181,12 @@ function nameCondition(wanted: SearchText, compare: NameComparison) {
   }
 }
 
-const DATE_COLUMNS = { registered: 'date_reg', modified: 'date_mod', deleted: 'deleted_at' } as const
+const DATE_COLUMNS = {
+  registered: 'date_reg',
+  modified: 'date_mod',
+  deleted: 'deleted_at',
+  status: 'status_at',
+} as const
 
 export function sinceFilter(of: DateColumn, description: string): Filter<string, string> {
   return dateFilter(of, dateTime(description, '00:00:00'), (wanted) => ({

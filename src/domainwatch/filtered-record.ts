@@ -21,6 +21,8 @@ export interface FilteredRecord {
   readonly deleted_at: string | null
   /** Periods in which it was free before the present one. */
   readonly past_drops: number
+  /** When it got its status, or was recorded; null if that was before the service kept it. */
+  readonly status_at: string | null
   /** When someone decided on it, in milliseconds since 1970; null if no one has. */
   readonly seen_at: number | null
   /** Each tag with a space before and after it (` casa venta `); null if there is none. */
@@ -98,7 +100,8 @@ export function changedRecord(
   hides = HIDES_NOTHING,
 ): ChangedRecord {
   const { agent, status, reserved, revision, discarded_at = null, date_reg, date_mod } = fields
-  const { released_at = null, seen_at = null, note = null, tags = null, date_reg_known, past_drops } = fields
+  const { released_at = null, seen_at = null, note = null, tags = null } = fields
+  const { date_reg_known, past_drops, status_at = null } = fields
   const record = {
     name,
     agent: String(agent),
@@ -111,6 +114,7 @@ export function changedRecord(
     date_mod: String(date_mod),
     deleted_at: status === 0 ? String(released_at ?? date_reg) : null,
     past_drops: Number(past_drops ?? 0),
+    status_at: status_at === null ? null : String(status_at),
     seen_at: seen_at === null ? null : Number(seen_at),
     note: note === null ? null : String(note),
     tags: tags === null ? null : String(tags),

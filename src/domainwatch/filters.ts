@@ -101,6 +101,10 @@ const table = {
   modified_to: untilFilter('modified', 'Only last changed on this day, at this time, or earlier'),
   deleted_from: sinceFilter('deleted', 'Only deleted on this day, at this time, or later'),
   deleted_to: untilFilter('deleted', 'Only deleted on this day, at this time, or earlier'),
+  status_from: sinceFilter(
+    'status',
+    'Only recorded, freed or registered again on this day, at this time, or later: when the service learnt of it',
+  ),
   hyphen: traitFilter(
     mark(({ name }) => name.includes('-')),
     'Only names with (1) or without (0) a hyphen',

@@ -6,6 +6,10 @@ const unseenBy = (status: string) => ({
   seen_by: `CASE WHEN domains.status = ${status} THEN domains.seen_by END`,
 })
 
+/** When the record gets its status. */
+const since = (status: string, now: string) =>
+  `CASE WHEN domains.status <> ${status} THEN ${now} ELSE domains.status_at END`
+
 /** What the dismissal of a name tells about the record that is added for it. */
 const ofDismissed = (value: string, name: string) =>
   `(SELECT ${value} FROM dismissed WHERE dismissed.name = ${name})`
@@ -24,6 +28,7 @@ const stated = (status: string, now: string) => {
   END`
   const whileFree = (column: string) => `CASE WHEN ${status} = 1 THEN NULL ELSE domains.${column} END`
   return {
+    status_at: since(status, now),
     released_at: deletion('released_at'),
     deleted_after: deletion('deleted_after'),
     past_drops: `CASE WHEN ${status} = 1 AND domains.status = 0 THEN domains.past_drops + 1 ELSE domains.past_drops END`,
@@ -59,6 +64,7 @@ export const recordDomains = defineBatch({
     reserved: at.reserved,
     date_reg: at.date_reg,
     date_mod: at.date_mod,
+    status_at: at.date_mod,
     words: at.words,
     deleted_after: `CASE WHEN ${at.status} = 0 THEN ${at.date_reg} END`,
     past_drops: `COALESCE(${ofDismissed(
@@ -126,6 +132,7 @@ export const restoreDomains = defineBatch({
   insert: ({ has_seen: _seen, has_note: _note, has_tags: _tags, ...columns }) => ({
     ...columns,
     date_reg_known: `COALESCE(${columns.date_reg_known}, 1)`,
+    status_at: columns.date_mod,
   }),
   update: (at) => restored(at),
   when: (at) =>
@@ -145,6 +152,7 @@ function restored(at: Expressions<RestoredElements>): Assignments {
   const unseen = unseenBy('excluded.status')
   return {
     ...RESTORED,
+    status_at: since('excluded.status', 'excluded.date_mod'),
     // An export does not tell past deletions of bought records, nor always since when a free one may be deleted.
     released_at: `(CASE WHEN excluded.status = 1 THEN domains.released_at ELSE excluded.released_at END)`,
     deleted_after: `(CASE WHEN excluded.status = 1 THEN domains.deleted_after

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertAccessible, startBrowser } from '../support/browser.ts'
+import { assertAccessible, domainRow, startBrowser } from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { claim, release } from '../support/queue.ts'
@@ -49,7 +49,7 @@ test('home shows changes since the last visit, in total and for each saved view,
   const status = (name: string, to: 0 | 1) => record(name, { status: to })
   await stored(
     service,
-    ['casa', 'casa-azul', 'faro', 'sol'].map((name) => status(name, 1)),
+    ['casa', 'casa-azul', 'faro', 'sol', 'cielo'].map((name) => status(name, 1)),
   )
   // Changes in the same second as a visit may or may not be shown.
   const second = () => Math.floor(Date.now() / 1_000)
@@ -77,6 +77,9 @@ test('home shows changes since the last visit, in total and for each saved view,
     { encoding: 'json' },
   )
   await stored(service, [status('luna', 1), status('mi-casa', 1), status('rio', 0)])
+  // Other changes are no news.
+  await stored(service, [record('cielo', { date_reg: '2024-02-02 00:00:00' })])
+  await update(service, [{ domain: 'faro', note: 'con vista', tags: ['mar'] }])
   // A colleague has decided on this one.
   await update(service, [{ domain: 'rio', discarded: 1, seen: 1 }])
   await page.reload()
@@ -85,6 +88,14 @@ test('home shows changes since the last visit, in total and for each saved view,
   await line('Todos los dominios').getByRole('link', { name: '2 nuevos' }).waitFor()
   await line('Todos los dominios').getByRole('link', { name: '2 liberados' }).waitFor()
   await line('Mis casas').getByRole('link', { name: '1 nuevo' }).waitFor()
+  // Each count opens as many rows.
+  await line('Todos los dominios').getByRole('link', { name: '2 nuevos' }).click()
+  await domainRow(page, 'luna').waitFor()
+  await page
+    .getByRole('status')
+    .filter({ hasText: /^2 dominios$/ })
+    .waitFor()
+  await page.goBack()
   await assertAccessible(page)
   await page.setViewportSize({ width: 1_440, height: 900 })
   await line('Mis casas').getByRole('link', { name: '1 liberado' }).click()

@@ -211,3 +211,28 @@ test('a list contains exactly the records that `matches` accepts', async () => {
     { numRuns: propertyRuns(60) },
   )
 })
+
+test('status_from selects what was added, freed or registered since, whatever else has changed', async () => {
+  const clock = new ManualClock('2026-01-05T12:00:00Z')
+  await using own = await startService({ clock })
+  const old = { date_reg: '2020-01-01 00:00:00' }
+  await stored(own, [record('casa', old), record('libre', { ...old, status: 0 }), record('sol', old)])
+  clock.advance(60_000)
+  const since = localDateTime(clock.now(), ZONE)
+  const news = () => names(own, { status_from: since, sort: 'asc', order: 'name' })
+  await update(own, [
+    { domain: 'casa', note: 'una nota', tags: ['marca'], seen: 1 },
+    { domain: 'sol', agent: 'otro', reserve: 1 },
+  ])
+  await stored(own, [record('sol', { date_reg: '2020-02-02 00:00:00' })])
+  assert.deepEqual(await news(), [])
+  await stored(own, [record('nuevo', old)])
+  await update(own, [
+    { domain: 'casa', status: 0 },
+    { domain: 'libre', status: 1 },
+  ])
+  assert.deepEqual(await news(), ['casa', 'libre', 'nuevo'])
+  assert.deepEqual(await names(own, { status_from: since, status: 1 }), ['nuevo', 'libre'])
+  clock.advance(60_000)
+  assert.deepEqual(await names(own, { status_from: localDateTime(clock.now(), ZONE) }), [])
+})

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { localDateTime } from '../../src/lib/dates.ts'
 import { catalejo, messagesIn } from '../support/cli.ts'
-import { record, stored, update } from '../support/domains.ts'
+import { names, record, stored, update } from '../support/domains.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -100,10 +100,12 @@ test('a deletion frees a name once; a registration in its window keeps it bought
 
   // Registered since, and still in the window.
   clock.advance(HOUR)
+  const news = async () => (await names(service, { status_from: now() })).toSorted()
   const date = shown(clock.now() - 1_800_000)
   assert.deepEqual(await import_(registrations(['uno', date], ['tres', '2020-01-01'])), counted(2, 2))
   await becomes('uno', { ...dos, date_reg: date })
   await becomes('tres', { ...freed, date_reg: '2020-01-01 23:59:59', date_reg_known: 1 })
+  assert.deepEqual(await news(), ['uno'])
   assert.deepEqual(await import_(lines('uno', 'dos', 'tres', 'otra'), ...week), counted(4, 1))
   await becomes('uno', { ...dos, date_reg: date })
   assert.equal((await historyOf('dos')).length, 2)
@@ -117,6 +119,7 @@ test('a deletion frees a name once; a registration in its window keeps it bought
   const again = { ...freed, deleted_at: now(), deleted_after: shown(lacked - HOUR), date_reg_known: 1 }
   await becomes('uno', { ...again, date_reg: date })
   await becomes('tres', { ...again, date_reg: '2020-01-01 23:59:59' })
+  assert.deepEqual(await news(), ['tres', 'uno'])
 })
 
 test('a list that is the same, or not later, changes nothing; a future time and the source of a feed are refused', async () => {

@@ -35,7 +35,7 @@ function sorted(records: readonly FilteredRecord[], key: Key, ascending: boolean
 /** All records of the table. */
 export async function storedRecords(database: Pick<Database, 'all'>): Promise<FilteredRecord[]> {
   const rows = await database.all<StoredRecord>(sql`
-    SELECT name, agent, status, reserved, revision, discarded_at, date_reg, date_reg_known, date_mod, deleted_at, seen_at, tags, past_drops
+    SELECT name, agent, status, reserved, revision, discarded_at, date_reg, date_reg_known, date_mod, deleted_at, status_at, seen_at, tags, past_drops
     FROM domains`)
   return rows.map((row) => withDerived(row, dictionary.split, rules.hides))
 }

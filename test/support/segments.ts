@@ -14,6 +14,7 @@ const PLAIN: Omit<FilteredRecord, 'name'> = {
   date_mod: '2025-01-02 03:04:05',
   deleted_at: null,
   past_drops: 0,
+  status_at: null,
   seen_at: null,
   tags: null,
   words: null,

@@ -22,6 +22,7 @@ const HASHES = [
   { version: 29, sqlite: '1503edbad161973e', postgres: 'f0a13b727358206d' },
   { version: 31, sqlite: 'b33712dea03cf65c', postgres: '66aa40c6e3858636' },
   { version: 32, sqlite: '4edb3aa4b54edaaf', postgres: '2f4266fc5d5f5b7b' },
+  { version: 33, sqlite: '5334a1c9df075c8b', postgres: '7820c7e8736dbae9' },
 ]
 
 test('no released migration has changed', () => {

@@ -75,6 +75,7 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
   modified_to: date(['cambiado-hasta', 'changed-to'], 'filter.modifiedTo'),
   deleted_from: date(['eliminado-desde', 'deleted-from'], 'filter.deletedFrom'),
   deleted_to: date(['eliminado-hasta', 'deleted-to'], 'filter.deletedTo'),
+  status_from: date(['novedad-desde', 'news-from'], 'filter.statusFrom'),
   hyphen: yesNo(['guion', 'hyphen'], 'filter.hyphen'),
   digits: yesNo(['dígitos', 'digits'], 'filter.digits'),
   idn: yesNo(['idn', 'idn'], 'filter.idn'),

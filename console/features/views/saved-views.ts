@@ -145,9 +145,9 @@ export const viewCounts = (filters: Filters, isWanted = true) => ({
     }),
 })
 
-/** What changed in a view since it was last open. */
+/** What was added, freed or registered in a view since it was last open. */
 export function filtersSinceVisit(view: SavedView): Filters {
   const filters = recordFilters(filtersOfView(view))
-  const { modified_from: from = '' } = filters
-  return { ...filters, modified_from: from > view.visited ? from : view.visited }
+  const { status_from: from = '' } = filters
+  return { ...filters, status_from: from > view.visited ? from : view.visited }
 }

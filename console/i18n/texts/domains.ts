@@ -116,6 +116,7 @@ export const domains = {
   'filter.modifiedTo': ['Cambiado hasta', 'Changed to'],
   'filter.deletedFrom': ['Eliminado desde', 'Deleted from'],
   'filter.deletedTo': ['Eliminado hasta', 'Deleted to'],
+  'filter.statusFrom': ['Agregado, liberado o inscrito desde', 'Added, freed or registered since'],
   'filter.seen': ['Visto', 'Seen'],
   'filter.tag': ['Etiqueta', 'Tag'],
   'filter.words': ['Número de palabras', 'Number of words'],

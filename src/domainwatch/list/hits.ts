@@ -81,6 +81,11 @@ export class RecordOfHit implements FilteredRecord {
     return ((segment.marked[position >>> 5] ?? 0) >>> (position & 31)) & 1
   }
 
+  get status_at() {
+    const at = this.#columns.statusAt[this.#hit.position] ?? NaN
+    return Number.isNaN(at) ? null : formatTimestamp(at)
+  }
+
   get seen_at(): never {
     throw new Error('the index does not hold when a record was seen')
   }
@@ -122,7 +127,7 @@ export const optionsFor = (order: Order): BuildOptions => ({
 
 /** Returns what the index holds of a record. */
 export function indexedRecord(record: FilteredRecord): IndexedRecord {
-  const { name, agent, date_reg, date_mod, deleted_at, discarded_at, tags, words } = record
+  const { name, agent, date_reg, date_mod, status_at, deleted_at, discarded_at, tags, words } = record
   return {
     name,
     words: splitTags(words),
@@ -130,6 +135,7 @@ export function indexedRecord(record: FilteredRecord): IndexedRecord {
     discardedAt: discarded_at ?? NaN,
     registered: timestampOf(date_reg),
     modified: timestampOf(date_mod),
+    statusAt: status_at === null ? NaN : timestampOf(status_at),
     deleted: deleted_at === null ? NaN : timestampOf(deleted_at),
     tags: tags ?? '',
     traits: LAYOUT.traits.map(({ of }) => of(record)),

@@ -199,6 +199,7 @@ export class RegistryList {
   #changes(record: KnownRow | undefined, facts: Facts, news: rules.News) {
     const { account, clock, timeZone } = this.#target
     const { status, date_reg, date_reg_known, released_at, deleted_after, past_drops } = facts
+    const now = localDateTime(clock.now(), timeZone)
     const isDecided = news !== 'freed' && record?.status === status
     const announcement =
       news === 'freed'
@@ -217,8 +218,8 @@ export class RegistryList {
       released_at,
       deleted_after,
       past_drops,
-      date_mod:
-        news === 'earlier' && record !== undefined ? record.date_mod : localDateTime(clock.now(), timeZone),
+      date_mod: news === 'earlier' && record !== undefined ? record.date_mod : now,
+      status_at: isDecided ? record.status_at : now,
       seen_at: isDecided ? record.seen_at : null,
       seen_by: isDecided ? record.seen_by : null,
       announce_as: announcement.announce_as,

@@ -59,6 +59,7 @@ export const latestBounds = (dialect: Dialect, names: readonly string[]) => sql<
 export interface KnownRow extends Facts {
   readonly name: string
   readonly date_mod: string
+  readonly status_at: string | null
   readonly seen_at: number | null
   readonly seen_by: string | null
   readonly announce_as: string | null
@@ -68,7 +69,7 @@ export interface KnownRow extends Facts {
 
 /** The records with these names, locked in the order in which batches lock them. */
 export const knownRecords = (dialect: Dialect, names: readonly string[]) => sql<KnownRow>`
-  SELECT name, status, date_reg, date_reg_known, released_at, deleted_after, past_drops, date_mod, seen_at, seen_by,
+  SELECT name, status, date_reg, date_reg_known, released_at, deleted_after, past_drops, date_mod, status_at, seen_at, seen_by,
     announce_as, announce_at, announce_for
   FROM domains WHERE ${isOneOf(dialect, sql`name`, names)} ORDER BY name ${dialect.forUpdate}`
 
@@ -81,6 +82,7 @@ const CHANGED = {
   deleted_after: 'text',
   past_drops: 'integer',
   date_mod: 'text',
+  status_at: 'text',
   seen_at: 'integer',
   seen_by: 'text',
   announce_as: 'text',

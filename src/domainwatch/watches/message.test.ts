@@ -21,6 +21,7 @@ const base: ChangedRecord = {
   date_reg: '2026-01-01 00:00:00',
   date_mod: '2026-01-01 00:00:00',
   past_drops: 0,
+  status_at: null,
   seen_at: null,
   date_reg_known: 1,
   note: null,

@@ -22,6 +22,8 @@ export interface IndexedRecord {
   /** Timestamps. */
   readonly registered: number
   readonly modified: number
+  /** NaN if it is unknown. */
+  readonly statusAt: number
   /** NaN if it is bought. */
   readonly deleted: number
   /** Each tag with a space before and after it; empty if there is none. */
@@ -84,6 +86,7 @@ export function buildColumns(
   const keys = shared.f64(count)
   const registered = order === 'registered' ? keys : shared.f64(count)
   const modified = shared.f64(count)
+  const statusAt = shared.f64(count)
   const agent = shared.u32(count)
   const agents = new NumberedTexts()
   const tagSets = new NumberedTexts()
@@ -122,6 +125,7 @@ export function buildColumns(
     keys[position] = record[order]
     registered[position] = record.registered
     modified[position] = record.modified
+    statusAt[position] = record.statusAt
     agent[position] = agents.numberOf(record.agent)
     if (record.tags !== '') tags.add(position, tagSets.numberOf(record.tags))
     if (!Number.isNaN(record.deleted)) free.add(position, record.deleted)
@@ -143,6 +147,7 @@ export function buildColumns(
     keys,
     registered,
     modified,
+    statusAt,
     planes: planes.build(),
     grams: grams.build(),
     agent,

@@ -32,10 +32,11 @@ export interface Columns {
   readonly starts: Uint32Array
   /** A bit for each byte of `names`: set where a word ends, in names that consist of words. */
   readonly wordEnds: Uint32Array
-  /** Timestamps: the sort key, `date_reg` and `date_mod`. */
+  /** Timestamps: the sort key, `date_reg`, `date_mod` and `status_at`; NaN if it is unknown. */
   readonly keys: Float64Array
   readonly registered: Float64Array
   readonly modified: Float64Array
+  readonly statusAt: Float64Array
   /** Bits of each record, plane by plane, a word for each block: those of its name, then those of its traits. */
   readonly planes: Uint32Array
   /** Bits of each block, gram by gram, a word for each 32 blocks: whether one of its names has the gram. */

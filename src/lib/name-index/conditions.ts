@@ -11,8 +11,19 @@ export type Condition = (position: number) => boolean
 
 /** Returns what bits do not decide, the cheapest first. */
 export function conditionsOf(segment: Segment, query: IndexQuery): readonly Condition[] {
-  const { keys, registered, modified, agent, agents, tagged, tags, tagSets, discarded, discardedAt } =
-    segment.columns
+  const {
+    keys,
+    registered,
+    modified,
+    statusAt,
+    agent,
+    agents,
+    tagged,
+    tags,
+    tagSets,
+    discarded,
+    discardedAt,
+  } = segment.columns
   const { discardedUntil } = query
   const conditions: Condition[] = []
   if (segment.firstDiscarded <= discardedUntil)
@@ -25,6 +36,8 @@ export function conditionsOf(segment: Segment, query: IndexQuery): readonly Cond
     conditions.push((position) => isWithin(query.registered, registered[position] ?? NaN))
   if (isBounded(query.modified))
     conditions.push((position) => isWithin(query.modified, modified[position] ?? NaN))
+  if (isBounded(query.status))
+    conditions.push((position) => isWithin(query.status, statusAt[position] ?? NaN))
   if (registered === keys && isBounded(query.deleted))
     conditions.push((position) => isWithin(query.deleted, segment.deletedAt(position)))
   for (const { of, test } of query.texts) {

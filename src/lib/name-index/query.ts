@@ -4,7 +4,7 @@ import { NameTest } from './name-test.ts'
 import type { Segment } from './segment.ts'
 import { parseTimestamp, type Span } from './timestamp.ts'
 
-export type DateColumn = 'registered' | 'modified' | 'deleted'
+export type DateColumn = 'registered' | 'modified' | 'deleted' | 'status'
 export type TextColumn = 'agents' | 'tagSets'
 
 /** A condition on records. */
@@ -53,6 +53,7 @@ export interface IndexQuery {
   readonly registered: Span
   readonly modified: Span
   readonly deleted: Span
+  readonly status: Span
   readonly texts: readonly Extract<IndexTerm, { readonly kind: 'text' }>[]
   readonly tests: readonly NameTest[]
   readonly records: readonly Extract<IndexTerm, { readonly kind: 'record' }>['test'][]
@@ -62,7 +63,12 @@ export interface IndexQuery {
 
 export function compileQuery(terms: Iterable<IndexTerm>, layout: Layout, discardedUntil: number): IndexQuery {
   const numbers = new NumberRanges()
-  const dates: Record<DateColumn, Span> = { registered: EVER, modified: EVER, deleted: EVER }
+  const dates: Record<DateColumn, Span> = {
+    registered: EVER,
+    modified: EVER,
+    deleted: EVER,
+    status: EVER,
+  }
   const texts: IndexQuery['texts'][number][] = []
   const tests: NameTest[] = []
   const records: IndexQuery['records'][number][] = []

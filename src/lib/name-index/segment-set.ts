@@ -142,7 +142,7 @@ function* hitsOf(search: MergedSearch): Generator<Hit> {
 function* recordsOf(hits: Iterable<Hit>, layout: Layout): Generator<IndexedRecord> {
   const planes = layout.traits.map((trait) => layout.planesOf(trait))
   for (const { segment, position } of hits) {
-    const { starts, agents, agent, registered, modified } = segment.columns
+    const { starts, agents, agent, registered, modified, statusAt } = segment.columns
     yield {
       name: segment.textOf(starts[position] ?? 0, starts[position + 1] ?? 0),
       words: wordsOf(segment, position),
@@ -150,6 +150,7 @@ function* recordsOf(hits: Iterable<Hit>, layout: Layout): Generator<IndexedRecor
       discardedAt: segment.discardedAt(position),
       registered: registered[position] ?? NaN,
       modified: modified[position] ?? NaN,
+      statusAt: statusAt[position] ?? NaN,
       deleted: segment.deletedAt(position),
       tags: segment.tagsOf(position),
       traits: planes.map((place) => segment.numberOf(place, position)),

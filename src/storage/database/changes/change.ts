@@ -48,6 +48,7 @@ export const DOMAIN_FIELDS = [
   'deleted_after',
   'past_drops',
   'announce_as',
+  'status_at',
 ] as const
 
 /** The fields of each topic, in the order in which changes hold them. */

@@ -1,7 +1,14 @@
 import { DOMAIN_COLUMNS as COLUMNS_BEFORE } from './014-decisions.ts'
-import { postgresTriggers, sqliteTriggers } from './domain-changes.ts'
+import { postgresTriggers, sqliteTriggers, type TriggerParts } from './domain-changes.ts'
 
-const DOMAIN_COLUMNS = [...COLUMNS_BEFORE, 'date_reg_known', 'deleted_after', 'past_drops', 'announce_as']
+/** The columns of a domain in changes since this version. */
+export const DOMAIN_COLUMNS = [
+  ...COLUMNS_BEFORE,
+  'date_reg_known',
+  'deleted_after',
+  'past_drops',
+  'announce_as',
+]
 
 /** What a dismissed name keeps of its record, besides who discarded it and when. */
 const FACTS = 'status, date_reg, date_reg_known, released_at, deleted_after, past_drops'
@@ -74,8 +81,8 @@ const discarder = (
 
 const columns = (row: string) => FACTS.replaceAll(/\w+/g, (column) => `${row}.${column}`)
 
-const sqlite = `${schema('INTEGER', 'TEXT', 'INTEGER PRIMARY KEY', 'STRICT', 'STRICT, WITHOUT ROWID')}
-${sqliteTriggers(DOMAIN_COLUMNS, {
+/** What the triggers do besides writing changes, since this version. */
+export const sqliteParts: TriggerParts = {
   afterInsert: `
       DELETE FROM dismissed WHERE name = NEW.name;`,
   authorOfUpdate: (author) => `COALESCE(${author}, OLD.announce_for)`,
@@ -83,21 +90,23 @@ ${sqliteTriggers(DOMAIN_COLUMNS, {
       INSERT INTO dismissed (name, dismissed_by, dismissed_at, ${FACTS})
         SELECT OLD.name, ${discarder('OLD')}, OLD.discarded_at, ${columns('OLD')} WHERE OLD.discarded_at IS NOT NULL
         ON CONFLICT (name) DO NOTHING;`,
-})}`
+}
 
-const IDENTITY = 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY'
-
-const postgres = `${schema('bigint', 'text COLLATE "C"', IDENTITY, '', '')}${postgresTriggers(
-  DOMAIN_COLUMNS,
-  {
-    afterInsert: `
+export const postgresParts: TriggerParts = {
+  afterInsert: `
       DELETE FROM dismissed USING added WHERE dismissed.name = added.name;`,
-    authorOfUpdate: (author) => `COALESCE(${author}, old_row.announce_for)`,
-    beforeDelete: `
+  authorOfUpdate: (author) => `COALESCE(${author}, old_row.announce_for)`,
+  beforeDelete: `
       INSERT INTO dismissed (name, dismissed_by, dismissed_at, ${FACTS})
       SELECT old_row.name, ${discarder('old_row')}, old_row.discarded_at, ${columns('old_row')}
       FROM was AS old_row WHERE old_row.discarded_at IS NOT NULL ON CONFLICT (name) DO NOTHING;`,
-  },
-)}`
+}
+
+const sqlite = `${schema('INTEGER', 'TEXT', 'INTEGER PRIMARY KEY', 'STRICT', 'STRICT, WITHOUT ROWID')}
+${sqliteTriggers(DOMAIN_COLUMNS, sqliteParts)}`
+
+const IDENTITY = 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY'
+
+const postgres = `${schema('bigint', 'text COLLATE "C"', IDENTITY, '', '')}${postgresTriggers(DOMAIN_COLUMNS, postgresParts)}`
 
 export const registryLists = { version: 25, sqlite, postgres }

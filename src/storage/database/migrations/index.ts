@@ -16,6 +16,7 @@ import { jobs } from './027-jobs.ts'
 import { rules } from './029-rules.ts'
 import { observedServers } from './031-observed-servers.ts'
 import { uploadTickets } from './032-upload-tickets.ts'
+import { statusTimes } from './033-status-times.ts'
 
 /** One step of the schema. A released step never changes. */
 export interface Migration {
@@ -49,6 +50,7 @@ export const migrations: readonly Migration[] = [
   rules,
   observedServers,
   uploadTickets,
+  statusTimes,
 ]
 
 /** The version of the schema that this program works with. */
