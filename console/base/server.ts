@@ -38,14 +38,13 @@ export const serverNow = (): number => Date.now() + skewMs
 export const localNow = (): string => localTime(serverNow())
 
 /** A time in the form of records, in the time zone of the service. */
-export function localTime(ms: number): string {
-  const format = new Intl.DateTimeFormat('sv-SE', {
-    dateStyle: 'short',
-    timeStyle: 'medium',
-    timeZone: TIME_ZONE,
-  })
-  return format.format(ms)
-}
+export const localTime = (ms: number): string => localFormat.format(ms)
+
+const localFormat = new Intl.DateTimeFormat('sv-SE', {
+  dateStyle: 'short',
+  timeStyle: 'medium',
+  timeZone: TIME_ZONE,
+})
 
 /** Milliseconds since 1970 of such a time. */
 export function epochOf(time: string): number {

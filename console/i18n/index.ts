@@ -1,6 +1,6 @@
 import { browserStorage } from '../base/browser-storage.ts'
 import { createStore } from '../base/store.ts'
-import { TIME_ZONE } from '../base/server.ts'
+import { localNow, localTime } from '../base/server.ts'
 import { preferredLanguage, type Language } from './preferred.ts'
 import type { TextKey } from './texts.ts'
 import { allTexts } from './dictionary.ts'
@@ -62,35 +62,30 @@ export function duration(seconds: number): string {
   return new Intl.NumberFormat(locale(), { style: 'unit', unit, unitDisplay: 'long' }).format(n)
 }
 
-/** A date and time, in the time zone of the service. */
-export function moment(seconds: number): string {
-  return new Intl.DateTimeFormat(locale(), {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-    timeZone: TIME_ZONE,
-  }).format(seconds * 1_000)
+/** `22 nov 2026, 14:05` in the time zone of the service. */
+export const moment = (seconds: number): string => dateTime(localTime(seconds * 1_000))
+
+/** `22 nov 2026, 14:05` from `2026-11-22 14:05:00`, whatever zone it is in. */
+export const dateTime = (time: string): string =>
+  written(time, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+
+/** `22 nov 2026` from `2026-11-22`, independent of the time zone. */
+export const day = (date: string): string => written(date, {})
+
+/** The one style of dates. The present year is left out. */
+function written(time: string, options: Intl.DateTimeFormatOptions): string {
+  const year = localNow().slice(0, 4) === time.slice(0, 4) ? {} : ({ year: 'numeric' } as const)
+  const at = Date.parse(`${time.slice(0, 10)}T${time.slice(11) || '00:00'}Z`)
+  if (Number.isNaN(at)) return time
+  const key = [locale(), ...Object.keys(year), ...Object.keys(options)].join()
+  // Making one takes far longer than using it, and charts have thousands of days.
+  let format = dateFormats.get(key)
+  if (format === undefined) {
+    const all = { day: 'numeric', month: 'short', ...year, ...options, timeZone: 'UTC' } as const
+    format = new Intl.DateTimeFormat(locale(), all)
+    dateFormats.set(key, format)
+  }
+  return format.format(at)
 }
 
-/** `12 de enero de 2026` from `2026-01-12`, independent of the time zone. */
-export function bareDay(day: string): string {
-  return new Intl.DateTimeFormat(locale(), { dateStyle: 'long', timeZone: 'UTC' }).format(Date.parse(day))
-}
-
-/** `12 ene, 09:05` from `2026-01-12 09:05:00`, whatever zone it is in. */
-export function shortMoment(time: string): string {
-  const format = new Intl.DateTimeFormat(locale(), {
-    day: 'numeric',
-    month: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-    timeZone: 'UTC',
-  })
-  return format.format(Date.parse(`${time.replace(' ', 'T')}Z`))
-}
-
-/** `12 ene`. */
-export function shortDay(day: string): string {
-  const format = new Intl.DateTimeFormat(locale(), { day: 'numeric', month: 'short', timeZone: 'UTC' })
-  return format.format(Date.parse(day))
-}
+const dateFormats = new Map<string, Intl.DateTimeFormat>()

@@ -2,7 +2,7 @@ import { domainErrors } from '../../src/domainwatch/errors.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startConsole } from '../support/console.ts'
-import { domainRow, domainGrid } from '../support/browser.ts'
+import { domainRow, domainGrid, shownDay } from '../support/browser.ts'
 import { add, record, records, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
@@ -207,7 +207,10 @@ test('details have their own URL, and explain the DNS response', async () => {
   await page.keyboard.press('Enter')
   const sheet = page.getByRole('complementary', { name: 'Detalles de ñandú.cl' })
   await sheet.getByText('xn--and-6ma2c.cl').waitFor()
-  await sheet.getByText('2026-01-05 09:00:00', { exact: true }).first().waitFor()
+  await sheet
+    .getByText(`${shownDay('5 ene', 2026)}, 09:00`, { exact: true })
+    .first()
+    .waitFor()
   await page.waitForURL(/ficha=%C3%B1and%C3%BA/)
   for (const [status, body, said] of [
     [200, { status: 200, domain: 'x', dns: ['a.nic.cl', 'b.nic.cl'] }, 'b.nic.cl'],

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
-import { accessibilityViolations, assertAccessible, domainRow } from '../support/browser.ts'
+import { accessibilityViolations, assertAccessible, domainRow, shownDay } from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
 import { ManualClock } from '../support/service.ts'
 
 const clock = new ManualClock('2026-01-05T13:20:30Z')
@@ -84,9 +85,9 @@ test('the chart of days works by pointer and keyboard, and filters by click or d
   await strip(page).focus()
   await page.keyboard.press('End')
   const value = () => strip(page).getAttribute('aria-valuetext')
-  assert.equal(await value(), '5 de enero de 2026 · 2 inscritos · 1 eliminado')
+  assert.equal(await value(), `${shownDay('5 ene', 2026)} · 2 inscritos · 1 eliminado`)
   await page.keyboard.press('ArrowLeft')
-  assert.equal(await value(), '4 de enero de 2026 · 1 inscrito · 0 eliminados')
+  assert.equal(await value(), `${shownDay('4 ene', 2026)} · 1 inscrito · 0 eliminados`)
   await page.keyboard.press('Enter')
   await page.waitForURL(/from=2026-01-04&to=2026-01-04$/)
   await domainRow(page, 'mi-casa').waitFor()
@@ -103,7 +104,7 @@ test('the chart of days works by pointer and keyboard, and filters by click or d
   assert.ok(box !== null)
   const at = (days: number) => [box.x + box.width * (1 - (days + 0.5) / 90), box.y + box.height / 2] as const
   await page.mouse.move(...at(3))
-  await page.getByText('2 de enero de 2026 · 1 inscrito · 0 eliminados').waitFor()
+  await page.getByText(`${shownDay('2 ene', 2026)} · 1 inscrito · 0 eliminados`).waitFor()
   await page.mouse.down()
   await page.mouse.move(...at(1))
   await page.mouse.up()
@@ -123,7 +124,43 @@ test('the chart of days works by pointer and keyboard, and filters by click or d
   await strip(page).focus()
   await page.keyboard.press('ArrowLeft')
   await page.keyboard.press('ArrowRight')
-  assert.equal(await value(), '5 de marzo de 2019 · 1 inscrito · 0 eliminados')
+  assert.equal(await value(), `${shownDay('5 mar', 2019)} · 1 inscrito · 0 eliminados`)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('charts open on the last 90 days, or where the data are, and show the days that one chooses', async () => {
+  const { page, context, complaints } = await open('cifras')
+  const days = page.getByRole('region', { name: 'Inscripciones y eliminaciones por día' })
+  const range = days.getByRole('combobox', { name: 'Días que se muestran' })
+  const dates = () => days.locator('tbody th').allTextContents()
+  await days.getByText('Ver como tabla').click()
+  await range.waitFor()
+  assert.deepEqual([await range.inputValue(), (await dates()).length], ['90', 90])
+  await range.selectOption('1 año')
+  await page.waitForURL(/cifras\?dias=365$/)
+  await eventually(async () => (await dates()).length === 365)
+  // The days stay while filters change, and Back leaves one of both.
+  await page.getByRole('button', { name: /^Reservado/ }).click()
+  await page.waitForURL(/reserve=&dias=365$/)
+  await page.goBack()
+  await page.goBack()
+  await page.waitForURL(/cifras$/)
+  await eventually(async () => (await dates()).length === 90)
+
+  await page.getByRole('searchbox').fill('antigua')
+  await eventually(async () => (await dates()).join() === shownDay('5 mar', 2019))
+  assert.equal(await range.inputValue(), 'todo')
+  await page.getByRole('navigation').getByRole('link', { name: 'Dominios', exact: true }).click()
+  await page.getByRole('searchbox').fill('antigua')
+  await strip(page)
+    .and(page.locator(`[aria-valuetext^="${shownDay('5 mar', 2019)} · 1 inscrito"]`))
+    .waitFor()
+  await page.getByRole('combobox', { name: 'Días que se muestran' }).selectOption('90 días')
+  await strip(page)
+    .and(page.locator(`[aria-valuetext^="${shownDay('5 ene', 2026)} · 0 inscritos"]`))
+    .waitFor()
+  await assertAccessible(page)
   assert.deepEqual(complaints, [])
   await context.close()
 })

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
 import { holdRequests } from '../support/gate.ts'
-import { accessibilityViolations, waitForExpression, domainGrid } from '../support/browser.ts'
+import { accessibilityViolations, waitForExpression, domainGrid, shownDay } from '../support/browser.ts'
 import { record, records, stored, update } from '../support/domains.ts'
 import { REAL_SIZE, realNames, storeRealSize } from '../support/real-size.ts'
 import { ManualClock, startService } from '../support/service.ts'
@@ -156,11 +156,11 @@ test('rows show the time of deletion, tags, a note and who has decided', async (
   const row = page.getByRole('row').filter({ hasText: 'libre.cl' })
   await row.getByText('marca').waitFor()
   await row.getByText('Nota: preguntar a Ana').waitFor({ state: 'attached' })
-  await row.getByText('Visto por grupo, 2026-01-05 10:20:30').waitFor({ state: 'attached' })
+  await row.getByText(`Visto por grupo, ${shownDay('5 ene', 2026)}, 10:20`).waitFor({ state: 'attached' })
   await page.getByRole('button', { name: 'Columnas' }).click()
   await page.getByRole('checkbox', { name: 'Eliminación' }).check()
   await page.keyboard.press('Escape')
-  await row.getByText('2026-01-05 10:20:30', { exact: true }).waitFor()
+  await row.getByText(`${shownDay('5 ene', 2026)}, 10:20`, { exact: true }).waitFor()
   await fetch(`${small.url}/api/v1/domainwatch/queue?api=${small.domainKey}&seen=1&limit=1`, {
     method: 'POST',
   })
@@ -176,7 +176,7 @@ test('rows show the time of deletion, tags, a note and who has decided', async (
   await gate.open()
   await page.getByRole('link', { name: 'Inicio' }).click()
   const gone = page.getByRole('region', { name: 'Últimos eliminados' })
-  await gone.getByText('5 ene, 10:20').waitFor()
+  await gone.getByText(`${shownDay('5 ene', 2026)}, 10:20`).waitFor()
   assert.deepEqual(complaints, [])
   await context.close()
 })

@@ -169,6 +169,10 @@ export async function copyWith(button: Locator): Promise<string> {
   return copied()
 }
 
+/** A day as pages show it, which leave out the present year: `5 ene`, or `5 ene 2026`. */
+export const shownDay = (day: string, year: number): string =>
+  new Date().getFullYear() === year ? day : `${day} ${year}`
+
 /** The table of domains. */
 export const domainGrid = (page: Page): Locator => page.getByRole('grid', { name: 'Dominios' })
 

@@ -9,6 +9,7 @@ import { Icon } from '../../design/icon.tsx'
 import { Notice, QueryResult } from '../../design/notice.tsx'
 import { showError, showToast } from '../../design/toasts.tsx'
 import { WideTable } from '../../design/wide-table.tsx'
+import { Time } from '../../design/time.tsx'
 import { t } from '../../i18n/index.ts'
 import '../../i18n/texts/dismissed.ts'
 import { DomainName } from '../domains/domain-name.tsx'
@@ -110,12 +111,18 @@ function Row({ dismissed: { name, ...was } }: { dismissed: Dismissed }) {
         <DomainName name={name} />
       </th>
       <td>{was.dismissed_by ?? '–'}</td>
-      <td className="mono">{was.dismissed_at}</td>
+      <td>
+        <Time at={was.dismissed_at} />
+      </td>
       <td>
         <StatusTag status={was.status} />
       </td>
-      <td className="mono">{was.date_reg_known === 1 ? was.date_reg : '–'}</td>
-      <td className="mono">{was.deleted_at ?? '–'}</td>
+      <td>
+        <Time at={was.date_reg_known === 1 ? was.date_reg : null} />
+      </td>
+      <td>
+        <Time at={was.deleted_at} />
+      </td>
       <td>
         <Button
           look="quiet"

@@ -4,6 +4,7 @@ import { DecisionTags, MarkTags, StatusTag } from './tags.tsx'
 import { DomainName } from './domain-name.tsx'
 import type { DomainRecord } from './records.ts'
 import type { TimeLeft } from './time-left.ts'
+import { Time } from '../../design/time.tsx'
 
 export interface CellProps {
   readonly record: DomainRecord
@@ -42,7 +43,10 @@ export const CELLS: Readonly<Record<ColumnId, Cell>> = {
     content: ({ record }) => record.agent,
     title: ({ agent }) => agent,
   },
-  registered: { className: 'cell-date mono', content: ({ record }) => record.date_reg },
-  deleted: { className: 'cell-date second mono', content: ({ record }) => record.deleted_at ?? '' },
-  modified: { className: 'cell-date second mono', content: ({ record }) => record.date_mod },
+  registered: { className: 'cell-date figures', content: ({ record }) => <Time at={record.date_reg} /> },
+  deleted: {
+    className: 'cell-date second figures',
+    content: ({ record }) => record.deleted_at && <Time at={record.deleted_at} />,
+  },
+  modified: { className: 'cell-date second figures', content: ({ record }) => <Time at={record.date_mod} /> },
 }

@@ -7,9 +7,10 @@ import { useStore } from '../../base/store.ts'
 import { Button } from '../../design/button.tsx'
 import { Icon } from '../../design/icon.tsx'
 import { QueryError } from '../../design/notice.tsx'
+import { Time } from '../../design/time.tsx'
 import { useDnsLookup } from './dns-lookup.tsx'
 import { changedRecords, patches } from './optimistic-updates.ts'
-import { t, type TextKey } from '../../i18n/index.ts'
+import { dateTime, t, type TextKey } from '../../i18n/index.ts'
 import '../../i18n/texts/sheet.ts'
 import './history.css'
 
@@ -67,9 +68,9 @@ function Item({ entry: { kind, title, date, until, account, lines } }: { entry: 
         <strong>{title}</strong>{' '}
         {account !== null && <span className="muted">{t('history.by', { account })}</span>}
       </span>
-      <span className="mono muted">
-        <time>{date}</time>
-        {until !== undefined && <> · {t('history.until', { date: until })}</>}
+      <span className="figures muted">
+        <Time at={date} />
+        {until !== undefined && <> · {t('history.until', { date: dateTime(until) })}</>}
       </span>
       {lines.map(({ sign, text }) => (
         <span key={`${sign} ${text}`} className={`difference ${sign}`}>
@@ -180,7 +181,8 @@ function inWords(field: string, value: Value | undefined): string {
   if (field === 'reserved' || field === 'revision' || field === 'seen')
     return t(value === 1 ? 'history.yes' : 'history.no')
   if (isEmpty(value)) return '–'
-  return Array.isArray(value) ? value.join(', ') : String(value)
+  if (Array.isArray(value)) return value.join(', ')
+  return field === 'date_reg' ? dateTime(String(value)) : String(value)
 }
 
 const isEmpty = (value: Value | undefined): boolean =>

@@ -11,6 +11,7 @@ import { useStore } from '../../base/store.ts'
 import { useShortcuts } from '../../base/shortcuts.ts'
 import { showError, showToast } from '../../design/toasts.tsx'
 import { Loading } from '../../design/notice.tsx'
+import { keepingRange } from '../filters/day-range.tsx'
 import { useFilterCounts, useFilters } from '../filters/filter-counts.ts'
 import { count, t, tn } from '../../i18n/index.ts'
 import { FilterChips } from '../filters/filter-chips.tsx'
@@ -90,7 +91,7 @@ export default function DomainsScreen() {
     const index = open === undefined ? -1 : indexOf(rows.current, open)
     if (index >= 0) setActive(index)
   }, [open, filters, start, hasRows])
-  const apply = useCallback((next: Filters) => changeQuery(queryOf(next)), [])
+  const apply = useCallback((next: Filters) => changeQuery(keepingRange(query, queryOf(next))), [query])
 
   const toggle = (record: DomainRecord, index: number, isRange: boolean) =>
     isRange ? selection.extend(record, index) : selection.toggle(record, index)

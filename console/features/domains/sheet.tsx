@@ -6,12 +6,13 @@ import { useStore } from '../../base/store.ts'
 import { Button, IconButton, onFirstClick } from '../../design/button.tsx'
 import { QueryError, Notice } from '../../design/notice.tsx'
 import { CopyButton } from '../../design/copy-button.tsx'
+import { Time } from '../../design/time.tsx'
 import { t } from '../../i18n/index.ts'
 import { DnsLookup } from './dns-lookup.tsx'
 import { DomainHistory } from './history.tsx'
 import { useTimeLeft } from './time-left.ts'
 import { Lookalikes } from './lookalikes.tsx'
-import { DismissedTag, MarkTags, StatusTag } from './tags.tsx'
+import { DismissedTag, MarkTags, seenBy, StatusTag } from './tags.tsx'
 import { setMark } from './marks.ts'
 import { DomainName } from './domain-name.tsx'
 import { NoteField } from './note-field.tsx'
@@ -127,21 +128,23 @@ function RecordFacts({ record }: { record: DomainRecord }) {
         <dt>{t('domains.agent')}</dt>
         <dd>{record.agent}</dd>
         <dt>{t('domains.date')}</dt>
-        <dd className="mono">{record.date_reg}</dd>
+        <dd>
+          <Time at={record.date_reg} />
+        </dd>
         <dt>{t('domains.changed')}</dt>
-        <dd className="mono">{record.date_mod}</dd>
+        <dd>
+          <Time at={record.date_mod} />
+        </dd>
         {typeof record.deleted_at === 'string' && (
           <>
             <dt>{t('sheet.deletedAt')}</dt>
-            <dd className="mono">{record.deleted_at}</dd>
+            <dd>
+              <Time at={record.deleted_at} />
+            </dd>
           </>
         )}
         <dt>{t('sheet.seen')}</dt>
-        <dd>
-          {typeof record.seen_by === 'string'
-            ? t('sheet.seenBy', { account: record.seen_by, date: record.seen_at ?? '' })
-            : t('sheet.notSeen')}
-        </dd>
+        <dd>{seenBy(record) ?? t(record.seen === 1 ? 'history.yes' : 'sheet.notSeen')}</dd>
       </dl>
       <NoteField record={record} isLocked={isLocked} />
       <TagField record={record} isLocked={isLocked} />

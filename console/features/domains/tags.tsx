@@ -1,7 +1,7 @@
 import { Icon } from '../../design/icon.tsx'
 import type { DomainRecord } from './records.ts'
 import { type TimeLeft, timeLeftText } from './time-left.ts'
-import { t } from '../../i18n/index.ts'
+import { dateTime, t } from '../../i18n/index.ts'
 import { Tag } from '../../design/tag.tsx'
 
 export function StatusTag({ status }: { status: number }) {
@@ -49,20 +49,19 @@ export function DismissedTag({ record: { dismissed_by: by, dismissed_at: at } }:
   )
 }
 
+/** Who has decided on a record and when; undefined until the decision is stored. */
+export function seenBy({ seen_by: account, seen_at: at }: DomainRecord): string | undefined {
+  if (typeof account !== 'string' || typeof at !== 'string') return undefined
+  return t('domains.seenBy', { account, date: dateTime(at) })
+}
+
 /** Tags that fit in a row; the details show all. */
 const MAX_TAGS = 2
 
 /** Annotations of a name: who holds it, whether it has a note, who has decided, and its tags, which may be cut off. */
-export function DecisionTags({
-  record: { tags = [], note = '', seen, seen_by: by, seen_at: at, claimed_by: holder },
-}: {
-  record: DomainRecord
-}) {
-  // Who has decided is known once the decision is stored.
-  const decided =
-    typeof by === 'string' && typeof at === 'string'
-      ? t('columns.seenBy', { account: by, at })
-      : t('domains.isSeen')
+export function DecisionTags({ record }: { record: DomainRecord }) {
+  const { tags = [], note = '', seen, claimed_by: holder } = record
+  const decided = [t('domains.isSeen'), seenBy(record)].join(' ').trim()
   return (
     <>
       {holder !== undefined && holder !== null && (

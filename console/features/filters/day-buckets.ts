@@ -19,6 +19,15 @@ interface Series {
   readonly deleted: readonly number[]
 }
 
+/** Leaves out the days before the first and after the last on which something was; of none, all but the last 90. */
+export function trimmed<T extends Series>({ date, registered, deleted }: T) {
+  const isFull = (_: string, i: number) => (registered[i] ?? 0) + (deleted[i] ?? 0) > 0
+  const end = date.findLastIndex(isFull) + 1 || date.length
+  const first = date.findIndex(isFull)
+  const part = <V>(values: readonly V[]) => values.slice(first < 0 ? -MIN_DAYS : first, end)
+  return { date: part(date), registered: part(registered), deleted: part(deleted) }
+}
+
 /** Groups days into at most `MAX_BARS` bars. */
 export function bucketsOf({ date, registered, deleted }: Series): Bucket[] {
   const size = Math.max(1, Math.ceil(date.length / MAX_BARS))

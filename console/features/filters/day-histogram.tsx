@@ -1,9 +1,10 @@
-import { useMemo, useRef, useState, type KeyboardEvent, type PointerEvent } from 'react'
+import { useMemo, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from 'react'
 import { withFilters, type Filters } from './filters.ts'
-import { bareDay, shortDay, t, tn } from '../../i18n/index.ts'
+import { day, t, tn } from '../../i18n/index.ts'
 import { selectedSpan, bucketsOf, dayOf, spanAround, type Bucket } from './day-buckets.ts'
 import { useDebounced } from '../../base/hooks.ts'
 import { useStats } from './filter-counts.ts'
+import { daysInRange, RangePicker, useStatsInRange } from './day-range.tsx'
 import '../../i18n/texts/stats.ts'
 
 const SETTLED_MS = 400
@@ -21,18 +22,22 @@ interface Props {
 export default function DayHistogram({ filters, onChange }: Props) {
   const settled = useDebounced(filters, SETTLED_MS)
   const anyDay = withFilters(settled ?? NONE, { from: undefined, to: undefined })
-  const recent = useStats(anyDay, settled !== undefined)
+  const { stats: recent, range } = useStatsInRange(anyDay, settled !== undefined)
   const span = recent.data === undefined ? undefined : spanAround(filters, recent.data)
   const around = useStats({ ...anyDay, ...span }, span !== undefined)
   const { data, isPlaceholderData } = span === undefined ? recent : around
-  const buckets = useMemo(() => (data === undefined ? [] : bucketsOf(data.days)), [data])
+  const buckets = useMemo(() => {
+    return data === undefined ? [] : bucketsOf(daysInRange(data, span === undefined ? range : undefined))
+    // The span is that of the data.
+  }, [data, range, span === undefined])
   // Drawn without bars if no day has any: hiding it would move the rows under the pointer.
   if (data === undefined) return null
-  return <Strip buckets={buckets} isStale={isPlaceholderData} filters={filters} onChange={onChange} />
+  const picker = <RangePicker range={span === undefined ? range : undefined} />
+  return <Strip {...{ buckets, picker, filters, onChange }} isStale={isPlaceholderData} />
 }
 
-function Strip(props: Props & { buckets: readonly Bucket[]; isStale: boolean }) {
-  const { buckets, isStale, filters, onChange } = props
+function Strip(props: Props & { buckets: readonly Bucket[]; isStale: boolean; picker: ReactNode }) {
+  const { buckets, isStale, picker, filters, onChange } = props
   const box = useRef<HTMLDivElement>(null)
   const [pointed, setPointed] = useState<number>()
   const [anchor, setAnchor] = useState<number>()
@@ -80,11 +85,14 @@ function Strip(props: Props & { buckets: readonly Bucket[]; isStale: boolean }) 
   return (
     <div className="days">
       <span className="muted figures" aria-hidden="true">
-        {shortDay(buckets[0]?.from ?? '')}
+        {day(buckets[0]?.from ?? '')}
       </span>
-      <span className="days-read figures">{shown === undefined ? <Legend /> : inWords(shown)}</span>
+      <span className="days-read figures">
+        <span className="ellipsis">{shown === undefined ? <Legend /> : inWords(shown)}</span>
+        {picker}
+      </span>
       <span className="muted figures" aria-hidden="true">
-        {shortDay(buckets[last]?.to ?? '')}
+        {day(buckets[last]?.to ?? '')}
       </span>
       <div
         ref={box}
@@ -174,6 +182,6 @@ const ordered = (a: number, b: number): [number, number] => (a < b ? [a, b] : [b
 function inWords(bucket: Bucket | undefined): string {
   if (bucket === undefined) return ''
   const { from, to, registered, deleted } = bucket
-  const days = from === to ? bareDay(from) : `${shortDay(from)} – ${bareDay(to)}`
+  const days = from === to ? day(from) : `${day(from)} – ${day(to)}`
   return `${days} · ${tn('facets.registered', registered)} · ${tn('facets.deleted', deleted)}`
 }

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { callApi } from '../../api/client.ts'
 import type { Operations } from '../../api/schema.ts'
 import { WideTable } from '../../design/wide-table.tsx'
+import { Time } from '../../design/time.tsx'
 import { count, t } from '../../i18n/index.ts'
 
 type Feed = Operations['GET /api/v1/domainwatch/feeds']['answer']['data'][number]
@@ -46,8 +47,8 @@ function Row({ feed }: { feed: Feed }) {
         {t(stateOf(feed))}
         {error !== null && <div className="muted">{error}</div>}
       </td>
-      <td>{last_success ?? t('feeds.never')}</td>
-      <td>{last_change ?? t('feeds.never')}</td>
+      <td>{last_success === null ? t('feeds.never') : <Time at={last_success} />}</td>
+      <td>{last_change === null ? t('feeds.never') : <Time at={last_change} />}</td>
       <td>
         {read !== null &&
           changed !== null &&

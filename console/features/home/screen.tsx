@@ -13,7 +13,7 @@ import { StatusTag } from '../domains/tags.tsx'
 import { Feeds } from './feeds.tsx'
 import { Colleagues, News, Waiting } from './waiting.tsx'
 import { useUsage } from '../images/gallery.ts'
-import { bytes, count, shortMoment, t, type TextKey } from '../../i18n/index.ts'
+import { bytes, count, dateTime, t, type TextKey } from '../../i18n/index.ts'
 import '../../i18n/texts/home.ts'
 import './home.css'
 
@@ -144,7 +144,7 @@ function Newest({ title, query, timeOf = ({ date_reg }) => date_reg }: NewestPro
               <DomainName name={record.name} />
             </Link>
             <StatusTag status={record.status} />
-            <span className="figures muted">{shortMoment(timeOf(record))}</span>
+            <span className="figures muted">{dateTime(timeOf(record))}</span>
           </li>
         ))}
       </ul>

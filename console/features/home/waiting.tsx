@@ -15,7 +15,7 @@ import {
   filtersSinceVisit,
   viewCounts,
 } from '../views/saved-views.ts'
-import { count, shortMoment, t, tn } from '../../i18n/index.ts'
+import { count, dateTime, t, tn } from '../../i18n/index.ts'
 import '../../i18n/texts/home.ts'
 
 /** Names that came free and that nobody has decided about: what triage begins with. */
@@ -78,7 +78,7 @@ export function News() {
             <Count view={view} status="1" n={bought} />
             <Count view={view} status="0" n={deleted} />
             <span className="muted">
-              {t('home.since')} <time className="figures">{shortMoment(view.visited)}</time>
+              {t('home.since')} <time className="figures">{dateTime(view.visited)}</time>
             </span>
           </li>
         ))}

@@ -4,7 +4,7 @@ import { QueryResult } from '../../design/notice.tsx'
 import { Meter, Tile } from '../../design/tile.tsx'
 import { Chart, ChartTable } from '../stats/chart.tsx'
 import { Plot } from '../stats/plot.tsx'
-import { bareDay, bytes, count, shortDay, t } from '../../i18n/index.ts'
+import { day, bytes, count, t } from '../../i18n/index.ts'
 import '../../i18n/texts/images.ts'
 import { lastDays } from './upload-days.ts'
 import { useUsage, type ImageStats } from './gallery.ts'
@@ -62,8 +62,8 @@ function Bound(props: { used: number; max: number | null; text: (n: number) => s
 
 function Uploads({ stats }: { stats: ImageStats }) {
   const days = useMemo(() => lastDays(stats.days, serverNow()), [stats])
-  const dates = useMemo(() => days.map(({ day }) => bareDay(day)), [days])
-  const ticks = useMemo(() => days.map(({ day }) => shortDay(day)), [days])
+  const dates = useMemo(() => days.map(({ day: date }) => day(date)), [days])
+  const ticks = useMemo(() => days.map(({ day: date }) => day(date)), [days])
   const lines = useMemo(
     () => [{ label: t('usage.images'), values: days.map(({ images }) => images), colour: 'accent' as const }],
     [days],
@@ -77,7 +77,7 @@ function Uploads({ stats }: { stats: ImageStats }) {
           heads={[t('stats.day'), t('nav.images'), t('images.size')]}
           rows={days
             .filter(({ images }) => images > 0)
-            .map(({ day, images, bytes: size }) => [bareDay(day), images, bytes(size)])}
+            .map(({ day: date, images, bytes: size }) => [day(date), images, bytes(size)])}
         />
       }
     >

@@ -4,13 +4,22 @@ import '../../i18n/texts/stats.ts'
 import './stats.css'
 
 /** A chart with its title and an equivalent table. */
-export function Chart(props: { title: TextKey; isWide?: boolean; table?: ReactNode; children: ReactNode }) {
+export function Chart(props: {
+  title: TextKey
+  isWide?: boolean
+  table?: ReactNode
+  tools?: ReactNode
+  children: ReactNode
+}) {
   return (
     <section
       className={props.isWide === true ? 'chart stack wide' : 'chart stack'}
       aria-label={t(props.title)}
     >
-      <h2>{t(props.title)}</h2>
+      <div className="row">
+        <h2>{t(props.title)}</h2>
+        {props.tools}
+      </div>
       {props.children}
       {props.table !== undefined && (
         <details>

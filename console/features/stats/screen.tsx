@@ -1,13 +1,15 @@
-import { useMemo, useRef } from 'react'
+import { useMemo, useRef, type ComponentProps } from 'react'
 import { changeQuery, useRoute } from '../../base/router.ts'
 import { QueryResult, Notice } from '../../design/notice.tsx'
 import { Link } from '../../design/link.tsx'
+import { Time } from '../../design/time.tsx'
 import { FilterChips } from '../filters/filter-chips.tsx'
 import { filtersOf, queryOf, type Filters } from '../filters/filters.ts'
 import { QueryBox } from '../filters/query-box.tsx'
-import { useFilterCounts, withAgent, useStats, type Stats } from '../filters/filter-counts.ts'
+import { useFilterCounts, withAgent, type Stats } from '../filters/filter-counts.ts'
+import { daysInRange, keepingRange, RangePicker, useStatsInRange } from '../filters/day-range.tsx'
 import { filterError } from '../filters/filter-errors.ts'
-import { bareDay, count, shortDay, t, tn } from '../../i18n/index.ts'
+import { count, day, t, tn } from '../../i18n/index.ts'
 import { Chart, ChartTable } from './chart.tsx'
 import { Plot } from './plot.tsx'
 import '../../i18n/texts/stats.ts'
@@ -21,9 +23,9 @@ export default function StatsScreen() {
   const filters = useMemo(() => filtersOf(new URLSearchParams(key)), [key])
   const fault = filterError(filters)
   const box = useRef<HTMLInputElement>(null)
-  const stats = useStats(filters)
+  const { stats, range } = useStatsInRange(filters)
   const facets = useFilterCounts(filters)
-  const change = (next: Filters) => changeQuery(queryOf(next))
+  const change = (next: Filters) => changeQuery(keepingRange(query, queryOf(next)))
   return (
     <div className="page wide">
       <header>
@@ -34,7 +36,9 @@ export default function StatsScreen() {
         <FilterChips filters={filters} facets={facets} onChange={change} />
       </div>
       {fault === undefined ? (
-        <QueryResult of={stats}>{(data) => <Charts stats={data} filters={filters} />}</QueryResult>
+        <QueryResult of={stats}>
+          {(data) => <Charts stats={data} range={range} filters={filters} />}
+        </QueryResult>
       ) : (
         <div role="alert">
           <Notice icon="alert" title={t('filter.faultTitle')} text={fault} />
@@ -44,8 +48,13 @@ export default function StatsScreen() {
   )
 }
 
-function Charts({ stats, filters }: { stats: Stats; filters: Filters }) {
-  const { days, lengths } = stats
+function Charts({
+  stats,
+  range,
+  filters,
+}: { stats: Stats; filters: Filters } & ComponentProps<typeof RangePicker>) {
+  const { lengths } = stats
+  const days = useMemo(() => daysInRange(stats, range), [stats, range])
   const dayLines = useMemo(
     () => [
       { label: t('stats.registered'), values: days.registered, colour: 'accent' as const },
@@ -57,8 +66,8 @@ function Charts({ stats, filters }: { stats: Stats; filters: Filters }) {
     () => [{ label: t('stats.names'), values: lengths.count, colour: 'accent' as const }],
     [lengths],
   )
-  const dates = useMemo(() => days.date.map(bareDay), [days])
-  const ticks = useMemo(() => days.date.map(shortDay), [days])
+  const dates = useMemo(() => days.date.map(day), [days])
+  const ticks = useMemo(() => days.date.map(day), [days])
   const sizes = useMemo(() => lengths.length.map((n) => tn('stats.letters', n)), [lengths])
   const marks = useMemo(() => lengths.length.map(String), [lengths])
   return (
@@ -66,6 +75,7 @@ function Charts({ stats, filters }: { stats: Stats; filters: Filters }) {
       <Chart
         title="stats.perDay"
         isWide
+        tools={<RangePicker range={range} />}
         table={
           <ChartTable
             heads={[t('stats.day'), ...dayLines.map(({ label }) => label)]}
@@ -138,7 +148,9 @@ function LastAdds({ stats: { feeds: adds } }: { stats: Stats }) {
         {adds.account.map((account, i) => (
           <tr key={account}>
             <th scope="row">{account}</th>
-            <td className="mono">{adds.last_add[i] ?? t('stats.never')}</td>
+            <td>
+              {typeof adds.last_add[i] === 'string' ? <Time at={adds.last_add[i]} /> : t('stats.never')}
+            </td>
           </tr>
         ))}
       </tbody>

@@ -4,6 +4,7 @@ import { callApi } from '../../api/client.ts'
 import { useStore } from '../../base/store.ts'
 import { Link } from '../../design/link.tsx'
 import { QueryError } from '../../design/notice.tsx'
+import { Time } from '../../design/time.tsx'
 import { DnsOutcome, useDnsLookup } from '../domains/dns-lookup.tsx'
 import { DomainName } from '../domains/domain-name.tsx'
 import type { History } from '../domains/history.tsx'
@@ -12,8 +13,8 @@ import { NoteField } from '../domains/note-field.tsx'
 import { changedRecords, patched, patches } from '../domains/optimistic-updates.ts'
 import type { DomainRecord } from '../domains/records.ts'
 import { TagField } from '../domains/tag-field.tsx'
-import { DismissedTag, MarkTags, StatusTag } from '../domains/tags.tsx'
-import { t, type TextKey } from '../../i18n/index.ts'
+import { DismissedTag, MarkTags, seenBy, StatusTag } from '../domains/tags.tsx'
+import { dateTime, t, type TextKey } from '../../i18n/index.ts'
 import '../../i18n/texts/sheet.ts'
 import '../../i18n/texts/triage.ts'
 
@@ -85,7 +86,7 @@ function Facts({ record }: { record: DomainRecord }) {
         <DismissedTag record={record} />
         {(past?.marks ?? []).map(({ text, account, date }) => (
           <span key={text} className="muted">
-            {t('triage.markedBy', { mark: text, account, date })}
+            {t('triage.markedBy', { mark: text, account, date: dateTime(date) })}
           </span>
         ))}
       </p>
@@ -95,17 +96,21 @@ function Facts({ record }: { record: DomainRecord }) {
         {typeof record.deleted_at === 'string' && (
           <>
             <dt>{t('sheet.deletedAt')}</dt>
-            <dd className="mono">{record.deleted_at}</dd>
+            <dd>
+              <Time at={record.deleted_at} />
+            </dd>
           </>
         )}
         <dt>{t('domains.date')}</dt>
-        <dd className="mono">{record.date_reg}</dd>
+        <dd>
+          <Time at={record.date_reg} />
+        </dd>
         <dt>{t('domains.agent')}</dt>
         <dd>{record.agent}</dd>
-        {typeof record.seen_by === 'string' && (
+        {seenBy(record) !== undefined && (
           <>
             <dt>{t('sheet.seen')}</dt>
-            <dd>{t('sheet.seenBy', { account: record.seen_by, date: record.seen_at ?? '' })}</dd>
+            <dd>{seenBy(record)}</dd>
           </>
         )}
       </dl>
@@ -125,7 +130,7 @@ function Servers({ name }: { name: string }) {
       {data !== undefined && <DnsOutcome outcome={data} />}
       {(past?.servers ?? []).map(({ until, text }) => (
         <p key={until} className="muted">
-          {t('triage.serversBefore', { until })} <span className="mono">{text}</span>
+          {t('triage.serversBefore', { until: dateTime(until) })} <span className="mono">{text}</span>
         </p>
       ))}
     </section>

@@ -3,6 +3,7 @@ import type { Texts } from '../dictionary.ts'
 /** The table of domains, its filters, marks and selection. */
 export const domains = {
   'domains.gone': ['El dominio no está guardado en el servicio', 'The domain is not stored in the service'],
+  'domains.seenBy': ['por {account}, {date}', 'by {account}, {date}'],
   'domains.isSeen': ['Visto', 'Seen'],
   'domains.search': ['Buscar dominios', 'Search domains'],
   'domains.placeholder': ['Buscar…  largo:4  es:revisión', 'Search…  length:4  is:review'],

@@ -21,7 +21,6 @@ export const query = {
   'columns.deleted': ['Eliminación', 'Deleted'],
   'columns.heldBy': ['lo tiene {account}', 'held by {account}'],
   'columns.note': ['Nota: {note}', 'Note: {note}'],
-  'columns.seenBy': ['Visto por {account}, {at}', 'Seen by {account}, {at}'],
   'columns.toEnd': ['Yendo al final…', 'Going to the end…'],
   'facets.days': ['Días: inscritos y eliminados', 'Days: registered and deleted'],
   'facets.lengths': ['Largo', 'Length'],

@@ -19,7 +19,6 @@ export const sheet = {
   'sheet.previous': ['Anterior', 'Previous'],
   'sheet.history': ['Historial', 'History'],
   'sheet.deletedAt': ['Eliminado', 'Deleted'],
-  'sheet.seenBy': ['por {account}, {date}', 'by {account}, {date}'],
   'sheet.notSeen': ['todavía no', 'not yet'],
   'note.placeholder': ['Para quienes lo vean después', 'For the next person who looks at it'],
   'note.addTag': ['Otra etiqueta', 'Another tag'],

@@ -15,6 +15,10 @@ export const stats = {
   'stats.account': ['Cuenta', 'Account'],
   'stats.lastAdd': ['Último envío', 'Last submission'],
   'stats.never': ['Nunca', 'Never'],
+  'stats.range': ['Días que se muestran', 'Days shown'],
+  'stats.range90': ['90 días', '90 days'],
+  'stats.range365': ['1 año', '1 year'],
+  'stats.rangeAll': ['Todo', 'All'],
   'stats.day': ['Día', 'Day'],
   'stats.asTable': ['Ver como tabla', 'Show as a table'],
 } as const satisfies Texts

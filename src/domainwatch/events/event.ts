@@ -124,7 +124,13 @@ export async function eventOf(
 /** What a list of the registry changes in a record. */
 const LISTED = ['status', 'date_reg', 'date_reg_known', 'released_at', 'deleted_after', 'past_drops'] as const
 /** What no event shows. */
-const HIDDEN: readonly string[] = ['date_reg_known', 'deleted_after', 'past_drops', 'announce_as', 'status_at']
+const HIDDEN: readonly string[] = [
+  'date_reg_known',
+  'deleted_after',
+  'past_drops',
+  'announce_as',
+  'status_at',
+]
 const SHOWN = DOMAIN_FIELDS.filter((field) => !HIDDEN.includes(field))
 
 /**

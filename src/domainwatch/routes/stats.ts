@@ -100,6 +100,11 @@ export function statsRoute(
       ...filterParameters,
       ...serverParameters,
       agents: integerParameter(`Agents counted separately; ${DEFAULT_AGENTS} unless given`, 1, MAX_AGENTS),
+      days: integerParameter(
+        `Days of the series if \`from\` is not given; ${DEFAULT_DAYS} unless given`,
+        1,
+        MAX_DAYS,
+      ),
       rising: integerParameter(
         'Adds this many words that more new names have this week than in the last twelve',
         1,
@@ -111,7 +116,7 @@ export function statsRoute(
       summary: 'Counts of recorded domains, for plots',
       description:
         'Of those that the filters of `list` match: registrations and deletions a day, lengths, agents, totals; and when ' +
-        `each account last added some. The days are those from \`from\` to \`to\`, the last ${DEFAULT_DAYS} unless given, ` +
+        `each account last added some. The days are those from \`from\` to \`to\`, the last \`days\` unless given, ` +
         `at most ${MAX_DAYS} before \`to\`.`,
       answers: { 200: statsAnswer },
     },
@@ -130,9 +135,13 @@ export function statsRoute(
   })
 }
 
-function spanOf(values: { from: string | undefined; to: string | undefined }, today: string) {
+function spanOf(
+  values: { from: string | undefined; to: string | undefined; days: number | undefined },
+  today: string,
+) {
   const to = values.to ?? `${today} 23:59:59`
-  const from = values.from ?? `${addDays(dayOf(to), 1 - DEFAULT_DAYS)} 00:00:00`
+  const { days = DEFAULT_DAYS } = values
+  const from = values.from ?? `${addDays(dayOf(to), 1 - days)} 00:00:00`
   if (from > to) throw badParameter('from', 'debe ser anterior o igual a to')
   // The message counts from one day to another, the series both of them.
   if (daysBetween(dayOf(from), dayOf(to)) > MAX_DAYS + 1) {
