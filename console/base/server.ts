@@ -8,7 +8,7 @@ export const SERVICE_URL = new URL('..', CONSOLE_URL)
 export const CONSOLE_PATH = CONSOLE_URL.pathname
 
 /** The service's time zone. Its rules come from the browser. */
-export const TIME_ZONE =
+const TIME_ZONE =
   document.querySelector<HTMLMetaElement>('meta[name="catalejo-time-zone"]')?.content ?? 'America/Santiago'
 
 /** Channels to which watches can send messages, by their names in `to`: those that the operator has configured. */

@@ -77,7 +77,7 @@ test('home shows changes since the last visit, in total and for each saved view,
     { encoding: 'json' },
   )
   await stored(service, [status('luna', 1), status('mi-casa', 1), status('rio', 0)])
-  // Other changes are no news.
+  // Other changes are not counted.
   await stored(service, [record('cielo', { date_reg: '2024-02-02 00:00:00' })])
   await update(service, [{ domain: 'faro', note: 'con vista', tags: ['mar'] }])
   // A colleague has decided on this one.
