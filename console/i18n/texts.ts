@@ -12,6 +12,7 @@ type Later =
   | typeof import('./texts/admin.ts')
   | typeof import('./texts/bulk.ts')
   | typeof import('./texts/dismissed.ts')
+  | typeof import('./texts/help.ts')
   | typeof import('./texts/rules.ts')
   | typeof import('./texts/home.ts')
   | typeof import('./texts/images.ts')

@@ -115,12 +115,9 @@ export function Shell() {
           </kbd>
         </Button>
         <SessionMenu onAddKey={() => setDialog('key')} />
-        <button
-          type="button"
-          className="button quiet icon"
-          aria-label={t('app.shortcuts')}
-          onClick={() => setDialog('help')}
-        >
+        <button type="button" className="button quiet" onClick={() => setDialog('help')}>
+          <span className="wide-only">{t('app.help')}</span>
+          <span className="visually-hidden narrow-only">{t('app.help')}</span>
           <kbd aria-hidden="true">?</kbd>
         </button>
       </header>

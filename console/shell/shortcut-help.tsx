@@ -1,5 +1,7 @@
+import { useRoute } from '../base/router.ts'
 import { Dialog } from '../design/dialog.tsx'
 import { t, type TextKey } from '../i18n/index.ts'
+import '../i18n/texts/help.ts'
 import '../i18n/texts/shortcuts.ts'
 import { SHORTCUTS, type ShortcutGroup } from '../base/shortcut-table.ts'
 import { activeShortcuts, enableLetterShortcuts, letterShortcuts } from '../base/shortcuts.ts'
@@ -28,11 +30,50 @@ function rowsOf(groups: readonly ShortcutGroup[]): readonly (readonly [TextKey, 
   return [...keys]
 }
 
+/** The build copies the page of the documentation, and puts its address here. */
+const GUIDE = new URL('../../docs/console.md', import.meta.url)
+
+/** The sentence about each screen, by its address, and the heading of its section in the guide. */
+const SCREEN_HELP: Readonly<Record<string, readonly [text: TextKey, heading: string]>> = {
+  '': ['help.home', 'Inicio'],
+  dominios: ['help.dominios', 'Dominios'],
+  triaje: ['help.triaje', 'Triaje'],
+  agregar: ['help.agregar', 'Agregar nombres'],
+  importar: ['help.importar', 'Importar'],
+  descartados: ['help.descartados', 'Descartados'],
+  cifras: ['help.cifras', 'Estadísticas'],
+  vigilancias: ['help.vigilancias', 'Alertas'],
+  imagenes: ['help.imagenes', 'Imágenes'],
+  espacio: ['help.espacio', 'Imágenes'],
+  claves: ['help.claves', 'Claves and Sistema'],
+  sistema: ['help.sistema', 'Claves and Sistema'],
+}
+
+/** How the screen works, in a sentence, and its section of the guide: a text, in which the browser finds the heading. */
+function ScreenHelp() {
+  const [text, heading] = SCREEN_HELP[useRoute().path.split('/')[0] ?? ''] ?? []
+  if (text === undefined || heading === undefined) return null
+  return (
+    <p>
+      {t(text)}{' '}
+      <a
+        href={`${GUIDE.href}#:~:text=${encodeURIComponent(`## ${heading}`)}`}
+        target="_blank"
+        rel="noreferrer"
+      >
+        {t('help.guide')}
+      </a>
+    </p>
+  )
+}
+
 export default function ShortcutHelp({ onClose }: { onClose: () => void }) {
   const isOn = useStore(letterShortcuts)
   const groups = useStore(activeShortcuts)
   return (
-    <Dialog title={t('keys.title')} onClose={onClose}>
+    <Dialog title={t('app.help')} onClose={onClose}>
+      <ScreenHelp />
+      <h3>{t('keys.title')}</h3>
       <table className="plain">
         <tbody>
           {rowsOf(groups).map(([text, keys]) => (

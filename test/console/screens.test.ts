@@ -74,6 +74,7 @@ const SCREENS: readonly Screen[] = [
   ['storage', 'espacio', '.plot canvas'],
   ['keys', 'claves', 'tbody button'],
   ['system', 'sistema', '.setting-value'],
+  ['the help', 'triaje', 'dialog[open] p a', press('¿Cómo funciona?')],
   ['an unknown address', 'no-existe', '.notice'],
 ]
 
@@ -129,7 +130,7 @@ suite('every screen', { concurrency: 3 }, () => {
       await page.locator(sign).first().waitFor()
       assert.deepEqual(await accessibilityViolations(page), [])
       // What is in front of the shade of a dialog has no colours that axe can tell.
-      const colours = name === 'the filters' ? [] : ['color-contrast']
+      const colours = name === 'the filters' || name === 'the help' ? [] : ['color-contrast']
       await page.emulateMedia({ colorScheme: 'dark' })
       const rules = [...colours, 'target-size']
       assert.deepEqual(await accessibilityViolations(page, rules), [], 'dark')
@@ -175,11 +176,36 @@ test('every date is in the time zone of the service, in both languages', async (
   await page.getByRole('heading', { name: 'Images', level: 1 }).waitFor({ state: 'attached' })
   const { body } = await new ImageClient(service.url, service.imageKey).get(hash)
   const shown = new Intl.DateTimeFormat('en-GB', {
-    dateStyle: 'medium',
-    timeStyle: 'short',
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
     timeZone: 'America/Santiago',
   })
   await page.getByText(shown.format(Number(body['date']) * 1_000)).waitFor()
   assert.equal(await page.evaluate('document.documentElement.lang'), 'en')
+  await context.close()
+})
+
+test('each screen says how it works, with a link to its section of the guide', async () => {
+  const guide = readFileSync(new URL('../../docs/console.md', import.meta.url), 'utf8')
+  const keys = { domainwatch: service.domainKey, imagestore: service.imageKey, admin }
+  const { page, context, complaints } = await browser.open(service, '', keys)
+  const links = page.getByRole('navigation').getByRole('link')
+  await links.first().waitFor()
+  const sentences = new Set<string>()
+  for (const link of await links.all()) {
+    await link.click()
+    await page.getByRole('button', { name: '¿Cómo funciona?' }).click()
+    const help = page.getByRole('dialog', { name: '¿Cómo funciona?' })
+    sentences.add(await help.locator('p').innerText())
+    const href = (await help.getByRole('link').getAttribute('href')) ?? ''
+    assert.ok(guide.includes(`\n${decodeURIComponent(href.split('text=')[1] ?? '')}\n`), href)
+    assert.equal((await context.request.get(href.split('#')[0] ?? '')).status(), 200)
+    await page.keyboard.press('Escape')
+  }
+  assert.equal(sentences.size, await links.count())
+  assert.deepEqual(complaints, [])
   await context.close()
 })

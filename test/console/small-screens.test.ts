@@ -43,7 +43,7 @@ test('at 320 pixels, the bar says that the connection is lost', async () => {
   await domainRow(page, 'corto').waitFor()
   await context.setOffline(true)
   await page.locator('.bar').getByText('Sin conexión con el servicio').waitFor()
-  const { x, width } = await boxOf(page.locator('.bar').getByRole('button', { name: 'Atajos de teclado' }))
+  const { x, width } = await boxOf(page.locator('.bar').getByRole('button', { name: '¿Cómo funciona?' }))
   assert.ok(x >= 0 && x + width <= 320)
   await context.close()
 })

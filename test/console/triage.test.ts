@@ -343,9 +343,9 @@ test('the space key acts on the card after a click on a button, and on buttons e
   await card(page, nameAt(3)).waitFor()
   await eventually(async () => (await decisionOn(nameAt(2))).seen === 1)
   assert.deepEqual(await decisionOn(nameAt(2)), { revision: 0, discarded: 0, seen: 1 })
-  await page.getByRole('button', { name: 'Atajos de teclado' }).focus()
+  await page.getByRole('button', { name: '¿Cómo funciona?' }).focus()
   await page.keyboard.press('Space')
-  const help = page.getByRole('dialog', { name: 'Atajos de teclado' })
+  const help = page.getByRole('dialog', { name: '¿Cómo funciona?' })
   await help.waitFor()
   assert.deepEqual(await help.getByRole('row').allInnerTexts(), [
     'Ctrl K\tPaleta de comandos',

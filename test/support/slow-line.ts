@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
+import { commonErrors } from '../../src/lib/errors.ts'
+import { errorResponse } from './gate.ts'
 
 /** A mobile connection at the edge of its network. Rates in bytes per second. */
 const SLOW = { offline: false, latency: 400, downloadThroughput: 50_000, uploadThroughput: 50_000 }
@@ -20,18 +22,30 @@ export async function slowLine(page: Page): Promise<SlowLine> {
   return { break: () => emulate(true), mend: () => emulate(false) }
 }
 
-/** How long each request takes on a bad line, and which ones fail: half of those before the service gets them, half after. */
+/** How long each request takes on a bad line, and which ones fail. */
 const BAD = { delayMs: 1_500, failing: 5 }
 
-/** Delays the API requests of a page, and lets every fifth fail. Resolves to the number that failed. */
+/**
+ * Delays the API requests of a page, and lets every fifth fail: by turns cut off before the service gets it, cut off before its answer
+ * arrives, and refused as overload.
+ * @returns the number that failed
+ */
 export async function badLine(page: Page): Promise<() => number> {
   let requests = 0
   let failed = 0
   await page.route('**/api/v1/**', async (route) => {
     const isFailing = ++requests % BAD.failing === 0
-    if (isFailing && ++failed % 2 === 0) await route.fetch().catch(() => undefined)
-    await sleep(BAD.delayMs)
-    await (isFailing ? route.abort('connectionreset') : route.continue()).catch(() => undefined)
+    const kind = isFailing ? failed++ % 3 : undefined
+    if (kind === 1) await route.fetch().catch(() => undefined)
+    // Streams begin immediately, or not at all.
+    if (!route.request().url().includes('/events')) await sleep(BAD.delayMs)
+    const answered =
+      kind === undefined
+        ? route.continue()
+        : kind === 2
+          ? route.fulfill(errorResponse(commonErrors.overloaded()))
+          : route.abort('connectionreset')
+    await answered.catch(() => undefined)
   })
   return () => failed
 }

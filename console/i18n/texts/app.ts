@@ -20,7 +20,7 @@ export const app = {
   'app.keyOf': ['Clave de {service}', 'Key for {service}'],
   'app.tasks': ['{n} tareas en curso', '{n} tasks in progress'],
   'app.stopTask': ['Detener: {task}', 'Stop: {task}'],
-  'app.shortcuts': ['Atajos de teclado', 'Keyboard shortcuts'],
+  'app.help': ['¿Cómo funciona?', 'How does it work?'],
   'app.lost': ['Sin conexión con el servicio. Se reintenta automáticamente.', 'No connection to the service. Retrying automatically.'],
   'app.close': ['Cerrar', 'Close'],
   'app.cancel': ['Cancelar', 'Cancel'],

@@ -1,0 +1,53 @@
+import { addTexts, type Texts } from '../dictionary.ts'
+
+/** How each screen works, in a sentence. */
+export const help = {
+  'help.guide': ['Leer más en la guía (en inglés)', 'Read more in the guide'],
+  'help.home': [
+    'Inicio reúne lo que le espera y lo que cambió desde su última visita: cada número abre la lista de esos nombres.',
+    'The home screen gathers what waits for you and what has changed since your last visit: each number opens the list of these names.',
+  ],
+  'help.dominios': [
+    'Escriba palabras o filtros como largo:4, elija una fila con las flechas y use r (revisión) o d (descartar); z deshace.',
+    'Type words or filters such as length:4, choose a row with the arrow keys and mark it with r (review) or d (discard); z undoes it.',
+  ],
+  'help.triaje': [
+    'Muestra los nombres sin decidir, uno por uno y reservados para usted por diez minutos: use r (revisión), d (descartar) o espacio (visto); z vuelve atrás.',
+    'It shows undecided names one by one, held for you for ten minutes: use r (review), d (discard) or space (seen); z goes back.',
+  ],
+  'help.agregar': [
+    'Pegue nombres o direcciones web: verá cuáles son nuevos antes de guardarlos, y z deshace.',
+    'Paste names or web addresses: you see which are new before they are stored, and z undoes it.',
+  ],
+  'help.importar': [
+    'Elija una lista del registro: verá qué cambiaría antes de importarla.',
+    'Choose a list of the registry: you see what it would change before it is imported.',
+  ],
+  'help.descartados': [
+    'Los nombres descartados se borran a los siete días y quedan aquí: las listas no los agregan de nuevo hasta que los olvide.',
+    'Discarded names are purged after seven days and stay here: lists do not add them again until you forget them.',
+  ],
+  'help.cifras': [
+    'Cuenta los nombres que cumplen los filtros: inscripciones y eliminaciones por día, largos y agentes.',
+    'It counts the names that match the filters: registrations and deletions per day, lengths and agents.',
+  ],
+  'help.vigilancias': [
+    'Una alerta avisa por mensaje, correo o canal Atom cuando un nombre nuevo cumple sus filtros.',
+    'An alert notifies by message, mail or Atom feed when a new name matches its filters.',
+  ],
+  'help.imagenes': [
+    'Suba imágenes con el botón, arrastrándolas o pegándolas; al abrir una verá su enlace y sus transformaciones.',
+    'Upload images with the button, by dropping or pasting them; open one for its link and its transformations.',
+  ],
+  'help.espacio': ['Muestra cuánto ocupan las imágenes y cuánto queda de su cuota.', 'It shows how much the images take and how much of the quota is left.'],
+  'help.claves': [
+    'Cree claves con sus límites para personas y programas: cada una se muestra una sola vez.',
+    'Create keys with their limits for people and programs: each one is shown only once.',
+  ],
+  'help.sistema': [
+    'Muestra la salud del servicio, sus colas y cachés, y de dónde viene cada ajuste.',
+    'It shows the health of the service, its queues and caches, and the source of each setting.',
+  ],
+} as const satisfies Texts
+
+addTexts(help)
