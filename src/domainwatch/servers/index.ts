@@ -86,7 +86,7 @@ export class ObservedServers {
 }
 
 /** Returns the servers of an answer, as observations hold it. */
-export function serversIn(kind: ServerKind, answer: string | null): readonly string[] {
+function serversIn(kind: ServerKind, answer: string | null): readonly string[] {
   const records: readonly unknown[] = JSON.parse(answer ?? '[]')
   const servers = records.map((record) =>
     String(kind === 'mx' ? Object(record).exchange : record).toLowerCase(),
