@@ -75,7 +75,7 @@ export function ViewMenu(props: {
 /** Actions on a view of the domains, for its menu and the palette. */
 function viewActions(filters: Filters, total: number | undefined): Action[] {
   const newRule = (action: 'hide' | 'tag') =>
-    navigate('reglas', new URLSearchParams([...queryOf(recordFilters(filters)), ['nueva', action]]))
+    navigate('reglas', new URLSearchParams([...queryOf(eventFilters(filters)), ['nueva', action]]))
   const address = () => curlLine(apiUrl('/api/v1/domainwatch/list', filters))
   return [
     {
@@ -103,7 +103,7 @@ function viewActions(filters: Filters, total: number | undefined): Action[] {
       run: () =>
         navigate('vigilancias', new URLSearchParams([...queryOf(eventFilters(filters)), ['nueva', '']])),
     },
-    ...(Object.keys(recordFilters(filters)).length === 0
+    ...(Object.keys(eventFilters(filters)).length === 0
       ? []
       : ([
           { id: 'hide', label: t('rule.hideView'), icon: 'filter', run: () => newRule('hide') },
