@@ -4,7 +4,8 @@
  */
 import { parseArgs } from 'node:util'
 import { chromiumPath } from '../test/servers/packages.ts'
-import { startPostgres, type TestPostgres } from '../test/support/postgres.ts'
+import { startCeph } from '../test/support/ceph.ts'
+import { startPostgres } from '../test/support/postgres.ts'
 import { forgetResults, keepResults, printResults, printTotal, titleOf } from './test/results.ts'
 import { runPass, type Ended, type Results, type RunOptions } from './test/run.ts'
 import { selectionHints, selectorOf } from './test/selection.ts'
@@ -14,8 +15,6 @@ import { passesOf, TIERS, type Pass, type Tier } from './test/tiers.ts'
 const MAY_RUN_AGAIN: readonly Tier[] = ['faults', 'cluster']
 /** With more failed files than this, the machine is not to blame. */
 const MAX_FILES_AGAIN = 8
-/** It runs its own failures again. */
-const RUNS_AGAIN_ITSELF = 'test/two-nodes/suite.test.ts'
 
 const { values, positionals: words } = parseArgs({
   allowPositionals: true,
@@ -40,24 +39,32 @@ if (passes.some((each) => each.tier === 'browser' && each.passes.length > 0)) {
   // Unpacked here, because several files would do it at the same time.
   process.env['TEST_CHROMIUM'] = await chromiumPath()
 }
-const needsPostgres = passes.some((each) => each.passes.some((pass) => pass.needsPostgres))
-const postgres = needsPostgres ? await startPostgres(process.env['TEST_POSTGRES_BIN']) : undefined
+const wanted = passes.flatMap((each) => each.passes)
+const postgres = wanted.some((pass) => pass.needsPostgres)
+  ? await startPostgres(process.env['TEST_POSTGRES_BIN'])
+  : undefined
+const store = wanted.some((pass) => pass.onTwoNodes) ? await startCeph() : undefined
 // Stopping the tests stops their servers.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void stop(postgres).then(() => process.exit(1)))
+  process.once(signal, () => void stop().then(() => process.exit(1)))
 }
 if (isWhole && values.tier === 'all') forgetResults()
 const done: Results[] = []
 try {
   for (const each of passes) await runTier(each.tier, each.passes)
 } finally {
-  await stop(postgres)
+  await stop()
 }
 if (done.length > 1) printTotal(done)
 if (hints.length > 0) console.error(`\n${hints.join('\n')}`)
 
 async function runTier(tier: Tier, ofTier: readonly Pass[]): Promise<void> {
-  const options: RunOptions = { postgresUrl: postgres?.url, name: values.name, watch: values.watch }
+  const options: RunOptions = {
+    postgresUrl: postgres?.url,
+    objectStore: store?.environment,
+    name: values.name,
+    watch: values.watch,
+  }
   const all: Results[] = []
   for (const pass of ofTier) {
     console.log(`\n== ${pass.name}`)
@@ -76,7 +83,7 @@ async function runTier(tier: Tier, ofTier: readonly Pass[]): Promise<void> {
 /** Runs the files with failures once more, one at a time. What passes then counts as passed and is named as flaky. */
 async function runAgain(pass: Pass, first: Results, options: RunOptions): Promise<Results> {
   const files = pass.files.filter((file) => first.failedFiles.includes(file))
-  if (files.length === 0 || files.length > MAX_FILES_AGAIN || files.includes(RUNS_AGAIN_ITSELF)) return first
+  if (files.length === 0 || files.length > MAX_FILES_AGAIN) return first
   console.log(`\n== ${pass.name}, once more: ${files.join(' ')}`)
   const second = await runPass({ ...pass, files, concurrency: 1 }, options)
   const titles = new Map(second.ended.map((each) => [titleOf(each), each.outcome]))
@@ -93,6 +100,7 @@ async function runAgain(pass: Pass, first: Results, options: RunOptions): Promis
   }
 }
 
-async function stop(server: TestPostgres | undefined): Promise<void> {
-  await server?.stop()
+async function stop(): Promise<void> {
+  await postgres?.stop()
+  await store?.[Symbol.asyncDispose]()
 }

@@ -50,11 +50,9 @@ const EXCEPTIONS: Readonly<Record<string, Tier>> = {
   'test/deploy/balancer.test.ts': 'cluster',
   'test/durability/all-plans.test.ts': 'postgres',
   'test/durability/pgbouncer.test.ts': 'postgres',
-  'test/durability/postgres-plans.test.ts': 'postgres',
   'test/durability/postgres-start.test.ts': 'postgres',
   'test/durability/postgres-transactions.test.ts': 'postgres',
   'test/durability/sqlite-erased.test.ts': 'default',
-  'test/durability/sqlite-plans.test.ts': 'default',
   'test/http/crowds.test.ts': 'faults',
   'test/http/keyless-bodies.test.ts': 'faults',
   'test/http/slow-readers.test.ts': 'faults',
@@ -88,6 +86,8 @@ export interface Pass {
   readonly database: 'sqlite' | 'postgres'
   /** Whether a PostgreSQL server has to be there. */
   readonly needsPostgres: boolean
+  /** Whether the service of each test is two nodes behind a balancer, over PostgreSQL and an object store. */
+  readonly onTwoNodes: boolean
   /** Processes at the same time. */
   readonly concurrency: number
   /** Whether several files may run in one process. */
@@ -139,24 +139,25 @@ export function passesOf(tier: Tier, isWanted: (file: string) => boolean): Pass[
   const ofTier = (wanted: Tier) =>
     longestFirst([...tiers.keys()].filter((file) => tiers.get(file) === wanted))
   const own = ofTier(tier).filter(isWanted)
-  const hasTwoNodes = tier === 'postgres' && missingPrograms().length === 0 && noHaproxy === false
-  const again =
-    tier === 'postgres'
-      ? ofTier('default').filter((file) => isWanted(file) && runsAgainOnPostgres(file, hasTwoNodes))
-      : []
+  const again = (isAgain: (file: string) => boolean) =>
+    ofTier('default').filter((file) => isWanted(file) && isAgain(file))
   const isAlone = (file: string) => file.startsWith('test/two-nodes/')
-  const sqlite = { database: 'sqlite', needsPostgres: false } as const
-  const postgres = { database: 'postgres', needsPostgres: true } as const
+  const sqlite = { database: 'sqlite', needsPostgres: false, onTwoNodes: false } as const
+  const postgres = { database: 'postgres', needsPostgres: true, onTwoNodes: false } as const
   // Some of their tests wait for a server or a deadline: a third process uses the two processors meanwhile.
   const quiet = { concurrency: 3, sharesProcesses: true } as const
   // Each has a browser, or several servers; these files break things, and count what is left open.
   const apart = { concurrency: 2, sharesProcesses: false } as const
-  const passes: Record<Tier, Pass[]> = {
-    default: [{ ...sqlite, ...quiet, name: 'default', files: own }],
-    postgres: [{ ...postgres, ...quiet, name: 'on PostgreSQL', files: [...own, ...again] }],
-    browser: [{ ...sqlite, ...apart, name: 'browser', files: own }],
-    faults: [{ ...sqlite, ...apart, name: 'faults', needsPostgres: true, files: own }],
-    cluster: [
+  const passes: Record<Tier, () => Pass[]> = {
+    default: () => [{ ...sqlite, ...quiet, name: 'default', files: own }],
+    postgres: () => {
+      const hasTwoNodes = noTwoNodes() === false
+      const files = [...own, ...again((file) => runsAgainOnPostgres(file, hasTwoNodes))]
+      return [{ ...postgres, ...quiet, name: 'on PostgreSQL', files }]
+    },
+    browser: () => [{ ...sqlite, ...apart, name: 'browser', files: own }],
+    faults: () => [{ ...sqlite, ...apart, name: 'faults', needsPostgres: true, files: own }],
+    cluster: () => [
       {
         ...sqlite,
         ...apart,
@@ -180,14 +181,27 @@ export function passesOf(tier: Tier, isWanted: (file: string) => boolean): Pass[
         concurrency: 1,
         files: own.filter(isAlone),
       },
+      {
+        ...postgres,
+        ...apart,
+        name: 'the contract on two nodes',
+        onTwoNodes: true,
+        files: noTwoNodes() === false ? again((file) => CONTRACT.includes(file.slice('test/'.length))) : [],
+      },
     ],
   }
-  return passes[tier].filter(({ files }) => files.length > 0)
+  return passes[tier]().filter(({ files }) => files.length > 0)
+}
+
+/** Why there cannot be two nodes here; false if there can. */
+function noTwoNodes(): string | false {
+  const missing = missingPrograms()
+  return missing.length > 0 ? `not installed: ${missing.join(', ')}` : noHaproxy
 }
 
 /**
  * Whether a file of the default tier runs on PostgreSQL as well. Of image hosting the database has a part in few, which the
- * suite on two nodes runs on PostgreSQL where it can.
+ * contract on two nodes runs on PostgreSQL where it can.
  */
 function runsAgainOnPostgres(file: string, hasTwoNodes: boolean): boolean {
   if (PARTLY_POSTGRES.includes(file)) return true

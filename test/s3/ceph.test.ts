@@ -1,6 +1,6 @@
 /**
  * Runs what needs a real object store against a Ceph cluster that it starts: the contract of blob stores, the
- * behaviour of a real gateway, and those of image hosting's tests with their images in S3 that the suite on two nodes,
+ * behaviour of a real gateway, and those of image hosting's tests with their images in S3 that the contract on two nodes,
  * which keeps its images there too, cannot run.
  */
 import assert from 'node:assert/strict'
@@ -10,13 +10,10 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
 import { missingPrograms, startCeph, type Ceph } from '../support/ceph.ts'
 import { noHaproxy } from '../support/haproxy.ts'
-import { BLOBS_VARIABLE } from '../support/s3.ts'
 import { IMAGES_ON_ONE_NODE } from '../two-nodes/contract.ts'
 
-const BUCKET = 'catalejo-test'
 const TESTS = fileURLToPath(new URL('../', import.meta.url))
 
 const missing = missingPrograms()
@@ -39,12 +36,7 @@ async function runOn(ceph: Ceph, files: readonly string[]): Promise<void> {
   assert.ok(files.length > 0)
   const { NODE_TEST_CONTEXT: _, ...environment } = process.env
   const child = spawn(process.execPath, ['--test', '--test-reporter=tap', '--test-concurrency=2', ...files], {
-    env: {
-      ...environment,
-      [BLOBS_VARIABLE]: `s3://${BUCKET}?endpoint=${ceph.endpoint}`,
-      AWS_ACCESS_KEY_ID: ceph.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: ceph.secretAccessKey,
-    },
+    env: { ...environment, ...ceph.environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let output = ''
@@ -60,16 +52,6 @@ async function runOn(ceph: Ceph, files: readonly string[]): Promise<void> {
 suite('on a real S3 gateway', { skip, timeout: 1_800_000 }, async () => {
   test('Ceph', async (context) => {
     await using ceph = await startCeph()
-    const { endpoint, accessKeyId, secretAccessKey } = ceph
-    const client = new S3Client({
-      endpoint,
-      region: 'us-east-1',
-      forcePathStyle: true,
-      credentials: { accessKeyId, secretAccessKey },
-    })
-    await client.send(new CreateBucketCommand({ Bucket: BUCKET }))
-    client.destroy()
-
     await context.test('blob stores keep their contract', () =>
       runOn(ceph, [join(TESTS, 'contracts', 'blob-stores.test.ts')]),
     )

@@ -20,14 +20,6 @@ const CLOCK = fileURLToPath(new URL('./clock-from-file.ts', import.meta.url))
 const LAG_MS = 3_000
 const LOG_LIMIT_MS = 30_000
 
-/** What a test throws that reaches into the process of the service, where the service is several others. */
-class InProcessOnly extends Error {
-  override readonly name = 'InProcessOnly'
-  constructor(what: string) {
-    super(`${what} needs the service in the test's own process`)
-  }
-}
-
 /** All that a node has logged of what was answered until now: its lines come a moment after its answers. */
 async function logOf(node: NodeProcess): Promise<string> {
   // Nobody else asks for this; and its line is behind all of them.
@@ -63,11 +55,11 @@ export async function startBalanced(options: TestServiceOptions): Promise<TestSe
   const domainKey = (await newKey('grupo', 'domainwatch')).key
   const imageKey = (await newKey('fotos', 'imagestore')).key
 
-  if (options.limits !== undefined) throw new InProcessOnly('other limits')
+  if (options.limits !== undefined) throw new Error('two nodes have the limits of the service')
   const clockFile = join(data, 'clock')
   const { clock } = options
   if (clock !== undefined) {
-    if (!(clock instanceof ManualClock)) throw new InProcessOnly('a clock of its own kind')
+    if (!(clock instanceof ManualClock)) throw new Error('two nodes have a clock that a test moves')
     await writeFile(clockFile, String(clock.now()))
     stack.defer(clock.mirrorIn(clockFile))
   }
@@ -101,7 +93,7 @@ export async function startBalanced(options: TestServiceOptions): Promise<TestSe
 
   return {
     get app(): never {
-      throw new InProcessOnly('the application object')
+      throw new Error('two nodes have no part in this process: skip the test onTwoNodes')
     },
     databaseUrl: database.url,
     lagMs: LAG_MS,

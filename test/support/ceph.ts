@@ -7,7 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
 import { freePort } from './free-port.ts'
+import { BLOBS_VARIABLE } from './s3.ts'
 
 const run = promisify(execFile)
 
@@ -21,6 +23,7 @@ const PROGRAMS = [
   'monmaptool',
   'radosgw-admin',
 ]
+const BUCKET = 'catalejo'
 const START_LIMIT_MS = 90_000
 const COMMAND_LIMIT_MS = 30_000
 const STOP_LIMIT_MS = 5_000
@@ -30,6 +33,9 @@ export interface Ceph {
   readonly endpoint: string
   readonly accessKeyId: string
   readonly secretAccessKey: string
+  readonly bucket: string
+  /** The variables by which test files find it. */
+  readonly environment: NodeJS.ProcessEnv
   /** `kill -9` on the gateway alone: what it stored stays. @returns starts it again; ready when that resolves */
   killGateway(): Promise<() => Promise<void>>
   [Symbol.asyncDispose](): Promise<void>
@@ -40,7 +46,7 @@ export function missingPrograms(): readonly string[] {
   return PROGRAMS.filter((name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).error !== undefined)
 }
 
-/** Starts a cluster with its S3 gateway on loopback; ready when the gateway takes the test user's key. */
+/** Starts a cluster with its S3 gateway on loopback and a bucket. */
 export async function startCeph(): Promise<Ceph> {
   const folder = await mkdtemp(join(tmpdir(), 'catalejo-ceph-'))
   const daemons: ChildProcess[] = []
@@ -72,11 +78,27 @@ export async function startCeph(): Promise<Ceph> {
       await exited
       return () => startGateway(folder, daemons, port, AbortSignal.timeout(START_LIMIT_MS))
     }
-    return { endpoint: `http://127.0.0.1:${port}`, ...user, killGateway, [Symbol.asyncDispose]: stop }
+    const endpoint = `http://127.0.0.1:${port}`
+    await makeBucket(endpoint, user)
+    const environment = {
+      [BLOBS_VARIABLE]: `s3://${BUCKET}?endpoint=${endpoint}`,
+      AWS_ACCESS_KEY_ID: user.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: user.secretAccessKey,
+    }
+    return { endpoint, ...user, bucket: BUCKET, environment, killGateway, [Symbol.asyncDispose]: stop }
   } catch (error) {
     await stop()
     throw error
   }
+}
+
+async function makeBucket(
+  endpoint: string,
+  credentials: Pick<Ceph, 'accessKeyId' | 'secretAccessKey'>,
+): Promise<void> {
+  const client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials })
+  await client.send(new CreateBucketCommand({ Bucket: BUCKET }))
+  client.destroy()
 }
 
 async function startDaemons(folder: string, daemons: ChildProcess[], limit: AbortSignal): Promise<number> {

@@ -15,6 +15,3 @@ export function propertyRuns(all: number): number {
 
 /** How often the service is killed, in all: an even number, as two data folders share the rounds. */
 export const killRounds = (): number => 2 * Math.ceil(Number(TEST_KILL_ROUNDS ?? FEW_ROUNDS) / 2)
-
-/** Whether tests that take minutes at the size of the registry run at that size. */
-export const isThorough = (): boolean => TEST_PROPERTY_RUNS === 'all'

@@ -15,12 +15,16 @@ import { ManualClock, type TestService, type TestServiceOptions } from './test-s
 export { ManualClock }
 export type { TestService, TestServiceOptions }
 
+/** Why tests are skipped that look into the service or change its limits; false where it is in their own process. */
+export const onTwoNodes =
+  process.env['TEST_NODES'] === '2' && 'the service is two other processes here: npm test runs this'
+
 /**
  * The whole service on a free port and an empty data folder, as `catalejo serve` starts it; as two nodes behind a balancer
  * where TEST_NODES asks for that.
  */
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
-  if (process.env['TEST_NODES'] === '2') return startBalanced(options)
+  if (onTwoNodes !== false) return startBalanced(options)
   const data = options.data ?? (await mkdtemp(join(tmpdir(), 'catalejo-test-')))
   const database = await databaseFor(data)
   // The same tests serve for an object store: each data folder has a part of it for itself.

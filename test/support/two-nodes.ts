@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
 import { createAccounts } from '../../src/accounts/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
@@ -13,7 +12,6 @@ import { startHaproxy, type Balancer } from './haproxy.ts'
 import { startNode, type NodeProcess } from './node-process.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
 
-const BUCKET = 'catalejo'
 /** For writes that outlive a crash of the server, as any production has it. The tests' default is quicker. */
 const DURABLE = ['synchronous_commit=on', 'full_page_writes=on']
 
@@ -33,7 +31,6 @@ export interface TwoNodes {
   readonly seats: readonly Seat[]
   readonly postgres: TestPostgres
   readonly ceph: Ceph
-  readonly bucket: string
   /** The way from the nodes to the gateway. */
   readonly store: FaultProxy
   /** Starts one more node, behind no balancer. */
@@ -49,7 +46,6 @@ export async function startTwoNodes(): Promise<TwoNodes> {
   const postgres = await startPostgres(process.env['TEST_POSTGRES_BIN'], DURABLE)
   stack.defer(() => postgres.stop())
   const ceph = stack.use(await startCeph())
-  await makeBucket(ceph, BUCKET)
   const store = stack.use(await startFaultProxy(ceph.endpoint))
 
   const startAt = (port: number, data: string) =>
@@ -58,7 +54,7 @@ export async function startTwoNodes(): Promise<TwoNodes> {
         port: String(port),
         data,
         'database-url': postgres.url,
-        'blobs-url': `s3://${BUCKET}/soak?endpoint=${store.url}`,
+        'blobs-url': `s3://${ceph.bucket}/soak?endpoint=${store.url}`,
         'image-workers': '1',
         'trusted-proxies': '127.0.0.1',
       },
@@ -107,24 +103,9 @@ export async function startTwoNodes(): Promise<TwoNodes> {
     seats,
     postgres,
     ceph,
-    bucket: BUCKET,
     store,
     another: (data) => startAt(0, data),
     newKey,
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   }
-}
-
-export async function makeBucket(
-  { endpoint, accessKeyId, secretAccessKey }: Ceph,
-  name: string,
-): Promise<void> {
-  const client = new S3Client({
-    endpoint,
-    region: 'us-east-1',
-    forcePathStyle: true,
-    credentials: { accessKeyId, secretAccessKey },
-  })
-  await client.send(new CreateBucketCommand({ Bucket: name }))
-  client.destroy()
 }

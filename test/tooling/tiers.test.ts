@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { commandOf, selectionHints } from '../../scripts/test/selection.ts'
+import { commandOf, selectionHints, selectorOf } from '../../scripts/test/selection.ts'
 import { passesOf, testFiles, TIERS, tiersOf } from '../../scripts/test/tiers.ts'
 
 test('every test file belongs to exactly one tier, which runs it', () => {
@@ -24,7 +24,7 @@ test('a test file in an unknown folder, or a listed one that is gone, fails the 
     () => tiersOf([...files, 'test/nuevo/algo.test.ts']),
     /test\/nuevo\/algo.test.ts belongs to no tier/,
   )
-  for (const listed of ['cli/images-killed', 'http/limits', 'imagestore/records'])
+  for (const listed of ['cli/images-killed', 'http/cached-answers', 'imagestore/records'])
     assert.throws(
       () => tiersOf(files.filter((file) => file !== `test/${listed}.test.ts`)),
       new RegExp(`do not exist: test/${listed}.test.ts$`),
@@ -39,6 +39,23 @@ test('every tier has its command, and CI runs it', () => {
     assert.equal(scripts[`test:${tier}`], `node scripts/test.ts --tier ${tier}`)
     assert.match(ci, new RegExp(`^for tier in .*\\b${tier}\\b`, 'm'))
   }
+})
+
+test('CI runs what reads the corpus, or tries properties of a service, with all of it', () => {
+  const words =
+    /^step "the whole corpus.*" npm test -- (.*)$/m.exec(readFileSync('.ci/run', 'utf8'))?.[1] ?? ''
+  const passes = TIERS.flatMap((tier) =>
+    passesOf(tier, tier === 'default' ? selectorOf(words.split(' ')) : () => true),
+  )
+  const run = new Set(passes.flatMap(({ files }) => files))
+  const reading = testFiles().filter((file) =>
+    /support\/(corpus|effort)\.ts'/.test(readFileSync(file, 'utf8')),
+  )
+  assert.ok(reading.length > 15)
+  assert.deepEqual(
+    reading.filter((file) => !run.has(file)),
+    [],
+  )
 })
 
 test('words that match nothing, and files of another tier, are named with the command that runs them', () => {
