@@ -44,12 +44,14 @@ test('a negative answer is cached for the lesser of SOA TTL and minimum, a failu
   assert.equal(await asked('roto.cl', 22_000), 2)
 })
 
-test('equal look-ups in flight share one query', async (t) => {
+test('equal look-ups in flight share one query, and those of another type have their own', async (t) => {
   const { resolver, servers } = await setUp(t, [find])
+  const mx = resolver.records('registrado.cl', 'mx')
   const answers = await Promise.all(Array.from({ length: 50 }, () => resolver.nameServers('registrado.cl')))
   for (const answer of answers) assert.deepEqual(answer, found)
-  assert.equal(servers[0]?.queries.length, 1)
-  assert.deepEqual(resolver.stats(), { hits: 0, misses: 1, inFlight: 0 })
+  assert.deepEqual(await mx, { kind: 'empty' })
+  assert.deepEqual(servers[0]?.queries.map(({ question }) => question.type).toSorted(), ['MX', 'NS'])
+  assert.deepEqual(resolver.stats(), { hits: 0, misses: 2, inFlight: 0 })
 })
 
 test('beyond the limit a look-up is rejected as overload, until others end', async (t) => {

@@ -128,24 +128,6 @@ test("a format token takes precedence over the link's extension", () => {
   assert.equal(formatOfExtension('svg'), undefined)
 })
 
-test('no text throws', () => {
-  const part = fc.oneof(
-    fc.string(),
-    fc.constantFrom('w_', 'h', 's', ',', '.', 'x', '_', '1', '.webp', 'g_xy_', 'ar_1:', 'dpr_', 'p_'),
-  )
-  fc.assert(
-    fc.property(
-      fc.oneof(
-        fc.string({ unit: 'binary' }),
-        fc.array(part).map((parts) => parts.join('')),
-      ),
-      (text) => {
-        assert.equal(typeof parseModifiers(text).ok, 'boolean')
-      },
-    ),
-  )
-})
-
 /** One token of each modifier, and a preset. A watermark is valid only if the settings have it. */
 const tokens = [
   ...FIELDS.filter((field) => field !== 'watermark').map((field) =>
