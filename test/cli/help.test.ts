@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 import { CatalejoCommand } from '../../src/cli/command.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { environmentName, settings } from '../../src/server/config/settings.ts'
-import { catalejo } from '../support/cli.ts'
+import { catalejo, catalejoHere } from '../support/cli.ts'
 
 const program = createProgram()
 const commands = withGroups(program)
@@ -29,9 +29,7 @@ function section(help: string, heading: string): string {
 suite('help', () => {
   for (const command of commands) {
     test(['catalejo', ...command.path, '--help'].join(' '), async () => {
-      // Settings are not looked at.
-      const environment = { CATALEJO_PORT: 'wrong', CATALEJO_DATA: '/dev/null/none' }
-      const { code, stdout, stderr } = await catalejo([...command.path, '--help'], environment)
+      const { code, stdout, stderr } = await catalejoHere([...command.path, '--help'])
       assert.deepEqual([code, stderr], [0, ''])
       assert.ok(stdout.startsWith(`${['Usage: catalejo', ...command.path].join(' ')} `), stdout)
       const examples = stdout.indexOf('\nExamples:\n')
@@ -59,20 +57,25 @@ suite('help', () => {
   // The program, a group of commands and a command.
   for (const path of [[], ['key'], ['serve']]) {
     test(['catalejo help', ...path].join(' '), async () => {
-      const help = await catalejo([...path, '--help'])
-      assert.deepEqual(await catalejo([...path, '-h']), help)
-      assert.deepEqual(await catalejo(['help', ...path]), help)
+      const help = await catalejoHere([...path, '--help'])
+      assert.deepEqual(await catalejoHere([...path, '-h']), help)
+      assert.deepEqual(await catalejoHere(['help', ...path]), help)
     })
   }
 
   test('the list has every command', async () => {
-    const { stdout } = await catalejo(['--help'])
+    // Settings are not looked at.
+    const { code, stdout } = await catalejo(['--help'], {
+      CATALEJO_PORT: 'wrong',
+      CATALEJO_DATA: '/dev/null/none',
+    })
+    assert.equal(code, 0)
     const listed = [...section(stdout, 'Commands:').matchAll(/^  ([a-z]+)/gm)].map(([, name]) => name)
     assert.deepEqual(listed, [...program.commands.map((command) => command.name()), 'help'])
   })
 
   test('serve has every setting by topic, with variable, default and meaning', async () => {
-    const { stdout } = await catalejo(['serve', '--help'])
+    const { stdout } = await catalejoHere(['serve', '--help'])
     for (const { topic, name, placeholder, summary, defaultText } of Object.values(settings)) {
       const text = section(stdout, topic).replaceAll(/\s+/g, ' ')
       const at = text.indexOf(` --${name} <${placeholder}> ${summary} (`)
@@ -84,7 +87,7 @@ suite('help', () => {
   })
 
   test('a command lists its main settings and refers to the full list', async () => {
-    const { stdout } = await catalejo(['key', 'list', '--help'])
+    const { stdout } = await catalejoHere(['key', 'list', '--help'])
     const listed = [...section(stdout, 'Storage:').matchAll(/^ {2}(--\S+ \S+)/gm)].map(([, flag]) => flag)
     assert.deepEqual(listed, ['--data <DIR>', '--database-url <URL>'])
     assert.ok(stdout.includes('To list them: catalejo serve --help'))
@@ -148,7 +151,8 @@ suite('usage errors are one line, with the most similar command or flag', () => 
   for (const [line, message] of cases) {
     test(`catalejo ${line}`, async () => {
       const wanted = { code: 2, stdout: '', stderr: `catalejo: ${message}\n` }
-      assert.deepEqual(await catalejo(line.split(' ')), wanted)
+      assert.deepEqual(await catalejoHere(line.split(' ')), wanted)
+      if (line === 'serv') assert.deepEqual(await catalejo([line]), wanted)
     })
   }
 })

@@ -47,35 +47,40 @@ suite('commands that need an instance do not create one', { timeout: 240_000 }, 
     test(`catalejo ${words.join(' ')}`, async () => {
       await using folder = await temporaryFolder()
       const data = join(folder.path, 'data')
-      const missing = await run(words, folder.path, data)
-      assert.ok(
-        missing.endsWith(`there is no data folder ${data}: name that of the service with --data`),
-        missing,
-      )
-      assert.deepEqual(await readdir(folder.path), [])
-
-      await writeFile(data, 'x')
-      const file = await run(words, folder.path, data)
-      assert.ok(file.endsWith(`the data folder ${data} is a file`), file)
-      await rm(data)
-
       await mkdir(data)
       const empty = await run(words, folder.path, data)
       assert.ok(empty.endsWith(`there is no database in ${data}`), empty)
       assert.deepEqual(await readdir(folder.path, { recursive: true }), ['data'])
-
-      await writeFile(join(data, 'catalejo.db'), '')
-      const void_ = await run(words, folder.path, data)
-      assert.ok(void_.endsWith(`there is no database in ${data}`), void_)
-
-      await rm(join(data, 'catalejo.db'))
-      await oldSqlite(UNRELEASED, data)
-      const old = await run(words, folder.path, data)
-      assert.ok(old.endsWith(TOO_OLD), old)
-      assert.equal(schemaOf(data), 1)
-      assert.deepEqual(await readdir(folder.path), ['data'])
     })
   }
+
+  test('whatever is in place of the database', async () => {
+    await using folder = await temporaryFolder()
+    const data = join(folder.path, 'data')
+    const words = ['key', 'list']
+    const missing = await run(words, folder.path, data)
+    assert.ok(
+      missing.endsWith(`there is no data folder ${data}: name that of the service with --data`),
+      missing,
+    )
+    assert.deepEqual(await readdir(folder.path), [])
+
+    await writeFile(data, 'x')
+    const file = await run(words, folder.path, data)
+    assert.ok(file.endsWith(`the data folder ${data} is a file`), file)
+    await rm(data)
+
+    await mkdir(data)
+    await writeFile(join(data, 'catalejo.db'), '')
+    const void_ = await run(words, folder.path, data)
+    assert.ok(void_.endsWith(`there is no database in ${data}`), void_)
+
+    await rm(join(data, 'catalejo.db'))
+    await oldSqlite(UNRELEASED, data)
+    const old = await run(words, folder.path, data)
+    assert.ok(old.endsWith(TOO_OLD), old)
+    assert.equal(schemaOf(data), 1)
+  })
 
   test('key create and import create a database, but not its folder', async () => {
     await using folder = await temporaryFolder()

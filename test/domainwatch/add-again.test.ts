@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { add, names, record, records, stored, update, type ListedRecord } from '../support/domains.ts'
-import { ENCODINGS } from '../support/http.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
 const MINUTE = 60_000
@@ -83,16 +82,14 @@ test('a Unicode name and its A-label are one domain', async () => {
 
 test('50,000 records are accepted in one call, 50,001 are not', async () => {
   const many = Array.from({ length: 50_000 }, (_, i) => record(`masivo${i}`))
-  for (const encoding of ENCODINGS) {
-    const { body } = await add(service, [...many, record('masivosobra')], { encoding })
-    const msg = 'El parámetro data admite 50000 registros como máximo'
-    assert.deepEqual(body, { status: 500, count: 0, msg, errors: [] })
-  }
+  const { body } = await add(service, [...many, record('masivosobra')])
+  const msg = 'El parámetro data admite 50000 registros como máximo'
+  assert.deepEqual(body, { status: 500, count: 0, msg, errors: [] })
   assert.deepEqual(await names(service, { search: 'masivo' }), [])
   const spoiled = await add(service, [...many.slice(1), record('ma sivo')])
   assert.equal(spoiled.status, 500)
   assert.deepEqual(await names(service, { search: 'masivo' }), [])
-  for (const encoding of ENCODINGS) await stored(service, many, { encoding })
+  await stored(service, many, { encoding: 'json' })
   assert.equal((await names(service, { search: 'masivo' })).length, 1_024)
 })
 

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { localDateTime } from '../../src/lib/dates.ts'
-import { catalejo, messagesIn } from '../support/cli.ts'
+import { catalejo, catalejoHere, messagesIn } from '../support/cli.ts'
 import { LIST, names, record, stored, update } from '../support/domains.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call, send, type Fields } from '../support/http.ts'
@@ -38,7 +38,10 @@ async function command(args: readonly string[], on: TestService = service) {
   const { databaseUrl, data } = on
   const places = ['--data', data, ...(databaseUrl === '' ? [] : ['--database-url', databaseUrl])]
   const environment = { NODE_OPTIONS: `--import=${CLOCK}`, TEST_CLOCK_FILE: join(folder.path, 'clock') }
-  const { code, stdout, stderr } = await catalejo([...args, ...places], environment)
+  const isImport = args[0] === 'import'
+  const { code, stdout, stderr } = await (isImport
+    ? catalejoHere([...args, ...places], clock)
+    : catalejo([...args, ...places], environment))
   return { code, stdout, messages: messagesIn(stderr) }
 }
 

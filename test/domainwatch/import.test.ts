@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { catalejo, messagesIn } from '../support/cli.ts'
+import { catalejo, catalejoHere, messagesIn } from '../support/cli.ts'
 import { names, record, records, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -23,7 +23,7 @@ function on(service: TestService): string[] {
 }
 
 async function import_(service: TestService, ...args: string[]) {
-  const { code, stdout, stderr } = await catalejo(['import', ...on(service), ...args])
+  const { code, stdout, stderr } = await catalejoHere(['import', ...on(service), ...args])
   return { code, stdout, messages: messagesIn(stderr) }
 }
 

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { localDateTime } from '../../src/lib/dates.ts'
-import { catalejo, messagesIn } from '../support/cli.ts'
+import { catalejoHere, messagesIn } from '../support/cli.ts'
 import { names, record, stored, update } from '../support/domains.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { eventually } from '../support/eventually.ts'
@@ -15,7 +15,6 @@ import { countOf } from '../../src/lib/text.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
-const CLOCK = new URL('../support/clock-from-file.ts', import.meta.url).href
 const LIST = '/api/v1/domainwatch/list'
 
 const folder = await temporaryFolder()
@@ -24,8 +23,6 @@ const clock = new ManualClock('2026-03-01T15:00:00Z')
 let service: TestService
 
 before(async () => {
-  clock.mirrorIn(join(folder.path, 'clock'))
-  clock.advance(0)
   service = await startService({ clock })
 })
 after(() => service[Symbol.asyncDispose]())
@@ -40,8 +37,7 @@ async function import_(text: string, ...args: string[]) {
   await writeFile(path, text)
   const { databaseUrl, data } = service
   const on = ['--data', data, ...(databaseUrl === '' ? [] : ['--database-url', databaseUrl])]
-  const environment = { NODE_OPTIONS: `--import=${CLOCK}`, TEST_CLOCK_FILE: join(folder.path, 'clock') }
-  const { code, stdout, stderr } = await catalejo(['import', ...on, ...args, path], environment)
+  const { code, stdout, stderr } = await catalejoHere(['import', ...on, ...args, path], clock)
   const plain = (line: string) => line.replaceAll(`${path}: `, '')
   return { code, stdout: plain(stdout), messages: messagesIn(stderr).map(plain) }
 }
@@ -280,7 +276,7 @@ test('lists repair shows, and with --apply corrects, names that version 0.1.0 to
   const { databaseUrl, data } = service
   const on = ['--data', data, ...(databaseUrl === '' ? [] : ['--database-url', databaseUrl])]
   const repair = async (...args: string[]) =>
-    (await catalejo(['lists', 'repair', ...on, path, ...args])).stdout.trim().split('\n')
+    (await catalejoHere(['lists', 'repair', ...on, path, ...args])).stdout.trim().split('\n')
   const line = `enganada.cl: free since 2026-01-01 00:00:00, registered ${date}`
   assert.deepEqual(await repair(), [line, '1 record would be corrected (--apply corrects them)'])
   assert.deepEqual(await repair('--apply'), [line, '1 record corrected'])

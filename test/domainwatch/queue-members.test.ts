@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { record, stored, update } from '../support/domains.ts'
-import { propertyRuns } from '../support/effort.ts'
 import { claim, release } from '../support/queue.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
@@ -186,6 +185,6 @@ test('no record is claimed twice, and every record is claimed', async () => {
       await morning.end()
     }),
     // What a failed run left may reach into the next one.
-    { numRuns: propertyRuns(4), endOnFailure: true },
+    { numRuns: 2, endOnFailure: true },
   )
 })

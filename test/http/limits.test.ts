@@ -14,7 +14,6 @@ after(() => service[Symbol.asyncDispose]())
 /** Endpoint, key, largest body. */
 const LIMITS: readonly [string, string, number][] = [
   [ADD, service.domainKey, 32 * MIB],
-  ['/api/v1/domainwatch/update', service.domainKey, 32 * MIB],
   ['/api/v1/imagestore/upload', service.imageKey, 3 * MIB],
   ['/api/v1/imagestore/delete', service.imageKey, 64 * 1024],
 ]

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { mock } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { CommanderError } from 'commander'
+import { createProgram } from '../../src/cli/program.ts'
+import { systemClock, type Clock } from '../../src/lib/clock.ts'
 import { reportLogOf } from './failure-report.ts'
 
 export const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
@@ -20,6 +24,38 @@ export async function catalejo(args: readonly string[], environment: Environment
   const running = start(args, environment)
   await once(running.child, 'close')
   return { code: running.child.exitCode, stdout: running.stdout(), stderr: running.stderr() }
+}
+
+/**
+ * Runs the command in this process, as starting one takes longer than most commands. What it writes with `console`, and the parser's
+ * help, are its output.
+ * @param clock the time of the command
+ */
+export async function catalejoHere(args: readonly string[], clock: Clock = systemClock): Promise<CliResult> {
+  let [stdout, stderr] = ['', '']
+  const now = clock.now.bind(clock)
+  const mocks = [
+    mock.method(systemClock, 'now', now),
+    mock.method(console, 'log', (line: string) => void (stdout += `${line}\n`)),
+    mock.method(console, 'error', (line: string) => void (stderr += `${line}\n`)),
+  ]
+  const program = createProgram()
+  const commands = [program]
+  for (const command of commands) {
+    command.configureOutput({ writeOut: (text) => void (stdout += text) })
+    commands.push(...command.commands)
+  }
+  try {
+    await program.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    // The parser has reported it, or shown the help.
+    if (!(error instanceof CommanderError)) throw error
+  } finally {
+    for (const each of mocks) each.mock.restore()
+  }
+  const code = Number(process.exitCode ?? 0)
+  process.exitCode = undefined
+  return { code, stdout, stderr }
 }
 
 /** Runs the command until it has written `text` to standard error, and no further: `kill -9`. */

@@ -5,7 +5,7 @@ import { QueryError } from '../../design/notice.tsx'
 import { Tag } from '../../design/tag.tsx'
 import { showError } from '../../design/toasts.tsx'
 import { WideTable } from '../../design/wide-table.tsx'
-import { moment, t } from '../../i18n/index.ts'
+import { dateTime, t } from '../../i18n/index.ts'
 import { isOpen, listImports, stopImport, type ImportJob } from '../work/jobs.ts'
 import { FORMATS } from './imports.ts'
 import { Outcome } from './outcome.tsx'
@@ -40,7 +40,7 @@ export function PastImports() {
                   {job.name ?? t('import.list')}
                   <div className="muted">{job.source ?? formatText(job)}</div>
                 </th>
-                <td>{moment(job.created_at)}</td>
+                <td>{dateTime(job.created_at)}</td>
                 <td>
                   <Outcome job={job} />
                 </td>
