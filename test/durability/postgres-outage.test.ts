@@ -61,30 +61,6 @@ describe('outages of PostgreSQL', { skip: NO_SERVER, timeout: 300_000 }, () => {
     assert.doesNotMatch(await service.log(), /canario-9b41/)
   })
 
-  test('a transaction is retried if its connection is lost between two statements', async () => {
-    const name = await makeDatabase(POSTGRES_URL ?? '', `between_${randomBytes(6).toString('hex')}`)
-    const database = await openPostgres(name.url)
-    try {
-      let runs = 0
-      await database.transaction(async (tx) => {
-        runs++
-        await tx.run(sql`INSERT INTO blob_trash (key) VALUES ('x')`)
-        if (runs > 1) return
-        const gone = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-          WHERE datname = current_database() AND pid <> pg_backend_pid()`
-        await runStatement(name.url, gone)
-        // The server's farewell is read before anything is asked again.
-        await new Promise((resolve) => setTimeout(resolve, 50))
-        await tx.run(sql`DELETE FROM blob_trash WHERE key = 'none'`)
-      })
-      assert.equal(runs, 2)
-      assert.deepEqual(await database.all(sql`SELECT key FROM blob_trash`), [{ key: 'x' }])
-    } finally {
-      await database.close()
-      await name.drop()
-    }
-  })
-
   test('a commit is durable even if the server is configured otherwise', async () => {
     const asynchronous = await makeDatabase(POSTGRES_URL ?? '', `commit_${randomBytes(6).toString('hex')}`)
     const name = new URL(asynchronous.url).pathname.slice(1)

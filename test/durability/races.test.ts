@@ -73,45 +73,4 @@ suite('the same bytes uploaded and deleted concurrently', () => {
     await client.remove(hash)
     await assertEmpty()
   })
-
-  test('a deleted image and its derivatives are not served from any cache', async () => {
-    const client = await newClient('borrado')
-    const bytes = stamped(png, 'caliente')
-    const hash = expectedHash(bytes)
-    const paths = [hash, `${hash}.png`, `${hash}.webp`, `${hash}&m=w_5`]
-    for (let round = 0; round < 4; round++) {
-      assert.equal((await client.upload(bytes)).status, 200)
-      const etags = await Promise.all(
-        paths.map(async (path) => {
-          const link = await client.link(path)
-          assert.equal(link.status, 200)
-          await link.arrayBuffer()
-          return link.headers.get('etag') ?? ''
-        }),
-      )
-      assert.equal((await client.remove(hash)).status, 200)
-      for (const [index, path] of paths.entries()) {
-        const headers = { 'if-none-match': etags[index] ?? '' }
-        assert.equal((await client.link(path)).status, 404, path)
-        assert.equal((await client.link(path, { headers })).status, 404, path)
-        assert.equal((await client.link(path, { method: 'HEAD' })).status, 404, path)
-      }
-    }
-    await assertEmpty()
-  })
-
-  test('deleting during rendering gives images or 404, never an error', async () => {
-    const client = await newClient('derivados')
-    const bytes = stamped(await gradient(600, 400).png().toBuffer(), 'derivados')
-    const hash = expectedHash(bytes)
-    assert.equal((await client.upload(bytes)).status, 200)
-    const links = Array.from({ length: 16 }, (_, index) => client.link(`${hash}&m=w_${100 + index}`))
-    const removed = await client.remove(hash)
-    assert.equal(removed.status, 200)
-    for (const link of await Promise.all(links)) {
-      assert.ok(link.status === 200 || link.status === 404, String(link.status))
-      await link.arrayBuffer()
-    }
-    await assertEmpty()
-  })
 })

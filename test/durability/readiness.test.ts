@@ -167,15 +167,27 @@ function assertShort(said: Awaited<ReturnType<typeof sayAll>>): void {
   }
 }
 
+/** An instance with a record that nobody uses. */
+async function stopped(data: string): Promise<void> {
+  await using place = await startSingleNode(data)
+  assert.equal((await place.add('uno')).status, 200)
+  await place.node.stop()
+}
+
+async function assertUnusable(data: string) {
+  await using elsewhere = await temporaryFolder()
+  const said = await sayAll(data, elsewhere.path)
+  assertShort(said)
+  for (const { words, code, stderr } of said)
+    assert.equal(code, words === 'verify' ? 2 : 1, `${words}: ${stderr}`)
+  return said
+}
+
 suite('commands report an unusable database in one line', { timeout: 900_000 }, () => {
   test('a damaged first page', async () => {
     await using folder = await temporaryFolder()
-    await using elsewhere = await temporaryFolder()
     await writeFile(join(folder.path, 'catalejo.db'), 'no database at all'.repeat(1_000))
-    const said = await sayAll(folder.path, elsewhere.path)
-    assertShort(said)
-    for (const { words, code, stderr } of said) {
-      assert.equal(code, words === 'verify' ? 2 : 1, words)
+    for (const { words, stderr } of await assertUnusable(folder.path)) {
       const advice = words === 'verify' ? '' : ': catalejo verify finds what is damaged'
       const line = `${join(folder.path, 'catalejo.db')} is damaged (file is not a database)${advice}\n`
       assert.ok(stderr.includes(line), `${words}: ${stderr}`)
@@ -184,47 +196,25 @@ suite('commands report an unusable database in one line', { timeout: 900_000 }, 
 
   test('damaged other pages', async () => {
     await using folder = await temporaryFolder()
-    await using elsewhere = await temporaryFolder()
-    {
-      await using place = await startSingleNode(folder.path)
-      assert.equal((await place.add('uno')).status, 200)
-      await place.node.stop()
-    }
+    await stopped(folder.path)
     assert.ok((await stat(join(folder.path, 'catalejo.db'))).size > 10 * PAGE)
     await damage(join(folder.path, 'catalejo.db'))
-    const said = await sayAll(folder.path, elsewhere.path)
-    assertShort(said)
-    for (const { words, code, stderr } of said) {
-      assert.equal(code, words === 'verify' ? 2 : 1, `${words}: ${stderr}`)
-    }
+    await assertUnusable(folder.path)
   })
 
   test('a read-only disk', { skip: notRoot }, async (context) => {
     await using disk = await smallDisk()
-    await using elsewhere = await temporaryFolder()
     if (disk === undefined) return context.skip('no disk may be mounted here')
-    {
-      await using place = await startSingleNode(disk.path)
-      assert.equal((await place.add('uno')).status, 200)
-      await place.node.stop()
-    }
+    await stopped(disk.path)
     execFileSync('mount', ['-o', 'remount,ro', disk.path])
-    const said = await sayAll(disk.path, elsewhere.path)
-    assertShort(said)
-    for (const { words, code, stderr } of said) {
-      assert.equal(code, words === 'verify' ? 2 : 1, `${words}: ${stderr}`)
-    }
+    await assertUnusable(disk.path)
   })
 
   test('a full disk', { skip: notRoot }, async (context) => {
     await using disk = await smallDisk()
     await using elsewhere = await temporaryFolder()
     if (disk === undefined) return context.skip('no disk may be mounted here')
-    {
-      await using place = await startSingleNode(disk.path)
-      assert.equal((await place.add('uno')).status, 200)
-      await place.node.stop()
-    }
+    await stopped(disk.path)
     await fill(join(disk.path, 'filler'))
     assertShort((await sayAll(disk.path, elsewhere.path)).filter(({ words }) => !words.startsWith('serve')))
   })

@@ -156,22 +156,17 @@ suite('the service with a failing object store', { timeout: 300_000, concurrency
     assert.deepEqual(await counts(), [4, 2, 1])
   })
 
-  for (const [status, code, hint] of [
-    [404, 'NoSuchBucket', 'the bucket does not exist'],
-    [403, 'SignatureDoesNotMatch', 'the secret key is not the one of the access key'],
-    [301, 'PermanentRedirect', 'the bucket is in another region, or at another endpoint'],
-  ] as const) {
-    test(`a start with a store that answers ${code} logs the reason and is not ready`, async () => {
-      await using gateway = await ScriptedGateway.start()
-      gateway.always = { kind: 'status', status, code }
-      await using service = await startService({
-        flags: { 'blobs-url': `s3://bucket/images?endpoint=${gateway.endpoint}` },
-      })
-      assert.equal((await fetch(`${service.url}/readyz`)).status, 503)
-      const reason = `"operation":"ping","reason":"S3 ping: ${code}, status ${status}: ${hint}"`
-      assert.ok((await service.log()).includes(reason), await service.log())
+  test('a start with a store that is elsewhere logs the reason and is not ready', async () => {
+    await using gateway = await ScriptedGateway.start()
+    gateway.always = { kind: 'status', status: 301, code: 'PermanentRedirect' }
+    await using service = await startService({
+      flags: { 'blobs-url': `s3://bucket/images?endpoint=${gateway.endpoint}` },
     })
-  }
+    assert.equal((await fetch(`${service.url}/readyz`)).status, 503)
+    const hint = 'the bucket is in another region, or at another endpoint'
+    const reason = `"operation":"ping","reason":"S3 ping: PermanentRedirect, status 301: ${hint}"`
+    assert.ok((await service.log()).includes(reason), await service.log())
+  })
 
   test('reads of originals end when the visitor who requested them has left', async () => {
     await using bench = await open()

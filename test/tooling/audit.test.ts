@@ -58,10 +58,6 @@ const planted = (breach: string) => ({ code: 1, breaches: [`node_modules/planted
 const installed = { name: 'planted', version: '1.0.0', license: 'MIT' }
 
 describe('npm run audit', () => {
-  test('passes for this project', async () => {
-    assert.deepEqual(await audit(root), { code: 0, breaches: [] })
-  })
-
   test('takes a package with an allowed license, installed or not', async (context) => {
     assert.deepEqual(await audit(await projectWith(context, good)), { code: 0, breaches: [] })
     assert.deepEqual(await audit(await projectWith(context, good, installed)), { code: 0, breaches: [] })

@@ -53,10 +53,6 @@ function check(folder: string): Promise<{ code: unknown; breaches: string[] }> {
 }
 
 describe('the check of workflows', () => {
-  test('passes for this project', async () => {
-    assert.deepEqual(await check(root), { code: 0, breaches: [] })
-  })
-
   test('accepts a valid workflow', () => {
     assert.deepEqual(breachesOf(GOOD), [])
   })
