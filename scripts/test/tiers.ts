@@ -69,8 +69,25 @@ const EXCEPTIONS: Readonly<Record<string, Tier>> = {
 const ON_BOTH_DATABASES = ['admin', 'corpus', 'domainwatch', 'imagestore', 'keys', 'integrity'].map(
   (name) => `test/${name}/`,
 )
+/** Those in which name servers, receivers of messages or files have a part, and a database none of its own. */
+const ON_ONE_DATABASE = [
+  'dns',
+  'dns-bodies',
+  'dns-fairness',
+  'dns-tcp',
+  'dns-types',
+  'export-texts',
+  'feeds-hostile',
+  'hostile-members',
+  'import-sources',
+  'watches-channels',
+  'watches-email',
+  'watches-language',
+  'watches-mail-limits',
+  'watches-tls',
+].map((name) => `test/domainwatch/${name}.test.ts`)
 /** Files of which only some tests need PostgreSQL: they are skipped in the default tier. */
-const PARTLY_POSTGRES = ['test/transfer/backup.test.ts', 'test/transfer/migrate.test.ts']
+const PARTLY_POSTGRES = ['test/transfer/migrate.test.ts']
 
 /** Where the tests are written that are skipped unless `test/s3/ceph.test.ts` runs them with its object store. */
 export const RUN_BY_CEPH = [
@@ -116,7 +133,7 @@ export function testFiles(): string[] {
 /** The tier of each file. @throws when a file belongs to no tier or to several, or a file that is named here does not exist */
 export function tiersOf(files: readonly string[]): ReadonlyMap<string, Tier> {
   const listed = [...CONTRACT, ...IMAGES_ON_ONE_NODE].map((name) => `test/${name}`)
-  const named = [...Object.keys(EXCEPTIONS), ...PARTLY_POSTGRES, ...LONGEST, ...listed]
+  const named = [...Object.keys(EXCEPTIONS), ...PARTLY_POSTGRES, ...ON_ONE_DATABASE, ...LONGEST, ...listed]
   const gone = named.filter((file) => !files.includes(file))
   if (gone.length > 0) throw new Error(`lists of test files name some that do not exist: ${gone.join(', ')}`)
   return new Map(files.map((file) => [file, tierOf(file)]))
@@ -205,6 +222,7 @@ function noTwoNodes(): string | false {
  */
 function runsAgainOnPostgres(file: string, hasTwoNodes: boolean): boolean {
   if (PARTLY_POSTGRES.includes(file)) return true
+  if (ON_ONE_DATABASE.includes(file)) return false
   if (!ON_BOTH_DATABASES.some((folder) => file.startsWith(folder))) return false
   if (!file.startsWith('test/imagestore/')) return true
   return [...IMAGES_ON_ONE_NODE, ...(hasTwoNodes ? [] : CONTRACT)].includes(file.slice('test/'.length))

@@ -6,8 +6,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { OverloadError } from '../../src/lib/errors.ts'
-import { SERVICE, type Caller } from '../../src/lib/client.ts'
 import { BlobDamaged, type BlobStore } from '../../src/storage/blobs/blob-store.ts'
 import { StoreUnavailable } from '../../src/storage/blobs/s3/errors.ts'
 import { parseS3Location } from '../../src/storage/blobs/s3/location.ts'
@@ -22,7 +20,6 @@ const SILENCE_MS = 2_000
 /** All attempts, their silences and the pauses in between, on such a machine. */
 const IN_TIME_MS = 60_000
 const SIZE = 500_000
-const ONE: Caller = { ...SERVICE, client: 'address one' }
 
 interface Bench {
   readonly gateway: ScriptedGateway

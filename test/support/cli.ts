@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mock } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { CommanderError } from 'commander'
+import { CommanderError, type Command } from 'commander'
 import { createProgram } from '../../src/cli/program.ts'
 import { systemClock, type Clock } from '../../src/lib/clock.ts'
 import { reportLogOf } from './failure-report.ts'
@@ -40,7 +40,7 @@ export async function catalejoHere(args: readonly string[], clock: Clock = syste
     mock.method(console, 'error', (line: string) => void (stderr += `${line}\n`)),
   ]
   const program = createProgram()
-  const commands = [program]
+  const commands: Command[] = [program]
   for (const command of commands) {
     command.configureOutput({ writeOut: (text) => void (stdout += text) })
     commands.push(...command.commands)

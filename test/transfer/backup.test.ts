@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
@@ -12,7 +11,6 @@ import { beginHold, endHold, heldUntil } from '../../src/storage/database/transf
 import { sweepsOf } from '../durability/sweeps.ts'
 import { catalejo } from '../support/cli.ts'
 import { walk } from '../support/domains.ts'
-import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { expectedHash, ImageClient } from '../support/images.ts'
 import { filesUnder, folders, nameOf, succeeds } from './backups.ts'
@@ -108,34 +106,6 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     assert.equal((await imagesOf(service, service.imageKey)).length, 5)
     assert.equal((await imagesOf(service, key)).length, 4)
   })
-
-  test(
-    'from SQLite into PostgreSQL and, from a snapshot of that, back',
-    { skip: POSTGRES_URL === undefined && 'no server: run npm run test:postgres' },
-    async () => {
-      await using service = await startHere()
-      await using made = await folders()
-      const [backups, place, home] = made
-      const database = await makeDatabase(POSTGRES_URL ?? '', `move_${randomBytes(6).toString('hex')}`)
-      try {
-        const keys = await populate(service)
-        const before = await portrait(service, keys)
-        await succeeds(['backup', backups, '--data', service.data])
-        const on = ['--data', place, '--database-url', database.url]
-        await succeeds(['restore', backups, ...on])
-        const copy = await startHere({ data: place, flags: { 'database-url': database.url } })
-        assert.deepEqual(await portrait(copy, keys), before)
-        await copy.newKey('nueva', 'domainwatch')
-        await copy.stop()
-        assert.match(await succeeds(['backup', backups, ...on]), /; 0 images copied/)
-        await succeeds(['restore', backups, '--data', home])
-        await using back = await startHere({ data: home })
-        assert.equal((await portrait(back, keys)).accounts.length, before.accounts.length + 1)
-      } finally {
-        await database.drop()
-      }
-    },
-  )
 
   test('during traffic a snapshot has everything acknowledged before, and every image it names', async () => {
     await using service = await startHere()
