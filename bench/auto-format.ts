@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import sharp, { type Sharp } from 'sharp'
-import { createImageEngine } from '../src/imagestore/decoder/index.ts'
+import { ImageEngine } from '../src/imagestore/decoder/index.ts'
 import { UNCHANGED, type ResolvedTransformation } from '../src/imagestore/modifiers/index.ts'
 import { FILES } from './lib/options.ts'
 import { photo } from './lib/photos.ts'
@@ -18,7 +18,7 @@ const DRAWING_WIDTH = 320
 sharp.concurrency(1)
 sharp.cache(false)
 const folder = await mkdtemp(join(tmpdir(), 'catalejo-auto-'))
-const engine = createImageEngine({ workers: 1 })
+const engine = new ImageEngine({ workers: 1 })
 
 async function scoreOf(reference: Buffer, copy: Buffer): Promise<number> {
   const [one, other] = [join(folder, 'reference.png'), join(folder, 'copy.png')]

@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import { createImageEngine, type DerivedImage } from '../src/imagestore/decoder/index.ts'
+import { ImageEngine, type DerivedImage } from '../src/imagestore/decoder/index.ts'
 import { defaultGrammar, FIELDS, modifiers, parseModifiers } from '../src/imagestore/modifiers/index.ts'
 
 const FOLDER = new URL('../docs/images/modifiers/', import.meta.url)
@@ -128,7 +128,7 @@ function keyOf(token: string): string {
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'catalejo-pictures-'))
-const engine = createImageEngine({ workers: 2 })
+const engine = new ImageEngine({ workers: 2 })
 try {
   const paths = await sources()
   await rm(FOLDER, { recursive: true, force: true })

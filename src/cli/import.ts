@@ -13,17 +13,18 @@ import { importLines, type ImportOutcome } from '../domainwatch/import/importer.
 import { readLines, SourceFault } from '../domainwatch/import/lines.ts'
 import { bytesOf } from '../domainwatch/import/source.ts'
 import { announceFreed } from '../domainwatch/registry/announce.ts'
-import { DEFAULT_WINDOW, WINDOW_NAMES } from '../domainwatch/registry/rules.ts'
+import { DEFAULT_WINDOW, WINDOW_NAMES, type Facts } from '../domainwatch/registry/rules.ts'
 import { serviceTimeZone } from '../domainwatch/index.ts'
-import { readDictionary } from '../domainwatch/words/dictionary.ts'
-import { splitFewNames } from '../domainwatch/words/split-names.ts'
+import { readDictionary, splitFewNames } from '../domainwatch/words/dictionary.ts'
 import { checkpointsOf } from './checkpoint.ts'
 import { reportMigration } from './instance.ts'
-import { failureLine, usageFault } from './failure.ts'
+import { failureLine, usageFault, fail } from './failure.ts'
 import type { Options } from './command.ts'
 import { createProgress } from './progress.ts'
 import { asError } from '../lib/errors.ts'
 import { countOf } from '../lib/text.ts'
+import { storeRows, type ApplyRows } from '../domainwatch/import/store-rows.ts'
+import { RegistryList } from '../domainwatch/registry/apply-list.ts'
 
 const STANDARD_INPUT = '-'
 /** Refused lines that are shown of a file. */
@@ -228,4 +229,47 @@ export async function accountFor(database: Database, name: string | undefined) {
       ? `--account is needed, the owner of the records: ${names || 'create one with catalejo key create'}`
       : `there is no account «${name}» of the service domainwatch`,
   )
+}
+
+/** `catalejo lists repair FILE`: corrects names that version 0.1.0 took as free. Works while the service runs. */
+export async function repairLists({
+  config,
+  own,
+  positionals: [path = ''],
+  switches,
+}: Options): Promise<void> {
+  await using database = await openDatabase(config, { existing: true })
+  const account = await accountFor(database, own['account'])
+  if (account === undefined) return
+  const { timeZone, zone } = await timeZones(database, config)
+  const { split } = readDictionary(config.words)
+  const target = { database, clock: systemClock, timeZone, split, account }
+  const isApplied = switches.has('apply')
+  const list = new RegistryList(target, 'registrations', {
+    source: 'repair',
+    window: DEFAULT_WINDOW,
+    at: systemClock.now(),
+    digest: '',
+    isForced: false,
+    repaired: (name: string, was: Facts, is: Facts) =>
+      console.log(`${name}.cl: free since ${was.released_at ?? was.date_reg}, registered ${is.date_reg}`),
+  })
+  const apply: ApplyRows = (tx, batch) => list.apply(tx, batch)
+  const outcome = await importLines(readLines(bytesOf(path, () => {})), {
+    format: 'registrations',
+    clock: systemClock,
+    timeZone,
+    zone,
+    split,
+    restores: true,
+    open: async () => ({ store: storeRows(target, apply, !isApplied) }),
+  })
+  if (outcome.kind !== 'imported') return fail(`${path}: not a list of registrations`)
+  const { counts, cutOff } = outcome
+  console.log(
+    isApplied
+      ? `${countOf(counts.changed, 'record')} corrected`
+      : `${countOf(counts.changed, 'record')} would be corrected (--apply corrects them)`,
+  )
+  if (cutOff !== undefined) fail(`${path}: cannot be read to its end: ${cutOff.message}`)
 }

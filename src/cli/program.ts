@@ -205,7 +205,7 @@ function defineDomainCommands(program: CatalejoCommand): void {
     .examples(
       "printf 'Nombre,Fecha\\nejemplo,2026-01-31\\n' > altas.csv && catalejo lists repair altas.csv --account grupo",
     )
-    .runs(async () => (await import('./lists.ts')).repairLists)
+    .runs(async () => (await import('./import.ts')).repairLists)
   const dismissed = program
     .command('dismissed')
     .description('Lists and forgets names whose discarded records were removed.')

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { Config } from '../server/config/config.ts'
-import { WORKER_KILL_MS } from '../server/shutdown-times.ts'
+import { WORKER_KILL_MS } from '../server/limits.ts'
 import { createLog } from '../lib/log.ts'
 import type { Options } from './command.ts'
 import { MetricsAggregation, openWorkerChannel, type FromWorker } from './serve/worker-channel.ts'

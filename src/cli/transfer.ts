@@ -1,7 +1,7 @@
 import type { CopyResult } from '../operations/transfer/copy-images.ts'
 import type { InstanceLocation } from '../operations/transfer/instance.ts'
 import { migrate } from '../operations/transfer/migrate.ts'
-import { parsePlace, type BackupLocation } from '../operations/transfer/location.ts'
+import { parsePlace, type BackupLocation } from '../operations/transfer/place.ts'
 import { restore } from '../operations/transfer/restore.ts'
 import type { Config, Flags } from '../server/config/config.ts'
 import { settings } from '../server/config/settings.ts'

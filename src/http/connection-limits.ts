@@ -3,7 +3,7 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Client } from '../lib/client.ts'
 import { addressClient } from './client.ts'
-import { originalOf } from './replayed-connection.ts'
+import { originalOf } from './malformed-requests.ts'
 
 /**
  * Returns how many connections to accept: at most half of the file descriptors, because sending a file takes two, and idle

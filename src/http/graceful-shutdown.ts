@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { originalOf } from './replayed-connection.ts'
+import { originalOf } from './malformed-requests.ts'
 
 /** Graceful shutdown, in two phases. All times in milliseconds. */
 export interface ShutdownOptions {

@@ -14,7 +14,8 @@ import fastify, {
   type onRequestHookHandler,
 } from 'fastify'
 import type { Logger } from 'pino'
-import type { MinTransferRate } from './body/transfer-watch.ts'
+import type { MinTransferRate } from './body/budget.ts'
+import { drainBody } from './body/receive.ts'
 import { networkMatcher, type Peer } from './client.ts'
 import { limitConnections, maxConnectionsFor, openFilesLimit } from './connection-limits.ts'
 import { hasBody } from './body/content-headers.ts'
@@ -26,7 +27,6 @@ import { handleParserError, hasValidHost, MAX_URL_BYTES, originForm } from './ma
 import type { Metrics } from './observability/metrics.ts'
 import { API_DESCRIPTION, finishDocument } from './openapi/document.ts'
 import { parseQuery, UNREADABLE_QUERY } from './parameters.ts'
-import { drainBody } from './body/receive.ts'
 import { LogQuota, requestObserver } from './observability/request-log.ts'
 import type { RequestTurns } from './request-turns.ts'
 import { UnsentResponses } from './unsent-responses.ts'

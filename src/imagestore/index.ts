@@ -9,10 +9,9 @@ import { perProcessShare } from '../lib/concurrency.ts'
 import type { Tasks } from '../lib/tasks.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
 import { Delivery } from './delivery.ts'
-import { openDerivatives, type DerivativesContext } from './derivatives/index.ts'
-import type { DerivativeCache } from './derivatives/cache.ts'
+import { openDerivatives, type DerivativesContext, type DerivativeCache } from './derivatives/index.ts'
 import { Gate } from '../lib/gate.ts'
-import { createImageEngine } from './decoder/index.ts'
+import { ImageEngine } from './decoder/index.ts'
 import type { ImageSettings } from './image-settings.ts'
 import { linkResolver } from './links/resolve-link.ts'
 import { deleteRoute, getRoute } from './routes/image.ts'
@@ -24,7 +23,7 @@ import { ticketUploadRoute } from './routes/ticket-upload.ts'
 import { ticketsRoute } from './routes/tickets.ts'
 import { uploadRoute } from './routes/upload.ts'
 import { SimilarImages } from './near-duplicates/index.ts'
-import { OriginalChecks } from './original-checks.ts'
+import { OriginalChecks } from './verify-blob.ts'
 import { ImageStore } from './store.ts'
 import { Tickets } from './tickets/index.ts'
 
@@ -65,7 +64,7 @@ export interface ImagestoreContext extends DerivativesContext {
     readonly blobsUrl: Pick<S3Location, 'redirectBytes'> | undefined
   }
   readonly limits: {
-    /** Processor time for one image. */
+    /** Time for one image. */
     readonly imageTimeoutMs: number
     /** Images that may wait to be decoded. */
     readonly imageQueue: number
@@ -83,7 +82,7 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
   const workers = perProcess(config.imageWorkers === 0 ? availableParallelism() : config.imageWorkers)
   const queue = perProcess(limits.imageQueue)
   const waitMs = config.imageWaitMs
-  const engine = createImageEngine({
+  const engine = new ImageEngine({
     workers,
     maxPixels: config.maxImagePixels,
     timeoutMs: limits.imageTimeoutMs,

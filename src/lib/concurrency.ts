@@ -1,4 +1,5 @@
 import { addAbortListener } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 
 /**
  * Resolves to true if `work` settles within `ms`, else to false. Does not cancel the work. Rejects if it rejects in time.
@@ -110,4 +111,26 @@ export async function* batchesOf<T>(items: AsyncIterable<T>, size: number): Asyn
     batch = []
   }
   if (batch.length > 0) yield batch
+}
+
+export interface RetryOptions {
+  readonly attempts: number
+  /** Longest pause after the first attempt, in milliseconds. It doubles with each further one. */
+  readonly firstPauseMs: number
+  /** By default all errors are retried. */
+  readonly isRetryable?: (error: unknown) => boolean
+}
+
+/** Repeats work that is safe to repeat, with random pauses. Rejects with the error of the last attempt. */
+export async function withRetries<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
+  const { attempts, firstPauseMs, isRetryable = () => true } = options
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (attempt === attempts || !isRetryable(error)) throw error
+    }
+    const longest = firstPauseMs * 2 ** (attempt - 1)
+    await pause(longest * (0.5 + Math.random() / 2))
+  }
 }

@@ -22,7 +22,7 @@ export class RateLimit {
   readonly #now: () => number
   readonly #buckets: LRUCache<string, Bucket>
 
-  /** @param now milliseconds of a monotonic clock */
+  /** @param now milliseconds of a clock */
   constructor(options: RateLimitOptions, now: () => number = () => performance.now()) {
     this.#options = options
     this.#now = now
@@ -46,7 +46,9 @@ export class RateLimit {
     const { burst, perSecond } = this.#options
     const now = this.#now()
     const known = this.#buckets.get(client) ?? { tokens: burst, at: now }
-    known.tokens = Math.min(burst, known.tokens + ((now - known.at) * perSecond) / 1000)
+    // A clock may be set back.
+    const elapsedMs = Math.max(0, now - known.at)
+    known.tokens = Math.min(burst, known.tokens + (elapsedMs * perSecond) / 1000)
     known.at = now
     return known
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Client } from './client.ts'
 import { OverloadError } from './errors.ts'
-import { SharedGate } from './shared-gate.ts'
+import { SharedGate } from './gate.ts'
 
 /** Tasks that note their client when they run. */
 function recorder(gate: SharedGate) {

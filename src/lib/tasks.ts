@@ -3,9 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { Piscina, move, transferableSymbol, valueSymbol } from 'piscina'
 import type { Client } from './client.ts'
 import { OverloadError } from './errors.ts'
-import { Gate } from './gate.ts'
+import { Gate, SharedGate } from './gate.ts'
 import { POOLS } from './pools.ts'
-import { SharedGate } from './shared-gate.ts'
 
 /** Tasks that wait for a thread, whose inputs are limited elsewhere, and how long a task may wait and run together. */
 const { waiting: MAX_WAITING, waitMs: TASK_TIMEOUT_MS } = POOLS.parsing

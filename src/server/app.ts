@@ -28,17 +28,15 @@ import {
   type FeedStatus,
   type Subscriptions,
 } from '../domainwatch/index.ts'
-import { Authenticator } from '../http/auth/authenticator.ts'
+import { Authenticator, failureLimit } from '../http/auth/authenticator.ts'
 import { BodyBudget } from '../http/body/budget.ts'
 import { addressClient, type Peer } from '../http/client.ts'
 import { serveMetrics } from '../http/observability/metrics.ts'
-import { AuthRateLimit } from '../http/auth/auth-rate-limit.ts'
 import { claimFromDatabase, KeyRateLimit } from '../http/auth/key-rate-limit.ts'
 import { RequestTurns } from '../http/request-turns.ts'
-import { homeRoute } from '../http/home-route.ts'
+import { homeRoute, serviceRoutes } from '../http/service-routes.ts'
 import { createServer } from '../http/server.ts'
 import type { ShutdownOptions } from '../http/graceful-shutdown.ts'
-import { serviceRoutes } from '../http/service-routes.ts'
 import {
   createAccountPolicies,
   imagestoreRoutes,
@@ -46,7 +44,7 @@ import {
   openImagestore,
   type Imagestore,
 } from '../imagestore/index.ts'
-import { CONNECTION_CUT_MS } from './shutdown-times.ts'
+import { CONNECTION_CUT_MS } from './limits.ts'
 import { httpUrl } from '../lib/text.ts'
 import { VERSION } from '../lib/version.ts'
 
@@ -183,7 +181,7 @@ export async function createRoutes(
     unauthenticated,
     memoryFraction,
   })
-  const authRateLimit = new AuthRateLimit(clock, perProcessShare(config.failedKeys, config.workers))
+  const failures = failureLimit(perProcessShare(config.failedKeys, config.workers), clock)
   const keyRateLimit = new KeyRateLimit(clock, claimFromDatabase(database))
   context.onClose(() => keyRateLimit.close())
   const observations = createObservations(database, clock, (error) =>
@@ -200,7 +198,7 @@ export async function createRoutes(
   const shared = {
     authenticator: new Authenticator({
       identities: accounts,
-      authRateLimit,
+      failures,
       keyRateLimit,
       unauthenticated,
       clock,

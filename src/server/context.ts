@@ -16,8 +16,13 @@ import { Gate } from '../lib/gate.ts'
 import { POOLS } from '../lib/pools.ts'
 import { createTasks, type Tasks } from '../lib/tasks.ts'
 import type { Database } from '../storage/database/database.ts'
-import { createResolver, systemServers, type Resolver, type ResolverStats } from '../lib/dns/index.ts'
-import { DnsCache } from './dns-cache.ts'
+import {
+  AnswerCache,
+  createResolver,
+  systemServers,
+  type Resolver,
+  type ResolverStats,
+} from '../lib/dns/index.ts'
 import { createHealth, type Health } from './health.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { openDatabase } from './open-database.ts'
@@ -68,7 +73,7 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
   opening.defer(() => tasks.close())
   const resolverLimits = {
     maxInFlight: perProcessShare(limits.dnsInFlight, config.workers),
-    cache: new DnsCache(),
+    cache: new AnswerCache(),
   }
   const { dnsServers = systemServers(), dnsParent } = config
   const recordResolver = createResolver({ ...resolverLimits, servers: dnsServers })

@@ -1,5 +1,5 @@
 import { backup, type BackupOutcome } from '../operations/transfer/backup.ts'
-import type { BackupLocation } from '../operations/transfer/location.ts'
+import type { BackupLocation } from '../operations/transfer/place.ts'
 import { lastRuns, recorded } from '../operations/transfer/runs.ts'
 import type { LeasedWork } from '../storage/database/leases.ts'
 import type { Context } from './context.ts'

@@ -7,8 +7,8 @@ export const LIMITS = {
   dnsInFlight: 1_024,
   /** DNS queries for names that are looked up again regularly: courtesy to the resolver, and 800,000 names a day. */
   rechecksPerMinute: 600,
-  /** Processor time for one image. What takes longer is an attack. */
-  imageTimeoutMs: 15_000,
+  /** Time for one image, on a busy machine too. What takes longer is an attack. */
+  imageTimeoutMs: 60_000,
   /** Images that wait to be decoded: a gallery of hundreds, and others while it is served. */
   imageQueue: 1_000,
   /** Memory for the hashes of similar images: some 16 million of them. The accounts used least lose theirs. */
@@ -28,3 +28,20 @@ export const LIMITS = {
 }
 
 export type Limits = typeof LIMITS
+
+/**
+ * The steps of a shutdown, in milliseconds after SIGTERM and the drain delay (`--stop-delay`). Each has to come after the
+ * one before, and the last one before the supervisor kills the service: 15 seconds in `deploy/`.
+ */
+
+/** Idle keep-alive connections are closed. Load balancers probe about every second, and give up at the second failure. */
+export const IDLE_GRACE_MS = 2_000
+
+/** Connections with an unfinished request are cut. */
+export const CONNECTION_CUT_MS = 7_000
+
+/** The process exits, whatever is left. */
+export const PROCESS_EXIT_MS = 9_300
+
+/** The primary kills the workers that are left. */
+export const WORKER_KILL_MS = 9_700

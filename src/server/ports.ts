@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { once } from 'node:events'
-import { homeOf } from '../http/home-route.ts'
+import { homeOf } from '../http/service-routes.ts'
 import type { Config } from './config/config.ts'
 import { asError } from '../lib/errors.ts'
 import { httpUrl } from '../lib/text.ts'

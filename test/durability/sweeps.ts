@@ -1,4 +1,4 @@
-import { createImageEngine } from '../../src/imagestore/decoder/index.ts'
+import { ImageEngine } from '../../src/imagestore/decoder/index.ts'
 import { ImageStore } from '../../src/imagestore/store.ts'
 import type { TestService } from '../support/service.ts'
 
@@ -6,7 +6,7 @@ import type { TestService } from '../support/service.ts'
 export function sweepsOf({ app: { context } }: TestService) {
   const { database, blobs, staging, clock } = context
   // It starts no process unless asked to decode.
-  const store = new ImageStore(database, blobs, staging, createImageEngine(), clock)
+  const store = new ImageStore(database, blobs, staging, new ImageEngine(), clock)
   return {
     orphans: (ageMs: number) => store.sweepOrphans(ageMs),
     staged: (ageMs: number) => staging.sweep(clock.now(), ageMs),

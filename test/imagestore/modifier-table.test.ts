@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createImageEngine } from '../../src/imagestore/decoder/index.ts'
+import { ImageEngine } from '../../src/imagestore/decoder/index.ts'
 import { SIZE_STEPS } from '../../src/imagestore/links/delivery-mode.ts'
 import { FIELDS, MAX_SIDE_PIXELS, modifiers, parseModifiers } from '../../src/imagestore/modifiers/index.ts'
 import { animation, gradient } from '../support/images.ts'
@@ -16,7 +16,7 @@ const flat = (text: string) => text.replaceAll(/\s+/g, ' ')
 
 test('each modifier changes some output', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'catalejo-modifiers-'))
-  const engine = createImageEngine({ workers: 1 })
+  const engine = new ImageEngine({ workers: 1 })
   t.after(async () => {
     await engine.close()
     await rm(folder, { recursive: true })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { DerivativeCache, type Render } from '../../src/imagestore/derivatives/cache.ts'
+import { DerivativeCache, type Render } from '../../src/imagestore/derivatives/index.ts'
 import { DerivativeFolder } from '../../src/imagestore/derivatives/folder.ts'
 import { Gate } from '../../src/lib/gate.ts'
 

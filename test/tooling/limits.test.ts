@@ -7,12 +7,7 @@ import {
   MAX_BATCH_RECORDS,
   MAX_LABEL_CHARACTERS,
 } from '../../src/domainwatch/limits.ts'
-import {
-  CONNECTION_CUT_MS,
-  IDLE_GRACE_MS,
-  PROCESS_EXIT_MS,
-  WORKER_KILL_MS,
-} from '../../src/server/shutdown-times.ts'
+import { CONNECTION_CUT_MS, IDLE_GRACE_MS, PROCESS_EXIT_MS, WORKER_KILL_MS } from '../../src/server/limits.ts'
 
 const root = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')

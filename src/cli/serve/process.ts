@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { startApp, type App } from '../../server/app.ts'
-import { IDLE_GRACE_MS, PROCESS_EXIT_MS } from '../../server/shutdown-times.ts'
+import { IDLE_GRACE_MS, PROCESS_EXIT_MS } from '../../server/limits.ts'
 import type { Config } from '../../server/config/config.ts'
 import { createLog } from '../../lib/log.ts'
 import { failureLine } from '../failure.ts'

@@ -1,5 +1,5 @@
 import { isOverload } from '../../lib/errors.ts'
-import { withRetries } from '../../lib/retry.ts'
+import { withRetries } from '../../lib/concurrency.ts'
 import type { RowBatch, SortedRows } from './row-buffer.ts'
 
 /** While the database is overloaded: some 5 s in all. */

@@ -1,9 +1,9 @@
 import type { Clock } from '../../lib/clock.ts'
 import { declareErrors, tooManyRequests, type HttpError } from '../../lib/errors.ts'
 import { accountClient, type Client } from '../../lib/client.ts'
+import { RateLimit } from '../../lib/rate-limit.ts'
 import { addressClient, type Peer } from '../client.ts'
 import { RequestTurns } from '../request-turns.ts'
-import type { AuthRateLimit } from './auth-rate-limit.ts'
 import type { KeyLimits, LimitedScope, Service } from './key-limits.ts'
 import type { KeyRateLimit } from './key-rate-limit.ts'
 
@@ -24,6 +24,13 @@ export interface Identities {
   readonly identifyCached: (key: string) => Identity | undefined
 }
 
+/** Addresses whose wrong keys are counted. */
+const MAX_ADDRESSES = 50_000
+
+/** @param perMinute wrong keys of one address */
+export const failureLimit = (perMinute: number, clock: Clock): RateLimit =>
+  new RateLimit({ burst: perMinute, perSecond: perMinute / 60, maxClients: MAX_ADDRESSES }, () => clock.now())
+
 /** Which keys may call an endpoint. */
 export interface Access {
   readonly service: Service
@@ -33,7 +40,8 @@ export interface Access {
 
 export interface AuthenticatorOptions {
   readonly identities: Identities
-  readonly authRateLimit: AuthRateLimit
+  /** Of wrong keys, by address. */
+  readonly failures: RateLimit
   readonly keyRateLimit: KeyRateLimit
   /** The turns of requests without a cached key. */
   readonly unauthenticated: RequestTurns<Peer>
@@ -43,15 +51,15 @@ export interface AuthenticatorOptions {
 /** Authenticates and authorises requests: checks the key, limits failures per address, enforces the rates of keys. */
 export class Authenticator {
   readonly #identities: Identities
-  readonly #authRateLimit: AuthRateLimit
+  readonly #failures: RateLimit
   readonly #keyRateLimit: KeyRateLimit
   readonly #unauthenticated: RequestTurns<Peer>
   readonly #accounts = new RequestTurns<Identity>(({ accountId }) => accountClient(accountId))
   readonly #clock: Clock
 
-  constructor({ identities, authRateLimit, keyRateLimit, unauthenticated, clock }: AuthenticatorOptions) {
+  constructor({ identities, failures, keyRateLimit, unauthenticated, clock }: AuthenticatorOptions) {
     this.#identities = identities
-    this.#authRateLimit = authRateLimit
+    this.#failures = failures
     this.#keyRateLimit = keyRateLimit
     this.#unauthenticated = unauthenticated
     this.#clock = clock
@@ -115,8 +123,10 @@ export class Authenticator {
   }
 
   #countFailure(address: string): void {
-    const wait = this.#authRateLimit.count(address)
-    if (wait !== undefined) throw tooMany(wait)
+    const client = addressClient(address)
+    const wait = this.#failures.waitOf(client)
+    if (wait > 0) throw tooMany(wait)
+    this.#failures.count(client)
   }
 }
 

@@ -2,11 +2,17 @@ import { ByteBudget, type ByteHold } from '../../lib/byte-budget.ts'
 import type { Client } from '../../lib/client.ts'
 import { isOverload } from '../../lib/errors.ts'
 import { POOLS } from '../../lib/pools.ts'
-import type { MinTransferRate } from './transfer-watch.ts'
 
 const { bytes: LARGE_BYTES, reservedBytes: RESERVED_BYTES, smallBytes: SMALL_BYTES } = POOLS.bodies
 /** A process that has a fraction of it gets no less. */
 const MIN_RESERVED_BYTES = 1024 * 1024
+
+/** Minimum transfer rate of a body. */
+export interface MinTransferRate {
+  /** Average in each window; 0 for no limit. */
+  readonly bytesPerSecond: number
+  readonly windowMs: number
+}
 
 export interface BodyBudgetOptions {
   readonly minRate: MinTransferRate

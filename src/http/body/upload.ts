@@ -4,8 +4,8 @@ import { Busboy } from '@fastify/busboy'
 import { HttpError } from '../../lib/errors.ts'
 import { badParameter, httpErrors } from '../errors.ts'
 import type { Given } from '../parameters.ts'
-import { drainBody } from './receive.ts'
-import { TransferWatch, type MinTransferRate } from './transfer-watch.ts'
+import type { MinTransferRate } from './budget.ts'
+import { drainBody, TransferWatch } from './receive.ts'
 
 /** Memory of an upload in progress: what the socket, the parser and the file hold of it. */
 export const UPLOAD_MEMORY_BYTES = 256 * 1024

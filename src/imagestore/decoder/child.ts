@@ -27,8 +27,8 @@ const OUT_OF_MEMORY =
 const TOO_MANY_PIXELS = /exceeds pixel limit/
 /** Share of the memory of the largest job that is set aside for a job whose header does not tell what it takes. */
 const COMPLEX_SHARE = 3 / 4
-/** Jobs expected to take more than this share of their time limit are rejected: a busy machine takes longer than expected. */
-const MAX_TIME_SHARE = 0.6
+/** Jobs expected to take more processor time than this share of their time limit are rejected: on a busy machine they take far longer. */
+const MAX_TIME_SHARE = 0.15
 /** How far below the parent's priority: answers to clients come before pixels when cores are short. */
 const NICENESS = 5
 

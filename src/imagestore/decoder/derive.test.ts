@@ -6,9 +6,9 @@ import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import sharp, { type OverlayOptions } from 'sharp'
 import { defaultGrammar, parseModifiers } from '../modifiers/index.ts'
-import { createImageEngine, type WatermarkFile } from './index.ts'
+import { ImageEngine, type WatermarkFile } from './index.ts'
 
-const engine = createImageEngine({ workers: 2 })
+const engine = new ImageEngine({ workers: 2 })
 const folder = await mkdtemp(join(tmpdir(), 'catalejo-derive-'))
 after(async () => {
   await engine.close()

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import sharp from 'sharp'
 import { UNCHANGED } from '../modifiers/index.ts'
 import type { Client } from '../../lib/client.ts'
-import { createImageEngine, type EngineOptions, type ImageEngine } from './index.ts'
+import { ImageEngine, type EngineOptions } from './index.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 
 const quick = fileURLToPath(new URL('../../../test/fixtures/dhash/rgb.png', import.meta.url))
@@ -46,7 +46,7 @@ async function withEngine(
   options: Partial<EngineOptions>,
   use: (engine: ImageEngine) => Promise<void>,
 ): Promise<void> {
-  const engine = createImageEngine(options)
+  const engine = new ImageEngine(options)
   try {
     await use(engine)
   } finally {
@@ -209,7 +209,7 @@ test('the memory of a large image is freed, if necessary with the process', { sk
 )
 
 test('close ends processes and jobs', async () => {
-  const engine = createImageEngine({ workers: 1 })
+  const engine = new ImageEngine({ workers: 1 })
   await engine.inspect(quick)
   const { pids } = engine.stats()
   const job = engine.inspect(slow)
@@ -222,7 +222,7 @@ test('close ends processes and jobs', async () => {
 })
 
 test('a job that was just requested starts no process in a closed engine', async () => {
-  const engine = createImageEngine({ workers: 1 })
+  const engine = new ImageEngine({ workers: 1 })
   const job = engine.inspect(quick)
   await engine.close()
   assert.deepEqual(await job, { kind: 'aborted' })
@@ -238,8 +238,8 @@ const moduleUrl = (name: string): string => JSON.stringify(new URL(name, import.
 
 test('processes end when their parent is killed during a job', async () => {
   const parent = script(`
-    import { createImageEngine } from ${moduleUrl('./index.ts')}
-    const engine = createImageEngine({ workers: 1 })
+    import { ImageEngine } from ${moduleUrl('./index.ts')}
+    const engine = new ImageEngine({ workers: 1 })
     await engine.inspect(${JSON.stringify(quick)})
     console.log(engine.stats().pids[0])
     await engine.inspect(${JSON.stringify(slow)})`)
@@ -254,9 +254,9 @@ test('processes end when their parent is killed during a job', async () => {
 test('a process runs below the priority of its parent, whatever that is', async () => {
   const parent = script(`
     import { getPriority, setPriority } from 'node:os'
-    import { createImageEngine } from ${moduleUrl('./index.ts')}
+    import { ImageEngine } from ${moduleUrl('./index.ts')}
     setPriority(Math.max(10, getPriority()))
-    const engine = createImageEngine({ workers: 1 })
+    const engine = new ImageEngine({ workers: 1 })
     await engine.inspect(${JSON.stringify(quick)})
     console.log(getPriority(), getPriority(engine.stats().pids[0]))`)
   assert.ok(parent.stdout !== null)
@@ -267,8 +267,8 @@ test('a process runs below the priority of its parent, whatever that is', async 
 
 test('an idle engine lets the process end', async () => {
   const parent = script(`
-    import { createImageEngine } from ${moduleUrl('./index.ts')}
-    await createImageEngine({ workers: 1 }).inspect(${JSON.stringify(quick)})`)
+    import { ImageEngine } from ${moduleUrl('./index.ts')}
+    await new ImageEngine({ workers: 1 }).inspect(${JSON.stringify(quick)})`)
   const [code] = await once(parent, 'exit')
   assert.equal(code, 0)
 })
@@ -278,8 +278,8 @@ test('the compile cache of a process serves the next one', async () => {
   // The parent writes its own cache only when it exits.
   const code = `
     import { readdirSync } from 'node:fs'
-    import { createImageEngine } from ${moduleUrl('./index.ts')}
-    const engine = createImageEngine({ workers: 1 })
+    import { ImageEngine } from ${moduleUrl('./index.ts')}
+    const engine = new ImageEngine({ workers: 1 })
     await engine.inspect(${JSON.stringify(quick)})
     await engine.close()
     console.log(readdirSync(${JSON.stringify(kept)}, { recursive: true }).length)`

@@ -1,40 +1,214 @@
 import { availableParallelism } from 'node:os'
-import { SERVICE } from '../../lib/client.ts'
-import { DecoderPool } from './pool.ts'
-import type { EngineOptions, ImageEngine, ImageFault } from './protocol.ts'
+import { SERVICE, type Caller } from '../../lib/client.ts'
+import { OverloadError } from '../../lib/errors.ts'
+import { SharedGate } from '../../lib/gate.ts'
+import type { ResolvedTransformation } from '../modifiers/index.ts'
+import { DecoderProcess, type Ending } from './decoder-process.ts'
+import type {
+  Derivation,
+  ImageFault,
+  Inspection,
+  Job,
+  JobOutcome,
+  Needs,
+  PoolOutcome,
+  Task,
+  WatermarkFile,
+} from './protocol.ts'
 
 export type * from './protocol.ts'
 
+/** Memory that each job may take at first: enough for images of a few megapixels. */
+const FIRST_BYTES = 96 * 1024 * 1024
+/** How long an abandoned job may continue. Most jobs end sooner, and a new process takes as long. */
+const ABANDONED_MS = 500
+
+export interface EngineOptions {
+  /** Processes of one client; twice as many of all. By default the number of cores. */
+  readonly workers: number
+  /** Limit on the pixels of all frames. */
+  readonly maxPixels: number
+  /** Limit on the duration of a job, in milliseconds. */
+  readonly timeoutMs: number
+  /** Bytes of memory for one job; more expensive images are rejected. The system enforces it. */
+  readonly largestJob: number
+  /** Bytes of memory for all running jobs, by default `largestJob`. A job that needs more runs alone. */
+  readonly memory: number
+  /** Jobs that may wait, half of them of one client. */
+  readonly queue: number
+  /** Limit on one wait of a job, in milliseconds. */
+  readonly waitMs: number
+  /** Time without a job after which idle processes end, in milliseconds. */
+  readonly idleMs: number
+}
+
+const DEFAULTS = {
+  maxPixels: 64_000_000,
+  timeoutMs: 60_000,
+  largestJob: 1200 * 1024 * 1024,
+  queue: 64,
+  waitMs: 30_000,
+  idleMs: 300_000,
+}
+
+export interface EngineStats {
+  /** Jobs that run in a process. */
+  readonly running: number
+  /** Jobs that wait for their turn. */
+  readonly waiting: number
+  /** Processes that crashed or were killed because of their job. */
+  readonly restarts: number
+  /** Process ids. */
+  readonly pids: readonly number[]
+}
+
+interface DeriveOptions {
+  readonly watermark?: WatermarkFile | undefined
+  /** Bytes that were stored: a file of another size is reported as altered. */
+  readonly size?: number | undefined
+}
+
+/**
+ * Decoder processes behind a gate in which clients take turns. The weight of a job is its memory, of which its process learns from
+ * the header: a job that needs more than it was given gives up its turn, and waits for one with as much as it needs.
+ * Processes start with the first job. While idle, they do not keep this one alive.
+ */
+export class ImageEngine {
+  readonly #options: EngineOptions
+  readonly #gate: SharedGate
+  readonly #processes = new Set<DecoderProcess>()
+  readonly #idle: DecoderProcess[] = []
+  readonly #closing = new AbortController()
+  #idleTimer: NodeJS.Timeout | undefined
+  #restarts = 0
+
+  constructor(options: Partial<EngineOptions> = {}) {
+    const { largestJob } = { ...DEFAULTS, ...options }
+    this.#options = { ...DEFAULTS, workers: availableParallelism(), memory: largestJob, ...options }
+    const { workers, memory, queue, waitMs } = this.#options
+    this.#gate = new SharedGate({
+      // One client can use all processors, and there is room for another one, whose first job starts immediately.
+      running: 2 * workers,
+      perClient: workers,
+      waiting: queue,
+      waitingPerClient: Math.ceil(queue / 2),
+      waitMs,
+      weight: memory,
+    })
+  }
+
+  stats(): EngineStats {
+    return {
+      running: this.#gate.running,
+      waiting: this.#gate.waiting,
+      restarts: this.#restarts,
+      pids: [...this.#processes].flatMap((process) => process.pid ?? []),
+    }
+  }
+
+  /** Decodes the whole file at `path`. Never rejects because of the file's content. */
+  async inspect(path: string, caller = SERVICE): Promise<Inspection> {
+    const outcome = await this.#run(path, { operation: 'inspect' }, caller)
+    if (outcome.kind === 'too-slow') return damaged('too_many_pixels', 'took too long')
+    if (outcome.kind === 'crashed') return damaged('damaged', 'crashed the decoder')
+    if (outcome.kind === 'too-heavy') return damaged('too_many_pixels', outcome.reason)
+    if (outcome.kind === 'image' && !('dhash' in outcome)) throw new Error('derived instead of inspected')
+    return outcome
+  }
+
+  /** Renders the derivative that `plan` describes from the file at `path`. */
+  async derive(
+    path: string,
+    plan: ResolvedTransformation,
+    caller = SERVICE,
+    { watermark, size }: DeriveOptions = {},
+  ): Promise<Derivation> {
+    const outcome = await this.#run(path, { operation: 'derive', plan, watermark, size }, caller)
+    if (outcome.kind === 'image' && !('bytes' in outcome)) throw new Error('inspected instead of derived')
+    return outcome
+  }
+
+  /** Runs a job in a turn of its caller, and stops it soon after the caller has left. */
+  async #run(path: string, task: Task, { client, signal }: Caller): Promise<PoolOutcome> {
+    const { maxPixels, timeoutMs, largestJob } = this.#options
+    const end = AbortSignal.any([this.#closing.signal, signal])
+    try {
+      for (let granted = FIRST_BYTES; ;) {
+        const job = { path, task, maxPixels, timeoutMs, granted, largestJob }
+        const outcome = await this.#gate.run(client, () => this.#complete(job, end), end, granted)
+        if (outcome.kind !== 'needs') return outcome
+        granted = outcome.bytes
+      }
+    } catch (error) {
+      if (end.aborted) return { kind: 'aborted' }
+      if (error instanceof OverloadError) return { kind: 'busy' }
+      throw error
+    }
+  }
+
+  /** Ends all processes within about a second. Running jobs resolve to `aborted`. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    clearTimeout(this.#idleTimer)
+    await Promise.all([...this.#processes].map((process) => process.kill()))
+  }
+
+  async #complete(job: Job, end: AbortSignal): Promise<PoolOutcome | Needs> {
+    // The abort may have come while the turn was handed over: a closed pool must start no process.
+    end.throwIfAborted()
+    let ending = await this.#attempt(job, end, this.#idle.pop() ?? this.#fork())
+    if (!end.aborted && mayBeOfProcess(ending)) ending = await this.#attempt(job, end, this.#fork())
+    // What a process reports that was stopped says nothing about the image.
+    end.throwIfAborted()
+    return outcomeOf(ending)
+  }
+
+  async #attempt(job: Job, end: AbortSignal, process: DecoderProcess): Promise<Ending> {
+    let abandoned: NodeJS.Timeout | undefined
+    const onAbort = () => (abandoned = setTimeout(() => void process.kill(), ABANDONED_MS))
+    end.addEventListener('abort', onAbort)
+    const ending = await process.run(job)
+    end.removeEventListener('abort', onAbort)
+    clearTimeout(abandoned)
+    if (ending.type === 'done' && ending.isBloated) void process.kill()
+    else if (ending.type === 'done') this.#idle.push(process)
+    this.#scheduleDismissal()
+    return ending
+  }
+
+  #fork(): DecoderProcess {
+    const process = new DecoderProcess(this.#options.largestJob, (exited) => {
+      if (this.#processes.delete(exited)) this.#restarts++
+      const at = this.#idle.indexOf(exited)
+      if (at >= 0) this.#idle.splice(at, 1)
+    })
+    this.#processes.add(process)
+    return process
+  }
+
+  /** Ends idle processes after a while: each takes some eighty megabytes. */
+  #scheduleDismissal(): void {
+    clearTimeout(this.#idleTimer)
+    this.#idleTimer = setTimeout(() => {
+      for (const process of this.#idle.splice(0)) {
+        this.#processes.delete(process)
+        void process.kill()
+      }
+    }, this.#options.idleMs).unref()
+  }
+}
+
 const damaged = (fault: ImageFault, reason: string) => ({ kind: 'damaged', fault, reason }) as const
 
-/** Creates an engine whose processes start with the first job. While idle, it does not keep the process alive. */
-export function createImageEngine(options: Partial<EngineOptions> = {}): ImageEngine {
-  const pool = new DecoderPool({
-    workers: availableParallelism(),
-    maxPixels: 64_000_000,
-    timeoutMs: 20_000,
-    largestJob: 1200 * 1024 * 1024,
-    memory: options.largestJob ?? 1200 * 1024 * 1024,
-    queue: 64,
-    waitMs: 30_000,
-    idleMs: 300_000,
-    ...options,
-  })
-  return {
-    async inspect(path, caller = SERVICE) {
-      const outcome = await pool.run(path, { operation: 'inspect' }, caller)
-      if (outcome.kind === 'too-slow') return damaged('too_many_pixels', 'took too long')
-      if (outcome.kind === 'crashed') return damaged('damaged', 'crashed the decoder')
-      if (outcome.kind === 'too-heavy') return damaged('too_many_pixels', outcome.reason)
-      if (outcome.kind === 'image' && !('dhash' in outcome)) throw new Error('derived instead of inspected')
-      return outcome
-    },
-    async derive(path, plan, caller = SERVICE, { watermark, size } = {}) {
-      const outcome = await pool.run(path, { operation: 'derive', plan, watermark, size }, caller)
-      if (outcome.kind === 'image' && !('bytes' in outcome)) throw new Error('inspected instead of derived')
-      return outcome
-    },
-    stats: () => pool.stats(),
-    close: () => pool.close(),
-  }
+/** Whether the process may be to blame, because of an earlier image: then a fresh one tries again. */
+const mayBeOfProcess = (ending: Ending): boolean =>
+  ending.type === 'crash' || (ending.type === 'done' && isOutOfMemory(ending.outcome))
+
+const isOutOfMemory = (outcome: JobOutcome | Needs): boolean =>
+  outcome.kind === 'too-heavy' && outcome.isOutOfMemory === true
+
+function outcomeOf(ending: Ending): PoolOutcome | Needs {
+  if (ending.type === 'done') return ending.outcome
+  if (ending.type === 'timeout') return { kind: 'too-slow' }
+  return ending.started ? { kind: 'crashed' } : { kind: 'busy' }
 }

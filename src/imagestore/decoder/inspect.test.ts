@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import sharp from 'sharp'
-import { createImageEngine } from './index.ts'
+import { ImageEngine } from './index.ts'
 import type { Inspection } from './protocol.ts'
 
-const engine = createImageEngine({ workers: 2 })
+const engine = new ImageEngine({ workers: 2 })
 const folder = await mkdtemp(join(tmpdir(), 'catalejo-inspect-'))
 after(async () => {
   await engine.close()
@@ -62,7 +62,7 @@ const avif = (): Promise<Buffer> => sharp(join(fixtures, 'rgb.png')).avif({ effo
 test('all pages of a TIFF are decoded and count towards the limit', async () => {
   const name = join(fixtures, 'lzw.tif')
   const bytes = readFileSync(name)
-  const small = createImageEngine({ workers: 1, maxPixels: 61 * 47 - 1 })
+  const small = new ImageEngine({ workers: 1, maxPixels: 61 * 47 - 1 })
   assert.equal((await small.inspect(name)).kind, 'damaged')
   await small.close()
   assert.equal((await inspectBytes(bytes)).kind, 'image')
@@ -70,7 +70,7 @@ test('all pages of a TIFF are decoded and count towards the limit', async () => 
 
 const animation = join(fixtures, 'animated.gif')
 test('the pixel limit applies to all frames of an animation together', async () => {
-  const limited = createImageEngine({ workers: 1, maxPixels: 61 * 47 * 3 - 1 })
+  const limited = new ImageEngine({ workers: 1, maxPixels: 61 * 47 * 3 - 1 })
   assert.equal((await limited.inspect(animation)).kind, 'damaged')
   await limited.close()
   assert.equal((await engine.inspect(animation)).kind, 'image')

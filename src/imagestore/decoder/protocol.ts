@@ -1,5 +1,4 @@
-/** The interface of the engine, and the messages between the pool and its processes. */
-import type { Caller } from '../../lib/client.ts'
+/** Outcomes of the engine, and the messages between it and its processes. */
 import type { ImageFormat } from '../../lib/image-metadata/index.ts'
 import type { ResolvedTransformation } from '../modifiers/index.ts'
 import type { BlobRow } from '../image-fields.ts'
@@ -54,63 +53,12 @@ type Killed = { readonly kind: 'too-slow' } | { readonly kind: 'crashed' }
 export type Inspection = InspectedImage | Damaged | NotRun
 export type Derivation = DerivedImage | Damaged | TooHeavy | Killed | NotRun
 
-export interface EngineStats {
-  /** Jobs that run in a process. */
-  readonly running: number
-  /** Jobs that wait for their turn. */
-  readonly waiting: number
-  /** Processes that crashed or were killed because of their job. */
-  readonly restarts: number
-  /** Process ids. */
-  readonly pids: readonly number[]
-}
-
 /** An image to put on another one. */
 export interface WatermarkFile {
   readonly path: string
   readonly place: WatermarkPlacement
   /** Bytes that were stored; undefined if unknown. */
   readonly size?: number | undefined
-}
-
-interface DeriveOptions {
-  readonly watermark?: WatermarkFile | undefined
-  /** Bytes that were stored: a file of another size is reported as altered. */
-  readonly size?: number | undefined
-}
-
-export interface ImageEngine {
-  /** Decodes the whole file at `path`. Never rejects because of the file's content. */
-  inspect(path: string, caller?: Caller): Promise<Inspection>
-  /** Renders the derivative that `plan` describes from the file at `path`. */
-  derive(
-    path: string,
-    plan: ResolvedTransformation,
-    caller?: Caller,
-    options?: DeriveOptions,
-  ): Promise<Derivation>
-  stats(): EngineStats
-  /** Ends all processes within about a second. Running jobs resolve to `aborted`. */
-  close(): Promise<void>
-}
-
-export interface EngineOptions {
-  /** Processes of one client; twice as many of all. Default: the number of cores. */
-  readonly workers: number
-  /** Limit on the pixels of all frames. Default: 64 million. */
-  readonly maxPixels: number
-  /** Limit on the processor time of a job, and four times as much on its duration. In milliseconds. Default: 20,000. */
-  readonly timeoutMs: number
-  /** Bytes of memory for one job; more expensive images are rejected. The system enforces it. Default: 1.2 GiB. */
-  readonly largestJob: number
-  /** Bytes of memory for all running jobs. A job that needs more runs alone. Default: `largestJob`. */
-  readonly memory: number
-  /** Jobs that may wait, half of them of one client. Default: 64. */
-  readonly queue: number
-  /** Limit on one wait of a job. In milliseconds. Default: 30,000. */
-  readonly waitMs: number
-  /** Time without a job after which idle processes end. In milliseconds. Default: 300,000. */
-  readonly idleMs: number
 }
 
 export type Task =

@@ -1,4 +1,4 @@
-export type { AnswerStore, CachedAnswer } from './answer-cache.ts'
+export { AnswerCache } from './answer-cache.ts'
 export type { NameServerAnswer, RecordAnswer } from './classify.ts'
 export type { MxRecord, RecordType, RecordValue } from './record-data.ts'
 export { createResolver } from './resolver.ts'

@@ -1,7 +1,7 @@
 import {
   estimateBytes,
   getLifetime,
-  type AnswerStore,
+  type AnswerCache,
   type CachedAnswer,
   type CacheLimits,
 } from './answer-cache.ts'
@@ -22,7 +22,7 @@ export interface ResolverOptions extends Partial<CacheLimits> {
    */
   readonly role?: ServerRole
   /** May be shared with resolvers of other types. */
-  readonly cache: AnswerStore
+  readonly cache: Pick<AnswerCache, 'get' | 'set'>
   /** Maximum duration of a look-up, in milliseconds. */
   readonly deadlineMs?: number
   /** Silence after which the next server is queried as well, in milliseconds. */

@@ -1,7 +1,7 @@
 import type { Progress } from '../../lib/progress.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isOverload } from '../../lib/errors.ts'
-import { withRetries } from '../../lib/retry.ts'
+import { withRetries } from '../../lib/concurrency.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { countRows } from '../../storage/database/rows.ts'

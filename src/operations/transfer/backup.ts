@@ -2,9 +2,16 @@ import { systemClock } from '../../lib/clock.ts'
 import type { Progress } from '../../lib/progress.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { copyImages, type CopyResult } from './copy-images.ts'
-import { dumpOf, imagesOf } from './dump.ts'
-import { withRemovalsHeld } from './hold.ts'
-import { ownerOf, refuse, type Instance, type InstanceLocation, type Refusal } from './instance.ts'
+import {
+  dumpOf,
+  imagesOf,
+  withRemovalsHeld,
+  ownerOf,
+  refuse,
+  type Instance,
+  type InstanceLocation,
+  type Refusal,
+} from './instance.ts'
 import {
   manifestFile,
   newManifest,
@@ -14,8 +21,7 @@ import {
   type Manifest,
   type TableBackup,
 } from './manifest.ts'
-import type { BackupLocation } from './location.ts'
-import { openPlace, overlapsInstance, type BackupPlace } from './place.ts'
+import { type BackupLocation, openPlace, overlapsInstance, type BackupPlace } from './place.ts'
 import { contentsOf, writeTable } from './table-files.ts'
 
 /** Age of temporary files that an interrupted backup left behind. */

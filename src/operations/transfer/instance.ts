@@ -3,8 +3,13 @@ import { reasonOf } from '../../storage/blobs/open.ts'
 import type { S3Location } from '../../storage/blobs/s3/location.ts'
 import type { Staging } from '../../storage/blobs/staging.ts'
 import type { Database, Reader, OpenOptions } from '../../storage/database/database.ts'
-import { copyState } from '../../storage/database/transfer-marks.ts'
+import { copyState, beginHold, endHold, prolongHold } from '../../storage/database/transfer-marks.ts'
 import { firstAccount } from '../queries.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { SCHEMA } from '../../storage/database/migrations/index.ts'
+import { isCopied, tablesOf } from '../../storage/database/tables.ts'
+import { countRows, pagesOf, type Contents } from '../../storage/database/rows.ts'
+import type { ImageBytes } from './copy-images.ts'
 
 /** Where an instance keeps its data. */
 export interface InstanceLocation {
@@ -55,4 +60,62 @@ export async function ownerOf(reader: Reader): Promise<string> {
 export async function isReplaceable(database: Database, owner: string): Promise<boolean> {
   const present = await ownerOf(database)
   return present === '' || (present === owner && (await copyState(database)) !== undefined)
+}
+
+/**
+ * How long the hold of a killed command delays removals. The clocks of the nodes may differ by this minus the renewal interval.
+ */
+const HOLD_MS = 180_000
+const RENEW_HOLD_MS = 30_000
+
+/** Runs `work` while no node removes the bytes of images, so that those of a view of the records stay until they are copied. */
+export async function withRemovalsHeld<T>(database: Database, work: () => Promise<T>): Promise<T | Refusal> {
+  const until = await beginHold(database, systemClock.now(), systemClock.now() + HOLD_MS)
+  if (until !== undefined) {
+    const end = new Date(until).toISOString()
+    return refuse(
+      `another backup or migration is running, or was interrupted: try again, at the latest after ${end}`,
+    )
+  }
+  // A failure is tolerated: the next renewal may succeed, and an image that is removed too early is reported missing.
+  const timer = setInterval(
+    () => void prolongHold(database, systemClock.now() + HOLD_MS).catch(() => {}),
+    RENEW_HOLD_MS,
+  )
+  try {
+    return await work()
+  } finally {
+    clearInterval(timer)
+    await endHold(database).catch(() => {})
+  }
+}
+
+/** Returns all rows of a database that are copied. @param view sees the database as of one moment */
+export async function dumpOf({ dialect }: Database, view: Reader): Promise<Contents> {
+  const tables = []
+  for (const table of tablesOf(SCHEMA).filter(isCopied))
+    tables.push({ ...table, rows: await countRows(view, table.name) })
+  return { tables, pages: (table) => pagesOf(view, dialect, table) }
+}
+
+/** Lists the bytes of all recorded images, ordered by hash. */
+export async function* imagesOf(contents: Contents): AsyncGenerator<ImageBytes> {
+  for await (const { hash, key, size } of rowsOf(contents, 'blobs'))
+    yield { hash: String(hash), key: String(key), size: Number(size) }
+}
+
+/** Yields the rows of a table by the names of their columns. */
+export async function* rowsOf(
+  { pages, tables }: Contents,
+  name: string,
+): AsyncGenerator<Readonly<Record<string, unknown>>> {
+  const table = tables.find((one) => one.name === name)
+  if (table === undefined) return
+  const columns = Object.keys(table.columns)
+  for await (const page of pages(table)) {
+    for (const line of page) {
+      const values: readonly unknown[] = JSON.parse(line)
+      yield Object.fromEntries(columns.map((column, i) => [column, values[i]]))
+    }
+  }
 }

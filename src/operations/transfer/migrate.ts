@@ -9,9 +9,10 @@ import { isMarked, mark, setCopyState, unmark } from '../../storage/database/tra
 import { replaceContents } from '../../storage/database/rows.ts'
 import { instance } from '../../imagestore/queries.ts'
 import { copyImages, type CopyResult } from './copy-images.ts'
-import { dumpOf, imagesOf } from './dump.ts'
-import { withRemovalsHeld } from './hold.ts'
 import {
+  dumpOf,
+  imagesOf,
+  withRemovalsHeld,
   isReplaceable,
   ownerOf,
   refuse,

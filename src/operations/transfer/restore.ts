@@ -4,11 +4,22 @@ import { SCHEMA } from '../../storage/database/migrations/index.ts'
 import { schemaOf, setCopyState } from '../../storage/database/transfer-marks.ts'
 import { replaceContents } from '../../storage/database/rows.ts'
 import { copyImages, type CopyResult } from './copy-images.ts'
-import { imagesOf } from './dump.ts'
-import { isReplaceable, refuse, type InstanceLocation, type OpenInstance, type Refusal } from './instance.ts'
+import {
+  imagesOf,
+  isReplaceable,
+  refuse,
+  type InstanceLocation,
+  type OpenInstance,
+  type Refusal,
+} from './instance.ts'
 import { readManifest, snapshotsIn, type Manifest } from './manifest.ts'
-import { assertBackupFolder, openPlace, overlapsInstance, type BackupPlace } from './place.ts'
-import type { BackupLocation } from './location.ts'
+import {
+  assertBackupFolder,
+  openPlace,
+  overlapsInstance,
+  type BackupPlace,
+  type BackupLocation,
+} from './place.ts'
 import { checkFiles, contentsOf } from './table-files.ts'
 
 export interface RestoreOptions {

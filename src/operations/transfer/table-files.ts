@@ -7,7 +7,7 @@ import { BlobDamaged, type BlobStore, isBlobKey } from '../../storage/blobs/blob
 import type { Table } from '../../storage/database/tables.ts'
 import { PAGE_ROWS, type Contents } from '../../storage/database/rows.ts'
 import type { Progress } from '../../lib/progress.ts'
-import { imagesOf, rowsOf } from './dump.ts'
+import { imagesOf, rowsOf } from './instance.ts'
 import type { Manifest, TableFile } from './manifest.ts'
 import type { BackupPlace } from './place.ts'
 

@@ -1,7 +1,6 @@
 import { accountClient } from '../../lib/client.ts'
-import { Gate } from '../../lib/gate.ts'
+import { Gate, SharedGate } from '../../lib/gate.ts'
 import { POOLS } from '../../lib/pools.ts'
-import { SharedGate } from '../../lib/shared-gate.ts'
 
 /** Rows that are stored in some 50 ms. */
 const MAX_SMALL_ROWS = 1_000

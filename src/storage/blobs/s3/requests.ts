@@ -14,7 +14,7 @@ import {
 import { SERVICE, type Caller } from '../../../lib/client.ts'
 import { abortable } from '../../../lib/concurrency.ts'
 import { POOLS } from '../../../lib/pools.ts'
-import { SharedGate } from '../../../lib/shared-gate.ts'
+import { SharedGate } from '../../../lib/gate.ts'
 import { BlobDamaged } from '../blob-store.ts'
 import { openClient } from './client.ts'
 import { attemptsOf, isNamed, StoreFault, translate } from './errors.ts'

@@ -9,9 +9,8 @@ import {
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
 import { SERVICE, type Caller } from '../../../lib/client.ts'
-import { Gate } from '../../../lib/gate.ts'
+import { Gate, SharedGate } from '../../../lib/gate.ts'
 import { createFileStream } from '../../../lib/private-files.ts'
-import { SharedGate } from '../../../lib/shared-gate.ts'
 import { BlobDamaged, type BlobStore } from '../blob-store.ts'
 import type { StagedFile, Staging } from '../staging.ts'
 import { openClient, presign } from './client.ts'

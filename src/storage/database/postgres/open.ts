@@ -1,4 +1,4 @@
-import { withRetries } from '../../../lib/retry.ts'
+import { withRetries } from '../../../lib/concurrency.ts'
 import { ChangeLog } from '../changes/change-log.ts'
 import { accountClient, type Client } from '../../../lib/client.ts'
 import { readGate, scanGate, WriteGate } from '../gates.ts'

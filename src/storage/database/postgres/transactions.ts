@@ -1,4 +1,4 @@
-import { withRetries } from '../../../lib/retry.ts'
+import { withRetries } from '../../../lib/concurrency.ts'
 import { TOPICS } from '../changes/change.ts'
 import type { Transaction } from '../database.ts'
 import { postgresBatch, postgresBatchLock, postgresInsert } from '../batch.ts'

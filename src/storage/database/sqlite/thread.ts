@@ -5,12 +5,11 @@
 import { dirname } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { assertCurrentSchema } from '../database.ts'
-import { Connection, isReadOnly, migrate, schemaVersion } from './connection.ts'
+import { Connection, isReadOnly, migrate, schemaVersion, untilFree, WriteLock } from './connection.ts'
 import { OverloadError, asError } from '../../../lib/errors.ts'
 import { storageKindOf } from '../faults.ts'
 import type { Answer, Start, Task } from './connection-thread.ts'
 import type { SqlValue } from '../sql.ts'
-import { untilFree, WriteLock } from './write-lock.ts'
 
 const port = parentPort
 if (port === null) throw new Error('sqlite/thread must run as a worker thread')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decodeChecksummed, encodeChecksummed } from './checksummed-file.ts'
+import { decodeChecksummed, encodeChecksummed } from './folder.ts'
 
 const bytes = fc.uint8Array({ minLength: 1, maxLength: 200 })
 

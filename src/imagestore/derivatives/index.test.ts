@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { filesUnder } from '../../../test/durability/folders.ts'
 import { bytesOf, KEY, maker, MIB, openCache } from '../../../test/support/derivative-caches.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
-import type { Render } from './cache.ts'
+import type { Render } from './index.ts'
 import type { Client } from '../../lib/client.ts'
 import { Gate } from '../../lib/gate.ts'
 
