@@ -83,18 +83,14 @@ export class Delivery {
     return cached
   }
 
-  /**
-   * Returns an image that is not in memory, if it is in a file that is read without waiting.
-   * @param name of the derivative; undefined for the original
-   */
-  readSync({ key, mime, size }: BlobRow, name: string | undefined): Rendered | undefined {
-    const { blobs, derivatives } = this.#options
-    const bytes = name === undefined ? blobs.readSync?.(key, size) : undefined
-    const read = name === undefined ? bytes && { bytes, mime } : derivatives.readSync(key, name)
-    if (read === undefined) return undefined
+  /** Returns an original that is not in memory, if it is in a file that is read without waiting. */
+  readSync({ key, mime, size }: BlobRow): Rendered | undefined {
+    const bytes = this.#options.blobs.readSync?.(key, size)
+    if (bytes === undefined) return undefined
     this.misses++
-    this.#cache.set(cacheKey(key, name), read)
-    return read
+    const original = { bytes, mime }
+    this.#cache.set(key, original)
+    return original
   }
 
   /**

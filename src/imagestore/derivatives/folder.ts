@@ -3,10 +3,8 @@ import { opendir, rename, rm, rmdir, stat, utimes, open } from 'node:fs/promises
 import { join } from 'node:path'
 import { isErrorCode } from '../../lib/errors.ts'
 import { createFileWith, createFolder } from '../../lib/private-files.ts'
-import { SyncReadBudget } from '../../lib/sync-read-budget.ts'
 import { blobKey as parseBlobKey, isBlobKey } from '../../storage/blobs/blob-store.ts'
 import type { Rendered } from '../decoder/index.ts'
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 
 const BLOCK_BYTES = 4_096
@@ -44,7 +42,6 @@ export class DerivativeFolder {
   readonly #root: string
   readonly #cap: number
   readonly #onFault: ObserveDisk
-  readonly #syncReads = new SyncReadBudget()
   #writesPausedUntil = -Infinity
   readonly #closing = new AbortController()
   #swept = 0
@@ -67,25 +64,14 @@ export class DerivativeFolder {
   async read(blobKey: string, name: string): Promise<Rendered | undefined> {
     const path = join(this.#folderOf(blobKey), name)
     try {
-      const { image, usedAt } = await readChecksummed(path)
+      await using file = await open(path, 'r')
+      const { mtimeMs } = await file.stat()
+      const image = decodeChecksummed(await file.readFile())
       if (image === undefined) await rm(path, { force: true })
-      else recordUse(path, usedAt)
+      else recordUse(path, mtimeMs)
       return image
     } catch (error) {
       if (!isErrorCode(error, 'ENOENT')) this.#onFault('read', error)
-      return undefined
-    }
-  }
-
-  /** Reads on the event loop. Undefined if that may take long, and for everything else that `read` has to look into. */
-  readSync(blobKey: string, name: string): Rendered | undefined {
-    if (!this.#syncReads.hasBudget) return undefined
-    const path = join(this.#folderOf(blobKey), name)
-    try {
-      const file = this.#syncReads.run(() => readChecksummedSync(path))
-      if (file?.image !== undefined) recordUse(path, file.usedAt)
-      return file?.image
-    } catch {
       return undefined
     }
   }
@@ -262,8 +248,6 @@ const HEADER_BYTES = 32
 const CHECKSUM_AT = 4
 const SIZE_AT = 8
 const MIME_AT = 12
-/** Larger files are not read on the event loop. From the page cache, smaller ones take less than a trip to the thread pool. */
-const MAX_SYNC_READ_BYTES = 256 * 1024
 
 /**
  * Adds a header with a checksum. Files are not flushed, so after a power cut one may be empty, cut, or as long as it was
@@ -288,32 +272,4 @@ export function decodeChecksummed(file: Buffer): Rendered | undefined {
   if (crc32(file.subarray(SIZE_AT)) !== file.readUInt32LE(CHECKSUM_AT)) return undefined
   const mime = file.toString('latin1', MIME_AT, HEADER_BYTES).replace(/\0+$/, '')
   return { bytes: file.subarray(HEADER_BYTES), mime }
-}
-
-interface UsedFile {
-  /** Undefined if the file is damaged. */
-  readonly image: Rendered | undefined
-  /** When it was last used: its modification time, in milliseconds since 1970. */
-  readonly usedAt: number
-}
-
-/** Rejects with errors of the file system. */
-async function readChecksummed(path: string): Promise<UsedFile> {
-  await using file = await open(path, 'r')
-  const { mtimeMs } = await file.stat()
-  return { image: decodeChecksummed(await file.readFile()), usedAt: mtimeMs }
-}
-
-/** Reads a small file on the event loop; undefined if it is large. @throws errors of the file system */
-function readChecksummedSync(path: string): UsedFile | undefined {
-  const file = openSync(path, 'r')
-  try {
-    const { size, mtimeMs } = fstatSync(file)
-    if (size < HEADER_BYTES || size > MAX_SYNC_READ_BYTES) return undefined
-    const content = Buffer.allocUnsafeSlow(size)
-    const image = readSync(file, content) === size ? decodeChecksummed(content) : undefined
-    return { image, usedAt: mtimeMs }
-  } finally {
-    closeSync(file)
-  }
 }

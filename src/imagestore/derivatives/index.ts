@@ -167,13 +167,6 @@ export class DerivativeCache {
     this.#writes.add(pending)
   }
 
-  /** Reads from this machine's disk on the event loop, if that is quick. */
-  readSync(blobKey: string, name: string): Rendered | undefined {
-    const image = isBlobKey(blobKey) ? this.#folder?.readSync(blobKey, name) : undefined
-    if (image !== undefined) this.diskHits++
-    return image
-  }
-
   /** Approximate disk usage of derivatives on this machine. */
   get bytes(): number {
     return this.#folder?.bytes ?? 0

@@ -89,7 +89,8 @@ export class LinkCache {
     const { blob, name, key, etag, common, notModified } = entry
     if (matches(headers['if-none-match'], etag)) return { status: 304, headers: notModified, body: undefined }
     if (headers.range !== undefined) return undefined
-    const image = this.#delivery.cached(key) ?? this.#delivery.readSync(blob, name)
+    const image =
+      this.#delivery.cached(key) ?? (name === undefined ? this.#delivery.readSync(blob) : undefined)
     if (image === undefined) return undefined
     const { bytes, mime } = image
     // Another process may have made it again, and an encoder need not produce the same bytes twice.

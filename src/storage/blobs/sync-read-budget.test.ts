@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SyncReadBudget } from './sync-read-budget.ts'
+import { SyncReadBudget } from './file-store.ts'
 
 function stalls() {
   let now = 1_000
