@@ -29,7 +29,7 @@ export async function openDestination(
   if (kind === undefined) return { store: storeRows(target, restoreRows(target), isDry) }
   const list = new RegistryList(target, kind, listedBy(format))
   const skipped = await list.skipReason()
-  if (skipped !== undefined) return { store: async () => ({ added: 0, changed: 0, heldMs: 0 }), skipped }
+  if (skipped !== undefined) return { store: async () => ({ added: 0, changed: 0 }), skipped }
   return {
     store: storeRows(target, (tx, batch) => list.apply(tx, batch), isDry),
     ...(!isDry && { end: (isWhole, names) => list.end(isWhole, names) }),

@@ -42,10 +42,8 @@ export function storeRows(target: ImportTarget, apply: ApplyRows, isDry = false)
   /** Thrown in a transaction to roll it back. */
   const rollBack = new Error('dry run')
   return async (batch, reachedAfter) => {
-    let began = 0
     let effect: Effect = { added: 0, changed: 0 }
     const store = async (tx: Transaction) => {
-      began = performance.now()
       await purgeBeforeWrite(tx, database.dialect, clock.now(), () => batch.json)
       effect = await rules.tagging(tx, () => apply(tx, batch))
       if (isDry) throw rollBack
@@ -54,6 +52,6 @@ export function storeRows(target: ImportTarget, apply: ApplyRows, isDry = false)
     await database.transaction(store, account.id, { rows: batch.names.length }).catch((error: unknown) => {
       if (error !== rollBack) throw error
     })
-    return { ...effect, heldMs: performance.now() - began }
+    return effect
   }
 }

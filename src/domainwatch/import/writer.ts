@@ -5,6 +5,9 @@ import type { RowBatch, SortedRows } from './row-buffer.ts'
 /** While the database is overloaded: some 5 s in all. */
 const RETRIES = { attempts: 7, firstPauseMs: 100, isRetryable: isOverload }
 
+/** Rows of a transaction, for which other writers to SQLite wait. */
+const BATCH_ROWS = 10_000
+
 export interface ImportCounts {
   /** Valid records of the file, repeated ones included. */
   read: number
@@ -23,16 +26,11 @@ export interface Effect {
   readonly changed: number
 }
 
-interface Stored extends Effect {
-  /** How long the transaction blocked other writers. */
-  readonly heldMs: number
-}
-
 /**
  * Stores rows in one transaction.
  * @param reachedAfter returns the progress of the import once they are stored
  */
-export type StoreRows = (batch: RowBatch, reachedAfter?: (effect: Effect) => Reached) => Promise<Stored>
+export type StoreRows = (batch: RowBatch, reachedAfter?: (effect: Effect) => Reached) => Promise<Effect>
 
 export interface LineFault {
   readonly line: number
@@ -76,7 +74,6 @@ interface Mark {
 /** Stores buffers of rows one after the other and reports progress. */
 export class ImportWriter {
   readonly #options: WriterOptions
-  readonly #size = new BatchSize()
   readonly #faults: readonly LineFault[]
   #effect: Effect
   #from: Mark
@@ -110,15 +107,14 @@ export class ImportWriter {
   async #store(rows: SortedRows, upTo: Mark, position: number): Promise<void> {
     const { store, stored, source } = this.#options
     while (!rows.isEmpty) {
-      const batch = rows.take(this.#size.rows)
+      const batch = rows.take(BATCH_ROWS)
       const name = batch.names.at(-1) ?? ''
       const reachedAfter = (effect: Effect): Reached => {
         const total = sum(this.#effect, effect)
         const part = { to: upTo.line, name }
         return rows.isEmpty ? this.#reached(upTo, total) : { ...this.#reached(this.#from, total), part }
       }
-      const { heldMs, ...effect } = await withRetries(() => store(batch, reachedAfter), RETRIES)
-      this.#size.record(batch.names.length, heldMs)
+      const effect = await withRetries(() => store(batch, reachedAfter), RETRIES)
       const reached = reachedAfter(effect)
       this.#effect = sum(this.#effect, effect)
       if (rows.isEmpty) break
@@ -141,27 +137,3 @@ const sum = (one: Effect, other: Effect): Effect => ({
   added: one.added + other.added,
   changed: one.changed + other.changed,
 })
-
-/** Target duration of a transaction, for which other writers to SQLite wait. */
-const HOLD_MS = 1_000
-const FIRST_ROWS = 10_000
-/** The limit of `add`. */
-const MAX_ROWS = 50_000
-const MIN_ROWS = 1_000
-
-/** Adapts the number of rows per transaction to how long the previous one took. */
-export class BatchSize {
-  #rows = FIRST_ROWS
-
-  get rows(): number {
-    return this.#rows
-  }
-
-  /** @param ms how long the transaction blocked other writers, its commit included */
-  record(rows: number, ms: number): void {
-    // A smaller last batch is not representative: part of a transaction's cost does not depend on its rows.
-    if (rows < this.#rows) return
-    const fitting = Math.round((rows * HOLD_MS) / Math.max(1, ms))
-    this.#rows = Math.max(MIN_ROWS, Math.min(MAX_ROWS, 2 * rows, fitting))
-  }
-}
