@@ -4,7 +4,7 @@ import { plainContext } from '../../../test/support/plain-signals.ts'
 import type { Filters } from '../filters.ts'
 import { segmentOf, type SomeFields } from '../../../test/support/segments.ts'
 import { Segment } from '../../lib/name-index/index.ts'
-import { countInIndex } from './count-in-index.ts'
+import { countInIndex } from './statistics.ts'
 
 const RECORDS = 50_000
 const SPAN = { from: '2026-01-01 00:00:00', to: '2026-01-31 23:59:59' }
