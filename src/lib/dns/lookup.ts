@@ -1,7 +1,6 @@
 import type { Answer, Failure } from './classify.ts'
 import type { Query } from './message.ts'
-import type { Server } from './server.ts'
-import type { FinalReply } from './udp.ts'
+import type { Server, FinalReply } from './server.ts'
 
 export interface LookupResult {
   readonly answer: Answer
