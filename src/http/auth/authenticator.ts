@@ -50,19 +50,11 @@ export interface AuthenticatorOptions {
 
 /** Authenticates and authorises requests: checks the key, limits failures per address, enforces the rates of keys. */
 export class Authenticator {
-  readonly #identities: Identities
-  readonly #failures: RateLimit
-  readonly #keyRateLimit: KeyRateLimit
-  readonly #unauthenticated: RequestTurns<Peer>
+  readonly #options: AuthenticatorOptions
   readonly #accounts = new RequestTurns<Identity>(({ accountId }) => accountClient(accountId))
-  readonly #clock: Clock
 
-  constructor({ identities, failures, keyRateLimit, unauthenticated, clock }: AuthenticatorOptions) {
-    this.#identities = identities
-    this.#failures = failures
-    this.#keyRateLimit = keyRateLimit
-    this.#unauthenticated = unauthenticated
-    this.#clock = clock
+  constructor(options: AuthenticatorOptions) {
+    this.#options = options
   }
 
   /**
@@ -74,7 +66,7 @@ export class Authenticator {
    * so it is not counted.
    */
   identify(key = '', access: Access, peer: Peer): Identity | Promise<Identity> {
-    const cached = this.#identities.identifyCached(key)
+    const cached = this.#options.identities.identifyCached(key)
     if (cached === undefined) return this.#lookUp(key, access, peer)
     const turn = this.#accounts.take(cached)
     return turn === undefined
@@ -83,9 +75,9 @@ export class Authenticator {
   }
 
   async #lookUp(key: string, access: Access, peer: Peer): Promise<Identity> {
-    await this.#unauthenticated.take(peer)
+    await this.#options.unauthenticated.take(peer)
     if (key === '') throw keyErrors.key_missing()
-    const identity = await this.#identities.identify(key, addressClient(peer.ip))
+    const identity = await this.#options.identities.identify(key, addressClient(peer.ip))
     if (identity === undefined) {
       this.#countFailure(peer.ip)
       throw keyErrors.key_invalid()
@@ -97,11 +89,13 @@ export class Authenticator {
     if (identity.service !== access.service) throw keyErrors.key_of_other_service()
     if (this.#hasExpired(identity)) throw keyErrors.key_expired()
     if (!allows(identity, access)) throw keyErrors.key_out_of_scope()
-    return this.#keyRateLimit.tryTake(identity.keyId, identity.rate) ? identity : this.#waitForRate(identity)
+    return this.#options.keyRateLimit.tryTake(identity.keyId, identity.rate)
+      ? identity
+      : this.#waitForRate(identity)
   }
 
   async #waitForRate(identity: Identity): Promise<Identity> {
-    const wait = await this.#keyRateLimit.take(identity.keyId, identity.rate)
+    const wait = await this.#options.keyRateLimit.take(identity.keyId, identity.rate)
     if (wait !== undefined) throw tooMany(wait)
     return identity
   }
@@ -109,13 +103,13 @@ export class Authenticator {
   /** Whether a key that was valid when the request began is still valid. */
   async isCurrent(key: string | undefined, { accountId }: Identity): Promise<boolean> {
     const identity =
-      key === undefined ? undefined : await this.#identities.identify(key, accountClient(accountId))
+      key === undefined ? undefined : await this.#options.identities.identify(key, accountClient(accountId))
     return identity?.accountId === accountId && !this.#hasExpired(identity)
   }
 
   /** Milliseconds until the key expires; infinite for one that never does. */
   expiresIn({ expiresAt }: Identity): number {
-    return expiresAt === null ? Infinity : expiresAt - this.#clock.now()
+    return expiresAt === null ? Infinity : expiresAt - this.#options.clock.now()
   }
 
   #hasExpired(identity: Identity): boolean {
@@ -124,9 +118,9 @@ export class Authenticator {
 
   #countFailure(address: string): void {
     const client = addressClient(address)
-    const wait = this.#failures.waitOf(client)
+    const wait = this.#options.failures.waitOf(client)
     if (wait > 0) throw tooMany(wait)
-    this.#failures.count(client)
+    this.#options.failures.count(client)
   }
 }
 

@@ -41,9 +41,7 @@ interface Window {
   endsAt: number
   /** The shared window has no requests left. */
   isExhausted: boolean
-  /** Requests accepted without a claim while the database did not respond. */
-  unclaimed: number
-  /** Requests that this process accepted since `localStart`. */
+  /** Requests accepted since `localStart` while the database did not respond. */
   localCount: number
   localStart: number
   readonly waiting: Set<(wait: number | undefined) => void>
@@ -52,7 +50,7 @@ interface Window {
 /**
  * Enforces the rates of keys over all processes and nodes. The counts are in the database; each process claims small batches, so
  * that accepted requests rarely wait for the database and rejected ones never do. While the database does not respond, each
- * process applies the rate to its local count.
+ * process allows the full rate.
  */
 export class KeyRateLimit {
   readonly #clock: Clock
@@ -120,7 +118,6 @@ export class KeyRateLimit {
         tokens: 0,
         endsAt: 0,
         isExhausted: false,
-        unclaimed: 0,
         localCount: 0,
         localStart: this.#clock.now(),
         waiting: new Set(),
@@ -139,23 +136,22 @@ export class KeyRateLimit {
       window.tokens = 0
       window.isExhausted = false
     }
-    if (now - window.localStart >= periodMs || now < window.localStart) {
-      window.localCount = 0
-      window.localStart = now
-    }
   }
 
   #spend(window: Window): void {
     window.tokens--
-    window.localCount++
     if (window.tokens === 0 && window.rate.count >= MIN_PREFETCH_COUNT) this.#claim(window)
   }
 
   #decideLocally(window: Window): number | undefined {
-    const { localCount, localStart, rate } = window
-    if (localCount >= rate.count) return localStart + rate.periodMs - this.#clock.now()
+    const now = this.#clock.now()
+    const { periodMs, count } = window.rate
+    if (now - window.localStart >= periodMs || now < window.localStart) {
+      window.localCount = 0
+      window.localStart = now
+    }
+    if (window.localCount >= count) return window.localStart + periodMs - now
     window.localCount++
-    window.unclaimed++
     return undefined
   }
 
@@ -189,15 +185,10 @@ export class KeyRateLimit {
     }
   }
 
-  #receive(
-    { window, count, owed }: WindowClaim,
-    { granted, remainingMs }: Omit<Grant, 'keyId'> = NO_GRANT,
-  ): void {
+  #receive({ window, count }: WindowClaim, { granted, remainingMs }: Omit<Grant, 'keyId'> = NO_GRANT): void {
     const { waiting } = window
     this.#renew(window)
-    // Requests accepted without a claim are subtracted first.
-    window.unclaimed -= owed
-    window.tokens += Math.max(0, granted - owed)
+    window.tokens += granted
     window.endsAt = this.#clock.now() + remainingMs
     window.isExhausted = granted < count
     for (const resume of waiting) {
@@ -208,7 +199,6 @@ export class KeyRateLimit {
         continue
       }
       window.tokens--
-      window.localCount++
       resume(undefined)
     }
     // Requests that arrived during the claim.
@@ -218,8 +208,6 @@ export class KeyRateLimit {
 
 interface WindowClaim extends Claim {
   readonly window: Window
-  /** Claimed requests that were accepted before. */
-  readonly owed: number
 }
 
 const NO_GRANT = { granted: 0, remainingMs: 0 }
@@ -228,10 +216,9 @@ const lacksTokens = ({ tokens, isExhausted, waiting }: Window): boolean =>
   tokens === 0 && (waiting.size > 0 || !isExhausted)
 
 function claimOf(window: Window): WindowClaim {
-  const { keyId, rate, unclaimed, waiting } = window
+  const { keyId, rate, waiting } = window
   const batch = Math.max(1, Math.floor(rate.count * BATCH_SHARE))
-  const count = Math.max(batch, Math.min(rate.count, unclaimed + waiting.size))
-  return { keyId, rate, window, count, owed: unclaimed }
+  return { keyId, rate, window, count: Math.max(batch, Math.min(rate.count, waiting.size)) }
 }
 
 /** Claims from the windows in the database, which all processes and nodes share. */
