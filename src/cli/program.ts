@@ -304,7 +304,7 @@ function defineBackupCommands(program: CatalejoCommand): void {
     )
     .settings(settings)
     .examples('catalejo backup create ./backups --keep 14')
-    .runs(async () => (await import('./backup.ts')).createBackup)
+    .runs(async () => (await import('./transfer.ts')).createBackup)
   group
     .command('list')
     .summary('list the snapshots of a place')
@@ -312,7 +312,7 @@ function defineBackupCommands(program: CatalejoCommand): void {
     .argument('[PLACE]', place)
     .settings(settings)
     .examples('catalejo backup list ./backups')
-    .runs(async () => (await import('./backup.ts')).listBackups)
+    .runs(async () => (await import('./transfer.ts')).listBackups)
   group
     .command('check')
     .summary('read every byte of a snapshot')
@@ -323,7 +323,7 @@ function defineBackupCommands(program: CatalejoCommand): void {
     .flag('--snapshot <NAME>', 'snapshot to check; without it, the newest')
     .settings(settings)
     .examples('catalejo backup check ./backups')
-    .runs(async () => (await import('./backup.ts')).checkBackup)
+    .runs(async () => (await import('./transfer.ts')).checkBackup)
   group
     .command('drill')
     .summary('restore the newest snapshot for a trial')
@@ -333,5 +333,5 @@ function defineBackupCommands(program: CatalejoCommand): void {
     .argument('[PLACE]', place)
     .settings(settings)
     .examples('catalejo backup drill ./backups')
-    .runs(async () => (await import('./backup.ts')).drillBackup)
+    .runs(async () => (await import('./transfer.ts')).drillBackup)
 }
