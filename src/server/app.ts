@@ -287,7 +287,7 @@ export function follow(context: Context, baseUrl: () => string): Subscriptions {
 
 /** Returns undefined if rechecks are disabled. */
 function createRechecks(context: Context, { vocabulary }: Subscriptions): Rechecks | undefined {
-  const { clock, config, database, dictionary, dns, limits, log, metrics, nameIndex, rules } = context
+  const { clock, config, database, dns, limits, log, metrics, nameIndex } = context
   if (config.recheckEveryMs === 0) return undefined
   const rechecks = new Rechecks({
     database,
@@ -298,8 +298,6 @@ function createRechecks(context: Context, { vocabulary }: Subscriptions): Rechec
     intervalMs: config.recheckEveryMs,
     lookupsPerMinute: limits.rechecksPerMinute,
     tags: config.recheckTags,
-    split: dictionary.split,
-    rules,
     failed: (error) => log.warn({ err: error }, 'DNS rechecks failed'),
   })
   metrics.total('catalejo_dns_rechecks_total', 'DNS rechecks of names', () => rechecks.stats.checked)

@@ -272,9 +272,6 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
     SELECT 'n' || i, 1, 2, '[]' FROM ${n(isSqlite, IMAGES)} AS s`)
   await sql(`INSERT INTO observed_servers (kind, server, name, last_at)
     SELECT 'ns', 'ns' || (i % 500) || '.example.com', 'n' || i, 1 FROM ${n(isSqlite, IMAGES)} AS s`)
-  // None is due soon.
-  await sql(`INSERT INTO dns_checks (name, account_id, due_at)
-    SELECT 'n' || i, 0, ${Date.now() + 12 * 3_600_000} + i FROM ${n(isSqlite, IMAGES)} AS s`)
   // Nothing is delivered for accounts without keys.
   await sql(`INSERT INTO accounts (name, service, created_at)
     SELECT 'cuenta' || i, 'domainwatch', 1 FROM ${n(isSqlite, WATCHES / 50)} AS s`)

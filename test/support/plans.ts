@@ -16,7 +16,6 @@ export const LARGE = [
   'name_servers',
   'mail_servers',
   'observed_servers',
-  'dns_checks',
   'watch_deliveries',
   'watches',
   'watch_destinations',
@@ -34,7 +33,10 @@ export const JSON_INSIDE = 'parsed per row'
 
 /** Statements that want all of a table, or most of it, and the reason. */
 const MAY_SCAN: readonly (readonly [RegExp, string])[] = [
-  [/^\s*SELECT 1 AS found WHERE EXISTS \(SELECT 1 FROM dns_checks\)/, 'the first row is enough'],
+  [
+    /^\s*SELECT 1 AS found WHERE EXISTS \(SELECT 1 FROM domains WHERE revision = 1\)/,
+    'the first row is enough',
+  ],
   [
     /^\s*SELECT count\(\*\) AS count FROM \w+\s*$/,
     'a total: of the system page, kept for a while, and of `verify`',

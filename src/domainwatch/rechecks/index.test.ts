@@ -8,20 +8,18 @@ import { systemClock } from '../../lib/clock.ts'
 import { openSqlite } from '../../storage/database/sqlite/open.ts'
 import { sql, type Query } from '../../storage/database/sql.ts'
 import { readVocabulary } from '../lookalikes/vocabulary.ts'
-import { addChecks } from './queries.ts'
 import { readDictionary } from '../words/dictionary.ts'
 import { Rules } from '../rules/index.ts'
 import { NameIndex } from '../list/name-index.ts'
 import { createTasks } from '../../lib/tasks.ts'
 import { Rechecks } from './index.ts'
 
-test('names that were due before the start are looked up, however long the watches take to be read', async () => {
+test('names in review are looked up, however long the watches take to be read', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'catalejo-rechecks-'))
   const opened = await openSqlite(join(folder, 'catalejo.db'))
   await opened.transaction(async (tx) => {
     await tx.run(sql`INSERT INTO domains (name, length, agent, agent_folded, status, reserved, revision, date_reg, date_mod)
       VALUES ('pendiente', 9, 'a', 'a', 1, 0, 1, '2026-01-01 00:00:00', '2026-01-01 00:00:00')`)
-    await tx.run(addChecks(opened.dialect, [{ name: 'pendiente', account_id: 0, due_at: 1 }]))
   })
   const reading = Promise.withResolvers<void>()
   const database = {
@@ -56,8 +54,6 @@ test('names that were due before the start are looked up, however long the watch
     intervalMs: 24 * 60 * 60 * 1000,
     lookupsPerMinute: 6_000,
     tags: [],
-    split: () => [],
-    rules,
     failed: fail,
   })
   const stop = new AbortController()

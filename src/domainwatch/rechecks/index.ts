@@ -2,25 +2,21 @@ import { repeatUntilAborted } from '../../lib/background-jobs.ts'
 import { InterruptibleSleep } from '../../lib/clock.ts'
 import { abortable } from '../../lib/concurrency.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
-import { removeRows, storeRows, type Row } from '../../storage/database/rows.ts'
 import type { Dns } from '../dns-lookups.ts'
 import { answerText } from '../history/dns-observations.ts'
 import type { ObservedType } from '../history/queries.ts'
 import { storeObservations, type Observation } from '../history/store-observations.ts'
-import * as queries from './queries.ts'
-import { EVERYBODY, nextCheck, WantedNames, type WantedNamesOptions } from './wanted-names.ts'
+import { anyToCheck } from './queries.ts'
+import { Schedule, type ScheduleOptions } from './schedule.ts'
 
 /** Look-ups of a name: NS and MX. */
 const LOOKUPS_PER_NAME = 2
 /** Names checked at a time: about a second's worth, but never more than this. */
 const MAX_BATCH = 100
-/** How often to look for names that are due. */
+/** How often to look for names that are due, and for changes of records and watches. */
 const IDLE_MS = 1_000
-/** How often to count overdue names, and the limit of the count. */
-const COUNT_MS = 10_000
-const MAX_COUNTED = 1_000_000
 
-export interface RechecksOptions extends WantedNamesOptions {
+export interface RechecksOptions extends ScheduleOptions {
   readonly dns: Dns
   /** Maximum number of look-ups per minute. */
   readonly lookupsPerMinute: number
@@ -33,92 +29,63 @@ type Found = { readonly name: string } & Readonly<Record<ObservedType, string | 
 
 /**
  * Looks up the name servers and MX records of names regularly, for the history and for watches of DNS changes. Runs
- * on one node only (leased). Every name has its own time in the interval; missed checks are made up as fast as the
- * limit allows.
+ * on one node only (leased). A name is looked up when it is new, and then at its own time in each interval; missed checks are made
+ * up as fast as the limit allows.
  */
 export class Rechecks {
   readonly #options: RechecksOptions
-  readonly #wanted: WantedNames
   readonly #idle: InterruptibleSleep
+  #schedule: Schedule | undefined
   #checked = 0
   #failed = 0
-  #overdue = 0
-  #countedAt = Number.NEGATIVE_INFINITY
-  /** Owners take turns at the first place of a batch. */
-  #turn = 0
 
   constructor(options: RechecksOptions) {
     this.#options = options
-    this.#wanted = new WantedNames(options)
     this.#idle = options.clock.moved ?? new InterruptibleSleep()
   }
 
   /** Names checked and failed in this process, and names whose time has passed. */
   get stats() {
-    return { checked: this.#checked, failed: this.#failed, overdue: this.#overdue }
+    return { checked: this.#checked, failed: this.#failed, overdue: this.#schedule?.overdue ?? 0 }
   }
 
   async hasWork(): Promise<boolean> {
     const { database, tags } = this.#options
-    return tags.length > 0 || (await database.first(queries.anyToCheck())) !== undefined
+    return tags.length > 0 || (await database.first(anyToCheck())) !== undefined
   }
 
   /** Runs until `signal` aborts. Look-ups in progress are abandoned then; their names stay due. */
   async run(signal: AbortSignal): Promise<void> {
-    const { failed } = this.#options
+    const schedule = new Schedule(this.#options)
+    this.#schedule = schedule
     try {
-      await Promise.all([
-        repeatUntilAborted(() => this.#wanted.run(signal), signal, failed),
-        repeatUntilAborted(() => this.#checkDue(signal), signal, failed),
-      ])
+      await repeatUntilAborted(() => this.#checkDue(schedule, signal), signal, this.#options.failed)
     } finally {
-      this.#overdue = 0
+      this.#schedule = undefined
     }
   }
 
-  async #checkDue(signal: AbortSignal): Promise<void> {
-    const { lookupsPerMinute } = this.#options
-    const msPerName = (60_000 * LOOKUPS_PER_NAME) / lookupsPerMinute
+  async #checkDue(schedule: Schedule, signal: AbortSignal): Promise<void> {
+    const msPerName = (60_000 * LOOKUPS_PER_NAME) / this.#options.lookupsPerMinute
     const size = Math.max(1, Math.min(MAX_BATCH, Math.floor(IDLE_MS / msPerName)))
     const pace = new InterruptibleSleep()
     while (!signal.aborted) {
       const startedAt = performance.now()
-      await this.#countOverdue()
-      const due = await this.#takeDue(size)
+      await schedule.refresh(signal)
+      const due = schedule.findDue(size)
       if (due.length === 0) await this.#idle.sleep(IDLE_MS, signal)
       else {
-        const looked = await this.#check(due, signal)
-        await pace.sleep(Math.max(0, looked * msPerName - (performance.now() - startedAt)), signal)
+        await this.#check(due, signal)
+        schedule.checked(due)
+        await pace.sleep(Math.max(0, due.length * msPerName - (performance.now() - startedAt)), signal)
       }
     }
   }
 
-  /** Returns due names, with equal shares for those on whose behalf they are looked up. */
-  async #takeDue(size: number): Promise<queries.Check[]> {
+  /** Looks names up and stores the answers. */
+  async #check(names: readonly string[], signal: AbortSignal): Promise<void> {
     const { clock, database } = this.#options
-    const { owners } = this.#wanted
-    const first = this.#turn++ % Math.max(1, owners.length)
-    const inTurn = [...owners.slice(first), ...owners.slice(0, first)]
-    const due: queries.Check[] = []
-    for (const [i, owner] of inTurn.entries()) {
-      const share = Math.ceil((size - due.length) / (inTurn.length - i))
-      if (share > 0) due.push(...(await database.all(queries.dueChecks(owner, clock.now(), share))))
-    }
-    return due
-  }
-
-  /** Looks names up, stores the answers and their next times. Returns how many were looked up. */
-  async #check(due: readonly queries.Check[], signal: AbortSignal): Promise<number> {
-    const { clock, database, intervalMs } = this.#options
-    const owners = await this.#wanted.findOwners(due.map(({ name }) => name))
-    const removed: Row[] = []
-    const wanted: queries.Check[] = []
-    for (const check of due) {
-      const owner = owners.get(check.name)
-      if (owner === undefined) removed.push([check.name])
-      else wanted.push({ ...check, account_id: owner })
-    }
-    const found = await abortable(Promise.all(wanted.map(({ name }) => this.#lookUp(name))), signal)
+    const found = await abortable(Promise.all(names.map((name) => this.#lookUp(name))), signal)
     const now = clock.now()
     await database.transaction(async (tx) => {
       for (const type of ['ns', 'mx'] as const) {
@@ -127,19 +94,9 @@ export class Rechecks {
           if (servers !== undefined) observations.set(name, { first: now, last: now, servers })
         if (observations.size > 0) await storeObservations(tx, database.dialect, type, observations)
       }
-      // Watches may have been deleted in the meantime.
-      const isOwner = new Set(this.#wanted.owners)
-      const rows = wanted.map(({ name, account_id }) => [
-        name,
-        isOwner.has(account_id) ? account_id : EVERYBODY,
-        nextCheck(name, now, intervalMs),
-      ])
-      if (rows.length > 0) await storeRows(tx, database.dialect, queries.CHECKS, rows)
-      if (removed.length > 0) await removeRows(tx, database.dialect, queries.CHECKS, removed)
     })
     this.#checked += found.length
     this.#failed += found.filter(({ ns, mx }) => ns === undefined || mx === undefined).length
-    return wanted.length
   }
 
   async #lookUp(name: string): Promise<Found> {
@@ -153,18 +110,5 @@ export class Rechecks {
       dns.records(domain, 'mx', 'service'),
     ])
     return { name, ns: answerText(nameServers), mx: answerText(mail) }
-  }
-
-  async #countOverdue(): Promise<void> {
-    if (performance.now() - this.#countedAt < COUNT_MS) return
-    const { clock, database } = this.#options
-    const { owners } = this.#wanted
-    if (owners.length === 0) return
-    let overdue = 0
-    for (const owner of owners) {
-      overdue += (await database.first(queries.countChecks(owner, clock.now(), MAX_COUNTED)))?.count ?? 0
-    }
-    this.#overdue = overdue
-    this.#countedAt = performance.now()
   }
 }

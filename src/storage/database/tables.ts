@@ -22,9 +22,10 @@ const NOT_COPIED = [
   'image_dhashes',
   'image_totals',
   'image_usage',
-  // Background jobs fill them.
-  'dns_checks',
+  // A background job fills it.
   'name_splits',
+  // Version 0.1 kept the names to look up again there.
+  'dns_checks',
   // Validators describe what this database has imported.
   'feed_states',
   'key_uses',

@@ -188,12 +188,6 @@ export const domainChanges = (dialect: Dialect): ChangeSelection => ({
     ',' || COALESCE(${withoutNote(dialect, raw('after'))}, 'null') || ']' END`,
 })
 
-/** The names of domains that changed. */
-export const changedNames = (dialect: Dialect): ChangeSelection => ({
-  where: empty,
-  json: sql`CASE WHEN topic = 'domain' THEN ${dialect.quoted(sql`key`)} END`,
-})
-
 /** The columns of a view, read from `change_log`. */
 const viewColumns = ({ visibleChanges }: Dialect): Sql => sql`
   epoch, COALESCE((SELECT max(id) FROM changes), 0) AS newest, ${visibleChanges} AS visible`
