@@ -15,7 +15,7 @@ import { bytesOf } from '../domainwatch/import/source.ts'
 import { announceFreed } from '../domainwatch/registry/announce.ts'
 import { DEFAULT_WINDOW, WINDOW_NAMES, type Facts } from '../domainwatch/registry/rules.ts'
 import { serviceTimeZone } from '../domainwatch/index.ts'
-import { readDictionary, splitFewNames } from '../domainwatch/words/dictionary.ts'
+import { readDictionary } from '../domainwatch/words/dictionary.ts'
 import { checkpointsOf } from './checkpoint.ts'
 import { reportMigration } from './instance.ts'
 import { failureLine, usageFault, fail } from './failure.ts'
@@ -51,8 +51,6 @@ export async function importFiles({ config, own, positionals, switches }: Option
   const progress = createProgress()
   const dictionary = readDictionary(config.words)
   const isDry = switches.has('dry-run')
-  // The import splits the names itself, so a new database needs no splitting later.
-  if (!isDry) await splitFewNames(database, dictionary)
   const { split } = dictionary
   const target = { database, clock: systemClock, timeZone, split, account }
   let lastBegan = 0

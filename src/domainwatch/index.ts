@@ -55,7 +55,6 @@ export { announceFreed, hasToAnnounce, noteTimeZone } from './registry/announce.
 export { serviceTimeZone } from './registry/queries.ts'
 export { Rules } from './rules/index.ts'
 export { readDictionary, type Dictionary } from './words/dictionary.ts'
-export { areNamesSplit, splitFewNames, splitNames } from './words/dictionary.ts'
 
 export interface DomainwatchOptions {
   readonly database: Database

@@ -24,7 +24,6 @@ import {
   Rechecks,
   noteTimeZone,
   releaseClaims,
-  splitFewNames,
   type FeedStatus,
   type Subscriptions,
 } from '../domainwatch/index.ts'
@@ -85,9 +84,6 @@ export async function startApp(
 async function startOn(context: Context, listening: Listening): Promise<App> {
   const { config } = context
   await assertFinishedCopy(context)
-  await splitFewNames(context.database, context.dictionary).catch((error: unknown) =>
-    context.log.warn({ err: error }, 'names could not be split into words'),
-  )
   await noteTimeZone(context.database, config.timeZone)
   const images = openImagestore(context)
   let baseUrl = config.baseUrl

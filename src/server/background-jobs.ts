@@ -5,14 +5,12 @@ import { sweepChanges } from '../storage/database/changes/retention.ts'
 import { Leases, type LeasedWork } from '../storage/database/leases.ts'
 import {
   announceFreed,
-  areNamesSplit,
   hasEndedClaims,
   hasExpired,
   hasOldDeliveries,
   hasOldHistory,
   hasToAnnounce,
   purgeExpired,
-  splitNames,
   sweepClaims,
   sweepDeliveries,
   sweepHistory,
@@ -108,7 +106,7 @@ function feedWork(feeds: Feeds): LeasedWork {
 
 /** Jobs that can be interrupted at any point and repeated, even concurrently. */
 function sharedWork(
-  { accounts, clock, config, database, dictionary, limits, log }: Context,
+  { accounts, clock, config, database, limits, log }: Context,
   { originals, store, tickets }: Imagestore,
 ): LeasedWork[] {
   return [
@@ -153,13 +151,6 @@ function sharedWork(
       everyMs: 10 * MINUTE,
       pending: () => hasOldAddresses(database, clock, config.ipMs),
       run: (signal) => eraseAddresses(database, clock, config.ipMs, signal),
-    },
-    // Runs after an upgrade to the first version that has words, and when the dictionary has changed.
-    {
-      name: 'splitting of names into words',
-      everyMs: MINUTE,
-      pending: async () => !(await areNamesSplit(database, dictionary)),
-      run: (signal) => splitNames(database, dictionary, signal),
     },
     {
       name: 'sweep of removed images',

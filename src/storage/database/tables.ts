@@ -22,10 +22,9 @@ const NOT_COPIED = [
   'image_dhashes',
   'image_totals',
   'image_usage',
-  // A background job fills it.
-  'name_splits',
-  // Version 0.1 kept the names to look up again there.
+  // Version 0.1 kept the names to look up again, and its dictionary, there.
   'dns_checks',
+  'name_splits',
   // Validators describe what this database has imported.
   'feed_states',
   'key_uses',
