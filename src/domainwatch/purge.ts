@@ -5,9 +5,9 @@ import { inBatches } from '../lib/background-jobs.ts'
 import { deletionsBefore, removeChangesUpTo, removeObservations } from './history/queries.ts'
 import { anyExpired, deleteExpired, deleteExpiredOf } from './queries-records.ts'
 import { removeServers } from './servers/queries.ts'
-import { anyEndedClaim, deleteEndedClaims, endClaims, heldBy } from './queue/queries.ts'
+import { endClaims, heldBy } from './queue/queries.ts'
 
-/** Expired records, or ended claims, removed per transaction, so that other writers get their turn. */
+/** Expired records removed per transaction, so that other writers get their turn. */
 const BATCH = 2_000
 /** Deleted records per transaction whose history is removed. */
 const HISTORY_BATCH = 500
@@ -73,13 +73,3 @@ export async function endClaimsOf(
   const names = (await tx.all(heldBy(account, now))).map(({ name }) => name).filter((name) => all.has(name))
   if (names.length > 0) await tx.run(endClaims(dialect, account, now, names))
 }
-
-export async function hasEndedClaims(database: Database, clock: Clock): Promise<boolean> {
-  return (await database.first(anyEndedClaim(clock.now()))) !== undefined
-}
-
-/** Deletes claims whose time is over. They have no effect any more, so this only frees space. */
-export const sweepClaims = (database: Database, clock: Clock, signal: AbortSignal): Promise<number> =>
-  inBatches(BATCH, signal, () =>
-    database.transaction((tx) => tx.run(deleteEndedClaims(database.dialect, clock.now(), BATCH))),
-  )

@@ -5,13 +5,11 @@ import { sweepChanges } from '../storage/database/changes/retention.ts'
 import { Leases, type LeasedWork } from '../storage/database/leases.ts'
 import {
   announceFreed,
-  hasEndedClaims,
   hasExpired,
   hasOldDeliveries,
   hasOldHistory,
   hasToAnnounce,
   purgeExpired,
-  sweepClaims,
   sweepDeliveries,
   sweepHistory,
   type Feeds,
@@ -121,12 +119,6 @@ function sharedWork(
       everyMs: 10_000,
       pending: () => hasToAnnounce(database, clock),
       run: (signal) => announceFreed(database, clock, signal),
-    },
-    {
-      name: 'sweep of expired claims',
-      everyMs: MINUTE,
-      pending: () => hasEndedClaims(database, clock),
-      run: (signal) => sweepClaims(database, clock, signal),
     },
     {
       name: 'sweep of expired images',

@@ -320,7 +320,6 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
       'discarded_at <=',
       'expires <=',
       "ip <> ''",
-      'FROM claims WHERE until <=',
       'FROM blob_trash',
       'FROM watch_deliveries WHERE created_at <=',
       'ORDER BY replay_at, number',

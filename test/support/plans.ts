@@ -45,7 +45,7 @@ const MAY_SCAN: readonly (readonly [RegExp, string])[] = [
   [/^\s*SELECT name, account_id FROM claims WHERE until >/, 'a claim reads all that are held'],
   [/AS is_held,/, '`verify` reads all images anyway'],
   [/^\s*SELECT accounts\.name AS account, held\.count/, 'who holds records: all that are held'],
-  [/\bFROM claims WHERE until <=/, 'once a minute, where each claim reads all of the table'],
+  [/\bFROM claims WHERE until <=/, 'a claim reads all of the table'],
   [/^\s*DELETE FROM listed_names WHERE source_id/, 'once for each list, which has much of the table'],
   [/WHERE d\.state = 'active' AND watches\.paused = 0/, 'all destinations have a notifier'],
   [/WHERE feed_digest IS NOT NULL AND paused = 0/, 'all feeds are followed'],

@@ -145,6 +145,7 @@ export class ClaimQueue {
     const lock = queries.claimsLock(dialect)
     if (lock !== undefined) await tx.all(lock)
     const now = clock.now()
+    await tx.run(queries.deleteEndedClaims(dialect, now))
     const held = await tx.all(queries.heldRecords(now))
     const holderOf = new Map(held.map(({ name, account_id }) => [name, account_id]))
     const records = await this.#matching(

@@ -41,13 +41,10 @@ export function endClaims(dialect: Dialect, account: number, now: number, names?
     )`
 }
 
-export const anyEndedClaim = (now: number) => sql<{ name: string }>`
-  SELECT name FROM claims WHERE until <= ${now} LIMIT 1`
-
-/** Deletes at most `count` claims that have ended. */
-export const deleteEndedClaims = (dialect: Dialect, now: number, count: number) => sql`
+/** Deletes claims whose time is over, which have no effect any more. */
+export const deleteEndedClaims = (dialect: Dialect, now: number) => sql`
   DELETE FROM claims WHERE name IN (
-    SELECT name FROM claims WHERE until <= ${now} ORDER BY name ${limit(count)} ${dialect.forUpdate}
+    SELECT name FROM claims WHERE until <= ${now} ORDER BY name ${dialect.forUpdate}
   )`
 
 export interface Holder {
