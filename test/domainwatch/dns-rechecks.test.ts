@@ -146,7 +146,7 @@ test('names of changes that were deleted unread are looked up as well', async ()
   await nextDay(['siguiente.cl'])
 })
 
-test('each name is looked up at once, and then at its own time of day, also after a restart', async (t) => {
+test('each name is looked up immediately, and then at its own time of day, also after a restart', async (t) => {
   const names = Array.from({ length: 30 }, (_, i) => `repartido${i}`)
   const hosts = names.map((name) => `${name}.cl`)
   const own = new ManualClock('2026-03-01T12:00:00Z')
