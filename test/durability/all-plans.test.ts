@@ -267,9 +267,9 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
     SELECT (SELECT id FROM accounts WHERE name = 'fotos'), 'h' || i, 'foto', 'foto', '1.2.3.4', ${DAY} * (i % 300) + i FROM ${n(isSqlite, IMAGES)} AS s`)
   await sql(`UPDATE images SET expires = 1 WHERE hash LIKE 'h1_'`)
   await sql(`INSERT INTO name_servers (name, first_at, last_at, servers)
-    SELECT 'n' || i, 1, 2, '[]' FROM ${n(isSqlite, IMAGES)} AS s`)
+    SELECT 'n' || i, 1, 2, '[]' FROM ${n(isSqlite, RECORDS)} AS s`)
   await sql(`INSERT INTO mail_servers (name, first_at, last_at, servers)
-    SELECT 'n' || i, 1, 2, '[]' FROM ${n(isSqlite, IMAGES)} AS s`)
+    SELECT 'n' || i, 1, 2, '[]' FROM ${n(isSqlite, RECORDS)} AS s`)
   await sql(`INSERT INTO observed_servers (kind, server, name, last_at)
     SELECT 'ns', 'ns' || (i % 500) || '.example.com', 'n' || i, 1 FROM ${n(isSqlite, IMAGES)} AS s`)
   // Nothing is delivered for accounts without keys.
