@@ -78,6 +78,7 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
       deleted_after: null,
       past_drops: 0,
       announce_as: null,
+      status_at: NOW,
       ...changed,
     })
 

@@ -183,7 +183,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'La alerta ya tiene 20 reenvíos en espera': 'domainwatch/watch-deliveries.test.ts',
   'El contenido de la entrega ya no se conserva': 'domainwatch/watch-deliveries.test.ts',
   'Los datos de la imagen se perdieron, hay que subirla de nuevo': 'integrity/verify.test.ts',
-  'No se han podido guardar los datos': 's3/gateway.test.ts',
+  'No se han podido guardar los datos': 'durability/single-node.ts',
   'El servicio está saturado, inténtelo de nuevo': 'domainwatch/dns.test.ts',
   'El servicio no está listo': 'cli/serve.test.ts',
 }

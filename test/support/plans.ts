@@ -47,6 +47,8 @@ const MAY_SCAN: readonly (readonly [RegExp, string])[] = [
   [/^\s*SELECT accounts\.name AS account, held\.count/, 'who holds records: all that are held'],
   [/\bFROM claims WHERE until <=/, 'a claim reads all of the table'],
   [/^\s*DELETE FROM listed_names WHERE source_id/, 'once for each list, which has much of the table'],
+  [/WHERE state = 'dead' GROUP BY channel/, 'a metric, and all destinations have a notifier'],
+  [/^\s*SELECT watch_id, channel FROM watch_destinations WHERE state = 'dead'/, 'the doctor, on request'],
   [/WHERE d\.state = 'active' AND watches\.paused = 0/, 'all destinations have a notifier'],
   [/WHERE feed_digest IS NOT NULL AND paused = 0/, 'all feeds are followed'],
   [/^\s*SELECT id FROM watches LIMIT 1/, 'the first row is enough'],
