@@ -78,7 +78,8 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   const seen = [1, 2].map((i) => ({ domain: `tanda${i}`, seen: 1, tags: ['t'], expect: { seen: 0 } }))
   for (let i = 0; i < 2; i++) await ask('domainwatch/update', { api }, post({ data: seen }))
   // Lists wait for the index for some seconds only.
-  await eventually(async () => (await fetch(`${served.url}/readyz`)).ok, 'the index is loaded')
+  const list = new URL(`/api/v1/domainwatch/list?api=${api}`, served.url)
+  await eventually(async () => (await fetch(list)).ok, 'the index is loaded')
   for (const path of ['list', 'export'])
     await ask(`domainwatch/${path}`, { api, search: 'tanda1', fields: 'all' })
   for (const filters of FILTERS)
