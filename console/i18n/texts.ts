@@ -8,6 +8,7 @@ import { query } from './texts/query.ts'
 const PARTS = [app, domains, query] as const
 
 type Later =
+  | typeof import('./texts/activity.ts')
   | typeof import('./texts/adding.ts')
   | typeof import('./texts/admin.ts')
   | typeof import('./texts/bulk.ts')

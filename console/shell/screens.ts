@@ -57,6 +57,13 @@ export const SCREENS: readonly Screen[] = [
     view: lazyScreen(() => import('../features/dismissed/screen.tsx')),
   },
   {
+    path: 'actividad',
+    title: 'nav.activity',
+    icon: 'clock',
+    service: 'domainwatch',
+    view: lazyScreen(() => import('../features/activity/screen.tsx')),
+  },
+  {
     path: 'cifras',
     title: 'nav.stats',
     icon: 'chart',

@@ -11,6 +11,7 @@ import { storeAddresses, storeObservations } from './history/store-observations.
 import { DomainLists } from './list/domain-lists.ts'
 import { RecordFields } from './record-fields.ts'
 import type { Subscriptions } from './subscriptions.ts'
+import { activityRoute } from './routes/activity.ts'
 import { batchRoutes } from './routes/batches.ts'
 import { bulkRoutes } from './routes/bulk.ts'
 import { confirmMailRoute } from './routes/confirm-mail.ts'
@@ -146,6 +147,7 @@ export function domainwatchRoutes(
   similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary, searches))
   statsRoute(app, shared, new Statistics({ database, clock, timeZone, nameIndex, rules, searches }), servers)
   historyRoute(app, shared, { database, timeZone, baseUrl })
+  activityRoute(app, shared, options)
   feedsRoute(app, shared, options)
   importRoutes(app, shared, options.jobs, timeZone)
   bulkRoutes(app, shared, { ...options, servers })

@@ -132,6 +132,7 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   await ask('domainwatch/rules', { api, id: rule.id }, { method: 'DELETE' })
   await ask('domainwatch/events', { api, format: 'atom' })
   await ask('domainwatch/history', { api, domain: 'n1' })
+  await ask('domainwatch/activity', { api })
   await ask('domainwatch/list', { api, ns: 'ns1.example.com', ip: '192.0.2.1' })
   await ask('domainwatch/similar', { api, domain: 'n1', limit: '5' })
   const made = JSON.parse(

@@ -19,6 +19,7 @@ const OPEN: Readonly<Record<string, readonly Scope[]>> = {
   'GET /api/v1/domainwatch/dns': ['read', 'write'],
   'POST /api/v1/domainwatch/dns': ['read', 'write'],
   'GET /api/v1/domainwatch/history': ['read', 'write'],
+  'GET /api/v1/domainwatch/activity': ['read', 'write'],
   'GET /api/v1/domainwatch/feeds': ['read', 'write'],
   'GET /api/v1/domainwatch/events': ['read', 'write'],
   'GET /api/v1/domainwatch/watches': ['read', 'write'],

@@ -5,6 +5,8 @@ import type { DomainRecord } from './records.ts'
 
 /** Values of a record that people decide on. */
 export interface Values {
+  readonly status?: number
+  readonly reserve?: number
   readonly revision?: number
   readonly discarded?: number
   readonly seen?: number

@@ -158,10 +158,11 @@ function timelineOf({ data, dns }: History): Entry[] {
   return [...changes, ...seen].sort((a, b) => (a.date < b.date ? 1 : a.date > b.date ? -1 : 0))
 }
 
-type Side = History['data'][number]['from']
+export type Side = History['data'][number]['from']
 type Value = string | number | null | readonly string[]
 
-function differences(from: Side, to: NonNullable<Side>): Entry['lines'] {
+/** Returns what a change did, in words. */
+export function differences(from: Side, to: NonNullable<Side>): Entry['lines'] {
   return Object.entries(FIELDS).flatMap(([field, label]) => {
     const now = to[field]
     // A new record shows its marks; its author is shown already.

@@ -101,6 +101,7 @@ export const app = {
   'nav.add': ['Agregar nombres', 'Add names'],
   'nav.import': ['Importar', 'Import'],
   'nav.dismissed': ['Descartados', 'Dismissed'],
+  'nav.activity': ['Lo que hice hoy', 'What I did today'],
   'sign.need': ['Esta pantalla necesita una clave de {service}', 'This screen needs a key for {service}'],
   'scope.name.full': ['Todo', 'Everything'],
   'scope.name.read': ['Solo lectura', 'Read only'],

@@ -27,6 +27,10 @@ export const help = {
     'Los nombres descartados se borran a los siete días y quedan aquí: las listas no los agregan de nuevo hasta que los olvide.',
     'Discarded names are purged after seven days and stay here: lists do not add them again until you forget them.',
   ],
+  'help.actividad': [
+    'Lo que cambió su cuenta en las últimas 24 horas: cada cambio se puede deshacer, mientras nadie lo haya cambiado después.',
+    'What your account changed in the last 24 hours: each change can be undone, unless someone has changed it since.',
+  ],
   'help.cifras': [
     'Cuenta los nombres que cumplen los filtros: inscripciones y eliminaciones por día, largos y agentes.',
     'It counts the names that match the filters: registrations and deletions per day, lengths and agents.',

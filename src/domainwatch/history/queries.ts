@@ -154,3 +154,22 @@ export const removeObservations = (
     SELECT entry.name, entry.first_at FROM item CROSS JOIN ${tableOf(type)} AS entry
     WHERE entry.name = item.name AND entry.last_at <= item.at
   )`
+
+/** What a page of an account's changes is read from. */
+export interface ChangeSpan {
+  /** Ids between these, without them. */
+  readonly after: number
+  readonly before: number
+  /** Milliseconds since 1970. */
+  readonly since: number
+}
+
+/**
+ * Selects an account's changes of what existed before and still does, newest first: what `toChange` reads. With a condition on the
+ * topic, a planner without statistics would go through the index of all names.
+ */
+export const changesByAccount = (account: number, { after, before, since }: ChangeSpan, count: number) => sql`
+  SELECT id, at, topic, kind, key, account_id, before, after FROM changes
+  WHERE id > ${after} AND id < ${before} AND account_id = ${account} AND at >= ${since}
+    AND before IS NOT NULL AND after IS NOT NULL
+  ORDER BY id DESC ${limit(count)}`

@@ -24,7 +24,8 @@ const fields = (description: string) => ({
   additionalProperties: { type: ['string', 'integer', 'array', 'null'], items: string() },
 })
 
-const change = object({
+/** What a change shows. */
+export const changeFields = {
   date: string({ description: 'When, in the time zone of the service', examples: ['2025-12-31 15:00:00'] }),
   account: nullable(string('Account that made it; null if unknown, as for an expired record')),
   kind: string({
@@ -33,7 +34,7 @@ const change = object({
   }),
   from: fields('The fields that changed, as they were; null where there was no record'),
   to: fields('The same as they became; null where there is no record any more'),
-})
+}
 
 const period = {
   first: string('When that was first seen'),
@@ -52,7 +53,7 @@ const historyAnswer = answer(
   {
     domain: string('The name without `.cl`'),
     count: integer('Changes in this page'),
-    data: array(change, 'The changes, newest first'),
+    data: array(object(changeFields), 'The changes, newest first'),
     dns: array(seen, 'The name servers, newest first'),
     mx: array(mail, 'The MX records, newest first'),
   },
@@ -128,10 +129,10 @@ export function historyRoute(
 }
 
 /**
- * Returns the change of a row of `changesOfDomain` as clients see it: with the fields that changed, or all of an added or deleted
+ * Returns the change of a row, as those of `changesOfDomain`, as clients see it: with the fields that changed, or all of an added or deleted
  * record. Undefined if clients see no difference.
  */
-function changeEntry(row: readonly SqlValue[], timeZone: string) {
+export function changeEntry(row: readonly SqlValue[], timeZone: string) {
   const change = toChange(row, '')
   if (change === undefined) return undefined
   const kind = kindOf(change)

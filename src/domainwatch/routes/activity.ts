@@ -1,0 +1,105 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { nextLink } from '../../http/headers.ts'
+import { answer, array, integer, object, string } from '../../http/openapi/json-schema.ts'
+import { integer as integerParameter, text } from '../../http/parameters.ts'
+import type { HttpServer } from '../../http/server.ts'
+import { accountClient } from '../../lib/client.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { newestChange } from '../../storage/database/changes/change-log.ts'
+import type { Database } from '../../storage/database/database.ts'
+import { madeByJobs } from '../history/own-jobs.ts'
+import { changesByAccount } from '../history/queries.ts'
+import type { Jobs } from '../jobs/index.ts'
+import { BULK_KINDS, UNDO_MS } from '../jobs/job.ts'
+import { changeEntry, changeFields, readIdCursor } from './history.ts'
+
+const DEFAULT_PAGE = 100
+const MAX_PAGE = 200
+/** The newest changes of all accounts that are searched for those of one: the log has no index by account. */
+const MAX_SEARCHED = 50_000
+/** Changes per read. */
+const CHUNK = 500
+
+const activityAnswer = answer(
+  {
+    count: integer('Changes in this page'),
+    data: array(
+      object({ name: string('Name of the record without `.cl`'), ...changeFields }),
+      'The changes, newest first',
+    ),
+  },
+  'The changes of the account',
+  {
+    count: 1,
+    data: [
+      {
+        name: 'catalejo',
+        date: '2025-12-31 15:00:00',
+        account: 'grupo',
+        kind: 'changed',
+        from: { revision: 0, date_mod: '2025-12-31 14:30:40' },
+        to: { revision: 1, date_mod: '2025-12-31 15:00:00' },
+      },
+    ],
+  },
+)
+
+export interface ActivityOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly jobs: Jobs
+  readonly timeZone: string
+  readonly baseUrl: () => string
+}
+
+export function activityRoute(app: HttpServer, shared: EndpointShared, options: ActivityOptions): void {
+  const { database, clock, jobs, timeZone, baseUrl } = options
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    scopes: ['read', 'write'],
+    methods: ['GET'],
+    path: '/api/v1/domainwatch/activity',
+    parameters: {
+      limit: integerParameter(`Changes in a page, ${DEFAULT_PAGE} unless given`, 1, MAX_PAGE),
+      cursor: text('Where the page starts: from the `Link` header of the one before', 100),
+    },
+    document: {
+      summary: 'What the account changed in the last 24 hours',
+      description:
+        'The changes that the account of the key made to recorded names, newest first, among the newest 50,000 changes of all accounts. ' +
+        'Bulk changes are listed by `GET bulk`. When there are more changes, the `Link` header carries the address of the next page.',
+      answers: { 200: activityAnswer },
+    },
+
+    async handle({ identity, values: { limit = DEFAULT_PAGE, cursor }, request, reply }) {
+      const { accountId } = identity
+      const reader = database.readerOf(accountClient(accountId))
+      const newest = (await reader.first(newestChange()))?.id ?? 0
+      const isOfJob = madeByJobs(await jobs.list(accountId, BULK_KINDS))
+      const span = { after: newest - MAX_SEARCHED, since: clock.now() - UNDO_MS }
+      const found: { readonly id: number; readonly entry: object }[] = []
+      let before = cursor === undefined ? newest + 1 : readIdCursor(cursor)
+      // One more than shown reveals whether there is a next page.
+      while (found.length <= limit) {
+        const rows = await reader.values(changesByAccount(accountId, { ...span, before }, CHUNK))
+        for (const row of rows) {
+          if (row[2] !== 'domain') continue
+          const id = Number(row[0])
+          const entry = changeEntry([...row, identity.account], timeZone)
+          if (entry === undefined || isOfJob(id, Object.keys(entry.to ?? {}))) continue
+          found.push({ id, entry: { name: row[4], ...entry } })
+        }
+        if (rows.length < CHUNK) break
+        before = Number(rows.at(-1)?.[0])
+        await nextTurn()
+      }
+      const page = found.slice(0, limit)
+      const last = page.at(-1)
+      if (found.length > limit && last !== undefined)
+        reply.header('link', nextLink(baseUrl, request.raw.url ?? '', String(last.id)))
+      // Written here: an answer's schema does not say which fields changed.
+      return JSON.stringify({ status: 200, count: page.length, data: page.map(({ entry }) => entry) })
+    },
+  })
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { startConsole } from '../support/console.ts'
+import { assertAccessible } from '../support/browser.ts'
+import { LIST, record, stored, update } from '../support/domains.ts'
+import { call, send } from '../support/http.ts'
+import { BULK, ended } from '../support/jobs.ts'
+
+const { service, browser } = await startConsole({ flags: { 'dns-servers': '127.0.0.1:9' } })
+const query = { api: service.domainKey }
+const ana = (await service.newKey('Ana', 'domainwatch')).key
+
+const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
+const row = (page: Page, name: string, text: string) =>
+  page.locator('tbody tr').filter({ hasText: name }).filter({ hasText: text })
+const undo = (page: Page, name: string, text: string) =>
+  row(page, name, text).getByRole('button', { name: /^Deshacer/ })
+
+async function marks(search: string) {
+  const { body } = await call(service, LIST, { query: { ...query, search, fields: 'all' } })
+  const { revision, discarded, seen, note, tags } = Object(body).data[0][0]
+  return { revision, discarded, seen, note, tags }
+}
+const UNTOUCHED = { revision: 0, discarded: 0, seen: 0, note: '', tags: [] }
+
+test('marks and a note are undone from the list after a reload, unless a colleague has changed them', async () => {
+  await stored(
+    service,
+    ['casa', 'perro', 'gato'].map((name) => record(name)),
+  )
+  const { page, context, complaints } = await browser.open(service, 'dominios?ficha=casa', {
+    domainwatch: service.domainKey,
+  })
+  const press = async (name: string) => page.locator('.sheet').getByRole('button', { name }).click()
+  await press('Revisión')
+  await toast(page, '1 dominio en revisión: casa.cl').waitFor()
+  const note = page.getByRole('textbox', { name: 'Nota' })
+  await note.fill('para el verano')
+  await note.press('Enter')
+  await toast(page, 'Guardado: la nota de casa.cl').waitFor()
+  for (const name of ['perro', 'gato']) {
+    await page.goto(`${service.url}/console/dominios?ficha=${name}`)
+    await press('Descartar')
+    await toast(page, `1 dominio descartado: ${name}.cl`).waitFor()
+  }
+
+  await page.goto(`${service.url}/console/actividad`)
+  await page.getByRole('heading', { name: 'Lo que hice hoy' }).waitFor()
+  await undo(page, 'casa.cl', 'Revisión').waitFor()
+  assert.equal(await page.locator('tbody tr').count(), 4)
+  await assertAccessible(page)
+
+  // The colleague's change of something else does not matter.
+  await update(service, [{ domain: 'casa', tags: ['de-ana'] }], { key: ana, encoding: 'json' })
+  await update(service, [{ domain: 'gato', discarded: 0, revision: 1 }], { key: ana })
+  await undo(page, 'casa.cl', 'Nota: – → para el verano').click()
+  await row(page, 'casa.cl', 'Nota').getByText('Deshecho').waitFor()
+  await undo(page, 'casa.cl', 'Revisión').click()
+  await row(page, 'casa.cl', 'Revisión').getByText('Deshecho').waitFor()
+  await undo(page, 'perro.cl', 'Descartado').click()
+  await row(page, 'perro.cl', 'Descartado').getByText('Deshecho').waitFor()
+  await undo(page, 'gato.cl', 'Descartado').click()
+  await toast(
+    page,
+    /No se pudo deshacer gato\.cl: alguien lo cambió mientras tanto; ahora: Comprado · Revisión/,
+  ).waitFor()
+  assert.deepEqual(await marks('casa'), { ...UNTOUCHED, tags: ['de-ana'] })
+  assert.deepEqual(await marks('perro'), UNTOUCHED)
+  assert.deepEqual(await marks('gato'), { ...UNTOUCHED, revision: 1, seen: 1 })
+
+  await page.reload()
+  await undo(page, 'gato.cl', 'Descartado').waitFor()
+  assert.equal(await page.getByText('Deshecho', { exact: true }).count(), 3)
+  assert.equal(await page.locator('tbody tr').count(), 4)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a bulk change is one row, which is undone by the service', async () => {
+  await stored(service, [record('tanda1'), record('tanda2')])
+  const { body } = await send(
+    service,
+    BULK,
+    { search: 'tanda', set: { revision: 1, seen: 1 } },
+    { encoding: 'json', query },
+  )
+  await ended(service, BULK, Object(body).id)
+  const { page, context } = await browser.open(service, 'actividad', { domainwatch: service.domainKey })
+  await undo(page, '2 dominios', '2 dominios en revisión').click()
+  await row(page, '2 dominios', '2 dominios en revisión').getByText('Deshecho').waitFor()
+  assert.deepEqual(await marks('tanda1'), UNTOUCHED)
+  assert.equal(await page.locator('tbody tr').filter({ hasText: 'tanda' }).count(), 0)
+  await context.close()
+})
