@@ -41,6 +41,7 @@ const SCREEN_HELP: Readonly<Record<string, readonly [text: TextKey, heading: str
   agregar: ['help.agregar', 'Agregar nombres'],
   importar: ['help.importar', 'Importar'],
   descartados: ['help.descartados', 'Descartados'],
+  reglas: ['help.reglas', 'Reglas'],
   actividad: ['help.actividad', 'Lo que hice hoy'],
   cifras: ['help.cifras', 'Estadísticas'],
   vigilancias: ['help.vigilancias', 'Alertas'],

@@ -42,6 +42,7 @@ const EXCEPTIONS: Readonly<Record<string, Tier>> = {
   'src/imagestore/decoder/decoder-process.test.ts': 'faults',
   'src/imagestore/decoder/index.test.ts': 'faults',
   'test/cli/images-killed.test.ts': 'faults',
+  'test/console/slow-morning.test.ts': 'faults',
   'test/cli/no-database.test.ts': 'faults',
   'test/cli/verify-damaged.test.ts': 'faults',
   'test/cli/workers.test.ts': 'cluster',

@@ -79,8 +79,8 @@ test('one of something is said in the singular', async () => {
 
 test('dates at home are written in the language of the page', async () => {
   for (const [language, text] of [
-    ['es', '4 mar, 05:06'],
-    ['en', '4 Mar, 05:06'],
+    ['es', '4 mar 2025, 05:06'],
+    ['en', '4 Mar 2025, 05:06'],
   ] as const) {
     const { page, context } = await browser.open(service, '', keys, { language })
     await page.getByText(text, { exact: true }).first().waitFor()

@@ -31,7 +31,7 @@ test('screens and settings come before names, also screens that need another key
   await field(page).fill('oscuro')
   await option(page, /^oscuro\.cl/).waitFor()
   const options = async () =>
-    (await page.getByRole('option').allInnerTexts()).map((one) => one.split('\n')[0])
+    (await page.locator('[role=option]').allInnerTexts()).map((one) => one.split('\n')[0])
   assert.deepEqual(await options(), ['Tema: Oscuro', 'oscuro.cl', 'Buscar «oscuro» en Dominios'])
   await field(page).fill('sistema')
   await option(page, /^sistema\.cl/).waitFor()

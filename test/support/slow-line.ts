@@ -25,24 +25,26 @@ export async function slowLine(page: Page): Promise<SlowLine> {
 /** How long each request takes on a bad line, and which ones fail. */
 const BAD = { delayMs: 1_500, failing: 5 }
 
+/** How a request fails: cut off before the service gets it, or before its answer arrives, or refused as overload. */
+type Failure = 'unsent' | 'unanswered' | 'refused'
+
 /**
- * Delays the API requests of a page, and lets every fifth fail: by turns cut off before the service gets it, cut off before its answer
- * arrives, and refused as overload.
+ * Delays the API requests of a page, and lets every fifth fail, in each of these ways by turns.
  * @returns the number that failed
  */
-export async function badLine(page: Page): Promise<() => number> {
+export async function badLine(page: Page, failures: readonly Failure[]): Promise<() => number> {
   let requests = 0
   let failed = 0
   await page.route('**/api/v1/**', async (route) => {
     const isFailing = ++requests % BAD.failing === 0
-    const kind = isFailing ? failed++ % 3 : undefined
-    if (kind === 1) await route.fetch().catch(() => undefined)
+    const kind = isFailing ? failures[failed++ % failures.length] : undefined
+    if (kind === 'unanswered') await route.fetch().catch(() => undefined)
     // Streams begin immediately, or not at all.
     if (!route.request().url().includes('/events')) await sleep(BAD.delayMs)
     const answered =
       kind === undefined
         ? route.continue()
-        : kind === 2
+        : kind === 'refused'
           ? route.fulfill(errorResponse(commonErrors.overloaded()))
           : route.abort('connectionreset')
     await answered.catch(() => undefined)

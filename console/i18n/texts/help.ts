@@ -27,6 +27,10 @@ export const help = {
     'Los nombres descartados se borran a los siete días y quedan aquí: las listas no los agregan de nuevo hasta que los olvide.',
     'Discarded names are purged after seven days and stay here: lists do not add them again until you forget them.',
   ],
+  'help.reglas': [
+    'Una regla oculta nombres del triaje y de las alertas, o los etiqueta: vea antes de guardarla cuáles cumplen sus filtros.',
+    'A rule hides names from triage and watches, or tags them: before you save it, see which match its filters.',
+  ],
   'help.actividad': [
     'Lo que cambió su cuenta en las últimas 24 horas: cada cambio se puede deshacer, mientras nadie lo haya cambiado después.',
     'What your account changed in the last 24 hours: each change can be undone, unless someone has changed it since.',
