@@ -11,6 +11,7 @@ import { MAX_TAG_CHARACTERS, MAX_TAGS } from '../src/domainwatch/tags.ts'
 import { DELIVERIES_DAYS, MAX_KEPT_BODIES } from '../src/domainwatch/watches/delivery-log.ts'
 import { MAX_TO_CHARACTERS } from '../src/domainwatch/watches/destinations.ts'
 import { MAX_SHARED } from '../src/domainwatch/watches/edit-watch.ts'
+import { MAX_VIEW_NAME_CHARACTERS, MAX_VIEWS } from '../src/domainwatch/views/index.ts'
 import { MAX_REPLAYS, MAX_WATCHES, SECRETS_OVERLAP_HOURS } from '../src/domainwatch/watches/index.ts'
 import { MAX_ACCOUNT_CHARACTERS, MAX_RATE, PERIODS, SCOPES } from '../src/http/auth/key-limits.ts'
 import { DELIVERY_MODES } from '../src/imagestore/links/delivery-mode.ts'
@@ -39,6 +40,8 @@ const CONSTANTS = {
   MAX_TAGS,
   MAX_TAG_CHARACTERS,
   MAX_TO_CHARACTERS,
+  MAX_VIEWS,
+  MAX_VIEW_NAME_CHARACTERS,
   MAX_WATCHES,
   MAX_WATCH_NAME_CHARACTERS,
   MAX_WORDS,

@@ -25,6 +25,7 @@ const TEXTS: Partial<Readonly<Record<ErrorCode, TextKey>>> = {
   too_many_replays: 'fault.manyReplays',
   too_many_shared_watches: 'fault.manyShared',
   too_many_watches: 'fault.manyWatches',
+  too_many_views: 'fault.manyViews',
 }
 
 /** For responses of a proxy in front of the service. */

@@ -9,7 +9,7 @@ import { Dialog } from '../design/dialog.tsx'
 import { Link } from '../design/link.tsx'
 import { t, tn } from '../i18n/index.ts'
 import { fetchPalette, Palette } from './palette/palette.tsx'
-import { openViews, savedViews } from '../features/views/saved-views.ts'
+import { openViews, useViews } from '../features/views/saved-views.ts'
 import { ErrorBoundary, lazyComponent } from '../design/lazy-screen.tsx'
 import { OneTimeResults } from '../features/work/one-time-results.tsx'
 import { isUnsaved, operations } from '../features/work/operations.ts'
@@ -51,7 +51,8 @@ export function Shell() {
   }, [path])
   useEffect(() => loadScopes(keys), [keys])
   const account = useAccounts()('domainwatch')
-  useEffect(() => openViews(account), [account])
+  const mayWrite = usePermissions()('writeDomains')
+  useEffect(() => openViews(account, mayWrite), [account, mayWrite])
   useEffect(() => {
     if (account === undefined) return
     const left = new AbortController()
@@ -63,7 +64,7 @@ export function Shell() {
       left.abort()
     }
   }, [account])
-  const hasViews = useStore(savedViews).views.length > 0
+  const hasViews = useViews().views.length > 0
   useEffect(() => {
     document.title = screen === undefined ? t('app.title') : `${t(screen.title)} · ${t('app.title')}`
   }, [screen])

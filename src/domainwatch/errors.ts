@@ -28,6 +28,10 @@ export const domainErrors = declareErrors({
   rule_without_filters: [400, 'La regla necesita al menos un filtro'],
   too_many_rules: [409, (max: number) => `El grupo ya tiene ${max} reglas`],
 
+  view_not_found: [404, 'La vista no existe'],
+  view_owner_only: [403, 'Solo la cuenta dueña puede cambiar o borrar la vista'],
+  too_many_views: [409, (max: number) => `La cuenta ya tiene ${max} vistas`],
+
   watch_not_found: [404, 'La alerta no existe'],
   owner_only: [403, 'Solo la cuenta dueña puede cambiar el destino'],
   too_many_watches: [409, (max: number) => `La cuenta ya tiene ${max} alertas`],

@@ -30,6 +30,7 @@ import { queueRoute } from './routes/queue.ts'
 import { similarRoute } from './routes/similar.ts'
 import { rulesRoutes } from './routes/rules.ts'
 import { statsRoute } from './routes/stats.ts'
+import { viewsRoutes } from './routes/views.ts'
 import { watchDeliveryRoutes } from './routes/watch-deliveries.ts'
 import { watchEditRoutes } from './routes/watch-edits.ts'
 import { watchAtomRoute, watchesRoutes } from './routes/watches.ts'
@@ -39,6 +40,7 @@ import { ObservedServers } from './servers/index.ts'
 import { Statistics } from './stats/statistics.ts'
 import type { NameIndex } from './list/name-index.ts'
 import type { Rules } from './rules/index.ts'
+import { Views } from './views/index.ts'
 import type { Dictionary } from './words/dictionary.ts'
 
 export { allowAddresses } from './outgoing/connect.ts'
@@ -152,6 +154,7 @@ export function domainwatchRoutes(
   importRoutes(app, shared, options.jobs, timeZone)
   bulkRoutes(app, shared, { ...options, servers })
   rulesRoutes(app, shared, { ...options, lists, split: dictionary.split })
+  viewsRoutes(app, shared, new Views(database, clock))
   const observed: Dns = {
     async nameServers(name, client) {
       const answer = await dns.nameServers(name, client)

@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
 import { assertAccessible, domainRow } from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
+import { call, type Fields } from '../support/http.ts'
 
 const { service, browser } = await startConsole()
 await stored(
@@ -56,11 +57,81 @@ test('changes in a view since it was last opened are counted next to it', async 
   await page.getByRole('button', { name: 'Guardar vista' }).click()
   await views(page).waitFor()
   await page.getByRole('link', { name: 'Inicio' }).click()
-  await update(service, [{ domain: 'casa', revision: 1 }])
+  await update(service, [{ domain: 'casa', status: 1 }])
   await page.reload()
   await views(page).getByText('1 cambio desde su última visita').waitFor({ state: 'attached' })
   await views(page).getByRole('link').click()
   await domainRow(page, 'casa-azul').waitFor()
   await page.getByText('1 cambio desde su última visita').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Más', exact: true }).click()
+  await page.getByRole('button', { name: 'Quitar la vista guardada' }).click()
+  await views(page).waitFor({ state: 'detached' })
+  await context.close()
+})
+
+test('a view that a member shares is in the side bar and the palette of the others, who cannot remove it', async () => {
+  const { page, context } = await open('dominios?search=casa')
+  await page.getByRole('button', { name: 'Más', exact: true }).click()
+  await page.getByRole('button', { name: 'Guardar esta vista' }).click()
+  await page.getByLabel('Nombre').fill('Las casas')
+  await page.getByLabel('Compartir con el grupo').check()
+  await page.getByRole('button', { name: 'Guardar vista' }).click()
+  await views(page).waitFor()
+  await context.close()
+
+  for (const scope of ['write', 'read'] as const) {
+    const { key } = await service.newKey('Ana', 'domainwatch', { scope, expiresAt: null, rate: null })
+    const colleague = await open('', { domainwatch: key })
+    const { page: other } = colleague
+    await views(other).getByText('de grupo').waitFor()
+    await views(other).getByText('2', { exact: true }).waitFor()
+    await other.keyboard.press('Control+k')
+    await other.keyboard.type('casas')
+    await other.getByRole('option', { name: 'Las casas de grupo' }).click()
+    await domainRow(other, 'casa-azul').waitFor()
+    assert.equal(await views(other).getByRole('link').getAttribute('aria-current'), 'page')
+    await other.getByRole('button', { name: 'Más', exact: true }).click()
+    await other.getByRole('button', { name: 'Triar esta vista' }).waitFor()
+    assert.equal(await other.getByRole('button', { name: 'Quitar la vista guardada' }).count(), 0)
+    // It may be kept as one's own, by a key that may write.
+    const save = other.getByRole('button', { name: 'Guardar esta vista' })
+    assert.equal(await save.count(), scope === 'write' ? 1 : 0)
+    assert.deepEqual(colleague.complaints, [])
+    await colleague.context.close()
+  }
+})
+
+test('views that an earlier console kept in the browser are moved to the service once', async () => {
+  const { page, context, complaints } = await browser.open(service, '', {})
+  const { key } = await service.newKey('Eva', 'domainwatch')
+  const kept = [
+    { name: '', query: '', visited: '2026-01-05 09:10:00' },
+    { name: 'Otras casas', query: 'search=casa', visited: '2020-01-05 09:10:00' },
+  ]
+  const text = JSON.stringify(JSON.stringify(kept))
+  await page.evaluate(`localStorage.setItem('catalejo.views / Eva', ${text})`)
+  await page.getByLabel('Clave de API').fill(key)
+  await page.getByRole('button', { name: 'Entrar' }).click()
+  const moved = views(page).filter({ hasText: 'Otras casas' })
+  // What is new counts from the visit that the browser remembers.
+  await moved.getByText('2 cambios desde su última visita').waitFor({ state: 'attached' })
+  const list = async () => {
+    const reply = await call(service, '/api/v1/domainwatch/views', { query: { api: key } })
+    const own: { owner: string }[] = Object(reply.body).data.filter(({ owner }: Fields) => owner === 'Eva')
+    return own.map((view) => ({ ...view, id: undefined }))
+  }
+  const expected = { id: undefined, name: 'Otras casas', filters: 'search=casa', shared: 0, owner: 'Eva' }
+  assert.deepEqual(await list(), [expected])
+  await page.reload()
+  await moved.waitFor()
+  await moved.getByRole('link').click()
+  await domainRow(page, 'casa-azul').waitFor()
+  await page.getByRole('button', { name: 'Más', exact: true }).click()
+  await page.getByRole('button', { name: 'Quitar la vista guardada' }).click()
+  await moved.waitFor({ state: 'detached' })
+  await page.reload()
+  await views(page).filter({ hasText: 'Las casas' }).waitFor()
+  assert.deepEqual(await list(), [])
+  assert.deepEqual(complaints, [])
   await context.close()
 })

@@ -130,6 +130,11 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   await ask('domainwatch/rules', { api })
   await ask('domainwatch/rules/update', { api }, post({ id: rule.id, paused: 1 }))
   await ask('domainwatch/rules', { api, id: rule.id }, { method: 'DELETE' })
+  const view = { name: 'a', filters: 'starts=tanda', shared: 1 }
+  const saved = Object(JSON.parse((await ask('domainwatch/views', { api }, post(view))).text))
+  await ask('domainwatch/views', { api }, post({ id: saved.id, shared: 0 }))
+  await ask('domainwatch/views', { api })
+  await ask('domainwatch/views', { api, id: saved.id }, { method: 'DELETE' })
   await ask('domainwatch/events', { api, format: 'atom' })
   await ask('domainwatch/history', { api, domain: 'n1' })
   await ask('domainwatch/activity', { api })

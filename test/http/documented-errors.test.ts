@@ -105,6 +105,7 @@ const ANYWHERE: Readonly<Record<string, (one: Documented) => Promise<Refusal>>> 
     ),
   'El trabajo no existe': (one) => keyed(one, { id: 'nada' }),
   'La regla no existe': (one) => keyed(one, { id: 'nada' }),
+  'La vista no existe': (one) => keyed(one, { id: 'nada' }),
   'Solo la cuenta dueña puede cambiar el destino': async (one) => {
     const { id } = await watch(service, { url: 'https://example.cl/avisos', shared: '1' })
     const { key } = await service.newKey('ajena', 'domainwatch')
@@ -174,6 +175,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'Ahora coinciden 4131 registros': 'domainwatch/bulk.test.ts',
   'La regla necesita al menos un filtro': 'domainwatch/rules.test.ts',
   'El grupo ya tiene 200 reglas': 'domainwatch/rules.test.ts',
+  'Solo la cuenta dueña puede cambiar o borrar la vista': 'domainwatch/views.test.ts',
+  'La cuenta ya tiene 100 vistas': 'domainwatch/views.test.ts',
   'El trabajo aún no termina': 'domainwatch/bulk.test.ts',
   'Pasó más de un día desde que terminó el cambio': 'domainwatch/bulk.test.ts',
   'La cuenta ya tiene 4 trabajos sin terminar': 'domainwatch/import-over-http.test.ts',

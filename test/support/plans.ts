@@ -19,13 +19,14 @@ export const LARGE = [
   'watch_deliveries',
   'watches',
   'watch_destinations',
+  'views',
   'claims',
   'dismissed',
   'listed_names',
   'upload_tickets',
 ]
 /** Indexes that contain only the few rows that a statement wants. */
-const PARTIAL = /USING (COVERING )?INDEX (watches_shared|watch_deliveries_to_replay)$/
+const PARTIAL = /USING (COVERING )?INDEX (watches_shared|views_shared|watch_deliveries_to_replay)$/
 const EXPLAINED = /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b/i
 
 /** JSON that is parsed once for each row of a table. */

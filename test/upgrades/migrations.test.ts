@@ -19,6 +19,7 @@ const HASHES = [
   { version: 25, sqlite: '5e5b027bf74d1ae7', postgres: 'b5d33c8185fe5876' },
   { version: 26, sqlite: '24a1940055bb813d', postgres: '951fcb25376647c3' },
   { version: 27, sqlite: '084f133c9e2f2866', postgres: '6a6bc00f56c2e15c' },
+  { version: 28, sqlite: 'e2bcf87382fbd771', postgres: '0049eb0085354376' },
   { version: 29, sqlite: '1503edbad161973e', postgres: 'f0a13b727358206d' },
   { version: 31, sqlite: 'b33712dea03cf65c', postgres: '66aa40c6e3858636' },
   { version: 32, sqlite: '4edb3aa4b54edaaf', postgres: '2f4266fc5d5f5b7b' },

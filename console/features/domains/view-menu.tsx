@@ -1,7 +1,8 @@
 import { useState } from 'react'
 import { apiUrl } from '../../api/client.ts'
+import { changeErrorMessage } from '../../api/error-message.ts'
+import { usePermissions } from '../../api/scope.ts'
 import { navigate } from '../../base/router.ts'
-import { useStore } from '../../base/store.ts'
 import { type Action, useActions } from '../../design/actions.ts'
 import { MenuEntry } from '../../design/button.tsx'
 import { copy } from '../../design/copy-button.tsx'
@@ -12,7 +13,7 @@ import { Spinner } from '../../design/notice.tsx'
 import { showToast } from '../../design/toasts.tsx'
 import { exportView } from './export.ts'
 import { curlLine, type Filters, queryOf, eventFilters } from '../filters/filters.ts'
-import { removeView, savedViews, viewQuery } from '../views/saved-views.ts'
+import { removeView, useViews, viewQuery } from '../views/saved-views.ts'
 import { undoLast } from '../work/operations.ts'
 import { t } from '../../i18n/index.ts'
 
@@ -29,20 +30,22 @@ export function ViewMenu(props: {
 }) {
   const { filters, total, isAscii, onAscii, onChange } = props
   const [isNaming, setNaming] = useState(false)
-  const { account, views } = useStore(savedViews)
+  const { account, views } = useViews()
   const address = viewQuery(filters)
-  const isSaved = views.some(({ query }) => query === address)
+  const saved = views.find(({ query, sharedBy }) => query === address && sharedBy === undefined)
+  const maySave = usePermissions()('writeDomains') && account !== undefined && address !== ''
   const save: Action = { id: 'save', label: t('views.save'), icon: 'layers', run: () => setNaming(true) }
-  const remove: Action = {
+  const remove = (id: string): Action => ({
     id: 'remove',
     label: t('views.remove'),
     icon: 'layers',
-    run: () => {
-      if (removeView(address)) showToast(t('views.removed'))
-      else showToast(t('app.notKept'), { isError: true })
-    },
-  }
-  const ofView = account === undefined || address === '' ? [] : [isSaved ? remove : save]
+    run: () =>
+      void removeView(id).then(
+        () => showToast(t('views.removed')),
+        (error: unknown) => showToast(changeErrorMessage(error), { isError: true }),
+      ),
+  })
+  const ofView = maySave ? [saved === undefined ? save : remove(saved.id)] : []
   const actions = [...viewActions(filters, total), ...ofView]
   useActions(() => [
     ...actions,

@@ -1,20 +1,14 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { callApi } from '../../api/client.ts'
 import { useAccounts } from '../../api/scope.ts'
-import { useStore } from '../../base/store.ts'
 import { Button } from '../../design/button.tsx'
 import { Icon } from '../../design/icon.tsx'
 import { Link } from '../../design/link.tsx'
 import { Tile } from '../../design/tile.tsx'
 import { useStats } from '../filters/filter-counts.ts'
 import { queryOf, withFilters } from '../filters/filters.ts'
-import {
-  type SavedView,
-  savedViews,
-  visitAllViews,
-  filtersSinceVisit,
-  viewCounts,
-} from '../views/saved-views.ts'
+import { type SavedView, useViews, filtersSinceVisit, viewCounts } from '../views/saved-views.ts'
+import { visitAllViews } from '../views/visits.ts'
 import { count, dateTime, t, tn } from '../../i18n/index.ts'
 import '../../i18n/texts/home.ts'
 
@@ -53,7 +47,7 @@ const newsOf = (view: SavedView) => ({ seen: '0', ...filtersSinceVisit(view) })
 
 /** Names that came or became free since the person last looked, in all and in each saved view. Leaves when there are none. */
 export function News() {
-  const { views, all } = useStore(savedViews)
+  const { views, all } = useViews()
   const looked = all === undefined ? [] : [all, ...views]
   const counts = useQueries({ queries: looked.map((view) => viewCounts(newsOf(view))) })
   const news = looked.flatMap((view, i) => {
@@ -71,7 +65,7 @@ export function News() {
       </div>
       <ul className="home-names home-news">
         {news.map(({ view, bought, deleted }) => (
-          <li key={view.query}>
+          <li key={view.id}>
             <Link to="dominios" query={new URLSearchParams(view.query)} className="plain-link ellipsis">
               {view.query === '' ? t('home.allNames') : view.name}
             </Link>

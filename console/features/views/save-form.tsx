@@ -1,39 +1,50 @@
 import { useState, type FormEvent } from 'react'
+import { changeErrorMessage } from '../../api/error-message.ts'
+import { MAX_VIEW_NAME_CHARACTERS } from '../../base/constants.ts'
 import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toasts.tsx'
 import { formatWords, type Filters } from '../filters/filters.ts'
 import { language, t } from '../../i18n/index.ts'
-import { MAX_NAME, MAX_VIEWS, saveView } from './saved-views.ts'
+import { saveView } from './saved-views.ts'
 
-/** Asks for the name of a saved view, in a dialog that is open before its code is there. */
+/** Asks for the name of a saved view and who sees it, in a dialog that is open before its code is there. */
 export default function SaveForm({ filters, onDone }: { filters: Filters; onDone: () => void }) {
-  const suggestion = formatWords(filters, language.get()).slice(0, MAX_NAME)
+  const suggestion = [...formatWords(filters, language.get())].slice(0, MAX_VIEW_NAME_CHARACTERS).join('')
   const [text, setText] = useState('')
-  const save = (event: FormEvent) => {
+  const [isShared, setShared] = useState(false)
+  const [isSaving, setSaving] = useState(false)
+  const save = async (event: FormEvent) => {
     event.preventDefault()
     const name = text.trim() === '' ? suggestion : text.trim()
-    const outcome = saveView(name, filters)
-    if (outcome === 'saved') showToast(t('views.saved', { name }))
-    else if (outcome === 'too-many') showToast(t('views.full', { n: MAX_VIEWS }), { isError: true })
-    else showToast(t('app.notKept'), { isError: true })
-    onDone()
+    setSaving(true)
+    try {
+      await saveView(name, filters, isShared)
+      showToast(t('views.saved', { name }))
+      onDone()
+    } catch (error) {
+      showToast(changeErrorMessage(error), { isError: true })
+      setSaving(false)
+    }
   }
   return (
-    <form className="stack" onSubmit={save}>
+    <form className="stack" onSubmit={(event) => void save(event)}>
       <label className="field">
         <span>{t('views.name')}</span>
         <input
           className="input"
           autoFocus
           placeholder={suggestion}
-          maxLength={MAX_NAME}
+          maxLength={MAX_VIEW_NAME_CHARACTERS}
           value={text}
           onChange={(event) => setText(event.target.value)}
         />
       </label>
-      <p className="muted">{t('views.where')}</p>
+      <label className="check">
+        <input type="checkbox" checked={isShared} onChange={(event) => setShared(event.target.checked)} />
+        {t('views.share')}
+      </label>
       <div className="row end">
-        <Button look="primary" label={t('views.keep')} type="submit" />
+        <Button look="primary" label={t('views.keep')} type="submit" isBusy={isSaving} disabled={isSaving} />
       </div>
     </form>
   )

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { useRoute } from '../../base/router.ts'
-import { useStore } from '../../base/store.ts'
 import { Icon } from '../../design/icon.tsx'
 import { Link } from '../../design/link.tsx'
 import { filtersOf, recordFilters, type Filters } from '../filters/filters.ts'
@@ -11,14 +10,14 @@ import {
   filtersSinceVisit,
   viewQuery,
   filtersOfView,
-  savedViews,
+  useViews,
   type SavedView,
 } from './saved-views.ts'
 import './views.css'
 
-/** The saved views of the account, each with its count and the number of new records since it was last opened. */
+/** The saved views of the account and of the group, each with its count and the number of new records since it was last opened. */
 export default function SideViews() {
-  const { views } = useStore(savedViews)
+  const { views } = useViews()
   const { path, query } = useRoute()
   const here = path === 'dominios' ? viewQuery(filtersOf(query)) : undefined
   return (
@@ -26,7 +25,7 @@ export default function SideViews() {
       <h2>{t('views.title')}</h2>
       <ul>
         {views.map((view) => (
-          <li key={view.query}>
+          <li key={view.id}>
             <ViewLink view={view} isHere={view.query === here} />
           </li>
         ))}
@@ -42,6 +41,9 @@ function ViewLink({ view, isHere }: { view: SavedView; isHere: boolean }) {
     <Link to="dominios" query={new URLSearchParams(view.query)} className="side-link" current={isHere}>
       <Icon name="layers" />
       <span className="ellipsis">{view.name}</span>
+      {view.sharedBy !== undefined && (
+        <span className="view-owner muted ellipsis">{t('views.by', { owner: view.sharedBy })}</span>
+      )}
       <span className="grow" />
       {!isHere && fresh !== undefined && fresh > 0 && (
         <span className="view-new figures">

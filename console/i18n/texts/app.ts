@@ -28,10 +28,6 @@ export const app = {
   'app.copy': ['Copiar', 'Copy'],
   'app.copied': ['Copiado', 'Copied'],
   'app.notCopied': ['El navegador no deja copiar. Seleccione el texto y cópielo.', 'The browser does not allow copying. Select the text and copy it.'],
-  'app.notKept': [
-    'El navegador no deja guardar. El cambio vale hasta recargar la página.',
-    'The browser does not allow storing. The change lasts until the page is reloaded.',
-  ],
   'app.undo': ['Deshacer', 'Undo'],
   'operation.tooMany': ['Hay demasiadas acciones en curso. Espere a que terminen.', 'Too many actions in progress. Wait for them to finish.'],
   'operation.nothingChanged': ['No hay nada que deshacer. {text}', 'Nothing to undo. {text}'],

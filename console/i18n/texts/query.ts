@@ -1,4 +1,5 @@
 import type { Texts } from '../dictionary.ts'
+import { MAX_VIEWS } from '../../base/constants.ts'
 
 /** The query box: completions and errors. */
 export const query = {
@@ -46,9 +47,10 @@ export const query = {
   'views.removed': ['Vista quitada', 'View removed'],
   'views.name': ['Nombre', 'Name'],
   'views.keep': ['Guardar vista', 'Save view'],
-  'views.where': ['Se guarda en este navegador, para su cuenta.', 'It is stored in this browser, for your account.'],
+  'views.share': ['Compartir con el grupo', 'Share with the group'],
+  'views.by': ['de {owner}', 'by {owner}'],
   'views.saved': ['Vista guardada: {name}', 'View saved: {name}'],
-  'views.full': ['Se pueden guardar {n} vistas. Quite una antes.', 'You can save {n} views. Remove one first.'],
+  'fault.manyViews': [`Su cuenta ya tiene ${MAX_VIEWS} vistas. Quite una antes.`, `Your account already has ${MAX_VIEWS} views. Remove one first.`],
   'views.new.one': ['{n} cambio desde su última visita', '{n} change since your last visit'],
   'views.new.other': ['{n} cambios desde su última visita', '{n} changes since your last visit'],
 } as const satisfies Texts

@@ -11,6 +11,7 @@ import { type Action, currentActions } from '../../design/actions.ts'
 import type { IconName } from '../../design/icon.tsx'
 import type { DomainRecord } from '../../features/domains/records.ts'
 import { bareName, fold } from '../../features/filters/filters.ts'
+import type { SavedView } from '../../features/views/saved-views.ts'
 import { chooseLanguage, language, t } from '../../i18n/index.ts'
 import { SCREENS } from '../screens.ts'
 
@@ -43,6 +44,16 @@ export function screenEntries(may: (ability: Permission) => boolean): Entry[] {
     ? [home, ...screens]
     : screens
 }
+
+/** The saved views. */
+export const viewEntries = (views: readonly SavedView[]): Entry[] =>
+  views.map(({ id, name, query, sharedBy }) => ({
+    id: `view-${id}`,
+    label: name,
+    icon: 'layers',
+    hint: sharedBy === undefined ? undefined : t('views.by', { owner: sharedBy }),
+    run: () => navigate('dominios', new URLSearchParams(query)),
+  }))
 
 /** The actions of the current screen. */
 export const actionEntries = (): Entry[] =>

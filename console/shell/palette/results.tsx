@@ -9,7 +9,16 @@ import { StatusTag } from '../../features/domains/tags.tsx'
 import { DomainName } from '../../features/domains/domain-name.tsx'
 import { t, tn } from '../../i18n/index.ts'
 import '../../i18n/texts/palette.ts'
-import { actionEntries, choiceEntries, screenEntries, type Entry, matching, useNames } from './entries.ts'
+import { useViews, type SavedView } from '../../features/views/saved-views.ts'
+import {
+  actionEntries,
+  choiceEntries,
+  screenEntries,
+  viewEntries,
+  type Entry,
+  matching,
+  useNames,
+} from './entries.ts'
 import type { ListControl } from './palette.tsx'
 
 interface Shown extends Entry {
@@ -34,7 +43,8 @@ export default function Results({ text, control, onActive, onPick }: Props) {
   const may = usePermissions()
   const { names, error, isAsking } = useNames(text)
   const [actions] = useState(actionEntries)
-  const groups = useGroups(text, actions, names, may)
+  const { views } = useViews()
+  const groups = useGroups(text, actions, views, names, may)
   const all = groups.flatMap(({ entries }) => entries)
   const [chosen, setChosen] = useState<string>()
   // An entry that arrives later does not change the selected one.
@@ -113,6 +123,7 @@ const optionId = ({ id }: Entry): string => `palette-${id}`
 function useGroups(
   text: string,
   actions: readonly Entry[],
+  views: readonly SavedView[],
   names: ReturnType<typeof useNames>['names'],
   may: ReturnType<typeof usePermissions>,
 ): readonly Group[] {
@@ -120,12 +131,13 @@ function useGroups(
     const groups: Group[] = [
       { title: t('palette.actions'), entries: matching(actions, text) },
       { title: t('palette.screens'), entries: matching(screenEntries(may), text) },
+      { title: t('views.title'), entries: matching(viewEntries(views), text) },
       { title: t('palette.choices'), entries: matching(choiceEntries(), text) },
       { title: t('palette.names'), entries: nameEntries(names, bareName(text)) },
       { title: t('nav.domains'), entries: searchEntries(text) },
     ]
     return groups.filter(({ entries }) => entries.length > 0)
-  }, [text, actions, names, may])
+  }, [text, actions, views, names, may])
 }
 
 const nameEntries = (names: ReturnType<typeof useNames>['names'], match: string): Shown[] =>

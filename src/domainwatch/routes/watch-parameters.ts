@@ -26,14 +26,14 @@ export const which = {
 }
 
 /** A name that members give to something. */
-export function nameParameter(description: string): Parameter<string> {
-  const takes = `debe ser un texto de 1 a ${MAX_WATCH_NAME_CHARACTERS} caracteres`
+export function nameParameter(description: string, maxLength = MAX_WATCH_NAME_CHARACTERS): Parameter<string> {
+  const takes = `debe ser un texto de 1 a ${maxLength} caracteres`
   return {
-    ...text(description, MAX_WATCH_NAME_CHARACTERS),
-    schema: { type: 'string', minLength: 1, maxLength: MAX_WATCH_NAME_CHARACTERS },
+    ...text(description, maxLength),
+    schema: { type: 'string', minLength: 1, maxLength },
     parse: (given) => {
       const value = given.trim()
-      if (value === '' || !hasAtMostCharacters(value, MAX_WATCH_NAME_CHARACTERS)) return { takes }
+      if (value === '' || !hasAtMostCharacters(value, maxLength)) return { takes }
       return isDisplayName(value) ? { value } : { takes: `${takes}, ${DISPLAY_NAME_TAKES}` }
     },
   }

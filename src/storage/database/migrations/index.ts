@@ -13,6 +13,7 @@ import { backupRuns } from './024-backup-runs.ts'
 import { registryLists } from './025-registry-lists.ts'
 import { lastAdds } from './026-last-adds.ts'
 import { jobs } from './027-jobs.ts'
+import { views } from './028-views.ts'
 import { rules } from './029-rules.ts'
 import { observedServers } from './031-observed-servers.ts'
 import { uploadTickets } from './032-upload-tickets.ts'
@@ -47,6 +48,7 @@ export const migrations: readonly Migration[] = [
   registryLists,
   lastAdds,
   jobs,
+  views,
   rules,
   observedServers,
   uploadTickets,
