@@ -12,8 +12,10 @@ import { DomainLists } from './list/domain-lists.ts'
 import { RecordFields } from './record-fields.ts'
 import type { Subscriptions } from './subscriptions.ts'
 import { activityRoute } from './routes/activity.ts'
+import { Campaigns } from './campaigns/index.ts'
 import { batchRoutes } from './routes/batches.ts'
 import { bulkRoutes } from './routes/bulk.ts'
+import { campaignsRoute } from './routes/campaigns.ts'
 import { confirmMailRoute } from './routes/confirm-mail.ts'
 import { dismissedRoute } from './routes/dismissed.ts'
 import { bulkDnsRoute, dnsRoute } from './routes/dns.ts'
@@ -147,7 +149,10 @@ export function domainwatchRoutes(
   dismissedRoute(app, shared, { database, clock, tasks, timeZone, baseUrl })
   const names: ReadNames = (signal) => recordedNames(clock, nameIndex, signal)
   similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary, searches))
-  statsRoute(app, shared, new Statistics({ database, clock, timeZone, nameIndex, rules, searches }), servers)
+  const statistics = new Statistics({ database, clock, timeZone, nameIndex, rules, searches })
+  statsRoute(app, shared, statistics, servers)
+  const campaigns = new Campaigns({ database, clock, nameIndex, split: dictionary.split, searches })
+  campaignsRoute(app, shared, campaigns, () => statistics.today())
   historyRoute(app, shared, { database, timeZone, baseUrl })
   activityRoute(app, shared, options)
   feedsRoute(app, shared, options)

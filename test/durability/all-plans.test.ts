@@ -140,6 +140,7 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   await ask('domainwatch/activity', { api })
   await ask('domainwatch/list', { api, ns: 'ns1.example.com', ip: '192.0.2.1' })
   await ask('domainwatch/similar', { api, domain: 'n1', limit: '5' })
+  await ask('domainwatch/campaigns', { api })
   const made = JSON.parse(
     (
       await ask(

@@ -16,6 +16,7 @@ const OPEN: Readonly<Record<string, readonly Scope[]>> = {
   'GET /api/v1/domainwatch/export': ['read', 'write'],
   'GET /api/v1/domainwatch/similar': ['read', 'write'],
   'GET /api/v1/domainwatch/stats': ['read', 'write'],
+  'GET /api/v1/domainwatch/campaigns': ['read', 'write'],
   'GET /api/v1/domainwatch/dns': ['read', 'write'],
   'POST /api/v1/domainwatch/dns': ['read', 'write'],
   'GET /api/v1/domainwatch/history': ['read', 'write'],

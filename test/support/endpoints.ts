@@ -10,6 +10,7 @@ export const ENDPOINTS: readonly { method: 'GET' | 'POST' | 'DELETE'; path: stri
   { method: 'GET', path: '/api/v1/domainwatch/history', service: 'domainwatch' },
   { method: 'GET', path: '/api/v1/domainwatch/activity', service: 'domainwatch' },
   { method: 'GET', path: '/api/v1/domainwatch/stats', service: 'domainwatch' },
+  { method: 'GET', path: '/api/v1/domainwatch/campaigns', service: 'domainwatch' },
   { method: 'GET', path: '/api/v1/domainwatch/feeds', service: 'domainwatch' },
   { method: 'POST', path: '/api/v1/domainwatch/import', service: 'domainwatch' },
   { method: 'GET', path: '/api/v1/domainwatch/imports', service: 'domainwatch' },

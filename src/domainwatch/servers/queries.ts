@@ -31,6 +31,15 @@ export const namesSeenWith = (kind: ServerKind, server: string, after: string, c
   SELECT name FROM observed_servers WHERE kind = ${kind} AND server = ${server} AND name > ${after}
   ORDER BY name ${limit(count)}`
 
+/** Selects the servers that names were seen with. */
+export const serversOf = (dialect: Dialect, names: readonly string[]) => {
+  const given = dialect.jsonRows(JSON.stringify(names.map((name) => [name])), ['text'])
+  return sql<{ kind: ServerKind; server: string; name: string }>`
+  WITH item (name) AS (SELECT ${given.columns} FROM ${given.table})
+  SELECT entry.kind, entry.server, entry.name FROM item CROSS JOIN observed_servers AS entry
+  WHERE entry.name = item.name`
+}
+
 /** Deletes the servers of names that were deleted, unless the DNS has been observed since. */
 export const removeServers = (
   dialect: Dialect,

@@ -9,6 +9,7 @@ const tables = (text: string, integer: string, options: string) => `
       terms ${text} NOT NULL
     ) ${options};
     CREATE INDEX upload_tickets_by_end ON upload_tickets (expires_at);
+    CREATE INDEX upload_tickets_by_account ON upload_tickets (account_id);
 `
 
 /**

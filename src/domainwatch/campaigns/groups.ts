@@ -1,0 +1,85 @@
+/** A name, and when it was registered, in seconds. */
+export interface Registration {
+  readonly name: string
+  readonly at: number
+}
+
+export type CampaignKind = 'skeleton' | 'word' | 'server'
+
+/** Names that were registered within a day and share a key. */
+export interface Campaign {
+  readonly kind: CampaignKind
+  readonly key: string
+  /** The oldest first, ties by name. */
+  readonly names: readonly Registration[]
+}
+
+/** Names of a group: fewer are chance. */
+const MIN_NAMES = 4
+const DAY_SECONDS = 24 * 60 * 60
+/** A key is rare if at most this many names have it for each one of the group. */
+const RARITY = 3
+
+/** Returns how many names may have the key of a group of `count` names. */
+export const maxTotal = (count: number): number => RARITY * count
+
+/** Registrations by what they share. */
+export class KeyedNames {
+  readonly #keys = new Map<string, { total: number; names: Registration[] }>()
+
+  /** @param isListed whether groups can have the name; others only count as names with the key */
+  add(key: string, registration: Registration, isListed = true): void {
+    let known = this.#keys.get(key)
+    if (known === undefined) this.#keys.set(key, (known = { total: 0, names: [] }))
+    known.total++
+    if (isListed) known.names.push(registration)
+  }
+
+  /** Finds the groups within a day of each key that is rare among the names added. */
+  *groups(kind: CampaignKind): Generator<Campaign> {
+    for (const [key, { total, names }] of this.#keys) {
+      if (names.length < MIN_NAMES || total > maxTotal(names.length)) continue
+      const sorted = names.toSorted((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1))
+      for (const group of daysOf(sorted))
+        if (total <= maxTotal(group.length)) yield { kind, key, names: group }
+    }
+  }
+}
+
+function* daysOf(sorted: readonly Registration[]): Generator<readonly Registration[]> {
+  let [start, end] = [0, 0]
+  for (let first = 0, after = 0; first < sorted.length; first++) {
+    const last = (sorted[first]?.at ?? NaN) + DAY_SECONDS
+    while ((sorted[after]?.at ?? Infinity) <= last) after++
+    if (after - first > end - start) [start, end] = [first, after]
+  }
+  if (end - start < MIN_NAMES) return
+  yield sorted.slice(start, end)
+  yield* daysOf(sorted.slice(0, start))
+  yield* daysOf(sorted.slice(end))
+}
+
+/** Returns the groups, largest first, ties newest first, without those whose names are all in one before. */
+export function toDistinct(groups: readonly Campaign[]): readonly Campaign[] {
+  const newest = ({ names }: Campaign) => names.at(-1)?.at ?? 0
+  const sorted = groups.toSorted(
+    (a, b) =>
+      b.names.length - a.names.length ||
+      newest(b) - newest(a) ||
+      (`${a.kind} ${a.key}` < `${b.kind} ${b.key}` ? -1 : 1),
+  )
+  const distinct: Campaign[] = []
+  const holders = new Map<string, ReadonlySet<string>[]>()
+  for (const group of sorted) {
+    const names = new Set(group.names.map(({ name }) => name))
+    const [first = ''] = names
+    if (holders.get(first)?.some((larger) => [...names].every((name) => larger.has(name))) === true) continue
+    distinct.push(group)
+    for (const name of names) {
+      const known = holders.get(name)
+      if (known === undefined) holders.set(name, [names])
+      else known.push(names)
+    }
+  }
+  return distinct
+}

@@ -1,0 +1,98 @@
+import { clientAbort } from '../../http/client.ts'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { badParameter } from '../../http/errors.ts'
+import { answer, array, integer, object, string } from '../../http/openapi/json-schema.ts'
+import { integer as integerParameter } from '../../http/parameters.ts'
+import type { HttpServer } from '../../http/server.ts'
+import type { Campaign } from '../campaigns/groups.ts'
+import { MAX_CAMPAIGNS, MAX_DAYS, type Campaigns } from '../campaigns/index.ts'
+import { filterParameters } from '../filters.ts'
+import { addDays, dayOf, daysBetween } from '../stats/counts.ts'
+
+const DEFAULT_DAYS = 30
+const DEFAULT_LIMIT = 50
+const MAX_NAMES = 50
+
+const campaignsAnswer = answer(
+  {
+    from: string('First moment of the span, in the time zone of the service'),
+    to: string('Last moment of the span'),
+    count: integer('Groups returned'),
+    data: array(
+      object({
+        kind: string({ enum: ['skeleton', 'word', 'server'], description: 'What the names share' }),
+        key: string(
+          'The skeleton, with `*` for words and `#` for numbers; the word; or the server, as a filter of lists',
+        ),
+        from: string('Registration of the first name'),
+        to: string('Registration of the last name, at most a day later'),
+        count: integer('Names of the group'),
+        names: array(string(), `The oldest first, at most ${MAX_NAMES}`),
+      }),
+      'The groups, largest first',
+    ),
+  },
+  'Groups of names',
+  {
+    from: '2025-12-07 00:00:00',
+    to: '2026-01-05 23:59:59',
+    count: 1,
+    data: [
+      {
+        kind: 'skeleton',
+        key: '*-xkq#',
+        from: '2026-01-03 10:00:00',
+        to: '2026-01-03 10:02:10',
+        count: 4,
+        names: ['pago-xkq1', 'cuenta-xkq2', 'acceso-xkq3', 'clave-xkq4'],
+      },
+    ],
+  },
+)
+
+export function campaignsRoute(
+  app: HttpServer,
+  shared: EndpointShared,
+  campaigns: Campaigns,
+  today: () => string,
+) {
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    scopes: ['read', 'write'],
+    methods: ['GET'],
+    path: '/api/v1/domainwatch/campaigns',
+    parameters: {
+      from: filterParameters.from,
+      to: filterParameters.to,
+      limit: integerParameter(`Groups, the largest; ${DEFAULT_LIMIT} unless given`, 1, MAX_CAMPAIGNS),
+    },
+    document: {
+      summary: 'Groups of names that were registered together',
+      description:
+        'At least 4 names that were registered within a day and share a skeleton, a rare word or a server. ' +
+        `The last ${DEFAULT_DAYS} days with registrations unless given, at most ${MAX_DAYS}.`,
+      answers: { 200: campaignsAnswer },
+    },
+
+    async handle({ values, identity, reply }) {
+      const signal = clientAbort(reply.raw)
+      const to = values.to ?? `${(await campaigns.lastDay(signal)) ?? today()} 23:59:59`
+      const from = values.from ?? `${addDays(dayOf(to), 1 - DEFAULT_DAYS)} 00:00:00`
+      if (from > to) throw badParameter('from', 'debe ser anterior o igual a to')
+      if (daysBetween(dayOf(from), dayOf(to)) > MAX_DAYS)
+        throw badParameter('from', `debe abarcar a lo más ${MAX_DAYS} días hasta to`)
+      const groups = await campaigns.find({ from, to }, identity.accountId, signal)
+      const data = groups.slice(0, values.limit ?? DEFAULT_LIMIT).map(campaignJson)
+      return { status: 200, from, to, count: data.length, data }
+    },
+  })
+}
+
+function campaignJson({ kind, key, names }: Campaign) {
+  const [first, last] = [names.at(0)?.at, names.at(-1)?.at].map(toText)
+  const shown = names.slice(0, MAX_NAMES).map(({ name }) => name)
+  return { kind, key, from: first, to: last, count: names.length, names: shown }
+}
+
+const toText = (seconds = 0): string =>
+  new Date(seconds * 1000).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length).replace('T', ' ')
