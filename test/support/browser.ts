@@ -124,7 +124,7 @@ export async function accessibilityViolations(page: Page, rules?: string[]): Pro
   const runOnly = rules === undefined ? { type: 'tag', values: STANDARDS } : { type: 'rule', values: rules }
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(`${axe.source}; 0`)
   await page.evaluate(STILL)
-  // What an open menu covers is no target.
+  // An open menu covers other controls.
   const found: unknown = await page.evaluate(`axe
     .run(document.querySelector('.menu-panel') ?? document, { runOnly: ${JSON.stringify(runOnly)}, resultTypes: ['violations'] })
     .then(({ violations, passes }) => passes.length === 0 ? ['nothing was looked at'] : violations.flatMap(({ id, nodes }) =>

@@ -22,7 +22,7 @@ const HASHES = [
   { version: 28, sqlite: 'e2bcf87382fbd771', postgres: '0049eb0085354376' },
   { version: 29, sqlite: '1503edbad161973e', postgres: 'f0a13b727358206d' },
   { version: 31, sqlite: 'b33712dea03cf65c', postgres: '66aa40c6e3858636' },
-  { version: 32, sqlite: '4edb3aa4b54edaaf', postgres: '2f4266fc5d5f5b7b' },
+  { version: 32, sqlite: '1af00ab4872b5207', postgres: 'ff79266ce0e4ab91' },
   { version: 33, sqlite: '5334a1c9df075c8b', postgres: '7820c7e8736dbae9' },
 ]
 
