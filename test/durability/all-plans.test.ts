@@ -279,10 +279,16 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
   await sql(`INSERT INTO mail_servers (name, first_at, last_at, servers)
     SELECT 'n' || i, 1, 2, '[]' FROM ${n(isSqlite, RECORDS)} AS s`)
   await sql(`INSERT INTO observed_servers (kind, server, name, last_at)
-    SELECT 'ns', 'ns' || (i % 500) || '.example.com', 'n' || i, 1 FROM ${n(isSqlite, IMAGES)} AS s`)
+    SELECT 'ns', 'ns' || (i % 500) || '.example.com', 'n' || i, 1 FROM ${n(isSqlite, RECORDS)} AS s`)
   // Nothing is delivered for accounts without keys.
   await sql(`INSERT INTO accounts (name, service, created_at)
     SELECT 'cuenta' || i, 'domainwatch', 1 FROM ${n(isSqlite, WATCHES / 50)} AS s`)
+  const member = `(SELECT id FROM accounts WHERE name = 'cuenta' || (1 + i / 51))`
+  await sql(`INSERT INTO views (id, account_id, name, filters, shared, created_at)
+    SELECT 'v' || i, ${member}, 'muchas', 'search=-', CASE WHEN i % 500 = 7 THEN 1 ELSE 0 END, i
+    FROM ${n(isSqlite, WATCHES)} AS s`)
+  await sql(`INSERT INTO upload_tickets (digest, account_id, key_id, expires_at, uses_left, terms)
+    SELECT 't' || i, ${member}, 'k' || i, ${Date.now() + DAY * 1_000} + i, 1, '{}' FROM ${n(isSqlite, WATCHES)} AS s`)
   await sql(`INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, secret, shared,
       deliveries)
     SELECT 'w' || i, (SELECT id FROM accounts WHERE name = CASE i WHEN 7 THEN 'fotos' ELSE 'cuenta' || (1 + i / 51) END), 'muchas', '{"search":"-"}', 'new', 1, 'active',
