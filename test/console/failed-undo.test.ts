@@ -93,13 +93,15 @@ test('what a colleague added during an outage stays as it is when the addition i
   const gate = await holdRequests(page, 'domainwatch/add')
   await page.getByRole('button', { name: 'Agregar 2 nombres' }).click()
   const first = await gate.next()
-  await page.route('**/healthz', (route) => route.abort('connectionrefused'))
+  // Any other answer would end the outage.
+  const others = /healthz|domainwatch\/(?!add)/
+  await page.route(others, (route) => route.abort('connectionrefused'))
   await first.lose()
   await toast(page, 'Sin conexión').waitFor()
   await gate.open()
   const theirs = record('boldo', { status: 1, agent: 'Ana', date_reg: '2025-03-04 05:06:07' })
   await stored(service, [theirs], { key: ana, encoding: 'json' })
-  await page.unroute('**/healthz')
+  await page.unroute(others)
   await toast(page, /1 dominio agregado: maiten\.cl.*boldo\.cl/).waitFor()
   const [boldo] = await records(service, { search: 'boldo' })
   assert.partialDeepStrictEqual(boldo, { status: 1, agent: 'Ana', date_reg: '2025-03-04 05:06:07' })

@@ -60,6 +60,8 @@ for (const width of [390, 1_440]) {
     }`)
     let last = Promise.resolve()
     await page.route('**/api/v1/**', async (route) => {
+      // A stream has no end that others could wait for.
+      if (route.request().url().includes('/events')) return route.continue()
       const before = last
       const { promise, resolve } = Promise.withResolvers<void>()
       last = promise
