@@ -96,7 +96,7 @@ test('lookalikes of a name are watched from its details', async () => {
   const { page, context, complaints } = await open(`dominios?ficha=${encodeURIComponent('ñandú')}`)
   await page.getByRole('complementary').getByRole('link', { name: 'Crear alerta de parecidos' }).click()
   const form = page.getByRole('dialog', { name: 'Nueva alerta' })
-  assert.equal(await form.getByLabel('Parecidos a este nombre').inputValue(), 'ñandú')
+  assert.equal(await form.getByLabel('Parecidos a estos nombres').inputValue(), 'ñandú')
   assert.equal(await form.getByLabel('Nombre de la alerta').inputValue(), 'Parecidos a ñandú.cl')
   await form.getByLabel('Crear también un canal Atom').check()
   await form
@@ -219,7 +219,7 @@ test('an edit does not overwrite the edit of a colleague unless the user saves a
   const saved = await shown()
   assert.deepEqual([saved?.['name'], saved?.['filters']], ['La mía', { search: 'faro' }])
   await edit('La mía')
-  await form.getByLabel('Parecidos a este nombre').fill('faro')
+  await form.getByLabel('Parecidos a estos nombres').fill('faro')
   await send(service, `${WATCHES}/update`, { length: '4' }, { query: asAna })
   await save()
   await form.getByText(/^Otra persona cambió lo mismo mientras tanto/).waitFor()
