@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import { commonErrors } from '../../src/lib/errors.ts'
-import { errorResponse } from './gate.ts'
 
 /** A mobile connection at the edge of its network. Rates in bytes per second. */
 const SLOW = { offline: false, latency: 400, downloadThroughput: 50_000, uploadThroughput: 50_000 }
@@ -25,8 +23,8 @@ export async function slowLine(page: Page): Promise<SlowLine> {
 /** How long each request takes on a bad line, and which ones fail. */
 const BAD = { delayMs: 1_500, failing: 5 }
 
-/** How a request fails: cut off before the service gets it, or before its answer arrives, or refused as overload. */
-type Failure = 'unsent' | 'unanswered' | 'refused'
+/** How a request fails: cut off before the service gets it, or before its answer arrives. */
+type Failure = 'unsent' | 'unanswered'
 
 /**
  * Delays the API requests of a page, and lets every fifth fail, in each of these ways by turns.
@@ -41,12 +39,7 @@ export async function badLine(page: Page, failures: readonly Failure[]): Promise
     if (kind === 'unanswered') await route.fetch().catch(() => undefined)
     // Streams begin immediately, or not at all.
     if (!route.request().url().includes('/events')) await sleep(BAD.delayMs)
-    const answered =
-      kind === undefined
-        ? route.continue()
-        : kind === 'refused'
-          ? route.fulfill(errorResponse(commonErrors.overloaded()))
-          : route.abort('connectionreset')
+    const answered = kind === undefined ? route.continue() : route.abort('connectionreset')
     await answered.catch(() => undefined)
   })
   return () => failed
