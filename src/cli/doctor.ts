@@ -15,7 +15,7 @@ export async function doctor({ config, switches }: Options): Promise<void> {
   )
   try {
     const findings = await diagnose(config, database, systemClock)
-    console.log(switches.has('json') ? JSON.stringify(findings) : findings.map(lineOf).join('\n'))
+    console.log(switches.has('json') ? JSON.stringify(findings) : findings.map(toLine).join('\n'))
     process.exitCode = Math.max(...findings.map(({ level }) => LEVELS.indexOf(level)))
   } finally {
     if (!(database instanceof Error)) await database.close()
@@ -24,5 +24,5 @@ export async function doctor({ config, switches }: Options): Promise<void> {
 
 const LABELS = { ok: 'ok  ', warn: 'warn', fail: 'fail' } satisfies Record<Level, string>
 
-const lineOf = ({ check, level, mend, text }: Finding): string =>
+const toLine = ({ check, level, mend, text }: Finding): string =>
   `${LABELS[level]}  ${check}: ${text}${mend === null ? '' : ` → ${mend}`}`

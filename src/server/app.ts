@@ -99,7 +99,7 @@ async function startOn(context: Context, listening: Listening): Promise<App> {
     context.log.info(`Server listening at ${httpUrl(address, port)}`)
   // A wildcard address cannot be used in a URL.
   const isWildcard = config.host === '0.0.0.0' || config.host === '::'
-  baseUrl ||= httpUrl(isWildcard ? 'localhost' : config.host, portOf(server) ?? config.port)
+  baseUrl ||= httpUrl(isWildcard ? 'localhost' : config.host, findPort(server) ?? config.port)
   const metricsServer = config.metricsAddress && (await serveMetrics(context.metrics, config.metricsAddress))
   if (metricsServer !== undefined) context.log.info({ address: metricsServer.url }, 'metrics listening')
   // An earlier search waits for it.
@@ -133,7 +133,7 @@ async function startOn(context: Context, listening: Listening): Promise<App> {
 const boundTo = (server: FastifyInstance) => server.addresses().filter((one) => typeof one !== 'string')
 
 /** Returns the port that a server listens on, which the settings may leave to the system. */
-const portOf = (server: FastifyInstance): number | undefined => boundTo(server)[0]?.port
+const findPort = (server: FastifyInstance): number | undefined => boundTo(server)[0]?.port
 
 /** Turns a finished copy into an instance that later copies cannot overwrite. Throws if the copy is not finished. */
 async function assertFinishedCopy(context: Context): Promise<void> {
@@ -239,7 +239,7 @@ export async function createRoutes(
         engine: config.databaseUrl === '' ? 'sqlite' : 'postgres',
         blobs: { kind: config.blobsUrl === undefined ? 'files' : 's3', ping: () => images.store.ping() },
         measurements: () => metrics.gathered(),
-        diagnose: () => diagnose({ ...config, port: portOf(server) ?? config.port }, database, clock),
+        diagnose: () => diagnose({ ...config, port: findPort(server) ?? config.port }, database, clock),
         keys: accounts,
         policies: createAccountPolicies(database),
         releaseClaims: (account) => releaseClaims(database, clock, account),
