@@ -74,6 +74,10 @@ export async function runPass(pass: Pass, options: RunOptions): Promise<Results>
   const ended: Ended[] = []
   const files = new Map<string, number>()
   const failedFiles: string[] = []
+  /** What each process wrote beside its results. Of one that fails as a whole, nothing else says why. */
+  const written = new Map<string, string>()
+  const keep = ({ file = '', message }: { readonly file?: string | undefined; readonly message: string }) =>
+    written.set(file, `${written.get(file) ?? ''}${message}\n`.slice(-MAX_REASON))
   const isEntry = (name: string) => processes.some(({ entry }) => entry === name)
   /** A file that runs within another process is a test of that process. */
   const isFile = (name: string) => pass.files.includes(relative('', name)) || isEntry(name)
@@ -88,11 +92,15 @@ export async function runPass(pass: Pass, options: RunOptions): Promise<Results>
       name: data.name,
       outcome: isSkipped ? 'skipped' : outcome,
       isSuite,
-      ...(outcome === 'failed' && !isSkipped ? { reason: reasonOf(data) } : {}),
+      ...(outcome === 'failed' && !isSkipped
+        ? { reason: `${reasonOf(data)}${isFile(data.name) ? `\n${written.get(data.name) ?? ''}` : ''}` }
+        : {}),
     })
   }
   events.on('test:pass', (data) => note('passed', data))
   events.on('test:fail', (data) => note('failed', data))
+  events.on('test:stderr', keep)
+  events.on('test:diagnostic', keep)
   events.on('test:complete', ({ name, details }) => {
     const file = relative('', name)
     if (!pass.files.includes(file)) return
@@ -118,7 +126,9 @@ interface TestData {
 
 function reasonOf({ details: { error } }: TestData): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error
-  return inspect(cause).slice(0, MAX_REASON)
+  const exit = Object(error)
+  const how = exit.exitCode === undefined ? '' : ` (exit code ${exit.exitCode}, signal ${exit.signal})`
+  return `${inspect(cause)}${how}`.slice(0, MAX_REASON)
 }
 
 function isOfSubtests({ details: { error } }: TestData): boolean {
