@@ -26,6 +26,8 @@ async function begun(key: string) {
   const sending = request(url, { method: 'POST', headers: { 'content-type': type } })
   sending.write('--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nempezada')
   const answered = once(sending, 'response')
+  // A refusal may close the connection while the rest of the body is sent.
+  sending.on('error', () => {})
   return {
     finish: async () => {
       sending.end('.cl\r\n--x--\r\n')
@@ -35,7 +37,6 @@ async function begun(key: string) {
       return JSON.parse(text)
     },
     leave: async () => {
-      sending.on('error', () => {})
       answered.catch(() => {})
       sending.destroy()
     },
