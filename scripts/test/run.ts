@@ -74,7 +74,7 @@ export async function runPass(pass: Pass, options: RunOptions): Promise<Results>
   const ended: Ended[] = []
   const files = new Map<string, number>()
   const failedFiles: string[] = []
-  /** What each process wrote beside its results. Of one that fails as a whole, nothing else says why. */
+  /** What each process wrote in addition to its results. Of one that fails as a whole, nothing else says why. */
   const written = new Map<string, string>()
   const keep = ({ file = '', message }: { readonly file?: string | undefined; readonly message: string }) =>
     written.set(file, `${written.get(file) ?? ''}${message}\n`.slice(-MAX_REASON))

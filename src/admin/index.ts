@@ -1,11 +1,14 @@
 import type { HttpServer } from '../http/server.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
+import { auditRoute } from './routes/audit.ts'
 import { accountsRoute, limitsRoutes, releaseRoute, type AccountsOptions } from './routes/accounts.ts'
 import { keysRoutes } from './routes/keys.ts'
 import { doctorRoute, type DoctorOptions } from './routes/doctor.ts'
 import { systemRoute, type SystemOptions } from './routes/system.ts'
 
-export type AdminOptions = AccountsOptions & DoctorOptions & SystemOptions
+export type AdminOptions = AccountsOptions &
+  DoctorOptions &
+  SystemOptions & { readonly baseUrl: () => string }
 
 /** The endpoints for the owner of the service, with a key of the service `admin`. */
 export function adminRoutes(app: HttpServer, shared: EndpointShared, options: AdminOptions): void {
@@ -13,6 +16,7 @@ export function adminRoutes(app: HttpServer, shared: EndpointShared, options: Ad
   limitsRoutes(app, shared, options)
   releaseRoute(app, shared, options)
   keysRoutes(app, shared, options)
+  auditRoute(app, shared, options.baseUrl)
   doctorRoute(app, shared, options)
   systemRoute(app, shared, options)
 }

@@ -1,4 +1,5 @@
 import { answer, array, integer, nullable, object, string } from '../http/openapi/json-schema.ts'
+import { AUDIT_ACTIONS } from '../http/auth/audit.ts'
 import { ALL_SCOPES, SERVICES } from '../http/auth/key-limits.ts'
 
 const ID = 'k7mq2x9apd'
@@ -125,6 +126,35 @@ export const createAnswer = answer(
 )
 
 export const revokeAnswer = answer({ id }, 'The key was revoked', { id: ID })
+
+export const auditAnswer = answer(
+  {
+    count: integer('Entries returned'),
+    data: array(
+      object({
+        date: seconds('When it was done'),
+        account: string('Account, or `cli:` and a user of the operating system, who did it'),
+        key: nullable(string('Id of the key; null for a command')),
+        action: string({ enum: AUDIT_ACTIONS, description: 'What was done' }),
+        subject: string('To what it was done'),
+      }),
+      'The entries',
+    ),
+  },
+  'The entries, the latest first',
+  {
+    count: 1,
+    data: [
+      {
+        date: DATE,
+        account: 'dueña',
+        key: ID,
+        action: 'key.create',
+        subject: 'fotos (imagestore), key k7mq2x9apd',
+      },
+    ],
+  },
+)
 
 export const doctorAnswer = answer(
   {

@@ -1,5 +1,6 @@
 import { createAccounts } from '../accounts/index.ts'
 import type { Flags } from '../server/config/config.ts'
+import { Audit, limitsSet } from '../http/auth/audit.ts'
 import { systemClock } from '../lib/clock.ts'
 import {
   createAccountPolicies,
@@ -9,6 +10,7 @@ import {
 } from '../imagestore/account-policy.ts'
 import { DELIVERY_MODES, signedLink } from '../imagestore/links/delivery-mode.ts'
 import type { ModifierFault } from '../imagestore/modifiers/index.ts'
+import { commandActor } from './audit.ts'
 import { withDatabase } from './instance.ts'
 import { fail, usageFault } from './failure.ts'
 import type { Options } from './command.ts'
@@ -37,6 +39,8 @@ export async function setAccount({ config, own, positionals: [name = ''] }: Opti
     if (found.service !== 'imagestore') return fail(faultOf('no-images', found.name))
     const policy = await createAccountPolicies(database).change(found, change)
     if (policy === undefined) return fail(faultOf('unknown', name))
+    const audit = new Audit(database, systemClock)
+    await audit.record(commandActor(), 'limits.set', limitsSet(found.name, policy))
     if (change.delivery !== undefined) console.log(`${found.name}\t${policy.delivery}`)
     if (change.max_bytes !== undefined || change.max_images !== undefined) {
       console.log(`${found.name}: ${text(policy.max_images)} images, ${text(policy.max_bytes)} bytes`)
@@ -50,8 +54,9 @@ export async function accountSecret({ config, positionals, switches }: Options):
   const secret = switches.has('new') ? 'new' : 'kept'
   await withDatabase(config, { existing: true }, async (database) => {
     const outcome = await updateDelivery(database, name, { secret })
-    if (outcome.kind === 'updated') console.log(outcome.secret)
-    else fail(faultOf(outcome.kind, name))
+    if (outcome.kind !== 'updated') return fail(faultOf(outcome.kind, name))
+    if (secret === 'new') await new Audit(database, systemClock).record(commandActor(), 'secret.renew', name)
+    console.log(outcome.secret)
   })
 }
 

@@ -1,3 +1,4 @@
+import { Audit } from '../http/auth/audit.ts'
 import { systemClock } from '../lib/clock.ts'
 import { parseLabel } from '../lib/domain-names.ts'
 import { openDatabase } from '../server/open-database.ts'
@@ -6,6 +7,7 @@ import { forgetNames, readDismissed } from '../domainwatch/dismissed/index.ts'
 import type { DismissedRow } from '../domainwatch/dismissed/queries.ts'
 import { bareName } from '../domainwatch/import/format.ts'
 import type { Database } from '../storage/database/database.ts'
+import { commandActor } from './audit.ts'
 import type { Options } from './command.ts'
 import { writeAll } from './export.ts'
 import { fail, usageFault } from './failure.ts'
@@ -40,5 +42,7 @@ export async function forgetDismissed({ config, positionals }: Options): Promise
     names.push(label.name)
   }
   await using database = await openDatabase(config, { existing: true })
-  console.log(`${await forgetNames(database, systemClock, names)} forgotten`)
+  const count = await forgetNames(database, systemClock, names)
+  await new Audit(database, systemClock).record(commandActor(), 'dismissed.forget', names.join(' '))
+  console.log(`${count} forgotten`)
 }

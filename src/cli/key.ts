@@ -1,5 +1,6 @@
 import { createAccounts, type Accounts } from '../accounts/index.ts'
 import type { Config, Flags } from '../server/config/config.ts'
+import { Audit, createdKey } from '../http/auth/audit.ts'
 import { systemClock } from '../lib/clock.ts'
 import {
   MAX_LIFETIME_DAYS,
@@ -14,6 +15,7 @@ import {
   parseRate,
   parseScope,
 } from '../http/auth/key-limits.ts'
+import { commandActor } from './audit.ts'
 import { reportMigration, withDatabase } from './instance.ts'
 import { fail, usageFault } from './failure.ts'
 import type { Options } from './command.ts'
@@ -25,10 +27,11 @@ export async function createKey({ config, own }: Options): Promise<void> {
   if (service === undefined) return usageFault(`--service takes ${SERVICES.join(', ')}`)
   const limits = readLimits(own, service)
   if (typeof limits === 'string') return usageFault(limits)
-  await withAccounts(config, {}, async (accounts) => {
+  await withAccounts(config, {}, async (accounts, audit) => {
     const outcome = await accounts.createKey(account, service, limits)
     switch (outcome.kind) {
       case 'created':
+        await audit.record(commandActor(), 'key.create', createdKey(account.trim(), service, outcome.id))
         return console.log(outcome.key)
       case 'other-service':
         return fail(`the account «${account.trim()}» is of the service ${outcome.service}`)
@@ -64,8 +67,9 @@ export async function listKeys({ config }: Options): Promise<void> {
 
 /** `catalejo key revoke ID`. */
 export async function revokeKey({ config, positionals: [id = ''] }: Options): Promise<void> {
-  await withAccounts(config, { existing: true }, async (accounts) => {
+  await withAccounts(config, { existing: true }, async (accounts, audit) => {
     const outcome = await accounts.revoke(id)
+    if (outcome === 'revoked') await audit.record(commandActor(), 'key.revoke', id)
     if (outcome === 'unknown') fail(`there is no key ${id}`)
     else console.log(outcome === 'revoked' ? `revoked ${id}` : `${id} was revoked before`)
   })
@@ -74,10 +78,10 @@ export async function revokeKey({ config, positionals: [id = ''] }: Options): Pr
 async function withAccounts(
   config: Config,
   options: { readonly existing?: boolean },
-  use: (accounts: Accounts) => Promise<void>,
+  use: (accounts: Accounts, audit: Audit) => Promise<void>,
 ): Promise<void> {
   await withDatabase(config, { ...options, onMigrated: reportMigration }, (database) =>
-    use(createAccounts(database, systemClock)),
+    use(createAccounts(database, systemClock), new Audit(database, systemClock)),
   )
 }
 

@@ -251,6 +251,16 @@ function defineMaintenanceCommands(program: CatalejoCommand): void {
     .settings('all')
     .examples('catalejo doctor', 'catalejo doctor --json')
     .runs(async () => (await import('./doctor.ts')).doctor)
+  program
+    .command('audit')
+    .summary('print who did what')
+    .description(
+      'Prints changes of keys, limits and rules, deletions and bulk changes of the last year, the latest first, in columns separated by tabs.',
+    )
+    .flag('--account <NAME>', 'only what this account, or a user as cli:NAME, did')
+    .settings(DATABASE)
+    .examples('catalejo audit', 'catalejo audit --account grupo')
+    .runs(async () => (await import('./audit.ts')).printAudit)
   const verify = program
     .command('verify')
     .summary('check the database and all images')

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify'
 import { isObject } from '../lib/json.ts'
 import { jsonTypeOf, type BodyField } from './body/fields.ts'
+import type { Audit } from './auth/audit.ts'
 import type { Access, Authenticator, Identity } from './auth/authenticator.ts'
 import { badParameter, httpErrors } from './errors.ts'
 import { bodyKind, parseBody } from './body/parse.ts'
@@ -77,6 +78,7 @@ export interface BulkEndpoint<P extends Parameters> extends EndpointBase<P> {
 /** Services shared by all endpoints. */
 export interface EndpointShared {
   readonly authenticator: Authenticator
+  readonly audit: Audit
   readonly bodies: BodyBudget
 }
 

@@ -199,6 +199,7 @@ export async function createRoutes(
       unauthenticated,
       clock,
     }),
+    audit: context.audit,
     bodies,
   }
   const prefix = config.baseUrl === '' ? '' : new URL(config.baseUrl).pathname.replace(/\/$/, '')
@@ -243,6 +244,7 @@ export async function createRoutes(
         keys: accounts,
         policies: createAccountPolicies(database),
         releaseClaims: (account) => releaseClaims(database, clock, account),
+        baseUrl,
       })
     },
     { prefix },

@@ -104,7 +104,7 @@ function feedWork(feeds: Feeds): LeasedWork {
 
 /** Jobs that can be interrupted at any point and repeated, even concurrently. */
 function sharedWork(
-  { accounts, clock, config, database, limits, log }: Context,
+  { accounts, audit, clock, config, database, limits, log }: Context,
   { originals, store, tickets }: Imagestore,
 ): LeasedWork[] {
   return [
@@ -131,6 +131,12 @@ function sharedWork(
       everyMs: 10 * MINUTE,
       pending: () => accounts.hasOldKeys(),
       run: () => accounts.sweepKeys(),
+    },
+    {
+      name: 'sweep of the audit',
+      everyMs: 60 * MINUTE,
+      pending: () => audit.hasOld(),
+      run: (signal) => audit.sweep(signal),
     },
     {
       name: 'sweep of upload tickets',

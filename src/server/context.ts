@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
 import { createAccounts } from '../accounts/index.ts'
+import { Audit } from '../http/auth/audit.ts'
 import { observed, openBlobs, reasonOf } from '../storage/blobs/open.ts'
 import type { ObserveAttempts, ObserveFaults } from '../storage/blobs/s3/requests.ts'
 import { Staging } from '../storage/blobs/staging.ts'
@@ -141,6 +142,7 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
     /** In front of searches, which share the event loop. */
     searches: new Gate(POOLS.searches),
     accounts,
+    audit: new Audit(database, clock),
     health,
     dns,
     /** The words that names are split into. */

@@ -129,7 +129,8 @@ test('decisions, notes and tags are exported on request and imported; an import 
         .join(''),
       messages: [],
     })
-    assert.equal((await exported(other, all)).text, csv)
+    // The command is another process, whose commit reaches the service a moment later.
+    await eventually(async () => (await exported(other, all)).text === csv, 'the first export')
     assert.equal((await exported(other, { ...all, format: 'ndjson' })).text, ndjson)
   }
   await imported([csv], 3)
@@ -151,9 +152,13 @@ test('decisions, notes and tags are exported on request and imported; an import 
   const sold = `uno,3,grupo,0,0,0,0,${at},${now},${now},`
   await writeFile(file, `${HEAD}\r\n${sold}\r\n`)
   assert.equal((await import_(other, file)).code, 0)
-  const [, after] = (await exported(other, { ...all, search: 'uno' })).text.split('\r\n')
   const rest = uno.slice(uno.indexOf(`"'=`)).replace(`1,,0,0,${until}`, '0,,1,0,')
-  assert.equal(after, `${sold},0,,,${rest}`)
+  let after = ''
+  const isSold = async () => {
+    after = (await exported(other, { ...all, search: 'uno' })).text.split('\r\n')[1] ?? ''
+    return after === `${sold},0,,,${rest}`
+  }
+  await eventually(isSold, () => after)
 
   const bad = {
     seen: ['{"seen":"1"}', 'El campo seen debe ser un número (0 o 1), no un texto'],

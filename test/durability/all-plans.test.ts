@@ -197,7 +197,7 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   await ask('imagestore/stats', { api: keys.images })
   await (await client.link(`${hashes[0]}&m=w_10`)).arrayBuffer()
   await client.remove(hashes[1] ?? '')
-  for (const path of ['accounts', 'keys', 'system']) await ask(`admin/${path}`, { api: keys.admin })
+  for (const path of ['accounts', 'keys', 'system', 'audit']) await ask(`admin/${path}`, { api: keys.admin })
   await ask('admin/settle', { api: keys.admin }, post({ account: 'fotos', max_images: 1_000_000 }))
 }
 

@@ -61,6 +61,7 @@ export const ENDPOINTS: readonly { method: 'GET' | 'POST' | 'DELETE'; path: stri
   { method: 'POST', path: '/api/v1/admin/settle', service: 'admin' },
   { method: 'POST', path: '/api/v1/admin/release', service: 'admin' },
   { method: 'GET', path: '/api/v1/admin/doctor', service: 'admin' },
+  { method: 'GET', path: '/api/v1/admin/audit', service: 'admin' },
   { method: 'GET', path: '/api/v1/admin/system', service: 'admin' },
   { method: 'GET', path: '/api/v1/admin/key', service: 'admin' },
 ]

@@ -5,6 +5,7 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { storageByAccount } from '../queries.ts'
 import { accountsAnswer, limitsAnswer, releasedAnswer } from '../schemas.ts'
 import type { KeyRecord, AccountRecord, Service } from '../../http/auth/key-limits.ts'
+import { limitsSet } from '../../http/auth/audit.ts'
 import { adminErrors } from '../errors.ts'
 import type { ApiKeys } from './keys.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
@@ -148,7 +149,7 @@ export function limitsRoutes(
           ),
         },
       },
-      async handle({ values: { account = '', max_images, max_bytes, delivery } }) {
+      async handle({ identity, values: { account = '', max_images, max_bytes, delivery } }) {
         const found = await accountOf(keys, 'imagestore', account)
         const updated = await policies.change(found, {
           ...(max_images === undefined ? {} : { max_images: max_images.max }),
@@ -156,6 +157,7 @@ export function limitsRoutes(
           ...(delivery === undefined ? {} : { delivery }),
         })
         if (updated === undefined) throw adminErrors.account_not_found()
+        await shared.audit.record(identity, 'limits.set', limitsSet(found.name, updated))
         return { status: 200, account: found.name, ...updated }
       },
     })
@@ -185,9 +187,11 @@ export function releaseRoute(
         ),
       },
     },
-    async handle({ values: { account = '' } }) {
+    async handle({ identity, values: { account = '' } }) {
       const { id, name } = await accountOf(keys, 'domainwatch', account)
-      return { status: 200, account: name, count: await releaseClaims(id) }
+      const count = await releaseClaims(id)
+      await shared.audit.record(identity, 'claims.release', name)
+      return { status: 200, account: name, count }
     },
   })
 }

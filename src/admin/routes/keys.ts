@@ -23,6 +23,7 @@ import {
 } from '../../http/auth/key-limits.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { choice, text, type Parameter } from '../../http/parameters.ts'
+import { createdKey } from '../../http/auth/audit.ts'
 import { adminErrors } from '../errors.ts'
 import { createAnswer, keysAnswer, revokeAnswer } from '../schemas.ts'
 
@@ -118,7 +119,7 @@ export function keysRoutes(
         ),
       },
     },
-    async handle({ values: { account = '', service, scope = 'full', expires, rate: maxRate } }) {
+    async handle({ identity, values: { account = '', service, scope = 'full', expires, rate: maxRate } }) {
       if (service === undefined) throw badParameter('service', `debe ser ${SERVICES.join(' o ')}`)
       if (parseScope(scope, service) === undefined) {
         throw badParameter('scope', `debe ser ${SCOPES[service].join(' o ')}`)
@@ -130,15 +131,19 @@ export function keysRoutes(
       }
       const outcome = await apiKeys.createKey(account, service, limits)
       switch (outcome.kind) {
-        case 'created':
+        case 'created': {
+          const { id, key } = outcome
+          const name = account.trim().normalize('NFC')
+          await shared.audit.record(identity, 'key.create', createdKey(name, service, id))
           return {
             status: 200,
-            id: outcome.id,
-            key: outcome.key,
-            account: account.trim().normalize('NFC'),
+            id,
+            key,
+            account: name,
             service,
             ...limitsAnswer(limits),
           }
+        }
         case 'other-service':
           throw adminErrors.account_of_other_service(account.trim(), outcome.service)
         case 'bad-name':
@@ -158,8 +163,10 @@ export function keysRoutes(
       description: 'The key stops working immediately. Revoking it again has no effect.',
       answers: { 200: revokeAnswer, 404: problem('There is no such key', adminErrors.key_not_found()) },
     },
-    async handle({ values: { id = '' } }) {
-      if ((await apiKeys.revoke(id)) === 'unknown') throw adminErrors.key_not_found()
+    async handle({ identity, values: { id = '' } }) {
+      const outcome = await apiKeys.revoke(id)
+      if (outcome === 'unknown') throw adminErrors.key_not_found()
+      if (outcome === 'revoked') await shared.audit.record(identity, 'key.revoke', id)
       return { status: 200, id }
     },
   })

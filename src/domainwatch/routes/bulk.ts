@@ -111,7 +111,8 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
         429: tooMany,
       },
     },
-    async handle({ identity: { accountId }, values, reply }) {
+    async handle({ identity, values, reply }) {
+      const { accountId } = identity
       const { set, expect, data, ...given } = values
       if (set === undefined) throw missingParameter('set')
       const filters = await servers.narrow(readFilters(given), given, accountId)
@@ -133,6 +134,11 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
         await receiver.abandon()
         throw error
       }
+      await shared.audit.record(
+        identity,
+        'bulk.start',
+        `${receiver.id} ${JSON.stringify({ matched: count, set: setJson(set) })}`,
+      )
       reply.code(202)
       return { status: 202, id: receiver.id, matched: count }
     },
@@ -166,8 +172,9 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
         429: tooMany,
       },
     },
-    async handle({ identity: { accountId }, values: { id }, reply }) {
-      const undo = await jobs.undo(accountId, requiredId(id))
+    async handle({ identity, values: { id }, reply }) {
+      const undo = await jobs.undo(identity.accountId, requiredId(id))
+      await shared.audit.record(identity, 'bulk.undo', requiredId(id))
       reply.code(202)
       return { status: 202, ...undo }
     },

@@ -113,9 +113,11 @@ export function dismissedRoute(
       answers: { 200: forgotten },
     },
     async handle(call) {
-      const { names } = await readNames(call, tasks)
+      const { names, identity } = await readNames(call, tasks)
       if (names === undefined) throw missingParameter('data')
-      return { status: 200, count: await forgetNames(database, clock, names) }
+      const count = await forgetNames(database, clock, names)
+      await shared.audit.record(identity, 'dismissed.forget', names.join(' '))
+      return { status: 200, count }
     },
   })
 }

@@ -38,13 +38,13 @@ export async function readNames(
   tasks: Tasks,
 ) {
   const sent = body.bytes.byteLength === 0 ? undefined : await readInThread(tasks, body)
-  const { accountId } = await identify(sent?.api, sent?.names ?? [])
+  const identity = await identify(sent?.api, sent?.names ?? [])
   const data = values.data === undefined ? sent?.data : readDataText(values.data, NAMES)
-  if (data === undefined || (data.kind === 'unreadable' && data.isMissing)) return { accountId }
+  if (data === undefined || (data.kind === 'unreadable' && data.isMissing)) return { identity }
   if (data.kind === 'unreadable') throw unreadableError(data)
   const names = namesIn(data.items)
   if (names === undefined) throw badParameter('data', TAKES_NAMES)
-  return { accountId, names }
+  return { identity, names }
 }
 
 /** Returns undefined if an item is not a name. */

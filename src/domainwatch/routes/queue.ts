@@ -157,8 +157,8 @@ export function queueRoute(
     },
 
     async handle(call) {
-      const { accountId, names } = await readNames(call, tasks)
-      return { status: 200, count: await queue.release(accountId, names) }
+      const { identity, names } = await readNames(call, tasks)
+      return { status: 200, count: await queue.release(identity.accountId, names) }
     },
   })
 }

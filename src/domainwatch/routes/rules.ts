@@ -137,7 +137,9 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, options: Ru
       if (name === undefined) throw missingParameter('name')
       if (action === undefined) throw missingParameter('action')
       const rule = edited({ name, action, tag: null, filters: '{}', paused: 0 }, values)
-      return { status: 200, id: await rules.create(identity.accountId, rule, clock) }
+      const id = await rules.create(identity.accountId, rule, clock)
+      await shared.audit.record(identity, 'rule.create', `${id} ${name}`)
+      return { status: 200, id }
     },
   })
 
@@ -161,6 +163,7 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, options: Ru
       await rules.edit(identity.accountId, id, (rule) => {
         return { ...edited(rule, others), paused: paused ?? rule.paused }
       })
+      await shared.audit.record(identity, 'rule.update', id)
       return { status: 200, id }
     },
   })
@@ -177,6 +180,7 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, options: Ru
     },
     async handle({ values: { id = '' }, identity }) {
       await rules.remove(identity.accountId, id)
+      await shared.audit.record(identity, 'rule.delete', id)
       return { status: 200, id }
     },
   })

@@ -95,6 +95,7 @@ export function watchesRoutes(
     async handle({ values, identity }) {
       const id = watchId(values.id)
       if (!(await watches.remove(identity.accountId, id))) throw domainErrors.watch_not_found()
+      await shared.audit.record(identity, 'watch.delete', id)
       return { status: 200, id }
     },
   })

@@ -119,6 +119,7 @@ export function deleteRoute(app: HttpServer, shared: EndpointShared, store: Imag
         isImageHash(hash) &&
         (await store.remove(identity.accountId, hash, uploaderOf(identity)))
       if (!removed) throw imageErrors.image_not_found()
+      await shared.audit.record(identity, 'image.delete', hash)
       return { status: 200, hash }
     },
   })

@@ -1,0 +1,49 @@
+import { userInfo } from 'node:os'
+import { Audit, type Actor, type AuditEntry } from '../http/auth/audit.ts'
+import { systemClock } from '../lib/clock.ts'
+import type { Database } from '../storage/database/database.ts'
+import type { Options } from './command.ts'
+import { writeAll } from './export.ts'
+import { fail } from './failure.ts'
+import { withDatabase } from './instance.ts'
+
+/** Entries read at a time. */
+const PART = 1_000
+const HEAD = ['time', 'account', 'key', 'action', 'subject']
+
+/** `catalejo audit`: prints who did what, the latest first, in columns separated by tabs. Works while the service runs. */
+export async function printAudit({ config, own }: Options): Promise<void> {
+  await withDatabase(config, { existing: true }, async (database) => {
+    const fault = await writeAll(process.stdout, allEntries(database, own['account']))
+    if (fault !== undefined && fault.code !== 'EPIPE')
+      fail(`the entries could not be written: ${fault.message}`)
+  })
+}
+
+async function* allEntries(database: Database, account: string | undefined): AsyncGenerator<string> {
+  const audit = new Audit(database, systemClock)
+  yield `${HEAD.join('\t')}\n`
+  for (let after: AuditEntry | undefined; ;) {
+    const entries = await audit.page(PART, after, account)
+    yield entries.map(lineOf).join('')
+    after = entries.at(-1)
+    if (after === undefined || entries.length < PART) return
+  }
+}
+
+function lineOf({ at, actor, key_id, action, subject }: AuditEntry): string {
+  return `${[new Date(at).toISOString(), actor, key_id ?? '-', action, subject].join('\t')}\n`
+}
+
+/** The user who runs the command. One without a name, as in some containers, is known by number. */
+export function commandActor(): Actor {
+  return { account: `cli:${userName()}`, keyId: null }
+}
+
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.() ?? 'unknown')
+  }
+}
