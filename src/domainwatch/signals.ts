@@ -4,9 +4,9 @@ import type { FilteredRecord } from './filtered-record.ts'
 /** Signals of a record that follow from its own dates. Dates are local texts (`YYYY-MM-DD HH:MM:SS`). */
 
 /** How long the registry takes objections to a registration. */
-const OBJECTION_DAYS = 30
+export const OBJECTION_DAYS = 30
 const SECOND_MS = 1_000
-const DAY_MS = 86_400 * SECOND_MS
+export const DAY_MS = 86_400 * SECOND_MS
 const LAST_MS = Date.parse('9999-12-31T23:59:59Z')
 
 type Dates = Pick<FilteredRecord, 'status' | 'date_reg' | 'date_reg_known' | 'deleted_at'>
@@ -29,8 +29,8 @@ export const objectionsSince = (localNow: string): string =>
 export const canObject = ({ status, date_reg, date_reg_known }: Dates, since: string): boolean =>
   status === 1 && date_reg_known === 1 && date_reg >= since
 
-/** A day has 24 hours, whatever the clocks do in between. */
-function later(dateTime: string, ms: number): string {
+/** Returns a local time plus a duration. A day has 24 hours, whatever the clocks do in between. */
+export function later(dateTime: string, ms: number): string {
   const shifted = Date.parse(`${dateTime.replace(' ', 'T')}Z`) + ms
   return new Date(Math.min(shifted, LAST_MS)).toISOString().slice(0, 19).replace('T', ' ')
 }

@@ -23,6 +23,7 @@ const es = {
     nameServers: ['cambió de servidores de nombres', 'Cambió de servidores de nombres'],
     mailBegins: ['empezó a recibir correo', 'Empezó a recibir correo'],
     mailEnds: ['dejó de recibir correo', 'Dejó de recibir correo'],
+    objectionEnds: ['pronto vence el plazo de objeción', 'Pronto vence el plazo de objeción'],
   } satisfies Readonly<Record<Occurrence, Term>>,
   fields: {
     agent: ['agente', 'Agente'],
@@ -86,6 +87,7 @@ const en: Texts = {
     nameServers: ['new name servers', 'New name servers'],
     mailBegins: ['began to receive mail', 'Began to receive mail'],
     mailEnds: ['no longer receives mail', 'No longer receives mail'],
+    objectionEnds: ['time for objections ends soon', 'Time for objections ends soon'],
   },
   fields: {
     agent: ['agent', 'Agent'],

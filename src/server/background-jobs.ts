@@ -9,7 +9,9 @@ import {
   hasOldDeliveries,
   hasOldHistory,
   hasToAnnounce,
+  hasToRemind,
   purgeExpired,
+  remindOfObjections,
   sweepDeliveries,
   sweepHistory,
   type Feeds,
@@ -70,11 +72,22 @@ export function backgroundJobs(
       : [shared(dailyBackups(context, context.config.backupTo))]),
     // Delivery starts as soon as the first watch exists.
     { ...shared(delivery), wakeup: watches.notifiers.wakeup },
+    // They are due soon after the clock was set.
+    { ...shared(reminders(context)), ...(clock.moved && { wakeup: clock.moved }) },
     // A job starts as soon as it is ready.
     { ...shared(accountJobs(jobs)), wakeup: jobs.wakeup },
     ...(rechecks === undefined ? [] : [shared(recheckWork(rechecks))]),
     ...(feeds.isEmpty ? [] : [shared(feedWork(feeds))]),
   ]
+}
+
+function reminders({ clock, config, database }: Context): LeasedWork {
+  return {
+    name: 'reminders of the time for objections',
+    everyMs: 0,
+    pending: () => hasToRemind(database, clock, config.timeZone),
+    run: (signal) => remindOfObjections(database, clock, config.timeZone, signal),
+  }
 }
 
 /** Runs until there are no jobs, or the lease is lost. */

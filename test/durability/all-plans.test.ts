@@ -162,7 +162,7 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   await ask('domainwatch/watches/replay', { api, id, delivery: Object(begun).id }, post({}))
   const edit = { id, paused: 1, shared: 1, url: 'https://otro.invalid/', atom: '0', search: 'y' }
   await ask('domainwatch/watches/update', { api }, post(edit))
-  await ask('domainwatch/watches/update', { api }, post({ id, paused: 0, url: '', atom: '' }))
+  await ask('domainwatch/watches/update', { api }, post({ id, paused: 0, url: '', atom: '', remind: 5 }))
   await ask('domainwatch/watches/update', { api }, post({ id, url: 'https://example.invalid/' }))
   await ask('domainwatch/watches/rotate', { api, id }, post({}))
   const { link } = await ask('domainwatch/watches/deliveries', { api, id: 'w7', limit: '5' })

@@ -11,6 +11,7 @@ import { changedRecord, type ChangedRecord, type Hides } from '../filtered-recor
 import type { ContextAt, FilterContext } from '../filter-context.ts'
 import { letsThrough, type Filters } from '../filters.ts'
 import { listedFields } from '../record-fields.ts'
+import { objectionEnd } from '../signals.ts'
 import type { MxRecord } from '../../lib/dns/index.ts'
 
 /** A change of name servers, or the first or last MX record of a name. Null: the name did not exist. */
@@ -34,10 +35,11 @@ export function acceptsMail(records: readonly MxRecord[]): boolean {
   return records.some(({ exchange }) => exchange !== '.')
 }
 
-/** Kinds of events about a record, as the change log names them. */
+/** Kinds of events about a record, as the change log names them, and those of event streams. */
 export const RECORD_EVENTS = ['added', 'changed', 'discarded', 'deleted'] as const
 export const EVENT_KINDS = [...RECORD_EVENTS, 'dns'] as const
-type EventKind = (typeof EVENT_KINDS)[number]
+/** `reminder`: the time to object to a registration ends soon. Only watches with `remind` get it. */
+type EventKind = (typeof EVENT_KINDS)[number] | 'reminder'
 
 /** A change of a domain. */
 export interface DomainEvent {
@@ -53,6 +55,8 @@ export interface DomainEvent {
   readonly after: ChangedRecord | null
   /** What the DNS says now, and said before. Only in events of kind `dns`. */
   readonly dns?: DnsNews
+  /** Only in reminders: how many days before the end it was due. */
+  readonly daysLeft?: number
   /** As of the change. */
   readonly context: FilterContext
 }
@@ -69,6 +73,7 @@ export type Occurrence =
   | 'nameServers'
   | 'mailBegins'
   | 'mailEnds'
+  | 'objectionEnds'
 
 export function occurrenceOf({ kind, before, after, dns }: DomainEvent): Occurrence {
   switch (kind) {
@@ -83,6 +88,8 @@ export function occurrenceOf({ kind, before, after, dns }: DomainEvent): Occurre
     case 'dns':
       if (dns?.type !== 'mx') return 'nameServers'
       return acceptsMail(dns.to) ? 'mailBegins' : 'mailEnds'
+    case 'reminder':
+      return 'objectionEnds'
   }
 }
 
@@ -104,10 +111,7 @@ export async function eventOf(
 ): Promise<DomainEvent | undefined> {
   const { cursor, at, key, accountId } = change
   const dns = change.topic === 'dns' ? dnsNewsOf(change) : undefined
-  const told =
-    change.topic === 'domain'
-      ? recordEventOf(change)
-      : dns && { kind: 'dns' as const, before: change.before, after: change.after }
+  const told = change.topic === 'domain' ? recordEventOf(change) : otherEventOf(change, dns)
   if (told === undefined) return undefined
   return {
     cursor,
@@ -117,8 +121,14 @@ export async function eventOf(
     before: told.before && changedRecord(key, told.before, split, hides),
     after: told.after && changedRecord(key, told.after, split, hides),
     ...(dns !== undefined && { dns }),
+    ...(told.kind === 'reminder' && { daysLeft: Number(change.kind) }),
     context: contextAt(at),
   }
+}
+
+function otherEventOf({ topic, before, after }: Change, dns: DnsNews | undefined) {
+  if (topic === 'objection') return { kind: 'reminder' as const, before, after }
+  return dns && { kind: 'dns' as const, before, after }
 }
 
 /** What a list of the registry changes in a record. */
@@ -165,11 +175,15 @@ export const EVENT_CHOICES = ['all', 'dns', 'all,dns'] as const
 export const WATCH_CHOICES = ['new', 'all', 'dns', 'new,dns', 'all,dns'] as const
 export type Changes = (typeof WATCH_CHOICES)[number]
 
-/** Returns true if an event is one that `changes` asks for and concerns the filters. */
-export function concerns(changes: Changes, filters: Filters, event: DomainEvent): boolean {
+/**
+ * Returns true if an event is one that `changes` asks for and concerns the filters.
+ * @param remind how many days before the end of the time for objections reminders are wanted
+ */
+export function concerns(changes: Changes, filters: Filters, event: DomainEvent, remind?: number): boolean {
   const { kind, before, after, context } = event
   // A discarded record was still listed at the time of its last change.
   const isIn = (record: ChangedRecord | null) => record !== null && letsThrough(filters, record, context)
+  if (kind === 'reminder') return event.daysLeft === remind && isIn(after)
   if (kind === 'dns') return changes.endsWith('dns') && isIn(after)
   if (changes.startsWith('new')) return isIn(after) && !isIn(before)
   // A client that maintains such a list is also notified of records that leave it.
@@ -188,8 +202,16 @@ export function toJson(event: DomainEvent, brand?: string): string {
     record: listedRecord(recordIn(event)),
     before: event.after === null || event.kind === 'dns' ? null : listedRecord(event.before),
     dns: event.dns,
+    object_until: objectUntil(event),
     resembles: brand,
   })
+}
+
+/** Returns when the time for an objection ends, which a reminder is about; undefined for other events. */
+export function objectUntil({ kind, after, context }: DomainEvent): string | undefined {
+  return kind === 'reminder' && after !== null
+    ? (objectionEnd(after, context.localNow) ?? undefined)
+    : undefined
 }
 
 /** 1 if someone has decided on the record. */

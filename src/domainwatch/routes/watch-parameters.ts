@@ -83,12 +83,13 @@ type GivenValues = Omit<Values<typeof editParameters>, 'id' | 'paused'> & {
  * @throws HttpError 400
  */
 export function watchEdit(given: GivenValues): WatchEdit {
-  const { name, changes, url, to, atom, shared, paused, language, digest, dns, ...others } = given
+  const { name, changes, url, to, atom, shared, paused, language, digest, dns, remind, ...others } = given
   const { day, destinations } = splitTo(to)
   return {
     name,
-    filters: givenFilters({ ...others, to: day, dns: undefined }),
+    filters: givenFilters({ ...others, to: day, dns: undefined, remind: undefined }),
     dns,
+    remind,
     changes,
     webhook: url === '' ? null : url,
     hasAtomFeed: atom === false ? undefined : atom === true,

@@ -16,7 +16,9 @@ import { digestOf, newToken } from './secret-links.ts'
 import * as queries from './queries.ts'
 import * as destinations from './queries-destinations.ts'
 import type { Changes } from '../events/event.ts'
-import { parseSavedFilters, type SavedFilters } from '../saved-filters.ts'
+import { parseSavedFilters, serializeFilters, type SavedFilters } from '../saved-filters.ts'
+import { beginReminders } from './queries-reminders.ts'
+import { registeredUntil, remindedDays } from './reminders.ts'
 import { lockInstance, type Dialect } from '../../storage/database/dialect.ts'
 
 /** Shared watches of all accounts, which every member lists. */
@@ -50,6 +52,8 @@ export interface WatchEdit {
   readonly filters: SavedFilters | undefined
   /** Whether names are looked up again regularly: 0 or 1. */
   readonly dns: number | undefined
+  /** Days before the end of the time for objections at which names are reported once more; 0 for never. */
+  readonly remind: number | undefined
   readonly changes: Changes | undefined
   /** Address of the webhook, as the client writes it; null removes it. */
   readonly webhook: string | null | undefined
@@ -74,6 +78,8 @@ export interface EditContext {
   /** The newest change, from which new destinations and a resumed watch start. */
   readonly head: Cursor
   readonly now: number
+  /** Now in the time zone of the service. */
+  readonly localNow: string
 }
 
 /**
@@ -132,11 +138,14 @@ export async function applyEdit(
   // The hour that passed during a pause is not made up for.
   if (digest !== watch.digest || isResumed) await tx.run(destinations.forgetDigests(id))
 
+  const filters = editedFilters(watch.filters, edit)
+  const days = remindedDays({ filters })
+  if (days > 0) await tx.run(beginReminders(days, registeredUntil(days, context.localNow)))
   await tx.run(
     queries.updateWatch({
       id,
       name: edit.name ?? watch.name,
-      filters: editedFilters(watch.filters, edit),
+      filters,
       changes: edit.changes ?? watch.changes,
       shared: Number(edit.isShared ?? watch.shared === 1),
       paused: Number(isPaused),
@@ -154,11 +163,11 @@ export async function applyEdit(
   return { secret, atomToken }
 }
 
-/** `dns` is stored with the filters but is not one: it stays when they are replaced, and replaces none. */
+/** `dns` and `remind` are stored with the filters but are none: they stay when those are replaced, and replace none. */
 function editedFilters(filters: string, edit: WatchEdit): string {
-  const { dns: known, ...others } = parseSavedFilters(filters)
-  const dns = edit.dns === undefined ? known : String(edit.dns)
-  return JSON.stringify({ ...(edit.filters ?? others), ...(dns === undefined ? {} : { dns }) })
+  const { dns: looksUpDns, remind: reminds, ...others } = parseSavedFilters(filters)
+  const { dns = looksUpDns, remind = reminds } = edit
+  return JSON.stringify({ ...(edit.filters ?? others), ...serializeFilters({ dns, remind }) })
 }
 
 /** Deletes the destinations that `to` does not name any more, adds those that are new, and puts all in the order of `to`. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { accountClient, type Client } from '../../lib/client.ts'
+import { localDateTime } from '../../lib/dates.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { domainErrors } from '../errors.ts'
 import { atomFeed } from '../events/atom.ts'
@@ -57,7 +58,7 @@ export interface WatchesOptions {
   readonly clock: Clock
   readonly pages: EventPages
   readonly channels: Channels
-  /** Time zone of digest hours. */
+  /** Time zone of digest hours, and of the dates of records. */
   readonly timeZone: string
   readonly vocabulary: Vocabulary
   /** Called when a notifier fails. It is retried. */
@@ -91,12 +92,13 @@ export class Watches {
     // Changes committed from now on are new.
     const head = await pages.head()
     const now = clock.now()
+    const localNow = localDateTime(now, this.#options.timeZone)
     const made = await database.transaction(async (tx) => {
       // Serialises concurrent requests of an account, so that they cannot exceed the limit together.
       await tx.all(queries.lockAccount(accountId, dialect.forUpdate))
       const watch = { ...NEW_WATCH, id, account_id: accountId }
       await tx.run(queries.insertWatch(watch, now))
-      const edited = await applyEdit(tx, dialect, { channels, head, now }, watch, request)
+      const edited = await applyEdit(tx, dialect, { channels, head, now, localNow }, watch, request)
       // After the edit, which rejects wrong input.
       const { count = 0 } = (await tx.first(queries.countWatches(accountId))) ?? {}
       if (count > MAX_WATCHES) throw domainErrors.too_many_watches(MAX_WATCHES)
@@ -120,8 +122,9 @@ export class Watches {
 
   /** @see editWatch */
   async edit(accountId: number, id: string, edit: WatchEdit) {
-    const { channels, clock, database, pages } = this.#options
-    const context = { channels, head: await pages.head(), now: clock.now() }
+    const { channels, clock, database, pages, timeZone } = this.#options
+    const now = clock.now()
+    const context = { channels, head: await pages.head(), now, localNow: localDateTime(now, timeZone) }
     const edited = await editWatch(database, context, accountId, id, edit)
     this.notifiers.wakeup.wakeAll()
     return edited

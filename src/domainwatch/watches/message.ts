@@ -1,7 +1,7 @@
 import { escapeHtml } from '../../lib/text.ts'
 import type { ConsoleLinks } from '../console-links.ts'
 import type { Notice, NotifiedWatch } from './channels/channel.ts'
-import { occurrenceOf, recordIn, type DnsNews, type DomainEvent } from '../events/event.ts'
+import { objectUntil, occurrenceOf, recordIn, type DnsNews, type DomainEvent } from '../events/event.ts'
 import { splitTags } from '../tags.ts'
 import { textsIn, type Language, type Texts } from '../texts.ts'
 
@@ -103,7 +103,7 @@ function phraseOf(event: DomainEvent, texts: Texts): string {
   const isChanged = (field: (typeof COMPARED)[number]) => before !== null && after?.[field] !== before[field]
   const fields = kind === 'changed' ? COMPARED.filter(isChanged).map((field) => texts.fields[field][0]) : []
   const hosts = kind === 'mailEnds' || dns === undefined ? [] : hostsIn(dns)
-  const details = [...fields, ...hosts]
+  const details = [...fields, ...hosts, objectUntil(event) ?? []].flat()
   const phrase = texts.occurrences[kind][0]
   return details.length === 0 ? phrase : `${phrase} (${cleaned(details.join(', '), MAX_NOTE)})`
 }

@@ -5,6 +5,7 @@ import { filterParameters, readFilters } from '../filters.ts'
 import { parseSavedFilters } from '../saved-filters.ts'
 import { Brands, type Vocabulary } from '../../lib/lookalikes/index.ts'
 import { brands, maxDistance } from '../lookalikes/parameters.ts'
+import { OBJECTION_DAYS } from '../signals.ts'
 import type { NotifiedWatch } from './channels/channel.ts'
 import type { WatchRow } from './queries.ts'
 import type { DestinationState } from './queries-destinations.ts'
@@ -15,13 +16,18 @@ export const watchFilters = {
   similar: brands,
   max_distance: maxDistance,
   dns: integer('Look the names up again regularly (1) or not (0)', 0, 1),
+  remind: integer(
+    'Days before the end of the time for objections at which matching names are reported once more; 0 for never',
+    0,
+    OBJECTION_DAYS - 1,
+  ),
 }
 
 /** Reads the filters of a watch. Returns undefined for those of another version that this one rejects. */
 export function readSavedFilters(saved: string, vocabulary: Vocabulary) {
   const parsed = parseParameters(watchFilters, parseSavedFilters(saved))
   if (!parsed.ok) return undefined
-  const { dns, similar, max_distance: most } = parsed.values
+  const { dns, similar, max_distance: most, remind } = parsed.values
   const watched = similar === undefined ? undefined : new Brands(similar.split(','), vocabulary, most)
   return {
     filters: readFilters(parsed.values),
@@ -30,6 +36,7 @@ export function readSavedFilters(saved: string, vocabulary: Vocabulary) {
     /** Returns the name that one resembles most. */
     findBrand: (name: string) => watched?.find(name),
     looksUpDns: dns === 1,
+    remind,
   }
 }
 
@@ -49,7 +56,7 @@ export function readWatch(
   const isRelevant = (event: DomainEvent) => {
     const record = recordIn(event)
     if (record === null || (hidden === undefined && record.hidden === 1)) return false
-    return concerns(choice, shown, event) && wanted.resembles(record.name)
+    return concerns(choice, shown, event, wanted.remind) && wanted.resembles(record.name)
   }
   return { isRelevant, findBrand: wanted.findBrand }
 }
