@@ -30,6 +30,22 @@ try {
     logLevel: 'warn',
     build: { outDir: join(built, 'plain'), emptyOutDir: true },
   })
+  // A build of its own, since the console has all styles in one file.
+  await build({
+    configFile: false,
+    root: pathOf('console/reference'),
+    base: './',
+    logLevel: 'warn',
+    build: {
+      outDir: join(built, 'plain/reference'),
+      emptyOutDir: true,
+      target: 'es2023',
+      reportCompressedSize: false,
+      chunkSizeWarningLimit: 2_000,
+      license: { fileName: 'licences.md' },
+      rolldownOptions: { checks: { pluginTimings: false } },
+    },
+  })
   await Promise.all((await filesIn(join(built, 'plain'))).map(store))
   // A service that starts meanwhile finds the old files or the new ones.
   await rm(TARGET, { recursive: true, force: true })

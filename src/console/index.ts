@@ -51,7 +51,8 @@ function loadFiles(settings: ConsoleSettings): ReadonlyMap<string, ConsoleFile> 
     const path = join(entry.parentPath, entry.name)
     const name = path.slice(FOLDER.length).replaceAll('\\', '/')
     const bytes = readFileSync(path)
-    if (name === 'index.html.br') files.set('index.html', page(brotliDecompressSync(bytes), settings))
+    if (name.endsWith('index.html.br'))
+      files.set(name.slice(0, -3), page(name.slice(0, -3), brotliDecompressSync(bytes), settings))
     else if (name.endsWith('.br')) files.set(name.slice(0, -3), text(name.slice(0, -3), bytes))
     else files.set(name, plain(name, bytes))
   }
@@ -59,16 +60,16 @@ function loadFiles(settings: ConsoleSettings): ReadonlyMap<string, ConsoleFile> 
 }
 
 /** Inserts the path prefix, the time zone and the channels of the service into the page. */
-function page(bytes: Buffer, { channels, prefix, timeZone }: ConsoleSettings): ConsoleFile {
+function page(name: string, bytes: Buffer, { channels, prefix, timeZone }: ConsoleSettings): ConsoleFile {
   const html = bytes
     .toString()
-    .replace('<base href="/console/"', `<base href="${prefix}/console/"`)
+    .replace('<base href="/console/', `<base href="${prefix}/console/`)
     .replace('content="America/Santiago"', `content="${timeZone}"`)
     .replace(
       'name="catalejo-channels" content=""',
       `name="catalejo-channels" content="${channels.join(' ')}"`,
     )
-  return text('index.html', brotliCompressSync(html))
+  return text(name, brotliCompressSync(html))
 }
 
 function plain(name: string, bytes: Uint8Array): ConsoleFile {
@@ -128,6 +129,18 @@ const POLICY = [
   "trusted-types 'none'",
 ].join('; ')
 
+/** The page of the API reference is a library that sets styles and markup by itself. */
+const REFERENCE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
 const HEADERS = {
   'content-security-policy': POLICY,
   'cross-origin-opener-policy': 'same-origin',
@@ -156,10 +169,10 @@ export function consoleRoutes(app: HttpServer, settings: ConsoleSettings): void 
   const handler = async (request: HttpRequest<{ Params: { '*': string } }>, reply: HttpReply) => {
     const name = request.params['*']
     const file = files.get(name)
-    if (file !== undefined && file !== page) return send(request, reply, file, IMMUTABLE)
+    if (file !== undefined && !name.endsWith('.html')) return send(request, reply, file, IMMUTABLE)
     // The page routes all other paths itself. A missing asset is an error, because a page of an older release must not get
     // a document instead of a script.
-    if (name.startsWith('assets/')) throw httpErrors.path_not_found()
+    if (name.includes('assets/')) throw httpErrors.path_not_found()
     if (page === undefined) {
       return reply.code(503).headers(HEADERS).type('text/html; charset=utf-8').send(NOT_BUILT)
     }
@@ -177,12 +190,26 @@ export function consoleRoutes(app: HttpServer, settings: ConsoleSettings): void 
     },
   })
   app.route({ method: ['GET', 'HEAD'], url: '/console/*', schema, exposeHeadRoute: false, handler })
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/docs',
+    schema,
+    exposeHeadRoute: false,
+    handler: async (request, reply) => {
+      const reference = files.get('reference/index.html')
+      if (reference === undefined) throw httpErrors.path_not_found()
+      return send(request, reply.header('content-security-policy', REFERENCE_POLICY), reference, 'no-cache')
+    },
+  })
 }
 
 function send(request: HttpRequest, reply: HttpReply, file: ConsoleFile, caching: string) {
   const { bytes, encoding } = file.encoded(request.headers['accept-encoding'] ?? '')
   const etag = `"${file.tag}${encoding === undefined ? '' : `-${encoding}`}"`
-  void reply.headers(HEADERS).header('cache-control', caching).header('etag', etag)
+  void reply
+    .headers({ ...HEADERS, ...reply.getHeaders() })
+    .header('cache-control', caching)
+    .header('etag', etag)
   if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
   if (encoding !== undefined) void reply.header('content-encoding', encoding)
   void reply.type(file.type).header('content-length', bytes.byteLength)

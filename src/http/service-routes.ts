@@ -119,6 +119,7 @@ function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
 /** Where the parts of the service are, under its public URL. */
 export const homeOf = (baseUrl: string) => ({
   console: `${baseUrl}/console/`,
+  docs: `${baseUrl}/docs`,
   openapi: `${baseUrl}/openapi.json`,
 })
 
@@ -135,10 +136,10 @@ export function homeRoute(app: FastifyInstance, prefix: string, baseUrl: () => s
       schema: {
         tags: ['service'],
         operationId: 'get-home',
-        summary: 'Addresses of the console and of this document',
+        summary: 'Addresses of the console, of the API reference and of this document',
         description: 'Redirects browsers (`Accept: text/html`) to the console.',
         response: {
-          200: answer({ console: url, openapi: url }, 'The addresses', {
+          200: answer({ console: url, docs: url, openapi: url }, 'The addresses', {
             ...homeOf('https://example.com'),
           }),
           302: { description: 'The console, for browsers', type: 'null' },

@@ -23,7 +23,12 @@ for (const [path, flags] of [
       )
       for (const accept of ['*/*', 'application/json']) {
         const { body, headers } = await call({ url }, home, { headers: { accept } })
-        assert.deepEqual(body, { status: 200, console: `${base}/console/`, openapi: `${base}/openapi.json` })
+        assert.deepEqual(body, {
+          status: 200,
+          console: `${base}/console/`,
+          docs: `${base}/docs`,
+          openapi: `${base}/openapi.json`,
+        })
         assert.equal(headers.get('vary'), 'Accept')
       }
     }
