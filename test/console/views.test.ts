@@ -101,6 +101,37 @@ test('a view that a member shares is in the side bar and the palette of the othe
   }
 })
 
+test('the owner of a saved view renames it, stops sharing it and shares it again', async () => {
+  const { page, context, complaints } = await open('dominios?search=casa')
+  const { key } = await service.newKey('Ana', 'domainwatch')
+  const colleague = await open('', { domainwatch: key })
+  await views(colleague.page).getByText('de grupo').waitFor()
+  for (const [name, isShared] of [
+    ['Unas casas', false],
+    ['Las casas', true],
+  ] as const) {
+    await page.getByRole('button', { name: 'Más', exact: true }).click()
+    await page.getByRole('button', { name: 'Cambiar o compartir la vista guardada' }).click()
+    const form = page.getByRole('dialog', { name: 'Cambiar o compartir la vista guardada' })
+    assert.equal(await form.getByLabel('Compartir con el grupo').isChecked(), !isShared)
+    await form.getByLabel('Compartir con el grupo').setChecked(isShared)
+    await form.getByLabel('Nombre').fill(name)
+    await form.getByRole('button', { name: 'Guardar vista' }).click()
+    await form.waitFor({ state: 'detached' })
+    await views(page).getByText(name, { exact: true }).waitFor()
+    assert.equal(await views(page).count(), 1)
+    const { body } = await call(service, '/api/v1/domainwatch/views', { query: { api: key } })
+    const names: string[] = Object(body).data.map((view: Fields) => view['name'])
+    assert.deepEqual(names, isShared ? [name] : [])
+    await colleague.page.reload()
+    await colleague.page.getByRole('region', { name: 'Últimos eliminados' }).getByText('faro.cl').waitFor()
+    assert.equal(await views(colleague.page).count(), isShared ? 1 : 0)
+  }
+  assert.deepEqual([...complaints, ...colleague.complaints], [])
+  await context.close()
+  await colleague.context.close()
+})
+
 test('views that an earlier console kept in the browser are moved to the service once', async () => {
   const { page, context, complaints } = await browser.open(service, '', {})
   const { key } = await service.newKey('Eva', 'domainwatch')

@@ -34,7 +34,12 @@ export function ViewMenu(props: {
   const address = viewQuery(filters)
   const saved = views.find(({ query, sharedBy }) => query === address && sharedBy === undefined)
   const maySave = usePermissions()('writeDomains') && account !== undefined && address !== ''
-  const save: Action = { id: 'save', label: t('views.save'), icon: 'layers', run: () => setNaming(true) }
+  const save: Action = {
+    id: 'save',
+    label: t(saved === undefined ? 'views.save' : 'views.edit'),
+    icon: 'layers',
+    run: () => setNaming(true),
+  }
   const remove = (id: string): Action => ({
     id: 'remove',
     label: t('views.remove'),
@@ -45,7 +50,7 @@ export function ViewMenu(props: {
         (error: unknown) => showToast(changeErrorMessage(error), { isError: true }),
       ),
   })
-  const ofView = maySave ? [saved === undefined ? save : remove(saved.id)] : []
+  const ofView = maySave ? [save, ...(saved === undefined ? [] : [remove(saved.id)])] : []
   const actions = [...viewActions(filters, total), ...ofView]
   useActions(() => [
     ...actions,
@@ -67,8 +72,8 @@ export function ViewMenu(props: {
         </label>
       </Menu>
       {isNaming && (
-        <Dialog title={t('views.save')} onClose={() => setNaming(false)}>
-          <SaveForm filters={filters} onDone={() => setNaming(false)} />
+        <Dialog title={save.label} onClose={() => setNaming(false)}>
+          <SaveForm filters={filters} saved={saved} onDone={() => setNaming(false)} />
         </Dialog>
       )}
     </>

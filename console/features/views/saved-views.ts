@@ -17,6 +17,8 @@ export interface SavedView {
   readonly query: string
   /** The account that shares it; undefined for the user's own views. */
   readonly sharedBy: string | undefined
+  /** Whether the group sees it. */
+  readonly isShared: boolean
   /** When it was last opened, in the service's time zone: `YYYY-MM-DD HH:MM:SS`. */
   readonly visited: string
 }
@@ -50,13 +52,20 @@ export function useViews() {
   return useMemo(() => {
     const visited = new Map(known.map((visit) => [visit.query, visit.visited]))
     const first = visited.get('') ?? ''
-    const views = (data ?? []).map(({ id, name, filters: query, owner }): SavedView => {
+    const views = (data ?? []).map(({ id, name, filters: query, owner, shared }): SavedView => {
       const sharedBy = owner === account ? undefined : owner
-      return { id, name, query, sharedBy, visited: visited.get(query) ?? first }
+      return { id, name, query, sharedBy, isShared: shared === 1, visited: visited.get(query) ?? first }
     })
-    const all: SavedView = { id: '', name: '', query: '', sharedBy: undefined, visited: first }
-    const [others, own] = [true, false].map((isShared) =>
-      views.filter(({ sharedBy }) => (sharedBy !== undefined) === isShared),
+    const all: SavedView = {
+      id: '',
+      name: '',
+      query: '',
+      sharedBy: undefined,
+      isShared: false,
+      visited: first,
+    }
+    const [others, own] = [true, false].map((isOfOther) =>
+      views.filter(({ sharedBy }) => (sharedBy !== undefined) === isOfOther),
     )
     return {
       account,
@@ -90,9 +99,19 @@ async function moveViews(account: string): Promise<void> {
 export const viewQuery = (filters: Filters): string => queryOf(filters).toString()
 export const filtersOfView = ({ query }: SavedView): Filters => filtersOf(new URLSearchParams(query))
 
-/** @throws ApiError, ConnectionError */
-export async function saveView(name: string, filters: Filters, isShared: boolean): Promise<void> {
-  const query = { name, filters: viewQuery(filters), shared: isShared ? 1 : 0 }
+/** @param id of the view to change; undefined for a new one @throws ApiError, ConnectionError */
+export async function saveView(
+  name: string,
+  filters: Filters,
+  isShared: boolean,
+  id?: string,
+): Promise<void> {
+  const query = {
+    name,
+    filters: viewQuery(filters),
+    shared: isShared ? 1 : 0,
+    ...(id !== undefined && { id }),
+  }
   await callApi('POST /api/v1/domainwatch/views', { query })
   await refresh()
 }

@@ -43,6 +43,7 @@ export const query = {
   'views.triage': ['Triar esta vista', 'Triage this view'],
   'views.title': ['Vistas guardadas', 'Saved views'],
   'views.save': ['Guardar esta vista', 'Save this view'],
+  'views.edit': ['Cambiar o compartir la vista guardada', 'Change or share the saved view'],
   'views.remove': ['Quitar la vista guardada', 'Remove the saved view'],
   'views.removed': ['Vista quitada', 'View removed'],
   'views.name': ['Nombre', 'Name'],
