@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import { build } from 'vite'
 import { consoleConstants } from './console-constants.ts'
+import { writeGuides } from './console-guide.ts'
 import { consoleTypes } from './console-types.ts'
 
 const pathOf = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
@@ -46,6 +47,7 @@ try {
       rolldownOptions: { checks: { pluginTimings: false } },
     },
   })
+  await writeGuides(pathOf(''), join(built, 'plain'))
   await Promise.all((await filesIn(join(built, 'plain'))).map(store))
   // A service that starts meanwhile finds the old files or the new ones.
   await rm(TARGET, { recursive: true, force: true })

@@ -1,6 +1,6 @@
 import { useRoute } from '../base/router.ts'
 import { Dialog } from '../design/dialog.tsx'
-import { t, type TextKey } from '../i18n/index.ts'
+import { language, t, type TextKey } from '../i18n/index.ts'
 import '../i18n/texts/help.ts'
 import '../i18n/texts/shortcuts.ts'
 import { SHORTCUTS, type ShortcutGroup } from '../base/shortcut-table.ts'
@@ -30,39 +30,38 @@ function rowsOf(groups: readonly ShortcutGroup[]): readonly (readonly [TextKey, 
   return [...keys]
 }
 
-/** The build copies the page of the documentation, and puts its address here. */
-const GUIDE = new URL('../../docs/console.md', import.meta.url)
+/** The pages that the build makes of the documentation. */
+const GUIDES = { es: 'guia.html', en: 'guide.html' } as const
 
-/** The sentence about each screen, by its address, and the heading of its section in the guide. */
-const SCREEN_HELP: Readonly<Record<string, readonly [text: TextKey, heading: string]>> = {
-  '': ['help.home', 'Inicio'],
-  dominios: ['help.dominios', 'Dominios'],
-  triaje: ['help.triaje', 'Triaje'],
-  agregar: ['help.agregar', 'Agregar nombres'],
-  importar: ['help.importar', 'Importar'],
-  descartados: ['help.descartados', 'Descartados'],
-  reglas: ['help.reglas', 'Reglas'],
-  actividad: ['help.actividad', 'Lo que hice hoy'],
-  cifras: ['help.cifras', 'Estadísticas'],
-  vigilancias: ['help.vigilancias', 'Alertas'],
-  imagenes: ['help.imagenes', 'Imágenes'],
-  espacio: ['help.espacio', 'Imágenes'],
-  claves: ['help.claves', 'Claves and Sistema'],
-  sistema: ['help.sistema', 'Claves and Sistema'],
+/** The sentence about each screen, by its address, and its sections of the guides. */
+const SCREEN_HELP: Readonly<Record<string, readonly [text: TextKey, es: string, en: string]>> = {
+  '': ['help.home', 'ver-qué-hay-de-nuevo', 'inicio'],
+  dominios: ['help.dominios', 'buscar-dominios', 'dominios'],
+  triaje: ['help.triaje', 'clasificar-nombres', 'triaje'],
+  agregar: ['help.agregar', 'agregar-unos-pocos-nombres', 'agregar-nombres'],
+  importar: ['help.importar', 'importar-una-lista', 'importar'],
+  descartados: ['help.descartados', 'recuperar-lo-descartado', 'descartados'],
+  reglas: ['help.reglas', 'ocultar-y-etiquetar-con-reglas', 'reglas'],
+  actividad: ['help.actividad', 'marcar-y-deshacer', 'lo-que-hice-hoy'],
+  cifras: ['help.cifras', 'ver-estadísticas', 'estadísticas'],
+  vigilancias: ['help.vigilancias', 'recibir-alertas', 'alertas'],
+  imagenes: ['help.imagenes', 'subir-y-compartir-imágenes', 'imágenes'],
+  espacio: ['help.espacio', 'subir-y-compartir-imágenes', 'imágenes'],
+  claves: ['help.claves', 'administrar-claves', 'claves-and-sistema'],
+  sistema: ['help.sistema', 'administrar-claves', 'claves-and-sistema'],
 }
 
-/** How the screen works, in a sentence, and its section of the guide: a text, in which the browser finds the heading. */
+/** How the screen works, in a sentence, and its section of the guide. */
 function ScreenHelp() {
-  const [text, heading] = SCREEN_HELP[useRoute().path.split('/')[0] ?? ''] ?? []
-  if (text === undefined || heading === undefined) return null
+  const spoken = useStore(language)
+  const found = SCREEN_HELP[useRoute().path.split('/')[0] ?? '']
+  if (found === undefined) return null
+  const [text, es, en] = found
+  const section = { es, en }[spoken]
   return (
     <p>
       {t(text)}{' '}
-      <a
-        href={`${GUIDE.href}#:~:text=${encodeURIComponent(`## ${heading}`)}`}
-        target="_blank"
-        rel="noreferrer"
-      >
+      <a href={`${GUIDES[spoken]}#${section}`} target="_blank" rel="noreferrer">
         {t('help.guide')}
       </a>
     </p>

@@ -164,12 +164,15 @@ const IMMUTABLE = 'public, max-age=31536000, immutable'
 export function consoleRoutes(app: HttpServer, settings: ConsoleSettings): void {
   const files = loadFiles(settings)
   const page = files.get('index.html')
+  const reference = files.get('reference/index.html')
   const home = `${settings.prefix}/console/`
 
   const handler = async (request: HttpRequest<{ Params: { '*': string } }>, reply: HttpReply) => {
     const name = request.params['*']
     const file = files.get(name)
-    if (file !== undefined && !name.endsWith('.html')) return send(request, reply, file, IMMUTABLE)
+    // Only names of assets change with their content.
+    const caching = name.includes('assets/') ? IMMUTABLE : 'no-cache'
+    if (file !== undefined && file !== page && file !== reference) return send(request, reply, file, caching)
     // The page routes all other paths itself. A missing asset is an error, because a page of an older release must not get
     // a document instead of a script.
     if (name.includes('assets/')) throw httpErrors.path_not_found()
@@ -196,7 +199,6 @@ export function consoleRoutes(app: HttpServer, settings: ConsoleSettings): void 
     schema,
     exposeHeadRoute: false,
     handler: async (request, reply) => {
-      const reference = files.get('reference/index.html')
       if (reference === undefined) throw httpErrors.path_not_found()
       return send(request, reply.header('content-security-policy', REFERENCE_POLICY), reference, 'no-cache')
     },

@@ -2,7 +2,7 @@ import { addTexts, type Texts } from '../dictionary.ts'
 
 /** How each screen works, in a sentence. */
 export const help = {
-  'help.guide': ['Leer más en la guía (en inglés)', 'Read more in the guide'],
+  'help.guide': ['Leer más en la guía', 'Read more in the guide'],
   'help.home': [
     'Inicio reúne lo que le espera y lo que cambió desde su última visita: cada número abre la lista de esos nombres.',
     'The home screen gathers what waits for you and what has changed since your last visit: each number opens the list of these names.',
