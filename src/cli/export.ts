@@ -3,7 +3,7 @@ import { Gate } from '../lib/gate.ts'
 import { POOLS } from '../lib/pools.ts'
 import { InterruptibleSleep, systemClock } from '../lib/clock.ts'
 import { EXPORT_FORMATS, exportText, type ExportedRecord } from '../domainwatch/export.ts'
-import { NameIndex, Rules } from '../domainwatch/index.ts'
+import { Interest, NameIndex, Rules } from '../domainwatch/index.ts'
 import { createTasks } from '../lib/tasks.ts'
 import { isExpired } from '../domainwatch/limits.ts'
 import { recordsAfter } from '../domainwatch/queries-records.ts'
@@ -19,7 +19,7 @@ import type { ChangeLog } from '../storage/database/changes/change-log.ts'
 /** Records read at a time. */
 const PART = 2_000
 const INDEX_THREADS = 2
-const OF_OTHERS: ReadonlySet<FieldName> = new Set(['demand', 'twins'])
+const OF_OTHERS: ReadonlySet<FieldName> = new Set(['demand', 'twins', 'interest', 'because'])
 
 /** `catalejo export`: prints every record on standard output, in the order of names. Works while the service runs. */
 export async function exportAll({ config, own }: Options): Promise<void> {
@@ -36,10 +36,11 @@ export async function exportAll({ config, own }: Options): Promise<void> {
   const index = new NameIndex({ database, tasks, dictionary, timeZone, report, rules })
   // Some fields are about other records.
   if (fields?.value.some((field) => OF_OTHERS.has(field)) === true) await index.load()
+  const interest = new Interest({ database, clock: systemClock, tasks, nameIndex: index, dictionary })
   const records = new RecordFields(
     database,
     systemClock,
-    { timeZone, split: dictionary.split, contextAt: index.contextAt },
+    { timeZone, split: dictionary.split, contextAt: index.contextAt, interest },
     new Gate(POOLS.searches),
   )
   const further = fields && { fields: fields.value, read: records.byName.bind(records) }

@@ -3,6 +3,23 @@ import { declareErrors } from '../lib/errors.ts'
 const recordsWithFaults = (count: number) =>
   count === 1 ? 'Hay 1 registro con errores' : `Hay ${count} registros con errores`
 
+/** How many more decisions are needed to learn from them. */
+export interface MissingDecisions {
+  readonly wanted: number
+  readonly unwanted: number
+  readonly total: number
+}
+
+function missingDecisions({ wanted, unwanted, total }: MissingDecisions): string {
+  const kinds = [
+    ...(wanted > 0 ? [`${wanted} en revisión`] : []),
+    ...(unwanted > 0 ? [`${unwanted} de nombres descartados o vistos`] : []),
+  ]
+  const all = total === 1 ? 'Falta 1 decisión' : `Faltan ${total} decisiones`
+  const least = kinds.length === 0 ? '' : `: al menos ${kinds.join(' y ')}`
+  return `${all} para ordenar por interés${least}`
+}
+
 /** Errors of domain tracking. Clients rely on codes: one is never renamed, and `docs/api` lists them all. */
 export const domainErrors = declareErrors({
   records_invalid: [500, recordsWithFaults],
@@ -27,6 +44,8 @@ export const domainErrors = declareErrors({
   rule_not_found: [404, 'La regla no existe'],
   rule_without_filters: [400, 'La regla necesita al menos un filtro'],
   too_many_rules: [409, (max: number) => `El grupo ya tiene ${max} reglas`],
+
+  too_few_decisions: [400, missingDecisions],
 
   view_not_found: [404, 'La vista no existe'],
   view_owner_only: [403, 'Solo la cuenta dueña puede cambiar o borrar la vista'],

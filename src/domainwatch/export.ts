@@ -1,5 +1,6 @@
 import { escapeHidden, toCell } from '../lib/free-text.ts'
 import { localDateTime } from '../lib/dates.ts'
+import type { Reason } from './interest/model.ts'
 import { REQUIRED_FIELDS_OF_EXPORT } from './parse-record.ts'
 import {
   listedFields,
@@ -89,11 +90,16 @@ function fieldsOf(record: ExportedRecord, timeZone: string): Readonly<Record<Exp
   }
 }
 
+function textOf(value: string | readonly (string | Reason)[]): string {
+  if (typeof value === 'string') return value
+  const texts = value.map((one) => (typeof one === 'string' ? one : one.text))
+  // Tags contain no space.
+  return texts.join(typeof value[0] === 'string' ? ' ' : '; ')
+}
+
 /** RFC 4180, section 2. Texts that a spreadsheet would take for a formula are escaped; the import undoes that. */
 export function csvField(value: FieldValue): string {
   if (value === null) return ''
-  // Tags contain no space.
-  const given = Array.isArray(value) ? value.join(' ') : value
-  const text = typeof given === 'string' ? toCell(given) : String(given)
+  const text = typeof value === 'number' ? String(value) : toCell(textOf(value))
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

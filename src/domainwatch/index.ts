@@ -27,6 +27,7 @@ import { feedsRoute } from './routes/feeds.ts'
 import { importRoutes } from './routes/imports.ts'
 import type { Jobs } from './jobs/index.ts'
 import { historyRoute } from './routes/history.ts'
+import { interestRoute } from './routes/interest.ts'
 import { listRoute } from './routes/list.ts'
 import { queueRoute } from './routes/queue.ts'
 import { similarRoute } from './routes/similar.ts'
@@ -41,6 +42,7 @@ import { recordedNames, LookalikeSearch, type ReadNames } from './lookalikes/sea
 import { ObservedServers } from './servers/index.ts'
 import { Statistics } from './stats/statistics.ts'
 import type { NameIndex } from './list/name-index.ts'
+import type { Interest } from './interest/index.ts'
 import type { Rules } from './rules/index.ts'
 import { Views } from './views/index.ts'
 import type { Dictionary } from './words/dictionary.ts'
@@ -58,6 +60,7 @@ export { releaseClaims } from './queue/claim-queue.ts'
 export { NameIndex, type NameIndexStats } from './list/name-index.ts'
 export { announceFreed, hasToAnnounce, noteTimeZone } from './registry/announce.ts'
 export { serviceTimeZone } from './registry/queries.ts'
+export { Interest } from './interest/index.ts'
 export { Rules } from './rules/index.ts'
 export { readDictionary, type Dictionary } from './words/dictionary.ts'
 
@@ -77,6 +80,8 @@ export interface DomainwatchOptions {
   readonly dictionary: Dictionary
   /** The rules of the group. */
   readonly rules: Rules
+  /** The taste of the group. */
+  readonly interest: Interest
   /** Maximum concurrent DNS look-ups of bulk calls, and the same number of single ones. */
   readonly dnsInFlight: number
   /** What answers lists, counts, exports and the queue. */
@@ -112,9 +117,11 @@ export function createObservations(
 const fieldOptions = ({
   timeZone,
   dictionary,
+  interest,
   nameIndex,
-}: Pick<DomainwatchOptions, 'timeZone' | 'dictionary' | 'nameIndex'>) => ({
+}: Pick<DomainwatchOptions, 'timeZone' | 'dictionary' | 'interest' | 'nameIndex'>) => ({
   timeZone,
+  interest,
   split: dictionary.split,
   contextAt: nameIndex.contextAt,
 })
@@ -123,7 +130,15 @@ const fieldOptions = ({
 export function openBatches(
   options: Pick<
     DomainwatchOptions,
-    'clock' | 'database' | 'dictionary' | 'nameIndex' | 'rules' | 'searches' | 'tasks' | 'timeZone'
+    | 'clock'
+    | 'database'
+    | 'dictionary'
+    | 'interest'
+    | 'nameIndex'
+    | 'rules'
+    | 'searches'
+    | 'tasks'
+    | 'timeZone'
   >,
 ): DomainBatches {
   const { clock, database, nameIndex, searches } = options
@@ -138,14 +153,14 @@ export function domainwatchRoutes(
   options: DomainwatchOptions,
 ): void {
   const { database, tasks, clock, timeZone, baseUrl, dns, dnsInFlight } = options
-  const { following, observations, dictionary, nameIndex, rules, searches } = options
+  const { following, observations, dictionary, interest, nameIndex, rules, searches } = options
   const records = new RecordFields(database, clock, fieldOptions(options), searches)
   batchRoutes(app, shared, openBatches(options))
-  const lists = new DomainLists(clock, nameIndex, tasks, searches)
+  const lists = new DomainLists(clock, nameIndex, interest, tasks, searches)
   const servers = new ObservedServers(database)
   listRoute(app, shared, lists, records, servers, baseUrl)
   exportRoute(app, shared, lists, records, servers, timeZone)
-  const queue = new ClaimQueue({ database, clock, nameIndex, rules, split: dictionary.split })
+  const queue = new ClaimQueue({ database, clock, nameIndex, interest, rules, split: dictionary.split })
   queueRoute(app, shared, { queue, records, servers, tasks, timeZone })
   dismissedRoute(app, shared, { database, clock, tasks, timeZone, baseUrl })
   const names: ReadNames = (signal) => recordedNames(clock, nameIndex, signal)
@@ -157,6 +172,7 @@ export function domainwatchRoutes(
   historyRoute(app, shared, { database, timeZone, baseUrl })
   activityRoute(app, shared, options)
   feedsRoute(app, shared, options)
+  interestRoute(app, shared, interest)
   importRoutes(app, shared, options.jobs, timeZone)
   bulkRoutes(app, shared, { ...options, servers })
   rulesRoutes(app, shared, { ...options, lists, split: dictionary.split })

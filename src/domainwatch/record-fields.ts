@@ -3,7 +3,15 @@ import type { Clock } from '../lib/clock.ts'
 import { localDateTime } from '../lib/dates.ts'
 import type { Gate } from '../lib/gate.ts'
 import { shapeOf, syllablesOf } from '../lib/name-spelling.ts'
-import { array, integer, optional, string, type JsonSchema, nullable } from '../http/openapi/json-schema.ts'
+import {
+  array,
+  integer,
+  object,
+  optional,
+  string,
+  type JsonSchema,
+  nullable,
+} from '../http/openapi/json-schema.ts'
 import type { Parameter } from '../http/parameters.ts'
 import { accountClient } from '../lib/client.ts'
 import type { Database, Reader } from '../storage/database/database.ts'
@@ -12,6 +20,10 @@ import { dropsOf, type FilteredRecord } from './filtered-record.ts'
 import { recordsNamed, type RecordRow } from './queries-records.ts'
 import { ageOf, objectionEnd } from './signals.ts'
 import { splitTags } from './tags.ts'
+import { FEATURE_KINDS } from './interest/features.ts'
+import type { Interest } from './interest/index.ts'
+import { MAX_SCORE, type InterestModel, type Reason } from './interest/model.ts'
+import { scoredRecord } from './interest/scored.ts'
 import type { SplitName } from './words/dictionary.ts'
 import { bit } from './schemas.ts'
 
@@ -28,13 +40,16 @@ interface FieldContext {
   readonly split: SplitName
   /** As of now. */
   readonly context: FilterContext
+  /** The taste of the group; undefined if there are too few decisions to know it, or no field asks for it. */
+  readonly model: InterestModel | undefined
 }
 
-export interface FieldOptions extends Omit<FieldContext, 'context'> {
+export interface FieldOptions extends Omit<FieldContext, 'context' | 'model'> {
   readonly contextAt: ContextAt
+  readonly interest: Pick<Interest, 'find' | 'newest'>
 }
 
-export type FieldValue = string | number | null | readonly string[]
+export type FieldValue = string | number | null | readonly string[] | readonly Reason[]
 
 const local = (epochMs: number | null, timeZone: string) =>
   epochMs === null ? null : localDateTime(epochMs, timeZone)
@@ -132,7 +147,35 @@ const table = {
     ),
     value: (row, { context }) => objectionEnd(row, context.localNow),
   },
+  interest: {
+    schema: nullable(
+      integer(
+        'How interesting the group would find the name, by its decisions, from 0 to 100; null before there are enough decisions',
+      ),
+    ),
+    value: (row, { model, split, context }) =>
+      model === undefined
+        ? null
+        : Math.round((model.scoreOf(scoredRecord(row, split(row.name), context)) / MAX_SCORE) * 100),
+  },
+  because: {
+    schema: array(
+      object({
+        kind: string({ enum: FEATURE_KINDS, description: 'Kind of the property' }),
+        value: string('Value of the property'),
+        accepted: integer('How many of the names with it that the group decided on were wanted'),
+        of: integer('Of how many'),
+        text: string('The reason in Spanish'),
+      }),
+      'The three strongest reasons for `interest`, for or against; none before there are enough decisions',
+    ),
+    value: (row, { model, split, context }) =>
+      model?.reasonsFor(scoredRecord(row, split(row.name), context)) ?? [],
+  },
 } as const satisfies Readonly<Record<string, RecordField>>
+
+const asksForInterest = (fields: readonly FieldName[]) =>
+  fields.includes('interest') || fields.includes('because')
 
 export type FieldName = keyof typeof table
 
@@ -200,19 +243,22 @@ export class RecordFields {
    * @param names a page of them
    * @param account its id: accounts take turns, between which other requests are answered
    * @param signal ends the wait
+   * @param model that sorted the names; by default the newest one, trained now if it is due
    * @throws OverloadError if too many pages wait
    */
-  page(
+  async page(
     names: readonly string[],
     fields: readonly FieldName[],
     account: number,
     signal?: AbortSignal,
+    model?: InterestModel,
   ): Promise<RecordWithFields[]> {
+    const known = model ?? (asksForInterest(fields) ? await this.#options.interest.find() : undefined)
     const client = accountClient(account)
     const read = async () => {
       // A large page, with long notes, takes the event loop some 60 ms.
       await nextTurn()
-      return this.withFields(names, fields, this.#database.readerOf(client))
+      return this.#read(names, fields, this.#database.readerOf(client), known)
     }
     return this.#searches.run(client, read, signal)
   }
@@ -223,8 +269,17 @@ export class RecordFields {
     fields: readonly FieldName[],
     reader: Reader,
   ): Promise<RecordWithFields[]> {
+    return this.#read(names, fields, reader, await this.#newest(fields))
+  }
+
+  async #read(
+    names: readonly string[],
+    fields: readonly FieldName[],
+    reader: Reader,
+    model: InterestModel | undefined,
+  ): Promise<RecordWithFields[]> {
     const rows = await this.#rows(names, reader)
-    const context = this.#context()
+    const context = this.#context(model)
     return rows.map((row) => ({ ...listedFields(row), ...furtherFieldsOf(row, fields, context) }))
   }
 
@@ -236,12 +291,17 @@ export class RecordFields {
     signal?: AbortSignal,
   ): Promise<ReadonlyMap<string, FurtherFields>> {
     const rows = await this.#rows(names, this.#database.scannerOf(account, signal))
-    const context = this.#context()
+    const context = this.#context(await this.#newest(fields))
     return new Map(rows.map((row) => [row.name, furtherFieldsOf(row, fields, context)]))
   }
 
-  #context(): FieldContext {
-    return { ...this.#options, context: this.#options.contextAt(this.#clock.now()) }
+  /** Without training, which would wait for the transaction that reads. */
+  async #newest(fields: readonly FieldName[]): Promise<InterestModel | undefined> {
+    return asksForInterest(fields) ? this.#options.interest.newest() : undefined
+  }
+
+  #context(model: InterestModel | undefined): FieldContext {
+    return { ...this.#options, context: this.#options.contextAt(this.#clock.now()), model }
   }
 
   async #rows(names: readonly string[], reader: Reader): Promise<RecordRow[]> {

@@ -1,4 +1,5 @@
-import { integer, string } from '../http/openapi/json-schema.ts'
+import { integer, object, optional, problemWith, string } from '../http/openapi/json-schema.ts'
+import { domainErrors } from './errors.ts'
 import { DISCARDED_RETENTION_DAYS } from './limits.ts'
 
 export const bit = (description: string) => integer({ minimum: 0, maximum: 1, description })
@@ -32,3 +33,20 @@ export const RECORD_EXAMPLE = {
   date_reg: '2025-12-31 14:30:34',
   date_mod: '2025-12-31 15:00:00',
 }
+
+const MISSING = { wanted: 3, unwanted: 0, total: 12 }
+
+/** The error of lists whose order needs more decisions. */
+export const orderRefused = problemWith(
+  {
+    missing: optional(
+      object({
+        wanted: integer('Decisions for names that are missing'),
+        unwanted: integer('Decisions against names that are missing'),
+        total: integer('Decisions that are missing in all'),
+      }),
+    ),
+  },
+  'A parameter is malformed or out of range, or there are too few decisions for `order=interest`',
+  domainErrors.too_few_decisions(MISSING).with({ fields: { missing: MISSING } }),
+)

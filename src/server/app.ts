@@ -227,6 +227,7 @@ export async function createRoutes(
         observations,
         dictionary,
         rules: context.rules,
+        interest: context.interest,
         dnsInFlight: perProcessShare(Math.ceil(limits.dnsInFlight / 2), config.workers),
         nameIndex,
       })

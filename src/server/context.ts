@@ -1,4 +1,4 @@
-import { NameIndex, readDictionary, Rules, type NameIndexStats } from '../domainwatch/index.ts'
+import { Interest, NameIndex, readDictionary, Rules, type NameIndexStats } from '../domainwatch/index.ts'
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -115,6 +115,7 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
     rules,
     report: (message, detail) => log.warn(detail, message),
   })
+  const interest = new Interest({ database, clock, tasks, nameIndex, dictionary })
   observeIndex(metrics, nameIndex)
   opening.defer(() => nameIndex.close())
   const dns: Pick<Resolver, 'nameServers' | 'records'> = {
@@ -149,6 +150,8 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
     dictionary,
     /** The rules of the group. */
     rules,
+    /** The taste of the group. */
+    interest,
     /** All records of domains in memory. Loaded by who serves lists. */
     nameIndex,
     /** Registers something to close before what the context has already. */

@@ -32,6 +32,8 @@ const NOTHING = {
   drops: 0,
   age: 0,
   object_until: '2026-01-30 14:30:34',
+  interest: null,
+  because: [],
 }
 
 async function whole(name: string, fields = 'all'): Promise<Fields> {

@@ -40,6 +40,8 @@ const fresh = (name: string, fields: Fields = {}): Fields => ({
   drops: 0,
   age: 0,
   object_until: '2026-01-30 14:30:34',
+  interest: null,
+  because: [],
   deleted_at: null,
   discarded_at: null,
   ...fields,

@@ -71,7 +71,17 @@ test('exports of several parts are complete, and import to the same state', asyn
 })
 
 const REGISTRY = ['deleted_after', 'date_reg_known', 'dismissed_by', 'dismissed_at']
-const SIGNALS = ['shape', 'syllables', 'demand', 'twins', 'drops', 'age', 'object_until']
+const SIGNALS = [
+  'shape',
+  'syllables',
+  'demand',
+  'twins',
+  'drops',
+  'age',
+  'object_until',
+  'interest',
+  'because',
+]
 const DECIDED = ['seen', 'seen_by', 'seen_at', 'note', 'tags']
 
 test('decisions, notes and tags are exported on request and imported; an import without them keeps them', async () => {
@@ -104,10 +114,10 @@ test('decisions, notes and tags are exported on request and imported; an import 
   const csv = (await exported(service, all)).text
   assert.deepEqual(csv.split('\r\n'), [
     `${HEAD},${DECIDED.join(',')},words,claimed_by,claimed_until,${REGISTRY.join(',')},${SIGNALS.join(',')}`,
-    `dos,3,grupo,1,0,0,0,${at},${now},,,0,,,'-1,,dos,,,,1,,,CVC,1,1,,0,0,${until}`,
-    `tres,4,grupo,0,0,0,0,${at},${now},${at},,0,,,,,tres,,,${at},1,,,CCVC,1,0,,1,0,`,
+    `dos,3,grupo,1,0,0,0,${at},${now},,,0,,,'-1,,dos,,,,1,,,CVC,1,1,,0,0,${until},,`,
+    `tres,4,grupo,0,0,0,0,${at},${now},${at},,0,,,,,tres,,,${at},1,,,CCVC,1,0,,1,0,,,`,
     `uno,3,grupo,1,0,0,0,${at},${now},,,1,grupo,${now},` +
-      `"'=1+1\\u000d\\u000a""ñ"", \\u202e\\u005cu000a;",ñandú b-2,uno,,,,1,,,VCV,2,1,,0,0,${until}`,
+      `"'=1+1\\u000d\\u000a""ñ"", \\u202e\\u005cu000a;",ñandú b-2,uno,,,,1,,,VCV,2,1,,0,0,${until},,`,
     '',
   ])
   const plain = (await exported(service, { sort: 'asc' })).text

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { LIST_ORDERS, type ListOrder } from '../../src/domainwatch/list/order.ts'
 import { LIST, names, record, records, stored, update, walk } from '../support/domains.ts'
+import { PLAIN_ORDERS, type PlainOrder } from '../support/expected-lists.ts'
 import { call, type Fields } from '../support/http.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
 
@@ -30,7 +30,7 @@ const known: readonly Known[] = ['a', 'b', 'ñ', '1', 'ab', 'b-a', 'ñb', '1a', 
   },
 )
 
-const KEYS: Readonly<Record<ListOrder, (of: Known) => string | number>> = {
+const KEYS: Readonly<Record<PlainOrder, (of: Known) => string | number>> = {
   registered: ({ date_reg }) => date_reg,
   deleted: ({ deleted_at, date_reg }) => deleted_at ?? date_reg,
   modified: ({ date_mod }) => date_mod,
@@ -43,7 +43,7 @@ const KEYS: Readonly<Record<ListOrder, (of: Known) => string | number>> = {
 const canBeObjectedTo = ({ status, date_reg }: Known) => status === 1 && date_reg > '2026-01-31 08:00:00'
 
 /** What a list should show, by the words of the reference. */
-function sorted(order: ListOrder, sort: string): string[] {
+function sorted(order: PlainOrder, sort: string): string[] {
   const compare = (one: string | number, other: string | number) => (one < other ? -1 : one > other ? 1 : 0)
   const direction = sort === 'asc' ? 1 : -1
   const isLast = (of: Known) =>
@@ -76,7 +76,7 @@ const service = await startService({ clock })
 after(() => service[Symbol.asyncDispose]())
 before(() => fill(service))
 
-for (const order of LIST_ORDERS) {
+for (const order of PLAIN_ORDERS) {
   for (const sort of ['asc', 'desc']) {
     test(`list and export are sorted by ${order}, ${sort}`, async () => {
       const wanted = sorted(order, sort)
@@ -109,7 +109,7 @@ test('order sorts the records of last_register and last_deleted', async () => {
   const newest = (await names(service, { last_register: 3 })).concat(
     await names(service, { last_deleted: 3 }),
   )
-  for (const order of LIST_ORDERS) {
+  for (const order of PLAIN_ORDERS) {
     const query = { last_register: 3, last_deleted: 3, order, sort: 'asc' }
     const wanted = sorted(order, 'asc').filter((name) => newest.includes(name))
     assert.deepEqual(await names(service, query), wanted, order)
@@ -144,9 +144,9 @@ test('a cursor belongs to its order', async () => {
     if (reply.status !== 200) assert.deepEqual(reply.body, { status: 400, msg })
     return reply.status
   }
-  for (const order of LIST_ORDERS) {
+  for (const order of PLAIN_ORDERS) {
     const cursor = await cursorOf({ order })
-    for (const other of LIST_ORDERS) {
+    for (const other of PLAIN_ORDERS) {
       const wanted = other === order ? 200 : 400
       assert.equal(await status({ order: other, cursor }), wanted, `${order} under ${other}`)
     }
@@ -188,7 +188,7 @@ test('an unknown order is refused', async () => {
     const { body } = await call(service, LIST, { query: { api: service.domainKey, order } })
     assert.deepEqual(body, {
       status: 400,
-      msg: 'El parámetro order debe ser registered o deleted o modified o name o length o objection',
+      msg: 'El parámetro order debe ser registered o deleted o modified o name o length o objection o interest',
     })
   }
 })

@@ -4,10 +4,9 @@ import fc from 'fast-check'
 import { createTasks } from '../../src/lib/tasks.ts'
 import { decodeCursor } from '../../src/domainwatch/list/cursor.ts'
 import { purgeExpired } from '../../src/domainwatch/index.ts'
-import { LIST_ORDERS } from '../../src/domainwatch/list/order.ts'
 import type { ListRequest } from '../../src/domainwatch/list/domain-lists.ts'
 import { propertyRuns } from '../support/effort.ts'
-import { listed } from '../support/expected-lists.ts'
+import { listed, PLAIN_ORDERS } from '../support/expected-lists.ts'
 import { openLists, requestOf, type OpenedLists } from '../support/open-lists.ts'
 import { filters, mark, newRecord, writingDate, type NewRecord } from '../support/random-lists.ts'
 
@@ -24,7 +23,7 @@ const request = fc
         last_register: fc.integer({ min: 1, max: 12 }),
         last_deleted: fc.integer({ min: 1, max: 12 }),
         sort: fc.constantFrom('asc', 'desc'),
-        order: fc.constantFrom(...LIST_ORDERS),
+        order: fc.constantFrom(...PLAIN_ORDERS),
       },
       { requiredKeys: [] },
     ),

@@ -33,6 +33,7 @@ const WATCHES = 5_000
 const CLAIMS = 20_000
 const DISMISSED = 100_000
 const LISTED = 100_000
+const DECISIONS = 100_000
 const DAY = 86_400
 const TIMEOUT_MS = 600_000
 
@@ -141,6 +142,9 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   await ask('domainwatch/list', { api, ns: 'ns1.example.com', ip: '192.0.2.1' })
   await ask('domainwatch/similar', { api, domain: 'n1', limit: '5' })
   await ask('domainwatch/campaigns', { api })
+  for (const path of ['list', 'export'])
+    await ask(`domainwatch/${path}`, { api, order: 'interest', fields: 'interest', search: 'tanda' })
+  await ask('domainwatch/interest', { api }, { method: 'DELETE' })
   const made = JSON.parse(
     (
       await ask(
@@ -305,6 +309,8 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
     SELECT 'n' || i, 1000 + i % 20, ${Date.now() + 600_000} FROM ${n(isSqlite, CLAIMS)} AS s`)
   await sql(`INSERT INTO dismissed (name, dismissed_at, status, date_reg, date_reg_known, past_drops)
     SELECT 'fuera' || i, i, 1, '2025-06-01 10:00:00', 1, 0 FROM ${n(isSqlite, DISMISSED)} AS s`)
+  await sql(`INSERT INTO decisions (name, wanted, decided_at)
+    SELECT 'decidido' || i, i % 2, i FROM ${n(isSqlite, DECISIONS)} AS s`)
   await sql(`INSERT INTO listed_names (name, source_id, not_before, listed_at)
     SELECT 'baja' || i, (SELECT min(id) FROM list_sources), 1, 2 FROM ${n(isSqlite, LISTED)} AS s`)
   await sql(`UPDATE domains SET discarded_at = 1 WHERE name LIKE 'n777%'`)

@@ -173,6 +173,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'El registro cambió mientras tanto': 'domainwatch/expect.test.ts',
   'El trabajo se detuvo mientras llegaba su archivo': 'domainwatch/import-over-http.test.ts',
   'Ahora coinciden 4131 registros': 'domainwatch/bulk.test.ts',
+  'Faltan 12 decisiones para ordenar por interés: al menos 3 en revisión': 'domainwatch/interest.test.ts',
   'La regla necesita al menos un filtro': 'domainwatch/rules.test.ts',
   'El grupo ya tiene 200 reglas': 'domainwatch/rules.test.ts',
   'Solo la cuenta dueña puede cambiar o borrar la vista': 'domainwatch/views.test.ts',

@@ -39,6 +39,7 @@ const OPEN: Readonly<Record<string, readonly Scope[]>> = {
   'DELETE /api/v1/domainwatch/queue': ['write'],
   'GET /api/v1/domainwatch/dismissed': ['read', 'write'],
   'DELETE /api/v1/domainwatch/dismissed': ['write'],
+  'DELETE /api/v1/domainwatch/interest': ['write'],
   'GET /api/v1/domainwatch/rules': ['read', 'write'],
   'POST /api/v1/domainwatch/rules': ['write'],
   'DELETE /api/v1/domainwatch/rules': ['write'],

@@ -33,6 +33,7 @@ export const ENDPOINTS: readonly { method: 'GET' | 'POST' | 'DELETE'; path: stri
   { method: 'DELETE', path: '/api/v1/domainwatch/queue', service: 'domainwatch' },
   { method: 'GET', path: '/api/v1/domainwatch/dismissed', service: 'domainwatch' },
   { method: 'DELETE', path: '/api/v1/domainwatch/dismissed', service: 'domainwatch' },
+  { method: 'DELETE', path: '/api/v1/domainwatch/interest', service: 'domainwatch' },
   { method: 'GET', path: '/api/v1/domainwatch/rules', service: 'domainwatch' },
   { method: 'POST', path: '/api/v1/domainwatch/rules', service: 'domainwatch' },
   { method: 'DELETE', path: '/api/v1/domainwatch/rules', service: 'domainwatch' },

@@ -3,18 +3,23 @@ import { matches, type FilteredRecord } from '../../src/domainwatch/filters.ts'
 import type { FilterContext } from '../../src/domainwatch/filter-context.ts'
 import { objectionEnd } from '../../src/domainwatch/signals.ts'
 import type { ListRequest } from '../../src/domainwatch/list/domain-lists.ts'
-import type { ListOrder } from '../../src/domainwatch/list/order.ts'
+import { LIST_ORDERS, type ListOrder } from '../../src/domainwatch/list/order.ts'
 import type { Database } from '../../src/storage/database/database.ts'
 import { sql } from '../../src/storage/database/sql.ts'
 import { dictionary, rules } from './random-lists.ts'
 
 type Key = (record: FilteredRecord) => string | number
 
+/** An order that follows from the records alone. */
+export type PlainOrder = Exclude<ListOrder, 'interest'>
+const isPlainOrder = (order: ListOrder): order is PlainOrder => order !== 'interest'
+export const PLAIN_ORDERS: readonly PlainOrder[] = LIST_ORDERS.filter(isPlainOrder)
+
 const registered: Key = ({ date_reg }) => date_reg
 const deleted: Key = ({ deleted_at }) => deleted_at ?? ''
 
 /** What each order sorts by. Bought records follow in the order by deletion, and are sorted by registration. */
-const KEYS: Readonly<Record<ListOrder, Key>> = {
+const KEYS: Readonly<Record<PlainOrder, Key>> = {
   registered,
   deleted: (record) => record.deleted_at ?? record.date_reg,
   modified: ({ date_mod }) => date_mod,
@@ -61,7 +66,8 @@ export function expectedList(
     ? matching
     : [...newest(1, registered, lastRegister), ...newest(0, deleted, lastDeleted)]
   const isDeletedAlone = lastRegister === undefined && lastDeleted !== undefined
-  const sortedBy = order ?? (isDeletedAlone ? 'deleted' : 'registered')
+  const given = order !== undefined && isPlainOrder(order) ? order : undefined
+  const sortedBy = given ?? (isDeletedAlone ? 'deleted' : 'registered')
   return sorted(
     listed,
     KEYS[sortedBy],

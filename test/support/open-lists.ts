@@ -15,6 +15,7 @@ import {
 import { markDomains, recordDomains } from '../../src/domainwatch/queries-batches.ts'
 import { rowValues } from '../../src/storage/database/batch.ts'
 import { parseMarks, parseNewRecord } from '../../src/domainwatch/parse-record.ts'
+import { Interest } from '../../src/domainwatch/interest/index.ts'
 import { NameIndex } from '../../src/domainwatch/list/name-index.ts'
 import { parseParameters } from '../../src/http/parameters.ts'
 import { databaseFor } from './engine.ts'
@@ -41,7 +42,8 @@ export async function openLists(tasks: Tasks) {
     rules: { current: async () => rules },
     report: (message, detail) => reports.push(`${message} ${JSON.stringify(detail)}`),
   })
-  const lists = new DomainLists(clock, nameIndex, tasks, new Gate(POOLS.searches))
+  const interest = new Interest({ database, clock, tasks, nameIndex, dictionary })
+  const lists = new DomainLists(clock, nameIndex, interest, tasks, new Gate(POOLS.searches))
   const store = (given: readonly Wide[], date = '2025-06-01 08:00:00') =>
     database.transaction(async (tx) => {
       const rows = given.map(({ domain, ...fields }) => {

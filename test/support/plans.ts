@@ -24,6 +24,7 @@ export const LARGE = [
   'dismissed',
   'listed_names',
   'upload_tickets',
+  'decisions',
 ]
 /** Indexes that contain only the few rows that a statement wants. */
 const PARTIAL = /USING (COVERING )?INDEX (watches_shared|views_shared|watch_deliveries_to_replay)$/
@@ -44,6 +45,7 @@ const MAY_SCAN: readonly (readonly [RegExp, string])[] = [
   ],
   [/^\s*DELETE FROM changes WHERE id IN/, 'a batch may be a large share of a table that is not large itself'],
   [/^\s*SELECT name, account_id FROM claims WHERE until >/, 'a claim reads all that are held'],
+  [/^\s*DELETE FROM decisions\s*$/, 'all decisions are forgotten'],
   [/AS is_held,/, '`verify` reads all images anyway'],
   [/^\s*SELECT accounts\.name AS account, held\.count/, 'who holds records: all that are held'],
   [/\bFROM claims WHERE until <=/, 'a claim reads all of the table'],

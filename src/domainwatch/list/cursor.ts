@@ -5,6 +5,7 @@ import {
   type EntryKey,
 } from '../../lib/name-index/index.ts'
 import { isStorable } from '../../lib/text.ts'
+import { MAX_SCORE } from '../interest/model.ts'
 import {
   STAGE_NAMES,
   type ListRange,
@@ -24,15 +25,21 @@ export interface ListCursor {
   readonly deleted?: ListRange | undefined
   /** The time of the first page, if it decides in which stage a record is: milliseconds since 1970. */
   readonly decidedAt?: number | undefined
+  /** The model of the first page, if it decides the order: its id. */
+  readonly model?: string | undefined
 }
 
 /** Returns the cursor after a record of a stage. @param sources of all stages, with their ranges */
-function cursorOf(sources: readonly Source[], after: EntryKey, { name, decidedAt }: Stage): ListCursor {
+function cursorOf(
+  sources: readonly Source[],
+  after: EntryKey,
+  { name, decidedAt, model }: Stage,
+): ListCursor {
   const ranges: { registered?: ListRange; deleted?: ListRange } = {}
   for (const source of sources) {
     if (source.kind !== 'all' && source.range !== undefined) ranges[source.kind] = source.range
   }
-  return { after, stage: name, decidedAt, ...ranges }
+  return { after, stage: name, decidedAt, model, ...ranges }
 }
 
 /** A page of a list. */
@@ -81,34 +88,42 @@ export class PageBuilder<Item> {
   }
 }
 
-/** Digits of a length in a cursor. */
-const LENGTH_DIGITS = 2
+/** Digits of the numbers by which stages are sorted. The others are sorted by dates. */
+const DIGITS: Readonly<Partial<Record<StageName, number>>> = {
+  name: 0,
+  length: 2,
+  interest: String(MAX_SCORE).length,
+}
 
-/** A position as text: the date or the length by which the stage is sorted, nothing if that is the name, then the name. */
+/** A position as text: the date or the number by which the stage is sorted, nothing if that is the name, then the name. */
 function formatPosition({ key, name }: EntryKey, stage?: StageName): string {
-  const keys = { name: '', length: String(key).padStart(LENGTH_DIGITS, '0') }
-  const text = stage === 'name' || stage === 'length' ? keys[stage] : formatTimestamp(key)
+  const digits = stage && DIGITS[stage]
+  const number = digits === 0 ? '' : String(key).padStart(digits ?? 0, '0')
+  const text = digits === undefined ? formatTimestamp(key) : number
   return text + Buffer.from(name).toString('latin1')
 }
 
 /** Undefined if no record can be there. */
 function parsePosition(text: string, stage?: StageName): EntryKey | undefined {
-  const keyLength = stage === 'name' ? 0 : stage === 'length' ? LENGTH_DIGITS : TIMESTAMP_LENGTH
-  const key =
-    stage === 'name' ? 0 : stage === 'length' ? Number(/^\d\d/.exec(text)?.[0]) : parseTimestamp(text)
-  const name = text.slice(keyLength)
+  const digits = stage && DIGITS[stage]
+  const keyText = text.slice(0, digits ?? TIMESTAMP_LENGTH)
+  const isNumber = keyText.length === digits && /^\d*$/.test(keyText)
+  const key = digits === undefined ? parseTimestamp(text) : isNumber ? Number(keyText) : NaN
+  const name = text.slice(keyText.length)
   if (Number.isNaN(key) || name === '' || /[^\0-\xff]/.test(name)) return undefined
   return { key, name: new Uint8Array(Buffer.from(name, 'latin1')) }
 }
 
 /** Encodes a cursor; opaque to clients. */
-export function encodeCursor({ after, stage, registered, deleted, decidedAt }: ListCursor): string {
+export function encodeCursor(cursor: ListCursor): string {
+  const { after, stage, registered, deleted, decidedAt, model } = cursor
   const ends = [registered?.low, registered?.high, deleted?.low, deleted?.high]
   const texts = [
     formatPosition(after, stage),
     ...ends.map((end) => (end === undefined ? '' : formatPosition(end))),
     ...(stage === undefined ? [] : [stage]),
     ...(decidedAt === undefined ? [] : [String(decidedAt)]),
+    ...(model === undefined ? [] : [model]),
   ]
   return Buffer.from(texts.join('|')).toString('base64url')
 }
@@ -120,7 +135,7 @@ const RANGE_ENDS = 4
 export function decodeCursor(cursor: string): ListCursor | undefined {
   const text = Buffer.from(cursor, 'base64url').toString()
   const [start = '', ...rest] = text.split('|')
-  const [stageName, decided, ...superfluous] = rest.splice(RANGE_ENDS)
+  const [stageName, decision, ...superfluous] = rest.splice(RANGE_ENDS)
   const stage = STAGE_NAMES.find((one) => one === stageName)
   const after = parsePosition(start, stage)
   const ends = rest.map((part) => (part === '' ? undefined : (parsePosition(part) ?? 'none')))
@@ -131,8 +146,7 @@ export function decodeCursor(cursor: string): ListCursor | undefined {
     ends.length !== RANGE_ENDS ||
     stage !== stageName ||
     superfluous.length > 0 ||
-    isDecidedByTime(stage) !== /^\d{1,14}$/.test(decided ?? '') ||
-    (decided !== undefined && !isDecidedByTime(stage)) ||
+    !isDecisionOf(stage, decision) ||
     after === undefined
   )
     return undefined
@@ -140,10 +154,17 @@ export function decodeCursor(cursor: string): ListCursor | undefined {
   const ranges = [rangeOf(registeredLow, registeredHigh), rangeOf(deletedLow, deletedHigh)] as const
   const [registered, deleted] = ranges
   if (registered === 'none' || deleted === 'none') return undefined
-  return { after, stage, registered, deleted, decidedAt: decided === undefined ? undefined : Number(decided) }
+  const isModel = stage === 'interest'
+  const decidedAt = isModel || decision === undefined ? undefined : Number(decision)
+  return { after, stage, registered, deleted, decidedAt, model: isModel ? decision : undefined }
 }
 
-const isDecidedByTime = (stage: StageName | undefined) => stage === 'objection' || stage === 'unobjectionable'
+/** What a stage needs to know of the first page: its time, or the id of its model. */
+function isDecisionOf(stage: StageName | undefined, text: string | undefined): boolean {
+  if (stage === 'objection' || stage === 'unobjectionable') return /^\d{1,14}$/.test(text ?? '')
+  if (stage === 'interest') return /^[0-9a-f]{16}$/.test(text ?? '')
+  return text === undefined
+}
 
 type RangeEnd = EntryKey | 'none' | undefined
 

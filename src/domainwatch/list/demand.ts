@@ -28,6 +28,16 @@ export class Demand {
     return this.#count(hits, -1)
   }
 
+  /** Returns the words of at least ten records, by name, and the digits of their number. */
+  common(): readonly (readonly [word: string, digits: number])[] {
+    const common: [string, number][] = []
+    for (const [word, count] of this.#records) {
+      const { length } = String(count)
+      if (length > 1) common.push([word, length])
+    }
+    return common.sort(([one], [other]) => (one < other ? -1 : 1))
+  }
+
   clear(): void {
     this.#records.clear()
   }

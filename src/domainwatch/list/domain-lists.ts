@@ -17,6 +17,9 @@ import {
 } from './order.ts'
 import { hitsToJson } from './page-json.ts'
 import { nameOfHit, RecordOfHit } from './hits.ts'
+import type { Interest } from '../interest/index.ts'
+import type { InterestModel } from '../interest/model.ts'
+import type { Ranking } from '../interest/scores.ts'
 import { findPage } from './search.ts'
 import { choice, integer, type Values } from '../../http/parameters.ts'
 import type { ExportedRecord } from '../export.ts'
@@ -79,7 +82,7 @@ export function hasOwnCursor(request: ListRequest): boolean {
 }
 
 /** @param now the present, in milliseconds since 1970: records that have expired by then are not listed */
-function listingOf(request: ListRequest, now: number, contextAt: ContextAt): Listing {
+function listingOf(request: ListRequest, now: number, contextAt: ContextAt, ranking?: Ranking): Listing {
   const { filters, lastRegister, lastDeleted, ascending, cursor } = request
   const sources = sourcesOf(request)
   // The lists of `last_register` and `last_deleted` come whole unless a limit asks for pages.
@@ -93,6 +96,7 @@ function listingOf(request: ListRequest, now: number, contextAt: ContextAt): Lis
     stage: cursor?.stage,
     limit: request.limit ?? whole,
     context: contextAt(now),
+    ranking,
     first: cursor?.decidedAt === undefined ? undefined : contextAt(cursor.decidedAt),
   }
 }
@@ -113,23 +117,30 @@ export interface Page {
 
 export interface PageNames extends Pick<Page, 'next'> {
   readonly names: readonly string[]
+  /** The model that sorted them. */
+  readonly model: InterestModel | undefined
 }
+
+type ListIndex = Pick<NameIndex, 'current' | 'contextAt' | 'scores'>
 
 /** Answers lists from the index in memory. */
 export class DomainLists {
   readonly #clock: Clock
-  readonly #nameIndex: Pick<NameIndex, 'current' | 'contextAt'>
+  readonly #nameIndex: ListIndex
+  readonly #interest: Pick<Interest, 'modelOf'>
   readonly #tasks: Tasks
   readonly #searches: Gate
 
   constructor(
     clock: Clock,
-    nameIndex: Pick<NameIndex, 'current' | 'contextAt'>,
+    nameIndex: ListIndex,
+    interest: Pick<Interest, 'modelOf'>,
     tasks: Tasks,
     searches: Gate,
   ) {
     this.#clock = clock
     this.#nameIndex = nameIndex
+    this.#interest = interest
     this.#tasks = tasks
     this.#searches = searches
   }
@@ -144,15 +155,21 @@ export class DomainLists {
     account?: number,
     left?: () => AbortSignal,
   ): Promise<Page> {
-    const { items: hits, next } = await this.#find(request, account, left)
+    const { items: hits, next } = (await this.#find(request, account, left)).page
     const { before, after } = frame(hits.length)
     return { json: hitsToJson(hits, before, after), count: hits.length, next: next && encodeCursor(next) }
   }
 
   /** Returns the names of a page instead of its JSON, for answers with more than the index knows. */
   async pageNames(request: ListRequest, account?: number, left?: () => AbortSignal): Promise<PageNames> {
-    const { items, next } = await this.#find(request, account, left)
-    return { names: items.map(nameOfHit), next: next && encodeCursor(next) }
+    const { page, model } = await this.#find(request, account, left)
+    const { items, next } = page
+    return { names: items.map(nameOfHit), next: next && encodeCursor(next), model }
+  }
+
+  /** @throws HttpError 400 if there are too few decisions for the order */
+  async assertOrder({ order }: Pick<ListRequest, 'order'>): Promise<void> {
+    if (order === 'interest') await this.#interest.modelOf()
   }
 
   /** Returns every match as of the call, in parts, without those that expire meanwhile. */
@@ -161,12 +178,10 @@ export class DomainLists {
     account: number,
     signal: AbortSignal,
   ): AsyncGenerator<readonly ExportedRecord[]> {
-    const { filters } = request
-    const segments = await this.#nameIndex.current({ filters, left: () => signal })
+    const { segments, listing } = await this.#open({ ...request, limit: undefined }, () => signal)
     const client = accountClient(account)
     const turn = <T>(work: () => Promise<T>) => this.#searches.run(client, work, signal)
     const options = { tasks: this.#tasks, client, turn, signal }
-    const listing = this.#listing({ ...request, limit: undefined })
     for await (const hits of wholeList(segments, listing, options)) {
       const cutoff = expiryCutoff(this.#clock.now())
       yield hits
@@ -179,17 +194,25 @@ export class DomainLists {
     request: ListRequest,
     account: number | undefined,
     left: (() => AbortSignal) | undefined,
-  ): Promise<ListPage<Hit>> {
-    const segments = await this.#nameIndex.current({ filters: request.filters, left })
+  ): Promise<{ readonly page: ListPage<Hit>; readonly model: InterestModel | undefined }> {
+    const { segments, listing } = await this.#open(request, left)
+    const model = listing.ranking?.model
     const slice = new TimeSlice()
-    const search = findPage(segments, this.#listing(request), slice)
+    const search = findPage(segments, listing, slice)
     const first = search.next()
-    if (first.done === true) return first.value
+    if (first.done === true) return { page: first.value, model }
     const signal = left?.()
-    return this.#searches.run(accountClient(account), () => finish(search, slice, signal), signal)
+    const rest = () => finish(search, slice, signal)
+    return { page: await this.#searches.run(accountClient(account), rest, signal), model }
   }
 
-  #listing(request: ListRequest): Listing {
-    return listingOf(request, this.#clock.now(), this.#nameIndex.contextAt)
+  /** @throws HttpError 400 for the order by interest before there are enough decisions */
+  async #open(request: ListRequest, left: (() => AbortSignal) | undefined) {
+    const { filters, cursor } = request
+    const model = request.order === 'interest' ? await this.#interest.modelOf(cursor?.model) : undefined
+    const segments = await this.#nameIndex.current({ filters, model, left })
+    const ranking = model && this.#nameIndex.scores.ranking(model, segments.registered)
+    const listing = listingOf(request, this.#clock.now(), this.#nameIndex.contextAt, ranking)
+    return { segments, listing }
   }
 }

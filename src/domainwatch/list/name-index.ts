@@ -15,6 +15,8 @@ import type { RuleSet } from '../rules/rule-set.ts'
 import type { Dictionary } from '../words/dictionary.ts'
 import { Demand } from './demand.ts'
 import { firstTwins, hasBoughtTwin } from './twins.ts'
+import type { InterestModel } from '../interest/model.ts'
+import { Scores } from '../interest/scores.ts'
 import { IndexBuilder, readAllRecords } from './index-builder.ts'
 import { ReadYourWrites, type WriteRange } from './read-your-writes.ts'
 import type { IndexSegments } from './search.ts'
@@ -62,6 +64,8 @@ export interface NameIndexStats {
 interface ReadOptions {
   /** The filters that are applied to the segments. Those of rules need marks of hidden records. */
   readonly filters?: Filters
+  /** The model by which the records are sorted: it needs scores of them. */
+  readonly model?: InterestModel | undefined
   /** Also reads what a node may have committed a moment ago, of which this process was not notified yet. */
   readonly isFresh?: boolean
   /** Returns a signal that ends the wait. Most readers do not wait. */
@@ -79,6 +83,8 @@ export class NameIndex {
     deleted: new SegmentSet(),
   }
   readonly #demand = new Demand()
+  /** How interesting the records are. */
+  readonly scores: Scores
   readonly #signals: NameSignals = {
     demandOf: this.#demand.of,
     hasBoughtTwin: (name, now) => hasBoughtTwin(this.#sets.registered.segments, name, now),
@@ -98,10 +104,12 @@ export class NameIndex {
   /** The latest rules by which records were marked as hidden, and the marking in progress. */
   #rules: RuleSet | undefined
   #marking: Promise<void> | undefined
+  #scoring: Promise<void> | undefined
 
   constructor(options: NameIndexOptions) {
     this.#options = options
     this.#builder = new IndexBuilder(options.tasks, options.dictionary)
+    this.scores = new Scores(options.tasks)
     const { database } = options
     this.#follower = new Follower({
       log: database.changes,
@@ -133,11 +141,12 @@ export class NameIndex {
    * Returns segments with everything committed before the call.
    * @throws OverloadError if that takes too long
    */
-  async current({ filters, isFresh = false, left }: ReadOptions = {}): Promise<IndexSegments> {
+  async current({ filters, model, isFresh = false, left }: ReadOptions = {}): Promise<IndexSegments> {
     this.#writes.noteRead()
     const rules = filters?.hidden === undefined ? undefined : await this.#options.rules.current()
     const deadline = performance.now() + MAX_WAIT_MS
-    if (this.#isReady && !isFresh && this.#isCurrent && this.#isMarkedBy(rules)) return this.#segments()
+    const hasAll = () => this.#isReady && this.#isMarkedBy(rules) && this.#isScoredBy(model)
+    if (!isFresh && this.#isCurrent && hasAll()) return this.#segments()
     const signal = left?.()
     while (!this.#stopping.signal.aborted && performance.now() < deadline) {
       signal?.throwIfAborted()
@@ -148,7 +157,8 @@ export class NameIndex {
       // Also after the load: a change may have been committed since.
       if (this.#isReady && (await this.#catchUpOrReload())) {
         if (rules !== undefined) await withTimeout(this.#mark(rules), deadline - performance.now())
-        if (this.#isReady && this.#isMarkedBy(rules)) return this.#segments()
+        if (model !== undefined) await withTimeout(this.#score(model), deadline - performance.now())
+        if (hasAll()) return this.#segments()
       }
       await pause(RETRY_MS)
     }
@@ -180,6 +190,23 @@ export class NameIndex {
     while (!this.#stopping.signal.aborted && !this.#isMarkedBy(rules))
       await (this.#marking ??= markAll().finally(() => (this.#marking = undefined)))
   }
+
+  #isScoredBy(model: InterestModel | undefined): boolean {
+    return model === undefined || this.scores.isComplete(model, this.#sets.registered.segments)
+  }
+
+  /** Scores the records, for all readers that wait for it. */
+  async #score(model: InterestModel): Promise<void> {
+    const scoreAll = async () => {
+      const { segments } = this.#sets.registered
+      for (const segment of segments) await this.scores.add(model, segment, segments)
+    }
+    while (!this.#stopping.signal.aborted && !this.#isScoredBy(model))
+      await (this.#scoring ??= scoreAll().finally(() => (this.#scoring = undefined)))
+  }
+
+  /** Returns the words that many bought records have, by name, and the digits of their number. */
+  readonly commonWords = () => this.#demand.common()
 
   /** Whether all committed changes are applied, except those of this process that are not acknowledged yet. */
   get #isCurrent(): boolean {
@@ -319,6 +346,12 @@ export class NameIndex {
           const columns = await this.#builder.merged(parts, order)
           const segment = new Segment(columns)
           if (this.#rules !== undefined) segment.setMarks(await this.#builder.marks(columns, this.#rules))
+          const { latest } = this.scores
+          if (latest !== undefined && order === 'registered')
+            await this.scores.add(latest, segment, [
+              segment,
+              ...set.segments.filter((one) => !old.includes(one)),
+            ])
           await this.#updates.run('service', () => set.replace(old, parts, segment))
         }
       }

@@ -3,9 +3,12 @@ import type { FilterContext } from '../filter-context.ts'
 import type { FilteredRecord, Filters } from '../filters.ts'
 import { canObject, objectionsSince } from '../signals.ts'
 import { RecordOfHit } from './hits.ts'
+import { scoredRecord } from '../interest/scored.ts'
+import type { Ranking } from '../interest/scores.ts'
+import { splitTags } from '../tags.ts'
 
 /** The columns that lists are sorted by. */
-export type SortKey = 'date_reg' | 'deleted_at' | 'date_mod' | 'name' | 'length'
+export type SortKey = 'date_reg' | 'deleted_at' | 'date_mod' | 'name' | 'length' | 'interest'
 
 /** The records that a list is made of, and their order. */
 export type Source =
@@ -26,7 +29,15 @@ export interface ListRange {
 export const isOfAll = (sources: readonly Source[]): boolean => sources.every(({ kind }) => kind === 'all')
 
 /** What a list may be sorted by. Ties are sorted by name. */
-export const LIST_ORDERS = ['registered', 'deleted', 'modified', 'name', 'length', 'objection'] as const
+export const LIST_ORDERS = [
+  'registered',
+  'deleted',
+  'modified',
+  'name',
+  'length',
+  'objection',
+  'interest',
+] as const
 export type ListOrder = (typeof LIST_ORDERS)[number]
 
 /** What cursors call a stage. The stages of a list in its default order have no name. */
@@ -44,10 +55,12 @@ export interface Stage {
   readonly has?: (hit: Hit) => boolean
   /** The time that decides that: the first page's, in milliseconds since 1970. */
   readonly decidedAt?: number
+  /** The model that decides their order: the first page's, by its id. */
+  readonly model?: string | undefined
 }
 
 /** The only place that says what each order sorts by. */
-const SORT_KEYS: Readonly<Record<ListOrder, SortKey>> = {
+const SORT_KEYS = {
   registered: 'date_reg',
   deleted: 'deleted_at',
   modified: 'date_mod',
@@ -55,18 +68,29 @@ const SORT_KEYS: Readonly<Record<ListOrder, SortKey>> = {
   length: 'length',
   // The end of the time for objections follows from it.
   objection: 'date_reg',
-}
+  interest: 'interest',
+} as const satisfies Readonly<Record<ListOrder, SortKey>>
 
 /** In the order by deletion, bought records, which have no such date, follow by this one. */
-const BOUGHT_SORT_KEY: SortKey = 'date_reg'
+const BOUGHT_SORT_KEY = 'date_reg'
 
 /** Returns a function that compares records as a list of all has them. */
 export function compareRecords({
   order,
   ascending,
   context,
-}: Pick<Listing, 'order' | 'ascending' | 'context'>) {
+  ranking,
+}: Pick<Listing, 'order' | 'ascending' | 'context' | 'ranking'>) {
   const sign = ascending ? 1 : -1
+  const scores = new Map<string, number>()
+  const scoreOf = (record: FilteredRecord): number => {
+    const score =
+      scores.get(record.name) ??
+      ranking?.model.scoreOf(scoredRecord(record, splitTags(record.words), context)) ??
+      0
+    scores.set(record.name, score)
+    return score
+  }
   const since = objectionsSince(context.localNow)
   return (one: FilteredRecord, other: FilteredRecord): number => {
     if (order === 'deleted' && one.status !== other.status) return one.status - other.status
@@ -74,13 +98,14 @@ export function compareRecords({
       const later = Number(canObject(other, since)) - Number(canObject(one, since))
       if (later !== 0) return later
     }
-    const [a, b] = [sortKeyOf(one, order), sortKeyOf(other, order)]
+    const keyOf = order === 'interest' ? scoreOf : (record: FilteredRecord) => sortKeyOf(record, order)
+    const [a, b] = [keyOf(one), keyOf(other)]
     if (a !== b) return a < b ? -sign : sign
     return one.name < other.name ? -sign : sign
   }
 }
 
-function sortKeyOf(record: FilteredRecord, order: ListOrder): string | number {
+function sortKeyOf(record: FilteredRecord, order: Exclude<ListOrder, 'interest'>): string | number {
   const key = order === 'deleted' && record.status === 1 ? BOUGHT_SORT_KEY : SORT_KEYS[order]
   return key === 'length' ? record.name.length : (record[key] ?? '')
 }
@@ -97,6 +122,8 @@ export interface Listing {
   readonly stage?: StageName | undefined
   readonly limit: number
   readonly context: FilterContext
+  /** In the order by interest. */
+  readonly ranking?: Ranking | undefined
   /** The context of the first page, if it decides in which stage a record is. */
   readonly first?: FilterContext | undefined
 }
@@ -120,12 +147,12 @@ export function needsRange(
 
 /** The stages that a page is drawn from. @param sources those of the listing, perhaps with ranges */
 export function stagesFrom(listing: Listing, sources: readonly Source[]): readonly Stage[] {
-  const { order, after, context, first = context } = listing
+  const { order, after, context, first = context, ranking } = listing
   const stages = stagesOf(order, sources, first)
   const start = after === undefined ? 0 : stages.findIndex(({ name }) => name === listing.stage)
   return stages
     .slice(Math.max(0, start))
-    .map((stage, i) => ({ ...stage, after: i === 0 ? after : undefined }))
+    .map((stage, i) => ({ ...stage, model: ranking?.model.id, after: i === 0 ? after : undefined }))
     .filter((stage) => stage.sources.length > 0)
 }
 

@@ -4,7 +4,6 @@ import {
   compareNames,
   compileQuery,
   MergedSearch,
-  SORTED_ORDERS,
   sortedMatches,
   type EntryKey,
   type Hit,
@@ -13,6 +12,7 @@ import {
   type Order,
   type Segment,
   type SlicedWork,
+  type SortedOrder,
   type TimeSlice,
 } from '../../lib/name-index/index.ts'
 import { expiryCutoff, MAX_PAGE_RECORDS } from '../limits.ts'
@@ -30,6 +30,7 @@ import {
   type SortKey,
   type Source,
   type Stage,
+  type StageName,
 } from './order.ts'
 
 /**
@@ -70,7 +71,8 @@ export function* findPage(
   const { limit, sources } = listing
   const isWhole = isOfAll(sources)
   const hitsOf = isWhole ? undefined : yield* hitsOfSources(segments, listing, slice)
-  const pages = new PageBuilder(limit, [...(hitsOf?.keys() ?? sources)], entryKeyOf)
+  const position = (hit: Hit, key: SortKey) => entryKeyOf(hit, key, listing)
+  const pages = new PageBuilder(limit, [...(hitsOf?.keys() ?? sources)], position)
   for (const stage of stagesFrom(listing, [...(hitsOf?.keys() ?? sources)])) {
     const hits =
       hitsOf === undefined
@@ -89,11 +91,17 @@ function* hitsOfStage(
   limit: number,
   slice: TimeSlice,
 ): SlicedWork<readonly Hit[]> {
-  const { filters, context, ascending } = listing
-  const order = SORTED_ORDERS.find((one) => one === stage.name)
+  const { filters, context, ascending, ranking } = listing
+  const order = sortedOrder(stage.name)
   if (order === undefined) return yield* mergedSearch(segments, listing, stage, slice).next(limit)
-  const search = { order, descending: !ascending, limit, after: stage.after }
+  const search = { order, descending: !ascending, limit, after: stage.after, scoresOf: ranking?.scoresOf }
   return yield* sortedMatches(segments.registered, indexQuery(filters, context), search, slice)
+}
+
+/** Returns the order as the index knows it, if no segment is sorted by it. */
+export function sortedOrder(name: StageName | undefined): SortedOrder | undefined {
+  if (name === 'interest') return 'score'
+  return name === 'modified' || name === 'name' || name === 'length' ? name : undefined
 }
 
 /** A search for the matches of a stage in an order that segments are sorted by. */
@@ -141,25 +149,27 @@ function rangeOf(newestFirst: readonly Hit[]): ListRange | undefined {
 /** Of the records of its sources, those that a stage has, after its position. */
 function sortedHits(
   hitsOf: ReadonlyMap<Source, readonly Hit[]>,
-  { ascending }: Listing,
+  listing: Listing,
   { sources, sortKey, after, has = () => true }: Stage,
 ): readonly Hit[] {
   const hits = sources.flatMap((source) => hitsOf.get(source) ?? []).filter(has)
+  const keys = new Map(hits.map((hit) => [hit, keyOf(hit, sortKey, listing)]))
   const sorted = hits.toSorted((one, other) => {
-    const newer = keyOf(other, sortKey) - keyOf(one, sortKey) || compareNames(other, one)
-    return ascending ? -newer : newer
+    const newer = (keys.get(other) ?? NaN) - (keys.get(one) ?? NaN) || compareNames(other, one)
+    return listing.ascending ? -newer : newer
   })
-  return after === undefined ? sorted : sorted.filter((hit) => isBehind(hit, sortKey, after, ascending))
+  return after === undefined ? sorted : sorted.filter((hit) => isBehind(hit, sortKey, after, listing))
 }
 
-function isBehind(hit: Hit, sortKey: SortKey, after: EntryKey, ascending: boolean): boolean {
-  const { key, name } = entryKeyOf(hit, sortKey)
+function isBehind(hit: Hit, sortKey: SortKey, after: EntryKey, listing: Listing): boolean {
+  const { key, name } = entryKeyOf(hit, sortKey, listing)
   const newer = key - after.key || compareBytes(name, 0, name.length, after.name, 0, after.name.length)
-  return ascending ? newer > 0 : newer < 0
+  return listing.ascending ? newer > 0 : newer < 0
 }
 
 /** The number by which a record is sorted; the same for all where that is the name. */
-function keyOf({ segment, position }: Hit, sortKey: SortKey): number {
+function keyOf(hit: Hit, sortKey: SortKey, { ranking }: Listing): number {
+  const { segment, position } = hit
   const { registered, modified } = segment.columns
   switch (sortKey) {
     case 'date_reg':
@@ -170,14 +180,16 @@ function keyOf({ segment, position }: Hit, sortKey: SortKey): number {
       return segment.deletedAt(position)
     case 'length':
       return segment.lengthOf(position)
+    case 'interest':
+      return ranking?.scoreOf(hit) ?? NaN
     case 'name':
       return 0
   }
 }
 
 /** The position of a record in a list that is sorted by this key. */
-function entryKeyOf(hit: Hit, sortKey: SortKey): EntryKey {
-  return { key: keyOf(hit, sortKey), name: hit.segment.nameOf(hit.position) }
+function entryKeyOf(hit: Hit, sortKey: SortKey, listing: Listing): EntryKey {
+  return { key: keyOf(hit, sortKey, listing), name: hit.segment.nameOf(hit.position) }
 }
 
 /** Its position in the order of its segment. */

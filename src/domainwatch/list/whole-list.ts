@@ -1,7 +1,6 @@
 import {
   allMatches,
   finish,
-  SORTED_ORDERS,
   TimeSlice,
   type Hit,
   type Segment,
@@ -12,7 +11,7 @@ import type { Client } from '../../lib/client.ts'
 import { BACKGROUND_TASK_TIMEOUT_MS, taskModule, type Tasks } from '../../lib/tasks.ts'
 import type { Input } from '../tasks/sort-hits.ts'
 import { isOfAll, stagesFrom, type Listing } from './order.ts'
-import { findPage, indexQuery, mergedSearch, type IndexSegments } from './search.ts'
+import { findPage, indexQuery, mergedSearch, sortedOrder, type IndexSegments } from './search.ts'
 
 const SORT_HITS = taskModule('../tasks/sort-hits', import.meta)
 
@@ -40,7 +39,7 @@ export async function* wholeList(
     yield (await turn(() => finish(findPage(segments, listing, slice), slice, signal))).items
     return
   }
-  const order = SORTED_ORDERS.find((one) => one === listing.order)
+  const order = sortedOrder(listing.order)
   if (order !== undefined) return yield* sortedParts(segments, listing, order, options)
   const stages = stagesFrom(listing, listing.sources)
   const searches = stages.map((stage) => mergedSearch(segments, listing, stage, slice))
@@ -57,7 +56,7 @@ export async function* wholeList(
 /** In an order that segments are not sorted by, another thread sorts all matches. */
 async function* sortedParts(
   segments: IndexSegments,
-  { filters, context, ascending }: Listing,
+  { filters, context, ascending, ranking }: Listing,
   order: SortedOrder,
   { tasks, client, turn, signal }: WholeListOptions,
 ): AsyncGenerator<readonly Hit[]> {
@@ -74,7 +73,8 @@ async function* sortedParts(
   const hits = [...found].map(([segment, positions]) => ({ segment, positions: Uint32Array.from(positions) }))
   const parts: readonly Selected[] = hits.map(({ segment, positions }) => {
     const { names, starts, modified } = segment.columns
-    return { columns: { names, starts, modified }, positions }
+    const scores = ranking?.scoresOf(segment.columns)
+    return { columns: { names, starts, modified }, positions, scores }
   })
   const input: Input = { parts, order, descending: !ascending }
   const sorted = await tasks.run<Input, Uint32Array>(SORT_HITS, input, {

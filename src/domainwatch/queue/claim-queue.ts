@@ -9,6 +9,9 @@ import { withDerived } from '../filtered-record.ts'
 import { matches, type FilteredRecord, type Filters } from '../filters.ts'
 import { CLAIM_MINUTES, MAX_CLAIMS } from '../limits.ts'
 import { nameOfHit } from '../list/hits.ts'
+import type { Interest } from '../interest/index.ts'
+import type { InterestModel } from '../interest/model.ts'
+import type { Ranking } from '../interest/scores.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import { compareRecords, type ListOrder } from '../list/order.ts'
 import { findPage, indexQuery, type IndexSegments } from '../list/search.ts'
@@ -32,6 +35,11 @@ export interface QueueView {
   readonly ascending: boolean
 }
 
+/** A view, and what sorts its records by interest. */
+interface SortedView extends QueueView {
+  readonly ranking: Ranking | undefined
+}
+
 export interface ClaimRequest {
   readonly accountId: number
   readonly limit: number
@@ -46,6 +54,8 @@ export interface Claimed {
   readonly remaining: number
   /** Milliseconds since 1970. */
   readonly until: number
+  /** The model that sorted them. */
+  readonly model?: InterestModel | undefined
 }
 
 /** What the index knew before the transaction. */
@@ -61,7 +71,8 @@ interface Candidates {
 export interface ClaimQueueOptions {
   readonly database: Database
   readonly clock: Clock
-  readonly nameIndex: Pick<NameIndex, 'current' | 'contextAt'>
+  readonly nameIndex: Pick<NameIndex, 'current' | 'contextAt' | 'scores'>
+  readonly interest: Pick<Interest, 'modelOf'>
   readonly rules: Pick<Rules, 'current'>
   /** Returns the words of a name. */
   readonly split: SplitName
@@ -79,7 +90,8 @@ export class ClaimQueue {
   /**
    * Claims the next records of a view, after those that the account holds.
    * @param signal ends the wait
-   * @throws HttpError 409 if the account holds as many as it may, none of which matches
+   * @throws HttpError 409 if the account holds as many as it may, none of which matches; 400 for the order by interest before
+   *   there are enough decisions
    * @throws OverloadError if too many calls wait
    */
   claim(view: QueueView, request: ClaimRequest, signal: AbortSignal): Promise<Claimed> {
@@ -99,25 +111,29 @@ export class ClaimQueue {
   }
 
   async #claim(view: QueueView, request: ClaimRequest, signal: AbortSignal): Promise<Claimed> {
-    const { clock, database, nameIndex } = this.#options
+    const { clock, database, interest, nameIndex } = this.#options
+    const { filters, order } = view
+    const model = order === 'interest' ? await interest.modelOf() : undefined
     for (let attempt = 1; ; attempt++) {
-      const segments = await nameIndex.current({ filters: view.filters, isFresh: true, left: () => signal })
+      const segments = await nameIndex.current({ filters, model, isFresh: true, left: () => signal })
+      const ranking = model && nameIndex.scores.ranking(model, segments.registered)
+      const sorted = { ...view, ranking }
       const held = await database
         .readerOf(accountClient(request.accountId))
         .all(queries.heldRecords(clock.now()))
       // At worst, the first ones are held.
       const wanted = request.limit + held.length + SPARE * 10 ** (attempt - 1)
-      const found = await this.#search(segments, view, wanted, signal)
+      const found = await this.#search(segments, sorted, wanted, signal)
       const candidates = attempt < MAX_ATTEMPTS ? found : { ...found, isWhole: true }
-      const claim = (tx: Transaction) => this.#claimIn(tx, view, request, candidates)
+      const claim = (tx: Transaction) => this.#claimIn(tx, sorted, request, candidates)
       const claimed = await database.transaction(claim, request.accountId)
-      if (claimed !== undefined) return claimed
+      if (claimed !== undefined) return { ...claimed, model }
     }
   }
 
   async #search(
     segments: IndexSegments,
-    view: QueueView,
+    view: SortedView,
     limit: number,
     signal: AbortSignal,
   ): Promise<Candidates> {
@@ -136,7 +152,7 @@ export class ClaimQueue {
   /** Returns undefined if there are too few candidates left. */
   async #claimIn(
     tx: Transaction,
-    view: QueueView,
+    view: SortedView,
     { accountId, limit }: ClaimRequest,
     candidates: Candidates,
   ): Promise<Claimed | undefined> {
@@ -179,7 +195,7 @@ export class ClaimQueue {
   /** Those of these records that match now, in order. */
   async #matching(
     tx: Transaction,
-    view: QueueView,
+    view: SortedView,
     names: readonly string[],
     now: number,
   ): Promise<ClaimedRecord[]> {

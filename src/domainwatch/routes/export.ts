@@ -7,6 +7,7 @@ import { StreamLimiter } from '../events/stream-limiter.ts'
 import { EXPORT_FORMATS, exportFormats, type FurtherExport, exportText } from '../export.ts'
 import { listParameters, listRequest, type DomainLists } from '../list/domain-lists.ts'
 import { fieldsParameter, type RecordFields } from '../record-fields.ts'
+import { orderRefused } from '../schemas.ts'
 import type { ObservedServers } from '../servers/index.ts'
 import { string } from '../../http/openapi/json-schema.ts'
 import { Readable } from 'node:stream'
@@ -46,7 +47,7 @@ export function exportRoute(
       summary: 'Every record that the filters of `list` match',
       description:
         'Streamed whole, newest first, as CSV (the default) or one JSON object a line. `catalejo import` reads both.',
-      answers: { 200: exportAnswer },
+      answers: { 200: exportAnswer, 400: orderRefused },
     },
 
     async handle({ values, identity, request, reply }) {
@@ -54,6 +55,7 @@ export function exportRoute(
       const { accountId } = identity
       const asked = listRequest(values)
       const selection = { ...asked, filters: await servers.narrow(asked.filters, values, accountId) }
+      await lists.assertOrder(selection)
       if (request.method !== 'HEAD') streams.open(identity.accountId, reply.raw)
       reply
         .type(exportFormats[format].type)

@@ -14,7 +14,7 @@ import {
 } from '../list/domain-lists.ts'
 import { fieldsParameter, type RecordFields, furtherFields } from '../record-fields.ts'
 import type { ObservedServers } from '../servers/index.ts'
-import { recordFields, RECORD_EXAMPLE } from '../schemas.ts'
+import { orderRefused, recordFields, RECORD_EXAMPLE } from '../schemas.ts'
 import { answer, array, integer, object, string } from '../../http/openapi/json-schema.ts'
 
 const listAnswer = answer(
@@ -69,7 +69,7 @@ export function listRoute(
     document: {
       summary: 'List recorded domains',
       description: `Newest first, at most ${MAX_PAGE_RECORDS.toLocaleString('en')} records; when there are more, the \`Link\` header carries the address of the next page.`,
-      answers: { 200: listAnswer },
+      answers: { 200: listAnswer, 400: orderRefused },
     },
 
     async handle({ values, identity, request, reply }) {
@@ -90,7 +90,7 @@ export function listRoute(
         return page.json
       }
       const page = await lists.pageNames(pageRequest, accountId, left)
-      const found = await records.page(page.names, values.fields, accountId, left())
+      const found = await records.page(page.names, values.fields, accountId, left(), page.model)
       link(page.next)
       const { before, after } = frame(found.length)
       return Buffer.concat([before, Buffer.from(JSON.stringify(found)), after])

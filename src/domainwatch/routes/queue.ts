@@ -12,7 +12,7 @@ import { CLAIM_MINUTES, DEFAULT_QUEUE_RECORDS, MAX_CLAIMS, MAX_QUEUE_RECORDS } f
 import { LIST_ORDERS } from '../list/order.ts'
 import type { ClaimQueue } from '../queue/claim-queue.ts'
 import { fieldsParameter, furtherFields, listedFields, type RecordFields } from '../record-fields.ts'
-import { RECORD_EXAMPLE, recordFields } from '../schemas.ts'
+import { orderRefused, RECORD_EXAMPLE, recordFields } from '../schemas.ts'
 import { NAMES_BODY_BYTES, namesParameter, readNames } from './names-data.ts'
 
 const queueAnswer = answer(
@@ -95,6 +95,7 @@ export function queueRoute(
         'from now; an `update` of `seen`, `revision`, `discarded` or `status` by the account ends that for a record.',
       answers: {
         200: queueAnswer,
+        400: orderRefused,
         409: problem('The account holds its maximum', domainErrors.too_many_claims(MAX_CLAIMS)),
       },
     },
@@ -105,11 +106,18 @@ export function queueRoute(
       const filters = await servers.narrow(readFilters(withDefaults(values)), values, accountId)
       const view = { filters, order, ascending: sort === 'asc' }
       const left = clientAbort(reply.raw)
-      const { records: claimed, remaining, until } = await queue.claim(view, { accountId, limit }, left)
+      const {
+        records: claimed,
+        remaining,
+        until,
+        model,
+      } = await queue.claim(view, { accountId, limit }, left)
       const { fields } = values
       const names = claimed.map(({ name }) => name)
       const data =
-        fields === undefined ? claimed.map(listedFields) : await records.page(names, fields, accountId, left)
+        fields === undefined
+          ? claimed.map(listedFields)
+          : await records.page(names, fields, accountId, left, model)
       return {
         status: 200,
         count: data.length,

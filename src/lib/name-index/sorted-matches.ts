@@ -6,8 +6,10 @@ import { type EntryKey, type Hit, type Segment, compareBytes } from './segment.t
 import type { SlicedWork, TimeSlice } from './slices.ts'
 
 /** Orders that no segment is sorted by. */
-export const SORTED_ORDERS = ['modified', 'name', 'length'] as const
-export type SortedOrder = (typeof SORTED_ORDERS)[number]
+export type SortedOrder = 'modified' | 'name' | 'length' | 'score'
+
+/** Returns numbers that something outside of the index gives the records of columns, by their positions. */
+export type ScoresOf = (columns: Columns) => Uint32Array
 
 export interface SortedSearch {
   readonly order: SortedOrder
@@ -15,6 +17,8 @@ export interface SortedSearch {
   readonly limit: number
   /** Only entries after this one, in the direction of the search. */
   readonly after?: EntryKey | undefined
+  /** What the order by score sorts by. */
+  readonly scoresOf?: ScoresOf | undefined
 }
 
 /**
@@ -42,7 +46,7 @@ interface RankedHit extends Hit {
  */
 class BestMatches {
   readonly #search: SortedSearch
-  readonly #keyOf: (columns: SortColumns, position: number) => number
+  readonly #keyOf: KeyOf
   #hits: RankedHit[] = []
   /** The last of the best so far, once there are enough. */
   #last: RankedHit | undefined
@@ -53,7 +57,7 @@ class BestMatches {
       ...search,
       after: after && isByName ? { ...after, key: namePrefix(after.name, 0, after.name.length) } : after,
     }
-    this.#keyOf = KEYS[search.order]
+    this.#keyOf = keysBy(search.order, search.scoresOf)
   }
 
   offer(segment: Segment, position: number): void {
@@ -104,7 +108,21 @@ function compareName(
 
 type SortColumns = Pick<Columns, 'names' | 'starts' | 'modified'>
 
-const KEYS: Readonly<Record<SortedOrder, (columns: SortColumns, position: number) => number>> = {
+type KeyOf = (columns: Columns, position: number) => number
+
+function keysBy(order: SortedOrder, scoresOf?: ScoresOf): KeyOf {
+  if (order !== 'score') return KEYS[order]
+  let last: Columns | undefined
+  let scores: Uint32Array = new Uint32Array()
+  return (columns, position) => {
+    if (columns !== last) [last, scores] = [columns, scoresOf?.(columns) ?? scores]
+    return scores[position] ?? 0
+  }
+}
+
+const KEYS: Readonly<
+  Record<Exclude<SortedOrder, 'score'>, (columns: SortColumns, position: number) => number>
+> = {
   modified: ({ modified }, position) => modified[position] ?? NaN,
   length: ({ starts }, position) => (starts[position + 1] ?? 0) - (starts[position] ?? 0),
   name: ({ names, starts }, position) => namePrefix(names, starts[position] ?? 0, starts[position + 1] ?? 0),
@@ -125,6 +143,8 @@ function namePrefix(names: Uint8Array, start: number, end: number): number {
 export interface Selected {
   readonly columns: SortColumns
   readonly positions: Uint32Array
+  /** Of all records of the columns, for the order by score. */
+  readonly scores?: Uint32Array | undefined
 }
 
 /** Sorts all of some records. Runs in any thread. @returns indexes into their positions, part after part */
@@ -136,9 +156,9 @@ export function sortAll(parts: readonly Selected[], order: SortedOrder, descendi
   const partOf = new Uint32Array(count)
   const sorted = shared.u32(count)
   let at = 0
-  for (const [i, { columns, positions }] of parts.entries()) {
+  for (const [i, { columns, positions, scores }] of parts.entries()) {
     for (const position of positions) {
-      keys[at] = KEYS[order](columns, position)
+      keys[at] = order === 'score' ? (scores?.[position] ?? 0) : KEYS[order](columns, position)
       starts[at] = columns.starts[position] ?? 0
       ends[at] = columns.starts[position + 1] ?? 0
       partOf[at] = i

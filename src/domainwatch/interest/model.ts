@@ -1,0 +1,98 @@
+import { featuresOf, featureText, forEachFeature, type FeatureKind, type Subject } from './features.ts'
+import { sigmoid, type Weights } from './train.ts'
+
+/** The digits of the demand of a word that the model does not list. */
+const LEAST_DIGITS = 1
+/** Shorter words, such as articles, say nothing of demand. */
+const MIN_LETTERS = 3
+
+/** What is stored of a model. */
+export interface TrainedModel extends Weights {
+  /** Words that many bought records had when it was trained, and how many digits their number had. */
+  readonly demand: readonly (readonly [word: string, digits: number])[]
+}
+
+/** What of a record decides how interesting it is. */
+export type Scored = Omit<Subject, 'demand'>
+
+/** A reason for the interest of a name. */
+export interface Reason {
+  readonly kind: FeatureKind
+  readonly value: string
+  /** How many of the names that have it were wanted, and of how many. */
+  readonly accepted: number
+  readonly of: number
+  /** In Spanish. */
+  readonly text: string
+}
+
+/** Scores are whole numbers up to this one, so that cursors hold them exactly. */
+export const MAX_SCORE = 1_000_000
+const REASONS = 3
+/** A feature of fewer decisions is a reason only if there are no others. */
+const MIN_DECISIONS = 3
+
+type Weight = readonly [weight: number, accepted: number, of: number]
+const UNKNOWN: Weight = [0, 0, 0]
+
+/** The taste of the group, as of a training. Its scores depend on nothing that changes but the record and its twins. */
+export class InterestModel {
+  readonly id: string
+  readonly trained: TrainedModel
+  readonly #weights = new Map<FeatureKind, Map<string | number, Weight>>()
+  readonly #demand: ReadonlyMap<string, number>
+
+  /** @param id the digest of what is stored */
+  constructor(id: string, trained: TrainedModel) {
+    this.id = id
+    this.trained = trained
+    this.#demand = new Map(trained.demand)
+    for (const [kind, value, ...weight] of trained.features) {
+      const known = this.#weights.get(kind) ?? new Map<string | number, Weight>()
+      this.#weights.set(kind, known.set(value, weight))
+    }
+  }
+
+  /** Returns how interesting a record is, from 0 to `MAX_SCORE`. */
+  scoreOf(scored: Scored): number {
+    let sum = this.trained.bias
+    forEachFeature(this.#subject(scored), (kind, value) => {
+      sum += this.#weightOf(kind, value)[0]
+    })
+    return Math.round(sigmoid(sum) * MAX_SCORE)
+  }
+
+  /** Returns the strongest reasons for the score, for and against. */
+  reasonsFor(scored: Scored): readonly Reason[] {
+    return featuresOf(this.#subject(scored))
+      .map((feature) => {
+        const [weight, accepted, of] = this.#weightOf(feature.kind, feature.value)
+        const strength = of < MIN_DECISIONS ? of - MIN_DECISIONS : Math.abs(weight)
+        return { ...feature, accepted, of, strength }
+      })
+      .toSorted((one, other) => other.strength - one.strength)
+      .slice(0, REASONS)
+      .map(({ kind, value, accepted, of }) => {
+        const text = featureText({ kind, value })
+        // Of a number, which many names have, the share tells little.
+        const share = typeof value === 'string' ? `, ${accepted} de ${of} aceptadas` : ''
+        return { kind, value: String(value), accepted, of, text: `${text}${share}` }
+      })
+  }
+
+  #weightOf(kind: FeatureKind, value: string | number): Weight {
+    return this.#weights.get(kind)?.get(value) ?? UNKNOWN
+  }
+
+  #subject(scored: Scored): Subject {
+    return { ...scored, demand: demandDigits(scored.words, this.#demand) }
+  }
+}
+
+/** Returns the digits of the smallest demand of these words; null if none of them counts. */
+export function demandDigits(words: readonly string[], demand: ReadonlyMap<string, number>): number | null {
+  const digits = words
+    .filter(({ length }) => length >= MIN_LETTERS)
+    .map((word) => demand.get(word) ?? LEAST_DIGITS)
+  return digits.length === 0 ? null : Math.min(...digits)
+}

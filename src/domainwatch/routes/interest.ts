@@ -1,0 +1,30 @@
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { answer, integer } from '../../http/openapi/json-schema.ts'
+import type { HttpServer } from '../../http/server.ts'
+import type { Interest } from '../interest/index.ts'
+
+const forgotten = answer(
+  { count: integer('Decisions that were forgotten') },
+  'The decisions were forgotten, and what was learned from them',
+  { count: 512 },
+)
+
+export function interestRoute(app: HttpServer, shared: EndpointShared, interest: Pick<Interest, 'forget'>) {
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    scopes: ['write'],
+    methods: ['DELETE'],
+    path: '/api/v1/domainwatch/interest',
+    parameters: {},
+    document: {
+      summary: 'Forget the taste of the group',
+      description:
+        'Forgets the decisions that `order=interest` has learned from, of all accounts. The records stay as they are: the next ' +
+        'taste is learned from decisions after this.',
+      answers: { 200: forgotten },
+    },
+    async handle({ identity }) {
+      return { status: 200, count: await interest.forget(identity.accountId) }
+    },
+  })
+}
