@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../http/openapi/json-schema.ts'
+import { colorOf, isDark } from './color.ts'
 
 /** A field of an image: a column of `blobs` (the bytes, shared by applications) or of `images` (an application's record). */
 interface ImageField<Table extends 'blobs' | 'images', Value> {
@@ -23,18 +24,8 @@ const ofRecord = <Value>(example: Value, schema?: JsonSchema): ImageField<'image
 const PIXELS = { type: 'integer', description: 'Pixels, as a person sees it' }
 const EPOCH_SECONDS = 'seconds since 1970-01-01 UTC'
 
-/** The address of an image, which the answers to applications contain besides its fields. */
-export const linkField = {
-  schema: {
-    type: 'string',
-    format: 'uri',
-    description: 'Address of the image as uploaded; the delivery mode `signed` needs a signature, too',
-  },
-  example: 'http://127.0.0.1:8080/i/42j4wpd3wjumvg7ovuzuh4g5ev565hwq',
-}
-
 /** @param baseUrl without a slash at the end */
-export const linkTo = (baseUrl: string, hash: string): string => `${baseUrl}/i/${hash}`
+const linkTo = (baseUrl: string, hash: string): string => `${baseUrl}/i/${hash}`
 
 /** All fields of an image. Statements, answers, OpenAPI, the console's types and exports are derived from this table. */
 const definitions = {
@@ -59,10 +50,33 @@ const definitions = {
     description:
       'ThumbHash of the picture in base64, a placeholder while it loads; null for images stored without one',
   }),
+  /** Null for images stored before it existed. */
+  color: ofBlob<string | null>('#264b51', {
+    type: ['string', 'null'],
+    pattern: '^#[0-9a-f]{6}$',
+    description: 'Mean colour of the opaque pixels; null if there are none',
+  }),
   date: ofRecord(1_767_202_234, { type: 'integer', description: `Upload time, ${EPOCH_SECONDS}` }),
   expires: ofRecord<number | null>(null, {
     type: ['integer', 'null'],
     description: `When the image expires, ${EPOCH_SECONDS}; null for never`,
+  }),
+  /** A JSON array. */
+  tags: ofRecord('["portada"]', { type: 'array', items: { type: 'string' }, description: 'Tags' }),
+  /** A JSON object. */
+  meta: ofRecord('{"sku":"A-17"}', {
+    type: 'object',
+    additionalProperties: true,
+    description: 'What the application notes about the image',
+  }),
+  focus: ofRecord<string | null>('0.5,0.3', {
+    type: ['string', 'null'],
+    description: 'Point `x,y` that `g_auto` keeps, in shares of width and height; null if none is set',
+  }),
+  public: ofRecord(1, {
+    type: 'integer',
+    enum: [0, 1],
+    description: '0 if links to the image have to be signed',
   }),
   /** The key of the bytes in the blob store. */
   key: ofBlob(''),
@@ -86,12 +100,40 @@ type ValuesOf<Name extends ImageFieldName> = { readonly [Field in Name]: Definit
 /** The bytes that one or more applications hold, and what decoding them found. */
 export type BlobRow = ValuesOf<FieldOf<'blobs'>>
 
+/** What applications add to an image. */
+const EDITED = ['tags', 'meta', 'focus', 'public'] as const
+
 /** Fields of each answer, and of the manifest of an export, in their order. */
 export const ANSWER_FIELDS = {
-  list: ['name', 'hash', 'mime', 'width', 'height', 'size', 'dhash', 'thumbhash', 'date', 'expires'],
-  get: ['name', 'hash', 'mime', 'width', 'height', 'size', 'date', 'thumbhash', 'expires'],
-  upload: ['hash', 'dhash', 'size', 'width', 'height', 'thumbhash'],
-  export: ['name', 'hash', 'mime', 'date', 'expires'],
+  list: [
+    'name',
+    'hash',
+    'mime',
+    'width',
+    'height',
+    'size',
+    'dhash',
+    'thumbhash',
+    'date',
+    'expires',
+    'color',
+    ...EDITED,
+  ],
+  get: [
+    'name',
+    'hash',
+    'mime',
+    'width',
+    'height',
+    'size',
+    'date',
+    'thumbhash',
+    'expires',
+    'color',
+    ...EDITED,
+  ],
+  upload: ['hash', 'dhash', 'size', 'width', 'height', 'thumbhash', 'color', ...EDITED],
+  export: ['name', 'hash', 'mime', 'date', 'expires', ...EDITED],
 } as const satisfies Record<string, readonly ImageFieldName[]>
 export type Answer = keyof typeof ANSWER_FIELDS
 
@@ -107,18 +149,34 @@ export const BLOB_FIELDS: readonly (keyof BlobRow)[] = names.filter(isBlobField)
 /** The qualified column of a field. */
 export const columnOf = (name: ImageFieldName): string => `${definitions[name].table}.${name}`
 
-/** The part of `values` that an answer contains. */
-export const answerOf = <Kind extends Answer>(
-  kind: Kind,
-  values: Readonly<Record<(typeof ANSWER_FIELDS)[Kind][number], string | number | null>>,
-): Readonly<Record<string, string | number | null>> => {
-  const names: readonly (typeof ANSWER_FIELDS)[Kind][number][] = ANSWER_FIELDS[kind]
-  return Object.fromEntries(names.map((name) => [name, values[name]]))
+/** The part of a row that an answer or a manifest contains. */
+export const fieldsOf = (kind: Answer, row: ImageRow): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(ANSWER_FIELDS[kind].map((name) => [name, fromColumn(name, row[name])]))
+
+const fromColumn = (name: ImageFieldName, value: string | number | null): unknown =>
+  (name === 'tags' || name === 'meta') && typeof value === 'string' ? JSON.parse(value) : value
+
+/** An image as an answer to its application describes it. @param baseUrl without a slash at the end */
+export function toAnswer(kind: Exclude<Answer, 'export'>, row: ImageRow, baseUrl: string) {
+  const color = row.color ?? colorOf(row.thumbhash)
+  return { ...fieldsOf(kind, row), color, dark: isDark(color), link: linkTo(baseUrl, row.hash) }
 }
 
-/** JSON Schemas of the fields of an answer. */
-export const schemasOf = (kind: Answer): Readonly<Record<string, JsonSchema>> =>
-  Object.fromEntries(ANSWER_FIELDS[kind].map((name) => [name, schemaOf(name)]))
+/** JSON Schemas of the properties of an answer. */
+export const toSchemas = (kind: Answer): Readonly<Record<string, JsonSchema>> => ({
+  ...Object.fromEntries(ANSWER_FIELDS[kind].map((name) => [name, schemaOf(name)])),
+  dark: {
+    type: ['integer', 'null'],
+    enum: [0, 1, null],
+    description: '1 if `color` is dark; null without it',
+  },
+  link: {
+    type: 'string',
+    format: 'uri',
+    description:
+      'Address of the image as uploaded; a private image, and the delivery mode `signed`, need a signature, too',
+  },
+})
 
 export function schemaOf(name: ImageFieldName): JsonSchema {
   const { schema } = definitions[name]
@@ -126,8 +184,13 @@ export function schemaOf(name: ImageFieldName): JsonSchema {
   return schema
 }
 
-/** Example values of the fields of an answer. */
-export const exampleOf = (kind: Answer): Readonly<Record<string, string | number | null>> =>
-  Object.fromEntries(ANSWER_FIELDS[kind].map((name) => [name, definitions[name].example]))
+/** Example of the properties of an answer. */
+export const toExample = (kind: Answer): Readonly<Record<string, unknown>> => ({
+  ...Object.fromEntries(
+    ANSWER_FIELDS[kind].map((name) => [name, fromColumn(name, definitions[name].example)]),
+  ),
+  dark: 1,
+  link: linkTo('http://127.0.0.1:8080', definitions.hash.example),
+})
 
 export const EXAMPLE = definitions

@@ -21,6 +21,7 @@ import { similarRoute } from './routes/similar.ts'
 import { statsRoute } from './routes/stats.ts'
 import { ticketUploadRoute } from './routes/ticket-upload.ts'
 import { ticketsRoute } from './routes/tickets.ts'
+import { updateRoute } from './routes/update.ts'
 import { uploadRoute } from './routes/upload.ts'
 import { SimilarImages } from './near-duplicates/index.ts'
 import { OriginalChecks } from './verify-blob.ts'
@@ -175,6 +176,7 @@ export function imagestoreRoutes(
   ticketsRoute(app, shared, tickets, { baseUrl, clock, maxBytes: config.maxImageBytes })
   ticketUploadRoute(app, shared, { ...uploads, tickets })
   getRoute(app, shared, database, baseUrl, clock)
+  updateRoute(app, shared, store, baseUrl, clock)
   deleteRoute(app, shared, store)
   imageListRoute(app, shared, database, baseUrl, clock)
   similarRoute(app, shared, { database, clock, similar, baseUrl })

@@ -16,6 +16,8 @@ export interface KnownImage {
   readonly holders: readonly (Holder & { readonly account_id: number })[]
   /** When the last holder's record expires, in seconds since 1970; undefined if one never does. */
   readonly expires: number | undefined
+  /** The point that `g_auto` keeps: that of the first holder that set one. */
+  readonly focus: { readonly x: number; readonly y: number } | undefined
   /** Equal as long as links to it mean the same and are allowed to the same extent. */
   readonly state: string
 }
@@ -65,13 +67,16 @@ function knownImage(rows: readonly (BlobRow & HolderRow)[], now: number): KnownI
   const current = rows.filter(({ expires }) => expires === null || expires > now)
   const [first] = current
   if (first === undefined) return undefined
-  const { account_id: _, mode: __, secret: ___, expires: ____, ...blob } = first
+  const { account_id: _, mode: __, secret: ___, expires: ____, focus: _____, ...blob } = first
   const holders = current.map(({ account_id, mode, secret }) => ({ account_id, mode, secret }))
+  const focus = current.find((row) => row.focus !== null)?.focus ?? undefined
+  const [x = 0.5, y = 0.5] = focus?.split(',').map(Number) ?? []
   const last = Math.max(...current.map(({ expires }) => expires ?? Infinity))
   return {
     blob,
     holders,
     expires: last === Infinity ? undefined : last,
-    state: JSON.stringify([blob.key, holders]),
+    focus: focus === undefined ? undefined : { x, y },
+    state: JSON.stringify([blob.key, holders, focus]),
   }
 }

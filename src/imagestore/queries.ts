@@ -2,6 +2,7 @@ import type { Service } from '../http/auth/key-limits.ts'
 import type { ChangeSelection } from '../storage/database/changes/change-log.ts'
 import { isOneOf, type Dialect } from '../storage/database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql, type Sql } from '../storage/database/sql.ts'
+import type { Edits } from './edits.ts'
 import { ANSWER_FIELDS, BLOB_FIELDS, columnOf, type BlobRow, type ImageRow } from './image-fields.ts'
 import type { DeliveryMode } from './links/delivery-mode.ts'
 
@@ -38,10 +39,12 @@ export const trashedKeys = (keys: readonly string[]) => sql<{ key: string }>`
 
 export interface HolderRow {
   readonly account_id: number
+  /** Of its own record of the image, which may be private. */
   readonly mode: DeliveryMode
   readonly secret: string | null
   /** Of its own record of the image: seconds since 1970, null for never. */
   readonly expires: number | null
+  readonly focus: string | null
 }
 
 export interface ImageInfo {
@@ -50,6 +53,13 @@ export interface ImageInfo {
   readonly ip: string
   /** Seconds since 1970; null for never. */
   readonly expires: number | null
+  readonly edits?: Edits
+}
+
+export interface ImageChanges extends Edits {
+  readonly name?: string | undefined
+  /** Seconds since 1970; null for never. */
+  readonly expires?: number | null | undefined
 }
 
 const BLOB_COLUMNS = raw(BLOB_FIELDS.map(columnOf).join(', '))
@@ -67,7 +77,8 @@ export const blobByHash = (hash: string) => sql<BlobRow>`
 
 /** A blob once for each application that holds it, with the delivery settings of that one. */
 export const blobWithHolders = (hash: string) => sql<BlobRow & HolderRow>`
-  SELECT ${BLOB_COLUMNS}, images.account_id, images.expires, coalesce(delivery.mode, 'open') AS mode, delivery.secret
+  SELECT ${BLOB_COLUMNS}, images.account_id, images.expires, images.focus, delivery.secret,
+    CASE images.public WHEN 0 THEN 'signed' ELSE coalesce(delivery.mode, 'open') END AS mode
   FROM blobs JOIN images ON images.hash = blobs.hash
   LEFT JOIN delivery ON delivery.account_id = images.account_id
   WHERE blobs.hash = ${hash} ORDER BY images.account_id`
@@ -90,15 +101,25 @@ export const renameBlob = (hash: string, from: string, to: string) => sql`
 
 export const deleteBlob = (hash: string) => sql`DELETE FROM blobs WHERE hash = ${hash}`
 
-export const upsertImage = (accountId: number, hash: string, info: ImageInfo, date: number) => sql`
-  INSERT INTO images (account_id, hash, name, name_folded, ip, date, expires)
-  VALUES (${accountId}, ${hash}, ${info.name}, ${info.name.toLowerCase()}, ${info.ip}, ${date}, ${info.expires})
-  ON CONFLICT (account_id, hash) DO UPDATE SET
-    name = excluded.name, name_folded = excluded.name_folded, ip = excluded.ip, date = excluded.date,
-    expires = excluded.expires`
+/** Stores an image. One that exists keeps the edits that are not given. */
+export function upsertImage(accountId: number, hash: string, info: ImageInfo, date: number) {
+  const { name, ip, expires, edits = {} } = info
+  const values = { name, name_folded: name.toLowerCase(), ip, date, expires, ...edits }
+  const columns = Object.entries(values).filter(([, value]) => value !== undefined)
+  const names = columns.map(([column]) => column)
+  return sql`
+    INSERT INTO images (account_id, hash, ${raw(names.join(', '))})
+    VALUES (${accountId}, ${hash}, ${join(columns.map(([, value]) => value))})
+    ON CONFLICT (account_id, hash) DO UPDATE SET ${raw(names.map((column) => `${column} = excluded.${column}`).join(', '))}`
+}
 
-export const setExpiry = (accountId: number, hash: string, expires: number | null) => sql`
-  UPDATE images SET expires = ${expires} WHERE account_id = ${accountId} AND hash = ${hash}`
+/** Changes what is given of an image: at least one value. */
+export function updateImage(accountId: number, hash: string, changes: ImageChanges) {
+  const values = { ...changes, name_folded: changes.name?.toLowerCase() }
+  const given = Object.entries(values).filter(([, value]) => value !== undefined)
+  const assignments = given.map(([column, value]) => sql`${raw(column)} = ${value}`)
+  return sql`UPDATE images SET ${join(assignments)} WHERE account_id = ${accountId} AND hash = ${hash}`
+}
 
 /** Removes an image that has not expired. */
 export const deleteImage = (accountId: number, hash: string, now: number) => sql`
@@ -133,23 +154,42 @@ export const addUpload = (accountId: number, hash: string, keyId: string) => sql
 export const removeUpload = (accountId: number, hash: string, keyId: string) => sql`
   DELETE FROM image_uploads WHERE account_id = ${accountId} AND hash = ${hash} AND key_id = ${keyId}`
 
-export const removeUploads = (accountId: number, hash: string) => sql`
-  DELETE FROM image_uploads WHERE account_id = ${accountId} AND hash = ${hash}`
-
 /** Announces a change of an application's image without changing it. */
 export const touchImage = (accountId: number, hash: string) => sql`
   UPDATE images SET date = date WHERE account_id = ${accountId} AND hash = ${hash}`
 
-interface ImagePage {
+/** The images that a list contains. */
+export interface ImageSelection {
   readonly accountId: number
   /** Seconds since 1970. Images that have expired by then are left out. */
   readonly now: number
   /** Lower-cased part of the name. */
   readonly search?: string | undefined
-  /** The last image of the page before. */
-  readonly after?: { readonly date: number; readonly hash: string } | undefined
+  readonly tag?: string | undefined
+  readonly mime?: string | undefined
+  /** Seconds since 1970, both included. */
+  readonly from?: number | undefined
+  readonly to?: number | undefined
   /** Only the newest of images with the same dhash, with the number of the others. */
   readonly grouped?: boolean
+}
+
+/** Characters of a name that decide its place in a list. An index contains the same expression. */
+export const SORTED_CHARACTERS = 100
+
+/** What lists are sorted by; equal ones by hash. Each has an index. */
+const SORT_KEYS = {
+  date: raw('images.date'),
+  name: raw(`substr(images.name_folded, 1, ${SORTED_CHARACTERS})`),
+  size: raw('images.bytes'),
+}
+export type ImageOrder = keyof typeof SORT_KEYS
+
+interface ImagePage extends ImageSelection {
+  readonly order?: ImageOrder
+  readonly ascending?: boolean
+  /** The last image of the page before, with what it is sorted by. */
+  readonly after?: { readonly key: number | string; readonly hash: string } | undefined
   readonly limit: number
 }
 
@@ -159,24 +199,52 @@ const others = (now: number) => sql`
   WHERE other.account_id = same.account_id AND other.hash = same.hash AND same.account_id = images.account_id AND same.dhash = blobs.dhash AND same.hash <> images.hash
     AND (other.expires IS NULL OR other.expires > ${now})`
 
-/** An application's images, newest first. */
-export function imagePage(dialect: Dialect, page: ImagePage) {
-  const { accountId, now, search, after, grouped = false, limit: count } = page
+function isSelected(dialect: Dialect, selection: ImageSelection): Sql[] {
+  const { accountId, now, search, tag, mime, from, to, grouped = false } = selection
   const conditions: Sql[] = [sql`images.account_id = ${accountId}`, notExpired(now)]
   if (search !== undefined) conditions.push(dialect.contains(sql`images.name_folded`, search))
-  if (after !== undefined) conditions.push(sql`(images.date, images.hash) < (${after.date}, ${after.hash})`)
+  if (tag !== undefined) {
+    const tagged = sql`SELECT hash FROM image_tags WHERE account_id = ${accountId} AND tag = ${tag}`
+    conditions.push(sql`images.hash IN (${tagged})`)
+  }
+  if (mime !== undefined) conditions.push(sql`blobs.mime = ${mime}`)
+  if (from !== undefined) conditions.push(sql`images.date >= ${from}`)
+  if (to !== undefined) conditions.push(sql`images.date <= ${to}`)
   if (grouped) {
     conditions.push(
       sql`NOT EXISTS (SELECT 1 ${others(now)} AND (other.date, other.hash) > (images.date, images.hash))`,
     )
   }
+  return conditions
+}
+
+/** A page of an application's images, by default the newest first. */
+export function imagePage(dialect: Dialect, page: ImagePage) {
+  const { now, order = 'date', ascending = false, after, grouped = false, limit: count } = page
+  const key = SORT_KEYS[order]
+  const [comparison, direction] = ascending ? [raw('>'), raw('ASC')] : [raw('<'), raw('DESC')]
+  const conditions = isSelected(dialect, page)
+  if (after !== undefined) {
+    // The first condition is for SQLite, which finds no pair with an expression in an index.
+    conditions.push(sql`${key} ${comparison}= ${after.key}`)
+    conditions.push(sql`(${key}, images.hash) ${comparison} (${after.key}, ${after.hash})`)
+  }
   const duplicates = grouped ? sql`, (SELECT count(*) ${others(now)}) AS duplicates` : empty
-  return sql<ImageRow & { readonly duplicates?: number }>`
-    SELECT ${IMAGE_COLUMNS} ${duplicates}
+  return sql<ImageRow & { readonly sort_key: number | string; readonly duplicates?: number }>`
+    SELECT ${IMAGE_COLUMNS}, ${key} AS sort_key ${duplicates}
     FROM images JOIN blobs ON blobs.hash = images.hash
     WHERE ${allOf(conditions)}
-    ORDER BY images.date DESC, images.hash DESC ${limit(count)}`
+    ORDER BY ${key} ${direction}, images.hash ${direction} ${limit(count)}`
 }
+
+export const selectedCount = (dialect: Dialect, selection: ImageSelection) => sql<{ readonly count: number }>`
+  SELECT count(*) AS count FROM images JOIN blobs ON blobs.hash = images.hash
+  WHERE ${allOf(isSelected(dialect, selection))}`
+
+/** The number of an application's images that have not expired. The plus makes SQLite use the index of expiries. */
+export const currentCount = (accountId: number, now: number) => sql<{ readonly count: number }>`
+  SELECT coalesce((SELECT images FROM image_totals WHERE account_id = ${accountId}), 0)
+    - (SELECT count(*) FROM images WHERE +account_id = ${accountId} AND expires <= ${now}) AS count`
 
 /** Which of these keys blobs have. @param keys at least one, at most as many as a statement permits parameters */
 export const heldKeys = (keys: readonly string[]) =>

@@ -10,7 +10,7 @@ import { heldUntil } from '../storage/database/transfer-marks.ts'
 import { findUnreferenced, isLost, StoreOwnership, type Ownership } from './blobs.ts'
 import type { ImageEngine, Inspection } from './decoder/index.ts'
 import type { ImageHash } from './image-hash.ts'
-import type { BlobRow } from './image-fields.ts'
+import type { BlobRow, ImageRow } from './image-fields.ts'
 import * as queries from './queries.ts'
 import { checkQuota, type NewImage, type QuotaExceeded } from './quotas.ts'
 import { BackgroundRemovals, removeExpiredOf, removeRecord, sweepExpired } from './image-removal.ts'
@@ -38,7 +38,7 @@ export interface Upload {
   readonly types?: readonly string[] | undefined
 }
 
-type Stored = { readonly kind: 'stored'; readonly blob: BlobRow }
+type Stored = { readonly kind: 'stored'; readonly blob: BlobRow; readonly image: ImageRow }
 type Refusal = Extract<Inspection, { readonly kind: 'damaged' }>
 type InspectedUpload = Extract<Inspection, { readonly kind: 'image' }>
 type OtherType = { readonly kind: 'other-type'; readonly mime: string }
@@ -169,7 +169,9 @@ export class ImageStore {
         if (isKept) await prolongImage(tx, image, before, info)
         else await tx.run(queries.upsertImage(accountId, hash, info, date ?? now))
         await recordUploader(tx, image, before, uploader)
-        return { kind: 'stored', blob: held }
+        const stored = await tx.first(queries.imageOf(accountId, hash))
+        if (stored === undefined) throw new Error('the image just stored is not there')
+        return { kind: 'stored', blob: held, image: stored }
       },
       accountId,
     )
@@ -193,6 +195,33 @@ export class ImageStore {
       if (removed === undefined) return exceeded
       unreferencedKeys.push(...removed)
     }
+  }
+
+  /**
+   * Changes an image.
+   * @param uploader the id of a key that edits only its own uploads
+   * @returns `shared` if others of the application hold what that key uploaded; undefined if this application, or that key, has
+   *   no such image
+   */
+  update(
+    accountId: number,
+    hash: ImageHash,
+    changes: queries.ImageChanges,
+    uploader?: string,
+  ): Promise<ImageRow | 'shared' | undefined> {
+    return this.#database.transaction(async (tx) => {
+      await tx.first(queries.lockBlob(this.#database.dialect, hash))
+      const now = secondsOf(this.#clock)
+      const image = await tx.first(queries.expiryOf(accountId, hash))
+      if (image === undefined || isExpired(image, now)) return undefined
+      const uploaders = await uploadersOf(tx, { accountId, hash }, now)
+      if (uploaders === undefined) return undefined
+      if (uploader !== undefined && !uploaders.keys.includes(uploader)) return undefined
+      if (isOfOthers(uploaders, uploader)) return 'shared'
+      if (Object.values(changes).some((value) => value !== undefined))
+        await tx.run(queries.updateImage(accountId, hash, changes))
+      return tx.first(queries.imageOf(accountId, hash))
+    }, accountId)
   }
 
   /**

@@ -1,10 +1,12 @@
 import { isIP } from 'node:net'
 import { badParameter } from '../http/errors.ts'
+import { text, type Parameter } from '../http/parameters.ts'
 import { detectFormat, stripMetadata } from '../lib/image-metadata/index.ts'
 import { mediaType } from '../http/body/content-headers.ts'
 import { jsonTypeOf } from '../http/body/fields.ts'
 import { ownsBuffer } from '../lib/release-buffer.ts'
 import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
+import { readEdits } from './edits.ts'
 import { hashOf, type ImageHash } from './image-hash.ts'
 import type { ImageInfo } from './queries.ts'
 
@@ -16,8 +18,11 @@ export const MAX_IP_CHARACTERS = 61
 export const MAX_EPOCH_SECONDS = 253_402_300_799
 
 export type InfoFault = 'info' | 'ip'
-/** `info` of an upload, with `expires` as it was given. */
-export type GivenInfo = Omit<ImageInfo, 'expires'> & { readonly expires: unknown }
+/** `info` of an upload, with `expires` and the edits in `fields` as they were given. */
+export type GivenInfo = Omit<ImageInfo, 'expires' | 'edits'> & {
+  readonly expires: unknown
+  readonly fields: Readonly<Record<string, unknown>>
+}
 
 export const notInFuture = (parameter = 'expires') =>
   badParameter(parameter, 'debe ser un momento futuro, en segundos desde 1970')
@@ -36,8 +41,16 @@ export function readInfo(
   const ip = given['ip'] ?? defaults.ip
   if (!isImageName(name) || !isText(mime, MAX_MIME_CHARACTERS)) return 'info'
   if (ip !== defaults.ip && !isAddress(ip)) return 'ip'
-  return typeof ip === 'string' ? { name, ip, expires: given['expires'] ?? null } : 'ip'
+  return typeof ip === 'string' ? { name, ip, expires: given['expires'] ?? null, fields: given } : 'ip'
 }
+
+/** Validates the rest of `info`. @param now seconds since 1970 @throws HttpError 400 */
+export const completeInfo = ({ name, ip, expires, fields }: GivenInfo, now: number): ImageInfo => ({
+  name,
+  ip,
+  expires: readExpires(expires, now),
+  edits: readEdits(fields),
+})
 
 /** Whether the body of a request is an image itself. */
 export const isImageType = (contentType = ''): boolean => mediaType(contentType).startsWith('image/')
@@ -46,6 +59,12 @@ const isAddress = (value: unknown): boolean =>
   typeof value === 'string' && value.length <= MAX_IP_CHARACTERS && isIP(value) !== 0
 
 export const isImageName = (value: unknown): value is string => isText(value, MAX_NAME_CHARACTERS)
+
+export const nameParameter = (description: string): Parameter<string> => ({
+  ...text(description, MAX_NAME_CHARACTERS),
+  parse: (value) =>
+    isImageName(value) ? { value } : { takes: `debe ser un texto de 1 a ${MAX_NAME_CHARACTERS} caracteres` },
+})
 
 function isText(value: unknown, maxCharacters: number): value is string {
   return (
@@ -61,7 +80,7 @@ function isText(value: unknown, maxCharacters: number): value is string {
  * @param now seconds since 1970
  * @throws HttpError 400
  */
-export function readExpires(given: unknown, now: number): number | null {
+function readExpires(given: unknown, now: number): number | null {
   if (given === null) return null
   if (isEpochSeconds(given) && given > now) return given
   if (typeof given === 'number') throw notInFuture()

@@ -28,7 +28,7 @@ export interface Uploaders {
 }
 
 /**
- * Returns who uploaded an image before; undefined if nobody did, or if it has expired. An expired image loses its uploaders.
+ * Returns who uploaded an image before; undefined if nobody did, or if it has expired. The record of an expired image is removed.
  * @param now seconds since 1970
  */
 export async function uploadersOf(
@@ -39,7 +39,7 @@ export async function uploadersOf(
   const image = await tx.first(queries.expiryOf(accountId, hash))
   if (image === undefined) return undefined
   if (isExpired(image, now)) {
-    await tx.run(queries.removeUploads(accountId, hash))
+    await tx.run(queries.deleteExpiredImage(accountId, hash, now))
     return undefined
   }
   const rows = await tx.all(queries.uploadsOf(accountId, hash))
@@ -47,7 +47,7 @@ export async function uploadersOf(
   return { keys, expires: image.expires }
 }
 
-/** Whether others hold an image that a limited key uploads: it changes neither its name nor its date. */
+/** Whether others hold an image that a limited key uploads or edits: it changes nothing of theirs. */
 export const isOfOthers = ({ keys }: Uploaders, uploader: string | undefined): boolean =>
   uploader !== undefined && keys.some((key) => key !== uploader)
 
@@ -60,7 +60,7 @@ export async function prolongImage(
 ): Promise<void> {
   const isEndless = info.expires === null || before.expires === null
   const expires = isEndless ? null : Math.max(info.expires, before.expires)
-  await tx.run(queries.setExpiry(accountId, hash, expires))
+  await tx.run(queries.updateImage(accountId, hash, { expires }))
 }
 
 /** Records an upload, after the image's row is written. An image of the application alone needs no record. */

@@ -206,6 +206,7 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
         frames: 1,
         dhash: '0',
         thumbhash: null,
+        color: null,
       }
       const store = (file: string, date: number) =>
         database.transaction((tx) =>

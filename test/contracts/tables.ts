@@ -112,8 +112,8 @@ export function tablesContract(name: string, make: () => Promise<OpenDatabase>):
         ],
         keys: [],
         blob_trash: many,
-        blobs: [['h', 'h.1', 'png', 'image/png', 10, 2, 3, 1, 'd', null]],
-        images: [[71, 'h', 'n', 'n', 'ip', 1, null]],
+        blobs: [['h', 'h.1', 'png', 'image/png', 10, 2, 3, 1, 'd', null, '#010203']],
+        images: [[71, 'h', 'n', 'n', 'ip', 1, null, '["a","t"]', '{}', '0,1', 0, 10]],
         changes: [[500, 1, 'domain', 'added', 'viejo', 70, null, '["a"]']],
       } satisfies Readonly<Record<string, readonly Row[]>>
       await recordOn(database, [row('sobra')])
@@ -127,6 +127,10 @@ export function tablesContract(name: string, make: () => Promise<OpenDatabase>):
         assert.deepEqual(await rowsIn(database, table), rows, table)
       assert.deepEqual(await rowsIn(database, 'domains'), [])
       assert.deepEqual(await rowsIn(database, 'image_totals'), [[71, 1, 10]])
+      assert.deepEqual(await rowsIn(database, 'image_tags'), [
+        [71, 'a', 'h'],
+        [71, 't', 'h'],
+      ])
       assert.deepEqual((await suspensions()).toSorted(bySuspend), before.toSorted(bySuspend))
       assert.ok(before.length > 8)
 

@@ -191,13 +191,26 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   const hashes: string[] = []
   for (let i = 0; i < 3; i++) hashes.push(String((await client.upload(stamped(png, `${i}`))).body['hash']))
   await client.get(hashes[0] ?? '')
-  for (const query of [{}, { search: 'foto' }, { group: 'similar' }, { limit: '1' }]) {
+  const lists = [
+    {},
+    { search: 'foto' },
+    { group: 'similar' },
+    { limit: '1' },
+    { tag: 't7' },
+    { mime: 'image/png' },
+    ...['date', 'name', 'size'].flatMap((order) =>
+      ['asc', 'desc'].map((sort) => ({ order, sort, limit: '5' })),
+    ),
+    { from: '1', to: '2', order: 'size' },
+  ]
+  for (const query of lists) {
     const { link } = await ask('imagestore/list', { api: keys.images, ...query })
     const cursor = /[?&]cursor=([^&>]+)/.exec(link ?? '')?.[1]
     if (cursor !== undefined)
-      await ask('imagestore/list', { api: keys.images, cursor: decodeURIComponent(cursor) })
+      await ask('imagestore/list', { api: keys.images, ...query, cursor: decodeURIComponent(cursor) })
   }
   await ask('imagestore/similar', { api: keys.images, hash: hashes[0] ?? '' })
+  await ask('imagestore/update', { api: keys.images }, post({ hash: hashes[0], name: 'a', tags: ['a'] }))
   await ask('imagestore/stats', { api: keys.images })
   await (await client.link(`${hashes[0]}&m=w_10`)).arrayBuffer()
   await client.remove(hashes[1] ?? '')
@@ -275,8 +288,8 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
       isSqlite ? "substr('000000000000000' || i, -16)" : "lpad(i::text, 16, '0')",
     ),
   )
-  await sql(`INSERT INTO images (account_id, hash, name, name_folded, ip, date)
-    SELECT (SELECT id FROM accounts WHERE name = 'fotos'), 'h' || i, 'foto', 'foto', '1.2.3.4', ${DAY} * (i % 300) + i FROM ${n(isSqlite, IMAGES)} AS s`)
+  await sql(`INSERT INTO images (account_id, hash, name, name_folded, ip, date, tags)
+    SELECT (SELECT id FROM accounts WHERE name = 'fotos'), 'h' || i, 'foto', 'foto', '1.2.3.4', ${DAY} * (i % 300) + i, '["t' || (i % 500) || '"]' FROM ${n(isSqlite, IMAGES)} AS s`)
   await sql(`UPDATE images SET expires = 1 WHERE hash LIKE 'h1_'`)
   await sql(`INSERT INTO name_servers (name, first_at, last_at, servers)
     SELECT 'n' || i, 1, 2, '[]' FROM ${n(isSqlite, RECORDS)} AS s`)

@@ -12,6 +12,7 @@ import {
   pngChunk,
   problem,
   stamped,
+  UNEDITED,
 } from '../support/images.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -195,7 +196,7 @@ suite('more concurrent images than can be decoded', () => {
       const answer = answers[index]
       assert.ok(answer !== undefined)
       if (answer.status === 200) {
-        const { dhash, thumbhash, similar } = answer.body
+        const { dhash, thumbhash, color, dark, similar } = answer.body
         const expected = {
           status: 200,
           hash: expectedHash(bytes),
@@ -204,6 +205,9 @@ suite('more concurrent images than can be decoded', () => {
           width: 1_500,
           height: 1_000,
           thumbhash,
+          color,
+          dark,
+          ...UNEDITED,
           link: `${service.url}/i/${expectedHash(bytes)}`,
           similar,
         }

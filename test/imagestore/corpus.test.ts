@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { after, before, suite, test } from 'node:test'
 import sharp from 'sharp'
 import { corpus, hashedPicture, inCorpus } from '../support/corpus.ts'
-import { bytesOf, DAMAGED, expectedHash, ImageClient, plain } from '../support/images.ts'
+import { bytesOf, DAMAGED, expectedHash, ImageClient, plain, UNEDITED } from '../support/images.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 /** The files of a folder of the corpus. */
@@ -34,11 +34,19 @@ suite('third-party images', () => {
     assert.equal(files.length, inCorpus(161, 12))
     for (const { name, bytes } of files) {
       const { status, body } = await fotos.upload(bytes, { name })
-      const { dhash, thumbhash: _, similar: __, link: ___, ...rest } = body
+      const { dhash, color, thumbhash: _, similar: __, link: ___, dark: ____, ...rest } = body
       assert.match(String(dhash), /^[0-9a-f]{16}$/, name)
+      assert.match(String(color), /^(?:#[0-9a-f]{6}|null)$/, name)
       // Where a PNG keeps its size: the first fields of the first chunk.
       const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)]
-      const expected = { status: 200, hash: expectedHash(bytes), size: bytes.length, width, height }
+      const expected = {
+        status: 200,
+        hash: expectedHash(bytes),
+        size: bytes.length,
+        width,
+        height,
+        ...UNEDITED,
+      }
       assert.deepEqual([status, rest], [200, expected], name)
     }
   })

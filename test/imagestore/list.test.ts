@@ -8,6 +8,7 @@ import {
   plain,
   problem,
   stamped,
+  UNEDITED,
 } from '../support/images.ts'
 import { answerOf } from '../support/images.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
@@ -67,7 +68,7 @@ suite('list of images', () => {
 
   test('an application without images', async () => {
     const answer = await fotos.list()
-    assert.deepEqual(plain(answer), { status: 200, body: { status: 200, count: 0, data: [] } })
+    assert.deepEqual(plain(answer), { status: 200, body: { status: 200, count: 0, total: 0, data: [] } })
     assert.equal(answer.headers.get('link'), null)
   })
 
@@ -77,6 +78,7 @@ suite('list of images', () => {
     assert.deepEqual((await fotos.list()).body, {
       status: 200,
       count: 1,
+      total: 1,
       data: [
         {
           name: 'una.png',
@@ -89,12 +91,15 @@ suite('list of images', () => {
           date,
           thumbhash: body['thumbhash'],
           expires: null,
+          color: body['color'],
+          dark: body['dark'],
+          ...UNEDITED,
           link: `${service.url}/i/${hashOf('una')}`,
         },
       ],
     })
     const other = new ImageClient(service.url, (await service.newKey('otra', 'imagestore')).key)
-    assert.deepEqual((await other.list()).body, { status: 200, count: 0, data: [] })
+    assert.deepEqual((await other.list()).body, { status: 200, count: 0, total: 0, data: [] })
   })
 
   test('newest first, and a new upload of the same bytes is newest', async () => {
@@ -167,6 +172,90 @@ suite('list of images', () => {
       assert.deepEqual(
         plain(await fotos.list({ [name]: value })),
         problem(400, 'El parámetro limit debe ser un entero entre 1 y 1024'),
+      )
+    })
+  }
+
+  test('tag, type and time of upload, and how many there are on all pages', async () => {
+    const start = clock.now() / 1_000
+    const jpeg = await gradient(20, 10).jpeg().toBuffer()
+    await fotos.upload(jpeg, { name: 'a.jpg', tags: ['ñandú "uno"', 'b'] })
+    clock.advance(10_000)
+    await fotos.upload(image('b'), { name: 'b.png', tags: ['b', 'c'] })
+    clock.advance(10_000)
+    await fotos.upload(image('c'), { name: 'c.png', expires: start + 25 })
+    await fotos.upload(image('d'), { name: 'd.png' })
+    clock.advance(10_000)
+    for (const [query, names] of [
+      [{}, ['d.png', 'b.png', 'a.jpg']],
+      [{ tag: 'b' }, ['b.png', 'a.jpg']],
+      [{ tag: 'ñandú "uno"' }, ['a.jpg']],
+      [{ tag: 'ñandú' }, []],
+      [{ tag: 'b', search: 'B' }, ['b.png']],
+      [{ mime: 'image/png' }, ['d.png', 'b.png']],
+      [{ mime: 'image/gif' }, []],
+      [{ from: String(start + 10) }, ['d.png', 'b.png']],
+      [{ from: String(start + 1), to: String(start + 10) }, ['b.png']],
+      [{ to: String(start + 19) }, ['b.png', 'a.jpg']],
+    ] as const) {
+      const answer = await fotos.list(query)
+      assert.deepEqual([namesOf(answer), answer.body['total']], [names, names.length], JSON.stringify(query))
+      assert.deepEqual(await walk({ ...query, limit: '1' }), names)
+      const { body } = await fotos.list({ ...query, limit: '1' })
+      assert.equal(body['total'], names.length)
+    }
+    await fotos.upload(image('e'))
+    assert.equal((await fotos.list({ group: '', mime: 'image/png' })).body['total'], 1)
+  })
+
+  test('every order in both directions, page by page', async () => {
+    const long = 'x'.repeat(1_020)
+    const sized = async (name: string, width: number) =>
+      assert.equal((await fotos.upload(await gradient(width, 9).png().toBuffer(), { name })).status, 200)
+    await sized('Zorro', 300)
+    clock.advance(1_000)
+    await sized('árbol', 20)
+    await sized('𝒶ve', 100)
+    clock.advance(1_000)
+    await sized('casa', 200)
+    await sized('Casa', 40)
+    for (const end of ['a', 'b']) await sized(`${long}${end}`, end === 'a' ? 60 : 80)
+    const rows = imagesOf(await fotos.list())
+    const keys = {
+      date: (row: (typeof rows)[number]) => [Number(row['date']), String(row['hash'])],
+      size: (row: (typeof rows)[number]) => [Number(row['size']), String(row['hash'])],
+      name: (row: (typeof rows)[number]) => [
+        Buffer.from([...String(row['name']).toLowerCase()].slice(0, 100).join('')).toString('latin1'),
+        String(row['hash']),
+      ],
+    } as const
+    for (const [order, keyOf] of Object.entries(keys)) {
+      const sorted = rows.toSorted((a, b) => {
+        const [one, other] = [keyOf(a), keyOf(b)]
+        const at = one[0] === other[0] ? 1 : 0
+        return (one[at] ?? 0) < (other[at] ?? 0) ? -1 : 1
+      })
+      const names = sorted.map((row) => String(row['name']))
+      for (const limit of ['1', '2', '3', '100']) {
+        assert.deepEqual(await walk({ order, sort: 'asc', limit }), names)
+        assert.deepEqual(await walk({ order, sort: 'desc', limit }), names.toReversed())
+        assert.deepEqual(await walk({ order, limit }), order === 'name' ? names : names.toReversed())
+      }
+    }
+  })
+
+  for (const [name, value, takes] of [
+    ['tag', 'a,b', 'debe ser una etiqueta de 1 a 60 caracteres, sin comas'],
+    ['tag', '', 'debe ser una etiqueta de 1 a 60 caracteres, sin comas'],
+    ['order', 'width', 'debe ser date o name o size'],
+    ['sort', 'up', 'debe ser asc o desc'],
+    ['from', 'ayer', 'debe ser un entero entre 0 y 253402300799'],
+    ['cursor', `YQ.${'a'.repeat(32)}`, 'debe ser el de la cabecera Link de la página anterior'],
+  ] as const) {
+    test(`${name}=${value} is refused`, async () => {
+      assert.deepEqual(
+        plain(await fotos.list({ [name]: value })),
+        problem(400, `El parámetro ${name} ${takes}`),
       )
     })
   }

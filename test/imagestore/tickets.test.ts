@@ -13,6 +13,7 @@ import {
   plain,
   problem,
   stamped,
+  UNEDITED,
 } from '../support/images.ts'
 import { eventually } from '../support/eventually.ts'
 import { limited, OUT_OF_SCOPE } from '../support/key-limits.ts'
@@ -88,7 +89,7 @@ suite('upload tickets', () => {
     const bytes = picture()
     const reply = await send(await ticket(), bytes, { 'content-type': 'image/x-anything' })
     const hash = expectedHash(bytes)
-    const { dhash, thumbhash } = reply.body
+    const { dhash, thumbhash, color, dark } = reply.body
     assert.deepEqual(plain(reply), {
       status: 200,
       body: {
@@ -96,6 +97,9 @@ suite('upload tickets', () => {
         hash,
         dhash,
         thumbhash,
+        color,
+        dark,
+        ...UNEDITED,
         size: bytes.byteLength,
         width: 30,
         height: 20,

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import sharp from 'sharp'
 import { thumbHashToAverageRGBA } from 'thumbhash'
-import { animation, expectedHash, gradient, ImageClient, INFO, plain, stamped } from '../support/images.ts'
+import {
+  animation,
+  expectedHash,
+  gradient,
+  ImageClient,
+  INFO,
+  plain,
+  stamped,
+  UNEDITED,
+} from '../support/images.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
 
 const SVG =
@@ -53,12 +62,15 @@ suite('responses of upload and get', () => {
     test(`${mime} with a false mime`, async () => {
       const hash = expectedHash(bytes)
       const uploaded = await fotos.upload(bytes, { name: 'dicho.bmp', mime: 'text/html' })
-      const { dhash, thumbhash, similar } = uploaded.body
+      const { dhash, thumbhash, color, dark, similar } = uploaded.body
       const address = `${service.url}/i/${hash}`
       assert.match(String(dhash), /^[0-9a-f]{16}$/)
       const average = thumbHashToAverageRGBA(Buffer.from(String(thumbhash), 'base64'))
       const [r, g] = averages[mime] ?? GRADIENT
       assert.ok(Math.abs(average.r - r) < 0.2 && Math.abs(average.g - g) < 0.2, JSON.stringify(average))
+      const [red = -1, green = -1] = Buffer.from(String(color).slice(1), 'hex')
+      assert.ok(Math.abs(red - 255 * r) <= 2 && Math.abs(green - 255 * g) <= 2, String(color))
+      assert.equal(dark, 1)
       assert.deepEqual(plain(uploaded), {
         status: 200,
         body: {
@@ -69,6 +81,9 @@ suite('responses of upload and get', () => {
           width,
           height,
           thumbhash,
+          color,
+          dark,
+          ...UNEDITED,
           link: address,
           similar,
         },
@@ -87,6 +102,9 @@ suite('responses of upload and get', () => {
           date: uploadedAt,
           thumbhash,
           expires: null,
+          color,
+          dark,
+          ...UNEDITED,
           link: address,
         },
       })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { answerOf, expectedHash, gradient, ImageClient, INFO, plain } from '../support/images.ts'
+import { answerOf, expectedHash, gradient, ImageClient, INFO, plain, UNEDITED } from '../support/images.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const png = await gradient(60, 40).png().toBuffer()
@@ -105,7 +105,7 @@ suite('upload in every encoding', () => {
   for (const [name, init] of Object.entries(encodings)) {
     test(name, async () => {
       const answer = await answerOf(await fetch(fotos.endpoint('upload'), { method: 'POST', ...init }))
-      const { dhash, thumbhash } = answer.body
+      const { dhash, thumbhash, color, dark } = answer.body
       assert.match(String(dhash), /^[0-9a-f]{16}$/)
       const [hash, size] = [expectedHash(png), png.length]
       assert.deepEqual(plain(answer), {
@@ -118,6 +118,9 @@ suite('upload in every encoding', () => {
           width: 60,
           height: 40,
           thumbhash,
+          color,
+          dark,
+          ...UNEDITED,
           link: `${service.url}/i/${hash}`,
           similar: 0,
         },

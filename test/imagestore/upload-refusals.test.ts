@@ -140,7 +140,7 @@ suite('upload refuses', () => {
   }
 
   test('rejected uploads store nothing', async () => {
-    assert.deepEqual((await fotos.list()).body, { status: 200, count: 0, data: [] })
+    assert.deepEqual((await fotos.list()).body, { status: 200, count: 0, total: 0, data: [] })
   })
 
   test('the key first, then info, then the image', async () => {

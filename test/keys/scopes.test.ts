@@ -62,6 +62,7 @@ const OPEN: Readonly<Record<string, readonly Scope[]>> = {
   'GET /api/v1/imagestore/key': ['read', 'upload', 'tickets'],
   'POST /api/v1/imagestore/upload': ['upload'],
   'POST /api/v1/imagestore/tickets': ['upload', 'tickets'],
+  'POST /api/v1/imagestore/update': ['upload'],
   'POST /api/v1/imagestore/delete': ['upload'],
   'DELETE /api/v1/imagestore/delete': ['upload'],
 }

@@ -23,6 +23,9 @@ export async function answerOf(response: Response): Promise<Answer> {
 
 export const INFO = { name: 'foto.png', mime: 'image/png', ip: '200.1.2.3' }
 
+/** What an answer has of an image that nobody edited. */
+export const UNEDITED = { tags: [], meta: {}, focus: null, public: 1 }
+
 export const problem = (status: number, msg: string) => ({ status, body: { status, msg } })
 export const NO_INFO = problem(401, 'Falta información de la imagen')
 export const DAMAGED = problem(401, 'La imagen está dañada')

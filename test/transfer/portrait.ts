@@ -47,7 +47,7 @@ export async function populate(service: TestService, domains = 1_100): Promise<K
   const mine = new ImageClient(service.url, service.imageKey)
   const theirs = new ImageClient(service.url, otherImageKey)
   for (let i = 0; i < 6; i++)
-    assert.equal((await mine.upload(await picture(`foto ${i}`), { name: `Ñ ${i}` })).status, 200)
+    assert.equal((await mine.upload(await picture(`foto ${i}`), { name: `Ñ ${i}`, ...edits(i) })).status, 200)
   for (let i = 4; i < 8; i++) assert.equal((await theirs.upload(await picture(`foto ${i}`))).status, 200)
   assert.equal((await mine.remove(expectedHash(await picture('foto 0')))).status, 200)
   const limits = { scope: 'upload', expiresAt: Date.UTC(2099, 0, 1), rate: perMinute(100_000) } as const
@@ -56,6 +56,10 @@ export async function populate(service: TestService, domains = 1_100): Promise<K
   return { domainKey: service.domainKey, imageKey: service.imageKey, otherImageKey, uploadKey }
 }
 
+/** Of every third image. */
+const edits = (i: number) =>
+  i % 3 === 1 ? { tags: ['portada', `ñ "${i}"`], meta: { número: i, nada: null }, focus: '0.25,1' } : {}
+
 const dateOf = (i: number) =>
   new Date(Date.UTC(2025, 0, 1) + i * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
 
@@ -63,6 +67,8 @@ const dateOf = (i: number) =>
 export async function portrait(service: TestService, keys: Keys) {
   const domains = await walk({ ...service, domainKey: keys.domainKey }, { limit: 1_024 })
   const images = await Promise.all([keys.imageKey, keys.otherImageKey].map((key) => imagesOf(service, key)))
+  const { body: tagged } = await new ImageClient(service.url, keys.imageKey).list({ tag: 'ñ "4"' })
+  assert.equal(tagged['total'], 1)
   const discarded = await walk({ ...service, domainKey: keys.domainKey }, { dis: '' })
   const { body: dismissed } = await call(service, '/api/v1/domainwatch/dismissed', {
     query: { api: keys.domainKey },

@@ -86,6 +86,12 @@ async function assertServes(version: string, data: string, databaseUrl: string):
         date,
         thumbhash: null,
         expires: null,
+        color: null,
+        dark: null,
+        tags: [],
+        meta: {},
+        focus: null,
+        public: 1,
         link: `${service.url}/i/${HASH}`,
       })
     }

@@ -8,6 +8,7 @@ import {
   type Pixels,
 } from '../../lib/perceptual-hash/index.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
+import { toColor } from '../color.ts'
 import { firstFrameLuma } from './gif.ts'
 import { openSharp, RejectedImage, type Source } from './source.ts'
 import type { InspectedImage } from './protocol.ts'
@@ -42,10 +43,23 @@ function thumbhash(pixels: Pixels, hasAlpha = true): string {
   return Buffer.from(rgbaToThumbHash(columns, rows, rgba)).toString('base64')
 }
 
-/** The positions of the samples in each of `count` cells along a side. */
-function samplePositions(size: number, count: number): number[][] {
+/** Samples per side for the mean colour, which is of all pixels of smaller pictures: more would take longer than decoding. */
+const COLOR_SAMPLES = 1_000
+
+/** The mean colour of a picture; null if nothing of it is visible. */
+function meanColor(pixels: Pixels, hasAlpha: boolean): string | null {
+  const [xs = []] = samplePositions(pixels.width, 1, COLOR_SAMPLES)
+  const [ys = []] = samplePositions(pixels.height, 1, COLOR_SAMPLES)
+  const mean = new Uint8Array(4)
+  writeMean(pixels, hasAlpha, xs, ys, mean)
+  const [red = 0, green = 0, blue = 0, alpha = 0] = mean
+  return alpha === 0 ? null : toColor(red, green, blue)
+}
+
+/** The positions of the samples in each of `count` cells along a side. @param most samples in a cell */
+function samplePositions(size: number, count: number, most = SAMPLES): number[][] {
   const step = size / count
-  const samples = Math.min(SAMPLES, Math.max(1, Math.round(step)))
+  const samples = Math.min(most, Math.max(1, Math.round(step)))
   return Array.from({ length: count }, (_, cell) =>
     Array.from({ length: samples }, (_, i) =>
       Math.min(size - 1, Math.floor((cell + (i + 0.5) / samples) * step)),
@@ -112,7 +126,11 @@ async function decodeAndHash({ bytes, format, structure, metadata, frames, maxPi
   const clipped =
     deep !== undefined && isClipped ? asPixels(clipGray(deep), width, height, channels) : visible
   const stored = format === 'gif' ? await firstFrameLuma(bytes, maxPixels) : undefined
-  const hashes = { dhash: dhash(stored ?? clipped), thumbhash: thumbhash(visible, !isCmyk) }
+  const hashes = {
+    dhash: dhash(stored ?? clipped),
+    thumbhash: thumbhash(visible, !isCmyk),
+    color: meanColor(visible, !isCmyk),
+  }
   releaseBuffer(data)
   return hashes
 }

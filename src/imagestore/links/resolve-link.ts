@@ -2,7 +2,14 @@ import { createHash, hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Client } from '../../lib/client.ts'
-import { canonical, isIdentity, type ModifierFault, type ResolvedTransformation } from '../modifiers/index.ts'
+import {
+  canonical,
+  isIdentity,
+  type Gravity,
+  type ModifierFault,
+  type ResolvedTransformation,
+  type Transformation,
+} from '../modifiers/index.ts'
 import type { Recipe } from '../delivery.ts'
 import type { ImageSettings, Watermark } from '../image-settings.ts'
 import type { KnownImage, KnownImages } from '../known-images.ts'
@@ -51,11 +58,15 @@ export function linkResolver(
     if (!parsed.ok) return { kind: 'fault', fault: parsed.fault }
     const access = authorizeLink(target.hash, parsed, holders, now())
     if (access.kind !== 'granted') return { kind: 'refused', access }
-    const { transformation: exact, varies } = negotiate(parsed.transformation, blob, headers)
+    const { transformation: requested, expires, preset } = parsed
+    const isAuto = requested.gravity.kind === 'auto'
+    const gravity: Gravity =
+      isAuto && image.focus !== undefined
+        ? { kind: 'point', ...turned(image.focus, requested) }
+        : requested.gravity
+    const { transformation: exact, varies } = negotiate({ ...requested, gravity }, blob, headers)
     const transformation = access.sizes === 'stepped' ? roundToSteps(exact) : exact
-    const { expires, preset } = parsed
-    const isFixed =
-      preset === undefined && transformation.watermark === null && transformation.gravity.kind !== 'auto'
+    const isFixed = preset === undefined && transformation.watermark === null && !isAuto
     if (isIdentity(transformation)) return { kind: 'image', recipe: undefined, varies, isFixed, expires }
     const recipe = await recipeFor(image, transformation, client)
     if (recipe === undefined) return { kind: 'no-watermark', name: transformation.watermark ?? '' }
@@ -77,6 +88,24 @@ export function linkResolver(
     if (place === undefined || mark === undefined || !holders.some(isOwn)) return undefined
     return { transformation, mark: { blob: mark.blob, place }, name: derivativeName(transformation, place) }
   }
+}
+
+interface Point {
+  readonly x: number
+  readonly y: number
+}
+
+/** Where a point of an image is after `r_`, `flip` and `flop`, which come before the crop. */
+function turned({ x, y }: Point, { rotate, flip, flop }: Transformation): Point {
+  const rest = (share: number) => Math.round((1 - share) * 1_000) / 1_000
+  const rotations = {
+    0: { x, y },
+    90: { x: rest(y), y: x },
+    180: { x: rest(x), y: rest(y) },
+    270: { x: y, y: rest(x) },
+  }
+  const point = rotations[rotate]
+  return { x: flop ? rest(point.x) : point.x, y: flip ? rest(point.y) : point.y }
 }
 
 /** Folders whose code decides how a plan becomes pixels and bytes. */

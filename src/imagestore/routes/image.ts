@@ -12,7 +12,7 @@ import { imageErrors } from '../errors.ts'
 import { imageOf } from '../queries.ts'
 import type { ImageStore } from '../store.ts'
 import { uploaderOf } from '../uploaders.ts'
-import { answerOf, exampleOf, EXAMPLE, linkField, linkTo, schemaOf, schemasOf } from '../image-fields.ts'
+import { EXAMPLE, schemaOf, toAnswer, toExample, toSchemas } from '../image-fields.ts'
 
 /** Accepts any text: a hash without an image is a 404, not a 400. */
 export const hashParameter = {
@@ -21,10 +21,7 @@ export const hashParameter = {
   example: EXAMPLE.hash.example,
 }
 
-const getAnswer = answer({ ...schemasOf('get'), link: linkField.schema }, 'The image is known', {
-  ...exampleOf('get'),
-  link: linkField.example,
-})
+export const getAnswer = answer(toSchemas('get'), 'The image is known', toExample('get'))
 
 /** Cached answers, some 200 bytes each. */
 const MAX_ANSWERS = 20_000
@@ -53,8 +50,7 @@ export function getRoute(
         .readerOf(client)
         .first(imageOf(identity.accountId, hash, uploaderOf(identity)))
       if (image === undefined) return undefined
-      const link = linkTo(baseUrl(), hash)
-      const answer = Buffer.from(JSON.stringify({ status: 200, ...answerOf('get', image), link }))
+      const answer = Buffer.from(JSON.stringify({ status: 200, ...toAnswer('get', image, baseUrl()) }))
       return { answer, expires: image.expires }
     })
     if (kept === undefined) throw imageErrors.image_not_found()

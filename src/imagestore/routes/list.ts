@@ -6,39 +6,60 @@ import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { invalidCursor, nextLink } from '../../http/headers.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
-import { flag, integer, text } from '../../http/parameters.ts'
-import { exampleOf, linkField, linkTo, schemasOf } from '../image-fields.ts'
+import { choice, flag, integer, text } from '../../http/parameters.ts'
+import { mimeOf } from '../../lib/image-metadata/index.ts'
+import { decodeUtf8, isStorable } from '../../lib/text.ts'
+import { tagParameter } from '../edits.ts'
+import { toAnswer, toExample, toSchemas } from '../image-fields.ts'
 import { isImageHash } from '../image-hash.ts'
-import { imagePage } from '../queries.ts'
-import { MAX_NAME_CHARACTERS } from '../upload-input.ts'
+import { currentCount, imagePage, selectedCount, SORTED_CHARACTERS, type ImageOrder } from '../queries.ts'
+import { MAX_EPOCH_SECONDS, MAX_NAME_CHARACTERS } from '../upload-input.ts'
 
 const MAX_PAGE = 1_024
 const DEFAULT_PAGE = 100
+const MAX_CURSOR = 1_000
 
 const parameters = {
   search: text('Only images whose name contains this text', MAX_NAME_CHARACTERS),
+  tag: tagParameter('Only images with this tag'),
+  mime: choice('Only images of this type', Object.values(mimeOf)),
+  from: integer(
+    'Only images uploaded at this time or later, seconds since 1970-01-01 UTC',
+    0,
+    MAX_EPOCH_SECONDS,
+  ),
+  to: integer(
+    'Only images uploaded at this time or earlier, seconds since 1970-01-01 UTC',
+    0,
+    MAX_EPOCH_SECONDS,
+  ),
   group: flag(
     'Of the images with the same `dhash` only the newest, with `duplicates`, the number of the others',
   ),
+  order: choice(
+    `Sort key, \`date\` unless given; names by their first ${SORTED_CHARACTERS} characters, ignoring case`,
+    ['date', 'name', 'size'],
+  ),
+  sort: choice('Direction, `asc` for names and else `desc` unless given', ['asc', 'desc']),
   limit: integer(`Images in a page, ${DEFAULT_PAGE} unless given`, 1, MAX_PAGE),
-  cursor: text('Where the page starts: from the `Link` header of the one before', 100),
+  cursor: text('Where the page starts: from the `Link` header of the one before', MAX_CURSOR),
 }
 
 const listAnswer = schema.answer(
   {
     count: schema.integer('Images returned'),
+    total: schema.integer('Images on all pages'),
     data: schema.array(
       schema.object({
-        ...schemasOf('list'),
-        link: linkField.schema,
+        ...toSchemas('list'),
         duplicates: schema.optional(
           schema.integer('With `group`: number of other images with the same dhash'),
         ),
       }),
     ),
   },
-  "The application's own images, newest first",
-  { count: 1, data: [{ ...exampleOf('list'), link: linkField.example }] },
+  "The application's own images",
+  { count: 1, total: 1, data: [toExample('list')] },
 )
 
 export function imageListRoute(
@@ -57,40 +78,47 @@ export function imageListRoute(
     document: {
       summary: "List the application's own images",
       description:
-        'Newest first. When there are more, the `Link` header carries the address of the next page.',
+        'Newest first, unless `order` says otherwise. When there are more, the `Link` header carries the address of the next page.',
       answers: { 200: listAnswer },
     },
 
-    async handle({ identity, values, request, reply }) {
-      const { search = '', limit = DEFAULT_PAGE, group } = values
-      const after = values.cursor === undefined ? undefined : readCursor(values.cursor)
-      const query = imagePage(database.dialect, {
-        accountId: identity.accountId,
-        now: secondsOf(clock),
-        grouped: group,
-        search: search === '' ? undefined : search.toLowerCase(),
-        after,
-        // One more than shown reveals whether there is a next page.
-        limit: limit + 1,
-      })
-      const { accountId } = identity
-      const isSmall = search === '' && !group
-      const reader = isSmall
+    async handle({ identity: { accountId }, values, request, reply }) {
+      const { limit = DEFAULT_PAGE, cursor, order = 'date', tag, mime, from, to, group: grouped } = values
+      const { sort = order === 'name' ? 'asc' : 'desc' } = values
+      const { dialect } = database
+      const search = values.search?.toLowerCase() || undefined
+      const now = secondsOf(clock)
+      const selection = { accountId, now, search, tag, mime, from, to, grouped }
+      const after = cursor === undefined ? undefined : readCursor(cursor, order)
+      // One more than shown reveals whether there is a next page.
+      const page = { ...selection, order, ascending: sort === 'asc', after, limit: limit + 1 }
+      const isWhole = [search, tag, mime, from, to].every((value) => value === undefined) && !grouped
+      const reader = isWhole
         ? database.readerOf(accountClient(accountId))
         : database.scannerOf(accountId, clientAbort(reply.raw))
-      const rows = await reader.all(query)
-      const data = rows.slice(0, limit).map((row) => ({ ...row, link: linkTo(baseUrl(), row.hash) }))
-      const last = data.at(-1)
-      if (rows.length > limit && last !== undefined) {
-        reply.header('link', nextLink(baseUrl, request.raw.url ?? '', `${last.date}.${last.hash}`))
-      }
-      return { status: 200, count: data.length, data }
+      const count = isWhole ? currentCount(accountId, now) : selectedCount(dialect, selection)
+      const [rows, total] = await Promise.all([reader.all(imagePage(dialect, page)), reader.first(count)])
+      const shown = rows.slice(0, limit)
+      const last = shown.at(-1)
+      if (rows.length > limit && last !== undefined)
+        reply.header('link', nextLink(baseUrl, request.raw.url ?? '', writeCursor(last.sort_key, last.hash)))
+      const data = shown.map((row) => ({
+        ...toAnswer('list', row, baseUrl()),
+        ...(row.duplicates === undefined ? {} : { duplicates: row.duplicates }),
+      }))
+      return { status: 200, count: data.length, total: total?.count ?? 0, data }
     },
   })
 }
 
-function readCursor(text: string): { date: number; hash: string } {
-  const [, date = '', hash = ''] = /^(0|[1-9]\d{0,11})\.(.+)$/.exec(text) ?? []
-  if (!isImageHash(hash)) throw invalidCursor()
-  return { date: Number(date), hash }
+const writeCursor = (key: number | string, hash: string): string =>
+  `${typeof key === 'number' ? key : Buffer.from(key).toString('base64url')}.${hash}`
+
+function readCursor(text: string, order: ImageOrder): { key: number | string; hash: string } {
+  const pattern = order === 'name' ? /^([\w-]+)\.(.+)$/ : /^(0|[1-9]\d{0,11})\.(.+)$/
+  const [, key = '', hash = ''] = pattern.exec(text) ?? []
+  const name = order === 'name' ? decodeUtf8(Buffer.from(key, 'base64url')) : undefined
+  if (!isImageHash(hash) || (order === 'name' && (name === undefined || !isStorable(name))))
+    throw invalidCursor()
+  return { key: name ?? Number(key), hash }
 }

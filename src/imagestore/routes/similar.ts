@@ -7,7 +7,7 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
 import { integer, type Parameter } from '../../http/parameters.ts'
 import { isImageHash } from '../image-hash.ts'
-import { EXAMPLE, exampleOf, linkField, linkTo, schemaOf, schemasOf } from '../image-fields.ts'
+import { EXAMPLE, schemaOf, toAnswer, toExample, toSchemas } from '../image-fields.ts'
 import { imageOf } from '../queries.ts'
 import { isHash64 } from '../../lib/perceptual-hash/index.ts'
 import type { SimilarImages } from '../near-duplicates/index.ts'
@@ -47,8 +47,7 @@ const similarAnswer = schema.answer(
     dhash: { ...schemaOf('dhash'), description: 'What they were compared with' },
     data: schema.array(
       schema.object({
-        ...schemasOf('list'),
-        link: linkField.schema,
+        ...toSchemas('list'),
         distance: schema.integer('Bits of the dhash that differ'),
       }),
     ),
@@ -57,7 +56,7 @@ const similarAnswer = schema.answer(
   {
     count: 1,
     dhash: EXAMPLE.dhash.example,
-    data: [{ ...exampleOf('list'), link: linkField.example, distance: 0 }],
+    data: [{ ...toExample('list'), distance: 0 }],
   },
 )
 
@@ -98,7 +97,10 @@ export function similarRoute(
       }
       const wanted = values.dhash ?? (await dhashOf(accountId, values.hash ?? ''))
       const images = await similar.find(accountId, wanted, distance, limit, clientAbort(reply.raw))
-      const data = images.map((image) => ({ ...image, link: linkTo(baseUrl(), image.hash) }))
+      const data = images.map((image) => ({
+        ...toAnswer('list', image, baseUrl()),
+        distance: image.distance,
+      }))
       return { status: 200, count: data.length, dhash: wanted, data }
     },
   })

@@ -73,15 +73,18 @@ export function ticketUploadRoute(
     if (typeof parsed.info === 'string') throw refused(imageErrors.info_missing(), parsed.info)
     const image = imageIn(parsed, maxBytes)
     if (image.bytes.byteLength > largest) throw tooLarge(ticket)
-    const info = { ...parsed.info, expires: terms.imageExpires ?? null }
-    const { types } = terms
-    const blob = await storeImage(
+    const { name, ip } = parsed.info
+    const { types, tags } = terms
+    const info = { name, ip, expires: terms.imageExpires ?? null, edits: { tags } }
+    const stored = await storeImage(
       store,
       { accountId, uploader, info, ...image, keepsExisting: true, types },
       request,
       reply,
     )
-    return uploadAnswerOf(blob, baseUrl(), null)
+    // A visitor learns nothing of what the application noted about an image that it had.
+    const visible = { ...stored, tags: tags ?? '[]', meta: '{}', focus: null, public: 1 }
+    return uploadAnswerOf(visible, baseUrl(), null)
   }
 
   function tooLarge({ terms }: Ticket): HttpError {

@@ -1,11 +1,12 @@
 import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
-import { integer, text, type Parameter } from '../../http/parameters.ts'
+import { integer, type Parameter } from '../../http/parameters.ts'
 import { mimeOf } from '../../lib/image-metadata/index.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
+import { tagsParameter } from '../edits.ts'
 import { MAX_TICKET_SECONDS, MAX_TICKET_USES, type Tickets } from '../tickets/index.ts'
-import { isImageName, MAX_EPOCH_SECONDS, MAX_NAME_CHARACTERS, notInFuture } from '../upload-input.ts'
+import { MAX_EPOCH_SECONDS, nameParameter, notInFuture } from '../upload-input.ts'
 
 const DEFAULT_SECONDS = 600
 const DEFAULT_USES = 1
@@ -23,12 +24,6 @@ const types: Parameter<readonly string[]> = {
       ? { value: names }
       : { takes: `debe tener, separados por comas, uno de: ${TYPES.join(', ')}` }
   },
-}
-
-const name: Parameter<string> = {
-  ...text('Name of the images; that of the uploaded file unless given', MAX_NAME_CHARACTERS),
-  parse: (value) =>
-    isImageName(value) ? { value } : { takes: `debe ser un texto de 1 a ${MAX_NAME_CHARACTERS} caracteres` },
 }
 
 /** Creates tickets, with which visitors upload images without a key. */
@@ -52,12 +47,13 @@ export function ticketsRoute(
       uses: integer(`Images that can be uploaded, ${DEFAULT_USES} unless given`, 1, MAX_TICKET_USES),
       max_bytes: integer('Largest image, in bytes; that of the service unless given', 1, maxBytes),
       types,
-      name,
+      name: nameParameter('Name of the images; that of the uploaded file unless given'),
       image_expires: integer(
         'When the images are to be gone, seconds since 1970-01-01 UTC; never unless given',
         0,
         MAX_EPOCH_SECONDS,
       ),
+      tags: tagsParameter,
     },
     document: {
       summary: 'Create a ticket for visitors to upload images',
@@ -85,7 +81,8 @@ export function ticketsRoute(
     async handle({ identity, values }) {
       const { expires = DEFAULT_SECONDS, uses = DEFAULT_USES, image_expires: imageExpires } = values
       if (imageExpires !== undefined && imageExpires <= secondsOf(clock)) throw notInFuture('image_expires')
-      const terms = { name: values.name, imageExpires, maxBytes: values.max_bytes, types: values.types }
+      const { name, max_bytes: maxBytes, types, tags } = values
+      const terms = { name, imageExpires, maxBytes, types, tags }
       const created = await tickets.create(identity, { uses, seconds: expires }, terms)
       const url = `${baseUrl()}/u/${created.ticket}`
       return { status: 200, ticket: created.ticket, url, expires: created.expires }

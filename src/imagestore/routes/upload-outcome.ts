@@ -5,8 +5,7 @@ import { optional, string } from '../../http/openapi/json-schema.ts'
 import { HttpError, OverloadError } from '../../lib/errors.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { imageErrors } from '../errors.ts'
-import { answerOf, linkTo } from '../image-fields.ts'
-import type { BlobRow } from '../image-fields.ts'
+import { toAnswer, type ImageRow } from '../image-fields.ts'
 import { quotaError } from '../quotas.ts'
 import type { ImageStore, Upload, UploadOutcome } from '../store.ts'
 import type { Output } from '../tasks/parse-upload.ts'
@@ -48,13 +47,13 @@ export async function storeImage(
   upload: Upload,
   request: HttpRequest,
   reply: HttpReply,
-): Promise<BlobRow> {
+): Promise<ImageRow> {
   const outcome = await save()
   // Not where it threw: what was given up may still be reading them.
   releaseBuffer(upload.bytes)
   switch (outcome.kind) {
     case 'stored':
-      return outcome.blob
+      return outcome.image
     case 'full':
       throw refused(quotaError(outcome, upload.uploader === undefined && !upload.keepsExisting), 'quota')
     case 'other-type':
@@ -80,9 +79,8 @@ export async function storeImage(
 }
 
 /** @param similar number of similar images; null if unknown, or not for the client to know */
-export const uploadAnswerOf = (blob: BlobRow, baseUrl: string, similar: number | null) => ({
+export const uploadAnswerOf = (image: ImageRow, baseUrl: string, similar: number | null) => ({
   status: 200,
-  ...answerOf('upload', blob),
-  link: linkTo(baseUrl, blob.hash),
+  ...toAnswer('upload', image, baseUrl),
   similar,
 })

@@ -5,6 +5,7 @@ import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { requestLog } from '../../http/observability/request-log.ts'
 import {
   answer,
+  array,
   integer,
   object,
   optional,
@@ -13,14 +14,15 @@ import {
   string,
 } from '../../http/openapi/json-schema.ts'
 import {
+  completeInfo,
   MAX_IP_CHARACTERS,
   MAX_MIME_CHARACTERS,
   MAX_NAME_CHARACTERS,
   notInFuture,
-  readExpires,
 } from '../upload-input.ts'
+import { editParameters, tagsParameter } from '../edits.ts'
 import { imageErrors } from '../errors.ts'
-import { EXAMPLE, exampleOf, linkField, schemasOf } from '../image-fields.ts'
+import { EXAMPLE, toExample, toSchemas } from '../image-fields.ts'
 import { COUNT_DISTANCE_BITS, MAX_COUNTED_IMAGES, type SimilarImages } from '../near-duplicates/index.ts'
 import type { ImageStore } from '../store.ts'
 import type { Input, Output } from '../tasks/parse-upload.ts'
@@ -42,6 +44,10 @@ const uploadBody = object(
           description: 'Address of the end user who uploaded the image',
         }),
         expires: optional(integer('When the image is to be gone, seconds since 1970-01-01 UTC')),
+        tags: optional(array(string(), tagsParameter.description)),
+        meta: optional({ type: 'object', description: editParameters.meta.description }),
+        focus: optional({ ...editParameters.focus.schema, description: editParameters.focus.description }),
+        public: optional(integer({ enum: [0, 1], description: editParameters.public.description })),
       },
       'What the image is',
     ),
@@ -58,15 +64,14 @@ const uploadBody = object(
 
 export const uploadAnswer = answer(
   {
-    ...schemasOf('upload'),
-    link: linkField.schema,
+    ...toSchemas('upload'),
     similar: {
       type: ['integer', 'null'],
       description: `Other own images whose dhash is at a distance of ${COUNT_DISTANCE_BITS} or less, ${MAX_COUNTED_IMAGES.toLocaleString('en')} at most; null while they are not in memory`,
     },
   },
   'The image is on stable storage',
-  { ...exampleOf('upload'), link: linkField.example, similar: 0 },
+  { ...toExample('upload'), similar: 0 },
 )
 
 export interface UploadOptions {
@@ -99,7 +104,10 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
       body: uploadBody,
       answers: {
         200: uploadAnswer,
-        400: problem('`info.expires` is not in the future', notInFuture()),
+        400: problem(
+          '`info.expires` is not in the future, or another optional field of `info` is not valid',
+          notInFuture(),
+        ),
         401: problemWith(
           { reason },
           'No key, no `info`, or a damaged image',
@@ -133,12 +141,12 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
       const uploader = uploaderOf(identity)
       const { info } = upload
       if (typeof info === 'string') throw refused(imageErrors.info_missing(), info)
-      const expires = readExpires(info.expires, secondsOf(clock))
-      const checked = { accountId, info: { ...info, expires }, uploader, ...imageIn(upload, maxBytes) }
-      const blob = await storeImage(store, checked, request, reply)
+      const complete = completeInfo(info, secondsOf(clock))
+      const checked = { accountId, info: complete, uploader, ...imageIn(upload, maxBytes) }
+      const image = await storeImage(store, checked, request, reply)
       // A key that sees only its own images learns nothing of the others.
-      const count = uploader === undefined ? await countSimilar(blob.hash, blob.dhash) : null
-      return uploadAnswerOf(blob, baseUrl(), count)
+      const count = uploader === undefined ? await countSimilar(image.hash, image.dhash) : null
+      return uploadAnswerOf(image, baseUrl(), count)
 
       async function countSimilar(hash: string, dhash: string): Promise<number | null> {
         try {

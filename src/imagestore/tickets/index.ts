@@ -24,6 +24,8 @@ export interface TicketTerms {
   readonly maxBytes?: number | undefined
   /** Types that the images may have. */
   readonly types?: readonly string[] | undefined
+  /** Of the images, a JSON array. */
+  readonly tags?: string | undefined
 }
 
 /** A ticket of which an upload has taken a use. */

@@ -7,7 +7,7 @@ import { createFile, makeFolder } from '../../lib/private-files.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { isLost } from '../blobs.ts'
-import { answerOf, type BlobRow, type ImageRow } from '../image-fields.ts'
+import { fieldsOf, type BlobRow, type ImageRow } from '../image-fields.ts'
 import { blobByHash, imagePage } from '../queries.ts'
 
 const PAGE = 500
@@ -56,7 +56,7 @@ export async function exportImages(options: ImageExport): Promise<ExportTotals> 
         continue
       }
       count[outcome]++
-      await manifest.write(`${escapeHidden(JSON.stringify({ file, ...answerOf('export', image) }))}\n`)
+      await manifest.write(`${escapeHidden(JSON.stringify({ file, ...fieldsOf('export', image) }))}\n`)
       onProgress()
     }
     await manifest.sync()
@@ -70,13 +70,13 @@ export async function exportImages(options: ImageExport): Promise<ExportTotals> 
 
 /** Newest first, page by page. */
 async function* allImages({ database, clock, accountId }: ImageExport): AsyncGenerator<ImageRow> {
-  for (let after: { date: number; hash: string } | undefined; ;) {
+  for (let after: { key: number; hash: string } | undefined; ;) {
     const page = { accountId, now: secondsOf(clock), after, limit: PAGE }
     const rows = await database.scanner.all(imagePage(database.dialect, page))
     yield* rows
     const last = rows.at(-1)
     if (last === undefined || rows.length < PAGE) return
-    after = { date: last.date, hash: last.hash }
+    after = { key: last.date, hash: last.hash }
   }
 }
 

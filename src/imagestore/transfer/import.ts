@@ -9,7 +9,7 @@ import { HttpError } from '../../lib/errors.ts'
 import { isObject, parseJson } from '../../lib/json.ts'
 import { hashOf } from '../image-hash.ts'
 import { quotaError } from '../quotas.ts'
-import { isEpochSeconds, readExpires, readInfo, storedBytes } from '../upload-input.ts'
+import { completeInfo, isEpochSeconds, readInfo, storedBytes } from '../upload-input.ts'
 import type { ImageStore } from '../store.ts'
 
 /** Refused images that are reported individually. */
@@ -113,7 +113,7 @@ async function storeOne({ content }: ImportItem, options: ImageImport): Promise<
     const date = content.info['date'] ?? undefined
     if (typeof info === 'string') return 'name or ip is not valid'
     if (date !== undefined && !isEpochSeconds(date)) return 'date is not valid'
-    const expires = readExpires(info.expires, secondsOf(clock))
+    const complete = completeInfo(info, secondsOf(clock))
     const read = await readFile(content, maxBytes)
     if (typeof read === 'string') return read
     const expected = content.info['hash']
@@ -121,7 +121,7 @@ async function storeOne({ content }: ImportItem, options: ImageImport): Promise<
     const kept = storedBytes(read, strips)
     if (typeof kept === 'string') return 'damaged: nothing, or not built as its kind should be'
     for (let attempt = 1; ; attempt++) {
-      const outcome = await store.upload({ accountId, ...kept, info: { ...info, expires }, date }, signal)
+      const outcome = await store.upload({ accountId, ...kept, info: complete, date }, signal)
       if (outcome.kind === 'stored') return undefined
       if (outcome.kind === 'damaged') return `damaged: ${outcome.reason}`
       if (outcome.kind === 'full') return quotaError(outcome, true).message

@@ -22,6 +22,7 @@ const NOT_COPIED = [
   'image_dhashes',
   'image_totals',
   'image_usage',
+  'image_tags',
   // Version 0.1 kept the names to look up again, and its dictionary, there.
   'dns_checks',
   'name_splits',

@@ -18,6 +18,7 @@ import { rules } from './029-rules.ts'
 import { observedServers } from './031-observed-servers.ts'
 import { uploadTickets } from './032-upload-tickets.ts'
 import { statusTimes } from './033-status-times.ts'
+import { imageEditing } from './034-image-editing.ts'
 import { interest } from './035-interest.ts'
 import { reminders } from './037-reminders.ts'
 import { audit } from './039-audit.ts'
@@ -56,6 +57,7 @@ export const migrations: readonly Migration[] = [
   observedServers,
   uploadTickets,
   statusTimes,
+  imageEditing,
   interest,
   reminders,
   audit,
