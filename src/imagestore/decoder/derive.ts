@@ -1,4 +1,4 @@
-import sharp, { type Metadata, type Sharp } from 'sharp'
+import sharp, { type Sharp } from 'sharp'
 import {
   cleanExif,
   cleanIptc,
@@ -15,13 +15,16 @@ import {
   isGrayColour,
   type WatermarkSource,
 } from './effects.ts'
-import { encode, smallestAnimation, smallestPng, smallestStill } from './encode.ts'
+import { encode, isPalettePng, smallestAnimation, smallestPng, smallestStill } from './encode.ts'
 import { geometryOf, type Geometry } from './geometry.ts'
+import { enlargePixels } from './pixels.ts'
 import { outputFormat, outputMime, staysAnimated } from './output-format.ts'
 import { openForDisplay, type Source } from './source.ts'
-import { rasterize, Stage } from './stage.ts'
+import { rasterize, Stage, type Size } from './stage.ts'
 import type { DerivedImage, Rendered } from './protocol.ts'
 
+/** Otherwise libjpeg reduces the picture by averages, and libvips has hardly anything left to filter. */
+const SHARP = { fastShrinkOnLoad: false }
 const GRAY_SPACES = new Set(['b-w', 'grey16'])
 
 /** Renders a derivative. The steps run in this order, whatever the order of the modifiers. Rejects if the image does not decode. */
@@ -34,7 +37,7 @@ export async function deriveImage(
   const isAnimated = staysAnimated(plan, source, format)
   const opened = await open(source, plan, isAnimated)
   const geometry = geometryOf(plan, opened)
-  let stage = resize(opened, geometry, plan)
+  let stage = await resize(opened, geometry, plan)
   stage = await applyStep('colour', stage, plan)
   stage = await applyStep('detail', stage, plan)
   const isOpaque = format === 'jpg'
@@ -72,17 +75,32 @@ async function open(source: Source, plan: ResolvedTransformation, isAnimated: bo
   return applyStep('turn', await stage.render(), plan)
 }
 
-function resize(stage: Stage, { cut, scaled, crop }: Geometry, plan: ResolvedTransformation): Stage {
-  const { image } = stage
-  if (cut !== undefined) image.extract(cut)
-  if (crop === undefined) return stage.with(image.resize({ ...scaled, fit: 'fill' }), scaled)
-  const { width, height } = crop
+async function resize(
+  opened: Stage,
+  { cut, scaled, crop }: Geometry,
+  plan: ResolvedTransformation,
+): Promise<Stage> {
+  const stage = cut === undefined ? opened : opened.with(opened.image.extract(cut), cut)
   const { kind } = plan.gravity
-  if (kind === 'auto' || kind === 'entropy') {
+  if (crop !== undefined && (kind === 'auto' || kind === 'entropy')) {
     const position = kind === 'auto' ? sharp.strategy.attention : sharp.strategy.entropy
-    return stage.with(image.resize({ width, height, fit: 'cover', position }), crop)
+    const { width, height } = crop
+    const base = isLarger(scaled, stage) ? await scaleTo(stage, scaled) : stage
+    return base.with(base.image.resize({ ...SHARP, width, height, fit: 'cover', position }), crop)
   }
-  return stage.with(image.resize({ ...scaled, fit: 'fill' }).extract(crop), crop)
+  const whole = await scaleTo(stage, scaled)
+  return crop === undefined ? whole : whole.with(whole.image.extract(crop), crop)
+}
+
+const isLarger = (size: Size, image: Size): boolean => size.width > image.width || size.height > image.height
+
+async function scaleTo(stage: Stage, size: Size): Promise<Stage> {
+  const { image, width, height, isAnimated } = stage
+  if (isAnimated || !isLarger(size, stage))
+    return stage.with(image.resize({ ...SHARP, ...size, fit: 'fill' }), size)
+  const least = { width: Math.min(width, size.width), height: Math.min(height, size.height) }
+  const shrunk = stage.with(image.resize({ ...SHARP, ...least, fit: 'fill' }), least)
+  return shrunk.map((pixels) => enlargePixels(pixels, size))
 }
 
 async function write(
@@ -101,13 +119,13 @@ async function write(
     if (plan.accepted !== null) return smallestAnimation(image, source, plan, stage)
     return { bytes: await encode(image, format, plan, true, pixels).toBuffer(), mime }
   }
-  const isOptimizedPng = format === 'png' && plan.quality === null
+  const isOptimizedPng = format === 'png' && !isPalettePng(plan)
   if (plan.accepted === null && !plan.keepMetadata && !isOptimizedPng)
     return { bytes: await encode(image.toColourspace(space), format, plan, false, pixels).toBuffer(), mime }
   // Several encoders read the pixels: the pipeline runs once. In colours, because sharp drops the alpha channel of gray.
   image.toColourspace('srgb')
   const openFinished = plan.keepMetadata
-    ? await renderWithMetadata(image, source.metadata)
+    ? await renderWithMetadata(image, source)
     : (await rasterize(image)).open
   const openInSpace = () => openFinished().toColourspace(space)
   if (plan.accepted !== null) return smallestStill(openInSpace, source, plan, stage)
@@ -123,9 +141,14 @@ async function write(
  * Renders a picture with EXIF and XMP of the original, but without colour profile (derivatives are in sRGB) and
  * thumbnails (which may show what was cropped or covered).
  */
-async function renderWithMetadata(image: Sharp, { exif, xmp }: Metadata): Promise<() => Sharp> {
+async function renderWithMetadata(
+  image: Sharp,
+  { format, bytes, metadata: { exif, xmp } }: Source,
+): Promise<() => Sharp> {
   // Sharp takes metadata from its input only, and an uncompressed PNG can carry both.
   const png = await image.png({ compressionLevel: 0 }).toBuffer()
-  const carrier = insertPngMetadata(png, { exif: exif && cleanExif(exif), xmp: xmp && cleanXmp(xmp) })
+  // A TIFF is laid out as EXIF, and libvips does not read that of one.
+  const block = format === 'tiff' ? bytes : exif
+  const carrier = insertPngMetadata(png, { exif: block && cleanExif(block), xmp: xmp && cleanXmp(xmp) })
   return () => sharp(carrier, { limitInputPixels: false }).keepExif().keepXmp()
 }

@@ -19,10 +19,15 @@ const AVIF_EFFORTS: readonly (readonly [maxPixels: number, effort: number])[] = 
   [8_000_000, 1],
   [Infinity, 0],
 ]
-/** From this quality on chroma is not subsampled, which costs a tenth of the bytes. */
-const AVIF_FULL_CHROMA_QUALITY = 90
+/** From this quality on JPEG and AVIF do not subsample chroma, which costs a tenth of the bytes. */
+const FULL_CHROMA_QUALITY = 90
+const chromaOf = (quality: number) => (quality < FULL_CHROMA_QUALITY ? '4:2:0' : '4:4:4')
 /** Each frame gets its own palette. Measured: a seventh of the default effort's time for a fiftieth more bytes. */
 const ANIMATED_GIF_EFFORT = 1
+
+/** Whether a PNG is reduced to a palette. */
+export const isPalettePng = ({ quality }: Pick<ResolvedTransformation, 'quality'>): boolean =>
+  typeof quality === 'number' && quality < 100
 
 /** Configures the encoder. @param pixels of the output */
 export function encode(
@@ -34,8 +39,10 @@ export function encode(
 ): Sharp {
   const chosen = typeof quality === 'number' ? quality : undefined
   switch (format) {
-    case 'jpg':
-      return image.jpeg({ quality: chosen ?? DEFAULT_QUALITY.jpg })
+    case 'jpg': {
+      const jpg = chosen ?? DEFAULT_QUALITY.jpg
+      return image.jpeg({ quality: jpg, progressive: true, chromaSubsampling: chromaOf(jpg) })
+    }
     case 'webp':
       return image.webp({ quality: chosen ?? DEFAULT_QUALITY.webp })
     case 'avif': {
@@ -43,13 +50,12 @@ export function encode(
       const effort = AVIF_EFFORTS.find(([maxPixels]) => pixels <= maxPixels)?.[1] ?? 0
       return image.avif({
         quality: avif,
-        chromaSubsampling: avif < AVIF_FULL_CHROMA_QUALITY ? '4:2:0' : '4:4:4',
+        chromaSubsampling: chromaOf(avif),
         effort,
       })
     }
     case 'png':
-      // Below 100, sharp reduces a PNG to a palette.
-      return image.png(chosen === undefined || chosen === 100 ? {} : { palette: true, quality: chosen })
+      return image.png(isPalettePng({ quality }) ? { palette: true, quality: chosen } : {})
     case 'gif':
       return image.gif(isAnimated ? { effort: ANIMATED_GIF_EFFORT } : {})
   }

@@ -1,4 +1,5 @@
 import sharp, { type OverlayOptions, type Sharp } from 'sharp'
+import { asPixels, type Pixels } from '../../lib/perceptual-hash/index.ts'
 
 export interface Size {
   readonly width: number
@@ -40,8 +41,14 @@ export class Stage implements Size {
 
   /** Runs a pipeline, by default the one so far, so that further steps run in our order and not in sharp's own. */
   async render(image = this.image): Promise<Stage> {
-    const { open, ...size } = await rasterize(image)
-    return this.with(open(), size)
+    const { open, pixels } = await rasterize(image)
+    return this.with(open(), pixels)
+  }
+
+  /** Runs the pipeline so far, and changes its pixels. */
+  async map(change: (pixels: Pixels) => Pixels): Promise<Stage> {
+    const changed = change((await rasterize(this.image)).pixels)
+    return this.with(openPixels(changed), changed)
   }
 
   /** Removes colours. Goes through a file, because sharp drops the alpha channel of raw gray pixels. */
@@ -53,6 +60,9 @@ export class Stage implements Size {
 /** Runs a pipeline. `open` begins another one from its pixels. */
 export async function rasterize(image: Sharp) {
   const { data, info } = await image.raw().toBuffer({ resolveWithObject: true })
-  const { width, height, channels } = info
-  return { open: () => sharp(data, { raw: { width, height, channels } }), width, height }
+  const pixels = asPixels(data, info.width, info.height, info.channels)
+  return { open: () => openPixels(pixels), pixels }
 }
+
+const openPixels = ({ data, width, height, channels }: Pixels): Sharp =>
+  sharp(data, { raw: { width, height, channels } })

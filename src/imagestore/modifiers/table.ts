@@ -1,3 +1,4 @@
+import { averageBlocks } from '../decoder/pixels.ts'
 import type { Stage } from '../decoder/stage.ts'
 import { choice, decimal, flag, integer, parseDecimal, parseInteger, type Modifier } from './modifier.ts'
 
@@ -22,6 +23,9 @@ const MAX_RATIO_TERM = 100
 /** Smallest side that sharp trims, in pixels. */
 const MIN_TRIM_SIDE = 3
 const always = () => true
+
+/** Where the mask of a blur ends, as a share of its centre. At sharp's 0.2, pictures are blurred a fifth less than `sigma` says. */
+const BLUR_MASK_END = 0.025
 
 /** Permitted names of presets and watermarks. */
 export const isName = (text: string): boolean => /^[a-z0-9][a-z0-9-]{0,31}$/.test(text)
@@ -122,17 +126,6 @@ const watermark: Modifier<string | null> = {
   format: (value) => `wm_${value}`,
 }
 
-/** Averages blocks of `block` pixels per side. */
-async function pixelate(stage: Stage, block: number): Promise<Stage> {
-  const { width, height } = stage
-  const { image } = await stage.render()
-  const columns = Math.ceil(width / block)
-  const blocks = await stage.render(
-    image.resize(columns, Math.ceil(height / block), { fit: 'fill', kernel: 'linear' }),
-  )
-  return stage.with(blocks.image.resize(width, height, { fit: 'fill', kernel: 'nearest' }))
-}
-
 /** Makes the corners transparent. */
 async function roundCorners(stage: Stage, radius: number | 'max'): Promise<Stage> {
   const { image, width, height } = await stage.render()
@@ -230,7 +223,10 @@ const definitions = {
     initial: 0,
     description: 'Gaussian blur, standard deviation in pixels of the output',
     examples: ['blur_0.3', 'blur_2.5', 'blur_100'],
-    effect: { step: 'detail', apply: (stage, sigma) => stage.with(stage.image.blur(sigma)) },
+    effect: {
+      step: 'detail',
+      apply: (stage, sigma) => stage.with(stage.image.blur({ sigma, minAmplitude: BLUR_MASK_END })),
+    },
   }),
   sharpen: flag('sharpen', 'sharpens', {
     effect: { step: 'detail', apply: (stage) => stage.with(stage.image.sharpen()) },
@@ -250,7 +246,7 @@ const definitions = {
     description: 'blocks with sides of this many pixels',
     examples: ['pixelate_2', 'pixelate_512'],
     needsStill: always,
-    effect: { step: 'detail', apply: (stage, block) => pixelate(stage, block) },
+    effect: { step: 'detail', apply: (stage, block) => stage.map((pixels) => averageBlocks(pixels, block)) },
   }),
   /** Pixels of corner radius; 0 is none. */
   radius: integer('rad', {

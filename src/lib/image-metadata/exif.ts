@@ -6,6 +6,7 @@ const ORIENTATION = 0x0112
 const SHORT = 3
 const LONG = 4
 const HEADER_BYTES = 8
+const BIG_TIFF = 43
 const ENTRY_BYTES = 12
 /** Tags that point to other directories: Exif, GPS, interoperability. */
 const DIRECTORY_TAGS = new Set([34665, 34853, 40965])
@@ -14,9 +15,9 @@ const DIRECTORY_TAGS = new Set([34665, 34853, 40965])
  * further directories, XMP, IPTC, Photoshop resources and layers, colour profile, print matching, size, maker notes.
  */
 const DROPPED_TAGS = new Set([
-  254, 255, 256, 257, 258, 259, 262, 266, 273, 274, 277, 278, 279, 284, 301, 317, 320, 322, 323, 324, 325,
-  330, 338, 339, 347, 512, 513, 514, 529, 530, 531, 532, 700, 33723, 34377, 34675, 37500, 37724, 40962, 40963,
-  50341,
+  254, 255, 256, 257, 258, 259, 262, 263, 266, 273, 274, 277, 278, 279, 280, 281, 284, 290, 291, 292, 293,
+  297, 301, 317, 320, 321, 322, 323, 324, 325, 330, 332, 334, 336, 338, 339, 340, 341, 347, 512, 513, 514,
+  529, 530, 531, 532, 700, 33723, 34377, 34675, 37500, 37724, 40962, 40963, 50341,
 ])
 const JPEG_SIGNATURE = Buffer.from([0xff, 0xd8, 0xff])
 /** Texts, times and places are far smaller, previews in unknown tags are larger. */
@@ -53,10 +54,12 @@ const numbersIn = (bytes: Buffer, isLittle: boolean) => ({
 
 type Numbers = ReturnType<typeof numbersIn>
 
-/** Undefined if the block does not begin with a TIFF header. */
+/** Undefined if the block does not begin with a TIFF header, or is a BigTIFF. */
 function isLittleEndian(block: Buffer): boolean | undefined {
   const order = block.toString('latin1', 0, 2)
-  return block.length < HEADER_BYTES || (order !== 'II' && order !== 'MM') ? undefined : order === 'II'
+  if (block.length < HEADER_BYTES || (order !== 'II' && order !== 'MM')) return undefined
+  const isLittle = order === 'II'
+  return numbersIn(block, isLittle).short(2) === BIG_TIFF ? undefined : isLittle
 }
 
 /** Entries of the directory at `at` that lie within the block. */
