@@ -161,6 +161,34 @@ suite('f_auto', () => {
     }
   })
 
+  test('a photograph in a lossless format becomes JPEG for a client that names no newer format, if it is opaque', async () => {
+    // The middle is opaque, and one corner is not.
+    const corner = { create: { width: 5, height: 5, channels: 4 as const, background: '#0000' } }
+    const overlay = [{ input: corner, left: 0, top: 0, blend: 'clear' as const }]
+    const cut = await sharp(clouds).ensureAlpha().composite(overlay).png().toBuffer()
+    const opaque = await sharp(clouds).ensureAlpha().png().toBuffer()
+    const tiff = await sharp(opaque).tiff({ compression: 'lzw' }).toBuffer()
+    for (const [name, bytes, mime] of [
+      ['clouds', clouds, 'image/jpeg'],
+      ['opaque', opaque, 'image/jpeg'],
+      ['tiff', tiff, 'image/jpeg'],
+      ['cut', cut, 'image/png'],
+      ['graphic', graphic, 'image/png'],
+    ] as const) {
+      await client.upload(bytes)
+      for (const modifier of ['f_auto', 'w_300,f_auto', 'w_300,f_auto,q_auto']) {
+        const answer = await ask(bytes, modifier, { accept: '*/*' })
+        assert.equal(answer.headers.get('content-type'), mime, `${name} ${modifier}`)
+        const length = (await bytesOf(answer)).length
+        if (mime === 'image/jpeg') assert.ok(length < bytes.length / 4, `${name} ${modifier}: ${length}`)
+      }
+    }
+    assert.equal(
+      (await ask(clouds, 'f_auto', { accept: 'image/png' })).headers.get('content-type'),
+      'image/png',
+    )
+  })
+
   test('a drawing of few colours keeps every pixel', async () => {
     const exact = await sharp(await bytesOf(await ask(graphic, 'w_200,f_png', {})))
       .ensureAlpha()

@@ -41,6 +41,10 @@ export function negotiate(
   }
 }
 
+/** Formats in which a photograph is written that has a lossless original, or a drawing that has none. */
+const isFallback = (format: AcceptedFormat): boolean => format === 'jpg' || format === 'png'
+const isLossless = (format: string): boolean => format === 'png' || format === 'tiff'
+
 /** The formats of the highest weight. */
 function acceptedFormats(
   transformation: ResolvedTransformation,
@@ -54,12 +58,16 @@ function acceptedFormats(
   const candidates: readonly (readonly [AcceptedFormat, number])[] = [
     ['avif', isAnimated ? 0 : named('avif')],
     ['webp', named('webp')],
+    ['jpg', isLossless(image.format) ? weightOf(weights, 'image/jpeg') : 0],
     ['png', isAnimated ? 0 : weightOf(weights, 'image/png')],
     ['own', weightOf(weights, image.mime)],
   ]
-  const best = Math.max(...candidates.map(([format, weight]) => (format === 'png' ? 0 : weight)))
-  const accepted = candidates.filter(([, weight]) => weight > 0 && weight >= best).map(([format]) => format)
-  if (!accepted.some((format) => format !== 'png')) return ['own', ...accepted]
+  const best = Math.max(...candidates.map(([format, weight]) => (isFallback(format) ? 0 : weight)))
+  const isNewer = named('avif') > 0 || named('webp') > 0
+  const accepted = candidates
+    .filter(([format, weight]) => weight > 0 && weight >= best && !(format === 'jpg' && isNewer))
+    .map(([format]) => format)
+  if (accepted.every(isFallback)) return ['own', ...accepted]
   // `webp` and `own` are the same for a WebP that stays one.
   return accepted.includes('own') ? accepted.filter((format) => format !== image.format) : accepted
 }

@@ -213,7 +213,7 @@ const definitions = {
     initial: null,
     word: 'auto',
     description:
-      'quality. Default (`auto`): JPEG and WebP 80, AVIF 67, which look the same. PNG below 100 is reduced to a palette; GIF ignores it',
+      'quality. Default (`auto`): JPEG and WebP 80, AVIF 60, which look the same. PNG below 100 is reduced to a palette; GIF ignores it',
     examples: ['q_1', 'q_80', 'q_100', 'q_auto'],
   }),
   /** Standard deviation in pixels; 0 is none. */
@@ -283,7 +283,7 @@ const isField = (name: string): name is Field => Object.hasOwn(definitions, name
 export const FIELDS: readonly Field[] = Object.keys(definitions).filter(isField)
 
 /** What a client accepts: these formats, or the image's own (`own`), which may be the original if nothing else changes. */
-export type AcceptedFormat = 'avif' | 'webp' | 'png' | 'own'
+export type AcceptedFormat = 'avif' | 'webp' | 'jpg' | 'png' | 'own'
 
 /** What to do with an image: plain data, the same for every order of the same modifiers. */
 export type Transformation = Values & {
