@@ -63,6 +63,11 @@ const groups: Group[] = [
     ),
   },
   {
+    title: 'Part of the picture',
+    text: 'In pixels of the original, or in shares of its sides.',
+    shown: ['rect_40_90_60_50', 'rel_0.5_0_0.5_0.5'],
+  },
+  {
     title: 'Rotation and mirroring',
     text: '',
     shown: ['w_120,r_90', 'w_120,r_180', 'w_120,r_270', 'w_120,flip', 'w_120,flop'],
@@ -97,14 +102,17 @@ const groups: Group[] = [
   {
     title: 'Blur, sharpness, colour',
     text: '',
-    shown: ['w_140,blur_1', 'w_140,blur_6', 'w_140,sharpen', 'w_140,gray'],
+    shown: [
+      ...['blur_1', 'blur_6', 'sharpen', 'gray'],
+      ...['bright_-40', 'bright_40', 'contrast_-60', 'contrast_60', 'sat_-60', 'sat_100'],
+    ].map((effect) => `w_140,${effect}`),
   },
   { title: 'Blocks', text: '', shown: ['w_160,pixelate_4', 'w_160,pixelate_16'] },
   { title: 'Corners', text: '', shown: ['w_140,rad_16,f_png', 's_120x120,c_fill,g_w,rad_max,f_png'] },
   {
     title: 'Watermark',
     text: 'Defined in the [settings](operations/configuration.md#presets-and-watermarks); here 40 percent wide, at the bottom right.',
-    shown: ['w_200,wm_logo'],
+    shown: ['w_200,wm_logo', 'w_200,wm_logo,wmg_nw,wms_25,wmo_60'],
   },
   {
     title: 'Animation',
@@ -115,7 +123,7 @@ const groups: Group[] = [
   { title: 'Presets', text: '', shown: ['s', 'b', 't', 'm'] },
 ]
 /** Modifiers that cannot be seen in a picture of their own. */
-const UNSEEN: readonly string[] = ['meta']
+const UNSEEN: readonly string[] = ['meta', 'dl']
 const shownKeys = new Set(groups.flatMap(({ shown }) => shown.flatMap((text) => text.split(',').map(keyOf))))
 for (const field of FIELDS) {
   const { key, description, examples } = modifiers[field]

@@ -86,6 +86,15 @@ const faulty: readonly (readonly [modifier: string, msg: string])[] = [
   ['w_300,h_2,w_301', 'El modificador w_301 está repetido'],
   ['thumb,s', 'El modificador s está repetido'],
   ['f_webp,f_png', 'El modificador f_png está repetido'],
+  [
+    'rect_600_0_10_10',
+    'El modificador rect_600_0_10_10 no es válido: una parte que esté dentro de la imagen',
+  ],
+  ['rel_0_1_1_1', 'El modificador rel_0_1_1_1 no es válido: una parte que esté dentro de la imagen'],
+  [
+    'rect_0_0_9_9,rel_1_0_1_1',
+    'El modificador rel_1_0_1_1 no es válido: una parte que esté dentro de la imagen',
+  ],
 ]
 
 suite('public link of a derivative', () => {
@@ -123,6 +132,29 @@ suite('public link of a derivative', () => {
       }
     })
   }
+
+  test('dl_ names the file that browsers save, and makes no second derivative', async () => {
+    const disposition = async (modifier: string, bytes = photo) => {
+      const response = await fotos.link(`${expectedHash(bytes)}&m=${modifier}`)
+      assert.equal(response.status, 200)
+      await response.body?.cancel()
+      return [response.headers.get('content-disposition'), response.headers.get('etag')]
+    }
+    const [none, etag] = await disposition('w_60,f_webp')
+    assert.equal(none, null)
+    // The second time from memory.
+    for (let i = 0; i < 2; i++) {
+      assert.deepEqual(await disposition('w_60,f_webp,dl_foto-1'), [
+        'attachment; filename="foto-1.webp"',
+        etag,
+      ])
+    }
+    assert.deepEqual(await disposition('dl_a'), ['attachment; filename="a.jpg"', `"${expectedHash(photo)}"`])
+    assert.deepEqual(await disposition('dl_a', svg), [
+      'attachment; filename="a.svg"',
+      `"${expectedHash(svg)}"`,
+    ])
+  })
 
   test('a very long modifier is refused', async () => {
     const response = await fotos.link(`${expectedHash(photo)}&m=${'w_1,'.repeat(1_000)}`)

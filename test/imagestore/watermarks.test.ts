@@ -65,6 +65,18 @@ suite('names from the settings file', () => {
     assert.equal((await client.link(`${expectedHash(photo)}&m=p_ficha,w_50`)).status, 200)
   })
 
+  test('a link can place, size and fade a watermark', async () => {
+    const at = (modifier: string, x: number, y: number) =>
+      client
+        .link(`${expectedHash(photo)}&m=wm_logo,${modifier},f_png`)
+        .then(bytesOf)
+        .then((bytes) => colours(bytes, x, y))
+    assert.deepEqual(await at('wmg_nw', 12, 12), ['ff0000'])
+    assert.deepEqual(await at('wmg_nw', 180, 85), ['0000ff'])
+    assert.deepEqual(await at('wmg_w,wms_60', 125, 50), ['ff0000'])
+    assert.deepEqual(await at('wmo_50,wmg_nw', 12, 12), ['80007e'])
+  })
+
   test('a watermark is placed by the settings file, and scales with the image', async () => {
     const bytes = await bytesOf(await client.link(`${expectedHash(photo)}&m=wm_logo,f_png`))
     const { width, height } = await sharp(bytes).metadata()

@@ -1,6 +1,6 @@
 import type { ImageFormat } from '../../lib/image-metadata/index.ts'
 import { copiesOutput, type ResolvedTransformation } from '../modifiers/index.ts'
-import { geometryOf } from './geometry.ts'
+import { areaOf, geometryOf } from './geometry.ts'
 import { outputFormat, staysAnimated } from './output-format.ts'
 import type { Source } from './source.ts'
 
@@ -63,7 +63,7 @@ export function deriveCost(source: Source, plan: ResolvedTransformation): Cost {
   const format = outputFormat(plan, source)
   const isAnimated = staysAnimated(plan, source, format)
   const frames = isAnimated ? source.frames : 1
-  const { canvas } = geometryOf(plan, source)
+  const { canvas } = geometryOf(plan, areaOf(plan, source) ?? source)
   const outputPixels = canvas.width * canvas.height
   const isKept = plan.accepted !== null || copiesOutput(plan) || format === 'png'
   const decodeBytes = decodeCost({ ...source, frames }).bytes

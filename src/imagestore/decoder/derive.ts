@@ -16,7 +16,7 @@ import {
   type WatermarkSource,
 } from './effects.ts'
 import { encode, isPalettePng, smallestAnimation, smallestPng, smallestStill } from './encode.ts'
-import { geometryOf, type Geometry } from './geometry.ts'
+import { areaOf, geometryOf, type Geometry } from './geometry.ts'
 import { enlargePixels } from './pixels.ts'
 import { outputFormat, outputMime, staysAnimated } from './output-format.ts'
 import { openForDisplay, type Source } from './source.ts'
@@ -48,7 +48,7 @@ export async function deriveImage(
   const shaped = await applyStep('shape', stage, plan)
   const isFilled = shaped !== stage && isOpaque && background !== undefined
   stage = isFilled ? await fillBackground(shaped, background).render() : shaped
-  if (watermark !== undefined) stage = await addWatermark(stage, watermark)
+  if (watermark !== undefined) stage = await addWatermark(stage, watermark, plan)
   const isGray =
     (plan.gray || GRAY_SPACES.has(source.metadata.space)) &&
     watermark === undefined &&
@@ -70,6 +70,9 @@ async function open(source: Source, plan: ResolvedTransformation, isAnimated: bo
   const page = Math.min(plan.frame ?? 0, frames - 1)
   let stage = new Stage((await openForDisplay(source, { page })).autoOrient(), source)
   if (page > 0 && source.format === 'tiff') stage = await stage.render()
+  const area = areaOf(plan, stage)
+  if (area !== undefined && (plan.rect !== null || plan.rel !== null))
+    stage = await stage.render(stage.image.extract(area))
   stage = await applyStep('cut', stage, plan)
   if (findEffects(plan, 'turn').length === 0) return stage
   return applyStep('turn', await stage.render(), plan)

@@ -67,16 +67,23 @@ export interface WatermarkSource {
   readonly place: WatermarkPlacement
 }
 
-/** Puts a watermark on each frame, scaled down to fit between the margins. */
-export async function addWatermark(stage: Stage, { source, place }: WatermarkSource): Promise<Stage> {
+/** Puts a watermark on each frame, scaled down to fit between the margins. What the plan says of it overrides its place. */
+export async function addWatermark(
+  stage: Stage,
+  { source, place }: WatermarkSource,
+  plan: ResolvedTransformation,
+): Promise<Stage> {
   const { width, height } = stage
+  const at = plan.watermarkPlace ?? place.at
+  const share = plan.watermarkWidth ?? place.width
+  const opacity = plan.watermarkOpacity ?? place.opacity
   const margin = Math.round((width * place.margin) / 100)
   const room = (side: number): number => Math.max(1, side - 2 * margin)
   const watermark = await openForDisplay(source)
   const { data, info } = await watermark
     .autoOrient()
     .resize({
-      width: Math.min(room(width), Math.max(1, Math.round((width * place.width) / 100))),
+      width: Math.min(room(width), Math.max(1, Math.round((width * share) / 100))),
       height: room(height),
       fit: 'inside',
     })
@@ -85,13 +92,13 @@ export async function addWatermark(stage: Stage, { source, place }: WatermarkSou
     .raw()
     .toBuffer({ resolveWithObject: true })
   for (let alpha = 3; alpha < data.length; alpha += 4) {
-    data[alpha] = Math.round(((data[alpha] ?? 0) * place.opacity) / 100)
+    data[alpha] = Math.round(((data[alpha] ?? 0) * opacity) / 100)
   }
   const overlay = {
     input: data,
     raw: { width: info.width, height: info.height, channels: info.channels },
-    left: offset(place.at, 'w', 'e', width - info.width, margin),
-    top: offset(place.at, 'n', 's', height - info.height, margin),
+    left: offset(at, 'w', 'e', width - info.width, margin),
+    top: offset(at, 'n', 's', height - info.height, margin),
   }
   if (!stage.isAnimated) return (await stage.render()).composite(overlay)
   // An overlay of the size of a frame, tiled down the strip of frames, covers each of them.

@@ -97,6 +97,31 @@ const minSides = (a: Size, b: Size): Size => ({
   height: Math.min(a.height, b.height),
 })
 
+/** The part of an image that the plan cuts out; undefined if that lies outside. @param image size after orientation */
+export function areaOf({ rect, rel }: Pick<Transformation, 'rect' | 'rel'>, image: Size): Box | undefined {
+  const { width, height } = image
+  const outer = clip(rect ?? [0, 0, width, height], image)
+  if (outer === undefined || rel === null) return outer
+  const [x, y, w, h] = rel
+  const [left, top] = [Math.round(x * outer.width), Math.round(y * outer.height)]
+  const [right, bottom] = [Math.round((x + w) * outer.width), Math.round((y + h) * outer.height)]
+  const inner = clip([left, top, Math.max(1, right - left), Math.max(1, bottom - top)], outer)
+  return inner && { ...inner, left: inner.left + outer.left, top: inner.top + outer.top }
+}
+
+function clip(
+  [left, top, width, height]: readonly [number, number, number, number],
+  image: Size,
+): Box | undefined {
+  if (left >= image.width || top >= image.height) return undefined
+  return {
+    left,
+    top,
+    width: Math.min(width, image.width - left),
+    height: Math.min(height, image.height - top),
+  }
+}
+
 /** Nothing is enlarged unless the plan says so, and no side exceeds the limit. @param image size after orientation and rotation */
 export function geometryOf(plan: SizePlan, image: Size): Geometry {
   const box = requestedBox(plan, image)

@@ -141,6 +141,81 @@ test('up gives invisible pixels no share in the colour of visible ones', async (
   }
 })
 
+test('rect_ and rel_ cut out these pixels, before the image is turned and scaled', async () => {
+  const picture: Picture = { width: 60, height: 40, channels: 3, at: noise }
+  const path = await store(picture)
+  for (const [modifiers, left, top, width, height] of [
+    ['rect_5_7_20_10', 5, 7, 20, 10],
+    ['rect_50_30_100_100', 50, 30, 10, 10],
+    ['rel_0.5_0.25_0.25_0.5', 30, 10, 15, 20],
+    ['rel_0.9_0.9_1_1', 54, 36, 6, 4],
+    ['rect_10_10_40_20,rel_0.5_0.5_0.5_0.5', 30, 20, 20, 10],
+  ] as const) {
+    const got = await read(await derive(path, `${modifiers},f_png`))
+    assert.deepEqual([got.width, got.height], [width, height], modifiers)
+    for (const [x, y] of [
+      [0, 0],
+      [width - 1, height - 1],
+      [3, 2],
+    ] as const)
+      assert.equal(got.at(x, y, 1), noise(left + x, top + y, 1), modifiers)
+  }
+  const turned = await read(await derive(path, 'rect_5_7_20_10,r_90,f_png'))
+  assert.deepEqual([turned.width, turned.height, turned.at(9, 0, 0)], [10, 20, noise(5, 7, 0)])
+  const scaled = await sharp(await derive(path, 'rect_5_7_20_10,w_100,up,f_png')).metadata()
+  assert.deepEqual([scaled.width, scaled.height], [100, 50])
+})
+
+test('rect_ counts pixels after EXIF orientation', async () => {
+  const path = join(folder, 'turned.jpg')
+  const left = { create: { width: 32, height: 64, channels: 3 as const, background: '#f00' } }
+  await sharp({ create: { width: 64, height: 64, channels: 3, background: '#00f' } })
+    .composite([{ input: left, left: 0, top: 0 }])
+    .withMetadata({ orientation: 6 })
+    .jpeg({ chromaSubsampling: '4:4:4' })
+    .toFile(path)
+  // Turned clockwise, what was at the left is on top.
+  for (const [modifiers, channel] of [
+    ['rect_0_0_64_20', 0],
+    ['rect_0_40_64_20', 2],
+  ] as const) {
+    const got = await read(await derive(path, `${modifiers},f_png`))
+    assert.ok(got.at(30, 10, channel) > 240, modifiers)
+  }
+})
+
+test('bright_, contrast_ and sat_ are the filters of CSS, and leave alpha as it is', async () => {
+  const colour = [200, 100, 40, 128]
+  const path = await store({
+    width: 3,
+    height: 3,
+    channels: 4,
+    at: (_x, _y, channel) => colour[channel] ?? 0,
+  })
+  const gray = 0.213 * 200 + 0.715 * 100 + 0.072 * 40
+  const cases: readonly (readonly [modifiers: string, definition: (sample: number) => number])[] = [
+    ['bright_20', (v) => v * 1.2],
+    ['bright_100', (v) => v * 2],
+    ['bright_-100', () => 0],
+    ['contrast_50', (v) => (v - 127.5) * 1.5 + 127.5],
+    ['contrast_-100', () => 127.5],
+    ['sat_50', (v) => gray + (v - gray) * 1.5],
+    ['sat_-100', () => gray],
+    ['contrast_-50,bright_10', (v) => (v * 1.1 - 127.5) * 0.5 + 127.5],
+  ]
+  for (const [modifiers, definition] of cases) {
+    const got = await read(await derive(path, `${modifiers},f_png`))
+    for (const channel of range(0, 3)) {
+      const want = Math.min(255, Math.max(0, definition(colour[channel] ?? 0)))
+      assert.ok(
+        Math.abs(got.at(1, 1, channel) - want) <= 1,
+        `${modifiers}: ${got.at(1, 1, channel)}, not ${want}`,
+      )
+    }
+    assert.equal(got.at(1, 1, 3), 128)
+  }
+})
+
 test('f_png,q_100 has the bytes of f_png', async () => {
   const path = await store({ width: 200, height: 200, channels: 3, at: (x, y, c) => (x + y * c) & 255 })
   assert.ok((await derive(path, 'f_png,q_100')).equals(await derive(path, 'f_png')))

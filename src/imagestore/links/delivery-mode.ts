@@ -57,8 +57,8 @@ export function authorizeLink(
     case 'ladder':
       return granted('stepped')
     case 'presets': {
-      // A preset and perhaps a format: few combinations.
-      const isPreset = Object.keys(changes).every((field) => field === 'format')
+      // A preset and perhaps a format: few combinations. The name of a file makes no other.
+      const isPreset = Object.keys(changes).every((field) => field === 'format' || field === 'download')
       return isPreset || isIdentity(transformation) ? granted('exact') : { kind: 'no-preset' }
     }
     case 'signed':

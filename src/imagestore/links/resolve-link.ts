@@ -2,9 +2,12 @@ import { createHash, hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Client } from '../../lib/client.ts'
+import { areaOf } from '../decoder/geometry.ts'
+import type { Size } from '../decoder/stage.ts'
 import {
   canonical,
   isIdentity,
+  modifiers,
   type Gravity,
   type ModifierFault,
   type ResolvedTransformation,
@@ -29,6 +32,8 @@ export type ResolvedLink =
       readonly isFixed: boolean
       /** Seconds since 1970. */
       readonly expires: number | undefined
+      /** Name of the file, without extension, as which browsers save the image; null to show it. */
+      readonly download: string | null
     }
   | { readonly kind: 'fault'; readonly fault: ModifierFault }
   /** No image can be made with the link's extension. */
@@ -58,19 +63,25 @@ export function linkResolver(
     if (!parsed.ok) return { kind: 'fault', fault: parsed.fault }
     const access = authorizeLink(target.hash, parsed, holders, now())
     if (access.kind !== 'granted') return { kind: 'refused', access }
-    const { transformation: requested, expires, preset } = parsed
-    const isAuto = requested.gravity.kind === 'auto'
+    const outside = areaFault(parsed.transformation, blob)
+    if (outside !== undefined) return { kind: 'fault', fault: outside }
+    const { transformation: wanted, expires, preset } = parsed
+    const { download } = wanted
+    const isAuto = wanted.gravity.kind === 'auto'
     const gravity: Gravity =
       isAuto && image.focus !== undefined
-        ? { kind: 'point', ...turned(image.focus, requested) }
-        : requested.gravity
-    const { transformation: exact, varies } = negotiate({ ...requested, gravity }, blob, headers)
+        ? { kind: 'point', ...turned(withinArea(image.focus, wanted, blob), wanted) }
+        : wanted.gravity
+    // The name of a download changes no byte: one derivative serves all.
+    const requested = { ...wanted, gravity, download: null }
+    const { transformation: exact, varies } = negotiate(requested, blob, headers)
     const transformation = access.sizes === 'stepped' ? roundToSteps(exact) : exact
     const isFixed = preset === undefined && transformation.watermark === null && !isAuto
-    if (isIdentity(transformation)) return { kind: 'image', recipe: undefined, varies, isFixed, expires }
+    if (isIdentity(transformation))
+      return { kind: 'image', recipe: undefined, varies, isFixed, expires, download }
     const recipe = await recipeFor(image, transformation, client)
     if (recipe === undefined) return { kind: 'no-watermark', name: transformation.watermark ?? '' }
-    return { kind: 'image', recipe, varies, isFixed, expires }
+    return { kind: 'image', recipe, varies, isFixed, expires, download }
   }
 
   async function recipeFor(
@@ -95,9 +106,21 @@ interface Point {
   readonly y: number
 }
 
+const toShare = (share: number) => Math.round(Math.min(1, Math.max(0, share)) * 1_000) / 1_000
+
+/** Where a point of an image is in the part that is cut out of it; on its edge if it is outside. */
+function withinArea(point: Point, transformation: Transformation, image: Size): Point {
+  const area = areaOf(transformation, image)
+  if (area === undefined) return point
+  return {
+    x: toShare((point.x * image.width - area.left) / area.width),
+    y: toShare((point.y * image.height - area.top) / area.height),
+  }
+}
+
 /** Where a point of an image is after `r_`, `flip` and `flop`, which come before the crop. */
 function turned({ x, y }: Point, { rotate, flip, flop }: Transformation): Point {
-  const rest = (share: number) => Math.round((1 - share) * 1_000) / 1_000
+  const rest = (share: number) => toShare(1 - share)
   const rotations = {
     0: { x, y },
     90: { x: rest(y), y: x },
@@ -106,6 +129,15 @@ function turned({ x, y }: Point, { rotate, flip, flop }: Transformation): Point 
   }
   const point = rotations[rotate]
   return { x: flop ? rest(point.x) : point.x, y: flip ? rest(point.y) : point.y }
+}
+
+/** The fault of a link to a part that lies outside of its image. */
+function areaFault(transformation: Transformation, image: Size): ModifierFault | undefined {
+  const { rect, rel } = transformation
+  if (areaOf(transformation, image) !== undefined) return undefined
+  const isRect = areaOf({ rect, rel: null }, image) === undefined
+  const token = isRect ? modifiers.rect.format(rect) : modifiers.rel.format(rel)
+  return { kind: 'range', token, takes: 'una parte que esté dentro de la imagen' }
 }
 
 /** Folders whose code decides how a plan becomes pixels and bytes. */

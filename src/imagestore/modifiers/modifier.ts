@@ -47,10 +47,10 @@ interface NumberOptions<Initial extends number | null, Word extends string> exte
   readonly word?: Word
 }
 
-const WHOLE = /^(?:0|[1-9]\d{0,5})$/
+const WHOLE = /^(?:0|-?[1-9]\d{0,5})$/
 const DECIMAL = /^(?:0|[1-9]\d{0,5})(?:\.\d{1,3})?$/
 
-/** Parses a number without sign, exponent or leading zeros; undefined if it is malformed or out of range. */
+/** Parses a number without plus sign, exponent or leading zeros; undefined if it is malformed or out of range. */
 function parseNumber(pattern: RegExp, text: string | undefined, min: number, max: number) {
   if (text === undefined || !pattern.test(text)) return undefined
   const number = Number(text)

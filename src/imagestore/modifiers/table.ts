@@ -1,5 +1,6 @@
-import { averageBlocks } from '../decoder/pixels.ts'
+import { averageBlocks, brighten, saturate, stretchContrast } from '../decoder/pixels.ts'
 import type { Stage } from '../decoder/stage.ts'
+import type { Pixels } from '../../lib/perceptual-hash/index.ts'
 import { choice, decimal, flag, integer, parseDecimal, parseInteger, type Modifier } from './modifier.ts'
 
 export const OUTPUT_FORMATS = ['webp', 'avif', 'jpg', 'png', 'gif'] as const
@@ -20,6 +21,8 @@ export type Gravity =
 /** Longest side of an output. */
 export const MAX_SIDE_PIXELS = 8192
 const MAX_RATIO_TERM = 100
+/** Larger coordinates lie outside of every image. */
+const MAX_SOURCE_SIDE = 999_999
 /** Smallest side that sharp trims, in pixels. */
 const MIN_TRIM_SIDE = 3
 const always = () => true
@@ -125,6 +128,54 @@ const watermark: Modifier<string | null> = {
   parse: (text) => (text !== undefined && isName(text) ? text : undefined),
   format: (value) => `wm_${value}`,
 }
+
+type Area = readonly [left: number, top: number, width: number, height: number]
+
+/** A modifier whose value is a part of the image. */
+function area(
+  key: string,
+  parse: (text: string | undefined, min: number) => number | undefined,
+  {
+    unit,
+    unidad,
+    ...rest
+  }: { unit: string; unidad: string; description: string; examples: readonly string[] },
+): Modifier<Area | null> {
+  return {
+    ...rest,
+    key,
+    initial: null,
+    values: `X_Y_W_H, ${unit}`,
+    expected: `X_Y_ANCHO_ALTO, ${unidad}`,
+    needsStill: always,
+    parse: (text) => {
+      const [left, top, width, height, ...more] = text?.split('_') ?? []
+      const [x, y, w, h] = [parse(left, 0), parse(top, 0), parse(width, 1e-3), parse(height, 1e-3)]
+      const isWhole = x !== undefined && y !== undefined && w !== undefined && h !== undefined
+      return isWhole && more.length === 0 ? [x, y, w, h] : undefined
+    },
+    format: (value) => `${key}_${value?.join('_')}`,
+  }
+}
+
+/** A modifier that maps the samples of a still image; `factor` is 0 to 2. */
+const adjustment = (key: string, description: string, adjust: (pixels: Pixels, factor: number) => Pixels) =>
+  integer(key, {
+    min: -100,
+    max: 100,
+    initial: 0,
+    description,
+    examples: [`${key}_-100`, `${key}_20`, `${key}_100`],
+    needsStill: always,
+    copiesOutput: true,
+    effect: {
+      step: 'colour',
+      apply: (stage, percent) => stage.map((pixels) => adjust(pixels, 1 + percent / 100)),
+    },
+  })
+
+const percent = (key: string, description: string) =>
+  integer(key, { min: 1, max: 100, initial: null, description, examples: [`${key}_1`, `${key}_50`] })
 
 /** Makes the corners transparent. */
 async function roundCorners(stage: Stage, radius: number | 'max'): Promise<Stage> {
@@ -270,6 +321,44 @@ const definitions = {
   }),
   keepMetadata,
   watermark,
+  rect: area('rect', (text, min) => parseInteger(text, min, MAX_SOURCE_SIDE), {
+    unit: 'in pixels',
+    unidad: 'en píxeles',
+    description: 'cuts a part out, before `trim` and `r_`. What lies outside the image is left off',
+    examples: ['rect_10_20_300_200'],
+  }),
+  rel: area('rel', (text, min) => parseDecimal(text, min, 1), {
+    unit: 'shares of the sides from 0 to 1',
+    unidad: 'partes de los lados de 0 a 1',
+    description: 'the same in shares of the sides, after `rect_`',
+    examples: ['rel_0.25_0.25_0.5_0.5'],
+  }),
+  brightness: adjustment('bright', 'brightness in percent more or less, as `brightness()` of CSS', brighten),
+  contrast: adjustment(
+    'contrast',
+    'contrast in percent more or less, as `contrast()` of CSS',
+    stretchContrast,
+  ),
+  saturation: adjustment('sat', 'saturation in percent more or less, as `saturate()` of CSS', saturate),
+  /** File name without extension. */
+  download: {
+    key: 'dl',
+    initial: null,
+    values: NAME_TAKES,
+    expected: 'un nombre de hasta 32 letras minúsculas, cifras y guiones',
+    description: 'browsers save the image as a file of this name; its extension is added',
+    examples: ['dl_foto-1'],
+    parse: (text) => (text !== undefined && isName(text) ? text : undefined),
+    format: (value) => `dl_${value}`,
+  } satisfies Modifier<string | null>,
+  watermarkPlace: choice('wmg', {
+    initial: null,
+    options: COMPASS_POINTS,
+    description: 'where the watermark lies, in place of what the settings say',
+  }),
+  /** Percent of the width of the output. */
+  watermarkWidth: percent('wms', 'width of the watermark in percent, in place of that of the settings'),
+  watermarkOpacity: percent('wmo', 'opacity of the watermark in percent, in place of that of the settings'),
 }
 
 type ValueOf<Definition> = Definition extends Modifier<infer Value> ? Value : never

@@ -19,6 +19,8 @@ export interface CacheableLink {
   /** Of the derivative; undefined for the original. */
   readonly name: string | undefined
   readonly etag: string
+  /** Name of the file that browsers save, without extension; null to show the image. */
+  readonly download: string | null
   /** Headers of every response to the link. */
   readonly common: Readonly<Record<string, string>>
 }
@@ -86,7 +88,7 @@ export class LinkCache {
     const entry =
       known?.kind === 'negotiated' ? this.#entries.get(variantKey(link, known.headers, headers)) : known
     if (entry?.kind !== 'link' || !this.#isCurrent(entry)) return undefined
-    const { blob, name, key, etag, common, notModified } = entry
+    const { blob, name, key, etag, common, notModified, download } = entry
     if (matches(headers['if-none-match'], etag)) return { status: 304, headers: notModified, body: undefined }
     if (headers.range !== undefined) return undefined
     const image =
@@ -95,7 +97,7 @@ export class LinkCache {
     const { bytes, mime } = image
     // Another process may have made it again, and an encoder need not produce the same bytes twice.
     if (entry.length !== bytes.byteLength) {
-      entry.headers = Object.entries(contentHeaders(common, etag, mime, bytes.byteLength)).flat()
+      entry.headers = Object.entries(contentHeaders(common, etag, mime, bytes.byteLength, download)).flat()
       entry.length = bytes.byteLength
     }
     return { status: 200, headers: entry.headers, body: bytes }

@@ -100,13 +100,32 @@ export const notModifiedHeaders = (common: Headers, etag: string): Headers => ({
 /** Other types in a database that was edited by hand are not sent: a link must not serve a web page. */
 const IMAGE_MIMES: ReadonlySet<string> = new Set(Object.values(mimeOf))
 
-/** Headers of a 200 or 206. @param length bytes of the body */
-export const contentHeaders = (common: Headers, etag: string, mime: string, length: number): Headers => ({
-  ...common,
-  etag,
-  'content-length': String(length),
-  'content-type': IMAGE_MIMES.has(mime) ? mime : 'application/octet-stream',
-})
+/** Extensions of files that are not the second part of their type. */
+const EXTENSIONS: Readonly<Record<string, string>> = { jpeg: 'jpg', 'svg+xml': 'svg' }
+
+/**
+ * Headers of a 200 or 206.
+ * @param length bytes of the body
+ * @param download name of the file that browsers save, without extension; null to show the image
+ */
+export function contentHeaders(
+  common: Headers,
+  etag: string,
+  mime: string,
+  length: number,
+  download: string | null,
+): Headers {
+  const isImage = IMAGE_MIMES.has(mime)
+  const [, subtype = ''] = isImage ? mime.split('/') : []
+  const file = `${download}.${EXTENSIONS[subtype] ?? subtype}`
+  return {
+    ...common,
+    etag,
+    'content-length': String(length),
+    'content-type': isImage ? mime : 'application/octet-stream',
+    ...(download === null ? {} : { 'content-disposition': `attachment; filename="${file}"` }),
+  }
+}
 
 const IMAGE = { 'image/*': { schema: { type: 'string', format: 'binary' } } }
 

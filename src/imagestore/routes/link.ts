@@ -114,7 +114,8 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     if (expires !== undefined || link.recipe?.mark !== undefined) return
     const common = linkHeaders(target.hash, link, now(), sharesVariants)
     const { state, blob } = image
-    const cacheable = { hash: target.hash, state, blob, name: link.recipe?.name, etag, common }
+    const { download, recipe } = link
+    const cacheable = { hash: target.hash, state, blob, name: recipe?.name, etag, download, common }
     cache.set(path, link.varies, request.headers, cacheable)
   }
 
@@ -129,7 +130,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
         ? await delivery.original(blob, expires === undefined, callerOf(request, reply))
         : await derivative(callerOf(request, reply), blob, link.recipe)
     if (content === undefined) throw await absence(blob)
-    const mayRedirect = request.method === 'GET' && expires === undefined
+    const mayRedirect = request.method === 'GET' && expires === undefined && link.download === null
     if (content.kind === 'stream' && content.locate !== undefined && mayRedirect)
       return { kind: 'redirect', ...(await content.locate()) }
     const size = content.kind === 'image' ? content.bytes.byteLength : blob.size
@@ -198,7 +199,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
       case 'content': {
         const { body, mime, length, contentRange } = prepared
         if (contentRange !== undefined) reply.code(206).header('content-range', contentRange)
-        return reply.headers(contentHeaders(common, etag, mime, length)).send(body)
+        return reply.headers(contentHeaders(common, etag, mime, length, link.download)).send(body)
       }
     }
   }
