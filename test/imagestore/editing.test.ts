@@ -288,6 +288,10 @@ suite('editing of images', () => {
         assert.equal((await link(`20x20,c_fill,g_auto,${turn}`)).side, side, turn)
     }
     assert.equal(new Set(etags).size, 3)
+    // In a part, the focus is where it is in the whole.
+    await update(app, { hash, focus: '0.62,0.5' })
+    assert.equal((await link('4x20,c_fill,g_auto,rect_36_0_24_20')).side, 'red')
+    assert.equal((await link('4x20,c_fill,g_auto,rel_0.6_0_0.4_1')).side, 'red')
     const { headers } = await app.link(`${hash}&m=20x20,c_fill,g_xy_1_0.5`)
     assert.equal(headers.get('cache-control'), 'public, max-age=31536000, immutable')
   })
