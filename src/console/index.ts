@@ -129,7 +129,7 @@ const POLICY = [
   "trusted-types 'none'",
 ].join('; ')
 
-/** The page of the API reference is a library that sets styles and markup by itself. */
+/** The page of the API reference is a library that sets styles and markup alone. */
 const REFERENCE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

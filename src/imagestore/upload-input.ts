@@ -58,7 +58,7 @@ export const isImageType = (contentType = ''): boolean => mediaType(contentType)
 const isAddress = (value: unknown): boolean =>
   typeof value === 'string' && value.length <= MAX_IP_CHARACTERS && isIP(value) !== 0
 
-export const isImageName = (value: unknown): value is string => isText(value, MAX_NAME_CHARACTERS)
+const isImageName = (value: unknown): value is string => isText(value, MAX_NAME_CHARACTERS)
 
 export const nameParameter = (description: string): Parameter<string> => ({
   ...text(description, MAX_NAME_CHARACTERS),

@@ -2,7 +2,7 @@ import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { invalidCursor, nextLink } from '../../http/headers.ts'
 import { integer, text } from '../../http/parameters.ts'
-import type { AuditPlace } from '../../http/auth/audit.ts'
+import type { AuditPlace } from '../../http/auth/queries-audit.ts'
 import { auditAnswer } from '../schemas.ts'
 
 const DEFAULT_PAGE = 100
