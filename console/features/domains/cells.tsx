@@ -49,4 +49,5 @@ export const CELLS: Readonly<Record<ColumnId, Cell>> = {
     content: ({ record }) => record.deleted_at && <Time at={record.deleted_at} />,
   },
   modified: { className: 'cell-date second figures', content: ({ record }) => <Time at={record.date_mod} /> },
+  interest: { className: 'cell-length right figures', content: ({ record }) => record.interest },
 }

@@ -16,6 +16,7 @@ export const COLUMN_IDS = [
   'registered',
   'deleted',
   'modified',
+  'interest',
 ] as const
 export type ColumnId = (typeof COLUMN_IDS)[number]
 
@@ -38,6 +39,7 @@ export const COLUMNS: Readonly<Record<ColumnId, Column>> = {
   registered: { label: 'domains.date', least: 158, share: undefined, sort: 'registered' },
   deleted: { label: 'columns.deleted', least: 158, share: undefined, sort: 'deleted' },
   modified: { label: 'domains.changed', least: 158, share: undefined, sort: 'modified' },
+  interest: { label: 'domains.interest', least: 66, share: undefined, isFigure: true, sort: 'interest' },
 }
 
 export const MIN_WIDTH = 48

@@ -17,6 +17,8 @@ export type DomainRecord = ListedRecord & {
   readonly dismissed_at?: string | null
   readonly claimed_by?: string | null
   readonly claimed_until?: string | null
+  readonly interest?: number | null
+  readonly because?: ListedRecord['because']
 }
 
 /** The A-label; undefined if it equals the name. */

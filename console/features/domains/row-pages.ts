@@ -10,7 +10,7 @@ import type { DomainRecord } from './records.ts'
 
 export const PAGE_ROWS = 200
 /** Further fields of rows. */
-const ROW_FIELDS = 'seen,seen_by,seen_at,note,tags,words,deleted_at,discarded_at,claimed_by'
+const ROW_FIELDS = 'seen,seen_by,seen_at,note,tags,words,deleted_at,discarded_at,claimed_by,interest'
 /**
  * Browsers limit the height of an element to about 16.7 million pixels, so a scroller holds one section of the
  * list.

@@ -11,6 +11,7 @@ import { t } from '../../i18n/index.ts'
 import { DnsLookup } from './dns-lookup.tsx'
 import { DomainHistory } from './history.tsx'
 import { useTimeLeft } from './time-left.ts'
+import { Because } from './because.tsx'
 import { Lookalikes } from './lookalikes.tsx'
 import { DismissedTag, MarkTags, seenBy, StatusTag } from './tags.tsx'
 import { setMark } from './marks.ts'
@@ -146,6 +147,7 @@ function RecordFacts({ record }: { record: DomainRecord }) {
         <dt>{t('sheet.seen')}</dt>
         <dd>{seenBy(record) ?? t(record.seen === 1 ? 'history.yes' : 'sheet.notSeen')}</dd>
       </dl>
+      <Because record={record} />
       <NoteField record={record} isLocked={isLocked} />
       <TagField record={record} isLocked={isLocked} />
     </section>

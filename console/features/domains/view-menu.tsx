@@ -12,7 +12,7 @@ import { Menu } from '../../design/menu.tsx'
 import { Spinner } from '../../design/notice.tsx'
 import { showToast } from '../../design/toasts.tsx'
 import { exportView } from './export.ts'
-import { curlLine, type Filters, queryOf, eventFilters } from '../filters/filters.ts'
+import { curlLine, type Filters, queryOf, eventFilters, withFilters } from '../filters/filters.ts'
 import { removeView, useViews, viewQuery } from '../views/saved-views.ts'
 import { undoLast } from '../work/operations.ts'
 import { t } from '../../i18n/index.ts'
@@ -51,7 +51,13 @@ export function ViewMenu(props: {
       ),
   })
   const ofView = maySave ? [save, ...(saved === undefined ? [] : [remove(saved.id)])] : []
-  const actions = [...viewActions(filters, total), ...ofView]
+  const byInterest: Action = {
+    id: 'interest',
+    label: t('domains.byInterest'),
+    icon: 'down',
+    run: () => onChange(withFilters(filters, { order: 'interest', sort: undefined })),
+  }
+  const actions = [byInterest, ...viewActions(filters, total), ...ofView]
   useActions(() => [
     ...actions,
     { id: 'ascii', label: t('domains.ascii'), icon: 'globe', run: () => onAscii(!isAscii) },

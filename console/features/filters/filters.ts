@@ -166,6 +166,7 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
       name: ['nombre', 'name'],
       length: ['largo', 'length'],
       objection: ['objeción', 'objection'],
+      interest: ['interés', 'interest'],
     },
     accepts: { kind: 'choice', values: LIST_ORDERS },
   },

@@ -5,6 +5,7 @@ import { useStore } from '../../base/store.ts'
 import { Link } from '../../design/link.tsx'
 import { QueryError } from '../../design/notice.tsx'
 import { Time } from '../../design/time.tsx'
+import { Because } from '../domains/because.tsx'
 import { DnsOutcome, useDnsLookup } from '../domains/dns-lookup.tsx'
 import { DomainName } from '../domains/domain-name.tsx'
 import type { History } from '../domains/history.tsx'
@@ -69,6 +70,7 @@ export function Card({ record: read, note, onNoted }: Props) {
         </Link>
       </div>
       <div className="triage-help stack">
+        <Because record={record} />
         <Servers name={record.name} />
         <Similar name={record.name} />
       </div>

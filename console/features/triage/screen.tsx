@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef } from 'react'
-import { useRoute } from '../../base/router.ts'
+import { navigate, useRoute } from '../../base/router.ts'
 import { letterShortcuts, useShortcuts } from '../../base/shortcuts.ts'
 import { useStore } from '../../base/store.ts'
 import { Button } from '../../design/button.tsx'
@@ -9,7 +9,7 @@ import { useDnsLookup } from '../domains/dns-lookup.tsx'
 import { useLiveUpdates } from '../domains/live-updates.ts'
 import { useSimilar } from '../domains/lookalikes.tsx'
 import { useFilters } from '../filters/filter-counts.ts'
-import { formatWords, queryOf } from '../filters/filters.ts'
+import { formatWords, queryOf, withFilters } from '../filters/filters.ts'
 import { Card, useRecordHistory } from './card.tsx'
 import { viewOf, lostClaimText } from './claims.ts'
 import { Colleagues } from './colleagues.tsx'
@@ -61,6 +61,8 @@ export default function TriageScreen() {
   })
 
   const words = formatWords(filters, spoken)
+  const isByInterest = filters['order'] === 'interest'
+  const interestToggle = { order: isByInterest ? undefined : 'interest', sort: undefined }
   return (
     <div ref={main} className="triage" tabIndex={-1}>
       <h1 className="visually-hidden">{t('nav.triage')}</h1>
@@ -69,6 +71,15 @@ export default function TriageScreen() {
           <span className="mono">{words}</span>
         </Link>
         <span className="grow" />
+        <button
+          type="button"
+          className="chip"
+          aria-pressed={isByInterest}
+          title={t('triage.byInterestHelp')}
+          onClick={() => navigate('triaje', queryOf(withFilters(filters, interestToggle)))}
+        >
+          {t('triage.byInterest')}
+        </button>
         <Colleagues filters={filters} />
         <ProgressRing done={handled} left={left} />
       </div>

@@ -18,6 +18,8 @@ export const domains = {
   'domains.marks': ['Marcas', 'Marks'],
   'domains.agent': ['Agente', 'Agent'],
   'domains.date': ['Inscripción', 'Registered'],
+  'domains.interest': ['Interés', 'Interest'],
+  'domains.byInterest': ['Ordenar por interés', 'Sort by interest'],
   'domains.changed': ['Modificación', 'Modified'],
   'domains.bought': ['Comprado', 'Bought'],
   'domains.free': ['Libre', 'Free'],

@@ -8,6 +8,11 @@ export const triage = {
     'All names in this view are decided, or held by someone else.',
   ],
   'triage.more': ['Buscar más', 'Look for more'],
+  'triage.byInterest': ['Interés', 'Interest'],
+  'triage.byInterestHelp': [
+    'Primero los nombres que se parecen a los que el grupo marca para revisión. No oculta ninguno.',
+    'First the names that resemble those that the group marks for review. It hides none.',
+  ],
   'triage.space': ['espacio', 'space'],
   'triage.left.one': ['queda {n}', '{n} left'],
   'triage.left.other': ['quedan {n}', '{n} left'],

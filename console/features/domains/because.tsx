@@ -1,0 +1,27 @@
+import { useStore } from '../../base/store.ts'
+import { language, t } from '../../i18n/index.ts'
+import type { DomainRecord } from './records.ts'
+import '../../i18n/texts/sheet.ts'
+
+type Reason = NonNullable<DomainRecord['because']>[number]
+
+/** Says how interesting the group would find a name, and why. Nothing before there are enough decisions. */
+export function Because({ record: { interest, because } }: { record: DomainRecord }) {
+  const spoken = useStore(language)
+  if (typeof interest !== 'number' || because === undefined) return null
+  return (
+    <section className="stack">
+      <h3>{t('interest.why')}</h3>
+      <p className="figures">{t('interest.score', { n: interest })}</p>
+      <ul className="muted">
+        {because.map((reason) => (
+          <li key={`${reason.kind} ${reason.value}`}>{spoken === 'es' ? reason.text : inEnglish(reason)}</li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** The service gives reasons in Spanish. */
+const inEnglish = ({ kind, value, accepted, of }: Reason): string =>
+  t('interest.reason', { what: t(`interest.${kind}`, { value }), accepted, of })
