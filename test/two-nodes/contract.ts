@@ -9,6 +9,7 @@ export const CONTRACT: readonly string[] = [
     'discarded',
     'events',
     'history',
+    'interest',
     'queue',
     'queue-members',
     'watch-deliveries',
