@@ -2,14 +2,17 @@ import { fetchChunk } from '../api/chunk.ts'
 import { withRetries } from '../api/retry.ts'
 import { keyFor } from '../api/session.ts'
 import { bulk } from '../features/domains/chunks.ts'
-import { isOpen, listBulk, listImports } from '../features/work/jobs.ts'
+import { isOpen, isUnreported, listBulk, listImports } from '../features/work/jobs.ts'
 
-/** Shows the jobs of the account that the service continues, as after a reload. */
+/** Shows the jobs of the account that the service continues, as after a reload, and changes that ended during it. */
 export async function resumeJobs(signal: AbortSignal): Promise<void> {
   const key = keyFor('domainwatch')
   const list = () => Promise.all([listBulk(key, signal), listImports(key, signal)])
   const [changes, imports] = await withRetries(list, () => undefined, signal)
-  const [openChanges, openImports] = [changes.filter(isOpen), imports.filter(isOpen)]
+  const [openChanges, openImports] = [
+    changes.filter((job) => isOpen(job) || isUnreported(job)),
+    imports.filter(isOpen),
+  ]
   if (openChanges.length > 0) (await fetchChunk(bulk)).resumeBulk(openChanges, key)
   if (openImports.length > 0) (await import('../features/import/imports.ts')).resumeImports(openImports, key)
 }

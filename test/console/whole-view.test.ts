@@ -8,7 +8,7 @@ import { record, records, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdRequests } from '../support/gate.ts'
 import { call } from '../support/http.ts'
-import { acceptedId, IMPORTS, upload } from '../support/jobs.ts'
+import { acceptedId, BULK, ended, IMPORTS, upload } from '../support/jobs.ts'
 import { badLine } from '../support/slow-line.ts'
 
 /** Several transactions of a job. */
@@ -95,6 +95,32 @@ test('a change of all that match continues while the page is reloaded, and is un
     { domain: first?.name, revision: 0, seen: 0, note: '', tags: [] },
     { domain: second?.name, discarded: 0, seen: 0, note: '' },
   ])
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a change that ended while the page was reloaded is reported after that, and can be undone', async () => {
+  const { page, context, complaints } = await open('dominios?starts=vista')
+  await selectView(page)
+  const release = await holdJobs()
+  await act(page, 'Descartar').click()
+  await task(page)
+    .filter({ hasText: `Descartando ${ALL} dominios` })
+    .waitFor()
+  await page.goto(`${service.url}/healthz`)
+  await release()
+  const { body } = await call(service, BULK, { query: { api: service.domainKey } })
+  assert.equal((await ended(service, BULK, Object(body).data[0].id))['done'], TOTAL)
+  await page.goBack()
+  await toast(page, `${ALL} dominios descartados`).waitFor()
+  await page.keyboard.press('z')
+  await toast(page, `Deshecho: ${ALL} dominios`).waitFor()
+  assert.equal(await countOf({ dis: '' }), 0)
+  // It is reported once.
+  await page.reload()
+  await page.waitForResponse((response) => response.url().includes('/domainwatch/bulk'))
+  await domainGrid(page).getByRole('row').nth(1).waitFor()
+  assert.equal(await toast(page, `${ALL} dominios`).count(), 0)
   assert.deepEqual(complaints, [])
   await context.close()
 })

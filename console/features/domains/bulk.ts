@@ -8,7 +8,15 @@ import { t, tn } from '../../i18n/index.ts'
 import '../../i18n/texts/bulk.ts'
 import { recordFilters, type Filters } from '../filters/filters.ts'
 import { removeTask, updateTask } from '../work/background-tasks.ts'
-import { listBulk, readBulk, requestOnce, stopBulk, untilEnded, type BulkJob } from '../work/jobs.ts'
+import {
+  listBulk,
+  readBulk,
+  rememberJob,
+  requestOnce,
+  stopBulk,
+  untilEnded,
+  type BulkJob,
+} from '../work/jobs.ts'
 import {
   runOperation,
   type OperationHandle,
@@ -150,6 +158,7 @@ function following(asked: Following): OperationSpec {
         throw error
       }
       followed.add(id)
+      const forget = rememberJob(id)
       handOver()
       if (isStopped) stop()
       const task = `job-${id}`
@@ -173,6 +182,7 @@ function following(asked: Following): OperationSpec {
         return { text: t('bulk.goesOn', { label: pending, reason: errorMessage(error) }), isError: true }
       } finally {
         removeTask(task)
+        forget()
         if (account === accountOf('domainwatch'))
           await queryClient.invalidateQueries({ queryKey: ['domains'] })
       }

@@ -1,6 +1,7 @@
 import { callApi, ConnectionError } from '../../api/client.ts'
 import { withRetries } from '../../api/retry.ts'
 import type { Operations } from '../../api/schema.ts'
+import { tabStorage } from '../../base/browser-storage.ts'
 
 type Listed<Name extends 'GET /api/v1/domainwatch/bulk' | 'GET /api/v1/domainwatch/imports'> = NonNullable<
   Operations[Name]['answer']['data']
@@ -17,6 +18,19 @@ type Key = string | undefined
 const ASK_MS = 1_000
 
 export const isOpen = ({ state }: Job): boolean => state === 'receiving' || state === 'running'
+
+const UNREPORTED_KEY = 'catalejo.jobs'
+const unreported = (): readonly string[] => tabStorage.read(UNREPORTED_KEY)?.split(' ') ?? []
+
+/** Whether this tab followed a job before it was reloaded, and has not shown how it ended. */
+export const isUnreported = ({ id }: Job): boolean => unreported().includes(id)
+
+/** Remembers in this tab that the end of a job is to be shown. Returns a function that forgets it. */
+export function rememberJob(id: string): () => void {
+  const others = () => unreported().filter((one) => one !== id)
+  tabStorage.write(UNREPORTED_KEY, [...others(), id].join(' '))
+  return () => void tabStorage.write(UNREPORTED_KEY, others().join(' '))
+}
 
 export async function listBulk(key: Key, signal?: AbortSignal): Promise<readonly BulkJob[]> {
   return (await callApi('GET /api/v1/domainwatch/bulk', { key, signal })).data.data ?? []
