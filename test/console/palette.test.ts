@@ -36,6 +36,7 @@ test('screens and settings come before names, also screens that need another key
   await field(page).fill('sistema')
   await option(page, /^sistema\.cl/).waitFor()
   await becomesActive(page, 'Sistema')
+  await option(page, 'Sistema (necesita una clave de administración)').waitFor()
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: /administración/ }).waitFor()
   assert.deepEqual(complaints, [])

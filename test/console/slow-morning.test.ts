@@ -1,4 +1,4 @@
-/** The morning of a group whose line takes 1.5 s and loses every fifth request: keys, Back and claims hold. */
+/** The morning of a group at the real size, whose line takes 1.5 s and loses every fifth request: keys, Back and claims hold. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
@@ -9,16 +9,18 @@ import { LIST, record, records, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
 import { claim } from '../support/queue.ts'
+import { storeRealSize } from '../support/real-size.ts'
 import { badLine } from '../support/slow-line.ts'
 
 const FREE = Array.from({ length: 30 }, (_, i) => `libre${String(i).padStart(2, '0')}`)
 const VETS = Array.from({ length: 6 }, (_, i) => `veterinaria${i}`)
 const NEWS = ['nuevo0', 'nuevo1', 'nuevo2', 'nuevo3']
-const old = (place: number) => ({ date_reg: `2025-06-10 10:00:${String(59 - place).padStart(2, '0')}` })
+const old = (place: number) => ({ date_reg: `2025-10-10 10:00:${String(59 - place).padStart(2, '0')}` })
 
 const { service, browser } = await startConsole({ flags: { 'dns-servers': '127.0.0.1:9' } })
 const key = async (account: string) => (await service.newKey(account, 'domainwatch')).key
 const [ana, beto] = [await key('Ana'), await key('Beto')]
+await storeRealSize(service)
 await stored(service, [
   ...VETS.map((name, i) => record(name, old(i))),
   ...FREE.map((name, i) => record(name, { ...old(i), status: 0 })),
@@ -91,6 +93,7 @@ test('news, triage, notes, undo, Back, search and statistics work on a line that
   await becomes(noted, { revision: 1, discarded: 0, seen: 1, note: 'rd: llamar', tags: ['playa'] })
   await becomes(second, { ...UNDECIDED, discarded: 1, seen: 1 })
   await page.keyboard.press('z')
+  await toast(page, /^Deshecho/).waitFor()
   await becomes(second, UNDECIDED)
   await becomes(hers, { ...UNDECIDED, discarded: 1, seen: 1 })
 

@@ -101,6 +101,19 @@ test('a screen at 400 % leaves room for rows of the table and for the name to de
   await context.close()
 })
 
+test('at 390 pixels, every option of a form fits into its list', async () => {
+  const { page, context } = await browser.open(service, 'vigilancias?nueva=', keys, { width: 390 })
+  const lists = page.getByRole('dialog').getByRole('combobox')
+  await lists.first().waitFor()
+  for (const list of await lists.all()) {
+    const room = (await boxOf(list)).width
+    // As wide as its widest option, with the arrow.
+    await list.evaluate((element) => element.setAttribute('style', 'width: max-content; max-width: none'))
+    assert.ok((await boxOf(list)).width <= room, await list.innerText())
+  }
+  await context.close()
+})
+
 test('a finished triage offers to look for more with a button of the usual height', async () => {
   const { page, context } = await browser.open(service, 'triaje?search=zzz', keys)
   assert.ok((await boxOf(page.getByRole('button', { name: 'Buscar más' }))).height <= 48)

@@ -101,11 +101,11 @@ test('lookalikes of a name are watched from its details', async () => {
   await form.getByLabel('Crear también un canal Atom').check()
   await form
     .getByRole('combobox', { name: /^Avisar/ })
-    .selectOption({ label: 'de todos los cambios de las coincidencias' })
+    .selectOption({ label: 'de coincidencias y sus cambios' })
   await form.getByRole('button', { name: 'Crear' }).click()
   await page.getByRole('button', { name: 'Ya lo guardé' }).click()
   const item = page.getByRole('listitem', { name: 'Parecidos a ñandú.cl' })
-  await item.getByText('de todos los cambios de las coincidencias').waitFor()
+  await item.getByText('de coincidencias y sus cambios').waitFor()
   assert.equal(await item.getByRole('button', { name: /^Probar/ }).count(), 0)
   const [kept] = await watchesOf(service)
   assert.deepEqual([kept?.['filters'], kept?.['changes'], kept?.['atom']], [{ similar: 'ñandú' }, 'all', 1])

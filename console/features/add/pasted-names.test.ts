@@ -31,6 +31,11 @@ test('dates and times of a pasted table are not names', () => {
   )
   assert.deepEqual(names, ['casa', 'luna', 'mar', '2025-12-31', '24-7'])
   assert.deepEqual(invalid, [])
+  // As the table of the console shows them.
+  const copied = parsePasted(
+    'sol.cl\tComprado\t31 dic 2025, 22:17\nmar.cl 27 nov, 21:36\nluna 3 Sept 2025\n22 nov',
+  )
+  assert.deepEqual(copied.names, ['sol', 'comprado', 'mar', 'luna', '22', 'nov'])
 })
 
 test('a text with too many names is cut, and reported as cut', () => {

@@ -7,6 +7,10 @@ export const MAX_NAMES = 1_000
 /** A date or a time: another column of a pasted table, though dates with hyphens would be valid names. */
 const DATE = /^(\d{4}([-/.])\d\d?\2\d\d?(T.*)?|\d\d?([-/.])\d\d?\4\d{4}|\d\d?:\d\d(:\d\d)?)$/
 
+/** A date as the console writes it, with its year or its time: `22 nov 2026, 14:05`. */
+const WRITTEN_DATE =
+  /(?<!\S)\d\d? (ene|feb|mar|abr|may|jun|jul|ago|sept?|oct|nov|dic|jan|apr|aug|dec)\.?( \d{4}(, \d\d:\d\d)?|, \d\d:\d\d)(?!\S)/gi
+
 export interface PastedNames {
   /** Valid names in the order of the text, each once. */
   readonly names: readonly string[]
@@ -22,7 +26,7 @@ export function parsePasted(text: string): PastedNames {
   const invalid = new Map<string, TextKey>()
   let repeated = 0
   let isTooLong = false
-  for (const [word] of text.matchAll(/[^\s,;|"'<>()]+/g)) {
+  for (const [word] of text.replaceAll(WRITTEN_DATE, ' ').matchAll(/[^\s,;|"'<>()]+/g)) {
     if (names.size + invalid.size >= MAX_NAMES) {
       isTooLong = true
       break

@@ -98,6 +98,7 @@ export const app = {
   'nav.import': ['Importar', 'Import'],
   'nav.dismissed': ['Descartados', 'Dismissed'],
   'nav.activity': ['Lo que hice hoy', 'What I did today'],
+  'sign.needed': ['(necesita una clave de {service})', '(needs a key for {service})'],
   'sign.need': ['Esta pantalla necesita una clave de {service}', 'This screen needs a key for {service}'],
   'scope.name.full': ['Todo', 'Everything'],
   'scope.name.read': ['Solo lectura', 'Read only'],

@@ -17,7 +17,7 @@ export const watches = {
   'watch.like': ['parecidos a', 'lookalikes of'],
   'watch.tells': ['Avisa', 'Notifies'],
   'watch.of.new': ['de las coincidencias nuevas', 'of new matches'],
-  'watch.of.all': ['de todos los cambios de las coincidencias', 'of every change to matches'],
+  'watch.of.all': ['de coincidencias y sus cambios', 'of every change to matches'],
   'watch.of.dns': ['solo de los cambios de su DNS', 'only of changes to their DNS'],
   'watch.of.new,dns': ['de las coincidencias nuevas y de los cambios de su DNS', 'of new matches and of changes to their DNS'],
   'watch.of.all,dns': ['de todos los cambios de las coincidencias y de su DNS', 'of every change to matches and to their DNS'],

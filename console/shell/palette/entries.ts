@@ -37,7 +37,12 @@ export function screenEntries(may: (ability: Permission) => boolean): Entry[] {
     id: `screen-${path}`,
     label: t(title),
     icon,
-    hint: keys[service] !== undefined && (needs === undefined || may(needs)) ? undefined : t('scope.locked'),
+    hint:
+      keys[service] === undefined
+        ? t('sign.needed', { service: t(`service.${service}`) })
+        : needs === undefined || may(needs)
+          ? undefined
+          : t('scope.locked'),
     run: toScreen(path),
   }))
   return SERVICES.some((service) => service !== 'admin' && keys[service] !== undefined)
