@@ -228,7 +228,7 @@ test('near-duplicates are compared side by side, and one is deleted', async () =
   await page.waitForURL(/con=/)
   const dialog = page.getByRole('dialog', { name: 'Comparar' })
   await dialog
-    .getByText(/^(Difieren? en \d+ de 64 bits|La misma imagen, codificada de otra forma)$/)
+    .getByText(/^(Difieren? en \d+ de 64 bits|Muy parecida)$/)
     .waitFor()
   const side = (name: string) =>
     dialog.getByRole('figure').filter({ has: page.getByRole('img', { name, exact: true }) })

@@ -84,7 +84,7 @@ suite('similar images', () => {
       for (const distance of [undefined, 0, 1, 3, 8, 16]) {
         const expected = stored
           .map((image) => ({ ...image, distance: bitsOf(image.dhash, dhash) }))
-          .filter((image) => image.distance <= (distance ?? 8))
+          .filter((image) => image.distance <= (distance ?? 10))
           .toSorted((a, b) => a.distance - b.distance || (a.dhash + a.hash < b.dhash + b.hash ? -1 : 1))
           .map((image) => ({ ...listed.get(image.hash), distance: image.distance }))
         const query = distance === undefined ? {} : { distance: String(distance) }
@@ -97,6 +97,45 @@ suite('similar images', () => {
         )
       }
     }
+  })
+
+  test('pictures without contrast resemble no other, whatever their colour', async () => {
+    const flat = (background: string) =>
+      sharp({ create: { width: 64, height: 48, channels: 3, background } })
+        .png()
+        .toBuffer()
+    const nearlyFlat = await pictureOf(1n)
+    const hashes: string[] = []
+    for (const bytes of [await flat('#c00'), await flat('#00c'), nearlyFlat]) {
+      const { body } = await diario.upload(bytes)
+      assert.equal(body['similar'], 0)
+      hashes.push(String(body['hash']))
+    }
+    for (const hash of hashes)
+      assert.deepEqual(
+        dataOf(await similar({ hash }, diario)).map((image) => image['hash']),
+        [hash],
+      )
+    assert.deepEqual(dataOf(await similar({ dhash: '0'.repeat(16), distance: '16' }, diario)), [])
+    for (const hash of hashes) await diario.remove(hash)
+  })
+
+  test('mirrored=1 finds mirrored copies', async () => {
+    const picture = await gradient(120, 80)
+      .composite([
+        { input: { create: { width: 30, height: 50, channels: 3, background: '#f60' } }, left: 8, top: 20 },
+      ])
+      .png()
+      .toBuffer()
+    const mirrored = await sharp(picture).flop().png().toBuffer()
+    const [one, other] = [await diario.upload(picture), await diario.upload(mirrored)]
+    const found = async (query: Record<string, string>) =>
+      dataOf(await similar(query, diario)).map(({ hash }) => hash)
+    const hash = String(one.body['hash'])
+    assert.deepEqual(await found({ hash }), [hash])
+    assert.deepEqual(await found({ hash, mirrored: '1' }), [other.body['hash']])
+    assert.deepEqual(await found({ dhash: String(other.body['dhash']), mirrored: '1' }), [hash])
+    for (const { body } of [one, other]) await diario.remove(String(body['hash']))
   })
 
   test('own images only: images of other applications are neither found nor accepted as query', async () => {

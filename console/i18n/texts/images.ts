@@ -75,7 +75,7 @@ export const images = {
   'images.similar': ['Similares', 'Similar images'],
   'images.resultLinks': ['Enlaces del resultado', 'Result links'],
   'images.similarNone': ['Ninguna otra imagen es similar.', 'No other image is similar.'],
-  'images.samePicture': ['La misma imagen, codificada de otra forma', 'The same image, encoded differently'],
+  'images.samePicture': ['Muy parecida', 'Very similar'],
   'images.bits.one': ['Difiere en {n} de 64 bits', '{n} of 64 bits differs'],
   'images.bits.other': ['Difieren en {n} de 64 bits', '{n} of 64 bits differ'],
   'images.compare': ['Comparar', 'Compare'],

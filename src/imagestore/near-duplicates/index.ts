@@ -5,6 +5,7 @@ import type { Gate } from '../../lib/gate.ts'
 import {
   estimateBytes,
   HashList,
+  isFlatHash,
   Matches,
   parseHash64,
   scan,
@@ -49,7 +50,7 @@ interface Entry {
 }
 
 /**
- * Finds images that look alike. The distinct hashes of each application are held in memory, loaded once and updated from
+ * Finds images that look alike; pictures without contrast resemble none, because they all have one hash. The distinct hashes of each application are held in memory, loaded once and updated from
  * the change log before each search: every acknowledged upload is found, whichever process or node took it. Applications
  * that do not fit in memory are searched in the database, page by page. Hashes of deleted images stay in memory, because
  * results are read from the database anyway.
@@ -101,12 +102,14 @@ export class SimilarImages {
     limit: number,
     signal: AbortSignal,
   ): Promise<NearImage[]> {
+    if (isFlatHash(dhash)) return []
     const query = parseHash64(dhash)
     const search = () => this.#search(accountId, query, distance, signal)
     const found = await this.#searches.run(accountClient(accountId), search, signal)
     const now = secondsOf(this.#clock)
     const images: NearImage[] = []
-    for (const { distance: bits, hashes } of found.byDistance()) {
+    for (const { distance: bits, hashes: all } of found.byDistance()) {
+      const hashes = all.filter((hash) => !isFlatHash(hash))
       for (let at = 0; at < hashes.length && images.length < limit; at += BATCH) {
         signal.throwIfAborted()
         const batch = hashes.slice(at, at + BATCH)
@@ -122,11 +125,12 @@ export class SimilarImages {
 
   /** Counts the images similar to this one, without itself. Undefined if that would take too long. */
   async countSimilar(accountId: number, hash: string, dhash: string): Promise<number | undefined> {
+    if (isFlatHash(dhash)) return 0
     const hashes = await this.#loaded(accountId, COUNT_WAIT_MS)
     const found = await hashes?.find(parseHash64(dhash), COUNT_DISTANCE_BITS)
     if (found === undefined) return undefined
     const now = secondsOf(this.#clock)
-    const near = [...found.byDistance()].flatMap((group) => group.hashes)
+    const near = [...found.byDistance()].flatMap((group) => group.hashes).filter((hash) => !isFlatHash(hash))
     let count = 0
     for (let at = 0; at < near.length && count < MAX_COUNTED_IMAGES; at += BATCH) {
       const batch = near.slice(at, at + BATCH)

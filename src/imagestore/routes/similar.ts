@@ -5,18 +5,18 @@ import { accountClient } from '../../lib/client.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
-import { integer, type Parameter } from '../../http/parameters.ts'
+import { flag, integer, type Parameter } from '../../http/parameters.ts'
 import { isImageHash } from '../image-hash.ts'
-import { EXAMPLE, schemaOf, toAnswer, toExample, toSchemas } from '../image-fields.ts'
+import { EXAMPLE, schemaOf, toAnswer, toExample, toSchemas, type ImageRow } from '../image-fields.ts'
 import { imageOf } from '../queries.ts'
-import { isHash64 } from '../../lib/perceptual-hash/index.ts'
+import { isFlatHash, isHash64, mirrorHash } from '../../lib/perceptual-hash/index.ts'
 import type { SimilarImages } from '../near-duplicates/index.ts'
 import { isExpired } from '../uploaders.ts'
 import { imageErrors } from '../errors.ts'
 import { hashParameter } from './image.ts'
 
 const MAX_DISTANCE = 16
-const DEFAULT_DISTANCE = 8
+const DEFAULT_DISTANCE = 10
 const MAX_IMAGES = 1_024
 const DEFAULT_IMAGES = 100
 
@@ -38,6 +38,7 @@ const parameters = {
     0,
     MAX_DISTANCE,
   ),
+  mirrored: flag('Find images that look like the mirrored picture'),
   limit: integer(`Most images returned, ${DEFAULT_IMAGES} unless given`, 1, MAX_IMAGES),
 }
 
@@ -82,7 +83,8 @@ export function similarRoute(
       summary: 'Find own images that look alike',
       description:
         'By `hash`, an image of the application, which is then the first of those found; or by `dhash`. Nearest first, those ' +
-        'at the same distance by their dhash, then by their hash. No image at that distance is missed.',
+        'at the same distance by their dhash, then by their hash. No image at that distance is missed, except pictures without ' +
+        'contrast, whose dhash is 0: they resemble no other.',
       answers: {
         200: similarAnswer,
         400: schema.problem('Neither `hash` nor `dhash`, or both', imageErrors.hash_or_dhash_missing()),
@@ -95,20 +97,25 @@ export function similarRoute(
       if ((values.hash === undefined) === (values.dhash === undefined)) {
         throw imageErrors.hash_or_dhash_missing()
       }
-      const wanted = values.dhash ?? (await dhashOf(accountId, values.hash ?? ''))
-      const images = await similar.find(accountId, wanted, distance, limit, clientAbort(reply.raw))
-      const data = images.map((image) => ({
-        ...toAnswer('list', image, baseUrl()),
-        distance: image.distance,
+      const image = values.dhash === undefined ? await imageNamed(accountId, values.hash ?? '') : undefined
+      const given = image?.dhash ?? values.dhash ?? ''
+      const wanted = values.mirrored === true ? mirrorHash(given) : given
+      const images =
+        image !== undefined && isFlatHash(given)
+          ? [{ ...image, distance: 0 }]
+          : await similar.find(accountId, wanted, distance, limit, clientAbort(reply.raw))
+      const data = images.map((found) => ({
+        ...toAnswer('list', found, baseUrl()),
+        distance: found.distance,
       }))
       return { status: 200, count: data.length, dhash: wanted, data }
     },
   })
 
-  async function dhashOf(accountId: number, hash: string): Promise<string> {
+  async function imageNamed(accountId: number, hash: string): Promise<ImageRow> {
     const reader = database.readerOf(accountClient(accountId))
     const image = isImageHash(hash) ? await reader.first(imageOf(accountId, hash)) : undefined
     if (image === undefined || isExpired(image, secondsOf(clock))) throw imageErrors.image_not_found()
-    return image.dhash
+    return image
   }
 }

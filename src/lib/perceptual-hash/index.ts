@@ -3,8 +3,10 @@ export { asPixels, clipGray, cmykToRgb, dhash, highBytes, lumaOf, type Pixels } 
 export {
   estimateBytes,
   HashList,
+  isFlatHash,
   isHash64,
   Matches,
+  mirrorHash,
   parseHash64,
   popcount,
   scan,

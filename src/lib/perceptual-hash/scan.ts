@@ -9,6 +9,19 @@ export interface Hash64 {
 
 export const isHash64 = (text: string): boolean => /^[0-9a-f]{16}$/.test(text)
 
+/** Whether a hash says nothing: no pixel is brighter than the one before, as in a picture without contrast. */
+export const isFlatHash = (hash: string): boolean => /^0+$/.test(hash)
+
+/** The hash of the mirrored picture, up to pixels of equal brightness: each row in reverse, with its differences negated. */
+export function mirrorHash(hash: string): string {
+  const row = (byte: number) => {
+    let mirrored = 0
+    for (let bit = 0; bit < 8; bit++) mirrored |= (((byte >> bit) & 1) ^ 1) << (7 - bit)
+    return mirrored
+  }
+  return Buffer.from(Buffer.from(hash, 'hex').map(row)).toString('hex')
+}
+
 /** @param text 16 lower-case hex digits at `at` */
 export function parseHash64(text: string, at = 0): Hash64 {
   return { high: parseHalf(text, at), low: parseHalf(text, at + 8) }
