@@ -53,6 +53,7 @@ function segmentOf(records: readonly DomainRecord[]): Segment {
       past_drops: 0,
       status_at: date_reg,
       seen_at: null,
+      numbers: null,
       tags: null,
     }),
   )

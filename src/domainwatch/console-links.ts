@@ -1,4 +1,5 @@
-import { filterParameters } from './filters.ts'
+import { isFilterName } from './filters.ts'
+import { serializeFilters } from './saved-filters.ts'
 
 export const CONFIRMATION_PATH = '/w/confirmar/'
 
@@ -17,12 +18,8 @@ export class ConsoleLinks {
    * Returns the address of the list with these filters; other parameters are left out.
    * @param values of parameters; a flag is true or an empty text
    */
-  view(values: Readonly<Record<string, string | number | boolean | undefined>>): string {
-    const filters = Object.keys(filterParameters).flatMap((name): [string, string][] => {
-      const value = values[name]
-      if (value === undefined || value === false) return []
-      return [[name, value === true ? '' : String(value)]]
-    })
+  view(values: Parameters<typeof serializeFilters>[0]): string {
+    const filters = Object.entries(serializeFilters(values)).filter(([name]) => isFilterName(name))
     // The details of a name show its lookalikes, which the list cannot.
     const { similar } = values
     return this.#domains(typeof similar === 'string' ? [...filters, ['ficha', similar]] : filters)
@@ -31,8 +28,8 @@ export class ConsoleLinks {
   /** Returns the address at which the reader of a mail address confirms it. */
   readonly confirmation = (token: string): string => `${this.#baseUrl()}${CONFIRMATION_PATH}${token}`
 
-  #domains(query: [string, string][]): string {
-    const text = new URLSearchParams(query).toString()
+  #domains(query: readonly (readonly [string, string])[]): string {
+    const text = new URLSearchParams(Object.fromEntries(query)).toString()
     return `${this.#baseUrl()}/console/dominios${text === '' ? '' : `?${text}`}`
   }
 }

@@ -1,6 +1,5 @@
 import { escapeHidden, toCell } from '../lib/free-text.ts'
 import { localDateTime } from '../lib/dates.ts'
-import type { Reason } from './interest/model.ts'
 import { REQUIRED_FIELDS_OF_EXPORT } from './parse-record.ts'
 import {
   listedFields,
@@ -90,10 +89,14 @@ function fieldsOf(record: ExportedRecord, timeZone: string): Readonly<Record<Exp
   }
 }
 
-function textOf(value: string | readonly (string | Reason)[]): string {
+/** Returns a text, or the entries of a list or an object with spaces between them: tags, words and keys contain none. */
+function textOf(value: Exclude<FieldValue, number | null>): string {
   if (typeof value === 'string') return value
+  if (!Array.isArray(value))
+    return Object.entries(value)
+      .map(([key, one]) => `${key}=${one}`)
+      .join(' ')
   const texts = value.map((one) => (typeof one === 'string' ? one : one.text))
-  // Tags contain no space.
   return texts.join(typeof value[0] === 'string' ? ' ' : '; ')
 }
 

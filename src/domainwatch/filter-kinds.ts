@@ -14,6 +14,15 @@ import { presentFlag, text, type Parameter, integer } from '../http/parameters.t
 import type { FilterContext } from './filter-context.ts'
 import { BOUGHT, DATED, type FilteredRecord, type RecordTrait } from './filtered-record.ts'
 import { MAX_AGE, MAX_DEMAND, MAX_LABEL_CHARACTERS } from './limits.ts'
+import {
+  isWithin,
+  NUMBER_BOUNDS,
+  parseDecimal,
+  parseNumbers,
+  TAKES_DECIMAL,
+  toBound,
+  type NumberBound,
+} from './numbers/numbers.ts'
 import { ageOf, canObject, objectionsSince } from './signals.ts'
 import { MAX_TAG_CHARACTERS, splitTags } from './tags.ts'
 
@@ -309,6 +318,37 @@ export function twinFilter(description: string): Filter<number, number> {
   }))
 }
 
+/** Filters names by their imported numbers. Its parameters are named after the keys of these. */
+export function numbersFilter(
+  description: string,
+): Filter<Readonly<Record<string, number>>, readonly NumberBound[]> {
+  return {
+    parameter: {
+      required: false,
+      description,
+      names: NUMBER_BOUNDS,
+      schema: {
+        type: 'object',
+        patternProperties: { [NUMBER_BOUNDS.source]: { type: 'number' } },
+        additionalProperties: false,
+      },
+      parse: (given, name = '') => {
+        const bound = parseDecimal(given)
+        return bound === undefined ? { takes: TAKES_DECIMAL } : { value: { [name]: bound } }
+      },
+    },
+    read: (given) => Object.entries(given).map(([name, bound]) => toBound(name, bound)),
+    conditions: (bounds) =>
+      bounds.map((bound) => ({
+        matches: ({ numbers }) => isWithin(bound, parseNumbers(numbers).get(bound.key)),
+        index: {
+          kind: 'record',
+          test: (segment, position) => isWithin(bound, segment.importedNumber(bound.key, position)),
+        },
+      })),
+  }
+}
+
 /** Filters names to whose registration one can object, or not. */
 export function objectionFilter(description: string): Filter<number, number> {
   const isRecent: Condition = {
@@ -335,7 +375,7 @@ function list(item: Parameter<string>, takes: string): Parameter<string> {
     ...item,
     schema: { type: 'string', minLength: 1, maxLength: MAX_FILTER_CHARACTERS },
     parse: (given) => {
-      const parsed = given.split(',').map(item.parse)
+      const parsed = given.split(',').map((one) => item.parse(one))
       const values = parsed.flatMap((one) => ('value' in one ? one.value : []))
       const isValid = values.length === parsed.length && hasAtMostCharacters(given, MAX_FILTER_CHARACTERS)
       return isValid ? { value: values.join(',') } : { takes }

@@ -29,6 +29,8 @@ export interface FilteredRecord {
   readonly tags: string | null
   /** Each word of the name likewise; null if it does not consist of words. */
   readonly words: string | null
+  /** Imported numbers by key (`backlinks=12 volumen=120.5`); null if there is none. */
+  readonly numbers: string | null
   /** 1 if a rule of the group hides it. */
   readonly hidden: number
 }
@@ -101,7 +103,7 @@ export function changedRecord(
 ): ChangedRecord {
   const { agent, status, reserved, revision, discarded_at = null, date_reg, date_mod } = fields
   const { released_at = null, seen_at = null, note = null, tags = null } = fields
-  const { date_reg_known, past_drops, status_at = null } = fields
+  const { date_reg_known, past_drops, status_at = null, numbers = null } = fields
   const record = {
     name,
     agent: String(agent),
@@ -118,6 +120,7 @@ export function changedRecord(
     seen_at: seen_at === null ? null : Number(seen_at),
     note: note === null ? null : String(note),
     tags: tags === null ? null : String(tags),
+    numbers: numbers === null ? null : String(numbers),
   }
   return withDerived(record, split, hides)
 }

@@ -16,6 +16,7 @@ import {
   lengthIs,
   nameContains,
   nameFilter,
+  numbersFilter,
   objectionFilter,
   searchFilter,
   shapeFilter,
@@ -167,6 +168,9 @@ const table = {
   objection: objectionFilter(
     'Only names registered in the last 30 days, when one can object to the registration (1), or the others (0)',
   ),
+  numbers: numbersFilter(
+    'Only names with an imported number of at least (`num_<key>_min`) or at most (`num_<key>_max`) this value',
+  ),
   hidden: filter(
     integer('Only records that a rule of the group hides (1) or none does (0)', 0, 1),
     (wanted) => ({
@@ -200,6 +204,10 @@ export const filterParameters = Object.fromEntries(
   FILTER_NAMES.map((name) => [name, table[name].parameter]),
   // Built name by name from the table, as the mapped type says.
 ) as { readonly [K in FilterName]: Table[K]['parameter'] }
+
+/** Whether a filter has a parameter of this name. */
+export const isFilterName = (name: string): boolean =>
+  FILTER_NAMES.some((key) => definitions[key].parameter.names?.test(name) ?? key === name)
 
 /** @throws HttpError 400 for `agent` without `search` */
 export function readFilters(values: Values<typeof filterParameters>): Filters {

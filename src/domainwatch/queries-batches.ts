@@ -38,6 +38,10 @@ const stated = (status: string, now: string) => {
   }
 }
 
+/** The numbers that were imported for a name, which a new record gets. */
+export const importedNumbers = (name: string) =>
+  `(SELECT numbers.numbers FROM numbers WHERE numbers.name = ${name})`
+
 /** Records a domain or updates it in place. Leaves an equal record unchanged, its date_mod included. */
 export const recordDomains = defineBatch({
   table: 'domains',
@@ -73,6 +77,7 @@ export const recordDomains = defineBatch({
     )}, 0)`,
     dismissed_by: ofDismissed('dismissed_by', at.name),
     dismissed_at: ofDismissed('dismissed_at', at.name),
+    numbers: importedNumbers(at.name),
   }),
   update: (at) => {
     const { deleted_after, ...others } = stated('excluded.status', 'excluded.date_mod')
@@ -133,6 +138,7 @@ export const restoreDomains = defineBatch({
     ...columns,
     date_reg_known: `COALESCE(${columns.date_reg_known}, 1)`,
     status_at: columns.date_mod,
+    numbers: importedNumbers(columns.name),
   }),
   update: (at) => restored(at),
   when: (at) =>

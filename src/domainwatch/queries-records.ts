@@ -49,14 +49,14 @@ export interface RecordRow extends StoredRecord {
 /** The records with these names, in no order. */
 export const recordsNamed = (dialect: Dialect, names: readonly string[], now: number) => sql<RecordRow>`
     SELECT domains.name, length, agent, status, reserved, revision, discarded_at, date_reg, date_mod, deleted_at,
-      status_at, seen_at, seen_by, note, tags, date_reg_known, deleted_after, past_drops, dismissed_by, dismissed_at, accounts.name AS claimed_by, claims.until AS claimed_until
+      status_at, seen_at, seen_by, note, tags, date_reg_known, deleted_after, past_drops, numbers, dismissed_by, dismissed_at, accounts.name AS claimed_by, claims.until AS claimed_until
     FROM domains LEFT JOIN claims ON claims.name = domains.name AND claims.until > ${now}
     LEFT JOIN accounts ON accounts.id = claims.account_id
     WHERE ${isOneOf(dialect, sql`domains.name`, names)} AND ${notExpired(now)}`
 
 /** The next `count` records after a name, in the order of names, expired ones included. */
 export const recordsAfter = (after: string, count: number) => sql<
-  Omit<StoredRecord, 'date_reg_known' | 'past_drops' | 'seen_at' | 'tags'>
+  Omit<StoredRecord, 'date_reg_known' | 'past_drops' | 'seen_at' | 'tags' | 'numbers'>
 >`
   SELECT name, agent, status, reserved, revision, discarded_at, date_reg, date_mod, deleted_at, status_at
   FROM domains WHERE name > ${after} ORDER BY name ${limit(count)}`

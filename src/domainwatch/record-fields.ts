@@ -18,6 +18,7 @@ import type { Database, Reader } from '../storage/database/database.ts'
 import type { ContextAt, FilterContext } from './filter-context.ts'
 import { dropsOf, type FilteredRecord } from './filtered-record.ts'
 import { recordsNamed, type RecordRow } from './queries-records.ts'
+import { parseNumbers } from './numbers/numbers.ts'
 import { ageOf, objectionEnd } from './signals.ts'
 import { splitTags } from './tags.ts'
 import { FEATURE_KINDS } from './interest/features.ts'
@@ -49,7 +50,8 @@ export interface FieldOptions extends Omit<FieldContext, 'context' | 'model'> {
   readonly interest: Pick<Interest, 'find' | 'newest'>
 }
 
-export type FieldValue = string | number | null | readonly string[] | readonly Reason[]
+export type FieldValue =
+  string | number | null | readonly string[] | readonly Reason[] | Readonly<Record<string, number>>
 
 const local = (epochMs: number | null, timeZone: string) =>
   epochMs === null ? null : localDateTime(epochMs, timeZone)
@@ -172,6 +174,14 @@ const table = {
     value: (row, { model, split, context }) =>
       model?.reasonsFor(scoredRecord(row, split(row.name), context)) ?? [],
   },
+  numbers: {
+    schema: {
+      type: 'object',
+      additionalProperties: { type: 'number' },
+      description: 'Imported numbers of the name, by key',
+    },
+    value: ({ numbers }) => Object.fromEntries(parseNumbers(numbers)),
+  },
 } as const satisfies Readonly<Record<string, RecordField>>
 
 const asksForInterest = (fields: readonly FieldName[]) =>
@@ -212,7 +222,7 @@ function furtherFieldsOf(row: RecordRow, fields: readonly FieldName[], context: 
 /** What the fields of every response are made of. */
 export type ListedRecord = Omit<
   FilteredRecord,
-  'date_reg_known' | 'deleted_at' | 'past_drops' | 'seen_at' | 'tags' | 'words' | 'hidden'
+  'date_reg_known' | 'deleted_at' | 'past_drops' | 'seen_at' | 'tags' | 'words' | 'numbers' | 'hidden'
 >
 
 /** The fields of a record that every response has, in their order. */

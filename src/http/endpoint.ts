@@ -166,8 +166,10 @@ export function bulkEndpoint<P extends Parameters>(
 export function knownNames({ parameters, document, ignoresUnknown = false }: EndpointBase<Parameters>) {
   const fields: unknown = document.body?.['properties']
   const known = new Set(['api', ...Object.keys(parameters), ...Object.keys(isObject(fields) ? fields : {})])
+  const patterns = Object.values(parameters).flatMap((parameter) => parameter.names ?? [])
   return (names: readonly string[]): void => {
-    const unknown = ignoresUnknown ? undefined : unknownParameter(names, known)
+    const others = names.filter((name) => !patterns.some((pattern) => pattern.test(name)))
+    const unknown = ignoresUnknown ? undefined : unknownParameter(others, known)
     if (unknown !== undefined) throw unknown
   }
 }

@@ -12,8 +12,13 @@ export type Parameter<T> = {
   /** JSON Schema of the value, for the OpenAPI document. */
   readonly schema: Readonly<Record<string, unknown>>
   readonly example?: unknown
+  /**
+   * Which names its values have, if they are not its key. Their values are objects, which are merged: the parameter may be given
+   * several times, each time with another name.
+   */
+  readonly names?: RegExp
   /** Returns the value, or what the parameter takes: Spanish, appended to its name in the error message. */
-  readonly parse: (text: string) => { readonly value: T } | { readonly takes: string }
+  readonly parse: (text: string, name?: string) => { readonly value: T } | { readonly takes: string }
 }
 
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>
@@ -111,17 +116,35 @@ export function parseParameters<P extends Parameters>(parameters: P, given: Give
   for (const name in parameters) {
     const parameter = parameters[name]
     if (parameter === undefined) continue
+    if (parameter.names !== undefined) {
+      const parsed = parseNamed(parameter.names, parameter, given)
+      if ('error' in parsed) return { ok: false, error: parsed.error }
+      if (parsed.value !== undefined) values[name] = parsed.value
+      continue
+    }
     const text = given[name]
     if (text === undefined || isOff(parameter, text)) {
       if (isFlag(parameter)) values[name] = false
       continue
     }
-    const parsed = parameter.parse(text)
+    const parsed = parameter.parse(text, name)
     if ('takes' in parsed) return { ok: false, error: badParameter(name, parsed.takes) }
     values[name] = parsed.value
   }
   // Built from the declarations, as the mapped type describes. Absent ones are left out: nothing is allocated for them.
   return { ok: true, values: values as Values<P> }
+}
+
+/** Parses the parameters whose names follow a pattern. */
+function parseNamed(names: RegExp, { parse }: Parameter<unknown>, given: Given) {
+  let value: object | undefined
+  for (const [name, text] of Object.entries(given)) {
+    if (text === undefined || !names.test(name)) continue
+    const parsed = parse(text, name)
+    if ('takes' in parsed) return { error: badParameter(name, parsed.takes) }
+    value = Object.assign(value ?? {}, parsed.value)
+  }
+  return { value }
 }
 
 export const isFlag = ({ schema }: Parameter<unknown>): boolean => schema['x-flag'] !== undefined

@@ -55,10 +55,13 @@ export const domainsAfter = (name: string, count: number) => sql<{
   readonly seen_by: string | null
   readonly tags: string | null
   readonly words: string | null
+  readonly numbers: string | null
+  readonly imported: string | null
 }>`
-  SELECT name, ascii, length, agent, agent_folded, status, reserved, revision, date_reg, date_mod, released_at,
-    deleted_at, discarded_at, seen_at, seen_by, tags, words
-  FROM domains WHERE name > ${name} ORDER BY name ${limit(count)}`
+  SELECT domains.name, ascii, length, agent, agent_folded, status, reserved, revision, date_reg, date_mod, released_at,
+    deleted_at, discarded_at, seen_at, seen_by, tags, words, domains.numbers, numbers.numbers AS imported
+  FROM domains LEFT JOIN numbers ON numbers.name = domains.name
+  WHERE domains.name > ${name} ORDER BY domains.name ${limit(count)}`
 
 export const keysWithoutAccount = () => sql<{ readonly id: string }>`
   SELECT keys.id FROM keys LEFT JOIN accounts ON accounts.id = keys.account_id WHERE accounts.id IS NULL`

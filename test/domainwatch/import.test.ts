@@ -81,6 +81,7 @@ const SIGNALS = [
   'object_until',
   'interest',
   'because',
+  'numbers',
 ]
 const DECIDED = ['seen', 'seen_by', 'seen_at', 'note', 'tags']
 
@@ -114,10 +115,10 @@ test('decisions, notes and tags are exported on request and imported; an import 
   const csv = (await exported(service, all)).text
   assert.deepEqual(csv.split('\r\n'), [
     `${HEAD},${DECIDED.join(',')},words,claimed_by,claimed_until,${REGISTRY.join(',')},${SIGNALS.join(',')}`,
-    `dos,3,grupo,1,0,0,0,${at},${now},,,0,,,'-1,,dos,,,,1,,,CVC,1,1,,0,0,${until},,`,
-    `tres,4,grupo,0,0,0,0,${at},${now},${at},,0,,,,,tres,,,${at},1,,,CCVC,1,0,,1,0,,,`,
+    `dos,3,grupo,1,0,0,0,${at},${now},,,0,,,'-1,,dos,,,,1,,,CVC,1,1,,0,0,${until},,,`,
+    `tres,4,grupo,0,0,0,0,${at},${now},${at},,0,,,,,tres,,,${at},1,,,CCVC,1,0,,1,0,,,,`,
     `uno,3,grupo,1,0,0,0,${at},${now},,,1,grupo,${now},` +
-      `"'=1+1\\u000d\\u000a""ñ"", \\u202e\\u005cu000a;",ñandú b-2,uno,,,,1,,,VCV,2,1,,0,0,${until},,`,
+      `"'=1+1\\u000d\\u000a""ñ"", \\u202e\\u005cu000a;",ñandú b-2,uno,,,,1,,,VCV,2,1,,0,0,${until},,,`,
     '',
   ])
   const plain = (await exported(service, { sort: 'asc' })).text
@@ -257,4 +258,26 @@ test('the lists of the registry load while the service runs; bad lines are repor
   // The older list again takes no deletion back.
   assert.match((await import_(service, registered)).stdout, / 0 new or changed/)
   assert.deepEqual(await names(service, { status: 1 }), ['ñandú'])
+})
+
+test('numbers of names are imported from files, and again with --restart', async () => {
+  await using service = await startService()
+  await using folder = await temporaryFolder()
+  await stored(service, [record('uno'), record('dos')])
+  const path = join(folder.path, 'numeros.csv')
+  await writeFile(path, 'name;key;number\nuno.cl;volumen;12.50\ndos;volumen;mucho\nno-anotado;volumen;3\n')
+  const { code, stdout, messages } = await import_(service, path)
+  assert.deepEqual([code, stdout], [1, `${path}: 2 records, 2 new or changed, 1 line refused\n`])
+  assert.deepEqual(messages, [`${path}:3: number debe ser un número decimal, como -12 o 3.5`])
+  await eventually(
+    async () => (await names(service, { num_volumen_min: 12.5 })).join() === 'uno',
+    'the list has it',
+  )
+  await writeFile(path, 'uno,volumen,-1\n')
+  const again = await import_(service, '--format', 'numbers', '--restart', path)
+  assert.deepEqual([again.code, again.stdout], [0, `${path}: 1 record, 1 new or changed, 0 lines refused\n`])
+  await eventually(
+    async () => (await names(service, { num_volumen_max: -1 })).join() === 'uno',
+    'the list has it',
+  )
 })

@@ -178,17 +178,24 @@ test('a forged cursor is rejected or finds nothing', async () => {
     ['deleted', '2026-03-02 08:00:00a|||||bought', 200],
     ['registered', '2026-03-02 08:00:00a|||||bought', 400],
     ['name', 'a\0|||||name', 400],
+    ['num_x', '-1.5 a|||||num_x', 200],
+    ['num_x', '1.50 a|||||num_x', 400],
+    ['num_x', ' a|||||num_x', 400],
+    ['num_x', '1 |||||num_x', 400],
+    ['num_x', '1 a|||||num_y', 400],
+    ['num_x', '2026-03-02 08:00:00a|||||without_num_x', 200],
+    ['num_y', '2026-03-02 08:00:00a|||||without_num_x', 400],
   ] as const) {
     assert.equal(await status({ order, cursor: forged(text) }), wanted, text)
   }
 })
 
 test('an unknown order is refused', async () => {
-  for (const order of ['', 'date_reg', 'Name', 'name,length']) {
+  for (const order of ['', 'date_reg', 'Name', 'name,length', 'num_', 'num_X', 'without_num_x']) {
     const { body } = await call(service, LIST, { query: { api: service.domainKey, order } })
     assert.deepEqual(body, {
       status: 400,
-      msg: 'El parámetro order debe ser registered o deleted o modified o name o length o objection o interest',
+      msg: 'El parámetro order debe ser registered o deleted o modified o name o length o objection o interest, o num_ y una clave',
     })
   }
 })

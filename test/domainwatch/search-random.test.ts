@@ -23,7 +23,7 @@ const request = fc
         last_register: fc.integer({ min: 1, max: 12 }),
         last_deleted: fc.integer({ min: 1, max: 12 }),
         sort: fc.constantFrom('asc', 'desc'),
-        order: fc.constantFrom(...PLAIN_ORDERS),
+        order: fc.constantFrom(...PLAIN_ORDERS, 'num_alto', 'num_otro'),
       },
       { requiredKeys: [] },
     ),

@@ -56,7 +56,7 @@ suite('verify: rows of the database', { timeout: 300_000 }, () => {
       sql`UPDATE domains SET discarded_at = ${Date.now() * 2} WHERE name = 'vuelve'`,
       sql`UPDATE domains SET seen_at = -1, seen_by = 'Ana' WHERE name = 'visto'`,
       sql`UPDATE domains SET seen_at = 1 WHERE name = 'nadie'`,
-      sql`UPDATE domains SET tags = ' casa Venta ' WHERE name = 'tildes'`,
+      sql`UPDATE domains SET tags = ' casa Venta ', numbers = 'volumen=1' WHERE name = 'tildes'`,
       sql`UPDATE domains SET words = ' le tra ' WHERE name = 'letras'`,
       sql`UPDATE domains SET discarded_at = 1, seen_at = 1, seen_by = 'Ana', tags = ' casa venta-2 ', words = ' bi en '
         WHERE name = 'bien'`,
@@ -91,7 +91,7 @@ suite('verify: rows of the database', { timeout: 300_000 }, () => {
         'domain vuelve: the time when it was discarded is not valid',
         'domain visto: the time when it was decided on is not valid',
         'domain nadie: a decision has no author, or an author no decision',
-        'domain tildes: its tags are not valid',
+        'domain tildes: its tags are not valid; its numbers are not those that were imported for its name',
         'domain letras: its words are not those of its name',
         'domain MAYÚSCULA: its name is not valid; its A-label form does not match',
         `image ${hash} of account ${account?.id}: its name and its folded form differ`,

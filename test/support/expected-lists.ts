@@ -4,6 +4,7 @@ import type { FilterContext } from '../../src/domainwatch/filter-context.ts'
 import { objectionEnd } from '../../src/domainwatch/signals.ts'
 import type { ListRequest } from '../../src/domainwatch/list/domain-lists.ts'
 import { LIST_ORDERS, type ListOrder } from '../../src/domainwatch/list/order.ts'
+import { isNumberOrder } from '../../src/lib/name-index/index.ts'
 import type { Database } from '../../src/storage/database/database.ts'
 import { sql } from '../../src/storage/database/sql.ts'
 import { dictionary, rules } from './random-lists.ts'
@@ -11,9 +12,9 @@ import { dictionary, rules } from './random-lists.ts'
 type Key = (record: FilteredRecord) => string | number
 
 /** An order that follows from the records alone. */
-export type PlainOrder = Exclude<ListOrder, 'interest'>
-const isPlainOrder = (order: ListOrder): order is PlainOrder => order !== 'interest'
-export const PLAIN_ORDERS: readonly PlainOrder[] = LIST_ORDERS.filter(isPlainOrder)
+export type PlainOrder = Exclude<(typeof LIST_ORDERS)[number], 'interest'>
+const isPlainOrder = (order: ListOrder): order is PlainOrder => order !== 'interest' && !isNumberOrder(order)
+export const PLAIN_ORDERS: readonly PlainOrder[] = LIST_ORDERS.filter((order) => isPlainOrder(order))
 
 const registered: Key = ({ date_reg }) => date_reg
 const deleted: Key = ({ deleted_at }) => deleted_at ?? ''
@@ -40,7 +41,7 @@ function sorted(records: readonly FilteredRecord[], key: Key, ascending: boolean
 /** All records of the table. */
 export async function storedRecords(database: Pick<Database, 'all'>): Promise<FilteredRecord[]> {
   const rows = await database.all<StoredRecord>(sql`
-    SELECT name, agent, status, reserved, revision, discarded_at, date_reg, date_reg_known, date_mod, deleted_at, status_at, seen_at, tags, past_drops
+    SELECT name, agent, status, reserved, revision, discarded_at, date_reg, date_reg_known, date_mod, deleted_at, status_at, numbers, seen_at, tags, past_drops
     FROM domains`)
   return rows.map((row) => withDerived(row, dictionary.split, rules.hides))
 }
@@ -66,6 +67,17 @@ export function expectedList(
     ? matching
     : [...newest(1, registered, lastRegister), ...newest(0, deleted, lastDeleted)]
   const isDeletedAlone = lastRegister === undefined && lastDeleted !== undefined
+  if (order !== undefined && isNumberOrder(order)) {
+    const numberIn = ({ numbers }: FilteredRecord) =>
+      new RegExp(`(?:^| )${order.slice(4)}=(\\S+)`).exec(numbers ?? '')?.[1]
+    const lacks: Key = (record) => Number(numberIn(record) === undefined)
+    return sorted(
+      listed,
+      (record) => Number(numberIn(record) ?? Date.parse(record.date_reg)),
+      ascending,
+      lacks,
+    )
+  }
   const given = order !== undefined && isPlainOrder(order) ? order : undefined
   const sortedBy = given ?? (isDeletedAlone ? 'deleted' : 'registered')
   return sorted(

@@ -21,7 +21,8 @@ import { parseParameters } from '../../src/http/parameters.ts'
 import { databaseFor } from './engine.ts'
 import { expectedList, storedRecords } from './expected-lists.ts'
 import { plainContext } from './plain-signals.ts'
-import { dictionary, rules, type Mark } from './random-lists.ts'
+import { storeNumbers } from '../../src/domainwatch/numbers/store-numbers.ts'
+import { dictionary, NUMBERS, rules, type Mark } from './random-lists.ts'
 import { ManualClock } from './service.ts'
 
 const { split } = dictionary
@@ -32,6 +33,7 @@ export async function openLists(tasks: Tasks) {
   const data = await mkdtemp(join(tmpdir(), 'catalejo-search-'))
   const place = await databaseFor(data)
   const database = await openDatabase({ data, databaseUrl: place.url })
+  await database.transaction((tx) => storeNumbers(database, tx, { names: [], json: JSON.stringify(NUMBERS) }))
   const clock = new ManualClock('2025-06-01T12:00:00Z')
   const reports: string[] = []
   const nameIndex = new NameIndex({

@@ -124,6 +124,12 @@ const special: Readonly<Record<string, fc.Arbitrary<string>>> = {
   demand_min: fc.integer({ min: 1, max: 4 }).map(String),
   drops_min: fc.integer({ min: 1, max: 4 }).map(String),
   age_min: fc.constantFrom('1', '2'),
+  numbers: fc.constantFrom(
+    'num_alto_min=1.5',
+    'num_bajo_max=6&num_alto_max=0',
+    'num_bajo_min=0',
+    'num_otro_min=0',
+  ),
   pattern: fc.oneof(glob, text),
   agent: fc.constantFrom('b1', 'ág', 'AÑA', 'gru'),
 }
@@ -163,11 +169,24 @@ export const filtersWith = (name: FilterName): fc.Arbitrary<Record<string, strin
 function requestWith(given: readonly (readonly [string, string | undefined])[]): Record<string, string> {
   const request: Record<string, string> = {}
   for (const [name, value] of given) {
-    request[name === 'agent' ? 'search' : name] = value ?? ''
+    if (name === 'numbers') Object.assign(request, Object.fromEntries(new URLSearchParams(value)))
+    else request[name === 'agent' ? 'search' : name] = value ?? ''
     if (name === 'agent') request[name] = ''
   }
   return request
 }
+
+/** The numbers that are imported for some of the names, before any of them is recorded. */
+export const NUMBERS: readonly (readonly [name: string, key: string, number: number])[] = [
+  ['a', 'alto', 1.5],
+  ['ab', 'alto', -2],
+  ['ab', 'bajo', 0],
+  ['b', 'bajo', 7],
+  ['ba', 'alto', 3],
+  ['ba', 'bajo', 7],
+]
+const numbersOf = (name: string) =>
+  NUMBERS.flatMap(([of, key, number]) => (of === name ? `${key}=${number}` : [])).join(' ') || null
 
 interface ModelRecord extends FilteredRecord {
   /** When its status last became 0; null if it was recorded so, or is bought. */
@@ -225,6 +244,7 @@ export class Model {
         status_at: known?.status === status ? known.status_at : date,
         seen_at: known?.status === status ? known.seen_at : null,
         tags: known?.tags ?? null,
+        numbers: numbersOf(domain),
         words: toColumn(dictionary.split(domain)),
         past_drops: pastDrops(this.records.get(domain), status),
       }

@@ -16,6 +16,7 @@ const PLAIN: Omit<FilteredRecord, 'name'> = {
   past_drops: 0,
   status_at: null,
   seen_at: null,
+  numbers: null,
   tags: null,
   words: null,
   hidden: 0,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { imported } from '../support/jobs.ts'
 import { ADD, stored, update, walk, record } from '../support/domains.ts'
 import { call, send } from '../support/http.ts'
 import { bytesOf, expectedHash, gradient, ImageClient, stamped } from '../support/images.ts'
@@ -44,6 +45,9 @@ export async function populate(service: TestService, domains = 1_100): Promise<K
   const rule = { name: 'Con número', action: 'hide', digits: 1 }
   const made = await send(service, '/api/v1/domainwatch/rules', rule, { query: { api: service.domainKey } })
   assert.equal(made.status, 200, made.text)
+  await imported(service, 'ñandú,volumen,12.5\nnombre3,volumen,-7\nno-anotado,enlaces,1\n', {
+    format: 'numbers',
+  })
   const mine = new ImageClient(service.url, service.imageKey)
   const theirs = new ImageClient(service.url, otherImageKey)
   for (let i = 0; i < 6; i++)
@@ -70,6 +74,11 @@ export async function portrait(service: TestService, keys: Keys) {
   const { body: tagged } = await new ImageClient(service.url, keys.imageKey).list({ tag: 'ñ "4"' })
   assert.equal(tagged['total'], 1)
   const discarded = await walk({ ...service, domainKey: keys.domainKey }, { dis: '' })
+  const numbers = await walk(
+    { ...service, domainKey: keys.domainKey },
+    { num_volumen_min: '-9', order: 'num_volumen' },
+  )
+  assert.equal(numbers.length, 2)
   const { body: dismissed } = await call(service, '/api/v1/domainwatch/dismissed', {
     query: { api: keys.domainKey },
   })
@@ -88,7 +97,16 @@ export async function portrait(service: TestService, keys: Keys) {
   const histories = await Promise.all(
     ['nombre1', 'nombre2', 'nombre4', 'ñandú', 'año'].map((name) => historyOf(service, name, keys.domainKey)),
   )
-  return { domains, discarded, dismissed, rules, images, accounts: [...new Set(accounts)], histories }
+  return {
+    domains,
+    numbers,
+    discarded,
+    dismissed,
+    rules,
+    images,
+    accounts: [...new Set(accounts)],
+    histories,
+  }
 }
 
 /** What happened to a domain: never nothing, of those that are looked at. */

@@ -26,6 +26,7 @@ const HASHES = [
   { version: 33, sqlite: '5334a1c9df075c8b', postgres: '7820c7e8736dbae9' },
   { version: 34, sqlite: 'd4498a70a3f0076c', postgres: '839053e5e988d7e2' },
   { version: 35, sqlite: '03a241b4a5c63c6c', postgres: '10d6bbbdd49fcedc' },
+  { version: 36, sqlite: 'addf0b06fb4e132e', postgres: 'acc0e21b17bb5941' },
   { version: 37, sqlite: '9823439276a2b3e0', postgres: 'b73118ff52ab1dbf' },
   { version: 39, sqlite: '15669f21467a5276', postgres: '6e67ee68a080cafa' },
 ]

@@ -20,8 +20,10 @@ function faultOf({ accepts, values }: FilterField, value: string): string | unde
         : t('filter.takesText', { most: MAX_FILTER_CHARACTERS })
     case 'date':
       return isMoment(value) ? undefined : t('filter.takesDay')
+    case 'decimal':
+      return /^[+-]?\d+(\.\d+)?$/.test(value) ? undefined : t('filter.takesDecimal')
     case 'choice':
-      if (accepts.values.includes(value)) return undefined
+      if (accepts.values.includes(value) || accepts.also?.test(value) === true) return undefined
       return values === undefined ? t('filter.takesChoice') : t('query.oneOf', { values: listOf(values) })
     case 'number': {
       const { min, max } = accepts

@@ -34,9 +34,9 @@ export interface FilterField {
 }
 
 type Accepted =
-  | { readonly kind: 'text' | 'date' | 'flag' }
+  | { readonly kind: 'text' | 'date' | 'flag' | 'decimal' }
   | { readonly kind: 'number'; readonly min: number; readonly max: number }
-  | { readonly kind: 'choice'; readonly values: readonly string[] }
+  | { readonly kind: 'choice'; readonly values: readonly string[]; readonly also?: RegExp }
 
 const TEXT: Accepted = { kind: 'text' }
 const DATE: Accepted = { kind: 'date' }
@@ -141,6 +141,12 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
     accepts: { kind: 'number', min: 1, max: MAX_AGE },
   },
   objection: yesNo(['objeción', 'objection'], 'filter.objection'),
+  // A template: the key of the numbers is a part of the word.
+  numbers: {
+    words: ['num-clave-mínimo', 'num-key-min'],
+    label: 'filter.numbers',
+    accepts: { kind: 'decimal' },
+  },
   hidden: yesNo(['oculto', 'hidden'], 'filter.hidden'),
   ns: { words: ['ns', 'ns'], label: 'filter.ns', control: 'text', accepts: TEXT },
   mx: { words: ['mx', 'mx'], label: 'filter.mx', control: 'text', accepts: TEXT },
@@ -168,7 +174,7 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
       objection: ['objeción', 'objection'],
       interest: ['interés', 'interest'],
     },
-    accepts: { kind: 'choice', values: LIST_ORDERS },
+    accepts: { kind: 'choice', values: LIST_ORDERS, also: /^num_[a-z]{1,20}$/ },
   },
   sort: {
     words: ['orden', 'sort'],
@@ -193,7 +199,24 @@ export const FILTER_NAMES: readonly string[] = ['search', ...WORDED.map(({ name 
 export const FILTER_FIELDS: readonly (readonly [name: string, field: FilterField])[] = Object.entries(FIELDS)
 const fieldsByName = new Map(FILTER_FIELDS)
 for (const [name, { label }] of FILTER_FIELDS) if (label !== undefined) labelParameter(name, label)
-export const filterField = (name: string): FilterField | undefined => fieldsByName.get(name)
+export const filterField = (name: string): FilterField | undefined =>
+  fieldsByName.get(isOfNumbers(name) ? 'numbers' : name)
+
+/** Filters of imported numbers, whose keys are parts of their names and words: `num-volumen-mínimo:10`. */
+const isOfNumbers = (name: string) => /^num_[a-z]{1,20}_(min|max)$/.test(name)
+const NUMBER_ENDS = { min: ['mínimo', 'min'], max: ['máximo', 'max'] } as const
+
+/** Returns the filter of the word before a colon; undefined if it is not one of imported numbers. */
+function readNumberWord(folded: string): string | undefined {
+  const [, key, given = ''] = /^num-([a-z]{1,20})-([a-z]+)$/.exec(folded) ?? []
+  const end = (['min', 'max'] as const).find((one) => NUMBER_ENDS[one].some((word) => fold(word) === given))
+  return key === undefined || end === undefined ? undefined : `num_${key}_${end}`
+}
+
+function formatNumberWord(name: string, value: string, at: 0 | 1): string {
+  const [, key, end] = name.split('_')
+  return `num-${key}-${NUMBER_ENDS[end === 'min' ? 'min' : 'max'][at]}:${value}`
+}
 
 const isFlag = (name: string) => filterField(name)?.accepts.kind === 'flag'
 
@@ -205,12 +228,14 @@ export function filtersOf(query: URLSearchParams): Filters {
     // A flag is on if present, whatever its value.
     if (value !== null) filters[name] = isFlag(name) ? '' : value
   }
+  for (const [name, value] of query) if (isOfNumbers(name)) filters[name] = value
   return filters
 }
 
 /** Returns the URL query of filters, in a fixed order. */
 export function queryOf(filters: Filters): URLSearchParams {
-  const given = FILTER_NAMES.flatMap((name) => (filters[name] === undefined ? [] : [[name, filters[name]]]))
+  const names = [...FILTER_NAMES, ...Object.keys(filters).filter(isOfNumbers).toSorted()]
+  const given = names.flatMap((name) => (filters[name] === undefined ? [] : [[name, filters[name]]]))
   return new URLSearchParams(given)
 }
 
@@ -263,6 +288,8 @@ function readWord(word: string): { name: string; value: string } | undefined {
   const folded = fold(word)
   const colon = folded.indexOf(':')
   if (colon < 1) return undefined
+  const ofNumbers = readNumberWord(folded.slice(0, colon))
+  if (ofNumbers !== undefined) return { name: ofNumbers, value: word.slice(colon + 1) }
   for (const field of WORDED) {
     if (field.accepts.kind === 'flag') {
       if (field.words.some((one) => fold(one) === folded)) return { name: field.name, value: '' }
@@ -294,7 +321,10 @@ export function formatWords(filters: Filters, language: 'es' | 'en'): string {
     const said = field.values?.[value]?.[at] ?? written
     return [`${field.words[at]}:${said}`]
   })
-  return [filters['search'] ?? '', ...words].filter((one) => one !== '').join(' ')
+  const numbers = Object.entries(filters)
+    .filter(([name]) => isOfNumbers(name))
+    .map(([name, value]) => formatNumberWord(name, value, at))
+  return [filters['search'] ?? '', ...words, ...numbers].filter((one) => one !== '').join(' ')
 }
 
 /** Returns the filters with some set, or removed (undefined). */

@@ -21,6 +21,7 @@ export const FORMATS: Readonly<Record<Format, TextKey>> = {
   deletions: 'import.deletions',
   csv: 'import.csv',
   ndjson: 'import.ndjson',
+  numbers: 'import.numbers',
 }
 
 /** A list that was chosen, and how to read it. */

@@ -136,6 +136,7 @@ export const domains = {
   'filter.dropsMin': ['Veces que quedó libre, como mínimo', 'Times it became free, at least'],
   'filter.ageMin': ['Años inscrito, como mínimo', 'Years registered, at least'],
   'filter.objection': ['En plazo de objeción', 'Within the time for objections'],
+  'filter.numbers': ['Número importado, de una clave', 'Imported number, of a key'],
   'filter.ns': ['Servidor de nombres', 'Name server'],
   'filter.mx': ['Servidor de correo', 'Mail server'],
   'filter.ip': ['Dirección IP', 'IP address'],

@@ -20,6 +20,7 @@ export const importing = {
   'import.registrations': ['Inscripciones', 'Registrations'],
   'import.deletions': ['Eliminados', 'Deletions'],
   'import.csv': ['Exportación CSV', 'CSV export'],
+  'import.numbers': ['Números (name,key,number)', 'Numbers (name,key,number)'],
   'import.ndjson': ['Exportación NDJSON', 'NDJSON export'],
   'import.window': ['Plazo que cubre', 'Time that it covers'],
   'import.hour': ['La última hora', 'The last hour'],

@@ -35,6 +35,7 @@ export const query = {
   'facets.deleted.other': ['{n} eliminados', '{n} deleted'],
   'filter.fault': ['«{word}» no es válido: {takes}.', '“{word}” is not valid: {takes}.'],
   'filter.takesNumber': ['debe ser un número entre {least} y {most}', 'it must be a number from {least} to {most}'],
+  'filter.takesDecimal': ['debe ser un número decimal, como -12 o 3.5', 'it must be a decimal number, such as -12 or 3.5'],
   'filter.takesChoice': ['debe ser uno de los valores que ofrece la lista de filtros', 'it must be one of the values that the filter form offers'],
   'filter.takesText': ['puede tener {most} caracteres como máximo', 'it can have {most} characters at most'],
   'filter.takesDay': ['debe ser un día que exista, como 2025-12-31', 'it must be an existing day, such as 2025-12-31'],

@@ -140,6 +140,7 @@ const HIDDEN: readonly string[] = [
   'past_drops',
   'announce_as',
   'status_at',
+  'numbers',
 ]
 const SHOWN = DOMAIN_FIELDS.filter((field) => !HIDDEN.includes(field))
 

@@ -1,4 +1,5 @@
 import { restoreDismissed } from '../dismissed/index.ts'
+import { readNumberKeys, storeNumbers } from '../numbers/store-numbers.ts'
 import { RegistryList, type ListedBy } from '../registry/apply-list.ts'
 import { listKind, type ImportFormat } from './format.ts'
 import type { Destination } from './importer.ts'
@@ -13,7 +14,7 @@ export interface DestinationOptions {
   readonly isDry?: boolean
 }
 
-/** Returns where the rows of a file go: into whole records, or through the rules for lists of the registry. */
+/** Returns where the rows of a file go: into whole records, numbers or dismissed names, or through the rules for lists of the registry. */
 export async function openDestination(
   target: ImportTarget,
   format: ImportFormat,
@@ -24,6 +25,11 @@ export async function openDestination(
       return { added: 0, changed: await restoreDismissed(target.database, tx, batch) }
     }
     return { store: storeRows(target, restore, isDry) }
+  }
+  if (format === 'numbers') {
+    const { database } = target
+    const store: ApplyRows = (tx, batch) => storeNumbers(database, tx, batch)
+    return { store: storeRows(target, store, isDry), numberKeys: await readNumberKeys(database) }
   }
   const kind = listKind(format, restores)
   if (kind === undefined) return { store: storeRows(target, restoreRows(target), isDry) }

@@ -13,6 +13,13 @@ import {
   type ParsedRecord,
 } from '../parse-record.ts'
 import { DISMISSED_FIELDS } from '../dismissed/csv.ts'
+import {
+  isNumberKey,
+  MAX_NUMBER_KEYS,
+  parseDecimal,
+  TAKES_DECIMAL,
+  TAKES_NUMBER_KEY,
+} from '../numbers/numbers.ts'
 import { restoreDomains } from '../queries-batches.ts'
 import type { ListedRow, ListKind } from '../registry/rules.ts'
 import type { SplitName } from '../words/dictionary.ts'
@@ -20,11 +27,13 @@ import type { Completeness } from './lines.ts'
 
 /** What a feed may contain. */
 export const FEED_FORMATS = ['registrations', 'deletions', 'csv', 'ndjson'] as const
-export const IMPORT_FORMATS = [...FEED_FORMATS, 'dismissed'] as const
+/** What members may import over HTTP. */
+export const MEMBER_FORMATS = [...FEED_FORMATS, 'numbers'] as const
+export const IMPORT_FORMATS = [...MEMBER_FORMATS, 'dismissed'] as const
 
 /**
  * What a file contains: the registry's CSV of registrations (names and dates), its plain list of deletions (one name per
- * line), our own export as CSV or NDJSON, or what `catalejo dismissed list` prints.
+ * line), our own export as CSV or NDJSON, numbers of names as CSV (`name,key,number`), or what `catalejo dismissed list` prints.
  */
 export type ImportFormat = (typeof IMPORT_FORMATS)[number]
 
@@ -38,6 +47,7 @@ export interface Layout {
   readonly hasHeader: boolean
 }
 
+const NUMBER_FIELDS = ['name', 'key', 'number']
 const NAME_COLUMN = /nombre|dominio|domain|name/i
 const DATE_COLUMN = /fecha|date/i
 
@@ -78,6 +88,11 @@ export function layoutOf(sample: readonly string[], format?: ImportFormat): Layo
     return format === undefined || format === 'dismissed'
       ? { format: 'dismissed', separator, columns: own, hasHeader: true }
       : undefined
+  }
+  if (format === 'numbers' || (format === undefined && NUMBER_FIELDS.every((field) => own.has(field)))) {
+    const hasHeader = NUMBER_FIELDS.every((field) => own.has(field))
+    const columns = hasHeader ? own : new Map(NUMBER_FIELDS.map((field, i) => [field, i]))
+    return { format: 'numbers', separator, columns, hasHeader }
   }
   if (format !== 'registrations' && REQUIRED_FIELDS_OF_EXPORT.every((field) => own.has(field))) {
     return { format: 'csv', separator, columns: own, hasHeader: true }
@@ -198,6 +213,8 @@ export interface LineContext {
   readonly split: SplitName
   /** Whether exports restore whole records. Otherwise they tell registrations and deletions, as lists of the registry do. */
   readonly restores: boolean
+  /** The keys of imported numbers, to which new ones are added. */
+  readonly numberKeys?: Set<string> | undefined
 }
 
 /** A valid line: the values to store, of the statement `restoreDomains` or of a `ListedRow`. */
@@ -208,7 +225,7 @@ export type ParsedLine =
 /** Which list of the registry a format is. Undefined for what restores records or dismissed names. */
 export function listKind(format: ImportFormat, restores: boolean): ListKind | undefined {
   if (format === 'deletions' || format === 'registrations') return format
-  return restores || format === 'dismissed' ? undefined : 'registrations'
+  return restores || format === 'dismissed' || format === 'numbers' ? undefined : 'registrations'
 }
 
 /** Parses and checks the record of a line. */
@@ -224,10 +241,12 @@ export function parseLine(line: string, layout: Layout, context: LineContext): P
       return listLine(parseNewRecord(newRecord(line, 0, DATED), split), null)
     case 'registrations':
     case 'dismissed':
+    case 'numbers':
     case 'csv': {
       const fields = splitCsv(line, layout.separator)
       if (!Array.isArray(fields)) return NOT_CSV
       if (layout.format === 'dismissed') return dismissedLine(exported(fields, layout.columns))
+      if (layout.format === 'numbers') return numberLine(fields, layout.columns, context)
       return layout.format === 'csv'
         ? exportLine(parseExportedRecord(exported(fields, layout.columns), timeZone, split), context)
         : registrationLine(fields, layout.columns, context)
@@ -237,6 +256,7 @@ export function parseLine(line: string, layout: Layout, context: LineContext): P
 
 const NOT_CSV = { ok: false, msg: 'La línea no es CSV válido' } as const
 const NOT_A_NAME = { ok: false, msg: 'La línea es un error del servidor, no un dominio' } as const
+const TOO_MANY_KEYS = { ok: false, msg: `key no es una de las ${MAX_NUMBER_KEYS} claves que ya hay` } as const
 const FUTURE = { ok: false, msg: 'La fecha de inscripción está más de un día en el futuro' } as const
 /** Any valid date: a list of deletions has none. */
 const DATED = '2000-01-01 00:00:00'
@@ -253,6 +273,23 @@ function exportLine(read: ParsedRecord<ExportedDomain>, context: LineContext): P
 function dismissedLine(record: Readonly<Record<string, unknown>>): ParsedLine {
   const read = parseDismissed(record)
   return read.ok ? { ok: true, name: read.row[0], values: read.row } : read
+}
+
+function numberLine(
+  fields: readonly string[],
+  columns: Layout['columns'],
+  { split, numberKeys = new Set() }: LineContext,
+): ParsedLine {
+  const [name, key, text] = NUMBER_FIELDS.map((field) => fields[columns.get(field) ?? -1]?.trim() ?? '')
+  const read = parseNewRecord(newRecord(name ?? '', 0, DATED), split)
+  if (!read.ok) return read
+  const folded = key?.toLowerCase() ?? ''
+  if (!isNumberKey(folded)) return { ok: false, msg: `key ${TAKES_NUMBER_KEY}` }
+  const number = parseDecimal(text ?? '')
+  if (number === undefined) return { ok: false, msg: `number ${TAKES_DECIMAL}` }
+  if (!numberKeys.has(folded) && numberKeys.size >= MAX_NUMBER_KEYS) return TOO_MANY_KEYS
+  numberKeys.add(folded)
+  return { ok: true, name: `${read.row.name} ${folded}`, values: [read.row.name, folded, number] }
 }
 
 function registrationLine(

@@ -107,7 +107,7 @@ async function importContent(
       running = ended.catch(() => {})
       return ended
     }
-    return { store: storeUntilAborted, end: endUntilAborted, skipped: opened.skipped }
+    return { ...opened, store: storeUntilAborted, end: endUntilAborted }
   }
   const { clock, split, timeZone } = target
   const { size } = await stat(path)

@@ -45,6 +45,8 @@ export interface Destination {
   readonly store: StoreRows
   /** Whether rows are only read, because the list changes nothing. */
   readonly skipped?: Skipped | undefined
+  /** The keys of the numbers that there are. */
+  readonly numberKeys?: Set<string>
   /**
    * Called when all rows of a list of the registry are stored.
    * @param isWhole whether it was read to its end and every line was valid
@@ -86,7 +88,7 @@ export async function importLines(
     return { kind: 'unknown-format' }
   }
   const { format } = layout
-  const { store, end: endList, skipped } = await options.open(format)
+  const { store, end: endList, skipped, numberKeys } = await options.open(format)
   let isCut = false
   // Concatenated files repeat the header.
   const header = layout.hasHeader ? sample[0]?.trim() : undefined
@@ -96,7 +98,8 @@ export async function importLines(
   const { clock, timeZone, zone, split, restores } = options
   const now = clock.now()
   const [shown, latest] = [now, now + DAY_MS].map((at) => localDateTime(at, timeZone))
-  const context: LineContext = { now: shown ?? '', latest: latest ?? '', timeZone, zone, split, restores }
+  const dates = { now: shown ?? '', latest: latest ?? '', timeZone, zone }
+  const context: LineContext = { ...dates, split, restores, numberKeys }
   const { added, changed, ...before } = counts
   const writer = new ImportWriter(
     { ...options, store },

@@ -1,5 +1,6 @@
 import {
   formatTimestamp,
+  isNumberOrder,
   parseTimestamp,
   TIMESTAMP_LENGTH,
   type EntryKey,
@@ -7,7 +8,7 @@ import {
 import { isStorable } from '../../lib/text.ts'
 import { MAX_SCORE } from '../interest/model.ts'
 import {
-  STAGE_NAMES,
+  toStageName,
   type ListRange,
   type SortKey,
   type Source,
@@ -97,6 +98,7 @@ const DIGITS: Readonly<Partial<Record<StageName, number>>> = {
 
 /** A position as text: the date or the number by which the stage is sorted, nothing if that is the name, then the name. */
 function formatPosition({ key, name }: EntryKey, stage?: StageName): string {
+  if (isNumberOrder(stage)) return `${key} ${Buffer.from(name).toString('latin1')}`
   const digits = stage && DIGITS[stage]
   const number = digits === 0 ? '' : String(key).padStart(digits ?? 0, '0')
   const text = digits === undefined ? formatTimestamp(key) : number
@@ -105,6 +107,7 @@ function formatPosition({ key, name }: EntryKey, stage?: StageName): string {
 
 /** Undefined if no record can be there. */
 function parsePosition(text: string, stage?: StageName): EntryKey | undefined {
+  if (isNumberOrder(stage)) return parseNumberPosition(text)
   const digits = stage && DIGITS[stage]
   const keyText = text.slice(0, digits ?? TIMESTAMP_LENGTH)
   const isNumber = keyText.length === digits && /^\d*$/.test(keyText)
@@ -112,6 +115,13 @@ function parsePosition(text: string, stage?: StageName): EntryKey | undefined {
   const name = text.slice(keyText.length)
   if (Number.isNaN(key) || name === '' || /[^\0-\xff]/.test(name)) return undefined
   return { key, name: new Uint8Array(Buffer.from(name, 'latin1')) }
+}
+
+/** The same of a stage that is sorted by imported numbers. */
+function parseNumberPosition(text: string): EntryKey | undefined {
+  const [, number = '', name = ''] = /^(\S+) ([\0-\xff]+)$/.exec(text) ?? []
+  if (number === '' || String(Number(number)) !== number) return undefined
+  return { key: Number(number), name: new Uint8Array(Buffer.from(name, 'latin1')) }
 }
 
 /** Encodes a cursor; opaque to clients. */
@@ -136,7 +146,7 @@ export function decodeCursor(cursor: string): ListCursor | undefined {
   const text = Buffer.from(cursor, 'base64url').toString()
   const [start = '', ...rest] = text.split('|')
   const [stageName, decision, ...superfluous] = rest.splice(RANGE_ENDS)
-  const stage = STAGE_NAMES.find((one) => one === stageName)
+  const stage = toStageName(stageName)
   const after = parsePosition(start, stage)
   const ends = rest.map((part) => (part === '' ? undefined : (parsePosition(part) ?? 'none')))
   if (

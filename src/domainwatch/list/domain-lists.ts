@@ -10,7 +10,7 @@ import {
   defaultOrder,
   isOfAll,
   isStageOf,
-  LIST_ORDERS,
+  orderParameter,
   type Listing,
   type ListOrder,
   type Source,
@@ -34,10 +34,7 @@ export const listParameters = {
   ...serverParameters,
   last_register: integer('The most recently registered', 1, MAX_PAGE_RECORDS),
   last_deleted: integer('The most recently deleted', 1, MAX_PAGE_RECORDS),
-  order: choice(
-    'What the records are sorted by, ties by name; by default the date of registration',
-    LIST_ORDERS,
-  ),
+  order: orderParameter('What the records are sorted by, ties by name; by default the date of registration'),
   sort: choice('Ascending or descending', ['asc', 'desc']),
 }
 

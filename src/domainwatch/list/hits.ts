@@ -11,6 +11,7 @@ import {
 } from '../../lib/name-index/index.ts'
 import { LAYOUT, type FilteredRecord } from '../filters.ts'
 import { BOUGHT, DATED, DISCARDED, DROPS, RESERVED, REVISION, type RecordTrait } from '../filtered-record.ts'
+import { formatNumbers, parseNumbers } from '../numbers/numbers.ts'
 import { toColumn, splitTags } from '../tags.ts'
 import { aLabelOf } from '../../lib/domain-names.ts'
 
@@ -100,6 +101,11 @@ export class RecordOfHit implements FilteredRecord {
     return toColumn(wordsOf(segment, position))
   }
 
+  get numbers() {
+    const { segment, position } = this.#hit
+    return formatNumbers(segment.numbersOf(position))
+  }
+
   get #columns() {
     return this.#hit.segment.columns
   }
@@ -127,7 +133,8 @@ export const optionsFor = (order: Order): BuildOptions => ({
 
 /** Returns what the index holds of a record. */
 export function indexedRecord(record: FilteredRecord): IndexedRecord {
-  const { name, agent, date_reg, date_mod, status_at, deleted_at, discarded_at, tags, words } = record
+  const { name, agent, date_reg, date_mod, status_at, deleted_at, discarded_at, tags, words, numbers } =
+    record
   return {
     name,
     words: splitTags(words),
@@ -138,6 +145,7 @@ export function indexedRecord(record: FilteredRecord): IndexedRecord {
     statusAt: status_at === null ? NaN : timestampOf(status_at),
     deleted: deleted_at === null ? NaN : timestampOf(deleted_at),
     tags: tags ?? '',
+    numbers: parseNumbers(numbers),
     traits: LAYOUT.traits.map(({ of }) => of(record)),
   }
 }

@@ -1,4 +1,12 @@
-import type { EntryKey, Hit } from '../../lib/name-index/index.ts'
+import {
+  isNumberOrder,
+  numberKeyOf,
+  type EntryKey,
+  type Hit,
+  type NumberOrder,
+} from '../../lib/name-index/index.ts'
+import { NUMBER_KEY, parseNumbers } from '../numbers/numbers.ts'
+import { choice, type Parameter } from '../../http/parameters.ts'
 import type { FilterContext } from '../filter-context.ts'
 import type { FilteredRecord, Filters } from '../filters.ts'
 import { canObject, objectionsSince } from '../signals.ts'
@@ -8,7 +16,7 @@ import type { Ranking } from '../interest/scores.ts'
 import { splitTags } from '../tags.ts'
 
 /** The columns that lists are sorted by. */
-export type SortKey = 'date_reg' | 'deleted_at' | 'date_mod' | 'name' | 'length' | 'interest'
+export type SortKey = 'date_reg' | 'deleted_at' | 'date_mod' | 'name' | 'length' | 'interest' | NumberOrder
 
 /** The records that a list is made of, and their order. */
 export type Source =
@@ -38,11 +46,36 @@ export const LIST_ORDERS = [
   'objection',
   'interest',
 ] as const
-export type ListOrder = (typeof LIST_ORDERS)[number]
+type FixedOrder = (typeof LIST_ORDERS)[number]
+export type ListOrder = FixedOrder | NumberOrder
+
+/** One of `LIST_ORDERS`, or `num_` and the key of imported numbers. */
+export function orderParameter(description: string): Parameter<ListOrder> {
+  const fixed = choice(description, LIST_ORDERS)
+  const isOfNumbers = (text: string): text is NumberOrder => IS_NUMBER_ORDER.test(text)
+  return {
+    ...fixed,
+    schema: { type: 'string', anyOf: [{ enum: LIST_ORDERS }, { pattern: IS_NUMBER_ORDER.source }] },
+    parse: (text) => {
+      if (isOfNumbers(text)) return { value: text }
+      const parsed = fixed.parse(text)
+      return 'takes' in parsed ? { takes: `${parsed.takes}, o num_ y una clave` } : parsed
+    },
+  }
+}
+const IS_NUMBER_ORDER = new RegExp(`^num_${NUMBER_KEY}$`)
 
 /** What cursors call a stage. The stages of a list in its default order have no name. */
-export const STAGE_NAMES = [...LIST_ORDERS, 'bought', 'unobjectionable'] as const
-export type StageName = (typeof STAGE_NAMES)[number]
+const STAGE_NAMES = [...LIST_ORDERS, 'bought', 'unobjectionable'] as const
+export type StageName = (typeof STAGE_NAMES)[number] | NumberOrder | `without_${NumberOrder}`
+
+const NUMBER_STAGE = new RegExp(`^(without_)?num_${NUMBER_KEY}$`)
+const isNumberStage = (name: string): name is NumberOrder | `without_${NumberOrder}` =>
+  NUMBER_STAGE.test(name)
+
+/** Returns the stage of this name; undefined if there is none. */
+export const toStageName = (name = ''): StageName | undefined =>
+  isNumberStage(name) ? name : STAGE_NAMES.find((one) => one === name)
 
 /** A part of a list that is sorted by one key; a list is its stages, one after the other. */
 export interface Stage {
@@ -69,10 +102,10 @@ const SORT_KEYS = {
   // The end of the time for objections follows from it.
   objection: 'date_reg',
   interest: 'interest',
-} as const satisfies Readonly<Record<ListOrder, SortKey>>
+} as const satisfies Readonly<Record<FixedOrder, SortKey>>
 
-/** In the order by deletion, bought records, which have no such date, follow by this one. */
-const BOUGHT_SORT_KEY = 'date_reg'
+/** Records that lack what an order sorts by, such as bought ones the date of deletion, follow by this one. */
+const REST_SORT_KEY = 'date_reg'
 
 /** Returns a function that compares records as a list of all has them. */
 export function compareRecords({
@@ -98,6 +131,10 @@ export function compareRecords({
       const later = Number(canObject(other, since)) - Number(canObject(one, since))
       if (later !== 0) return later
     }
+    if (isNumberOrder(order)) {
+      const lacks = Number(numberIn(one, order) === undefined) - Number(numberIn(other, order) === undefined)
+      if (lacks !== 0) return lacks
+    }
     const keyOf = order === 'interest' ? scoreOf : (record: FilteredRecord) => sortKeyOf(record, order)
     const [a, b] = [keyOf(one), keyOf(other)]
     if (a !== b) return a < b ? -sign : sign
@@ -106,9 +143,13 @@ export function compareRecords({
 }
 
 function sortKeyOf(record: FilteredRecord, order: Exclude<ListOrder, 'interest'>): string | number {
-  const key = order === 'deleted' && record.status === 1 ? BOUGHT_SORT_KEY : SORT_KEYS[order]
+  if (isNumberOrder(order)) return numberIn(record, order) ?? record[REST_SORT_KEY]
+  const key = order === 'deleted' && record.status === 1 ? REST_SORT_KEY : SORT_KEYS[order]
   return key === 'length' ? record.name.length : (record[key] ?? '')
 }
+
+const numberIn = ({ numbers }: FilteredRecord, order: NumberOrder): number | undefined =>
+  parseNumbers(numbers).get(numberKeyOf(order))
 
 /** A page of a list. */
 export interface Listing {
@@ -158,7 +199,8 @@ export function stagesFrom(listing: Listing, sources: readonly Source[]): readon
 
 /**
  * In the order by deletion, records that are bought follow all that were deleted, in both directions, by
- * registration, so that none is lost. In the order by objection, so do those to which one cannot object.
+ * registration, so that none is lost. In the order by objection, so do those to which one cannot object, and in an order by
+ * numbers those without one.
  * @param first the context of the first page
  */
 function stagesOf(order: ListOrder, sources: readonly Source[], first?: FilterContext): readonly Stage[] {
@@ -176,12 +218,21 @@ function stagesOf(order: ListOrder, sources: readonly Source[], first?: FilterCo
       { ...stage, name: 'unobjectionable', has: (hit) => !canBe(hit) },
     ]
   }
+  if (isNumberOrder(order)) {
+    const lacks = ({ segment, position }: Hit) =>
+      Number.isNaN(segment.importedNumber(numberKeyOf(order), position))
+    const stage = { sources, after: undefined }
+    return [
+      { ...stage, name: order, sortKey: order, has: (hit) => !lacks(hit) },
+      { ...stage, name: `without_${order}`, sortKey: REST_SORT_KEY, has: lacks },
+    ]
+  }
   const isDefault = order === defaultOrder(sources)
   if (isDefault || order !== 'deleted')
     return [{ name: isDefault ? undefined : order, sources, sortKey: SORT_KEYS[order], after: undefined }]
   return [
     { name: 'deleted', sources: sourcesOf(sources, 'deleted'), sortKey: SORT_KEYS.deleted, after: undefined },
-    { name: 'bought', sources: sourcesOf(sources, 'registered'), sortKey: BOUGHT_SORT_KEY, after: undefined },
+    { name: 'bought', sources: sourcesOf(sources, 'registered'), sortKey: REST_SORT_KEY, after: undefined },
   ]
 }
 

@@ -4,6 +4,8 @@ import {
   compareNames,
   compileQuery,
   MergedSearch,
+  isNumberOrder,
+  numberKeyOf,
   sortedMatches,
   type EntryKey,
   type Hit,
@@ -95,12 +97,21 @@ function* hitsOfStage(
   const order = sortedOrder(stage.name)
   if (order === undefined) return yield* mergedSearch(segments, listing, stage, slice).next(limit)
   const search = { order, descending: !ascending, limit, after: stage.after, scoresOf: ranking?.scoresOf }
-  return yield* sortedMatches(segments.registered, indexQuery(filters, context), search, slice)
+  return yield* sortedMatches(segments.registered, stageQuery(filters, context, stage), search, slice)
+}
+
+/** What the index looks for to find the records of a stage. */
+export function stageQuery(filters: Filters, context: FilterContext, { name, has }: Stage): IndexQuery {
+  const also: IndexTerm[] = name === 'bought' ? [IS_BOUGHT] : []
+  if (has !== undefined)
+    also.push({ kind: 'record', test: (segment, position) => has({ segment, position }) })
+  return indexQuery(filters, context, also)
 }
 
 /** Returns the order as the index knows it, if no segment is sorted by it. */
 export function sortedOrder(name: StageName | undefined): SortedOrder | undefined {
   if (name === 'interest') return 'score'
+  if (isNumberOrder(name)) return name
   return name === 'modified' || name === 'name' || name === 'length' ? name : undefined
 }
 
@@ -108,15 +119,12 @@ export function sortedOrder(name: StageName | undefined): SortedOrder | undefine
 export function mergedSearch(
   segments: IndexSegments,
   { filters, context, ascending }: Listing,
-  { name, sortKey, after, has }: Stage,
+  stage: Stage,
   slice: TimeSlice,
 ): MergedSearch {
-  const also: IndexTerm[] = name === 'bought' ? [IS_BOUGHT] : []
-  if (has !== undefined)
-    also.push({ kind: 'record', test: (segment, position) => has({ segment, position }) })
-  const query = indexQuery(filters, context, also)
+  const { sortKey, after } = stage
   const list = segments[sortKey === 'deleted_at' ? 'deleted' : 'registered']
-  return new MergedSearch(list, query, !ascending, { after }, slice)
+  return new MergedSearch(list, stageQuery(filters, context, stage), !ascending, { after }, slice)
 }
 
 const IS_BOUGHT: IndexTerm = { kind: 'trait', trait: BOUGHT, min: 1, max: 1 }
@@ -184,6 +192,8 @@ function keyOf(hit: Hit, sortKey: SortKey, { ranking }: Listing): number {
       return ranking?.scoreOf(hit) ?? NaN
     case 'name':
       return 0
+    default:
+      return segment.importedNumber(numberKeyOf(sortKey), position)
   }
 }
 

@@ -1,17 +1,17 @@
 import {
   allMatches,
   finish,
+  MergedSearch,
   TimeSlice,
   type Hit,
   type Segment,
   type Selected,
-  type SortedOrder,
 } from '../../lib/name-index/index.ts'
 import type { Client } from '../../lib/client.ts'
 import { BACKGROUND_TASK_TIMEOUT_MS, taskModule, type Tasks } from '../../lib/tasks.ts'
 import type { Input } from '../tasks/sort-hits.ts'
-import { isOfAll, stagesFrom, type Listing } from './order.ts'
-import { findPage, indexQuery, mergedSearch, sortedOrder, type IndexSegments } from './search.ts'
+import { isOfAll, stagesFrom, type Listing, type Stage } from './order.ts'
+import { findPage, mergedSearch, sortedOrder, stageQuery, type IndexSegments } from './search.ts'
 
 const SORT_HITS = taskModule('../tasks/sort-hits', import.meta)
 
@@ -39,12 +39,16 @@ export async function* wholeList(
     yield (await turn(() => finish(findPage(segments, listing, slice), slice, signal))).items
     return
   }
-  const order = sortedOrder(listing.order)
-  if (order !== undefined) return yield* sortedParts(segments, listing, order, options)
   const stages = stagesFrom(listing, listing.sources)
-  const searches = stages.map((stage) => mergedSearch(segments, listing, stage, slice))
-  for (const search of searches) search.freeze()
+  const searches = stages.map((stage) =>
+    sortedOrder(stage.name) === undefined ? mergedSearch(segments, listing, stage, slice) : stage,
+  )
+  for (const search of searches) if (search instanceof MergedSearch) search.freeze()
   for (const search of searches) {
+    if (!(search instanceof MergedSearch)) {
+      yield* sortedParts(segments, listing, search, options)
+      continue
+    }
     for (let isMore = true; isMore;) {
       const hits = await turn(() => finish(search.next(PART), slice, signal))
       if (hits.length > 0) yield hits
@@ -57,9 +61,11 @@ export async function* wholeList(
 async function* sortedParts(
   segments: IndexSegments,
   { filters, context, ascending, ranking }: Listing,
-  order: SortedOrder,
+  stage: Stage,
   { tasks, client, turn, signal }: WholeListOptions,
 ): AsyncGenerator<readonly Hit[]> {
+  const order = sortedOrder(stage.name)
+  if (order === undefined) return
   const found = new Map<Segment, number[]>()
   const slice = new TimeSlice()
   const add = (segment: Segment, position: number) => {
@@ -68,13 +74,13 @@ async function* sortedParts(
     else positions.push(position)
   }
   await turn(() =>
-    finish(allMatches(segments.registered, indexQuery(filters, context), slice, add), slice, signal),
+    finish(allMatches(segments.registered, stageQuery(filters, context, stage), slice, add), slice, signal),
   )
   const hits = [...found].map(([segment, positions]) => ({ segment, positions: Uint32Array.from(positions) }))
   const parts: readonly Selected[] = hits.map(({ segment, positions }) => {
-    const { names, starts, modified } = segment.columns
+    const { names, starts, modified, numbers } = segment.columns
     const scores = ranking?.scoresOf(segment.columns)
-    return { columns: { names, starts, modified }, positions, scores }
+    return { columns: { names, starts, modified, numbers }, positions, scores }
   })
   const input: Input = { parts, order, descending: !ascending }
   const sorted = await tasks.run<Input, Uint32Array>(SORT_HITS, input, {

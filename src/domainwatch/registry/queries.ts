@@ -2,6 +2,7 @@ import { defineBatch } from '../../storage/database/batch.ts'
 import { isOneOf, type Dialect } from '../../storage/database/dialect.ts'
 import { limit, sql } from '../../storage/database/sql.ts'
 import type { Table } from '../../storage/database/tables.ts'
+import { importedNumbers } from '../queries-batches.ts'
 import type { Facts, SourceState } from './rules.ts'
 
 export interface SourceRow extends SourceState {
@@ -113,7 +114,7 @@ export const insertRecords = defineBatch({
     dismissed_by: 'text',
     dismissed_at: 'integer',
   },
-  insert: (at) => ({ ...at, reserved: '0' }),
+  insert: (at) => ({ ...at, reserved: '0', numbers: importedNumbers(at.name) }),
   update: () => ({ name: 'excluded.name' }),
   when: () => '1 = 0',
 })

@@ -5,7 +5,7 @@ import type { HttpServer } from '../../http/server.ts'
 import { uploadEndpoint } from '../../http/upload-endpoint.ts'
 import { isDisplayName } from '../../lib/free-text.ts'
 import { domainErrors } from '../errors.ts'
-import { FEED_FORMATS } from '../import/format.ts'
+import { MEMBER_FORMATS } from '../import/format.ts'
 import type { Jobs } from '../jobs/index.ts'
 import {
   MAX_FILE_BYTES,
@@ -29,8 +29,8 @@ const importFields = {
   dry_run: integer({ enum: [0, 1], description: '1 if nothing is stored, only counted' }),
   percent: integer('Share of the file that is done, 0 to 100'),
   lines: integer('Lines that were read'),
-  new: integer('Records added'),
-  changed: integer('Records changed'),
+  new: integer('Records or numbers added'),
+  changed: integer('Records or numbers changed'),
   unchanged: integer('Valid lines that changed nothing'),
   refused: integer('Invalid lines'),
   errors: array(
@@ -87,7 +87,7 @@ export function importRoutes(app: HttpServer, shared: EndpointShared, jobs: Jobs
     path: '/api/v1/domainwatch/import',
     maxBytes: MAX_FILE_BYTES,
     parameters: {
-      format: choice('Format of the file; detected unless given', FEED_FORMATS),
+      format: choice('Format of the file; detected unless given', MEMBER_FORMATS),
       source,
       window: choice(
         `Time that a list of deletions covers; \`${DEFAULT_WINDOW}\` unless given`,
@@ -96,7 +96,7 @@ export function importRoutes(app: HttpServer, shared: EndpointShared, jobs: Jobs
       dry_run: integerParameter('1 counts what an import would change, and stores nothing', 0, 1),
     },
     document: {
-      summary: 'Import a list of the registry',
+      summary: 'Import a list of the registry, or numbers of names',
       description:
         'Takes a file, plain or compressed with gzip or zstd, and imports it in the background, by the rules of `catalejo import`. ' +
         'A list that is the same as the last one of its source changes nothing.',

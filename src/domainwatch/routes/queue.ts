@@ -9,7 +9,7 @@ import { domainErrors } from '../errors.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { serverParameters, type ObservedServers } from '../servers/index.ts'
 import { CLAIM_MINUTES, DEFAULT_QUEUE_RECORDS, MAX_CLAIMS, MAX_QUEUE_RECORDS } from '../limits.ts'
-import { LIST_ORDERS } from '../list/order.ts'
+import { orderParameter } from '../list/order.ts'
 import type { ClaimQueue } from '../queue/claim-queue.ts'
 import { fieldsParameter, furtherFields, listedFields, type RecordFields } from '../record-fields.ts'
 import { orderRefused, RECORD_EXAMPLE, recordFields } from '../schemas.ts'
@@ -81,10 +81,7 @@ export function queueRoute(
       ...filterParameters,
       ...serverParameters,
       limit: integerParameter(`Records; ${DEFAULT_QUEUE_RECORDS} unless given`, 1, MAX_QUEUE_RECORDS),
-      order: choice(
-        'What the records are sorted by, ties by name; by default the date of deletion',
-        LIST_ORDERS,
-      ),
+      order: orderParameter('What the records are sorted by, ties by name; by default the date of deletion'),
       sort: choice('Ascending or descending', ['asc', 'desc']),
       fields: fieldsParameter,
     },

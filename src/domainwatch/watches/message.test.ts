@@ -25,6 +25,7 @@ const base: ChangedRecord = {
   seen_at: null,
   date_reg_known: 1,
   note: null,
+  numbers: null,
   tags: null,
   words: null,
   hidden: 0,

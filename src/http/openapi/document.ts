@@ -104,8 +104,11 @@ declare module 'fastify' {
 export function documentEndpoint(endpoint: Documented, method: string): FastifySchema {
   const { bodyLimit, document, parameters, path } = endpoint
   const properties: Record<string, unknown> = { api: API_KEY }
+  const named: Record<string, unknown> = {}
   const required = ['api']
   for (const [name, parameter] of Object.entries(parameters)) {
+    // In a query, each property of an object is a parameter; a body has them among its own.
+    if (parameter.names !== undefined) Object.assign(named, parameter.schema['patternProperties'])
     properties[name] = {
       ...parameter.schema,
       description: parameter.description,
@@ -114,6 +117,9 @@ export function documentEndpoint(endpoint: Documented, method: string): FastifyS
     if (parameter.required) required.push(name)
   }
   const isPost = method === 'POST'
+  const inBody = Object.fromEntries(
+    Object.entries(properties).filter(([name]) => parameters[name]?.names === undefined),
+  )
   return {
     tags: [endpoint.service],
     summary: document.summary,
@@ -128,7 +134,7 @@ export function documentEndpoint(endpoint: Documented, method: string): FastifyS
     }),
     ...(document.description === undefined ? {} : { description: document.description }),
     ...(document.deprecated === true && { deprecated: true }),
-    ...(isPost ? { body: { content: bodyContent(properties, document.body) } } : {}),
+    ...(isPost ? { body: { content: bodyContent(inBody, named, document.body) } } : {}),
   }
 }
 
@@ -154,9 +160,11 @@ export const API_DESCRIPTION = {
 /**
  * Returns the body of a POST in its three formats. An array or object is JSON text in a form, and either in JSON. A base64 field
  * of a multipart form may also be a file part.
+ * @param patternProperties parameters whose names follow a pattern
  */
 function bodyContent(
   parameters: JsonSchema,
+  patternProperties: JsonSchema,
   body: JsonSchema | undefined,
 ): Record<string, { schema: JsonSchema }> {
   const declared: JsonSchema = isObject(body) ? body : {}
@@ -170,6 +178,7 @@ function bodyContent(
     schema: {
       type: 'object',
       properties: Object.fromEntries(fields.map(([name, schema]) => [name, field(schema)])),
+      ...(Object.keys(patternProperties).length > 0 && { patternProperties }),
       ...(declared['required'] === undefined ? {} : { required: declared['required'] }),
       ...(isObject(example)
         ? {

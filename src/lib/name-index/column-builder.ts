@@ -1,4 +1,13 @@
-import { BLOCK, MAX_LENGTH, shared, type Columns, type Order, SparseBuilder } from './columns.ts'
+import {
+  BLOCK,
+  MAX_LENGTH,
+  rankOf,
+  shared,
+  SparseBuilder,
+  type Columns,
+  type NumberColumn,
+  type Order,
+} from './columns.ts'
 import {
   GRAMS,
   setGrams,
@@ -28,6 +37,7 @@ export interface IndexedRecord {
   readonly deleted: number
   /** Each tag with a space before and after it; empty if there is none. */
   readonly tags: string
+  readonly numbers: ReadonlyMap<string, number>
   /** In the order of the layout. */
   readonly traits: readonly number[]
 }
@@ -94,6 +104,7 @@ export function buildColumns(
   const free = new SparseBuilder(count)
   const discarded = new SparseBuilder(count)
   const idn = new SparseBuilder(count)
+  const numbers = new Map<string, SparseBuilder>()
   const aLabels: string[] = []
   const planes = new PlanesBuilder(count, NAME_PLANES + layout.planes)
   const grams = new PlanesBuilder(Math.ceil(count / BLOCK), GRAMS)
@@ -130,6 +141,7 @@ export function buildColumns(
     if (record.tags !== '') tags.add(position, tagSets.numberOf(record.tags))
     if (!Number.isNaN(record.deleted)) free.add(position, record.deleted)
     if (!Number.isNaN(record.discardedAt)) discarded.add(position, record.discardedAt)
+    for (const [key, number] of record.numbers) builderOf(numbers, key, count).add(position, number)
     if (!isAscii) {
       const aLabel = aLabelOf(name)
       idn.add(position, aLabel.length)
@@ -159,11 +171,29 @@ export function buildColumns(
     deleted: order === 'deleted' ? keys : sharedCopy(shared.f64, free.values),
     discarded: discarded.build(),
     discardedAt: sharedCopy(shared.f64, discarded.values),
+    numbers: Array.from(numbers, ([key, column]) => numberColumn(key, column, count)),
     idn: idn.build(),
     aLabels: sharedCopy(shared.u8, Buffer.from(aLabels.join(''), 'latin1')),
     aLabelStarts: sharedCopy(shared.u32, aLabelStarts),
     twins: twins.sort(),
   }
+}
+
+function builderOf(builders: Map<string, SparseBuilder>, key: string, count: number): SparseBuilder {
+  let builder = builders.get(key)
+  if (builder === undefined) builders.set(key, (builder = new SparseBuilder(count)))
+  return builder
+}
+
+/** Takes the form that needs less memory: at most 8 bytes per record. */
+function numberColumn(key: string, builder: SparseBuilder, count: number): NumberColumn {
+  const has = builder.build()
+  const sparseBytes = has.present.byteLength + has.before.byteLength + 8 * builder.values.length
+  if (sparseBytes < 8 * count) return { key, has, values: sharedCopy(shared.f64, builder.values) }
+  const values = shared.f64(count)
+  for (let position = 0; position < count; position++)
+    values[position] = builder.values[rankOf(has, position)] ?? NaN
+  return { key, has: undefined, values }
 }
 
 /** Numbers texts that many records share, in the order in which they occur. */

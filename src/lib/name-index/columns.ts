@@ -24,6 +24,14 @@ export interface Sparse {
   readonly before: Uint32Array
 }
 
+/** Numbers that some records have. */
+export interface NumberColumn {
+  readonly key: string
+  /** Which records have one; undefined if there is a value for each record, NaN for those without. */
+  readonly has: Sparse | undefined
+  readonly values: Float64Array
+}
+
 /** Immutable records, column by column, newest first: sorted by `keys` and then by name, both descending. */
 export interface Columns {
   readonly count: number
@@ -54,6 +62,7 @@ export interface Columns {
   /** Of discarded records: when that was. Milliseconds since 1970. */
   readonly discarded: Sparse
   readonly discardedAt: Float64Array
+  readonly numbers: readonly NumberColumn[]
   /** Of names with letters beyond ASCII: their A-labels, concatenated as names are. */
   readonly idn: Sparse
   readonly aLabels: Uint8Array
@@ -89,6 +98,14 @@ export function rankOf({ present, before }: Sparse, position: number): number {
   const word = present[position >>> 5] ?? 0
   const bit = 1 << (position & 31)
   return (word & bit) === 0 ? -1 : (before[position >>> 5] ?? 0) + countBits(word & (bit - 1))
+}
+
+/** Returns the number with this key of a record; NaN if it has none. */
+export function numberAt({ numbers }: Pick<Columns, 'numbers'>, key: string, position: number): number {
+  const column = numbers.find((one) => one.key === key)
+  if (column === undefined) return NaN
+  const { has, values } = column
+  return values[has === undefined ? position : rankOf(has, position)] ?? NaN
 }
 
 /** Builds a sparse column, in the order of positions. */

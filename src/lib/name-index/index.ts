@@ -7,7 +7,15 @@ export { compileQuery, type DateColumn, type IndexQuery, type IndexTerm } from '
 export { compareBytes, Segment, type EntryKey, type Hit, type Marks } from './segment.ts'
 export { mergeParts, partOf, SegmentSet, type EntryKeys, type SegmentPart } from './segment-set.ts'
 export { finish, finishNow, TimeSlice, type SlicedWork } from './slices.ts'
-export { sortAll, sortedMatches, type Selected, type SortedOrder } from './sorted-matches.ts'
+export {
+  isNumberOrder,
+  numberKeyOf,
+  sortAll,
+  sortedMatches,
+  type NumberOrder,
+  type Selected,
+  type SortedOrder,
+} from './sorted-matches.ts'
 export { formatTimestamp, parseTimestamp, TIMESTAMP_LENGTH, wholeYears, writeTimestamp } from './timestamp.ts'
 export { twinKey, visitTwins } from './twins.ts'
 export { wordsOf } from './words.ts'

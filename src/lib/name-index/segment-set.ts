@@ -153,6 +153,7 @@ function* recordsOf(hits: Iterable<Hit>, layout: Layout): Generator<IndexedRecor
       statusAt: statusAt[position] ?? NaN,
       deleted: segment.deletedAt(position),
       tags: segment.tagsOf(position),
+      numbers: segment.numbersOf(position),
       traits: planes.map((place) => segment.numberOf(place, position)),
     }
   }

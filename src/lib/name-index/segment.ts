@@ -1,4 +1,4 @@
-import { countBits, BLOCK, sizeOf, type Columns, rankOf } from './columns.ts'
+import { countBits, BLOCK, numberAt, sizeOf, type Columns, rankOf } from './columns.ts'
 import { SYMBOL_OF, symbolPlane, type NumberPlanes } from './planes.ts'
 
 /** A position in the order of a list: a timestamp, and the Latin-1 bytes of a name. */
@@ -147,6 +147,18 @@ export class Segment {
   tagsOf(position: number): string {
     const { tagged, tags, tagSets } = this.columns
     return tagSets[tags[rankOf(tagged, position)] ?? -1] ?? ''
+  }
+
+  /** The number with this key of a record; NaN if it has none. */
+  importedNumber(key: string, position: number): number {
+    return numberAt(this.columns, key, position)
+  }
+
+  /** All numbers of a record, by key. */
+  numbersOf(position: number): ReadonlyMap<string, number> {
+    const keys = this.columns.numbers.map(({ key }) => key)
+    const numbers = keys.map((key) => [key, this.importedNumber(key, position)] as const)
+    return new Map(numbers.filter(([, number]) => !Number.isNaN(number)))
   }
 
   /** Returns a copy that later removals do not affect. */

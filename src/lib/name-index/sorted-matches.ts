@@ -1,12 +1,20 @@
-import { shared, type Columns } from './columns.ts'
+import { numberAt, shared, type Columns } from './columns.ts'
 import { allMatches } from './all-matches.ts'
 import { compareNames } from './merged-search.ts'
 import type { IndexQuery } from './query.ts'
 import { type EntryKey, type Hit, type Segment, compareBytes } from './segment.ts'
 import type { SlicedWork, TimeSlice } from './slices.ts'
 
+/** An order by the imported numbers of one key, which all sorted records have. */
+export type NumberOrder = `num_${string}`
+const NUMBER_PREFIX = 'num_'
+export const isNumberOrder = (order: string | undefined): order is NumberOrder =>
+  order?.startsWith(NUMBER_PREFIX) === true
+export const numberKeyOf = (order: NumberOrder): string => order.slice(NUMBER_PREFIX.length)
+
 /** Orders that no segment is sorted by. */
-export type SortedOrder = 'modified' | 'name' | 'length' | 'score'
+type FixedOrder = 'modified' | 'name' | 'length'
+export type SortedOrder = FixedOrder | 'score' | NumberOrder
 
 /** Returns numbers that something outside of the index gives the records of columns, by their positions. */
 export type ScoresOf = (columns: Columns) => Uint32Array
@@ -106,12 +114,11 @@ function compareName(
   return compareBytes(names, starts[position] ?? 0, starts[position + 1] ?? 0, other, from, to)
 }
 
-type SortColumns = Pick<Columns, 'names' | 'starts' | 'modified'>
-
-type KeyOf = (columns: Columns, position: number) => number
+type SortColumns = Pick<Columns, 'names' | 'starts' | 'modified' | 'numbers'>
+type KeyOf<T extends SortColumns = Columns> = (columns: T, position: number) => number
 
 function keysBy(order: SortedOrder, scoresOf?: ScoresOf): KeyOf {
-  if (order !== 'score') return KEYS[order]
+  if (order !== 'score') return storedKeysBy(order)
   let last: Columns | undefined
   let scores: Uint32Array = new Uint32Array()
   return (columns, position) => {
@@ -120,9 +127,13 @@ function keysBy(order: SortedOrder, scoresOf?: ScoresOf): KeyOf {
   }
 }
 
-const KEYS: Readonly<
-  Record<Exclude<SortedOrder, 'score'>, (columns: SortColumns, position: number) => number>
-> = {
+function storedKeysBy(order: Exclude<SortedOrder, 'score'>): KeyOf<SortColumns> {
+  if (!isNumberOrder(order)) return KEYS[order]
+  const key = numberKeyOf(order)
+  return (columns, position) => numberAt(columns, key, position)
+}
+
+const KEYS: Readonly<Record<FixedOrder, KeyOf<SortColumns>>> = {
   modified: ({ modified }, position) => modified[position] ?? NaN,
   length: ({ starts }, position) => (starts[position + 1] ?? 0) - (starts[position] ?? 0),
   name: ({ names, starts }, position) => namePrefix(names, starts[position] ?? 0, starts[position + 1] ?? 0),
@@ -155,10 +166,11 @@ export function sortAll(parts: readonly Selected[], order: SortedOrder, descendi
   const ends = new Uint32Array(count)
   const partOf = new Uint32Array(count)
   const sorted = shared.u32(count)
+  const keyOf = order === 'score' ? undefined : storedKeysBy(order)
   let at = 0
   for (const [i, { columns, positions, scores }] of parts.entries()) {
     for (const position of positions) {
-      keys[at] = order === 'score' ? (scores?.[position] ?? 0) : KEYS[order](columns, position)
+      keys[at] = keyOf === undefined ? (scores?.[position] ?? 0) : keyOf(columns, position)
       starts[at] = columns.starts[position] ?? 0
       ends[at] = columns.starts[position + 1] ?? 0
       partOf[at] = i

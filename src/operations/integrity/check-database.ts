@@ -72,6 +72,7 @@ function domainFault(row: Row<typeof queries.domainsAfter>, latest: number): str
     'the time when it was decided on is not valid': isPast(row.seen_at, latest),
     'a decision has no author, or an author no decision': (row.seen_at === null) === (row.seen_by === null),
     'its tags are not valid': row.tags === null || areTags(row.tags),
+    'its numbers are not those that were imported for its name': row.numbers === row.imported,
     'its words are not those of its name':
       row.words === null ||
       (/^(?: \S+)+ $/.test(row.words) && row.words.replaceAll(' ', '') === row.name.replaceAll('-', '')),

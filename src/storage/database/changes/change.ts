@@ -49,6 +49,7 @@ export const DOMAIN_FIELDS = [
   'past_drops',
   'announce_as',
   'status_at',
+  'numbers',
 ] as const
 
 /** The fields of each topic, in the order in which changes hold them. */

@@ -1,7 +1,7 @@
 import { DOMAIN_COLUMNS as COLUMNS_BEFORE, postgresParts, sqliteParts } from './025-registry-lists.ts'
 import { postgresTriggers, sqliteTriggers } from './domain-changes.ts'
 
-const DOMAIN_COLUMNS = [...COLUMNS_BEFORE, 'status_at']
+export const DOMAIN_COLUMNS = [...COLUMNS_BEFORE, 'status_at']
 
 const column = (text: string) => `
     ALTER TABLE domains ADD COLUMN status_at ${text};`

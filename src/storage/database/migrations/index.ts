@@ -20,6 +20,7 @@ import { uploadTickets } from './032-upload-tickets.ts'
 import { statusTimes } from './033-status-times.ts'
 import { imageEditing } from './034-image-editing.ts'
 import { interest } from './035-interest.ts'
+import { numbers } from './036-numbers.ts'
 import { reminders } from './037-reminders.ts'
 import { audit } from './039-audit.ts'
 
@@ -59,6 +60,7 @@ export const migrations: readonly Migration[] = [
   statusTimes,
   imageEditing,
   interest,
+  numbers,
   reminders,
   audit,
 ]

@@ -1,0 +1,57 @@
+import type { Database, Reader, Transaction } from '../../storage/database/database.ts'
+import { lockInstance } from '../../storage/database/dialect.ts'
+import { storeRows } from '../../storage/database/rows.ts'
+import { ListFault } from '../import/list-fault.ts'
+import type { RowBatch } from '../import/row-buffer.ts'
+import type { Effect } from '../import/writer.ts'
+import { formatNumbers, MAX_NUMBER_KEYS, parseNumbers, type Numbers } from './numbers.ts'
+import * as queries from './queries.ts'
+
+type NumberRow = readonly [name: string, key: string, number: number]
+
+/** Reads the keys of all numbers. */
+export async function readNumberKeys(reader: Reader): Promise<Set<string>> {
+  const { number_keys: keys } = (await reader.first(queries.numberKeys())) ?? {}
+  return new Set(keys?.split(' '))
+}
+
+/**
+ * Stores numbers of names, recorded or not. Other numbers of the names stay.
+ * @throws ListFault if another import has added keys meanwhile, and there are too many
+ */
+export async function storeNumbers(
+  { dialect }: Database,
+  tx: Transaction,
+  { json }: RowBatch,
+): Promise<Effect> {
+  const rows: readonly NumberRow[] = JSON.parse(json)
+  await tx.all(lockInstance(dialect))
+  await addKeys(tx, rows)
+  const byName = Map.groupBy(rows, ([name]) => name)
+  const stored = await tx.all(queries.numbersOf(dialect, [...byName.keys()]))
+  const known = new Map(stored.map(({ name, numbers }) => [name, parseNumbers(numbers)]))
+  let [added, changed] = [0, 0]
+  const written: [name: string, numbers: string | null][] = []
+  for (const [name, given] of byName) {
+    const before: Numbers = known.get(name) ?? new Map()
+    const news = given.filter(([, key, number]) => before.get(key) !== number)
+    if (news.length === 0) continue
+    added += news.filter(([, key]) => !before.has(key)).length
+    changed += news.length
+    const after = new Map(before)
+    for (const [, key, number] of news) after.set(key, number)
+    written.push([name, formatNumbers(after)])
+  }
+  if (written.length === 0) return { added, changed }
+  await storeRows(tx, dialect, queries.NUMBERS, written)
+  await tx.runMany(queries.copyNumbers, [], new Uint8Array(Buffer.from(JSON.stringify(written))))
+  return { added, changed }
+}
+
+async function addKeys(tx: Transaction, rows: readonly NumberRow[]): Promise<void> {
+  const known = await readNumberKeys(tx)
+  const all = new Set([...known, ...rows.map(([, key]) => key)])
+  if (all.size === known.size) return
+  if (all.size > MAX_NUMBER_KEYS) throw new ListFault('Otra importación agregó claves: repita esta')
+  await tx.run(queries.setNumberKeys([...all].toSorted().join(' ')))
+}
