@@ -8,13 +8,14 @@ import {
   updateDelivery,
   type AccountPolicy,
 } from '../imagestore/account-policy.ts'
+import { aliasTarget } from '../imagestore/aliases/queries.ts'
 import { DELIVERY_MODES, signedLink } from '../imagestore/links/delivery-mode.ts'
 import type { ModifierFault } from '../imagestore/modifiers/index.ts'
 import { commandActor } from './audit.ts'
 import { withDatabase } from './instance.ts'
 import { fail, usageFault } from './failure.ts'
 import type { Options } from './command.ts'
-import { parseLink, readLink } from '../imagestore/links/read-link.ts'
+import { parseLink, readLink, toLinkId } from '../imagestore/links/read-link.ts'
 import { blobByHash } from '../imagestore/queries.ts'
 import { httpUrl } from '../lib/text.ts'
 
@@ -99,8 +100,11 @@ export async function signLink({ config, own, positionals }: Options): Promise<v
   if (expires === null)
     return fail(`--expires «${until}» is not valid, it takes seconds from now or a date to come`)
   await withDatabase(config, { existing: true }, async (database) => {
-    const blob = await database.first(blobByHash(target.hash))
-    if (blob === undefined) return fail(`there is no image ${target.hash}`)
+    const { image } = target
+    const hash =
+      typeof image === 'string' ? image : (await database.first(aliasTarget(image.account, image.name)))?.hash
+    const blob = hash === undefined ? undefined : await database.first(blobByHash(hash))
+    if (blob === undefined) return fail(`there is no image ${toLinkId(image)}`)
     const parsed = parseLink(target, blob.format, config.imageSettings.grammar)
     if (parsed === undefined) return fail(`images cannot be made into .${target.extension}`)
     if (!parsed.ok)
@@ -110,7 +114,7 @@ export async function signLink({ config, own, positionals }: Options): Promise<v
     const updated = await updateDelivery(database, account, { secret: 'kept' })
     if (updated.kind !== 'updated') return fail(faultOf(updated.kind, account))
     const base = config.baseUrl || httpUrl(config.host, config.port)
-    const link = signedLink(updated.secret ?? '', target.hash, parsed.transformation, expires)
+    const link = signedLink(updated.secret ?? '', image, parsed.transformation, expires)
     console.log(`${base}/i/${link}`)
   })
 }

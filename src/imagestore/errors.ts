@@ -20,6 +20,7 @@ export const imageErrors = declareErrors({
   client_gone: [499, 'La conexión se cerró antes de terminar'],
 
   hash_missing: [401, 'Ha fallado la solicitud'],
+  account_without_aliases: [400, 'Una cuenta con / en su nombre no tiene alias'],
   image_shared: [403, 'La imagen también es de otra clave de la aplicación'],
   image_not_found: [404, 'La imagen no existe'],
   hash_or_dhash_missing: [400, 'La solicitud debe llevar el parámetro hash o el parámetro dhash'],

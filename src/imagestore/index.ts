@@ -14,6 +14,8 @@ import { Gate } from '../lib/gate.ts'
 import { ImageEngine } from './decoder/index.ts'
 import type { ImageSettings } from './image-settings.ts'
 import { linkResolver } from './links/resolve-link.ts'
+import { Aliases } from './aliases/index.ts'
+import { aliasRoutes } from './routes/aliases.ts'
 import { deleteRoute, getRoute } from './routes/image.ts'
 import { linkRoute } from './routes/link.ts'
 import { imageListRoute } from './routes/list.ts'
@@ -41,6 +43,7 @@ export interface Imagestore {
   readonly similar: SimilarImages
   readonly originals: OriginalChecks
   readonly tickets: Tickets
+  readonly aliases: Aliases
 }
 
 /** What image hosting is built on: the part of the service's context that it uses. */
@@ -160,6 +163,7 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     similar,
     originals,
     tickets: new Tickets(database, clock),
+    aliases: new Aliases(database, clock),
   }
 }
 
@@ -167,7 +171,7 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
 export function imagestoreRoutes(
   app: HttpServer,
   shared: EndpointShared,
-  { store, delivery, derivatives, similar, tickets }: Imagestore,
+  { store, delivery, derivatives, similar, tickets, aliases }: Imagestore,
   { database, tasks, clock, config }: ImagestoreContext,
   baseUrl: () => string,
 ): void {
@@ -178,6 +182,7 @@ export function imagestoreRoutes(
   getRoute(app, shared, database, baseUrl, clock)
   updateRoute(app, shared, store, baseUrl, clock)
   deleteRoute(app, shared, store)
+  aliasRoutes(app, shared, { aliases, database, baseUrl })
   imageListRoute(app, shared, database, baseUrl, clock)
   similarRoute(app, shared, { database, clock, similar, baseUrl })
   statsRoute(app, shared, {
@@ -191,6 +196,7 @@ export function imagestoreRoutes(
   const now = () => clock.now()
   linkRoute(app, {
     delivery,
+    aliases,
     resolve: linkResolver(config.imageSettings, delivery.images, now),
     now,
     sharesVariants: config.imageSettings.sharesVariants,

@@ -211,6 +211,10 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   }
   await ask('imagestore/similar', { api: keys.images, hash: hashes[0] ?? '' })
   await ask('imagestore/update', { api: keys.images }, post({ hash: hashes[0], name: 'a', tags: ['a'] }))
+  await ask('imagestore/alias', { api: keys.images }, post({ name: 'portada', hash: hashes[0] }))
+  await ask('imagestore/alias', { api: keys.images }, post({ name: 'otra', hash: '' }))
+  await ask('imagestore/aliases', { api: keys.images })
+  await (await client.link('@fotos/portada')).arrayBuffer()
   await ask('imagestore/stats', { api: keys.images })
   await (await client.link(`${hashes[0]}&m=w_10`)).arrayBuffer()
   await client.remove(hashes[1] ?? '')

@@ -183,6 +183,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'La cuenta ya tiene 4 trabajos sin terminar': 'domainwatch/import-over-http.test.ts',
   'La aplicación ya tiene el máximo de 100 imágenes': 'imagestore/quotas.test.ts',
   'La imagen también es de otra clave de la aplicación': 'imagestore/editing.test.ts',
+  'Una cuenta con / en su nombre no tiene alias': 'imagestore/aliases.test.ts',
   'El grupo ya tiene 200 alertas compartidas': 'domainwatch/watch-edits.test.ts',
   'La cuenta ya tiene 100 registros tomados': 'domainwatch/queue.test.ts',
   'La alerta ya tiene 20 reenvíos en espera': 'domainwatch/watch-deliveries.test.ts',

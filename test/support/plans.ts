@@ -14,6 +14,7 @@ export const LARGE = [
   'blobs',
   'image_dhashes',
   'image_tags',
+  'image_aliases',
   'name_servers',
   'mail_servers',
   'observed_servers',

@@ -52,6 +52,8 @@ export async function populate(service: TestService, domains = 1_100): Promise<K
   const theirs = new ImageClient(service.url, otherImageKey)
   for (let i = 0; i < 6; i++)
     assert.equal((await mine.upload(await picture(`foto ${i}`), { name: `Ñ ${i}`, ...edits(i) })).status, 200)
+  const named = new URLSearchParams({ name: 'portada', hash: expectedHash(await picture('foto 3')) })
+  assert.equal((await fetch(mine.endpoint('alias'), { method: 'POST', body: named })).status, 200)
   for (let i = 4; i < 8; i++) assert.equal((await theirs.upload(await picture(`foto ${i}`))).status, 200)
   assert.equal((await mine.remove(expectedHash(await picture('foto 0')))).status, 200)
   const limits = { scope: 'upload', expiresAt: Date.UTC(2099, 0, 1), rate: perMinute(100_000) } as const
@@ -73,6 +75,10 @@ export async function portrait(service: TestService, keys: Keys) {
   const images = await Promise.all([keys.imageKey, keys.otherImageKey].map((key) => imagesOf(service, key)))
   const { body: tagged } = await new ImageClient(service.url, keys.imageKey).list({ tag: 'ñ "4"' })
   assert.equal(tagged['total'], 1)
+  const { body: aliases } = await call(service, '/api/v1/imagestore/aliases', {
+    query: { api: keys.imageKey },
+  })
+  assert.partialDeepStrictEqual(aliases, { data: [{ name: 'portada' }] })
   const discarded = await walk({ ...service, domainKey: keys.domainKey }, { dis: '' })
   const numbers = await walk(
     { ...service, domainKey: keys.domainKey },

@@ -28,6 +28,7 @@ const HASHES = [
   { version: 35, sqlite: '03a241b4a5c63c6c', postgres: '10d6bbbdd49fcedc' },
   { version: 36, sqlite: 'addf0b06fb4e132e', postgres: 'acc0e21b17bb5941' },
   { version: 37, sqlite: '9823439276a2b3e0', postgres: 'b73118ff52ab1dbf' },
+  { version: 38, sqlite: '2ae3ec572e3ef072', postgres: '986f90d978617038' },
   { version: 39, sqlite: '15669f21467a5276', postgres: '6e67ee68a080cafa' },
 ]
 

@@ -8,6 +8,7 @@ import {
   type Transformation,
 } from '../modifiers/index.ts'
 import type { ImageHash } from '../image-hash.ts'
+import { toLinkId, type Alias } from './read-link.ts'
 
 /** Which links an application allows to its images, from the most to the least permissive. */
 export const DELIVERY_MODES = ['open', 'ladder', 'presets', 'signed'] as const
@@ -37,7 +38,7 @@ export type LinkAccess =
  * @param now milliseconds since 1970
  */
 export function authorizeLink(
-  hash: ImageHash,
+  image: ImageHash | Alias,
   { transformation, changes, expires, signature }: ParsedText,
   holders: readonly Holder[],
   now: number,
@@ -45,7 +46,7 @@ export function authorizeLink(
   const granted = (sizes: LinkSizes): LinkAccess => ({ kind: 'granted', sizes })
   const mode = DELIVERY_MODES.find((one) => holders.some((holder) => holder.mode === one)) ?? 'open'
   if (signature !== undefined) {
-    const text = linkText(hash, tokensOf(transformation, expires))
+    const text = linkText(image, tokensOf(transformation, expires))
     if (!holders.some(({ secret }) => secret !== null && isSignedBy(secret, text, signature)))
       return { kind: 'forged', signed: text }
   }
@@ -90,17 +91,18 @@ const tokensOf = (transformation: Transformation, expires: number | undefined): 
  * Joins a link, without the address of the service and `/i/`. Signatures cover the link without their own token. Part of the
  * contract: links live for years, and applications sign them too.
  */
-const linkText = (hash: ImageHash, tokens: readonly string[]): string => `${hash}&m=${tokens.join(',')}`
+const linkText = (image: ImageHash | Alias, tokens: readonly string[]): string =>
+  `${toLinkId(image)}&m=${tokens.join(',')}`
 
 /** Returns a signed link, without the address of the service and `/i/`. */
 export function signedLink(
   secret: string,
-  hash: ImageHash,
+  image: ImageHash | Alias,
   transformation: Transformation,
   expires: number | undefined,
 ): string {
   const tokens = tokensOf(transformation, expires)
-  return linkText(hash, [...tokens, `sig_${signText(secret, linkText(hash, tokens))}`])
+  return linkText(image, [...tokens, `sig_${signText(secret, linkText(image, tokens))}`])
 }
 
 /** Returns the signature of a text, in base64url. */

@@ -61,7 +61,7 @@ export function linkResolver(
     const parsed = parseLink(target, blob.format, grammar)
     if (parsed === undefined) return { kind: 'no-format' }
     if (!parsed.ok) return { kind: 'fault', fault: parsed.fault }
-    const access = authorizeLink(target.hash, parsed, holders, now())
+    const access = authorizeLink(target.image, parsed, holders, now())
     if (access.kind !== 'granted') return { kind: 'refused', access }
     const outside = areaFault(parsed.transformation, blob)
     if (outside !== undefined) return { kind: 'fault', fault: outside }
@@ -76,7 +76,8 @@ export function linkResolver(
     const requested = { ...wanted, gravity, download: null }
     const { transformation: exact, varies } = negotiate(requested, blob, headers)
     const transformation = access.sizes === 'stepped' ? roundToSteps(exact) : exact
-    const isFixed = preset === undefined && transformation.watermark === null && !isAuto
+    const isAlias = typeof target.image !== 'string'
+    const isFixed = preset === undefined && transformation.watermark === null && !isAuto && !isAlias
     if (isIdentity(transformation))
       return { kind: 'image', recipe: undefined, varies, isFixed, expires, download }
     const recipe = await recipeFor(image, transformation, client)

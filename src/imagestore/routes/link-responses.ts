@@ -6,6 +6,7 @@ import { mimeOf } from '../../lib/image-metadata/index.ts'
 import { imageErrors } from '../errors.ts'
 import { EXAMPLE } from '../image-fields.ts'
 import type { ImageHash } from '../image-hash.ts'
+import { toLinkId, type Alias } from '../links/read-link.ts'
 import type { ResolvedLink } from '../links/resolve-link.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -55,6 +56,7 @@ function faultText(fault: ModifierFault): string {
 const YEAR_SECONDS = 31_536_000
 /** For links whose meaning can change: caches revalidate them by their `ETag`. */
 const DAY_SECONDS = 86_400
+const ALIAS_SECONDS = 60
 
 /** A stored SVG may contain script: these headers keep browsers from running it, and from sniffing another type. */
 const SAFE_HEADERS = {
@@ -68,24 +70,28 @@ const SAFE_HEADERS = {
  * them indefinitely, unless the link expires or its meaning can change. `Cache-Tag` lets a cache purge all links
  * to an image. A negotiated response is for private caches only by default: many
  * CDNs ignore `Vary`, and would serve AVIF to all clients because the first one accepted it.
+ * @param image as the link names it
  * @param now milliseconds since 1970
  * @param sharesVariants whether all shared caches are known to respect `Vary`
  */
 export function linkHeaders(
-  hash: ImageHash,
+  image: ImageHash | Alias,
+  hash: string,
   { varies, isFixed, expires }: Extract<ResolvedLink, { kind: 'image' }>,
   now: number,
   sharesVariants: boolean,
 ): Headers {
   const left = expires === undefined ? Infinity : Math.max(0, expires - Math.ceil(now / 1_000))
-  const seconds = Math.min(isFixed ? YEAR_SECONDS : DAY_SECONDS, left)
+  const isAlias = typeof image !== 'string'
+  const lifetime = isFixed ? YEAR_SECONDS : isAlias ? ALIAS_SECONDS : DAY_SECONDS
+  const seconds = Math.min(lifetime, left)
   const maxAge = `max-age=${seconds}${isFixed && expires === undefined ? ', immutable' : ''}`
   const scope = varies.length === 0 || sharesVariants ? 'public' : 'private'
   return {
     'cache-control': `${scope}, ${maxAge}`,
     ...SAFE_HEADERS,
     'accept-ranges': 'bytes',
-    'cache-tag': hash,
+    'cache-tag': isAlias ? `${hash},${toLinkId(image)}` : hash,
     ...(varies.length === 0 ? {} : { vary: varies.join(', ') }),
   }
 }

@@ -6,6 +6,7 @@ import type { Caller } from '../../lib/client.ts'
 import { matches, readRange, type Range, sendBytes } from '../../http/headers.ts'
 import { hasBody } from '../../http/body/content-headers.ts'
 import { BlobDamaged, type BlobAddress } from '../../storage/blobs/blob-store.ts'
+import type { Aliases } from '../aliases/index.ts'
 import { isLost } from '../blobs.ts'
 import { cacheKey, type Content, type Delivery, type Recipe } from '../delivery.ts'
 import { RETRY_SECONDS } from '../derivatives/index.ts'
@@ -26,6 +27,7 @@ import {
 
 export interface LinkOptions {
   readonly delivery: Delivery
+  readonly aliases: Aliases
   readonly resolve: ResolveLink
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -59,7 +61,7 @@ type Prepared =
     }
 
 export function linkRoute(app: HttpServer, options: LinkOptions): void {
-  const { delivery, resolve, now, sharesVariants } = options
+  const { delivery, aliases, resolve, now, sharesVariants } = options
   const cache = new LinkCache(delivery)
   const prefixLength = `${app.prefix}/i/`.length
 
@@ -97,7 +99,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
   async function find(path: string, { headers, ip }: HttpRequest): Promise<Found> {
     const target = readLink(path)
     const client = addressClient(ip)
-    const image = target === undefined ? undefined : await delivery.images.find(target.hash, client)
+    const image = target === undefined ? undefined : await aliases.find(target.image, delivery.images, client)
     if (target === undefined || image === undefined) throw imageErrors.image_not_found()
     const link = await resolve(target, image, headers, client)
     if (link.kind !== 'image') throw linkError(link)
@@ -110,18 +112,18 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
 
   function addToCache(path: string, request: HttpRequest, found: Found): void {
     const { target, image, link, etag, expires } = found
-    // A link that expires, or depends on a second image, is resolved each time.
-    if (expires !== undefined || link.recipe?.mark !== undefined) return
-    const common = linkHeaders(target.hash, link, now(), sharesVariants)
+    // A link that expires, has an alias, or depends on a second image, is resolved each time.
+    if (expires !== undefined || typeof target.image !== 'string' || link.recipe?.mark !== undefined) return
+    const common = linkHeaders(target.image, image.blob.hash, link, now(), sharesVariants)
     const { state, blob } = image
     const { download, recipe } = link
-    const cacheable = { hash: target.hash, state, blob, name: recipe?.name, etag, download, common }
+    const cacheable = { hash: target.image, state, blob, name: recipe?.name, etag, download, common }
     cache.set(path, link.varies, request.headers, cacheable)
   }
 
   /** Does everything for a response that may take time. */
   async function prepare(found: Found, request: HttpRequest, reply: HttpReply): Promise<Prepared> {
-    const { image, link, etag, expires } = found
+    const { target, image, link, etag, expires } = found
     const { blob } = image
     if (matches(request.headers['if-none-match'], etag)) return { kind: 'not-modified' }
     if (isLost(blob.key)) throw imageErrors.image_lost()
@@ -130,7 +132,9 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
         ? await delivery.original(blob, expires === undefined, callerOf(request, reply))
         : await derivative(callerOf(request, reply), blob, link.recipe)
     if (content === undefined) throw await absence(blob)
-    const mayRedirect = request.method === 'GET' && expires === undefined && link.download === null
+    // The address of the store would outlive an alias.
+    const isLasting = expires === undefined && typeof target.image === 'string'
+    const mayRedirect = request.method === 'GET' && isLasting && link.download === null
     if (content.kind === 'stream' && content.locate !== undefined && mayRedirect)
       return { kind: 'redirect', ...(await content.locate()) }
     const size = content.kind === 'image' ? content.bytes.byteLength : blob.size
@@ -185,8 +189,12 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
   }
 
   /** Synchronous, so that the response is as current as the last `find`. */
-  function send(reply: HttpReply, { target, link, etag, expires }: Found, prepared: Prepared): HttpReply {
-    const common = linkHeaders(target.hash, { ...link, expires }, now(), sharesVariants)
+  function send(
+    reply: HttpReply,
+    { target, image, link, etag, expires }: Found,
+    prepared: Prepared,
+  ): HttpReply {
+    const common = linkHeaders(target.image, image.blob.hash, { ...link, expires }, now(), sharesVariants)
     switch (prepared.kind) {
       case 'not-modified':
         return reply.code(304).headers(notModifiedHeaders(common, etag)).send()

@@ -22,6 +22,7 @@ import { imageEditing } from './034-image-editing.ts'
 import { interest } from './035-interest.ts'
 import { numbers } from './036-numbers.ts'
 import { reminders } from './037-reminders.ts'
+import { imageAliases } from './038-image-aliases.ts'
 import { audit } from './039-audit.ts'
 
 /** One step of the schema. A released step never changes. */
@@ -62,6 +63,7 @@ export const migrations: readonly Migration[] = [
   interest,
   numbers,
   reminders,
+  imageAliases,
   audit,
 ]
 

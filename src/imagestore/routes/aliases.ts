@@ -1,0 +1,125 @@
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { nextLink } from '../../http/headers.ts'
+import * as schema from '../../http/openapi/json-schema.ts'
+import { integer, text, type Parameter } from '../../http/parameters.ts'
+import type { HttpServer } from '../../http/server.ts'
+import { accountClient } from '../../lib/client.ts'
+import type { Database } from '../../storage/database/database.ts'
+import type { Aliases } from '../aliases/index.ts'
+import { aliasPage } from '../aliases/queries.ts'
+import { imageErrors } from '../errors.ts'
+import { EXAMPLE, schemaOf } from '../image-fields.ts'
+import { isImageHash } from '../image-hash.ts'
+import { isAliasName, MAX_ALIAS_CHARACTERS, toLinkId } from '../links/read-link.ts'
+import { hashParameter } from './image.ts'
+
+const MAX_PAGE = 1_024
+const DEFAULT_PAGE = 100
+
+const name: Parameter<string> = {
+  required: true,
+  description: 'The alias',
+  schema: { type: 'string', pattern: `^[a-z0-9_-]{1,${MAX_ALIAS_CHARACTERS}}$` },
+  example: 'portada',
+  parse: (value) =>
+    isAliasName(value)
+      ? { value }
+      : { takes: `debe tener de 1 a ${MAX_ALIAS_CHARACTERS} de a-z, 0-9, guiones y guiones bajos` },
+}
+
+const cursor: Parameter<string> = {
+  ...text('Where the page starts: from the `Link` header of the one before', MAX_ALIAS_CHARACTERS),
+  parse: (value) =>
+    isAliasName(value) ? { value } : { takes: 'debe ser el de la cabecera Link de la página anterior' },
+}
+
+const LINK = schema.string({ format: 'uri', description: 'Address of the image by its alias' })
+const EXAMPLE_LINK = 'http://127.0.0.1:8080/i/@tienda/portada'
+const EXAMPLE_ALIAS = { name: 'portada', hash: EXAMPLE.hash.example, link: EXAMPLE_LINK }
+
+/** Names of images, which links use in place of hashes. */
+export function aliasRoutes(
+  app: HttpServer,
+  shared: EndpointShared,
+  { aliases, database, baseUrl }: { aliases: Aliases; database: Database; baseUrl: () => string },
+): void {
+  const linkTo = (account: string, alias: string) => `${baseUrl()}/i/${toLinkId({ account, name: alias })}`
+
+  simpleEndpoint(app, shared, {
+    service: 'imagestore',
+    scopes: [],
+    methods: ['POST'],
+    path: '/api/v1/imagestore/alias',
+    parameters: {
+      name,
+      hash: { ...hashParameter, description: "The image's hash; empty to remove the alias" },
+    },
+    document: {
+      summary: 'Name an image',
+      description: 'Links by the alias serve this image from now on. Deleting the image removes the alias.',
+      answers: {
+        200: schema.answer(
+          {
+            name: schema.string('The alias'),
+            hash: schema.nullable(schemaOf('hash')),
+            link: schema.nullable(LINK),
+          },
+          'The alias is stored, or removed',
+          EXAMPLE_ALIAS,
+        ),
+        400: schema.problem('The name of the account contains `/`', imageErrors.account_without_aliases()),
+        404: schema.problem('This application has no such image', imageErrors.image_not_found()),
+      },
+    },
+
+    async handle({ identity: { accountId, account }, values }) {
+      const { name: alias = '', hash = '' } = values
+      if (account.includes('/')) throw imageErrors.account_without_aliases()
+      if (hash === '') {
+        await aliases.remove(accountId, alias)
+        return { status: 200, name: alias, hash: null, link: null }
+      }
+      if (!isImageHash(hash) || !(await aliases.set(accountId, alias, hash)))
+        throw imageErrors.image_not_found()
+      return { status: 200, name: alias, hash, link: linkTo(account, alias) }
+    },
+  })
+
+  simpleEndpoint(app, shared, {
+    service: 'imagestore',
+    scopes: [],
+    methods: ['GET'],
+    path: '/api/v1/imagestore/aliases',
+    parameters: {
+      limit: integer(`Aliases in a page, ${DEFAULT_PAGE} unless given`, 1, MAX_PAGE),
+      cursor,
+    },
+    document: {
+      summary: 'List aliases of images',
+      description: 'By name. When there are more, the `Link` header carries the address of the next page.',
+      answers: {
+        200: schema.answer(
+          {
+            count: schema.integer('Aliases returned'),
+            data: schema.array(
+              schema.object({ name: schema.string('The alias'), hash: schemaOf('hash'), link: LINK }),
+            ),
+          },
+          "The application's aliases",
+          { count: 1, data: [EXAMPLE_ALIAS] },
+        ),
+      },
+    },
+
+    async handle({ identity: { accountId, account }, values, request, reply }) {
+      const { limit = DEFAULT_PAGE, cursor: after = '' } = values
+      const reader = database.readerOf(accountClient(accountId))
+      const rows = await reader.all(aliasPage(accountId, after, limit + 1))
+      const data = rows.slice(0, limit).map((row) => ({ ...row, link: linkTo(account, row.name) }))
+      const last = data.at(-1)
+      if (rows.length > limit && last !== undefined)
+        reply.header('link', nextLink(baseUrl, request.raw.url ?? '', last.name))
+      return { status: 200, count: data.length, data }
+    },
+  })
+}
