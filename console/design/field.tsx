@@ -2,7 +2,7 @@ import type { ComponentProps } from 'react'
 
 interface TextFieldProps extends Omit<ComponentProps<'input'>, 'onChange'> {
   readonly label: string
-  readonly hint?: string
+  readonly hint?: string | undefined
   readonly isMono?: boolean
   readonly onText: (text: string) => void
 }
@@ -48,14 +48,16 @@ export function Select<T extends string>({ value, options, textOf, onChoose }: S
 
 interface SelectFieldProps<T extends string> extends SelectProps<T> {
   readonly label: string
+  readonly hint?: string | undefined
   readonly className?: string
 }
 
 /** A labelled choice. */
-export const SelectField = <T extends string>({ label, className, ...rest }: SelectFieldProps<T>) => (
+export const SelectField = <T extends string>({ label, hint, className, ...rest }: SelectFieldProps<T>) => (
   <label className={`field ${className ?? ''}`}>
     <span>{label}</span>
     <Select {...rest} />
+    {hint !== undefined && <small className="muted">{hint}</small>}
   </label>
 )
 

@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { startConsole } from '../support/console.ts'
 import { accessibilityViolations, assertAccessible, domainRow } from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
+import { imported } from '../support/jobs.ts'
 
 const { service, browser } = await startConsole()
 await stored(
@@ -145,6 +146,30 @@ test('existing tags are completed in the query box and the tag field, most frequ
     .evaluateAll((all) => all.map((one) => one.getAttribute('value')))
   assert.deepEqual(values, ['palabra', 'pasada', 'venta'])
   assert.deepEqual(await accessibilityViolations(page), [])
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('imported numbers are words and chips, and the form says what each signal means', async () => {
+  await imported(service, 'casa,volumen,120\nfaro,volumen,9.5\n', { format: 'numbers' })
+  const { page, context, complaints } = await open('dominios')
+  await domainRow(page, 'sol').waitFor()
+  await box(page).fill('num-volumen-mínimo:muchos ')
+  await page.getByText('debe ser un número decimal').first().waitFor()
+  await box(page).fill('num-volumen-mínimo:100 ')
+  await domainRow(page, 'faro').waitFor({ state: 'detached' })
+  await domainRow(page, 'casa').waitFor()
+  await page.waitForURL(/num_volumen_min=100/)
+  await page.getByRole('button', { name: 'num-volumen-mínimo:100' }).click()
+  await domainRow(page, 'faro').waitFor()
+  await page.getByRole('button', { name: 'Más filtros' }).click()
+  await page.getByText('cuenta la menos frecuente').waitFor()
+  assert.deepEqual(await accessibilityViolations(page), [])
+  await page.getByLabel('Sílabas', { exact: false }).first().fill('1')
+  await page.getByRole('button', { name: 'Filtrar', exact: true }).click()
+  await page.waitForURL(/syllables=1/)
+  await domainRow(page, 'sol').waitFor()
+  await domainRow(page, 'casa').waitFor({ state: 'detached' })
   assert.deepEqual(complaints, [])
   await context.close()
 })

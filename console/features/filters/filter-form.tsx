@@ -5,8 +5,8 @@ import { FILTER_FIELDS, withFilters, type FilterField, type Filters } from './fi
 import { Button } from '../../design/button.tsx'
 import { SelectField, TextField } from '../../design/field.tsx'
 
-const FIELDS = FILTER_FIELDS.flatMap(([name, { label, control }]) =>
-  label === undefined || control === undefined ? [] : [{ name, label, control }],
+const FIELDS = FILTER_FIELDS.flatMap(([name, { label, control, help }]) =>
+  label === undefined || control === undefined ? [] : [{ name, label, control, help }],
 )
 
 /** The form of all filters without a chip, in a dialog that is open before its code is there. */
@@ -26,11 +26,12 @@ export default function FilterForm(props: {
   return (
     <form className="stack" onSubmit={apply}>
       <div className="filter-fields">
-        {FIELDS.map(({ name, label, control }) => (
+        {FIELDS.map(({ name, label, control, help }) => (
           <Value
             key={name}
             label={t(label)}
             control={control}
+            hint={help && t(help)}
             value={values[name] ?? ''}
             onValue={(value) => setValues({ ...values, [name]: value })}
           />
@@ -50,15 +51,17 @@ const YES_NO = { '': 'filter.any', '1': 'filter.with', '0': 'filter.without' } a
 interface ValueProps {
   readonly label: string
   readonly control: FilterField['control']
+  readonly hint: string | undefined
   readonly value: string
   readonly onValue: (value: string) => void
 }
 
-function Value({ label, control, value, onValue }: ValueProps) {
+function Value({ label, control, hint, value, onValue }: ValueProps) {
   if (control === 'yes-no') {
     return (
       <SelectField
         label={label}
+        hint={hint}
         value={value === '1' || value === '0' ? value : ''}
         options={['', '1', '0']}
         textOf={(one) => t(YES_NO[one])}
@@ -69,6 +72,7 @@ function Value({ label, control, value, onValue }: ValueProps) {
   return (
     <TextField
       label={label}
+      hint={hint}
       type={control === 'date' ? 'date' : 'text'}
       inputMode={control === 'number' ? 'numeric' : undefined}
       maxLength={MAX_FILTER_CHARACTERS}

@@ -27,6 +27,8 @@ export interface FilterField {
   readonly values?: Readonly<Record<string, Words>>
   /** Its name in forms and messages. */
   readonly label?: TextKey
+  /** What it means, in a sentence next to its control. */
+  readonly help?: TextKey
   /** Its control in the filter form; filters without one have a control elsewhere. */
   readonly control?: 'text' | 'number' | 'date' | 'yes-no'
   /** The values that the API accepts. */
@@ -108,10 +110,17 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
     control: 'text',
     accepts: TEXT,
   },
-  shape: { words: ['forma', 'shape'], label: 'filter.shape', control: 'text', accepts: TEXT },
+  shape: {
+    words: ['forma', 'shape'],
+    label: 'filter.shape',
+    help: 'help.shape',
+    control: 'text',
+    accepts: TEXT,
+  },
   syllables: {
     words: ['sílabas', 'syllables'],
     label: 'filter.syllables',
+    help: 'help.syllables',
     control: 'number',
     accepts: LENGTH,
   },
@@ -124,23 +133,26 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
   demand_min: {
     words: ['demanda', 'demand'],
     label: 'filter.demandMin',
+    help: 'help.demand',
     control: 'number',
     accepts: { kind: 'number', min: 1, max: MAX_DEMAND },
   },
-  twin: yesNo(['gemelo', 'twin'], 'filter.twin'),
+  twin: { ...yesNo(['gemelo', 'twin'], 'filter.twin'), help: 'help.twin' },
   drops_min: {
     words: ['veces-libre', 'drops'],
     label: 'filter.dropsMin',
+    help: 'help.drops',
     control: 'number',
     accepts: { kind: 'number', min: 1, max: MAX_DROPS },
   },
   age_min: {
     words: ['años', 'years'],
     label: 'filter.ageMin',
+    help: 'help.age',
     control: 'number',
     accepts: { kind: 'number', min: 1, max: MAX_AGE },
   },
-  objection: yesNo(['objeción', 'objection'], 'filter.objection'),
+  objection: { ...yesNo(['objeción', 'objection'], 'filter.objection'), help: 'help.objection' },
   // A template: the key of the numbers is a part of the word.
   numbers: {
     words: ['num-clave-mínimo', 'num-key-min'],
