@@ -65,7 +65,7 @@ export function deriveCost(source: Source, plan: ResolvedTransformation): Cost {
   const frames = isAnimated ? source.frames : 1
   const { canvas } = geometryOf(plan, areaOf(plan, source) ?? source)
   const outputPixels = canvas.width * canvas.height
-  const isKept = plan.accepted !== null || copiesOutput(plan) || format === 'png'
+  const isKept = plan.accepted !== null || plan.quality === 'auto' || copiesOutput(plan) || format === 'png'
   const decodeBytes = decodeCost({ ...source, frames }).bytes
   const pixels = outputPixels * frames
   const keptBytes = isKept ? pixels * FINISHED_BYTES_PER_PIXEL : 0

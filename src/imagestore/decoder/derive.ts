@@ -15,7 +15,7 @@ import {
   isGrayColour,
   type WatermarkSource,
 } from './effects.ts'
-import { encode, isPalettePng, smallestAnimation, smallestPng, smallestStill } from './encode.ts'
+import { encode, encodeStill, isPalettePng, smallestAnimation, smallestPng, smallestStill } from './encode.ts'
 import { areaOf, geometryOf, type Geometry } from './geometry.ts'
 import { enlargePixels } from './pixels.ts'
 import { outputFormat, outputMime, staysAnimated } from './output-format.ts'
@@ -123,7 +123,7 @@ async function write(
     return { bytes: await encode(image, format, plan, true, pixels).toBuffer(), mime }
   }
   const isOptimizedPng = format === 'png' && !isPalettePng(plan)
-  if (plan.accepted === null && !plan.keepMetadata && !isOptimizedPng)
+  if (plan.accepted === null && !plan.keepMetadata && !isOptimizedPng && plan.quality !== 'auto')
     return { bytes: await encode(image.toColourspace(space), format, plan, false, pixels).toBuffer(), mime }
   // Several encoders read the pixels: the pipeline runs once. In colours, because sharp drops the alpha channel of gray.
   image.toColourspace('srgb')
@@ -133,7 +133,7 @@ async function write(
   const openInSpace = () => openFinished().toColourspace(space)
   if (plan.accepted !== null) return smallestStill(openInSpace, source, plan, stage)
   if (isOptimizedPng) return { bytes: await smallestPng(openInSpace, stage), mime }
-  const bytes = await encode(openInSpace(), format, plan, false, pixels).toBuffer()
+  const bytes = await encodeStill(openInSpace, format, plan, stage)
   // Other output formats have no place for IPTC.
   const iptc = plan.keepMetadata && format === 'jpg' && source.metadata.iptc
   const content = iptc ? cleanIptc(iptc) : undefined

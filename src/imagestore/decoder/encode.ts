@@ -1,6 +1,7 @@
 import sharp, { type Sharp } from 'sharp'
 import { mimeOf, stripMetadata } from '../../lib/image-metadata/index.ts'
 import { isIdentity, UNCHANGED, type OutputFormat, type ResolvedTransformation } from '../modifiers/index.ts'
+import { findQuality } from './auto-quality.ts'
 import { outputFormat, outputMime, ownFormat } from './output-format.ts'
 import type { Rendered } from './protocol.ts'
 import type { Source } from './source.ts'
@@ -57,6 +58,20 @@ export function encode(
     case 'gif':
       return image.gif(isAnimated ? { effort: ANIMATED_GIF_EFFORT } : {})
   }
+}
+
+/** Encodes a finished still picture. `q_auto` finds the quality in which this one looks as good as others. */
+export async function encodeStill(
+  open: () => Sharp,
+  format: OutputFormat,
+  plan: ResolvedTransformation,
+  size: Size,
+): Promise<Buffer> {
+  const pixels = size.width * size.height
+  const write = (image: Sharp, quality: ResolvedTransformation['quality']) =>
+    encode(image, format, { quality }, false, pixels).toBuffer()
+  if (plan.quality !== 'auto' || format === 'png' || format === 'gif') return write(open(), plan.quality)
+  return write(open(), await findQuality(open, DEFAULT_QUALITY[format], write))
 }
 
 const MAX_PALETTE_COLOURS = 256
@@ -121,7 +136,7 @@ export async function smallestStill(
   const wantsLossless = isLossless(source) && typeof plan.quality !== 'number'
   const lossless = originalIfUnchanged(source, plan, size)
   const write = async (format: OutputFormat): Promise<Rendered> => ({
-    bytes: await encode(open(), format, plan, false, pixels).toBuffer(),
+    bytes: await encodeStill(open, format, plan, size),
     mime: outputMime[format],
   })
   if (accepted.has('jpg') && (await isPhotograph(open, size)) && (await isOpaque(open))) return write('jpg')

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import sharp, { type Sharp } from 'sharp'
+import { asPixels, type Pixels } from '../../lib/perceptual-hash/index.ts'
+import { findQuality, TARGET_SCORE } from './auto-quality.ts'
+import { scoreOf } from './score.ts'
+
+const [WIDTH, HEIGHT] = [160, 120]
+
+/** Waves, finer and stronger with `detail`. */
+function waves(detail: number): Pixels {
+  const data = new Uint8Array(WIDTH * HEIGHT * 3)
+  for (let i = 0; i < data.length; i++) {
+    const [x, y] = [Math.floor(i / 3) % WIDTH, Math.floor(i / 3 / WIDTH)]
+    const wave = Math.sin((x * detail) / 20 + (i % 3)) * Math.cos((y * detail) / 15)
+    data[i] = 128 + wave * 20 * Math.sqrt(detail) + ((Math.imul(i, 2_654_435_761) >>> 24) % 8) * detail
+  }
+  return asPixels(data, WIDTH, HEIGHT, 3)
+}
+
+const open = ({ data, width, height, channels }: Pixels): Sharp =>
+  sharp(data, { raw: { width, height, channels } })
+
+async function decode(bytes: Buffer): Promise<Pixels> {
+  const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true })
+  return asPixels(data, info.width, info.height, info.channels)
+}
+
+test('scores are those of the reference implementation of SSIMULACRA2', () => {
+  const original = waves(2)
+  assert.equal(scoreOf(original, original), 100)
+  for (const [mask, expected] of [
+    [0xf8, 87.03],
+    [0xf0, 76.8],
+  ] as const) {
+    const copy = { ...original, data: original.data.map((sample) => (sample & mask) | (~mask & 0xff & 4)) }
+    assert.ok(Math.abs(scoreOf(original, copy) - expected) < 0.1, `${mask}: ${scoreOf(original, copy)}`)
+  }
+})
+
+test('pictures of any content get the same score, at different qualities', async () => {
+  const qualities = new Set<number>()
+  for (const write of [
+    (image: Sharp, quality: number) => image.jpeg({ quality }).toBuffer(),
+    (image: Sharp, quality: number) => image.webp({ quality }).toBuffer(),
+  ]) {
+    for (const detail of [1, 3, 6]) {
+      const picture = waves(detail)
+      const quality = await findQuality(() => open(picture), 80, write)
+      const score = scoreOf(picture, await decode(await write(open(picture), quality)))
+      assert.ok(Math.abs(score - TARGET_SCORE) < 2, `${detail}, quality ${quality}: ${score}`)
+      qualities.add(quality)
+    }
+  }
+  assert.ok(qualities.size > 3, [...qualities].join())
+})
