@@ -101,7 +101,8 @@ async function dropList(page: Page): Promise<void> {
   ]
   const file = { name: 'eliminados.txt', mimeType: 'text/plain', buffer: Buffer.from(lines.join('\n')) }
   await page.locator('input[type=file]').setInputFiles(file)
-  await page.locator('.effect').first().waitFor()
+  await page.getByRole('button', { name: 'Ver los cambios' }).click()
+  await page.getByText('1 línea con problemas').waitFor()
 }
 
 async function marks(page: Page): Promise<void> {
