@@ -227,9 +227,7 @@ test('near-duplicates are compared side by side, and one is deleted', async () =
   await near.getByRole('link', { name: /Bruma chica\.jpg/ }).click()
   await page.waitForURL(/con=/)
   const dialog = page.getByRole('dialog', { name: 'Comparar' })
-  await dialog
-    .getByText(/^(Difieren? en \d+ de 64 bits|Muy parecida)$/)
-    .waitFor()
+  await dialog.getByText(/^(Difieren? en \d+ de 64 bits|Muy parecida)$/).waitFor()
   const side = (name: string) =>
     dialog.getByRole('figure').filter({ has: page.getByRole('img', { name, exact: true }) })
   await side('Bruma.jpg').getByText('600 × 450 más grande').waitFor()
