@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { record, stored, update } from '../support/domains.ts'
 import { call, send, type Fields } from '../support/http.ts'
-import { acceptedId, BULK, ended } from '../support/jobs.ts'
+import { acceptedId, BULK, ended, imported } from '../support/jobs.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
 const ACTIVITY = '/api/v1/domainwatch/activity'
@@ -100,6 +100,19 @@ test('what a bulk change and its undo did is left out, other changes are not', a
     data.slice(2).filter(({ name }) => name.startsWith('tanda')),
     [],
   )
+})
+
+test('what an import changes is left out', async () => {
+  await stored(service, [record('lista1', { status: 0 }), record('lista2', { status: 0 })])
+  const now = new Date(clock.now()).toISOString()
+  const list = `Nombre,Fecha\nlista1.cl,${now}\nlista2.cl,${now}\n`
+  const job = await imported(service, list, { format: 'registrations', window: 'day' })
+  assert.deepEqual([job['changed'], job['new']], [2, 0])
+  await update(service, [{ domain: 'lista2', note: 'mía' }])
+  const { data } = await activity()
+  assert.deepEqual(data.filter(({ name }) => name.startsWith('lista')).map(undated), [
+    ['lista2', 'changed', { note: '' }, { note: 'mía' }],
+  ])
 })
 
 test('wrong parameters are named', async () => {

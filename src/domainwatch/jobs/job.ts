@@ -18,7 +18,8 @@ export const LISTED_MS = LISTED_DAYS * DAY_MS
 /** How long a bulk change can be undone after it ended. */
 export const UNDO_MS = DAY_MS
 
-export type JobKind = 'import' | 'bulk' | 'undo'
+export const JOB_KINDS = ['import', 'bulk', 'undo'] as const
+export type JobKind = (typeof JOB_KINDS)[number]
 export const BULK_KINDS = ['bulk', 'undo'] as const
 
 /** `receiving` its file, `waiting` for another job of the account, `running`, or how it ended. */
@@ -58,7 +59,13 @@ interface Pace {
   readonly secondsLeft?: number
 }
 
-export interface ImportProgress extends Pace {
+/** The ids of a job's changes in the log are after the first, up to the last; undefined before there are any. */
+interface ChangeRange {
+  readonly first?: number
+  readonly last?: number
+}
+
+export interface ImportProgress extends Pace, ChangeRange {
   /** What is stored. */
   readonly reached?: Reached
   /** Why the list changed nothing, and what its source learnt from it. */
@@ -72,17 +79,14 @@ export interface BulkRequest {
   readonly set: BulkSet
 }
 
-export interface BulkProgress extends Pace {
+export interface BulkProgress extends Pace, ChangeRange {
   readonly matched: number
   readonly done: number
   readonly skipped: number
-  /** The ids of its changes in the log are after the first, up to the last; undefined before there are any. */
-  readonly first?: number
-  readonly last?: number
 }
 
 /** What to undo. */
-export interface UndoRequest extends Required<Pick<BulkProgress, 'first' | 'last'>> {
+export interface UndoRequest extends Required<ChangeRange> {
   readonly of: string
 }
 

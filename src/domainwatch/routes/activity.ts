@@ -11,7 +11,7 @@ import type { Database } from '../../storage/database/database.ts'
 import { madeByJobs } from '../history/own-jobs.ts'
 import { changesByAccount } from '../history/queries.ts'
 import type { Jobs } from '../jobs/index.ts'
-import { BULK_KINDS, UNDO_MS } from '../jobs/job.ts'
+import { JOB_KINDS, UNDO_MS } from '../jobs/job.ts'
 import { changeEntry, changeFields, readIdCursor } from './history.ts'
 
 const DEFAULT_PAGE = 100
@@ -68,7 +68,7 @@ export function activityRoute(app: HttpServer, shared: EndpointShared, options: 
       summary: 'What the account changed in the last 24 hours',
       description:
         'The changes that the account of the key made to recorded names, newest first, among the newest 50,000 changes of all accounts. ' +
-        'Bulk changes are listed by `GET bulk`. When there are more changes, the `Link` header carries the address of the next page.',
+        'Bulk changes are listed by `GET bulk`, and imports by `GET imports`. When there are more changes, the `Link` header carries the address of the next page.',
       answers: { 200: activityAnswer },
     },
 
@@ -76,7 +76,7 @@ export function activityRoute(app: HttpServer, shared: EndpointShared, options: 
       const { accountId } = identity
       const reader = database.readerOf(accountClient(accountId))
       const newest = (await reader.first(newestChange()))?.id ?? 0
-      const isOfJob = madeByJobs(await jobs.list(accountId, BULK_KINDS))
+      const isOfJob = madeByJobs(await jobs.list(accountId, JOB_KINDS))
       const span = { after: newest - MAX_SEARCHED, since: clock.now() - UNDO_MS }
       const found: { readonly id: number; readonly entry: object }[] = []
       let before = cursor === undefined ? newest + 1 : readIdCursor(cursor)
