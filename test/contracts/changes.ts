@@ -79,6 +79,7 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
       past_drops: 0,
       announce_as: null,
       status_at: NOW,
+      numbers: null,
       ...changed,
     })
 

@@ -34,6 +34,7 @@ const NOTHING = {
   object_until: '2026-01-30 14:30:34',
   interest: null,
   because: [],
+  numbers: {},
 }
 
 async function whole(name: string, fields = 'all'): Promise<Fields> {

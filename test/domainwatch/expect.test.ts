@@ -42,6 +42,7 @@ const fresh = (name: string, fields: Fields = {}): Fields => ({
   object_until: '2026-01-30 14:30:34',
   interest: null,
   because: [],
+  numbers: {},
   deleted_at: null,
   discarded_at: null,
   ...fields,

@@ -99,7 +99,8 @@ suite('the grammar of modifiers', () => {
           assert.ok(first.status === 200 || first.status === 400, `${first.status}: ${tokens.join(',')}`)
           if (first.status === 400) {
             const { body } = await answerOf(first)
-            assert.match(String(body['msg']), /^El modificador dpr_4 no es válido/)
+            // The part that `rect_` cuts out may be outside of a small image.
+            assert.match(String(body['msg']), /^El modificador (dpr_4|rect_[\d_]+) no es válido/)
             return other.body?.cancel()
           }
           assert.equal(other.headers.get('etag'), first.headers.get('etag'))
