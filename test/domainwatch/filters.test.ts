@@ -8,7 +8,8 @@ import { parseParameters } from '../../src/http/parameters.ts'
 import { LIST, names, record, stored, update, walk } from '../support/domains.ts'
 import { propertyRuns } from '../support/effort.ts'
 import { call, send, type Fields } from '../support/http.ts'
-import { filters, HIDING, mark, Model, newRecord, OWN_WORDS } from '../support/random-lists.ts'
+import { NUMBERS, filters, HIDING, mark, Model, newRecord, OWN_WORDS } from '../support/random-lists.ts'
+import { imported } from '../support/jobs.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
 const service = await startService()
@@ -178,6 +179,8 @@ test('a list contains exactly the records that `matches` accepts', async () => {
     const rule = { name: 'r', action: 'hide', ...hiding }
     await send(other, '/api/v1/domainwatch/rules', rule, { query: { api: other.domainKey } })
   }
+  const numbers = NUMBERS.map(([name, key, number]) => `${name},${key},${number}\n`).join('')
+  await imported(other, numbers, { format: 'numbers' })
   const model = new Model()
   const step = fc.record({
     added: fc.uniqueArray(newRecord, { maxLength: 12, selector: ({ domain }) => domain }),
