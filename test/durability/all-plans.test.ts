@@ -295,6 +295,8 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
   await sql(`INSERT INTO images (account_id, hash, name, name_folded, ip, date, tags)
     SELECT (SELECT id FROM accounts WHERE name = 'fotos'), 'h' || i, 'foto', 'foto', '1.2.3.4', ${DAY} * (i % 300) + i, '["t' || (i % 500) || '"]' FROM ${n(isSqlite, IMAGES)} AS s`)
   await sql(`UPDATE images SET expires = 1 WHERE hash LIKE 'h1_'`)
+  await sql(`INSERT INTO image_aliases (account_id, name, hash)
+    SELECT (SELECT id FROM accounts WHERE name = 'fotos'), 'a' || i, 'h' || i FROM ${n(isSqlite, IMAGES)} AS s`)
   await sql(`INSERT INTO name_servers (name, first_at, last_at, servers)
     SELECT 'n' || i, 1, 2, '[]' FROM ${n(isSqlite, RECORDS)} AS s`)
   await sql(`INSERT INTO mail_servers (name, first_at, last_at, servers)
