@@ -2,10 +2,33 @@
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
 import 'swagger-ui-dist/swagger-ui.css'
 
+interface Parameter {
+  readonly required?: boolean
+  readonly schema?: { readonly type?: string }
+  example?: unknown
+}
+
+interface OpenApi {
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly parameters?: readonly Parameter[] }>>>
+  >
+}
+
+// Next to `/docs`, whatever the path of the service.
+const response = await fetch(new URL('../../openapi.json', document.baseURI))
+const spec: OpenApi = await response.json()
+// The form is filled in with examples: of optional parameters, those would be filters that nobody has asked for.
+for (const operations of Object.values(spec.paths))
+  for (const { parameters = [] } of Object.values(operations))
+    for (const parameter of parameters) {
+      if (parameter.required === true) continue
+      delete parameter.example
+      if (parameter.schema?.type === 'object') parameter.example = {}
+    }
+
 SwaggerUI({
   dom_id: '#reference',
-  // Next to `/docs`, whatever the path of the service.
-  url: new URL('../../openapi.json', document.baseURI).href,
+  spec,
   deepLinking: true,
   docExpansion: 'none',
   filter: true,
