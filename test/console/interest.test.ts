@@ -1,9 +1,10 @@
-/** Names in the order of the taste of the group: in the table and in triage, with the reasons. */
+/** Signals of names in the console: the order of the taste of the group with its reasons, columns, facts and days of objection. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertAccessible } from '../support/browser.ts'
+import { accessibilityViolations, assertAccessible, domainGrid } from '../support/browser.ts'
 import { startConsole } from '../support/console.ts'
 import { names, record, stored, update } from '../support/domains.ts'
+import { imported } from '../support/jobs.ts'
 import { noisyDecisions, TASTE_WORDS, tastedNames } from '../support/hidden-taste.ts'
 
 const flags = { 'dns-servers': '127.0.0.1:9', words: TASTE_WORDS }
@@ -55,4 +56,60 @@ test('triage and the table sort by interest, and say why or what is missing', as
   await page.goto(`${service.url}/console/triaje?status=0&order=interest`)
   await why.waitFor()
   await assertAccessible(page)
+})
+
+/** A local time of the service. */
+const daysAgo = (days: number) =>
+  new Date(Date.now() - days * 86_400_000).toLocaleString('sv-SE', { timeZone: 'America/Santiago' })
+
+test('signals can be columns, the details and triage say them, and how many days are left to object', async () => {
+  const { service, browser } = await startConsole({ flags })
+  await stored(service, [
+    record('casa-sol', { date_reg: daysAgo(25.5) }),
+    record('casasol', { status: 0, date_reg: daysAgo(800) }),
+    record('casamar', { date_reg: daysAgo(3.5) }),
+  ])
+  await imported(service, 'name,key,number\ncasa-sol.cl,volumen,1900\n', { format: 'numbers' })
+  const { page, complaints } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })
+  const left = 'quedan 5 días para objetar'
+  // Its twin names it, too.
+  const row = page.getByRole('row').filter({ has: page.locator('.cell-name', { hasText: 'casa-sol.cl' }) })
+  await row.getByText(left).waitFor()
+  // The other one has time enough.
+  assert.equal(await page.getByText(/para objetar$/).count(), 1)
+  const fields: string[] = []
+  page.on('request', (request) => {
+    const url = new URL(request.url())
+    if (url.pathname.endsWith('/domainwatch/list')) fields.push(url.searchParams.get('fields') ?? '')
+  })
+  const signals = ['Forma', 'Sílabas', 'Demanda', 'Gemelos', 'Veces libre', 'Años', 'Para objetar', 'Números']
+  await page.getByRole('button', { name: 'Columnas' }).click()
+  for (const name of signals) await page.getByRole('checkbox', { name, exact: true }).check()
+  assert.deepEqual(await accessibilityViolations(page), [])
+  await page.keyboard.press('Escape')
+  await row.getByText('volumen 1.900').waitFor()
+  assert.match(fields.at(-1) ?? '', /object_until,shape,syllables,demand,twins,drops,age,numbers$/)
+  const cells = await row.getByRole('gridcell').allTextContents()
+  const [first = 'none'] = signals
+  const heads = await domainGrid(page).getByRole('columnheader').allTextContents()
+  const at = heads.indexOf(first)
+  assert.deepEqual(heads.slice(at), signals)
+  assert.deepEqual(cells.slice(at), ['CVCVHCVC', '', '1', 'casasol.cl', '0', '0', '5', 'volumen 1.900'])
+
+  await domainGrid(page).getByRole('button', { name: 'Para objetar' }).click()
+  await page.waitForURL(/order=objection&sort=asc/)
+  await page.locator('#row-0').getByText('casa-sol.cl').waitFor()
+  await row.click()
+  const sheet = page.getByRole('complementary', { name: 'Detalles de casa-sol.cl' })
+  await sheet.getByText(left).waitFor()
+  const facts = (await sheet.locator('.facts').first().innerText()).split('\n')
+  const shown = 'Forma CVCVHCVC Demanda 1 Gemelos casasol.cl Veces libre 0 Años 0 Números volumen 1.900'
+  assert.equal(facts.slice(facts.indexOf('Forma'), -1).join(' '), `${shown} Se puede objetar hasta`)
+
+  await page.goto(`${service.url}/console/triaje?search=casa-sol`)
+  const card = page.getByRole('article')
+  await card.getByText(left).waitFor()
+  assert.match(await card.innerText(), /Gemelos\s+casasol\.cl/)
+  await assertAccessible(page)
+  assert.deepEqual(complaints, [])
 })

@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react'
 import type { ColumnId } from './columns.ts'
-import { DecisionTags, MarkTags, StatusTag } from './tags.tsx'
+import { DecisionTags, MarkTags, ObjectionTag, StatusTag } from './tags.tsx'
 import { DomainName } from './domain-name.tsx'
 import type { DomainRecord } from './records.ts'
+import { SIGNALS, type SignalId } from './signals.ts'
 import type { TimeLeft } from './time-left.ts'
 import { Time } from '../../design/time.tsx'
 
@@ -19,6 +20,16 @@ interface Cell {
   readonly title?: (record: DomainRecord) => string
 }
 
+const figureCell = (id: SignalId): Cell => ({
+  className: 'cell-length right figures',
+  content: ({ record }) => SIGNALS[id](record),
+})
+const textCell = (id: SignalId): Cell => ({
+  className: id === 'numbers' ? 'cell-agent figures' : 'cell-agent mono',
+  content: ({ record }) => SIGNALS[id](record),
+  title: SIGNALS[id],
+})
+
 /** The cell of each column. */
 export const CELLS: Readonly<Record<ColumnId, Cell>> = {
   name: {
@@ -34,6 +45,7 @@ export const CELLS: Readonly<Record<ColumnId, Cell>> = {
     content: ({ record, left }) => (
       <>
         <MarkTags record={record} left={left} />
+        <ObjectionTag record={record} isRow />
         <DecisionTags record={record} />
       </>
     ),
@@ -50,4 +62,12 @@ export const CELLS: Readonly<Record<ColumnId, Cell>> = {
   },
   modified: { className: 'cell-date second figures', content: ({ record }) => <Time at={record.date_mod} /> },
   interest: { className: 'cell-length right figures', content: ({ record }) => record.interest },
+  shape: textCell('shape'),
+  syllables: figureCell('syllables'),
+  demand: figureCell('demand'),
+  twins: textCell('twins'),
+  drops: figureCell('drops'),
+  age: figureCell('age'),
+  objection: figureCell('objection'),
+  numbers: textCell('numbers'),
 }

@@ -1,8 +1,12 @@
+import { Fragment } from 'react'
 import { useStore } from '../../base/store.ts'
 import { MenuEntry } from '../../design/button.tsx'
 import { Menu } from '../../design/menu.tsx'
 import { t } from '../../i18n/index.ts'
 import { COLUMN_IDS, COLUMNS, type ColumnId, DENSITIES, preferTable, tablePreferences } from './columns.ts'
+
+/** The columns from this one on show signals. */
+const FIRST_SIGNAL: ColumnId = 'interest'
 
 /** Which columns the table shows, and how close its rows are. */
 export default function ColumnsMenu({ columns }: { columns: readonly ColumnId[] }) {
@@ -15,15 +19,18 @@ export default function ColumnsMenu({ columns }: { columns: readonly ColumnId[] 
   return (
     <Menu label={t('columns.title')} icon="columns">
       {COLUMN_IDS.map((id) => (
-        <label key={id} className="check">
-          <input
-            type="checkbox"
-            checked={columns.includes(id)}
-            disabled={id === 'name'}
-            onChange={(event) => toggle(id, event.target.checked)}
-          />
-          {t(COLUMNS[id].label)}
-        </label>
+        <Fragment key={id}>
+          {id === FIRST_SIGNAL && <p className="muted">{t('columns.signals')}</p>}
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={columns.includes(id)}
+              disabled={id === 'name'}
+              onChange={(event) => toggle(id, event.target.checked)}
+            />
+            {t(COLUMNS[id].label)}
+          </label>
+        </Fragment>
       ))}
       <fieldset className="densities">
         <legend className="visually-hidden">{t('columns.density')}</legend>

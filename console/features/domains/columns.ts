@@ -6,6 +6,7 @@ import { createStore, useStore } from '../../base/store.ts'
 import type { FilterCounts } from '../filters/filter-counts.ts'
 import { type Filters, withFilters } from '../filters/filters.ts'
 import { t, type TextKey } from '../../i18n/index.ts'
+import { SIGNAL_IDS } from './signals.ts'
 
 export const COLUMN_IDS = [
   'name',
@@ -17,29 +18,50 @@ export const COLUMN_IDS = [
   'deleted',
   'modified',
   'interest',
+  ...SIGNAL_IDS,
 ] as const
 export type ColumnId = (typeof COLUMN_IDS)[number]
 
 export interface Column {
   readonly label: TextKey
+  readonly help?: TextKey
   /** Minimum width of its content, in pixels. */
   readonly least: number
   /** Its share of the remaining width; without one, a column has its minimum width. */
   readonly share: number | undefined
   readonly isFigure?: boolean
   readonly sort?: SortColumn
+  /** The further field of records that it shows, which is fetched only with the column. */
+  readonly field?: string
 }
+
+/** A narrow column of figures. */
+const FIGURE = { least: 66, share: undefined, isFigure: true } as const
 
 export const COLUMNS: Readonly<Record<ColumnId, Column>> = {
   name: { label: 'domains.name', least: 180, share: 2.4, sort: 'name' },
-  length: { label: 'domains.length', least: 66, share: undefined, isFigure: true, sort: 'length' },
+  length: { ...FIGURE, label: 'domains.length', sort: 'length' },
   state: { label: 'domains.state', least: 96, share: undefined },
   marks: { label: 'domains.marks', least: 120, share: 1.2 },
   agent: { label: 'domains.agent', least: 80, share: 1 },
   registered: { label: 'domains.date', least: 158, share: undefined, sort: 'registered' },
   deleted: { label: 'columns.deleted', least: 158, share: undefined, sort: 'deleted' },
   modified: { label: 'domains.changed', least: 158, share: undefined, sort: 'modified' },
-  interest: { label: 'domains.interest', least: 66, share: undefined, isFigure: true, sort: 'interest' },
+  interest: { ...FIGURE, label: 'domains.interest', sort: 'interest', field: 'interest' },
+  shape: { label: 'filter.shape', help: 'help.shape', least: 80, share: 0.6, field: 'shape' },
+  syllables: { ...FIGURE, label: 'filter.syllables', help: 'help.syllables', field: 'syllables' },
+  demand: { ...FIGURE, label: 'columns.demand', help: 'help.demand', field: 'demand' },
+  twins: { label: 'columns.twins', help: 'columns.twinsHelp', least: 120, share: 1, field: 'twins' },
+  drops: { ...FIGURE, label: 'columns.drops', help: 'help.drops', least: 92, field: 'drops' },
+  age: { ...FIGURE, label: 'columns.age', help: 'help.age', field: 'age' },
+  objection: {
+    ...FIGURE,
+    label: 'columns.objection',
+    help: 'columns.objectionHelp',
+    least: 92,
+    sort: 'objection',
+  },
+  numbers: { label: 'columns.numbers', least: 120, share: 1, field: 'numbers' },
 }
 
 export const MIN_WIDTH = 48
@@ -75,8 +97,8 @@ export interface Sorting {
   readonly isAscending: boolean
 }
 
-/** Texts and numbers start ascending, times descending. */
-const BEGINS_ASCENDING: ReadonlySet<SortColumn> = new Set(['name', 'length'])
+/** Texts, lengths and deadlines start ascending, other times descending. */
+const BEGINS_ASCENDING: ReadonlySet<SortColumn> = new Set(['name', 'length', 'objection'])
 
 const usualOrder = (filters: Filters): SortColumn =>
   filters['last_deleted'] === undefined ? 'registered' : 'deleted'
@@ -165,6 +187,10 @@ function widthsOf(widths: object): Widths {
   })
   return Object.fromEntries(entries)
 }
+
+/** Returns the further fields that only chosen columns need, for `fields` of the API. */
+export const chosenFields = (): readonly string[] =>
+  (tablePreferences.get().columns ?? []).flatMap((id) => COLUMNS[id].field ?? [])
 
 const USUAL: readonly ColumnId[] = ['name', 'length', 'state', 'marks', 'agent', 'registered']
 /** Columns that are hidden first on narrow screens. */

@@ -19,6 +19,14 @@ export type DomainRecord = ListedRecord & {
   readonly claimed_until?: string | null
   readonly interest?: number | null
   readonly because?: ListedRecord['because']
+  readonly shape?: string
+  readonly syllables?: number | null
+  readonly demand?: number | null
+  readonly twins?: string[]
+  readonly drops?: number
+  readonly age?: number | null
+  readonly object_until?: string | null
+  readonly numbers?: Record<string, number>
 }
 
 /** The A-label; undefined if it equals the name. */

@@ -3,14 +3,17 @@ import { useEffect, useMemo, useRef } from 'react'
 import { MAX_PAGE_RECORDS } from '../../base/constants.ts'
 import { callApi, type ApiResult } from '../../api/client.ts'
 import { onKeyRemoved } from '../../api/session.ts'
+import { chosenFields } from './columns.ts'
 import { filterError } from '../filters/filter-errors.ts'
 import type { Filters } from '../filters/filters.ts'
 import { dropIncludedPatches } from './optimistic-updates.ts'
 import type { DomainRecord } from './records.ts'
 
 export const PAGE_ROWS = 200
-/** Further fields of rows. */
-const ROW_FIELDS = 'seen,seen_by,seen_at,note,tags,words,deleted_at,discarded_at,claimed_by,interest'
+/** Further fields of all rows. */
+const ROW_FIELDS = 'seen,seen_by,seen_at,note,tags,words,deleted_at,discarded_at,claimed_by,object_until'
+/** Returns the further fields of rows with the columns that are shown now. */
+const rowFields = (): string => [ROW_FIELDS, ...chosenFields()].join()
 /**
  * Browsers limit the height of an element to about 16.7 million pixels, so a scroller holds one section of the
  * list.
@@ -96,7 +99,7 @@ export function useRows(
 
 const pageQuery = (filters: Filters, id: string, walk: KnownCursors, page: number) => ({
   // Keyed by cursor: if names are added or removed before, this page starts at another row.
-  queryKey: ['domains', 'list', id, page, walk.cursors[page]],
+  queryKey: ['domains', 'list', id, page, walk.cursors[page], rowFields()],
   queryFn: async ({ signal }: { signal: AbortSignal }) => {
     const fetched = await fetchPage(filters, walk.cursors[page], signal)
     // Before the page is rendered, which asks for the next one if visible rows are further on.
@@ -171,7 +174,7 @@ async function fetchRows(
   let cursor = start
   for (let i = 0; i < MAX_RANGE_REQUESTS; i++) {
     const limit = Math.min(MAX_PAGE_RECORDS, Math.max(PAGE_ROWS, count - rows.length + SPARE_ROWS))
-    const query = { ...filters, limit, fields: ROW_FIELDS, ...(cursor === undefined ? {} : { cursor }) }
+    const query = { ...filters, limit, fields: rowFields(), ...(cursor === undefined ? {} : { cursor }) }
     const { data, next } = await callApi('GET /api/v1/domainwatch/list', { query })
     rows.push(...(data.data[0] ?? []))
     if (next === undefined || (rows.length >= count && rows.some(({ name }) => name === bottom.name))) break
@@ -185,7 +188,7 @@ async function fetchPage(filters: Filters, cursor: string | undefined, signal: A
   if (fault !== undefined) throw new Error(fault)
   const query = {
     ...filters,
-    fields: ROW_FIELDS,
+    fields: rowFields(),
     limit: PAGE_ROWS,
     ...(cursor === undefined ? {} : { cursor }),
   }

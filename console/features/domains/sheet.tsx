@@ -13,7 +13,8 @@ import { DomainHistory } from './history.tsx'
 import { useTimeLeft } from './time-left.ts'
 import { Because } from './because.tsx'
 import { Lookalikes } from './lookalikes.tsx'
-import { DismissedTag, MarkTags, seenBy, StatusTag } from './tags.tsx'
+import { SignalFacts } from './signal-facts.tsx'
+import { DismissedTag, MarkTags, ObjectionTag, seenBy, StatusTag } from './tags.tsx'
 import { setMark } from './marks.ts'
 import { DomainName } from './domain-name.tsx'
 import { NoteField } from './note-field.tsx'
@@ -99,6 +100,7 @@ function RecordFacts({ record }: { record: DomainRecord }) {
       <div className="row">
         <StatusTag status={record.status} />
         <MarkTags record={record} left={left} />
+        <ObjectionTag record={record} />
         <DismissedTag record={record} />
       </div>
       <div className="row">
@@ -146,6 +148,7 @@ function RecordFacts({ record }: { record: DomainRecord }) {
         )}
         <dt>{t('sheet.seen')}</dt>
         <dd>{seenBy(record) ?? t(record.seen === 1 ? 'history.yes' : 'sheet.notSeen')}</dd>
+        <SignalFacts record={record} />
       </dl>
       <Because record={record} />
       <NoteField record={record} isLocked={isLocked} />

@@ -33,13 +33,14 @@ export function TableHead(props: {
         {children}
       </span>
       {columns.map((id) => {
-        const { label, isFigure, sort } = COLUMNS[id]
+        const { label, help, isFigure, sort } = COLUMNS[id]
         const isSorted = sort !== undefined && sort === sorted.column
         return (
           <span
             key={id}
             role="columnheader"
             className={isFigure === true ? 'right' : undefined}
+            title={help && t(help)}
             aria-sort={isSorted ? (sorted.isAscending ? 'ascending' : 'descending') : undefined}
           >
             {sort === undefined ? (

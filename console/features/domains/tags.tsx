@@ -1,7 +1,7 @@
 import { Icon } from '../../design/icon.tsx'
 import type { DomainRecord } from './records.ts'
-import { type TimeLeft, timeLeftText } from './time-left.ts'
-import { dateTime, t } from '../../i18n/index.ts'
+import { objectionDays, type TimeLeft, timeLeftText } from './time-left.ts'
+import { dateTime, t, tn } from '../../i18n/index.ts'
 import { Tag } from '../../design/tag.tsx'
 
 export function StatusTag({ status }: { status: number }) {
@@ -35,6 +35,22 @@ export function MarkTags({ record, left }: { record: DomainRecord; left: TimeLef
         </span>
       )}
     </>
+  )
+}
+
+/** In rows only the last days are marked: at first every registered name has them. */
+const LAST_DAYS = 7
+
+/** How many days are left to object to the registration. */
+export function ObjectionTag({ record, isRow = false }: { record: DomainRecord; isRow?: boolean }) {
+  const days = objectionDays(record)
+  if (days === undefined || (isRow && days > LAST_DAYS)) return null
+  const text = tn('domains.objectionLeft', days)
+  return (
+    <span className={isRow ? 'tag shortens' : 'tag'} title={text}>
+      <Icon name="alert" />
+      <span className="ellipsis">{text}</span>
+    </span>
   )
 }
 

@@ -6,7 +6,8 @@ import { t } from '../../i18n/index.ts'
 import { patches } from './optimistic-updates.ts'
 import type { DomainRecord } from './records.ts'
 
-const RETENTION_MS = DISCARDED_RETENTION_DAYS * 24 * 60 * 60_000
+const DAY_MS = 24 * 60 * 60_000
+const RETENTION_MS = DISCARDED_RETENTION_DAYS * DAY_MS
 
 export interface TimeLeft {
   readonly days: number
@@ -24,6 +25,14 @@ function timeLeftOf(discardedAt: number, now: number): TimeLeft {
 export function timeLeftText({ days, hours, minutes }: TimeLeft): string {
   if (days > 0) return t('left.days', { d: days, h: hours })
   return hours > 0 ? t('left.hours', { h: hours, m: minutes }) : t('left.minutes', { m: minutes })
+}
+
+/** Returns the days left, today included, to object to the registration of a record; undefined if there are none. */
+export function objectionDays({ status, object_until: end }: DomainRecord): number | undefined {
+  // A change that has just come from someone else may have freed the name.
+  if (status === 0 || typeof end !== 'string') return undefined
+  const days = Math.ceil((epochOf(end) - serverNow()) / DAY_MS)
+  return days > 0 ? days : undefined
 }
 
 /** Returns the remaining time of discarded records, which follows the clock; undefined for others. */

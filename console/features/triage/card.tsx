@@ -13,8 +13,9 @@ import { reasonText, useSimilar } from '../domains/lookalikes.tsx'
 import { NoteField } from '../domains/note-field.tsx'
 import { changedRecords, patched, patches } from '../domains/optimistic-updates.ts'
 import type { DomainRecord } from '../domains/records.ts'
+import { SignalFacts } from '../domains/signal-facts.tsx'
 import { TagField } from '../domains/tag-field.tsx'
-import { DismissedTag, MarkTags, seenBy, StatusTag } from '../domains/tags.tsx'
+import { DismissedTag, MarkTags, ObjectionTag, seenBy, StatusTag } from '../domains/tags.tsx'
 import { dateTime, t, type TextKey } from '../../i18n/index.ts'
 import '../../i18n/texts/sheet.ts'
 import '../../i18n/texts/triage.ts'
@@ -85,6 +86,7 @@ function Facts({ record }: { record: DomainRecord }) {
       <p className="row">
         <StatusTag status={record.status} />
         <MarkTags record={record} left={undefined} />
+        <ObjectionTag record={record} />
         <DismissedTag record={record} />
         {(past?.marks ?? []).map(({ text, account, date }) => (
           <span key={text} className="muted">
@@ -115,6 +117,7 @@ function Facts({ record }: { record: DomainRecord }) {
             <dd>{seenBy(record)}</dd>
           </>
         )}
+        <SignalFacts record={record} />
       </dl>
     </>
   )

@@ -30,6 +30,8 @@ export const domains = {
   'domains.review': ['Revisión', 'Review'],
   'domains.discarded': ['Descartado', 'Discarded'],
   'domains.discardedLeft': ['Descartado, quedan {left}', 'Discarded, {left} left'],
+  'domains.objectionLeft.one': ['queda {n} día para objetar', '{n} day left to object'],
+  'domains.objectionLeft.other': ['quedan {n} días para objetar', '{n} days left to object'],
   'domains.dismissedBy': ['Descartado antes por {account}', 'Discarded before by {account}'],
   'domains.dismissed': ['Descartado antes', 'Discarded before'],
   'domains.empty': ['Ningún dominio coincide', 'No matching domains'],

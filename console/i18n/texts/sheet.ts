@@ -38,6 +38,7 @@ export const sheet = {
   'sheet.historyEmpty': ['Sin cambios registrados.', 'No recorded changes.'],
   'sheet.sharing': ['Cada servidor lleva a los nombres que lo comparten.', 'Each server leads to the names that share it.'],
   'sheet.similar': ['Parecidos', 'Lookalikes'],
+  'sheet.objectUntil': ['Se puede objetar hasta', 'Open to objection until'],
   'interest.why': ['Por qué', 'Why'],
   'interest.score': ['Interés: {n} de 100', 'Interest: {n} of 100'],
   'interest.reason': ['{what} ({accepted} de {of} aceptadas)', '{what} ({accepted} of {of} accepted)'],
