@@ -12,6 +12,7 @@ type Later =
   | typeof import('./texts/adding.ts')
   | typeof import('./texts/admin.ts')
   | typeof import('./texts/bulk.ts')
+  | typeof import('./texts/campaigns.ts')
   | typeof import('./texts/dismissed.ts')
   | typeof import('./texts/help.ts')
   | typeof import('./texts/rules.ts')

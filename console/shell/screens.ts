@@ -71,6 +71,13 @@ export const SCREENS: readonly Screen[] = [
     view: lazyScreen(() => import('../features/stats/screen.tsx')),
   },
   {
+    path: 'campanas',
+    title: 'nav.campaigns',
+    icon: 'layers',
+    service: 'domainwatch',
+    view: lazyScreen(() => import('../features/campaigns/screen.tsx')),
+  },
+  {
     path: 'vigilancias',
     title: 'nav.watches',
     icon: 'bell',

@@ -62,6 +62,7 @@ const SCREENS: readonly Screen[] = [
   ['adding', 'agregar', 'textarea'],
   ['import', 'importar', '.drop-place'],
   ['figures', 'cifras', '.plot canvas'],
+  ['campaigns', 'campanas', '.notice h2'],
   ['watches', 'vigilancias', '.watch h2, .watches h3, main li'],
   ['gallery', 'imagenes', '.tile img.loaded'],
   [

@@ -89,6 +89,7 @@ export const app = {
   'nav.keys': ['Claves', 'Keys'],
   'nav.system': ['Sistema', 'System'],
   'nav.watches': ['Alertas', 'Alerts'],
+  'nav.campaigns': ['Campañas', 'Campaigns'],
   'nav.rules': ['Reglas', 'Rules'],
   'nav.label': ['Pantallas', 'Screens'],
   'nav.group.domains': ['Dominios .cl', '.cl domains'],

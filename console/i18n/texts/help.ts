@@ -39,6 +39,10 @@ export const help = {
     'Cuenta los nombres que cumplen los filtros: inscripciones y eliminaciones por día, largos y agentes.',
     'It counts the names that match the filters: registrations and deletions per day, lengths and agents.',
   ],
+  'help.campanas': [
+    'Reúne los nombres que alguien inscribió juntos: abra un grupo para verlo en la tabla, con sus días como filtro.',
+    'It gathers names that someone registered together: open a group to see it in the table, filtered by its days.',
+  ],
   'help.vigilancias': [
     'Una alerta avisa por mensaje, correo o canal Atom cuando un nombre nuevo cumple sus filtros.',
     'An alert notifies by message, mail or Atom feed when a new name matches its filters.',

@@ -1,0 +1,128 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { callApi } from '../../api/client.ts'
+import type { Operations } from '../../api/schema.ts'
+import { replaceQuery, useRoute, withParameters } from '../../base/router.ts'
+import { TextField } from '../../design/field.tsx'
+import { Link } from '../../design/link.tsx'
+import { Notice, QueryResult } from '../../design/notice.tsx'
+import { Tag } from '../../design/tag.tsx'
+import { Time } from '../../design/time.tsx'
+import { t, tn, type TextKey } from '../../i18n/index.ts'
+import '../../i18n/texts/campaigns.ts'
+import { DomainName } from '../domains/domain-name.tsx'
+import { queryOf, type Filters } from '../filters/filters.ts'
+import '../watches/watches.css'
+
+type Campaign = Operations['GET /api/v1/domainwatch/campaigns']['answer']['data'][number]
+
+/** More are found only if a shorter time is asked for. */
+const MAX_CAMPAIGNS = 200
+const MAX_NAMES = 8
+/** Finding them takes seconds, and they change little. */
+const FRESH_MS = 60_000
+
+/** Groups of names that were registered together. */
+export default function CampaignsScreen() {
+  const { query } = useRoute()
+  const [from, to] = [query.get('from') ?? '', query.get('to') ?? '']
+  const campaigns = useQuery({
+    queryKey: ['campaigns', from, to],
+    queryFn: async ({ signal }) => {
+      const span = { ...(from !== '' && { from }), ...(to !== '' && { to }) }
+      const asked = { ...span, limit: MAX_CAMPAIGNS }
+      return (await callApi('GET /api/v1/domainwatch/campaigns', { query: asked, signal })).data
+    },
+    staleTime: FRESH_MS,
+    placeholderData: keepPreviousData,
+  })
+  const dayField = (name: 'from' | 'to', label: TextKey) => (
+    <TextField
+      label={t(label)}
+      type="date"
+      value={query.get(name) ?? campaigns.data?.[name].slice(0, 10) ?? ''}
+      onText={(day) => replaceQuery(withParameters(query, { [name]: day || undefined }))}
+    />
+  )
+  return (
+    <div className="page">
+      <header>
+        <h1 className="grow">{t('nav.campaigns')}</h1>
+        {dayField('from', 'filter.from')}
+        {dayField('to', 'filter.to')}
+      </header>
+      <p className="muted">{t('campaign.explained')}</p>
+      <QueryResult of={campaigns}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Notice icon="layers" title={t('campaign.none')} text={t('campaign.noneText')} />
+          ) : (
+            <ul className="watches" aria-busy={campaigns.isPlaceholderData}>
+              {data.map((campaign) => (
+                <Group key={`${campaign.kind} ${campaign.key} ${campaign.from}`} campaign={campaign} />
+              ))}
+            </ul>
+          )
+        }
+      </QueryResult>
+    </div>
+  )
+}
+
+function Group({ campaign }: { campaign: Campaign }) {
+  const { from, to, count, names } = campaign
+  const { label, shared, filters, isExact } = describe(campaign)
+  return (
+    <li className="watch stack" aria-label={shared}>
+      <div className="row">
+        <h2 className="mono">{shared}</h2>
+        <Tag label={t(label)} />
+        <div className="row watch-actions">
+          <Link to="dominios" query={queryOf({ ...filters, from, to })} className="button">
+            {isExact ? tn('campaign.open', count) : t('campaign.openLike')}
+            <span className="visually-hidden"> {shared}</span>
+          </Link>
+        </div>
+      </div>
+      <p className="muted figures">
+        {tn('campaign.names', count)} · <Time at={from} /> – <Time at={to} />
+      </p>
+      <ul className="row">
+        {names.slice(0, MAX_NAMES).map((name) => (
+          <li key={name}>
+            <Link
+              to="dominios"
+              query={new URLSearchParams({ search: name, ficha: name })}
+              className="plain-link"
+            >
+              <DomainName name={name} />
+            </Link>
+          </li>
+        ))}
+        {count > MAX_NAMES && <li className="muted">{t('domains.andMore', { n: count - MAX_NAMES })}</li>}
+      </ul>
+    </li>
+  )
+}
+
+interface Description {
+  readonly label: TextKey
+  /** What the names share. */
+  readonly shared: string
+  /** Filters that find the names, and perhaps others that were registered at the time. */
+  readonly filters: Filters
+  readonly isExact: boolean
+}
+
+const SERVERS = { ns: 'filter.ns', mx: 'filter.mx', ip: 'filter.ip' } as const
+
+function describe({ kind, key }: Campaign): Description {
+  if (kind === 'word') return { label: 'filter.word', shared: key, filters: { word: key }, isExact: true }
+  // Words and numbers of a skeleton can only be filtered as any text.
+  if (kind === 'skeleton') {
+    const filters = { pattern: key.replaceAll('#', '*') }
+    return { label: 'campaign.skeleton', shared: key, filters, isExact: false }
+  }
+  const server = (['ns', 'mx', 'ip'] as const).find((name) => key.startsWith(`${name}=`)) ?? 'ns'
+  const shared = key.slice(server.length + 1)
+  return { label: SERVERS[server], shared, filters: { [server]: shared }, isExact: true }
+}
