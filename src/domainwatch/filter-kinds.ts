@@ -1,30 +1,11 @@
 import { isCalendarDateTime } from '../lib/dates.ts'
 import { aLabelOf, foldSearch, hasIdnLetter, type SearchText } from '../lib/domain-names.ts'
-import {
-  parseTimestamp,
-  wholeYears,
-  wordsOf,
-  type DateColumn,
-  type IndexTerm,
-  type Segment,
-} from '../lib/name-index/index.ts'
-import { hasShape } from '../lib/name-spelling.ts'
+import type { DateColumn, IndexTerm } from '../lib/name-index/index.ts'
 import { hasAtMostCharacters } from '../lib/text.ts'
 import { presentFlag, text, type Parameter, integer } from '../http/parameters.ts'
 import type { FilterContext } from './filter-context.ts'
-import { BOUGHT, DATED, type FilteredRecord, type RecordTrait } from './filtered-record.ts'
-import { MAX_AGE, MAX_DEMAND, MAX_LABEL_CHARACTERS } from './limits.ts'
-import {
-  isWithin,
-  NUMBER_BOUNDS,
-  parseDecimal,
-  parseNumbers,
-  TAKES_DECIMAL,
-  toBound,
-  type NumberBound,
-} from './numbers/numbers.ts'
-import { ageOf, canObject, objectionsSince } from './signals.ts'
-import { MAX_TAG_CHARACTERS, splitTags } from './tags.ts'
+import { DATED, type FilteredRecord, type RecordTrait } from './filtered-record.ts'
+import { MAX_TAG_CHARACTERS } from './tags.ts'
 
 /** The kinds of filters that the table in `filters.ts` is made of. */
 export interface Filter<Given, Wanted> {
@@ -53,14 +34,13 @@ const TAKES_WORDS = `debe ser una o más palabras de 1 a ${MAX_WORD} letras, sep
 const TAKES_TAG = `debe ser una etiqueta de 1 a ${MAX_TAG_CHARACTERS} letras, dígitos o guiones`
 const TAKES_TAGS = `debe ser una o más etiquetas de 1 a ${MAX_TAG_CHARACTERS} letras, dígitos o guiones, separadas por comas`
 const TAKES_AGENTS = `debe ser uno o más agentes separados por comas, en ${MAX_FILTER_CHARACTERS} caracteres como máximo`
-const TAKES_SHAPE = `debe ser un texto de 1 a ${MAX_LABEL_CHARACTERS} letras C, V, L, N o H`
 const TAKES_DATE_TIME = 'debe ser un día (YYYY-MM-DD) o una fecha y hora (YYYY-MM-DD HH:MM:SS) que existan'
 
 export function filter<T>(parameter: Parameter<T>, condition: (wanted: T) => Condition): Filter<T, T> {
   return { parameter, read: (given) => given, conditions: (wanted) => [condition(wanted)] }
 }
 
-function traitIs(trait: RecordTrait, min: number, max = min): Condition {
+export function traitIs(trait: RecordTrait, min: number, max = min): Condition {
   return {
     matches: (record) => trait.of(record) >= min && trait.of(record) <= max,
     index: { kind: 'trait', trait, min, max },
@@ -252,116 +232,6 @@ function lowerCase(description: string, max: number, form: RegExp, takes: string
       const value = given.trim().toLowerCase().normalize('NFC')
       return form.test(value) && hasAtMostCharacters(value, max) ? { value } : { takes }
     },
-  }
-}
-
-/** Filters names of a shape, which has a letter per character. */
-export function shapeFilter(description: string): Filter<string, string> {
-  return {
-    parameter: {
-      required: false,
-      description,
-      schema: { type: 'string', minLength: 1, maxLength: MAX_LABEL_CHARACTERS, examples: ['CVCV'] },
-      parse: (given) => {
-        const value = given.toUpperCase()
-        const isShape = value.length <= MAX_LABEL_CHARACTERS && /^[CVLNH]+$/.test(value)
-        return isShape ? { value } : { takes: TAKES_SHAPE }
-      },
-    },
-    read: (given) => given,
-    conditions: (shape) => [
-      lengthIs(shape.length, shape.length),
-      { matches: ({ name }) => hasShape(name, shape) },
-    ],
-  }
-}
-
-/** Filters by the whole years between registration and deletion, or now. */
-export function ageAtLeastFilter(description: string): Filter<number, number> {
-  const isAtLeast = (years: number): Condition => ({
-    matches: (record, { localNow }) => (ageOf(record, localNow) ?? 0) >= years,
-    index({ localNow }) {
-      const now = parseTimestamp(localNow)
-      const test = (segment: Segment, position: number) => {
-        const deleted = segment.deletedAt(position)
-        const end = Number.isNaN(deleted) ? now : deleted
-        return wholeYears(segment.columns.registered[position] ?? NaN, end) >= years
-      }
-      return { kind: 'record', test }
-    },
-  })
-  return {
-    ...filter(integer(description, 1, MAX_AGE), isAtLeast),
-    conditions: (years) => [traitIs(DATED, 1), isAtLeast(years)],
-  }
-}
-
-/** Filters names by the smallest number of bought records with one of their words. */
-export function demandFilter(description: string): Filter<number, number> {
-  return filter(integer(description, 1, MAX_DEMAND), (wanted) => ({
-    matches: ({ words }, context) => (context.demandOf(splitTags(words)) ?? 0) >= wanted,
-    index: (context) => ({
-      kind: 'record',
-      test: (segment, position) => (context.demandOf(wordsOf(segment, position)) ?? 0) >= wanted,
-    }),
-  }))
-}
-
-/** Filters names with a bought twin, or without. */
-export function twinFilter(description: string): Filter<number, number> {
-  return filter(integer(description, 0, 1), (wanted) => ({
-    matches: ({ name }, context) => context.hasBoughtTwin(Buffer.from(name, 'latin1')) === (wanted === 1),
-    index: (context) => ({
-      kind: 'record',
-      test: (segment, position) => context.hasBoughtTwin(segment.nameOf(position)) === (wanted === 1),
-    }),
-  }))
-}
-
-/** Filters names by their imported numbers. Its parameters are named after the keys of these. */
-export function numbersFilter(
-  description: string,
-): Filter<Readonly<Record<string, number>>, readonly NumberBound[]> {
-  return {
-    parameter: {
-      required: false,
-      description,
-      names: NUMBER_BOUNDS,
-      schema: {
-        type: 'object',
-        patternProperties: { [NUMBER_BOUNDS.source]: { type: 'number' } },
-        additionalProperties: false,
-      },
-      parse: (given, name = '') => {
-        const bound = parseDecimal(given)
-        return bound === undefined ? { takes: TAKES_DECIMAL } : { value: { [name]: bound } }
-      },
-    },
-    read: (given) => Object.entries(given).map(([name, bound]) => toBound(name, bound)),
-    conditions: (bounds) =>
-      bounds.map((bound) => ({
-        matches: ({ numbers }) => isWithin(bound, parseNumbers(numbers).get(bound.key)),
-        index: {
-          kind: 'record',
-          test: (segment, position) => isWithin(bound, segment.importedNumber(bound.key, position)),
-        },
-      })),
-  }
-}
-
-/** Filters names to whose registration one can object, or not. */
-export function objectionFilter(description: string): Filter<number, number> {
-  const isRecent: Condition = {
-    matches: ({ date_reg }, { localNow }) => date_reg >= objectionsSince(localNow),
-    index: ({ localNow }) => ({ kind: 'date', of: 'registered', from: objectionsSince(localNow) }),
-  }
-  const cannot: Condition = {
-    matches: (record, { localNow }) => !canObject(record, objectionsSince(localNow)),
-  }
-  return {
-    parameter: integer(description, 0, 1),
-    read: (given) => given,
-    conditions: (wanted) => (wanted === 1 ? [traitIs(BOUGHT, 1), traitIs(DATED, 1), isRecent] : [cannot]),
   }
 }
 

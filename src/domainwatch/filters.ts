@@ -5,8 +5,6 @@ import { syllablesOf } from '../lib/name-spelling.ts'
 import { Layout } from '../lib/name-index/index.ts'
 import { isExpired, MAX_LABEL_CHARACTERS } from './limits.ts'
 import {
-  ageAtLeastFilter,
-  demandFilter,
   agentIs,
   excludedAgentsFilter,
   excludedTagsFilter,
@@ -16,10 +14,7 @@ import {
   lengthIs,
   nameContains,
   nameFilter,
-  numbersFilter,
-  objectionFilter,
   searchFilter,
-  shapeFilter,
   sinceFilter,
   tag,
   tagsAre,
@@ -33,8 +28,15 @@ import {
   traitFilter,
   traitFlag,
   traitUpToFilter,
-  twinFilter,
 } from './filter-kinds.ts'
+import {
+  ageAtLeastFilter,
+  demandFilter,
+  numbersFilter,
+  objectionFilter,
+  shapeFilter,
+  twinFilter,
+} from './signal-filters.ts'
 import type { FilterContext } from './filter-context.ts'
 import { splitTags } from './tags.ts'
 import {
