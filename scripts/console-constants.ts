@@ -7,6 +7,7 @@ import { LIST_ORDERS } from '../src/domainwatch/list/order.ts'
 import { MAX_ADDRESS_CHARACTERS } from '../src/domainwatch/outgoing/connect.ts'
 import { MAX_AGENT_LENGTH, MAX_NOTE_CHARACTERS } from '../src/domainwatch/parse-record.ts'
 import { MAX_WATCH_NAME_CHARACTERS } from '../src/domainwatch/routes/watch-parameters.ts'
+import { OBJECTION_DAYS } from '../src/domainwatch/signals.ts'
 import { MAX_TAG_CHARACTERS, MAX_TAGS } from '../src/domainwatch/tags.ts'
 import { DELIVERIES_DAYS, MAX_KEPT_BODIES } from '../src/domainwatch/watches/delivery-log.ts'
 import { MAX_TO_CHARACTERS } from '../src/domainwatch/watches/destinations.ts'
@@ -45,6 +46,7 @@ const CONSTANTS = {
   MAX_WATCHES,
   MAX_WATCH_NAME_CHARACTERS,
   MAX_WORDS,
+  OBJECTION_DAYS,
   SECRETS_OVERLAP_HOURS,
   DELIVERY_MODES,
   LIST_ORDERS,

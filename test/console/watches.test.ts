@@ -98,6 +98,12 @@ test('lookalikes of a name are watched from its details', async () => {
   const form = page.getByRole('dialog', { name: 'Nueva alerta' })
   assert.equal(await form.getByLabel('Parecidos a estos nombres').inputValue(), 'ñandú')
   assert.equal(await form.getByLabel('Nombre de la alerta').inputValue(), 'Parecidos a ñandú.cl')
+  // Nobody can object to free names.
+  const remind = form.getByLabel('Recordar antes de que venza el plazo para objetar')
+  await form.getByLabel('Filtros').fill('estado:libre')
+  await remind.waitFor({ state: 'detached' })
+  await form.getByLabel('Filtros').fill('')
+  await remind.fill('5')
   await form.getByLabel('Crear también un canal Atom').check()
   await form
     .getByRole('combobox', { name: /^Avisar/ })
@@ -105,10 +111,18 @@ test('lookalikes of a name are watched from its details', async () => {
   await form.getByRole('button', { name: 'Crear' }).click()
   await page.getByRole('button', { name: 'Ya lo guardé' }).click()
   const item = page.getByRole('listitem', { name: 'Parecidos a ñandú.cl' })
-  await item.getByText('de coincidencias y sus cambios').waitFor()
+  await item
+    .getByText('de coincidencias y sus cambios · recuerda 5 días antes de que venza el plazo para objetar')
+    .waitFor()
+  await item.getByRole('button', { name: /^Editar/ }).click()
+  const edit = page.getByRole('dialog', { name: 'Editar «Parecidos a ñandú.cl»' })
+  await edit.getByLabel('Recordar antes de que venza el plazo para objetar').fill('')
+  await edit.getByRole('button', { name: 'Guardar' }).click()
+  await item.getByText(/recuerda/).waitFor({ state: 'detached' })
   assert.equal(await item.getByRole('button', { name: /^Probar/ }).count(), 0)
   const [kept] = await watchesOf(service)
-  assert.deepEqual([kept?.['filters'], kept?.['changes'], kept?.['atom']], [{ similar: 'ñandú' }, 'all', 1])
+  const filters = { similar: 'ñandú', remind: '0' }
+  assert.deepEqual([kept?.['filters'], kept?.['changes'], kept?.['atom']], [filters, 'all', 1])
   assert.deepEqual(complaints, [])
   await context.close()
 })

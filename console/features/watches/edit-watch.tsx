@@ -61,6 +61,7 @@ function fieldsOf(watch: Watch, spoken: Language): WatchFields {
     language: watch.language,
     hasFeed: watch.atom === 1,
     changes: watch.changes,
+    remind: (watch.filters['remind'] ?? '').replace(/^0$/, ''),
     isRechecked: watch.filters['dns'] === '1',
     isShared: watch.shared === 1,
   }
@@ -85,7 +86,7 @@ function differences(one: WatchFields, other: WatchFields): readonly string[] {
 
 /** Sends only the changed properties, so that changes of others and unknown filters are kept. */
 function changesIn(initial: WatchFields, fields: WatchFields) {
-  const { name, url, digest, language, hasFeed, changes, isRechecked, isShared } = fields
+  const { name, url, digest, language, hasFeed, changes, remind, isRechecked, isShared } = fields
   const hasNewFilters = differences(initial, fields).includes('words')
   const { to: day, ...filters } = hasNewFilters ? filtersIn(fields) : {}
   // Any filter replaces all: an empty search alone removes them.
@@ -99,6 +100,8 @@ function changesIn(initial: WatchFields, fields: WatchFields) {
     ...(language === initial.language ? {} : { language }),
     ...(hasFeed === initial.hasFeed ? {} : { atom: hasFeed ? '' : '0' }),
     ...(changes === initial.changes ? {} : { changes }),
+    // 0 for never.
+    ...(remind === initial.remind ? {} : { remind: Number(remind) }),
     ...(isRechecked === initial.isRechecked ? {} : { dns: isRechecked ? 1 : 0 }),
     ...(isShared === initial.isShared ? {} : { shared: isShared ? 1 : 0 }),
   }
@@ -118,13 +121,14 @@ export function NewWatch({ filters, similar, onClose }: Props) {
   const words = formatWords(eventFilters(filters), spoken)
 
   async function make(fields: WatchFields) {
-    const { name, url, digest, language, hasFeed, changes, isRechecked, isShared } = fields
+    const { name, url, digest, language, hasFeed, changes, remind, isRechecked, isShared } = fields
     const destinations = destinationsIn(fields)
     const { to: day, ...filters } = filtersIn(fields)
     const query = {
       ...filters,
       name,
       changes,
+      ...(remind === '' ? {} : { remind: Number(remind) }),
       ...(isRechecked ? { dns: 1 } : {}),
       ...(url.trim() === '' ? {} : { url: url.trim() }),
       ...toParameter(day, destinations === '' ? undefined : destinations),
@@ -158,6 +162,7 @@ export function NewWatch({ filters, similar, onClose }: Props) {
         language: spoken,
         hasFeed: false,
         changes: 'new',
+        remind: '',
         isRechecked: false,
         isShared: false,
       }}

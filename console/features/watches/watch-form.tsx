@@ -3,9 +3,11 @@ import {
   MAX_ADDRESS_CHARACTERS,
   MAX_TO_CHARACTERS,
   MAX_WATCH_NAME_CHARACTERS,
+  OBJECTION_DAYS,
   WATCH_CHOICES,
 } from '../../base/constants.ts'
 import { CHANNELS } from '../../base/server.ts'
+import { parseWords } from '../filters/filters.ts'
 import { unsentForms } from '../work/unsent-forms.ts'
 import { FormDialog } from '../../design/dialog.tsx'
 import { t, type Language } from '../../i18n/index.ts'
@@ -41,6 +43,8 @@ export interface WatchFields {
   readonly hasFeed: boolean
   /** What it notifies of. */
   readonly changes: Changes
+  /** Days before the end of the time for objections at which it reminds of its names; empty for never. */
+  readonly remind: string
   /** Whether the name servers of its names are looked up every day. */
   readonly isRechecked: boolean
   readonly isShared: boolean
@@ -128,6 +132,17 @@ export function WatchForm({ subject, title, action, initial, isOwner, onSend, on
         textOf={(one) => t(`watch.of.${one}`)}
         onChoose={(changes) => set({ changes })}
       />
+      {(fields.remind !== '' || canObject(fields)) && (
+        <Field
+          label={t('watch.remind')}
+          hint={t('watch.remindHint', { n: OBJECTION_DAYS })}
+          type="number"
+          min={1}
+          max={OBJECTION_DAYS - 1}
+          value={fields.remind}
+          onText={(remind) => set({ remind })}
+        />
+      )}
       <Check
         label={t('watch.wantsDns')}
         value={fields.isRechecked}
@@ -142,6 +157,12 @@ export function WatchForm({ subject, title, action, initial, isOwner, onSend, on
       )}
     </FormDialog>
   )
+}
+
+/** Whether names with a time for objections can match: free ones have none. */
+function canObject({ words }: WatchFields): boolean {
+  const { status, objection } = parseWords(words)
+  return status !== '0' && objection !== '0'
 }
 
 /** Destination, time and language of messages. */

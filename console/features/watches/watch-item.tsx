@@ -13,7 +13,7 @@ import { Link } from '../../design/link.tsx'
 import { Menu } from '../../design/menu.tsx'
 import { formatWords, queryOf } from '../filters/filters.ts'
 import { DomainName } from '../domains/domain-name.tsx'
-import { language, moment, t } from '../../i18n/index.ts'
+import { language, moment, t, tn } from '../../i18n/index.ts'
 import { type Watch, deliveryErrorText } from './watch.ts'
 import { Tag } from '../../design/tag.tsx'
 
@@ -30,6 +30,7 @@ export function WatchItem({ watch, ...actions }: { watch: Watch } & WatchActions
   const isOwner = watch.owner === useAccounts()('domainwatch')
   const words = formatWords(watch.filters, spoken)
   const { similar } = watch.filters
+  const remind = Number(watch.filters['remind'] ?? 0)
   return (
     <li className="watch stack" aria-label={watch.name}>
       <div className="row">
@@ -67,6 +68,7 @@ export function WatchItem({ watch, ...actions }: { watch: Watch } & WatchActions
         <dt>{t('watch.tells')}</dt>
         <dd>
           {t(`watch.of.${watch.changes}`)}
+          {remind > 0 && ` · ${tn('watch.reminds', remind)}`}
           {watch.filters['dns'] === '1' && ` · ${t('watch.rechecked')}`}
         </dd>
         {watch.url !== null && (

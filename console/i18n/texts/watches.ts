@@ -38,6 +38,13 @@ export const watches = {
   'watch.urlHint': ['Dirección que recibe las notificaciones, firmadas (Standard Webhooks)', 'Address that receives signed notifications (Standard Webhooks)'],
   'watch.wantsFeed': ['Crear también un canal Atom', 'Also create an Atom feed'],
   'watch.wants': ['Avisar', 'Notify'],
+  'watch.remind': ['Recordar antes de que venza el plazo para objetar', 'Remind before the time for objections ends'],
+  'watch.remindHint': [
+    'Cuántos días antes; vacío: nunca. Una inscripción se puede objetar durante {n} días.',
+    'How many days before; empty: never. One can object to a registration for {n} days.',
+  ],
+  'watch.reminds.one': ['recuerda {n} día antes de que venza el plazo para objetar', 'reminds {n} day before the time for objections ends'],
+  'watch.reminds.other': ['recuerda {n} días antes de que venza el plazo para objetar', 'reminds {n} days before the time for objections ends'],
   'watch.wantsDns': ['Volver a consultar el DNS de sus nombres cada día', 'Look up the DNS of its names again every day'],
   'watch.rechecked': ['consulta su DNS cada día', 'looks up their DNS every day'],
   'watch.make': ['Crear', 'Create'],
