@@ -38,7 +38,10 @@ export class Audit {
     // Entries of one millisecond are in their order, at least those of one process.
     const id = `${String(this.#count++).padStart(9, '0')}-${randomBytes(6).toString('base64url')}`
     const entry = { at: this.#clock.now(), id, actor: account, key_id: keyId, action, subject }
-    await this.#database.transaction((tx) => tx.run(queries.insertEntry(entry)))
+    // Also on a full disk: what was deleted to free space has an entry too.
+    await this.#database.transaction((tx) => tx.run(queries.insertEntry(entry)), undefined, {
+      purpose: 'free-space',
+    })
   }
 
   /**

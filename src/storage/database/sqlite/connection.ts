@@ -1,6 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { lruCache } from '../../../lib/lru-cache.ts'
 import { ensureFileSync } from '../../../lib/private-files.ts'
+import { storageKindOf } from '../faults.ts'
 import type { SqlValue } from '../sql.ts'
 import type { SqliteBatch } from '../batch.ts'
 import { migrations, nextMigration, type Migration } from '../migrations/index.ts'
@@ -145,23 +146,25 @@ export class Connection {
   }
 
   all(text: string, values: readonly SqlValue[]): Record<string, unknown>[] {
-    return this.#statement(text).all(...values)
+    return this.#run(() => this.#statement(text).all(...values))
   }
 
   first(text: string, values: readonly SqlValue[]): Record<string, unknown> | undefined {
-    return this.#statement(text).get(...values)
+    return this.#run(() => this.#statement(text).get(...values))
   }
 
   /** Returns rows as arrays, in the order of the columns. */
   values(text: string, values: readonly SqlValue[]): SqlValue[][] {
-    const statement = this.#statement(text, this.#arrayStatements)
-    statement.setReturnArrays(true)
-    // The setting has this effect, which the library's types do not express.
-    return statement.all(...values) as unknown as SqlValue[][]
+    return this.#run(() => {
+      const statement = this.#statement(text, this.#arrayStatements)
+      statement.setReturnArrays(true)
+      // The setting has this effect, which the library's types do not express.
+      return statement.all(...values) as unknown as SqlValue[][]
+    })
   }
 
   run(text: string, values: readonly SqlValue[]): number {
-    return Number(this.#statement(text).run(...values).changes)
+    return Number(this.#run(() => this.#statement(text).run(...values).changes))
   }
 
   /**
@@ -188,6 +191,16 @@ export class Connection {
 
   close(): void {
     this.#db.close()
+  }
+
+  /** Pages that were read while the file was damaged do not outlast its repair. */
+  #run<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      if (storageKindOf(error) === 'damaged') this.#db.exec('PRAGMA shrink_memory')
+      throw error
+    }
   }
 
   #statement(text: string, prepared = this.#statements): StatementSync {

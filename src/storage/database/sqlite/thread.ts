@@ -84,8 +84,6 @@ port.on('message', (task: Task) => {
     answer = { id: task.id, value: perform(task) }
   } catch (error) {
     answer = refusal(task.id, error)
-    // Pages that were read while the file was damaged do not outlast its repair.
-    if (storageKindOf(error) === 'damaged') connection.exec('PRAGMA shrink_memory')
   }
   port.postMessage(answer)
   if (task.kind === 'close') port.close()
