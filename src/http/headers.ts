@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { badParameter } from './errors.ts'
 import { withCorsHeaders } from './cors.ts'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -21,6 +21,31 @@ export function nextLink(baseUrl: () => string, url: string, cursor: string): st
   const address = publicAddress(baseUrl, url)
   address.searchParams.set('cursor', cursor)
   return `<${address.href}>; rel="next"`
+}
+
+/** The request and the answer of a call. */
+interface Exchange {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+/**
+ * Returns the rows of a page, and links to the next page if there is one.
+ * @param rows one more than the page takes, if there are more
+ * @param cursorAfter returns the cursor of the page after a row
+ */
+export function toPage<Row>(
+  { request, reply }: Exchange,
+  baseUrl: () => string,
+  rows: readonly Row[],
+  limit: number,
+  cursorAfter: (last: Row) => string,
+): readonly Row[] {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  if (rows.length > limit && last !== undefined)
+    reply.header('link', nextLink(baseUrl, request.raw.url ?? '', cursorAfter(last)))
+  return shown
 }
 
 function publicAddress(baseUrl: () => string, url: string): URL {

@@ -150,7 +150,7 @@ export const BLOB_FIELDS: readonly (keyof BlobRow)[] = names.filter(isBlobField)
 export const columnOf = (name: ImageFieldName): string => `${definitions[name].table}.${name}`
 
 /** The part of a row that an answer or a manifest contains. */
-export const fieldsOf = (kind: Answer, row: ImageRow): Readonly<Record<string, unknown>> =>
+export const toFields = (kind: Answer, row: ImageRow): Readonly<Record<string, unknown>> =>
   Object.fromEntries(ANSWER_FIELDS[kind].map((name) => [name, fromColumn(name, row[name])]))
 
 const fromColumn = (name: ImageFieldName, value: string | number | null): unknown =>
@@ -159,7 +159,7 @@ const fromColumn = (name: ImageFieldName, value: string | number | null): unknow
 /** An image as an answer to its application describes it. @param baseUrl without a slash at the end */
 export function toAnswer(kind: Exclude<Answer, 'export'>, row: ImageRow, baseUrl: string) {
   const color = row.color ?? colorOf(row.thumbhash)
-  return { ...fieldsOf(kind, row), color, dark: isDark(color), link: linkTo(baseUrl, row.hash) }
+  return { ...toFields(kind, row), color, dark: isDark(color), link: linkTo(baseUrl, row.hash) }
 }
 
 /** JSON Schemas of the properties of an answer. */

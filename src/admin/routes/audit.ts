@@ -1,6 +1,6 @@
 import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { invalidCursor, nextLink } from '../../http/headers.ts'
+import { invalidCursor, toPage } from '../../http/headers.ts'
 import { integer, text } from '../../http/parameters.ts'
 import type { AuditPlace } from '../../http/auth/queries-audit.ts'
 import { auditAnswer } from '../schemas.ts'
@@ -26,14 +26,11 @@ export function auditRoute(app: HttpServer, shared: EndpointShared, baseUrl: () 
         'address of the next page, if there is one.',
       answers: { 200: auditAnswer },
     },
-    async handle({ values: { account, limit = DEFAULT_PAGE, cursor }, request, reply }) {
+    async handle(call) {
+      const { account, limit = DEFAULT_PAGE, cursor } = call.values
       const after = cursor === undefined ? undefined : readCursor(cursor)
-      // One more than shown reveals whether there is a next page.
       const entries = await shared.audit.page(limit + 1, after, account?.trim().normalize('NFC'))
-      const shown = entries.slice(0, limit)
-      const last = shown.at(-1)
-      if (entries.length > limit && last !== undefined)
-        reply.header('link', nextLink(baseUrl, request.raw.url ?? '', `${last.at}.${last.id}`))
+      const shown = toPage(call, baseUrl, entries, limit, ({ at, id }) => `${at}.${id}`)
       const data = shown.map(({ at, actor, key_id, action, subject }) => {
         return { date: Math.floor(at / 1_000), account: actor, key: key_id, action, subject }
       })

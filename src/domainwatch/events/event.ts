@@ -111,17 +111,17 @@ export async function eventOf(
 ): Promise<DomainEvent | undefined> {
   const { cursor, at, key, accountId } = change
   const dns = change.topic === 'dns' ? dnsNewsOf(change) : undefined
-  const told = change.topic === 'domain' ? recordEventOf(change) : otherEventOf(change, dns)
-  if (told === undefined) return undefined
+  const found = change.topic === 'domain' ? recordEventOf(change) : otherEventOf(change, dns)
+  if (found === undefined) return undefined
   return {
     cursor,
-    kind: told.kind,
+    kind: found.kind,
     at,
     account: accountId === null ? null : ((await nameOf(accountId)) ?? null),
-    before: told.before && changedRecord(key, told.before, split, hides),
-    after: told.after && changedRecord(key, told.after, split, hides),
+    before: found.before && changedRecord(key, found.before, split, hides),
+    after: found.after && changedRecord(key, found.after, split, hides),
     ...(dns !== undefined && { dns }),
-    ...(told.kind === 'reminder' && { daysLeft: Number(change.kind) }),
+    ...(found.kind === 'reminder' && { daysLeft: Number(change.kind) }),
     context: contextAt(at),
   }
 }

@@ -97,7 +97,7 @@ const definitions: Readonly<Record<FeatureKind, TextFeature | NumberFeature>> = 
 const isKind = (kind: string): kind is FeatureKind => Object.hasOwn(table, kind)
 export const FEATURE_KINDS: readonly FeatureKind[] = Object.keys(table).filter(isKind)
 
-export const ridgeOf = (kind: FeatureKind): number => definitions[kind].ridge
+export const getRidge = (kind: FeatureKind): number => definitions[kind].ridge
 
 /** Whether a name has at most one value of this kind, a number. */
 export const isNumber = (kind: FeatureKind): boolean => 'max' in definitions[kind]

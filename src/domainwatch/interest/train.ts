@@ -1,4 +1,4 @@
-import { featuresOf, isNumber, ridgeOf, type Feature, type FeatureKind, type Subject } from './features.ts'
+import { featuresOf, isNumber, getRidge, type Feature, type FeatureKind, type Subject } from './features.ts'
 
 /** A name that members have decided on. */
 export interface Decision extends Subject {
@@ -59,7 +59,7 @@ export function train(decisions: readonly Decision[]): Weights {
       for (const key of termsOf(feature)) {
         const term = terms.get(key)
         if (term !== undefined) term.rows.push(row)
-        else terms.set(key, { ridge: ridgeOf(feature.kind), rows: [row], weight: 0 })
+        else terms.set(key, { ridge: getRidge(feature.kind), rows: [row], weight: 0 })
       }
     }
   }

@@ -1,6 +1,6 @@
 import {
   isNumberOrder,
-  numberKeyOf,
+  toNumberKey,
   type EntryKey,
   type Hit,
   type NumberOrder,
@@ -149,7 +149,7 @@ function sortKeyOf(record: FilteredRecord, order: Exclude<ListOrder, 'interest'>
 }
 
 const numberIn = ({ numbers }: FilteredRecord, order: NumberOrder): number | undefined =>
-  parseNumbers(numbers).get(numberKeyOf(order))
+  parseNumbers(numbers).get(toNumberKey(order))
 
 /** A page of a list. */
 export interface Listing {
@@ -220,7 +220,7 @@ function stagesOf(order: ListOrder, sources: readonly Source[], first?: FilterCo
   }
   if (isNumberOrder(order)) {
     const lacks = ({ segment, position }: Hit) =>
-      Number.isNaN(segment.importedNumber(numberKeyOf(order), position))
+      Number.isNaN(segment.importedNumber(toNumberKey(order), position))
     const stage = { sources, after: undefined }
     return [
       { ...stage, name: order, sortKey: order, has: (hit) => !lacks(hit) },

@@ -5,7 +5,7 @@ import {
   compileQuery,
   MergedSearch,
   isNumberOrder,
-  numberKeyOf,
+  toNumberKey,
   sortedMatches,
   type EntryKey,
   type Hit,
@@ -193,7 +193,7 @@ function keyOf(hit: Hit, sortKey: SortKey, { ranking }: Listing): number {
     case 'name':
       return 0
     default:
-      return segment.importedNumber(numberKeyOf(sortKey), position)
+      return segment.importedNumber(toNumberKey(sortKey), position)
   }
 }
 

@@ -9,7 +9,7 @@ export const NUMBERS = {
   columns: { name: 'text', numbers: 'text' },
 } as const satisfies Table
 
-export const numbersOf = (dialect: Dialect, names: readonly string[]) => sql<{
+export const numbersNamed = (dialect: Dialect, names: readonly string[]) => sql<{
   name: string
   numbers: string
 }>`

@@ -28,7 +28,7 @@ export async function storeNumbers(
   await tx.all(lockInstance(dialect))
   await addKeys(tx, rows)
   const byName = Map.groupBy(rows, ([name]) => name)
-  const stored = await tx.all(queries.numbersOf(dialect, [...byName.keys()]))
+  const stored = await tx.all(queries.numbersNamed(dialect, [...byName.keys()]))
   const known = new Map(stored.map(({ name, numbers }) => [name, parseNumbers(numbers)]))
   let [added, changed] = [0, 0]
   const written: [name: string, numbers: string | null][] = []

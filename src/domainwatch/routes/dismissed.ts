@@ -1,7 +1,7 @@
 import type { HttpServer } from '../../http/server.ts'
 import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { missingParameter } from '../../http/errors.ts'
-import { invalidCursor, nextLink } from '../../http/headers.ts'
+import { invalidCursor, toPage } from '../../http/headers.ts'
 import { answer, array, integer, nullable, object, string } from '../../http/openapi/json-schema.ts'
 import { integer as integerParameter, text } from '../../http/parameters.ts'
 import { accountClient } from '../../lib/client.ts'
@@ -85,16 +85,12 @@ export function dismissedRoute(
         'registration or deletion. The `Link` header has the address of the next page, if there is one.',
       answers: { 200: page },
     },
-    async handle({ values, identity, request, reply }) {
-      const { search = '', limit = DEFAULT_PAGE, cursor } = values
+    async handle(call) {
+      const { search = '', limit = DEFAULT_PAGE, cursor } = call.values
       const after = cursor === undefined ? undefined : readCursor(cursor)
-      const reader = database.readerOf(accountClient(identity.accountId))
-      // One more than shown reveals whether there is a next page.
+      const reader = database.readerOf(accountClient(call.identity.accountId))
       const rows = await readDismissed(database, reader, search, after, limit + 1)
-      const shown = rows.slice(0, limit)
-      const last = shown.at(-1)
-      if (rows.length > limit && last !== undefined)
-        reply.header('link', nextLink(baseUrl, request.raw.url ?? '', cursorAfter(last)))
+      const shown = toPage(call, baseUrl, rows, limit, cursorAfter)
       return { status: 200, count: shown.length, data: shown.map((row) => dismissedJson(row, timeZone)) }
     },
   })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import sharp, { type Sharp } from 'sharp'
 import { asPixels, type Pixels } from '../../lib/perceptual-hash/index.ts'
 import { findQuality, TARGET_SCORE } from './auto-quality.ts'
-import { scoreOf } from './score.ts'
+import { ssimulacra2 } from './score.ts'
 
 const [WIDTH, HEIGHT] = [160, 120]
 
@@ -28,13 +28,16 @@ async function decode(bytes: Buffer): Promise<Pixels> {
 
 test('scores are those of the reference implementation of SSIMULACRA2', () => {
   const original = waves(2)
-  assert.equal(scoreOf(original, original), 100)
+  assert.equal(ssimulacra2(original, original), 100)
   for (const [mask, expected] of [
     [0xf8, 87.03],
     [0xf0, 76.8],
   ] as const) {
     const copy = { ...original, data: original.data.map((sample) => (sample & mask) | (~mask & 0xff & 4)) }
-    assert.ok(Math.abs(scoreOf(original, copy) - expected) < 0.1, `${mask}: ${scoreOf(original, copy)}`)
+    assert.ok(
+      Math.abs(ssimulacra2(original, copy) - expected) < 0.1,
+      `${mask}: ${ssimulacra2(original, copy)}`,
+    )
   }
 })
 
@@ -47,7 +50,7 @@ test('pictures of any content get the same score, at different qualities', async
     for (const detail of [1, 3, 6]) {
       const picture = waves(detail)
       const quality = await findQuality(() => open(picture), 80, write)
-      const score = scoreOf(picture, await decode(await write(open(picture), quality)))
+      const score = ssimulacra2(picture, await decode(await write(open(picture), quality)))
       assert.ok(Math.abs(score - TARGET_SCORE) < 2, `${detail}, quality ${quality}: ${score}`)
       qualities.add(quality)
     }

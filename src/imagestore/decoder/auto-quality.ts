@@ -1,6 +1,6 @@
 import sharp, { type Sharp } from 'sharp'
 import { asPixels, type Pixels } from '../../lib/perceptual-hash/index.ts'
-import { scoreOf } from './score.ts'
+import { ssimulacra2 } from './score.ts'
 
 /** The SSIMULACRA2 score that `q_auto` aims at: that of JPEG 80 in the mean of photographs. */
 export const TARGET_SCORE = 78
@@ -33,7 +33,7 @@ export async function findQuality(
   let best = { quality: start, distance: Infinity }
   let last: { readonly quality: number; readonly score: number } | undefined
   for (let probe = 0; probe < PROBES; probe++) {
-    const score = scoreOf(sample, await readColours(sharp(await write(reopen(), quality))))
+    const score = ssimulacra2(sample, await readColours(sharp(await write(reopen(), quality))))
     const distance = Math.abs(score - TARGET_SCORE)
     if (distance < best.distance) best = { quality, distance }
     if (distance < TOLERANCE) break

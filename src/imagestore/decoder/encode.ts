@@ -20,7 +20,7 @@ const AVIF_EFFORTS: readonly (readonly [maxPixels: number, effort: number])[] = 
 ]
 /** From this quality on JPEG and AVIF do not subsample chroma, which costs a tenth of the bytes. */
 const FULL_CHROMA_QUALITY = 90
-const chromaOf = (quality: number) => (quality < FULL_CHROMA_QUALITY ? '4:2:0' : '4:4:4')
+const toChroma = (quality: number) => (quality < FULL_CHROMA_QUALITY ? '4:2:0' : '4:4:4')
 /** Each frame gets its own palette. Measured: a seventh of the default effort's time for a fiftieth more bytes. */
 const ANIMATED_GIF_EFFORT = 1
 
@@ -40,7 +40,7 @@ export function encode(
   switch (format) {
     case 'jpg': {
       const jpg = chosen ?? DEFAULT_QUALITY.jpg
-      return image.jpeg({ quality: jpg, progressive: true, chromaSubsampling: chromaOf(jpg) })
+      return image.jpeg({ quality: jpg, progressive: true, chromaSubsampling: toChroma(jpg) })
     }
     case 'webp':
       return image.webp({ quality: chosen ?? DEFAULT_QUALITY.webp })
@@ -49,7 +49,7 @@ export function encode(
       const effort = AVIF_EFFORTS.find(([maxPixels]) => pixels <= maxPixels)?.[1] ?? 0
       return image.avif({
         quality: avif,
-        chromaSubsampling: chromaOf(avif),
+        chromaSubsampling: toChroma(avif),
         effort,
       })
     }

@@ -43,7 +43,7 @@ const LINEAR = Float32Array.from({ length: 256 }, (_, sample) => {
  * quality. Within 0.01 of the reference implementation.
  * @param original of three channels, as `copy` is
  */
-export function scoreOf(original: Pixels, copy: Pixels): number {
+export function ssimulacra2(original: Pixels, copy: Pixels): number {
   let one = linearPlanes(original)
   let other = linearPlanes(copy)
   let sum = 0

@@ -50,8 +50,8 @@ interface Entry {
 }
 
 /**
- * Finds images that look alike; pictures without contrast resemble none, because they all have one hash. The distinct hashes of each application are held in memory, loaded once and updated from
- * the change log before each search: every acknowledged upload is found, whichever process or node took it. Applications
+ * Finds images that look alike; pictures without contrast resemble none, because they all have one hash. The distinct hashes
+ * of each application are held in memory, loaded once and updated from the change log before each search: every acknowledged upload is found, whichever process or node took it. Applications
  * that do not fit in memory are searched in the database, page by page. Hashes of deleted images stay in memory, because
  * results are read from the database anyway.
  */

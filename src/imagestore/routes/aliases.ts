@@ -1,5 +1,5 @@
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { nextLink } from '../../http/headers.ts'
+import { toPage } from '../../http/headers.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
 import { integer, text, type Parameter } from '../../http/parameters.ts'
 import type { HttpServer } from '../../http/server.ts'
@@ -111,14 +111,13 @@ export function aliasRoutes(
       },
     },
 
-    async handle({ identity: { accountId, account }, values, request, reply }) {
-      const { limit = DEFAULT_PAGE, cursor: after = '' } = values
+    async handle(call) {
+      const { accountId, account } = call.identity
+      const { limit = DEFAULT_PAGE, cursor: after = '' } = call.values
       const reader = database.readerOf(accountClient(accountId))
       const rows = await reader.all(aliasPage(accountId, after, limit + 1))
-      const data = rows.slice(0, limit).map((row) => ({ ...row, link: linkTo(account, row.name) }))
-      const last = data.at(-1)
-      if (rows.length > limit && last !== undefined)
-        reply.header('link', nextLink(baseUrl, request.raw.url ?? '', last.name))
+      const shown = toPage(call, baseUrl, rows, limit, (last) => last.name)
+      const data = shown.map((row) => ({ ...row, link: linkTo(account, row.name) }))
       return { status: 200, count: data.length, data }
     },
   })

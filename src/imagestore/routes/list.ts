@@ -4,7 +4,7 @@ import { accountClient } from '../../lib/client.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { invalidCursor, nextLink } from '../../http/headers.ts'
+import { invalidCursor, toPage } from '../../http/headers.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
 import { choice, flag, integer, text } from '../../http/parameters.ts'
 import { mimeOf } from '../../lib/image-metadata/index.ts'
@@ -90,7 +90,6 @@ export function imageListRoute(
       const now = secondsOf(clock)
       const selection = { accountId, now, search, tag, mime, from, to, grouped }
       const after = cursor === undefined ? undefined : readCursor(cursor, order)
-      // One more than shown reveals whether there is a next page.
       const page = { ...selection, order, ascending: sort === 'asc', after, limit: limit + 1 }
       const isWhole = [search, tag, mime, from, to].every((value) => value === undefined) && !grouped
       const reader = isWhole
@@ -98,10 +97,8 @@ export function imageListRoute(
         : database.scannerOf(accountId, clientAbort(reply.raw))
       const count = isWhole ? currentCount(accountId, now) : selectedCount(dialect, selection)
       const [rows, total] = await Promise.all([reader.all(imagePage(dialect, page)), reader.first(count)])
-      const shown = rows.slice(0, limit)
-      const last = shown.at(-1)
-      if (rows.length > limit && last !== undefined)
-        reply.header('link', nextLink(baseUrl, request.raw.url ?? '', writeCursor(last.sort_key, last.hash)))
+      const exchange = { request, reply }
+      const shown = toPage(exchange, baseUrl, rows, limit, (last) => writeCursor(last.sort_key, last.hash))
       const data = shown.map((row) => ({
         ...toAnswer('list', row, baseUrl()),
         ...(row.duplicates === undefined ? {} : { duplicates: row.duplicates }),

@@ -14,7 +14,7 @@ import type { Input, Output } from '../tasks/parse-upload.ts'
 import type { Ticket, Tickets } from '../tickets/index.ts'
 import { isImageType } from '../upload-input.ts'
 import { PARSE_UPLOAD, uploadAnswer } from './upload.ts'
-import { imageIn, reason, refused, storeImage, uploadAnswerOf } from './upload-outcome.ts'
+import { imageIn, reason, refused, storeImage, toUploadAnswer } from './upload-outcome.ts'
 
 export interface TicketUploadOptions {
   readonly tickets: Tickets
@@ -84,7 +84,7 @@ export function ticketUploadRoute(
     )
     // A visitor learns nothing of what the application noted about an image that it had.
     const visible = { ...stored, tags: tags ?? '[]', meta: '{}', focus: null, public: 1 }
-    return uploadAnswerOf(visible, baseUrl(), null)
+    return toUploadAnswer(visible, baseUrl(), null)
   }
 
   function tooLarge({ terms }: Ticket): HttpError {

@@ -79,7 +79,7 @@ export async function storeImage(
 }
 
 /** @param similar number of similar images; null if unknown, or not for the client to know */
-export const uploadAnswerOf = (image: ImageRow, baseUrl: string, similar: number | null) => ({
+export const toUploadAnswer = (image: ImageRow, baseUrl: string, similar: number | null) => ({
   status: 200,
   ...toAnswer('upload', image, baseUrl),
   similar,

@@ -28,7 +28,7 @@ import type { ImageStore } from '../store.ts'
 import type { Input, Output } from '../tasks/parse-upload.ts'
 import { uploaderOf } from '../uploaders.ts'
 import { quotaError } from '../quotas.ts'
-import { imageIn, reason, refused, storeImage, uploadAnswerOf } from './upload-outcome.ts'
+import { imageIn, reason, refused, storeImage, toUploadAnswer } from './upload-outcome.ts'
 
 export const PARSE_UPLOAD = taskModule('../tasks/parse-upload', import.meta)
 
@@ -146,7 +146,7 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
       const image = await storeImage(store, checked, request, reply)
       // A key that sees only its own images learns nothing of the others.
       const count = uploader === undefined ? await countSimilar(image.hash, image.dhash) : null
-      return uploadAnswerOf(image, baseUrl(), count)
+      return toUploadAnswer(image, baseUrl(), count)
 
       async function countSimilar(hash: string, dhash: string): Promise<number | null> {
         try {

@@ -7,7 +7,7 @@ import { createFile, makeFolder } from '../../lib/private-files.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { isLost } from '../blobs.ts'
-import { fieldsOf, type BlobRow, type ImageRow } from '../image-fields.ts'
+import { toFields, type BlobRow, type ImageRow } from '../image-fields.ts'
 import { blobByHash, imagePage } from '../queries.ts'
 
 const PAGE = 500
@@ -56,7 +56,7 @@ export async function exportImages(options: ImageExport): Promise<ExportTotals> 
         continue
       }
       count[outcome]++
-      await manifest.write(`${escapeHidden(JSON.stringify({ file, ...fieldsOf('export', image) }))}\n`)
+      await manifest.write(`${escapeHidden(JSON.stringify({ file, ...toFields('export', image) }))}\n`)
       onProgress()
     }
     await manifest.sync()

@@ -9,7 +9,7 @@ export { mergeParts, partOf, SegmentSet, type EntryKeys, type SegmentPart } from
 export { finish, finishNow, TimeSlice, type SlicedWork } from './slices.ts'
 export {
   isNumberOrder,
-  numberKeyOf,
+  toNumberKey,
   sortAll,
   sortedMatches,
   type NumberOrder,

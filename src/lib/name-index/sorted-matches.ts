@@ -10,7 +10,7 @@ export type NumberOrder = `num_${string}`
 const NUMBER_PREFIX = 'num_'
 export const isNumberOrder = (order: string | undefined): order is NumberOrder =>
   order?.startsWith(NUMBER_PREFIX) === true
-export const numberKeyOf = (order: NumberOrder): string => order.slice(NUMBER_PREFIX.length)
+export const toNumberKey = (order: NumberOrder): string => order.slice(NUMBER_PREFIX.length)
 
 /** Orders that no segment is sorted by. */
 type FixedOrder = 'modified' | 'name' | 'length'
@@ -129,7 +129,7 @@ function keysBy(order: SortedOrder, scoresOf?: ScoresOf): KeyOf {
 
 function storedKeysBy(order: Exclude<SortedOrder, 'score'>): KeyOf<SortColumns> {
   if (!isNumberOrder(order)) return KEYS[order]
-  const key = numberKeyOf(order)
+  const key = toNumberKey(order)
   return (columns, position) => numberAt(columns, key, position)
 }
 
