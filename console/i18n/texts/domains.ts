@@ -152,7 +152,7 @@ export const domains = {
   ],
   'help.syllables': [
     'Como se escribe el nombre, según la ortografía del español, con sus tildes: «país» tiene 2. Sin dígitos ni guiones.',
-    'As the name is written, by Spanish orthography, with its accents: “país” has 2. Without digits and hyphens.',
+    'As the name is written, by Spanish orthography, with its accents: “casas” has 2. Without digits and hyphens.',
   ],
   'help.demand': [
     'Cuántos nombres inscritos tienen sus palabras; cuenta la menos frecuente.',
