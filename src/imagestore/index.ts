@@ -11,6 +11,7 @@ import type { EndpointShared } from '../http/endpoint.ts'
 import { Delivery } from './delivery.ts'
 import { openDerivatives, type DerivativesContext, type DerivativeCache } from './derivatives/index.ts'
 import { Gate } from '../lib/gate.ts'
+import { POOLS } from '../lib/pools.ts'
 import { ImageEngine } from './decoder/index.ts'
 import type { ImageSettings } from './image-settings.ts'
 import { linkResolver } from './links/resolve-link.ts'
@@ -32,9 +33,6 @@ import { Tickets } from './tickets/index.ts'
 
 export { maxBodyBytes } from './routes/upload.ts'
 export { createAccountPolicies } from './account-policy.ts'
-
-/** Links of one address that may wait to be rendered: more than a gallery shows. */
-const MAX_WAITING_LINKS = 200
 
 export interface Imagestore {
   readonly store: ImageStore
@@ -84,7 +82,6 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
   const { blobs, clock, config, database, limits, metrics, staging } = context
   const perProcess = (total: number) => perProcessShare(total, config.workers)
   const workers = perProcess(config.imageWorkers === 0 ? availableParallelism() : config.imageWorkers)
-  const queue = perProcess(limits.imageQueue)
   const waitMs = config.imageWaitMs
   const engine = new ImageEngine({
     workers,
@@ -93,19 +90,12 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     memory: perProcess(config.imageMemoryBytes),
     // Whether an image is accepted must not depend on the number of processes.
     largestJob: config.imageMemoryBytes,
-    queue,
+    queue: perProcess(limits.imageQueue),
     waitMs,
   })
   context.onClose(() => engine.close())
-  const waitingPerClient = Math.min(MAX_WAITING_LINKS, Math.ceil(queue / 2))
   // More than the decoders run: with a remote store they would wait for the files of the next images.
-  const links = new Gate({
-    running: 4 * workers,
-    perClient: 2 * workers,
-    waiting: queue,
-    waitingPerClient,
-    waitMs,
-  })
+  const links = new Gate({ ...POOLS.links, running: 4 * workers, perClient: 2 * workers, waitMs })
   const derivatives = openDerivatives(context, links)
   const delivery = new Delivery({
     database,

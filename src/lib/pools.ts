@@ -29,6 +29,8 @@ export const POOLS = {
   streams: { running: 32, perClient: 8, waiting: 0 },
   /** Pages of changes for event streams and watches, of which each waits for one at most. */
   changes: { running: 2, perClient: 1, waiting: 100_000 },
+  /** Links whose image has to be rendered. One address may wait for more than a gallery shows. */
+  links: { waiting: 10_000, waitingPerClient: 200 },
   /** Requests to a remote store of images, bodies that are passed on at the pace of clients, and bytes that are being stored. */
   objects: {
     requests: 64,

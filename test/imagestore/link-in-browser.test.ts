@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { after, before, suite, test } from 'node:test'
 import { chromium as playwright, type Browser } from 'playwright-core'
 import { chromiumPath } from '../servers/packages.ts'
-import { expectedHash, gradient, ImageClient } from '../support/images.ts'
+import { expectedHash, gradient, ImageClient, noise } from '../support/images.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const TIMEOUT_MS = 30_000
@@ -109,6 +109,24 @@ suite('images in a browser', () => {
       assert.deepEqual(await visit(`http://127.0.0.1:${address.port}/`), [])
     })
   }
+
+  test('a page of a hundred cold thumbnails shows all of them', async () => {
+    const bytes = await noise(1_500, 1_000).jpeg().toBuffer()
+    assert.equal((await client.upload(bytes)).status, 200)
+    const page = await browser.newPage()
+    page.setDefaultTimeout(TIMEOUT_MS)
+    const sources = Array.from(
+      { length: 100 },
+      (_, i) => `${client.url}/i/${expectedHash(bytes)}&amp;m=w_${i + 10}`,
+    )
+    await page.setContent(sources.map((source) => `<img src="${source}">`).join(''), { waitUntil: 'load' })
+    const widths = await page.locator('img').evaluateAll((images) => images.map((image) => image.clientWidth))
+    assert.deepEqual(
+      widths,
+      sources.map((_, i) => i + 10),
+    )
+    await page.close()
+  })
 
   test('a page under the name of an image is not saved', async () => {
     for (const bytes of [HTML, `<!DOCTYPE html><svg></svg>${HTML}`, `<!--<svg>-->${HTML}`]) {
