@@ -24,12 +24,15 @@ export interface ToastOptions {
 const SHOWN_MS = 9_000
 /** Failures stay longer, and although others follow: they are shown nowhere else. */
 const FAILURE_SHOWN_MS = 30_000
+/** Enough to notice a failure and read what failed. */
+const READ_MS = 2_000
 const MAX_SHOWN = 3
 const MAX_FAILURES = 6
 
 interface Expiry {
   readonly timer: ReturnType<typeof setTimeout>
   readonly shownMs: number
+  readonly startedAt: number
 }
 
 const toasts = createStore<readonly Toast[]>([])
@@ -57,7 +60,7 @@ function expire(key: string, shownMs: number): void {
     if (document.querySelector('.toasts:is(:hover, :focus-within)') !== null) expire(key, shownMs)
     else dismissToast(key)
   }
-  expiries.set(key, { timer: setTimeout(end, shownMs), shownMs })
+  expiries.set(key, { timer: setTimeout(end, shownMs), shownMs, startedAt: performance.now() })
 }
 
 function cancelExpiry(key: string): void {
@@ -82,6 +85,12 @@ function fitted(all: readonly Toast[]): readonly Toast[] {
 export function dismissToast(key: string): void {
   cancelExpiry(key)
   toasts.set(toasts.get().filter((toast) => toast.key !== key))
+}
+
+/** Dismisses the failures that the user could read before a gesture that succeeded. */
+export function dismissOldFailures(gestureAt: number): void {
+  for (const [key, { shownMs, startedAt }] of expiries)
+    if (shownMs === FAILURE_SHOWN_MS && startedAt + READ_MS <= gestureAt) dismissToast(key)
 }
 
 export function Toasts() {

@@ -145,6 +145,27 @@ test('the message about a failure goes when the change is repeated with success'
   await context.close()
 })
 
+test('a failure goes when another gesture succeeds, once there was time to read it', async () => {
+  const { page, context } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })
+  await domainRow(page, 'casa').click()
+  await page.clock.install()
+  const press = (name: string) => page.getByRole('complementary').getByRole('button', { name }).click()
+  await page.route('**/domainwatch/update?*', (route) => route.fulfill(PAGE), { times: 1 })
+  await press('Descartar')
+  const failure = toast(page, 'No se pudo descartar casa.cl')
+  await failure.waitFor()
+  await page.clock.pauseAt(Date.now() + 1_000)
+  await domainRow(page, 'perro').click()
+  await press('Revisión')
+  await toast(page, '1 dominio en revisión: perro.cl').waitFor()
+  assert.equal(await failure.count(), 1)
+  await page.clock.runFor(2_000)
+  await page.keyboard.press('z')
+  await toast(page, 'Deshecho: perro.cl').waitFor()
+  assert.equal(await failure.count(), 0)
+  await context.close()
+})
+
 test('a page of a proxy in place of a response is a failure', async () => {
   const { page, context } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })
   await domainRow(page, 'casa').locator('.pick').click()

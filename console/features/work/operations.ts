@@ -4,7 +4,7 @@ import { t } from '../../i18n/index.ts'
 import { changeErrorMessage } from '../../api/error-message.ts'
 import { createLimiter } from '../../base/concurrency-limiter.ts'
 import { createStore, useStore } from '../../base/store.ts'
-import { dismissToast, showToast } from '../../design/toasts.tsx'
+import { dismissOldFailures, dismissToast, showToast } from '../../design/toasts.tsx'
 import { guardWork } from '../../base/unsaved-work.ts'
 
 export type OperationState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
@@ -74,6 +74,7 @@ interface Entry {
   /** Belongs to a removed key: the next user does not see how it ends, and cannot undo it. */
   isForeign: boolean
   isShown: boolean
+  readonly startedAt: number
 }
 
 const entries = new Map<number, Entry>()
@@ -112,7 +113,8 @@ export function runOperation(gesture: OperationSpec): OperationHandle | undefine
     undoneBy: undefined,
     isHandedOver: false,
   }
-  entries.set(id, { operation, gesture, isAcknowledged: false, isForeign, isShown: false })
+  const startedAt = performance.now()
+  entries.set(id, { operation, gesture, isAcknowledged: false, isForeign, isShown: false, startedAt })
   const before = Promise.all(subjects.flatMap((subject) => tails.get(subject) ?? []))
   const settled = before.then(() => (isJob ? execute(id) : slots.run(() => execute(id))))
   for (const subject of subjects) tails.set(subject, settled)
@@ -148,7 +150,7 @@ async function execute(id: number): Promise<OperationState> {
       () => change(id, { isHandedOver: true }),
     )
     change(id, { state: 'done', text })
-    if (!isError) dismissFailures(gesture.subjects)
+    if (!isError) dismissFailures(entry)
     if (entry.operation.undoneBy === undefined && !isSilent(entry, isError))
       showToast(text, { key: keyOf(id), isError, ...undoOf(id) })
     return 'done'
@@ -161,8 +163,9 @@ async function execute(id: number): Promise<OperationState> {
   }
 }
 
-/** Removes the messages about failures that a later operation on the same subjects has made up for. */
-function dismissFailures(subjects: readonly string[]): void {
+/** Removes old messages about failures, and those that this operation on the same subjects has made up for. */
+function dismissFailures({ gesture: { subjects }, startedAt }: Entry): void {
+  dismissOldFailures(startedAt)
   for (const [id, { operation }] of entries) {
     const isRedone = operation.subjects.every((subject) => subjects.includes(subject))
     if (operation.state === 'failed' && isRedone) dismissToast(keyOf(id))
