@@ -8,6 +8,8 @@ import {
   updateDelivery,
   type AccountPolicy,
 } from '../imagestore/account-policy.ts'
+import { ImageDefinitions } from '../imagestore/definitions/index.ts'
+import { SERVICE } from '../lib/client.ts'
 import { aliasTarget } from '../imagestore/aliases/queries.ts'
 import { DELIVERY_MODES, signedLink } from '../imagestore/links/delivery-mode.ts'
 import type { ModifierFault } from '../imagestore/modifiers/index.ts'
@@ -105,7 +107,8 @@ export async function signLink({ config, own, positionals }: Options): Promise<v
       typeof image === 'string' ? image : (await database.first(aliasTarget(image.account, image.name)))?.hash
     const blob = hash === undefined ? undefined : await database.first(blobByHash(hash))
     if (blob === undefined) return fail(`there is no image ${toLinkId(image)}`)
-    const parsed = parseLink(target, blob.format, config.imageSettings.grammar)
+    const { grammar } = await new ImageDefinitions(database, config.imageSettings).current(SERVICE.client)
+    const parsed = parseLink(target, blob.format, grammar)
     if (parsed === undefined) return fail(`images cannot be made into .${target.extension}`)
     if (!parsed.ok)
       return fail(`«${parsed.fault.token}» in the modifier is not valid: ${explain(parsed.fault)}`)

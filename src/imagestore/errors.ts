@@ -23,6 +23,8 @@ export const imageErrors = declareErrors({
   account_without_aliases: [400, 'Una cuenta con / en su nombre no tiene alias'],
   image_shared: [403, 'La imagen también es de otra clave de la aplicación'],
   image_not_found: [404, 'La imagen no existe'],
+  defined_by_file: [409, 'El nombre está definido en el archivo de configuración'],
+  too_many_definitions: [409, (max: number) => `Ya hay ${max} definiciones`],
   hash_or_dhash_missing: [400, 'La solicitud debe llevar el parámetro hash o el parámetro dhash'],
 
   image_lost: [410, 'Los datos de la imagen se perdieron, hay que subirla de nuevo'],

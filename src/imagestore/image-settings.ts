@@ -23,6 +23,8 @@ export interface WatermarkPlacement {
   readonly opacity: number
 }
 
+export const DEFAULT_PLACEMENT: WatermarkPlacement = { at: 'se', width: 25, margin: 3, opacity: 100 }
+
 export interface Watermark extends WatermarkPlacement {
   readonly image: ImageHash
 }
@@ -41,7 +43,8 @@ export const defaultImageSettings: ImageSettings = {
   sharesVariants: false,
 }
 
-const MAX_NAMES = 1_000
+/** Presets, and watermarks. */
+export const MAX_NAMES = 1_000
 const SECTIONS = ['presets', 'watermarks', 'auto_format_cache']
 const MARK_FIELDS = ['image', 'at', 'width', 'margin', 'opacity']
 
@@ -108,7 +111,8 @@ export function readImageSettings(text: string): ImageSettings | { readonly faul
     if (!isObject(value)) return fault('takes an object with "image"')
     const strange = Object.keys(value).find((field) => !MARK_FIELDS.includes(field))
     if (strange !== undefined) return fault(`has "${strange}", it takes ${MARK_FIELDS.join(', ')}`)
-    const { image, at = 'se', width = 25, margin = 3, opacity = 100 } = value
+    const { image } = value
+    const { at, width, margin, opacity } = { ...DEFAULT_PLACEMENT, ...value }
     if (typeof image !== 'string' || !isImageHash(image))
       return fault('takes the hash of an image as "image"')
     const point = COMPASS_POINTS.find((one) => one === at)

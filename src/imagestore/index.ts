@@ -16,6 +16,8 @@ import { ImageEngine } from './decoder/index.ts'
 import type { ImageSettings } from './image-settings.ts'
 import { linkResolver } from './links/resolve-link.ts'
 import { Aliases } from './aliases/index.ts'
+import { ImageDefinitions } from './definitions/index.ts'
+import { definitionRoutes } from './definitions/routes.ts'
 import { aliasRoutes } from './routes/aliases.ts'
 import { deleteRoute, getRoute } from './routes/image.ts'
 import { linkRoute } from './routes/link.ts'
@@ -42,6 +44,7 @@ export interface Imagestore {
   readonly originals: OriginalChecks
   readonly tickets: Tickets
   readonly aliases: Aliases
+  readonly definitions: ImageDefinitions
 }
 
 /** What image hosting is built on: the part of the service's context that it uses. */
@@ -154,6 +157,7 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     originals,
     tickets: new Tickets(database, clock),
     aliases: new Aliases(database, clock),
+    definitions: new ImageDefinitions(database, config.imageSettings),
   }
 }
 
@@ -161,7 +165,7 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
 export function imagestoreRoutes(
   app: HttpServer,
   shared: EndpointShared,
-  { store, delivery, derivatives, similar, tickets, aliases }: Imagestore,
+  { store, delivery, derivatives, similar, tickets, aliases, definitions }: Imagestore,
   { database, tasks, clock, config }: ImagestoreContext,
   baseUrl: () => string,
 ): void {
@@ -173,6 +177,7 @@ export function imagestoreRoutes(
   updateRoute(app, shared, store, baseUrl, clock)
   deleteRoute(app, shared, store)
   aliasRoutes(app, shared, { aliases, database, baseUrl })
+  definitionRoutes(app, shared, definitions)
   imageListRoute(app, shared, database, baseUrl, clock)
   similarRoute(app, shared, { database, clock, similar, baseUrl })
   statsRoute(app, shared, {
@@ -187,7 +192,8 @@ export function imagestoreRoutes(
   linkRoute(app, {
     delivery,
     aliases,
-    resolve: linkResolver(config.imageSettings, delivery.images, now),
+    definitions,
+    resolve: linkResolver(definitions, delivery.images, now),
     now,
     sharesVariants: config.imageSettings.sharesVariants,
   })

@@ -218,7 +218,10 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   await ask('imagestore/stats', { api: keys.images })
   await (await client.link(`${hashes[0]}&m=w_10`)).arrayBuffer()
   await client.remove(hashes[1] ?? '')
-  for (const path of ['accounts', 'keys', 'system', 'audit']) await ask(`admin/${path}`, { api: keys.admin })
+  for (const path of ['accounts', 'keys', 'system', 'audit', 'presets', 'watermarks'])
+    await ask(`admin/${path}`, { api: keys.admin })
+  for (const modifiers of ['w_10', ''])
+    await ask('admin/presets', { api: keys.admin }, post({ name: 'portada', modifiers }))
   await ask('admin/settle', { api: keys.admin }, post({ account: 'fotos', max_images: 1_000_000 }))
 }
 

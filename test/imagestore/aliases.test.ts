@@ -137,6 +137,18 @@ suite('aliases of images', () => {
     assert.ok(Array.isArray(theirs) && theirs.every(({ name }) => !names.includes(name)))
   })
 
+  test('an alias needs a name, and is removed only by an empty hash', async () => {
+    const hash = await uploaded(picture())
+    await alias('quieta', hash)
+    const without = async (fields: Record<string, string>) => {
+      const body = new URLSearchParams(fields)
+      return plain(await answerOf(await fetch(app.endpoint('alias'), { method: 'POST', body })))
+    }
+    assert.deepEqual(await without({ hash }), problem(400, 'Falta el parámetro name'))
+    assert.deepEqual(await without({ name: 'quieta' }), problem(400, 'Falta el parámetro hash'))
+    assert.equal((await fetch(`${service.url}/i/@${SEGMENT}/quieta`)).status, 200)
+  })
+
   test('names, images and accounts that take no alias', async () => {
     const hash = await uploaded(picture())
     const takes = 'El parámetro name debe tener de 1 a 60 de a-z, 0-9, guiones y guiones bajos'

@@ -66,6 +66,10 @@ export const ENDPOINTS: readonly { method: 'GET' | 'POST' | 'DELETE'; path: stri
   { method: 'POST', path: '/api/v1/admin/release', service: 'admin' },
   { method: 'GET', path: '/api/v1/admin/doctor', service: 'admin' },
   { method: 'GET', path: '/api/v1/admin/audit', service: 'admin' },
+  { method: 'GET', path: '/api/v1/admin/presets', service: 'admin' },
+  { method: 'POST', path: '/api/v1/admin/presets', service: 'admin' },
+  { method: 'GET', path: '/api/v1/admin/watermarks', service: 'admin' },
+  { method: 'POST', path: '/api/v1/admin/watermarks', service: 'admin' },
   { method: 'GET', path: '/api/v1/admin/system', service: 'admin' },
   { method: 'GET', path: '/api/v1/admin/key', service: 'admin' },
 ]

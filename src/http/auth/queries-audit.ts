@@ -5,6 +5,8 @@ export const AUDIT_ACTIONS = [
   'key.revoke',
   'limits.set',
   'secret.renew',
+  'preset.set',
+  'watermark.set',
   'claims.release',
   'rule.create',
   'rule.update',

@@ -14,6 +14,7 @@ import {
   type Transformation,
 } from '../modifiers/index.ts'
 import type { Recipe } from '../delivery.ts'
+import type { ImageDefinitions } from '../definitions/index.ts'
 import type { ImageSettings, Watermark } from '../image-settings.ts'
 import type { KnownImage, KnownImages } from '../known-images.ts'
 import { authorizeLink, roundToSteps, type LinkAccess } from './delivery-mode.ts'
@@ -34,6 +35,8 @@ export type ResolvedLink =
       readonly expires: number | undefined
       /** Name of the file, without extension, as which browsers save the image; null to show it. */
       readonly download: string | null
+      /** The presets and watermarks that it was resolved with. */
+      readonly settings: ImageSettings
     }
   | { readonly kind: 'fault'; readonly fault: ModifierFault }
   /** No image can be made with the link's extension. */
@@ -52,13 +55,14 @@ export type ResolveLink = (
 
 /** @param now milliseconds since 1970 */
 export function linkResolver(
-  { grammar, watermarks }: ImageSettings,
+  definitions: Pick<ImageDefinitions, 'current'>,
   images: KnownImages,
   now: () => number,
 ): ResolveLink {
   return async (target, image, headers, client) => {
     const { blob, holders } = image
-    const parsed = parseLink(target, blob.format, grammar)
+    const settings = await definitions.current(client)
+    const parsed = parseLink(target, blob.format, settings.grammar)
     if (parsed === undefined) return { kind: 'no-format' }
     if (!parsed.ok) return { kind: 'fault', fault: parsed.fault }
     const access = authorizeLink(target.image, parsed, holders, now())
@@ -79,15 +83,16 @@ export function linkResolver(
     const isAlias = typeof target.image !== 'string'
     const isFixed = preset === undefined && transformation.watermark === null && !isAuto && !isAlias
     if (isIdentity(transformation))
-      return { kind: 'image', recipe: undefined, varies, isFixed, expires, download }
-    const recipe = await recipeFor(image, transformation, client)
+      return { kind: 'image', recipe: undefined, varies, isFixed, expires, download, settings }
+    const recipe = await recipeFor(image, transformation, settings.watermarks, client)
     if (recipe === undefined) return { kind: 'no-watermark', name: transformation.watermark ?? '' }
-    return { kind: 'image', recipe, varies, isFixed, expires, download }
+    return { kind: 'image', recipe, varies, isFixed, expires, download, settings }
   }
 
   async function recipeFor(
     { holders }: KnownImage,
     transformation: ResolvedTransformation,
+    watermarks: ImageSettings['watermarks'],
     client: Client,
   ): Promise<Recipe | undefined> {
     const { watermark } = transformation

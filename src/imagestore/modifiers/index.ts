@@ -7,6 +7,7 @@ export {
   formatOfExtension,
   isKey,
   linkTokens,
+  MAX_MODIFIER_CHARACTERS,
   parseModifiers,
   unknownModifier,
   type Grammar,

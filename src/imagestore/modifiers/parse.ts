@@ -75,7 +75,7 @@ export type ParsedModifiers =
   ({ readonly ok: true } & ParsedText) | { readonly ok: false; readonly fault: ModifierFault }
 
 const WATERMARK_TAKES = 'el nombre de una marca de agua que exista'
-const MAX_TEXT_CHARACTERS = 512
+export const MAX_MODIFIER_CHARACTERS = 512
 const MAX_SHOWN_CHARACTERS = 40
 const BARE_SIZE = /^\d+x\d+$/
 
@@ -112,7 +112,7 @@ export function parseModifiers(
     ok: false,
     fault: { ...fault, token: fault.token.slice(0, MAX_SHOWN_CHARACTERS) },
   })
-  if (text.length > MAX_TEXT_CHARACTERS) return fail({ kind: 'unknown', token: text })
+  if (text.length > MAX_MODIFIER_CHARACTERS) return fail({ kind: 'unknown', token: text })
   let preset: string | undefined
   let expires: string | undefined
   let signature: string | undefined

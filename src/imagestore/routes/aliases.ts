@@ -1,3 +1,4 @@
+import { missingParameter } from '../../http/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { toPage } from '../../http/headers.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
@@ -73,7 +74,9 @@ export function aliasRoutes(
     },
 
     async handle({ identity: { accountId, account }, values }) {
-      const { name: alias = '', hash = '' } = values
+      const { name: alias, hash } = values
+      if (alias === undefined) throw missingParameter('name')
+      if (hash === undefined) throw missingParameter('hash')
       if (account.includes('/')) throw imageErrors.account_without_aliases()
       if (hash === '') {
         await aliases.remove(accountId, alias)

@@ -2,8 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { matches } from '../../http/headers.ts'
 import { lruCache } from '../../lib/lru-cache.ts'
 import { cacheKey, type Delivery } from '../delivery.ts'
+import type { ImageDefinitions } from '../definitions/index.ts'
 import type { ImageHash } from '../image-hash.ts'
 import type { BlobRow } from '../image-fields.ts'
+import type { ImageSettings } from '../image-settings.ts'
 import { contentHeaders, notModifiedHeaders } from './link-responses.ts'
 
 /** Cached links, less than a kilobyte each. */
@@ -15,6 +17,8 @@ export interface CacheableLink {
   readonly hash: ImageHash
   /** Of the image: the link is resolved again when it changes. */
   readonly state: string
+  /** The link is resolved again when a preset or a watermark changes. */
+  readonly settings: ImageSettings
   readonly blob: BlobRow
   /** Of the derivative; undefined for the original. */
   readonly name: string | undefined
@@ -53,14 +57,16 @@ interface Negotiated {
 
 /**
  * Caches what links resolved to. What a link means, and whether it may be served, cannot change while its image is in the same
- * state, which is compared at each use.
+ * state and presets and watermarks are the same, which is compared at each use.
  */
 export class LinkCache {
   readonly #entries = lruCache<Entry | Negotiated>(MAX_LINKS)
   readonly #delivery: Delivery
+  readonly #definitions: Pick<ImageDefinitions, 'peek'>
 
-  constructor(delivery: Delivery) {
+  constructor(delivery: Delivery, definitions: Pick<ImageDefinitions, 'peek'>) {
     this.#delivery = delivery
+    this.#definitions = definitions
   }
 
   /** @param varies names of the request headers that had a say, in lower case */
@@ -69,7 +75,8 @@ export class LinkCache {
     if (key.length > MAX_KEY_LENGTH) return
     if (varies.length > 0) this.#entries.set(link, { kind: 'negotiated', headers: varies })
     const known = this.#entries.get(key)
-    if (known?.kind === 'link' && known.state === resolved.state) return
+    if (known?.kind === 'link' && known.state === resolved.state && known.settings === resolved.settings)
+      return
     const entry: Entry = {
       kind: 'link',
       ...resolved,
@@ -108,6 +115,7 @@ export class LinkCache {
     const { version } = images
     if (version === entry.checkedVersion) return true
     if (images.peek(entry.hash)?.state !== entry.state) return false
+    if (this.#definitions.peek() !== entry.settings) return false
     entry.checkedVersion = version
     return true
   }

@@ -10,6 +10,7 @@ import type { Aliases } from '../aliases/index.ts'
 import { isLost } from '../blobs.ts'
 import { cacheKey, type Content, type Delivery, type Recipe } from '../delivery.ts'
 import { RETRY_SECONDS } from '../derivatives/index.ts'
+import type { ImageDefinitions } from '../definitions/index.ts'
 import type { BlobRow } from '../image-fields.ts'
 import type { KnownImage } from '../known-images.ts'
 import { readLink, type LinkTarget } from '../links/read-link.ts'
@@ -28,6 +29,7 @@ import {
 export interface LinkOptions {
   readonly delivery: Delivery
   readonly aliases: Aliases
+  readonly definitions: ImageDefinitions
   readonly resolve: ResolveLink
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -61,8 +63,8 @@ type Prepared =
     }
 
 export function linkRoute(app: HttpServer, options: LinkOptions): void {
-  const { delivery, aliases, resolve, now, sharesVariants } = options
-  const cache = new LinkCache(delivery)
+  const { delivery, aliases, definitions, resolve, now, sharesVariants } = options
+  const cache = new LinkCache(delivery, definitions)
   const prefixLength = `${app.prefix}/i/`.length
 
   const handler = (request: HttpRequest, reply: HttpReply) => {
@@ -116,8 +118,17 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     if (expires !== undefined || typeof target.image !== 'string' || link.recipe?.mark !== undefined) return
     const common = linkHeaders(target.image, image.blob.hash, link, now(), sharesVariants)
     const { state, blob } = image
-    const { download, recipe } = link
-    const cacheable = { hash: target.image, state, blob, name: recipe?.name, etag, download, common }
+    const { download, recipe, settings } = link
+    const cacheable = {
+      hash: target.image,
+      state,
+      settings,
+      blob,
+      name: recipe?.name,
+      etag,
+      download,
+      common,
+    }
     cache.set(path, link.varies, request.headers, cacheable)
   }
 

@@ -1,0 +1,187 @@
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { badParameter, missingParameter } from '../../http/errors.ts'
+import * as schema from '../../http/openapi/json-schema.ts'
+import { choice, integer, text, type Parameter } from '../../http/parameters.ts'
+import type { HttpServer } from '../../http/server.ts'
+import { imageErrors } from '../errors.ts'
+import { EXAMPLE, schemaOf } from '../image-fields.ts'
+import { isImageHash } from '../image-hash.ts'
+import { DEFAULT_PLACEMENT, MAX_NAMES } from '../image-settings.ts'
+import { COMPASS_POINTS, MAX_MODIFIER_CHARACTERS } from '../modifiers/index.ts'
+import { linkError } from '../routes/link-responses.ts'
+import { isDefinable, type ImageDefinitions } from './index.ts'
+
+const name: Parameter<string> = {
+  required: true,
+  description: 'Its name: that of no modifier and no built-in preset',
+  schema: { type: 'string', pattern: '^[a-z0-9][a-z0-9-]{0,31}$' },
+  example: 'portada',
+  parse: (value) =>
+    isDefinable(value)
+      ? { value }
+      : { takes: 'debe tener de 1 a 32 de a-z, 0-9 y guiones, y no ser un modificador ni un nombre fijo' },
+}
+
+const NAME = schema.string('Its name in links')
+const MODIFIERS = schema.string('The modifiers that it stands for')
+const PLACEMENT = {
+  image: schemaOf('hash'),
+  at: schema.string({ enum: COMPASS_POINTS, description: 'Where it lies' }),
+  width: schema.integer('Its width in percent of the image'),
+  margin: schema.integer('Its distance from the edges in percent of the width of the image'),
+  opacity: schema.integer('Its opacity in percent'),
+}
+const EXAMPLE_PRESET = { name: 'portada', modifiers: 'w_1200,h_630,c_fill,f_auto' }
+const EXAMPLE_WATERMARK = { name: 'logo', image: EXAMPLE.hash.example, ...DEFAULT_PLACEMENT }
+
+/** Presets and watermarks for the links of all applications, for administrators. */
+export function definitionRoutes(
+  app: HttpServer,
+  shared: EndpointShared,
+  definitions: ImageDefinitions,
+): void {
+  const taken = schema.problem(
+    'The settings file defines it, or there are too many',
+    imageErrors.defined_by_file(),
+    imageErrors.too_many_definitions(MAX_NAMES),
+  )
+  const list = (
+    path: string,
+    summary: string,
+    fields: Readonly<Record<string, schema.JsonSchema>>,
+    example: object,
+    read: () => Promise<object[]>,
+  ) =>
+    simpleEndpoint(app, shared, {
+      service: 'admin',
+      scopes: [],
+      methods: ['GET'],
+      path,
+      parameters: {},
+      document: {
+        summary,
+        description: 'By name, without those of the settings file.',
+        answers: {
+          200: schema.answer(
+            { count: schema.integer('How many there are'), data: schema.array(schema.object(fields)) },
+            'What administrators defined',
+            { count: 1, data: [example] },
+          ),
+        },
+      },
+      async handle() {
+        const data = await read()
+        return { status: 200, count: data.length, data }
+      },
+    })
+  const stored = async (kind: 'preset' | 'watermark', ofName: string, value: string) => {
+    const outcome = await definitions.set(kind, ofName, value === '' ? undefined : value)
+    if (outcome === 'fixed') throw imageErrors.defined_by_file()
+    if (outcome === 'full') throw imageErrors.too_many_definitions(MAX_NAMES)
+  }
+
+  list(
+    '/api/v1/admin/presets',
+    'List presets for links',
+    { name: NAME, modifiers: MODIFIERS },
+    EXAMPLE_PRESET,
+    () => definitions.presets(),
+  )
+
+  simpleEndpoint(app, shared, {
+    service: 'admin',
+    scopes: [],
+    methods: ['POST'],
+    path: '/api/v1/admin/presets',
+    parameters: {
+      name,
+      modifiers: {
+        ...text('The modifiers that it stands for; empty to remove it', MAX_MODIFIER_CHARACTERS),
+        required: true,
+        example: EXAMPLE_PRESET.modifiers,
+      },
+    },
+    document: {
+      summary: 'Define a preset for links',
+      description: 'Links of all applications may use it from now on, on all nodes.',
+      answers: {
+        200: schema.answer(
+          { name: NAME, modifiers: schema.nullable(MODIFIERS) },
+          'It is stored, or removed',
+          EXAMPLE_PRESET,
+        ),
+        400: schema.problem(
+          'A modifier is not valid',
+          linkError({ kind: 'fault', fault: { kind: 'unknown', token: 'zoom_2' } }),
+        ),
+        409: taken,
+      },
+    },
+    async handle({ identity, values: { name: preset, modifiers } }) {
+      if (preset === undefined) throw missingParameter('name')
+      if (modifiers === undefined) throw missingParameter('modifiers')
+      const fault = modifiers === '' ? undefined : await definitions.faultOf(modifiers)
+      if (fault !== undefined) throw linkError({ kind: 'fault', fault })
+      await stored('preset', preset, modifiers)
+      await shared.audit.record(identity, 'preset.set', `${preset} ${modifiers}`.trimEnd())
+      return { status: 200, name: preset, modifiers: modifiers === '' ? null : modifiers }
+    },
+  })
+
+  list(
+    '/api/v1/admin/watermarks',
+    'List watermarks for links',
+    { name: NAME, ...PLACEMENT },
+    EXAMPLE_WATERMARK,
+    () => definitions.watermarks(),
+  )
+
+  simpleEndpoint(app, shared, {
+    service: 'admin',
+    scopes: [],
+    methods: ['POST'],
+    path: '/api/v1/admin/watermarks',
+    parameters: {
+      name: { ...name, example: 'logo' },
+      image: {
+        ...text(
+          'Hash of an image that the application of the links holds; empty to remove the watermark',
+          32,
+        ),
+        required: true,
+        example: EXAMPLE.hash.example,
+      },
+      at: choice('Where it lies, `se` unless given', COMPASS_POINTS),
+      width: integer('Its width in percent of the image, 25 unless given', 1, 100),
+      margin: integer(
+        'Its distance from the edges in percent of the width of the image, 3 unless given',
+        0,
+        100,
+      ),
+      opacity: integer('Its opacity in percent, 100 unless given', 1, 100),
+    },
+    document: {
+      summary: 'Define a watermark for links',
+      description:
+        'Links of the applications that hold its image may use it from now on, on all nodes. What is not given is as in a new one.',
+      answers: {
+        200: schema.answer(
+          { name: NAME, image: schema.nullable(PLACEMENT.image) },
+          'It is stored, or removed',
+          { name: 'logo', image: EXAMPLE.hash.example },
+        ),
+        409: taken,
+      },
+    },
+    async handle({ identity, values: { name: mark, image, ...given } }) {
+      if (mark === undefined) throw missingParameter('name')
+      if (image === undefined) throw missingParameter('image')
+      if (image !== '' && !isImageHash(image)) throw badParameter('image', 'debe ser el hash de una imagen')
+      const placement = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+      const value = image === '' ? '' : JSON.stringify({ image, ...DEFAULT_PLACEMENT, ...placement })
+      await stored('watermark', mark, value)
+      await shared.audit.record(identity, 'watermark.set', `${mark} ${value}`.trimEnd())
+      return { status: 200, name: mark, image: image === '' ? null : image }
+    },
+  })
+}
