@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { join } from 'node:path'
@@ -9,19 +10,28 @@ import { catalejo, firstKeys, serve } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/free-port.ts'
-import { expectedHash, gradient, ImageClient } from '../support/images.ts'
+import { expectedHash, gradient, ImageClient, noise } from '../support/images.ts'
 import { KILL_WITH_PARENT } from '../support/node-process.ts'
 
-const missing = ['nginx', 'caddy'].filter(
-  (name) => spawnSync(name, [name === 'nginx' ? '-v' : 'version'], { stdio: 'ignore' }).error !== undefined,
+const missing = ['nginx', 'caddy', 'varnishd'].filter(
+  (name) => spawnSync(name, [name === 'caddy' ? 'version' : '-V'], { stdio: 'ignore' }).error !== undefined,
 )
 const skip = missing.length > 0 && `not installed: ${missing.join(', ')}`
+
+interface Ports {
+  readonly folder: string
+  readonly port: number
+  readonly upstream: number
+  readonly varnish: number
+}
 
 interface Proxy {
   readonly program: readonly string[]
   /** Its files below deploy/, and how they differ on a test machine. */
   readonly file: string
-  readonly adapted: (text: string, to: { folder: string; port: number; upstream: number }) => string
+  readonly adapted: (text: string, ports: Ports) => string
+  /** Removes all links to an image from its cache, as its file says; undefined without a cache. */
+  readonly purge?: (hash: string, ports: Ports) => void
 }
 
 const NGINX: Proxy = {
@@ -36,10 +46,15 @@ const NGINX: Proxy = {
         .replace(/listen 80;/, `listen 127.0.0.1:${port + 1};`)
         .replace(/listen 443 ssl;\s*http2 on;/, `listen 127.0.0.1:${port} ssl http2;`)
         .replace('/var/log/nginx/catalejo.log', `${folder}/access.log`)
-        .replace('/var/cache/nginx/catalejo', `${folder}/cache`)
+        .replace('path /var/cache/nginx/catalejo', `path ${folder}/cache`)
         .replaceAll('/etc/ssl/example.cl', `${folder}/certificate`)
         .replaceAll('example.cl', 'localhost')}
     }`,
+  purge: (hash, { folder }) =>
+    runCommand('nginx/catalejo.conf', / grep .+/, [
+      ['HASH', hash],
+      ['/var/cache/nginx/catalejo', `${folder}/cache`],
+    ]),
 }
 
 const CADDY: Proxy = {
@@ -56,7 +71,49 @@ const CADDY: Proxy = {
       ),
 }
 
-for (const [name, proxy] of Object.entries({ nginx: NGINX, caddy: CADDY })) {
+const CADDY_WITH_VARNISH: Proxy = {
+  ...CADDY,
+  adapted: (text, ports) =>
+    CADDY.adapted(text.replaceAll(/# (?=@links|reverse_proxy|\t|\})/g, ''), ports).replace(
+      '127.0.0.1:6081',
+      `127.0.0.1:${ports.varnish}`,
+    ),
+  purge: (hash, { varnish }) =>
+    runCommand('varnish/catalejo.vcl', / curl .+/, [
+      ['HASH', hash],
+      ['6081', String(varnish)],
+      ['curl', 'curl -sf'],
+    ]),
+}
+
+/** Runs a command as a file in deploy/ writes it, with other places. */
+function runCommand(
+  file: string,
+  pattern: RegExp,
+  replacements: readonly (readonly [string, string])[],
+): void {
+  let [command = ''] =
+    pattern.exec(readFileSync(new URL(`../../deploy/${file}`, import.meta.url), 'utf8')) ?? []
+  for (const [text, other] of replacements) command = command.replace(text, other)
+  const { status, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' })
+  assert.equal(status, 0, `${command}: ${stderr}`)
+}
+
+/** What browsers of each class accept, and the type they are sent. */
+const ACCEPTS = [
+  ['image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8', 'image/avif'],
+  ['image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5', 'image/avif'],
+  ['image/webp,image/png,image/svg+xml,image/*;q=0.8,video/*;q=0.8,*/*;q=0.5', 'image/webp'],
+  ['image/webp,*/*', 'image/webp'],
+  ['image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5', 'image/jpeg'],
+  ['*/*', 'image/jpeg'],
+] as const
+
+for (const [name, proxy] of Object.entries({
+  nginx: NGINX,
+  caddy: CADDY,
+  'Caddy before Varnish': CADDY_WITH_VARNISH,
+})) {
   test(
     `${name} as in deploy/ passes everything on, and the doctor finds nothing`,
     { skip, timeout: 240_000 },
@@ -64,7 +121,11 @@ for (const [name, proxy] of Object.entries({ nginx: NGINX, caddy: CADDY })) {
       await using folder = await temporaryFolder()
       const port = await freePort()
       const url = `https://localhost:${port}/catalejo`
+      const images = join(folder.path, 'images.json')
+      await writeFile(images, JSON.stringify({ auto_format_cache: 'shared' }))
       await using service = await serve([
+        '--image-settings',
+        images,
         '--data',
         folder.path,
         '--base-url',
@@ -74,7 +135,9 @@ for (const [name, proxy] of Object.entries({ nginx: NGINX, caddy: CADDY })) {
       ])
       const keys = await firstKeys(service)
       const upstream = Number(/Server listening at http:\/\/127\.0\.0\.1:(\d+)/.exec(service.stdout())?.[1])
-      await using running = await start(proxy, folder.path, port, upstream)
+      const ports = { folder: folder.path, port, upstream, varnish: await freePort() }
+      await using _cache = proxy === CADDY_WITH_VARNISH ? await startVarnish(ports) : undefined
+      await using running = await start(proxy, ports)
       const { get } = running
 
       const local = `http://127.0.0.1:${upstream}/catalejo`
@@ -109,22 +172,39 @@ for (const [name, proxy] of Object.entries({ nginx: NGINX, caddy: CADDY })) {
       assert.ok(!logged.includes(keys.domainwatch), 'the key is in the log')
 
       const fotos = new ImageClient(local, keys.imagestore)
-      const png = await gradient(64, 64).png().toBuffer()
-      await fotos.upload(png)
-      const hash = expectedHash(png)
-      const link = `/catalejo/i/${hash}.webp&m=w_32`
-      assert.equal((await get(link)).status, 200)
-      if (name !== 'nginx') return
-      assert.equal((await get(link)).headers['x-cache'], 'HIT')
-      await fotos.remove(hash)
-      assert.equal((await get(link)).headers['x-cache'], 'HIT')
-      assert.equal((await get(link, { 'x-purge': '1' })).status, 404)
-      assert.equal((await get(link)).status, 404)
+      const [jpeg, other] = [await noise(64, 64).jpeg().toBuffer(), await gradient(64, 64).jpeg().toBuffer()]
+      for (const bytes of [jpeg, other]) assert.equal((await fotos.upload(bytes)).status, 200)
+      const [hash, kept] = [jpeg, other].map((bytes) => `/catalejo/i/${expectedHash(bytes)}`)
+      const links = [`${hash}`, `${hash}.webp&m=w_32`, `${hash}?m=w_33,f_png`]
+      for (const link of [...links, `${kept}`]) assert.equal((await get(link)).status, 200)
+      const { purge } = proxy
+      if (purge === undefined) return
+
+      const found = await Promise.all([...links, `${kept}`].map((link) => get(link)))
+      assert.deepEqual(new Set(found.map(({ headers }) => headers['x-cache'])), new Set(['HIT']))
+      const stored: unknown[] = []
+      for (const [accept, type] of ACCEPTS) {
+        const { headers } = await get(`${hash}&m=w_40,f_auto`, { accept, cookie: 'a=1' })
+        assert.equal(headers['content-type'], type, accept)
+        stored.push(headers['x-cache'])
+      }
+      assert.deepEqual(stored, ['MISS', 'HIT', 'MISS', 'HIT', 'MISS', 'HIT'])
+
+      await fotos.remove(expectedHash(jpeg))
+      assert.equal((await get(links[0] ?? '')).status, 200)
+      // A client cannot purge.
+      await get(links[0] ?? '', { 'cache-tag': expectedHash(jpeg) }, 'BAN')
+      assert.equal((await get(links[0] ?? '')).headers['x-cache'], 'HIT')
+      purge(expectedHash(jpeg), ports)
+      for (const link of [...links, `${hash}&m=w_40,f_auto`])
+        assert.equal((await get(link)).status, 404, link)
+      assert.equal((await get(`${kept}`)).headers['x-cache'], 'HIT')
     },
   )
 }
 
-async function start({ adapted, file, program }: Proxy, folder: string, port: number, upstream: number) {
+async function start({ adapted, file, program }: Proxy, ports: Ports) {
+  const { folder, port } = ports
   const certificate = join(folder, 'certificate')
   const made = spawnSync('openssl', [
     'req',
@@ -147,36 +227,53 @@ async function start({ adapted, file, program }: Proxy, folder: string, port: nu
   await mkdir(join(folder, 'storage'), { recursive: true })
   const text = await readFile(new URL(`../../deploy/${file}`, import.meta.url), 'utf8')
   const path = join(folder, 'proxy.conf')
-  await writeFile(path, adapted(text, { folder, port, upstream }))
-  const [command, ...words] = [...KILL_WITH_PARENT, ...program, path]
-  const child = spawn(command, words, {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, HOME: folder },
-  })
-  let said = ''
-  child.stderr?.on('data', (chunk) => (said += String(chunk)))
-  const ended = once(child, 'exit')
+  await writeFile(path, adapted(text, ports))
   const ca = await readFile(`${certificate}.pem`)
-  const get = (target: string, headers: Record<string, string> = {}) =>
+  const get = (target: string, headers: Record<string, string> = {}, method = 'GET') =>
     new Promise<{ status: number | undefined; headers: Record<string, unknown> }>((resolve, reject) => {
-      request({ host: 'localhost', family: 4, port, path: target, ca, headers }, (response) => {
+      request({ host: 'localhost', family: 4, port, path: target, ca, headers, method }, (response) => {
         response.resume()
         response.on('end', () => resolve({ status: response.statusCode, headers: response.headers }))
       })
         .on('error', reject)
         .end()
     })
+  const isReady = async () => (await get('/catalejo/healthz')).status === 200
+  const running = await launch([...program, path], isReady, { HOME: folder })
+  return { get, ...running }
+}
+
+async function startVarnish({ folder, upstream, varnish }: Ports) {
+  const text = await readFile(new URL('../../deploy/varnish/catalejo.vcl', import.meta.url), 'utf8')
+  const path = join(folder, 'catalejo.vcl')
+  await writeFile(path, text.replace('.port = "8080"', `.port = "${upstream}"`))
+  const options = ['-F', '-j', 'none', '-n', join(folder, 'varnish'), '-s', 'malloc,32m', '-f', path]
+  const url = `http://127.0.0.1:${varnish}/catalejo/healthz`
+  const isReady = async () => (await fetch(url)).status === 200
+  return launch(['varnishd', '-a', `127.0.0.1:${varnish}`, ...options], isReady)
+}
+
+/** Runs a server until it is disposed of. @param isReady may reject until then */
+async function launch(program: readonly string[], isReady: () => Promise<boolean>, environment = {}) {
+  const [command = '', ...words] = [...KILL_WITH_PARENT, ...program]
+  const child = spawn(command, words, {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, ...environment },
+  })
+  let said = ''
+  child.stderr.on('data', (chunk) => (said += String(chunk)))
+  const ended = once(child, 'exit')
   await eventually(
     async () => {
       assert.equal(child.exitCode, null, said)
-      return (await get('/catalejo/healthz').catch(() => undefined))?.status === 200
+      return isReady().catch(() => false)
     },
     () => `${program[0]} answers: ${said}`,
   )
   return {
-    get,
     async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL')
+      // Processes of Varnish outlive its first one if that is killed.
+      child.kill('SIGTERM')
       await ended
     },
   }
