@@ -4,6 +4,7 @@ import { declareErrors } from '../lib/errors.ts'
 export const imageErrors = declareErrors({
   info_missing: [401, 'Falta información de la imagen'],
   image_damaged: [401, 'La imagen está dañada'],
+  image_banned: [403, 'La imagen está bloqueada'],
   image_too_large: [413, (maxBytes: number) => `La imagen supera el máximo de ${maxBytes} bytes`],
   quota_images: [403, (max: string) => `La aplicación ya tiene el máximo de ${max}imágenes`],
   quota_bytes: [413, (usage: string) => `La imagen no cabe${usage}`],
@@ -26,6 +27,9 @@ export const imageErrors = declareErrors({
   defined_by_file: [409, 'El nombre está definido en el archivo de configuración'],
   too_many_definitions: [409, (max: number) => `Ya hay ${max} definiciones`],
   hash_or_dhash_missing: [400, 'La solicitud debe llevar el parámetro hash o el parámetro dhash'],
+
+  ban_not_found: [404, 'El bloqueo no existe'],
+  too_many_bans: [409, (max: number) => `La aplicación ya tiene ${max} bloqueos`],
 
   image_lost: [410, 'Los datos de la imagen se perdieron, hay que subirla de nuevo'],
   modifier_invalid: [400, (modifier: string, fault: string) => `El modificador ${modifier} ${fault}`],

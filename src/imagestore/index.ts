@@ -16,9 +16,11 @@ import { ImageEngine } from './decoder/index.ts'
 import type { ImageSettings } from './image-settings.ts'
 import { linkResolver } from './links/resolve-link.ts'
 import { Aliases } from './aliases/index.ts'
+import { Bans } from './bans/index.ts'
 import { ImageDefinitions } from './definitions/index.ts'
 import { definitionRoutes } from './definitions/routes.ts'
 import { aliasRoutes } from './routes/aliases.ts'
+import { bansRoutes } from './routes/bans.ts'
 import { deleteRoute, getRoute } from './routes/image.ts'
 import { linkRoute } from './routes/link.ts'
 import { imageListRoute } from './routes/list.ts'
@@ -44,6 +46,7 @@ export interface Imagestore {
   readonly originals: OriginalChecks
   readonly tickets: Tickets
   readonly aliases: Aliases
+  readonly bans: Bans
   readonly definitions: ImageDefinitions
 }
 
@@ -157,6 +160,7 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     originals,
     tickets: new Tickets(database, clock),
     aliases: new Aliases(database, clock),
+    bans: new Bans(database, clock),
     definitions: new ImageDefinitions(database, config.imageSettings),
   }
 }
@@ -165,7 +169,7 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
 export function imagestoreRoutes(
   app: HttpServer,
   shared: EndpointShared,
-  { store, delivery, derivatives, similar, tickets, aliases, definitions }: Imagestore,
+  { store, delivery, derivatives, similar, tickets, aliases, bans, definitions }: Imagestore,
   { database, tasks, clock, config }: ImagestoreContext,
   baseUrl: () => string,
 ): void {
@@ -177,6 +181,7 @@ export function imagestoreRoutes(
   updateRoute(app, shared, store, baseUrl, clock)
   deleteRoute(app, shared, store)
   aliasRoutes(app, shared, { aliases, database, baseUrl })
+  bansRoutes(app, shared, bans)
   definitionRoutes(app, shared, definitions)
   imageListRoute(app, shared, database, baseUrl, clock)
   similarRoute(app, shared, { database, clock, similar, baseUrl })

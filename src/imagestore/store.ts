@@ -12,6 +12,8 @@ import type { ImageEngine, Inspection } from './decoder/index.ts'
 import type { ImageHash } from './image-hash.ts'
 import type { BlobRow, ImageRow } from './image-fields.ts'
 import * as queries from './queries.ts'
+import { isBanned } from './bans/index.ts'
+import { bansOf } from './bans/queries.ts'
 import { checkQuota, type NewImage, type QuotaExceeded } from './quotas.ts'
 import { BackgroundRemovals, removeExpiredOf, removeRecord, sweepExpired } from './image-removal.ts'
 import {
@@ -42,7 +44,8 @@ type Stored = { readonly kind: 'stored'; readonly blob: BlobRow; readonly image:
 type Refusal = Extract<Inspection, { readonly kind: 'damaged' }>
 type InspectedUpload = Extract<Inspection, { readonly kind: 'image' }>
 type OtherType = { readonly kind: 'other-type'; readonly mime: string }
-export type UploadOutcome = Stored | QuotaExceeded | OtherType | Exclude<Inspection, InspectedUpload>
+type Banned = { readonly kind: 'banned' }
+export type UploadOutcome = Stored | Banned | QuotaExceeded | OtherType | Exclude<Inspection, InspectedUpload>
 
 export type OrphanSweep =
   | { readonly kind: 'swept'; readonly removed: number }
@@ -98,9 +101,11 @@ export class ImageStore {
   async upload(upload: Upload, signal: AbortSignal): Promise<UploadOutcome> {
     // Bytes that an application holds were decoded before. If they are removed in the meantime, the upload stores
     // them again.
-    const known = await this.#database
-      .readerOf(accountClient(upload.accountId))
-      .first(queries.blobByHash(upload.hash))
+    const reader = this.#database.readerOf(accountClient(upload.accountId))
+    const known = await reader.first(queries.blobByHash(upload.hash))
+    const bans = await reader.all(bansOf(upload.accountId))
+    // Bytes that nobody holds have no dhash yet.
+    if (isBanned(bans, upload.hash, known?.dhash)) return { kind: 'banned' }
     if (known !== undefined && !isAllowed(upload, known)) return { kind: 'other-type', mime: known.mime }
     const held = known === undefined || isLost(known.key) ? undefined : await this.#record(upload, undefined)
     if (held !== undefined) return held
@@ -115,6 +120,7 @@ export class ImageStore {
     if (inspection.kind === 'damaged') this.#refusals.set(upload.hash, inspection)
     if (inspection.kind !== 'image') return inspection
     if (!isAllowed(upload, inspection)) return { kind: 'other-type', mime: inspection.mime }
+    if (isBanned(bans, upload.hash, inspection.dhash)) return { kind: 'banned' }
     return await this.#store(upload, staged, inspection)
   }
 

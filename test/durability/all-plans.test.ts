@@ -214,6 +214,8 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   await ask('imagestore/alias', { api: keys.images }, post({ name: 'portada', hash: hashes[0] }))
   await ask('imagestore/alias', { api: keys.images }, post({ name: 'otra', hash: '' }))
   await ask('imagestore/aliases', { api: keys.images })
+  await ask('imagestore/bans', { api: keys.images }, post({ hash: hashes[0] }))
+  await ask('imagestore/bans', { api: keys.images })
   await (await client.link('@fotos/portada')).arrayBuffer()
   await ask('imagestore/stats', { api: keys.images })
   await (await client.link(`${hashes[0]}&m=w_10`)).arrayBuffer()
@@ -315,6 +317,8 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
     FROM ${n(isSqlite, WATCHES)} AS s`)
   await sql(`INSERT INTO upload_tickets (digest, account_id, key_id, expires_at, uses_left, terms)
     SELECT 't' || i, ${member}, 'k' || i, ${Date.now() + DAY * 1_000} + i, 1, '{}' FROM ${n(isSqlite, WATCHES)} AS s`)
+  await sql(`INSERT INTO image_bans (account_id, id, hash, distance, created_at)
+    SELECT ${member}, 'b' || i, 'h' || i, 4, 1 FROM ${n(isSqlite, WATCHES)} AS s`)
   await sql(`INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, secret, shared,
       deliveries)
     SELECT 'w' || i, (SELECT id FROM accounts WHERE name = CASE i WHEN 7 THEN 'fotos' ELSE 'cuenta' || (1 + i / 51) END), 'muchas', '{"search":"-"}', 'new', 1, 'active',

@@ -15,6 +15,7 @@ export const LARGE = [
   'image_dhashes',
   'image_tags',
   'image_aliases',
+  'image_bans',
   'name_servers',
   'mail_servers',
   'observed_servers',

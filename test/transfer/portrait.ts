@@ -54,6 +54,8 @@ export async function populate(service: TestService, domains = 1_100): Promise<K
     assert.equal((await mine.upload(await picture(`foto ${i}`), { name: `Ñ ${i}`, ...edits(i) })).status, 200)
   const named = new URLSearchParams({ name: 'portada', hash: expectedHash(await picture('foto 3')) })
   assert.equal((await fetch(mine.endpoint('alias'), { method: 'POST', body: named })).status, 200)
+  const ban = new URLSearchParams({ dhash: '00000000000000ff' })
+  assert.equal((await fetch(mine.endpoint('bans'), { method: 'POST', body: ban })).status, 200)
   for (let i = 4; i < 8; i++) assert.equal((await theirs.upload(await picture(`foto ${i}`))).status, 200)
   assert.equal((await mine.remove(expectedHash(await picture('foto 0')))).status, 200)
   const limits = { scope: 'upload', expiresAt: Date.UTC(2099, 0, 1), rate: perMinute(100_000) } as const
@@ -79,6 +81,8 @@ export async function portrait(service: TestService, keys: Keys) {
     query: { api: keys.imageKey },
   })
   assert.partialDeepStrictEqual(aliases, { data: [{ name: 'portada' }] })
+  const { body: bans } = await call(service, '/api/v1/imagestore/bans', { query: { api: keys.imageKey } })
+  assert.partialDeepStrictEqual(bans, { data: [{ dhash: '00000000000000ff' }] })
   const discarded = await walk({ ...service, domainKey: keys.domainKey }, { dis: '' })
   const numbers = await walk(
     { ...service, domainKey: keys.domainKey },

@@ -25,6 +25,7 @@ export const CONTRACT: readonly string[] = [
 /** Tests of image hosting on a database or an object store that the contract leaves out, or whose process they look into. */
 export const IMAGES_ON_ONE_NODE: readonly string[] = [
   'aliases',
+  'bans',
   'derivative-cache',
   'edited-keys',
   'editing',

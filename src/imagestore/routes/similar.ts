@@ -20,7 +20,7 @@ const DEFAULT_DISTANCE = 10
 const MAX_IMAGES = 1_024
 const DEFAULT_IMAGES = 100
 
-const dhash: Parameter<string> = {
+export const dhashParameter: Parameter<string> = {
   required: false,
   description: 'A difference hash, in place of an image',
   schema: { type: 'string', pattern: '^[0-9a-f]{16}$' },
@@ -32,7 +32,7 @@ const dhash: Parameter<string> = {
 
 const parameters = {
   hash: { ...hashParameter, required: false },
-  dhash,
+  dhash: dhashParameter,
   distance: integer(
     `Most bits of the dhash that may differ, ${DEFAULT_DISTANCE} unless given`,
     0,

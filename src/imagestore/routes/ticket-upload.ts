@@ -141,10 +141,11 @@ const ticketUploadSchema = (maxBytes: number) => ({
     ),
     403: problemWith(
       { reason },
-      'The ticket has expired or is spent, or the application has as many images as it may have',
+      'The ticket has expired or is spent, the application has as many images as it may have, or has banned the picture',
       imageErrors.ticket_spent(),
       imageErrors.ticket_expired(),
       imageErrors.quota_images(''),
+      imageErrors.image_banned(),
     ),
     404: problem('The ticket is unknown', imageErrors.ticket_not_found()),
     413: problemWith(

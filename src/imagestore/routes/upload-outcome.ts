@@ -20,6 +20,7 @@ const REASONS = [
   'info',
   'ip',
   'quota',
+  'banned',
 ] as const
 
 export const reason = optional(
@@ -58,6 +59,8 @@ export async function storeImage(
       throw refused(quotaError(outcome, upload.uploader === undefined && !upload.keepsExisting), 'quota')
     case 'other-type':
       throw refused(imageErrors.ticket_type(outcome.mime, upload.types?.join(', ') ?? ''), 'format')
+    case 'banned':
+      throw refused(imageErrors.image_banned(), 'banned')
     case 'damaged':
       requestLog(request).info({ reason: outcome.reason }, 'image refused')
       throw refused(imageErrors.image_damaged(), outcome.fault)

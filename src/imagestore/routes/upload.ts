@@ -116,8 +116,9 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
         ),
         403: problemWith(
           { reason },
-          'The key is of the other service, or the application has as many images as it may have',
+          'The key is of the other service, the application has as many images as it may have, or has banned the picture',
           refused(quotaError({ kind: 'full', of: 'images', max: 100, used: 100 }, true), 'quota'),
+          imageErrors.image_banned(),
         ),
         413: problemWith(
           { reason },

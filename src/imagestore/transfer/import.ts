@@ -8,6 +8,7 @@ import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { isObject, parseJson } from '../../lib/json.ts'
 import { hashOf } from '../image-hash.ts'
+import { imageErrors } from '../errors.ts'
 import { quotaError } from '../quotas.ts'
 import { completeInfo, isEpochSeconds, readInfo, storedBytes } from '../upload-input.ts'
 import type { ImageStore } from '../store.ts'
@@ -124,6 +125,7 @@ async function storeOne({ content }: ImportItem, options: ImageImport): Promise<
       const outcome = await store.upload({ accountId, ...kept, info: complete, date }, signal)
       if (outcome.kind === 'stored') return undefined
       if (outcome.kind === 'damaged') return `damaged: ${outcome.reason}`
+      if (outcome.kind === 'banned') return imageErrors.image_banned().message
       if (outcome.kind === 'full') return quotaError(outcome, true).message
       if (outcome.kind === 'aborted') throw new Error('interrupted')
       if (attempt === MAX_ATTEMPTS) throw new Error('the decoder is busy')

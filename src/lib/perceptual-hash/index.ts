@@ -1,6 +1,7 @@
 /** Difference hashes of images and search among them by Hamming distance. See README.md. */
 export { asPixels, clipGray, cmykToRgb, dhash, highBytes, lumaOf, type Pixels } from './dhash.ts'
 export {
+  distanceBetween,
   estimateBytes,
   HashList,
   isFlatHash,

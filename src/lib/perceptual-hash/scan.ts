@@ -58,6 +58,10 @@ export function popcount(value: number): number {
   return Math.imul(bits, 0x01010101) >>> 24
 }
 
+/** The number of bits in which two hashes differ. */
+export const distanceBetween = (one: Hash64, other: Hash64): number =>
+  popcount(one.high ^ other.high) + popcount(one.low ^ other.low)
+
 /** Hashes compared per call: they and the indices found fit a second-level cache. */
 const STRIP = 32_768
 const KEYS = 0
