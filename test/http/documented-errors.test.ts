@@ -1,6 +1,8 @@
 /** Each error that OpenAPI or the documents show is exactly what a client gets. */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import { adminErrors } from '../../src/admin/errors.ts'
 import { domainErrors } from '../../src/domainwatch/errors.ts'
@@ -9,6 +11,7 @@ import { httpErrors } from '../../src/http/errors.ts'
 import { imageErrors } from '../../src/imagestore/errors.ts'
 import { commonErrors, type HttpError } from '../../src/lib/errors.ts'
 import { add, UPDATE } from '../support/domains.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { parseError, splitCode } from '../support/error-codes.ts'
 import { call, send, type Fields, type Reply } from '../support/http.ts'
 import { gradient, ImageClient, INFO } from '../support/images.ts'
@@ -16,7 +19,14 @@ import { RawConnection } from '../support/raw.ts'
 import { startService } from '../support/service.ts'
 import { createWatch, onWatch, watch } from '../support/watches.ts'
 
-const service = await startService()
+const folder = await temporaryFolder()
+after(() => folder[Symbol.asyncDispose]())
+const settings = join(folder.path, 'images.json')
+await writeFile(
+  settings,
+  JSON.stringify({ presets: { ficha: 'w_9' }, watermarks: { ficha: { image: 'a'.repeat(32) } } }),
+)
+const service = await startService({ flags: { 'image-settings': settings } })
 after(() => service[Symbol.asyncDispose]())
 const admin = (await service.newKey('dueño', 'admin')).key
 const KEYS = { domainwatch: service.domainKey, imagestore: service.imageKey, admin }
@@ -96,13 +106,18 @@ const ANYWHERE: Readonly<Record<string, (one: Documented) => Promise<Refusal>>> 
   'La imagen no existe': (one) =>
     keyed(
       { ...one, path: one.path.replace('{id}', 'nada') },
-      one.path.startsWith('/i/') ? {} : { hash: 'nada'.repeat(16) },
+      one.path.startsWith('/i/')
+        ? {}
+        : { hash: 'nada'.repeat(16), ...(one.path.endsWith('/alias') && { name: 'portada' }) },
     ),
   'La alerta no existe': (one) =>
     keyed(
       { ...one, path: one.path.replace('{token}', 'nada') },
       { id: 'nada', ...(one.path.endsWith('/replay') && { delivery: 'nada' }) },
     ),
+  'El modificador zoom_2 no existe': (one) => keyed(one, { name: 'portada', modifiers: 'zoom_2' }),
+  'El nombre está definido en el archivo de configuración': (one) =>
+    keyed(one, { name: 'ficha', [one.path.endsWith('presets') ? 'modifiers' : 'image']: '' }),
   'El trabajo no existe': (one) => keyed(one, { id: 'nada' }),
   'La regla no existe': (one) => keyed(one, { id: 'nada' }),
   'La vista no existe': (one) => keyed(one, { id: 'nada' }),
@@ -183,6 +198,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'La cuenta ya tiene 4 trabajos sin terminar': 'domainwatch/import-over-http.test.ts',
   'La aplicación ya tiene el máximo de 100 imágenes': 'imagestore/quotas.test.ts',
   'La imagen también es de otra clave de la aplicación': 'imagestore/editing.test.ts',
+  'Ya hay 1000 definiciones': 'imagestore/definitions.test.ts',
   'El bloqueo no existe': 'imagestore/bans.test.ts',
   'La imagen está bloqueada': 'imagestore/bans.test.ts',
   'La aplicación ya tiene 1000 bloqueos': 'imagestore/bans.test.ts',

@@ -121,6 +121,17 @@ test('a definition that is not valid is refused, and stores nothing', async () =
   assert.equal(refused.status, 403)
 })
 
+test('there are at most 1,000 of each, and those there are can still change', async () => {
+  await service.sql('DELETE FROM image_definitions')
+  const names = Array.from({ length: 1_000 }, (_, i) => `('preset', 'n${i}', 'w_1')`)
+  await service.sql(`INSERT INTO image_definitions (kind, name, value) VALUES ${names.join()}`)
+  const { body } = await define('presets', { name: 'otra', modifiers: 'w_2' })
+  assert.deepEqual(body, { status: 409, msg: 'Ya hay 1000 definiciones' })
+  assert.equal((await define('presets', { name: 'n7', modifiers: 'w_2' })).status, 200)
+  assert.deepEqual((await sizeOf('n7')).slice(0, 2), [2, 1])
+  await service.sql("DELETE FROM image_definitions WHERE name LIKE 'n%'")
+})
+
 test('who defined what is in the audit', async () => {
   await define('presets', { name: 'anotada', modifiers: 'w_7' })
   await define('presets', { name: 'anotada', modifiers: '' })

@@ -54,6 +54,9 @@ export async function populate(service: TestService, domains = 1_100): Promise<K
     assert.equal((await mine.upload(await picture(`foto ${i}`), { name: `Ñ ${i}`, ...edits(i) })).status, 200)
   const named = new URLSearchParams({ name: 'portada', hash: expectedHash(await picture('foto 3')) })
   assert.equal((await fetch(mine.endpoint('alias'), { method: 'POST', body: named })).status, 200)
+  const preset = { name: 'ficha', modifiers: 'w_9' }
+  const { key: admin } = await service.newKey('dueña', 'admin')
+  await send(service, '/api/v1/admin/presets', preset, { query: { api: admin } })
   const ban = new URLSearchParams({ dhash: '00000000000000ff' })
   assert.equal((await fetch(mine.endpoint('bans'), { method: 'POST', body: ban })).status, 200)
   for (let i = 4; i < 8; i++) assert.equal((await theirs.upload(await picture(`foto ${i}`))).status, 200)
@@ -83,6 +86,9 @@ export async function portrait(service: TestService, keys: Keys) {
   assert.partialDeepStrictEqual(aliases, { data: [{ name: 'portada' }] })
   const { body: bans } = await call(service, '/api/v1/imagestore/bans', { query: { api: keys.imageKey } })
   assert.partialDeepStrictEqual(bans, { data: [{ dhash: '00000000000000ff' }] })
+  const client = new ImageClient(service.url, keys.imageKey)
+  const derived = await client.link(`${expectedHash(await picture('foto 3'))}&m=ficha`)
+  assert.equal((await bytesOf(derived)).length > 0 && derived.status, 200)
   const discarded = await walk({ ...service, domainKey: keys.domainKey }, { dis: '' })
   const numbers = await walk(
     { ...service, domainKey: keys.domainKey },

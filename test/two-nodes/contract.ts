@@ -26,6 +26,7 @@ export const CONTRACT: readonly string[] = [
 export const IMAGES_ON_ONE_NODE: readonly string[] = [
   'aliases',
   'bans',
+  'definitions',
   'derivative-cache',
   'edited-keys',
   'editing',
