@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { ns, RCODE, soa, startScriptedDns, type Answer } from '../dns/scripted.ts'
-import { record, stored, update } from '../support/domains.ts'
+import { names as listed, record, stored, update } from '../support/domains.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { call } from '../support/http.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
@@ -10,13 +10,17 @@ import { removeWatch, watch } from '../support/watches.ts'
 
 const DAY_MS = 86_400_000
 
+const ADDRESSES: Readonly<Record<string, string>> = { A: '192.0.2.7', AAAA: '2001:db8::7' }
 /** Name servers by name; other names do not exist, and `enfermo` cannot be resolved. */
 const zone = new Map<string, string>()
 const dns = await startScriptedDns(({ name, question }): Answer => {
   if (name === 'enfermo.cl') return { rcode: RCODE.SERVFAIL }
   const host = zone.get(name)
   if (host === undefined) return { rcode: RCODE.NXDOMAIN, authorities: [soa('cl', 0, 0)] }
-  return question.type === 'NS' ? { answers: [ns(name, host, 0)] } : { authorities: [soa('cl', 0, 0)] }
+  if (question.type === 'NS') return { answers: [ns(name, host, 0)] }
+  const data = ADDRESSES[question.type]
+  if (data === undefined) return { authorities: [soa('cl', 0, 0)] }
+  return { answers: [{ name, type: question.type, class: 'IN', ttl: 0, data }] }
 })
 const flags = { 'dns-servers': dns.address, 'recheck-tags': 'vigilar' }
 const clock = new ManualClock('2026-03-01T12:00:00Z')
@@ -85,7 +89,9 @@ test('only names in review are looked up again, and history and events show chan
     async () => (await nameServers(service, 'revisado')).length === 1,
     () => typesAsked('revisado.cl'),
   )
-  assert.deepEqual(new Set(typesAsked('revisado.cl')), new Set(['NS', 'MX']))
+  assert.deepEqual(new Set(typesAsked('revisado.cl')), new Set(['NS', 'MX', 'A', 'AAAA']))
+  for (const ip of Object.values(ADDRESSES))
+    assert.deepEqual(await listed(service, { ip, order: 'name', sort: 'asc' }), ['estable', 'revisado'])
 
   await using reader = await EventReader.open(service, { api: service.domainKey, changes: 'dns' })
   zone.set('revisado.cl', 'ns2.cl')

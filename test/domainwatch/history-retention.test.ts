@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { sweepChanges } from '../../src/storage/database/changes/retention.ts'
 import { sweepHistory } from '../../src/domainwatch/index.ts'
 import { storeObservations } from '../../src/domainwatch/history/store-observations.ts'
-import { record, stored, update } from '../support/domains.ts'
+import { names, record, stored, update } from '../support/domains.ts'
 import { call } from '../support/http.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
@@ -57,6 +57,12 @@ test('recorded names keep their whole history, deleted ones for a limited time',
   assert.deepEqual(await history('vuelto'), { kinds: ['added'], servers: ['ns.ahora.cl'] })
   assert.deepEqual(await history('vivo'), { kinds: ['changed', 'added'], servers: ['ns.vivo.cl'] })
   assert.equal(await sweep(99), 0)
+
+  // What names were seen with goes with their history.
+  await stored(service, [record('muerto')])
+  const servers = ['ns.vivo.cl', 'ns.ahora.cl', 'ns.muerto.cl']
+  const found = await Promise.all(servers.map((ns) => names(service, { ns })))
+  assert.deepEqual(found, [['vivo'], ['vuelto'], []])
 })
 
 test('a name keeps its newest hundred entries', async () => {

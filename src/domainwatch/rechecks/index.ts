@@ -4,13 +4,12 @@ import { abortable } from '../../lib/concurrency.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
 import type { Dns } from '../dns-lookups.ts'
 import { answerText } from '../history/dns-observations.ts'
-import type { ObservedType } from '../history/queries.ts'
-import { storeObservations, type Observation } from '../history/store-observations.ts'
+import { storeAddresses, storeObservations, type Observation } from '../history/store-observations.ts'
 import { anyToCheck } from './queries.ts'
 import { Schedule, type ScheduleOptions } from './schedule.ts'
 
-/** Look-ups of a name: NS and MX. */
-const LOOKUPS_PER_NAME = 2
+/** What is looked up of a name. */
+const TYPES = ['ns', 'mx', 'a', 'aaaa'] as const
 /** Names checked at a time: about a second's worth, but never more than this. */
 const MAX_BATCH = 100
 /** How often to look for names that are due, and for changes of records and watches. */
@@ -25,11 +24,11 @@ export interface RechecksOptions extends ScheduleOptions {
 }
 
 /** The answers for a name, as observations hold them; undefined for a failed look-up. */
-type Found = { readonly name: string } & Readonly<Record<ObservedType, string | null | undefined>>
+type Found = { readonly name: string } & Readonly<Record<(typeof TYPES)[number], string | null | undefined>>
 
 /**
- * Looks up the name servers and MX records of names regularly, for the history and for watches of DNS changes. Runs
- * on one node only (leased). A name is looked up when it is new, and then at its own time in each interval; missed checks are made
+ * Looks up the name servers, MX records and addresses of names regularly, for the history, for watches of DNS changes and for lists
+ * of names that share a server. Runs on one node only (leased). A name is looked up when it is new, and then at its own time in each interval; missed checks are made
  * up as fast as the limit allows.
  */
 export class Rechecks {
@@ -66,7 +65,7 @@ export class Rechecks {
   }
 
   async #checkDue(schedule: Schedule, signal: AbortSignal): Promise<void> {
-    const msPerName = (60_000 * LOOKUPS_PER_NAME) / this.#options.lookupsPerMinute
+    const msPerName = (60_000 * TYPES.length) / this.#options.lookupsPerMinute
     const size = Math.max(1, Math.min(MAX_BATCH, Math.floor(IDLE_MS / msPerName)))
     const pace = new InterruptibleSleep()
     while (!signal.aborted) {
@@ -88,27 +87,31 @@ export class Rechecks {
     const found = await abortable(Promise.all(names.map((name) => this.#lookUp(name))), signal)
     const now = clock.now()
     await database.transaction(async (tx) => {
-      for (const type of ['ns', 'mx'] as const) {
+      for (const type of TYPES) {
         const observations = new Map<string, Observation>()
         for (const { name, [type]: servers } of found)
           if (servers !== undefined) observations.set(name, { first: now, last: now, servers })
-        if (observations.size > 0) await storeObservations(tx, database.dialect, type, observations)
+        if (observations.size === 0) continue
+        if (type === 'ns' || type === 'mx') await storeObservations(tx, database.dialect, type, observations)
+        else await storeAddresses(tx, database.dialect, observations)
       }
     })
     this.#checked += found.length
-    this.#failed += found.filter(({ ns, mx }) => ns === undefined || mx === undefined).length
+    this.#failed += found.filter((one) => TYPES.some((type) => one[type] === undefined)).length
   }
 
   async #lookUp(name: string): Promise<Found> {
     const { dns } = this.#options
     const label = parseLabel(name)
     // Names that the service did not write itself may be invalid.
-    if (!label.ok) return { name, ns: undefined, mx: undefined }
+    if (!label.ok) return { name, ns: undefined, mx: undefined, a: undefined, aaaa: undefined }
     const domain = `${label.ascii}.cl`
-    const [nameServers, mail] = await Promise.all([
+    const [ns, mx, a, aaaa] = await Promise.all([
       dns.nameServers(domain, 'service'),
       dns.records(domain, 'mx', 'service'),
+      dns.records(domain, 'a', 'service'),
+      dns.records(domain, 'aaaa', 'service'),
     ])
-    return { name, ns: answerText(nameServers), mx: answerText(mail) }
+    return { name, ns: answerText(ns), mx: answerText(mx), a: answerText(a), aaaa: answerText(aaaa) }
   }
 }
