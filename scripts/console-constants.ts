@@ -7,6 +7,7 @@ import { LIST_ORDERS } from '../src/domainwatch/list/order.ts'
 import { MAX_ADDRESS_CHARACTERS } from '../src/domainwatch/outgoing/connect.ts'
 import { MAX_AGENT_LENGTH, MAX_NOTE_CHARACTERS } from '../src/domainwatch/parse-record.ts'
 import { MAX_WATCH_NAME_CHARACTERS } from '../src/domainwatch/routes/watch-parameters.ts'
+import { NOT_IN_RULES } from '../src/domainwatch/rules/rule-set.ts'
 import { OBJECTION_DAYS } from '../src/domainwatch/signals.ts'
 import { MAX_TAG_CHARACTERS, MAX_TAGS } from '../src/domainwatch/tags.ts'
 import { DELIVERIES_DAYS, MAX_KEPT_BODIES } from '../src/domainwatch/watches/delivery-log.ts'
@@ -50,6 +51,7 @@ const CONSTANTS = {
   SECRETS_OVERLAP_HOURS,
   DELIVERY_MODES,
   LIST_ORDERS,
+  NOT_IN_RULES,
   RATE_PERIODS: Object.keys(PERIODS),
   RECORD_EVENTS,
   SCOPES,

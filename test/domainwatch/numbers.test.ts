@@ -131,7 +131,7 @@ suite('imported numbers', () => {
     const done = await load([
       'uno,volumen,1e3',
       'uno,volumen,NaN',
-      'uno,volumen,',
+      'uno,volumen,-',
       'uno,dos palabras,1',
       `uno,${'a'.repeat(21)},1`,
       '-uno,volumen,1',
@@ -194,6 +194,31 @@ suite('imported numbers', () => {
     await eventually(async () => (await names({ hidden: '1', search: 'bajo' })).length === 0)
   })
 
+  test('an empty one removes the number, also of names without a record', async () => {
+    await load(['quitar,volumen,5', 'quitar,enlaces,6', 'quitar-todo,volumen,7', 'sin-registro,volumen,8'])
+    await stored(service, [record('quitar'), record('quitar-todo')])
+    const lines = [
+      'quitar,volumen,',
+      'QUITAR-TODO.cl,Volumen, ',
+      'sin-registro,volumen,',
+      'sin-registro,nueva,',
+    ]
+    const counts = { state: 'done', new: 0, changed: 3, unchanged: 1, refused: 0 }
+    assert.partialDeepStrictEqual(await load(lines, { dry_run: '1' }), counts)
+    assert.deepEqual(await numbersOf('quitar'), [
+      ['quitar-todo', { volumen: 7 }],
+      ['quitar', { enlaces: 6, volumen: 5 }],
+    ])
+    assert.partialDeepStrictEqual(await load(lines), counts)
+    assert.partialDeepStrictEqual(await load(lines), { changed: 0, unchanged: 4 })
+    await stored(service, [record('sin-registro')])
+    assert.deepEqual(await numbersOf('quitar'), [
+      ['quitar-todo', {}],
+      ['quitar', { enlaces: 6 }],
+    ])
+    assert.deepEqual(await numbersOf('sin-registro'), [['sin-registro', {}]])
+  })
+
   test('there are at most 20 keys', async () => {
     const keys = Array.from({ length: 18 }, (_, i) => `clave${String.fromCodePoint(97 + i)}`)
     const done = await load(keys.map((key) => `uno,${key},1`))
@@ -203,5 +228,8 @@ suite('imported numbers', () => {
       errors: [{ line: 18, msg: 'key no es una de las 20 claves que ya hay' }],
     })
     assert.partialDeepStrictEqual(await load(['uno,claveq,2', 'uno,clavet,2']), { changed: 1, refused: 1 })
+    // A key that no name has any more makes room for another.
+    await load(['uno,claveq,'])
+    assert.partialDeepStrictEqual(await load(['uno,clavet,2', 'uno,claveu,2']), { new: 1, refused: 1 })
   })
 })

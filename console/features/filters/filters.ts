@@ -7,6 +7,7 @@ import {
   MAX_LABEL_CHARACTERS,
   MAX_PAGE_RECORDS,
   MAX_WORDS,
+  NOT_IN_RULES,
 } from '../../base/constants.ts'
 import { labelParameter } from '../../base/parameter-labels.ts'
 import type { TextKey } from '../../i18n/index.ts'
@@ -355,18 +356,22 @@ export function withFilters(
 /** Filters that select the newest, and the order: watches, counts and event streams do not accept them. */
 const OF_LISTS = new Set(['order', 'sort', 'last_register', 'last_deleted'])
 
+const without = (filters: Filters, names: ReadonlySet<string>): Filters =>
+  Object.fromEntries(Object.entries(filters).filter(([name]) => !names.has(name)))
+
 /** Returns the filters that apply to single records. */
-export function recordFilters(filters: Filters): Filters {
-  return Object.fromEntries(Object.entries(filters).filter(([name]) => !OF_LISTS.has(name)))
-}
+export const recordFilters = (filters: Filters): Filters => without(filters, OF_LISTS)
 
 /** Records do not contain what the DNS says, so their changes cannot be filtered by it. */
 const OF_SERVERS = new Set(['ns', 'mx', 'ip'])
 
 /** Returns the filters that apply to changes of records: those of events and watches. */
-export function eventFilters(filters: Filters): Filters {
-  return Object.fromEntries(Object.entries(recordFilters(filters)).filter(([name]) => !OF_SERVERS.has(name)))
-}
+export const eventFilters = (filters: Filters): Filters => without(recordFilters(filters), OF_SERVERS)
+
+const OUTSIDE_RULES = new Set<string>(NOT_IN_RULES)
+
+/** Returns the filters that rules take. */
+export const ruleFilters = (filters: Filters): Filters => without(eventFilters(filters), OUTSIDE_RULES)
 
 /** Returns a `curl` line for a shell: in single quotes only the quote itself is special. */
 export function curlLine(address: URL): string {

@@ -10,7 +10,7 @@ import { showToast } from '../../design/toasts.tsx'
 import { count, language, t } from '../../i18n/index.ts'
 import { DomainName } from '../domains/domain-name.tsx'
 import { filterError } from '../filters/filter-errors.ts'
-import { formatWords, parseWords, recordFilters, type Filters } from '../filters/filters.ts'
+import { formatWords, parseWords, ruleFilters, type Filters } from '../filters/filters.ts'
 import { unsentForms } from '../work/unsent-forms.ts'
 import type { Action, Rule } from './rule.ts'
 
@@ -37,16 +37,7 @@ interface Props {
 /** The form of a new or existing rule, with what it would do. */
 export function RuleForm({ rule, filters = rule?.filters ?? {}, action = 'hide', onClose }: Props) {
   const spoken = useStore(language)
-  const {
-    hidden: _hidden,
-    seen: _seen,
-    age_min: _age,
-    objection: _objection,
-    demand_min: _demand,
-    twin: _twin,
-    ...ofRules
-  } = filters
-  const words = formatWords(ofRules, spoken)
+  const words = formatWords(ruleFilters(filters), spoken)
   const initial: Fields = {
     words,
     name: rule?.name ?? words.slice(0, MAX_WATCH_NAME_CHARACTERS),
@@ -115,17 +106,19 @@ export function RuleForm({ rule, filters = rule?.filters ?? {}, action = 'hide',
 
 /** The filters and the action as the API takes them. The tag of a rule that tags has the name of a filter. */
 function parametersOf({ words, action, tag }: Fields) {
-  const filters = recordFilters(parseWords(words))
+  const filters = ruleFilters(parseWords(words))
   return { ...filters, action, ...(action === 'tag' && { tag: tag.trim() }) }
 }
 
 /** What the rule would do now. Keeps its place while it is counted. */
 function Preview({ fields }: { fields: Fields }) {
   const settled = useDebounced(fields.words, TYPED_MS)
-  const filters = recordFilters(parseWords(settled ?? ''))
+  const given = parseWords(settled ?? '')
+  const filters = ruleFilters(given)
+  const isWrong = filterError(given) !== undefined || Object.keys(given).length > Object.keys(filters).length
   const preview = useQuery({
     queryKey: ['domains', 'rule', fields.action, settled],
-    enabled: Object.keys(filters).length > 0 && filterError(filters) === undefined,
+    enabled: Object.keys(filters).length > 0 && !isWrong,
     queryFn: async ({ signal }) => {
       const query = parametersOf({ ...fields, words: settled ?? '' })
       // The tag changes nothing in what matches, and may be empty yet.
@@ -139,7 +132,7 @@ function Preview({ fields }: { fields: Fields }) {
     <div className="stack" aria-live="polite">
       <p>
         {data === undefined
-          ? t(filterError(filters) === undefined ? 'rule.toPreview' : 'rule.wrongFilter')
+          ? t(isWrong ? 'rule.wrongFilter' : 'rule.toPreview')
           : t(`rule.would.${fields.action}`, {
               n: count(data.matches),
               recent: count(data.last_30_days),

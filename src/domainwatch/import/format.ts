@@ -280,15 +280,18 @@ function numberLine(
   columns: Layout['columns'],
   { split, numberKeys = new Set() }: LineContext,
 ): ParsedLine {
-  const [name, key, text] = NUMBER_FIELDS.map((field) => fields[columns.get(field) ?? -1]?.trim() ?? '')
+  const [name, key, text] = NUMBER_FIELDS.map((field) => fields[columns.get(field) ?? -1]?.trim())
   const read = parseNewRecord(newRecord(name ?? '', 0, DATED), split)
   if (!read.ok) return read
   const folded = key?.toLowerCase() ?? ''
   if (!isNumberKey(folded)) return { ok: false, msg: `key ${TAKES_NUMBER_KEY}` }
-  const number = parseDecimal(text ?? '')
+  // An empty one removes the number.
+  const number = text === '' ? null : parseDecimal(text ?? '')
   if (number === undefined) return { ok: false, msg: `number ${TAKES_DECIMAL}` }
-  if (!numberKeys.has(folded) && numberKeys.size >= MAX_NUMBER_KEYS) return TOO_MANY_KEYS
-  numberKeys.add(folded)
+  if (number !== null) {
+    if (!numberKeys.has(folded) && numberKeys.size >= MAX_NUMBER_KEYS) return TOO_MANY_KEYS
+    numberKeys.add(folded)
+  }
   return { ok: true, name: `${read.row.name} ${folded}`, values: [read.row.name, folded, number] }
 }
 

@@ -17,6 +17,10 @@ export const numbersNamed = (dialect: Dialect, names: readonly string[]) => sql<
 
 export const numberKeys = () => sql<{ number_keys: string | null }>`SELECT number_keys FROM instance`
 
+/** Selects one of the names that have a number of a key. */
+export const anyOfKey = (key: string) => sql<{ name: string }>`
+  SELECT name FROM numbers WHERE ' ' || numbers LIKE ${`% ${key}=%`} LIMIT 1`
+
 export const setNumberKeys = (keys: string) => sql`UPDATE instance SET number_keys = ${keys}`
 
 /** Gives recorded names a copy of their numbers. */

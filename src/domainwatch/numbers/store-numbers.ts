@@ -1,22 +1,34 @@
 import type { Database, Reader, Transaction } from '../../storage/database/database.ts'
 import { lockInstance } from '../../storage/database/dialect.ts'
-import { storeRows } from '../../storage/database/rows.ts'
+import { removeRows, storeRows } from '../../storage/database/rows.ts'
 import { ListFault } from '../import/list-fault.ts'
 import type { RowBatch } from '../import/row-buffer.ts'
 import type { Effect } from '../import/writer.ts'
 import { formatNumbers, MAX_NUMBER_KEYS, parseNumbers, type Numbers } from './numbers.ts'
 import * as queries from './queries.ts'
 
-type NumberRow = readonly [name: string, key: string, number: number]
+/** Null removes the number. */
+type NumberRow = readonly [name: string, key: string, number: number | null]
 
-/** Reads the keys of all numbers. */
+/** Reads the keys of all numbers; those that no number has any more, only while there is room for others. */
 export async function readNumberKeys(reader: Reader): Promise<Set<string>> {
+  const keys = await readKeys(reader)
+  return keys.size < MAX_NUMBER_KEYS ? keys : usedKeys(reader, keys)
+}
+
+async function readKeys(reader: Reader): Promise<Set<string>> {
   const { number_keys: keys } = (await reader.first(queries.numberKeys())) ?? {}
   return new Set(keys?.split(' '))
 }
 
+async function usedKeys(reader: Reader, keys: ReadonlySet<string>): Promise<Set<string>> {
+  const used = new Set<string>()
+  for (const key of keys) if ((await reader.first(queries.anyOfKey(key))) !== undefined) used.add(key)
+  return used
+}
+
 /**
- * Stores numbers of names, recorded or not. Other numbers of the names stay.
+ * Stores and removes numbers of names, recorded or not. Other numbers of the names stay.
  * @throws ListFault if another import has added keys meanwhile, and there are too many
  */
 export async function storeNumbers(
@@ -34,24 +46,40 @@ export async function storeNumbers(
   const written: [name: string, numbers: string | null][] = []
   for (const [name, given] of byName) {
     const before: Numbers = known.get(name) ?? new Map()
-    const news = given.filter(([, key, number]) => before.get(key) !== number)
+    const news = given.filter(([, key, number]) => (before.get(key) ?? null) !== number)
     if (news.length === 0) continue
     added += news.filter(([, key]) => !before.has(key)).length
     changed += news.length
     const after = new Map(before)
-    for (const [, key, number] of news) after.set(key, number)
+    for (const [, key, number] of news)
+      if (number === null) after.delete(key)
+      else after.set(key, number)
     written.push([name, formatNumbers(after)])
   }
   if (written.length === 0) return { added, changed }
-  await storeRows(tx, dialect, queries.NUMBERS, written)
+  const hasNone = ([, numbers]: (typeof written)[number]) => numbers === null
+  await storeRows(
+    tx,
+    dialect,
+    queries.NUMBERS,
+    written.filter((row) => !hasNone(row)),
+  )
+  await removeRows(
+    tx,
+    dialect,
+    queries.NUMBERS,
+    written.filter(hasNone).map(([name]) => [name]),
+  )
   await tx.runMany(queries.copyNumbers, [], new Uint8Array(Buffer.from(JSON.stringify(written))))
   return { added, changed }
 }
 
 async function addKeys(tx: Transaction, rows: readonly NumberRow[]): Promise<void> {
-  const known = await readNumberKeys(tx)
-  const all = new Set([...known, ...rows.map(([, key]) => key)])
-  if (all.size === known.size) return
+  const known = await readKeys(tx)
+  const given = rows.flatMap(([, key, number]) => (number === null ? [] : key))
+  if (given.every((key) => known.has(key))) return
+  const isFull = new Set([...known, ...given]).size > MAX_NUMBER_KEYS
+  const all = new Set([...(isFull ? await usedKeys(tx, known) : known), ...given])
   if (all.size > MAX_NUMBER_KEYS) throw new ListFault('Otra importación agregó claves: repita esta')
   await tx.run(queries.setNumberKeys([...all].toSorted().join(' ')))
 }

@@ -29,6 +29,8 @@ const NOT_GIVEN = {
   demand_min: undefined,
   twin: undefined,
 }
+/** The filters that rules do not take. */
+export const NOT_IN_RULES: readonly string[] = Object.keys(NOT_GIVEN)
 
 /** @throws HttpError 400 for `agent` without `search` */
 export const toFilters = (values: Values<typeof ruleFilters>): Filters =>
