@@ -86,6 +86,8 @@ export interface Stage {
   readonly after: EntryKey | undefined
   /** Which records of its sources it has; all by default. */
   readonly has?: (hit: Hit) => boolean
+  /** The earliest registration that it can have: the index has a range of them. */
+  readonly since?: string | undefined
   /** The time that decides that: the first page's, in milliseconds since 1970. */
   readonly decidedAt?: number
   /** The model that decides their order: the first page's, by its id. */
@@ -214,7 +216,7 @@ function stagesOf(order: ListOrder, sources: readonly Source[], first?: FilterCo
       ...(first && { decidedAt: first.now }),
     }
     return [
-      { ...stage, name: order, has: canBe },
+      { ...stage, name: order, has: canBe, since },
       { ...stage, name: 'unobjectionable', has: (hit) => !canBe(hit) },
     ]
   }

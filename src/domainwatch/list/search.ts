@@ -101,8 +101,10 @@ function* hitsOfStage(
 }
 
 /** What the index looks for to find the records of a stage. */
-export function stageQuery(filters: Filters, context: FilterContext, { name, has }: Stage): IndexQuery {
+export function stageQuery(filters: Filters, context: FilterContext, stage: Stage): IndexQuery {
+  const { name, has, since } = stage
   const also: IndexTerm[] = name === 'bought' ? [IS_BOUGHT] : []
+  if (since !== undefined) also.push({ kind: 'date', of: 'registered', from: since })
   if (has !== undefined)
     also.push({ kind: 'record', test: (segment, position) => has({ segment, position }) })
   return indexQuery(filters, context, also)
