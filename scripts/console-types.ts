@@ -12,8 +12,14 @@ interface Schema {
   readonly additionalProperties?: boolean | Schema
 }
 
+interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly schema: Schema
+}
+
 interface Operation {
-  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[]
+  readonly parameters?: readonly (Parameter | { readonly $ref: string })[]
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Schema }>> }
   readonly responses: Readonly<
     Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> }>
@@ -22,7 +28,10 @@ interface Operation {
 
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> }
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>
+    readonly parameters: Readonly<Record<string, Parameter>>
+  }
 }
 
 const HEAD = `// Generated from openapi.json by npm run console. Do not edit.
@@ -30,35 +39,28 @@ const HEAD = `// Generated from openapi.json by npm run console. Do not edit.
 
 /** A module with one interface: what each operation takes and answers, by method and path. */
 export function consoleTypes(document: ApiDocument): string {
-  const schemas = Object.entries(document.components?.schemas ?? {}).map(
+  const { schemas: named, parameters } = document.components
+  const schemas = Object.entries(named).map(
     ([name, schema]) => `export type ${typeName(name)} = ${typeOf(schema)}\n`,
   )
   const operations = Object.entries(document.paths)
     .filter(([path]) => path.startsWith('/api/'))
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) =>
-        describe(`${method.toUpperCase()} ${path}`, operation),
+        describe(`${method.toUpperCase()} ${path}`, operation, parameters),
       ),
     )
-  const errors = `/** Codes of errors. */\nexport type ErrorCode =\n${errorCodes(document)
-    .map((code) => `  | '${code}'\n`)
-    .join('')}`
-  return `${HEAD}\n${errors}\n${schemas.join('\n')}${schemas.length > 0 ? '\n' : ''}export interface Operations {\n${operations.join('')}}\n`
+  const errors = `/** Codes of errors. */\nexport type ErrorCode = Error['code']\n`
+  return `${HEAD}\n${errors}\n${schemas.join('\n')}\nexport interface Operations {\n${operations.join('')}}\n`
 }
 
-/** All codes that any error response may have. */
-function errorCodes({ paths }: ApiDocument): readonly string[] {
-  const responses = Object.values(paths).flatMap((methods) =>
-    Object.values(methods).flatMap((operation) => Object.values(operation.responses)),
-  )
-  const codes = responses.flatMap(
-    ({ content = {} }) => content['application/json']?.schema?.properties?.['code']?.enum ?? [],
-  )
-  return [...new Set(codes.map(String))].toSorted()
-}
-
-function describe(name: string, operation: Operation): string {
-  const query = (operation.parameters ?? []).filter((one) => one.in === 'query' && one.name !== 'api')
+function describe(
+  name: string,
+  operation: Operation,
+  shared: ApiDocument['components']['parameters'],
+): string {
+  const parameters = (operation.parameters ?? []).map((one) => ('$ref' in one ? find(shared, one.$ref) : one))
+  const query = parameters.filter((one) => one.in === 'query')
   const fields = query.map((one) => `${key(one.name)}?: ${typeOf(one.schema)}`)
   const body = operation.requestBody?.content['application/json']?.schema
   const success = operation.responses['200'] ?? operation.responses['202']
@@ -98,10 +100,16 @@ function typeOfKind(type: string, schema: Schema): string {
 function objectType({ properties, required = [], additionalProperties }: Schema): string {
   const rest = typeof additionalProperties === 'object' ? typeOf(additionalProperties) : 'unknown'
   if (properties === undefined) return `Record<string, ${rest}>`
-  const fields = Object.entries(properties)
-    .filter(([name]) => name !== 'api')
-    .map(([name, schema]) => `${key(name)}${required.includes(name) ? '' : '?'}: ${typeOf(schema)}`)
+  const fields = Object.entries(properties).map(
+    ([name, schema]) => `${key(name)}${required.includes(name) ? '' : '?'}: ${typeOf(schema)}`,
+  )
   return `{ ${fields.join('; ')} }`
+}
+
+function find(shared: ApiDocument['components']['parameters'], ref: string): Parameter {
+  const parameter = shared[ref.slice(ref.lastIndexOf('/') + 1)]
+  if (parameter === undefined) throw new Error(`${ref} is not in the components`)
+  return parameter
 }
 
 const unique = (types: readonly string[]) => [...new Set(types)]

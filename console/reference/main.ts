@@ -9,6 +9,7 @@ interface Parameter {
 }
 
 interface OpenApi {
+  readonly components: { readonly parameters: Readonly<Record<string, Parameter>> }
   readonly paths: Readonly<
     Record<string, Readonly<Record<string, { readonly parameters?: readonly Parameter[] }>>>
   >
@@ -18,13 +19,14 @@ interface OpenApi {
 const response = await fetch(new URL('../../openapi.json', document.baseURI))
 const spec: OpenApi = await response.json()
 // The form is filled in with examples: of optional parameters, those would be filters that nobody has asked for.
-for (const operations of Object.values(spec.paths))
-  for (const { parameters = [] } of Object.values(operations))
-    for (const parameter of parameters) {
-      if (parameter.required === true) continue
-      delete parameter.example
-      if (parameter.schema?.type === 'object') parameter.example = {}
-    }
+const own = Object.values(spec.paths).flatMap((operations) =>
+  Object.values(operations).flatMap(({ parameters = [] }) => parameters),
+)
+for (const parameter of [...own, ...Object.values(spec.components.parameters)]) {
+  if (parameter.required === true) continue
+  delete parameter.example
+  if (parameter.schema?.type === 'object') parameter.example = {}
+}
 
 SwaggerUI({
   dom_id: '#reference',

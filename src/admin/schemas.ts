@@ -24,18 +24,21 @@ export const accountsAnswer = answer(
   {
     count: integer(),
     data: array(
-      object({
-        account,
-        service,
-        date: nullable(seconds('When it was created; null for administrators')),
-        keys: integer('Number of its valid keys'),
-        images: integer('Number of its images'),
-        bytes: integer('Total size in bytes'),
-        max_images: limitOf('images'),
-        max_bytes: limitOf('bytes'),
-        delivery: { ...nullable(delivery), enum: [...DELIVERY, null] },
-        used: nullable(seconds('Last use of any of its keys, accurate to a few minutes')),
-      }),
+      object(
+        {
+          account,
+          service,
+          date: nullable(seconds('When it was created; null for administrators')),
+          keys: integer('Number of its valid keys'),
+          images: integer('Number of its images'),
+          bytes: integer('Total size in bytes'),
+          max_images: limitOf('images'),
+          max_bytes: limitOf('bytes'),
+          delivery: { ...nullable(delivery), enum: [...DELIVERY, null] },
+          used: nullable(seconds('Last use of any of its keys, accurate to a few minutes')),
+        },
+        { title: 'Account' },
+      ),
     ),
   },
   'The accounts',
@@ -79,15 +82,18 @@ export const keysAnswer = answer(
   {
     count: integer(),
     data: array(
-      object({
-        id,
-        account,
-        service,
-        date: seconds('When it was created'),
-        used: nullable(seconds('Last use, accurate to a few minutes')),
-        revoked: nullable(seconds('When it was revoked')),
-        ...limits,
-      }),
+      object(
+        {
+          id,
+          account,
+          service,
+          date: seconds('When it was created'),
+          used: nullable(seconds('Last use, accurate to a few minutes')),
+          revoked: nullable(seconds('When it was revoked')),
+          ...limits,
+        },
+        { title: 'Key' },
+      ),
     ),
   },
   'The keys, without their secrets',
@@ -131,13 +137,16 @@ export const auditAnswer = answer(
   {
     count: integer('Entries returned'),
     data: array(
-      object({
-        date: seconds('When it was done'),
-        account: string('Account, or `cli:` and a user of the operating system, who did it'),
-        key: nullable(string('Id of the key; null for a command')),
-        action: string({ enum: AUDIT_ACTIONS, description: 'What was done' }),
-        subject: string('To what it was done'),
-      }),
+      object(
+        {
+          date: seconds('When it was done'),
+          account: string('Account, or `cli:` and a user of the operating system, who did it'),
+          key: nullable(string('Id of the key; null for a command')),
+          action: string({ enum: AUDIT_ACTIONS, description: 'What was done' }),
+          subject: string('To what it was done'),
+        },
+        { title: 'AuditEntry' },
+      ),
       'The entries',
     ),
   },
@@ -159,12 +168,15 @@ export const auditAnswer = answer(
 export const doctorAnswer = answer(
   {
     data: array(
-      object({
-        level: string({ enum: ['ok', 'warn', 'fail'] }),
-        check: string({ description: 'What was looked at', examples: ['disk'] }),
-        text: string('What was found, and what follows from it'),
-        mend: nullable(string('Command or setting that mends it; null if nothing has to be mended')),
-      }),
+      object(
+        {
+          level: string({ enum: ['ok', 'warn', 'fail'] }),
+          check: string({ description: 'What was looked at', examples: ['disk'] }),
+          text: string('What was found, and what follows from it'),
+          mend: nullable(string('Command or setting that mends it; null if nothing has to be mended')),
+        },
+        { title: 'Finding' },
+      ),
       'The findings, in a fixed order of checks',
     ),
   },

@@ -26,7 +26,7 @@ import type { Interest } from './interest/index.ts'
 import { MAX_SCORE, type InterestModel, type Reason } from './interest/model.ts'
 import { scoredRecord } from './interest/scored.ts'
 import type { SplitName } from './words/dictionary.ts'
-import { bit } from './schemas.ts'
+import { bit, recordFields } from './schemas.ts'
 
 /** A field that `fields` adds. Parameter, answers and OpenAPI document follow from the table of them. */
 interface RecordField {
@@ -194,9 +194,13 @@ const isFieldName = (name: string): name is FieldName => Object.hasOwn(table, na
 /** In the order in which answers carry them. */
 export const FIELD_NAMES: readonly FieldName[] = Object.keys(table).filter(isFieldName)
 
-/** Properties of a record in the OpenAPI document. */
-export const furtherFields: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
-  FIELD_NAMES.map((name) => [name, optional(table[name].schema)]),
+/** A record in the OpenAPI document. */
+export const domainRecord = object(
+  {
+    ...recordFields,
+    ...Object.fromEntries(FIELD_NAMES.map((name) => [name, optional(table[name].schema)])),
+  },
+  { title: 'DomainRecord', description: 'A recorded domain; `fields` names its further fields' },
 )
 
 /** `all`, or names separated by commas. */

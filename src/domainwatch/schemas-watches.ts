@@ -1,8 +1,18 @@
-import { WATCH_CHOICES } from './events/event.ts'
+import { EVENT_KINDS, WATCH_CHOICES } from './events/event.ts'
+import { domainRecord } from './record-fields.ts'
 import { LANGUAGES } from './texts.ts'
 import { CHANNEL_NAMES } from './watches/channels/channel.ts'
 import { SECRETS_OVERLAP_HOURS } from './watches/index.ts'
-import { answer, array, integer, object, optional, string, nullable } from '../http/openapi/json-schema.ts'
+import {
+  answer,
+  array,
+  integer,
+  object,
+  optional,
+  string,
+  nullable,
+  type JsonSchema,
+} from '../http/openapi/json-schema.ts'
 import { bit } from './schemas.ts'
 
 const id = string('Watch ID')
@@ -66,42 +76,47 @@ export const watchesAnswer = answer(
   {
     count: integer(),
     data: array(
-      object({
-        id,
-        name: string(),
-        filters: {
-          type: 'object',
-          additionalProperties: string(),
-          description: 'Filters as given; the value of a flag is empty',
-        },
-        changes: string({ enum: WATCH_CHOICES }),
-        owner: string('Account that created it'),
-        shared: bit('Whether the whole group sees it and edits its filters'),
-        paused: bit('Whether it is paused'),
-        created: string(),
-        url: nullable(string('Webhook address; `…` for accounts that do not own the watch')),
-        to: nullable(
-          string(
-            'Message destinations, without secret parts; for accounts that do not own the watch, without addresses',
-          ),
-        ),
-        language: string({ enum: LANGUAGES }),
-        digest: nullable(string('Time of day of the daily message; null for immediate messages')),
-        next_digest: nullable(string('Time of the next daily message; null while it is not scheduled')),
-        atom: bit('Whether the watch has an Atom feed'),
-        ...deliveryState,
-        destinations: array(
-          object({
-            channel: string({ enum: CHANNEL_NAMES }),
-            to: string('Destination as in `to`; a webhook shows its address'),
-            confirmed: optional(
-              bit('Of mail addresses: whether the reader confirmed the address. Nothing else is sent before'),
+      object(
+        {
+          id,
+          name: string(),
+          filters: {
+            type: 'object',
+            additionalProperties: string(),
+            description: 'Filters as given; the value of a flag is empty',
+          },
+          changes: string({ enum: WATCH_CHOICES }),
+          owner: string('Account that created it'),
+          shared: bit('Whether the whole group sees it and edits its filters'),
+          paused: bit('Whether it is paused'),
+          created: string(),
+          url: nullable(string('Webhook address; `…` for accounts that do not own the watch')),
+          to: nullable(
+            string(
+              'Message destinations, without secret parts; for accounts that do not own the watch, without addresses',
             ),
-            ...deliveryState,
-          }),
-          'Per-destination state; top-level fields show the worst or latest',
-        ),
-      }),
+          ),
+          language: string({ enum: LANGUAGES }),
+          digest: nullable(string('Time of day of the daily message; null for immediate messages')),
+          next_digest: nullable(string('Time of the next daily message; null while it is not scheduled')),
+          atom: bit('Whether the watch has an Atom feed'),
+          ...deliveryState,
+          destinations: array(
+            object({
+              channel: string({ enum: CHANNEL_NAMES }),
+              to: string('Destination as in `to`; a webhook shows its address'),
+              confirmed: optional(
+                bit(
+                  'Of mail addresses: whether the reader confirmed the address. Nothing else is sent before',
+                ),
+              ),
+              ...deliveryState,
+            }),
+            'Per-destination state; top-level fields show the worst or latest',
+          ),
+        },
+        { title: 'Watch' },
+      ),
     ),
   },
   'All watches of the account and those that others share, the oldest first',
@@ -166,3 +181,63 @@ export const testAnswer = answer(
     data: [{ channel: 'webhook', to: 'webhook:https://example.cl/avisos', ...ARRIVED }],
   },
 )
+
+const notified = object(
+  { id, name: string() },
+  { title: 'NotifiedWatch', description: 'The watch that notifies' },
+)
+
+const domainEvent = object(
+  {
+    event: string({ enum: [...EVENT_KINDS, 'reminder'] }),
+    at: string('Time of the change, in UTC (RFC 3339)'),
+    account: nullable(string('Account that made the change; null if there is none')),
+    record: domainRecord,
+    before: {
+      anyOf: [domainRecord, { type: 'null' }],
+      description: 'The record before; null if it was added',
+    },
+    dns: optional({ type: 'object', description: 'What the DNS says now, and said before' }),
+    object_until: optional(string('End of the time for objections, in reminders')),
+    resembles: optional(string('The name of the filter `similar` that the record resembles')),
+  },
+  { title: 'DomainEvent', description: 'A change of a record' },
+)
+
+const webhook = (type: string, summary: string, data: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
+  post: {
+    summary,
+    parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => ({
+      name,
+      in: 'header',
+      required: true,
+      schema: string(),
+      description: 'As in Standard Webhooks 1.0.0',
+    })),
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: object({
+            type: string({ enum: [type] }),
+            timestamp: string('Time of the newest change, in UTC (RFC 3339)'),
+            data: object({ watch: notified, ...data }),
+          }),
+        },
+      },
+    },
+    responses: { 204: { description: 'Received; any 2xx is' }, 410: { description: 'Nothing more is sent' } },
+  },
+})
+
+/** What receivers of webhooks get. */
+export const watchWebhooks = {
+  domainsChanged: webhook('domains.changed', 'Records changed', {
+    count: integer('Number of changes'),
+    changes: array(domainEvent),
+  }),
+  domainsGap: webhook('domains.gap', 'Changes were missed', { msg: string('What happened, for people') }),
+  watchTest: webhook('watch.test', 'A test that a user asked for', {
+    msg: string('Text of the test, for people'),
+  }),
+}

@@ -21,11 +21,13 @@ import { limitConnections, maxConnectionsFor, openFilesLimit } from './connectio
 import { hasBody } from './body/content-headers.ts'
 import { addCorsHeaders, allowOrigins } from './cors.ts'
 import { answerErrors, send } from './error-responses.ts'
+import type { JsonObject } from '../lib/json.ts'
 import { httpErrors } from './errors.ts'
 import { GracefulShutdown } from './graceful-shutdown.ts'
 import { handleParserError, hasValidHost, MAX_URL_BYTES, originForm } from './malformed-requests.ts'
 import type { Metrics } from './observability/metrics.ts'
-import { API_DESCRIPTION, finishDocument } from './openapi/document.ts'
+import { API_DESCRIPTION } from './openapi/document.ts'
+import { finishDocument } from './openapi/finish-document.ts'
 import { parseQuery, UNREADABLE_QUERY } from './parameters.ts'
 import { LogQuota, requestObserver } from './observability/request-log.ts'
 import type { RequestTurns } from './request-turns.ts'
@@ -68,6 +70,8 @@ export interface ServerOptions {
   /** Log lines about requests per client address and minute; 0 for no limit. */
   readonly clientLogLines: number
   readonly version: string
+  /** Requests that the service sends, as in OpenAPI. */
+  readonly webhooks: JsonObject
   /** Of bodies that no endpoint has read. */
   readonly minRate: MinTransferRate
   /** The turns of requests without a key. */
@@ -221,7 +225,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   await app.register(swagger, {
     openapi: { ...API_DESCRIPTION, info: { ...API_DESCRIPTION.info, version: options.version } },
     transformObject: (made) =>
-      finishDocument('openapiObject' in made ? made.openapiObject : made.swaggerObject),
+      finishDocument('openapiObject' in made ? made.openapiObject : made.swaggerObject, options.webhooks),
   })
   return app
 }

@@ -18,18 +18,20 @@ const tags = ['service']
 /**
  * Registers health checks, metrics and the API description: read-only, without a key.
  * @param metrics undefined if they are served on a separate address
+ * @param baseUrl returns the public URL, which is known once the server listens
  */
 export function serviceRoutes(
   app: FastifyInstance,
   metrics: Metrics | undefined,
   checks: readonly ReadyCheck[],
+  baseUrl: () => string,
 ): void {
   app.get(
     '/healthz',
     {
       schema: {
         tags,
-        operationId: 'get-healthz',
+        operationId: 'getHealth',
         summary: 'The process is up',
         response: { 200: answer({}, 'The process is up', {}) },
       },
@@ -42,7 +44,7 @@ export function serviceRoutes(
     {
       schema: {
         tags,
-        operationId: 'get-readyz',
+        operationId: 'getReadiness',
         summary: 'Whether the database and the image store respond',
         response: {
           200: answer({}, 'Both respond', {}),
@@ -72,7 +74,7 @@ export function serviceRoutes(
     {
       schema: {
         tags,
-        operationId: 'get-openapi',
+        operationId: 'getOpenApi',
         summary: 'This document',
         response: {
           200: {
@@ -83,7 +85,9 @@ export function serviceRoutes(
       },
     },
     async (_request, reply) => {
-      document ??= Buffer.from(JSON.stringify(app.swagger()))
+      // Its paths include that of the public URL.
+      const servers = [{ url: new URL(baseUrl()).origin }]
+      document ??= Buffer.from(JSON.stringify({ ...app.swagger(), servers }))
       return reply.type(JSON_TYPE).send(document)
     },
   )
@@ -97,7 +101,7 @@ function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
       config: { hasCors: 'never' },
       schema: {
         tags,
-        operationId: 'get-metrics',
+        operationId: 'getMetrics',
         summary: 'Metrics for Prometheus',
         description: 'Not available here if `--metrics-address` is set.',
         response: {
@@ -135,7 +139,7 @@ export function homeRoute(app: FastifyInstance, prefix: string, baseUrl: () => s
     {
       schema: {
         tags: ['service'],
-        operationId: 'get-home',
+        operationId: 'getAddresses',
         summary: 'Addresses of the console, of the API reference and of this document',
         description: 'Redirects browsers (`Accept: text/html`) to the console.',
         response: {

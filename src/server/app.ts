@@ -26,6 +26,7 @@ import {
   releaseClaims,
   type FeedStatus,
   type Subscriptions,
+  watchWebhooks,
 } from '../domainwatch/index.ts'
 import { Authenticator, failureLimit } from '../http/auth/authenticator.ts'
 import { BodyBudget } from '../http/body/budget.ts'
@@ -173,6 +174,7 @@ export async function createRoutes(
     clientConnections: perProcessShare(limits.clientConnections, config.workers),
     clientLogLines: perProcessShare(limits.clientLogLines, config.workers),
     version: VERSION,
+    webhooks: watchWebhooks,
     minRate,
     unauthenticated,
     memoryFraction,
@@ -207,12 +209,17 @@ export async function createRoutes(
     async (app) => {
       homeRoute(app, prefix, baseUrl)
       consoleRoutes(app, { prefix, timeZone: config.timeZone, channels: [...following.channels.keys()] })
-      serviceRoutes(app, config.metricsAddress === undefined ? metrics : undefined, [
-        () => database.ping(),
-        () => images.store.ping(),
-        () => context.health.check(),
-        () => nameIndex.assertReady(),
-      ])
+      serviceRoutes(
+        app,
+        config.metricsAddress === undefined ? metrics : undefined,
+        [
+          () => database.ping(),
+          () => images.store.ping(),
+          () => context.health.check(),
+          () => nameIndex.assertReady(),
+        ],
+        baseUrl,
+      )
       keyRoutes(app, shared)
       domainwatchRoutes(app, shared, {
         database,

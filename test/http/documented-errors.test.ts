@@ -15,6 +15,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { parseError, splitCode } from '../support/error-codes.ts'
 import { call, send, type Fields, type Reply } from '../support/http.ts'
 import { gradient, ImageClient, INFO } from '../support/images.ts'
+import { resolved } from '../support/openapi.ts'
 import { RawConnection } from '../support/raw.ts'
 import { startService } from '../support/service.ts'
 import { createWatch, onWatch, watch } from '../support/watches.ts'
@@ -43,7 +44,7 @@ interface Documented {
 
 /** The errors of all operations with their examples. */
 async function documented(): Promise<Documented[]> {
-  const { paths } = Object(await (await fetch(`${service.url}/openapi.json`)).json())
+  const { paths } = Object(resolved(Object(await (await fetch(`${service.url}/openapi.json`)).json())))
   const found: Documented[] = []
   for (const [path, operations] of Object.entries<object>(paths))
     for (const [method, { responses }] of Object.entries<{ responses: object }>(Object(operations)))

@@ -32,6 +32,8 @@ for (const [path, flags] of [
         assert.equal(headers.get('vary'), 'Accept')
       }
     }
+    const { body: document } = await call({ url }, `${path}/openapi.json`)
+    assert.deepEqual(Object(document)['servers'], [{ url: new URL(base).origin }])
     const page = await fetch(`${url}${path}/`, { headers: { accept: BROWSER } })
     assert.deepEqual(
       [page.url, page.headers.get('content-type')],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { openapiText, resolved } from './openapi.ts'
 
 interface Response {
   readonly content?: Readonly<Record<string, { readonly schema: { readonly properties?: Properties } }>>
@@ -10,7 +10,7 @@ const document: {
   readonly paths: Readonly<
     Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Response>> }>>>
   >
-} = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))
+} = Object(resolved(JSON.parse(openapiText)))
 
 /** The codes that OpenAPI documents for a response; undefined if it does not document that response. */
 function documentedCodes(method: string, path: string, status: number): readonly string[] | undefined {

@@ -8,6 +8,7 @@ import {
   MAX_LABEL_CHARACTERS,
 } from '../../src/domainwatch/limits.ts'
 import { CONNECTION_CUT_MS, IDLE_GRACE_MS, PROCESS_EXIT_MS, WORKER_KILL_MS } from '../../src/server/limits.ts'
+import { openapiText, resolved } from '../support/openapi.ts'
 
 const root = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
@@ -17,7 +18,7 @@ const pages = readdirSync(new URL('docs/', root), { recursive: true, encoding: '
   .join('\n')
 
 test('OpenAPI states the limits of a batch and of a name', () => {
-  const document = JSON.parse(read('openapi.json'))
+  const document = Object(resolved(JSON.parse(openapiText)))
   const parameters: readonly { name: string; schema: { maximum?: number } }[] =
     document.paths['/api/v1/domainwatch/list'].get.parameters
   for (const name of ['length', 'min_length', 'max_length'])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
+import { openapiText as text, resolved } from '../support/openapi.ts'
 
 interface Media {
   readonly schema: { readonly properties?: Readonly<Record<string, unknown>> }
@@ -12,18 +12,21 @@ interface Operation {
   readonly operationId?: string
   readonly summary?: string
   readonly tags?: readonly string[]
+  readonly security?: unknown
   readonly parameters?: readonly { name: string; in: string; required?: boolean; allowEmptyValue?: boolean }[]
   readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, Media>> }
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, Media>>; readonly headers?: object }>
+  >
 }
 
 interface Document {
   readonly openapi: string
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly webhooks: object
 }
 
-const text = await readFile(new URL('../../openapi.json', import.meta.url), 'utf8')
-const document: Document = JSON.parse(text)
+const document: Document = Object(resolved(JSON.parse(text)))
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
 )
@@ -84,6 +87,9 @@ test('operations have a tag, a summary and an id of their own', () => {
   }
 })
 
+/** Operations whose bodies are more than parameters. */
+const WITH_OWN_FIELDS = ['addDomains', 'updateDomains', 'importDomains', 'lookUpDomains', 'uploadImage']
+
 test('every JSON response and every body with its own fields has an example', () => {
   for (const { name, operation } of operations) {
     if (name === 'get /openapi.json') continue
@@ -91,8 +97,8 @@ test('every JSON response and every body with its own fields has an example', ()
       const json = content['application/json']
       if (json !== undefined) assert.notEqual(json.example, undefined, `${name} ${status}`)
     }
-    // An image has no example in text.
-    if (operation.requestBody?.required !== true || !name.includes('/api/v1/')) continue
+    if (!WITH_OWN_FIELDS.includes(operation.operationId ?? '')) continue
+    assert.equal(operation.requestBody?.required, true, name)
     for (const [type, { example }] of Object.entries(operation.requestBody.content)) {
       assert.notEqual(example, undefined, `${name} ${type}`)
     }
@@ -111,16 +117,45 @@ test('there is no wildcard, and path parameters are declared', () => {
   }
 })
 
-test('the key is required in the query where there is no body, and may come in every body', () => {
+test('the key is a security scheme, and no parameter or field', () => {
   for (const { name, operation } of operations) {
-    if (!name.includes('/api/v1/')) continue
-    const key = operation.parameters?.find((one) => one.name === 'api')
-    assert.equal(key?.in, 'query', name)
-    assert.equal(key.required, operation.requestBody === undefined, name)
-    for (const { schema } of Object.values(operation.requestBody?.content ?? {})) {
-      assert.ok(schema.properties?.['api'], name)
-    }
+    assert.deepEqual(operation.security, name.includes('/api/v1/') ? [{ api: [] }] : undefined, name)
+    assert.ok(!operation.parameters?.some((one) => one.name === 'api'), name)
+    for (const { schema } of Object.values(operation.requestBody?.content ?? {}))
+      assert.ok(!Object.keys(schema.properties ?? {}).includes('api'), name)
   }
+})
+
+test('parameters are in the query or in the body, not in both', () => {
+  for (const { name, operation } of operations)
+    if (operation.requestBody !== undefined)
+      assert.ok(!operation.parameters?.some((one) => one.in === 'query'), name)
+})
+
+test('operations are named by a verb and a noun', () => {
+  for (const { name, operation } of operations)
+    assert.match(operation.operationId ?? '', /^[a-z]+[A-Z]\w+$/, name)
+  assert.equal(operationAt('delete /api/v1/imagestore/delete').operationId, 'deleteImage')
+  assert.equal(operationAt('post /api/v1/domainwatch/watches/test').operationId, 'testWatch')
+})
+
+test('responses name the next page, or the time until a retry, in documented headers', () => {
+  const headersAt = (name: string, status: number) =>
+    Object.keys(operationAt(name).responses[status]?.headers ?? {})
+  assert.deepEqual(headersAt('get /api/v1/domainwatch/list', 200), ['Link'])
+  assert.deepEqual(headersAt('get /api/v1/imagestore/stats', 200), [])
+  assert.deepEqual(headersAt('get /api/v1/imagestore/stats', 429), ['Retry-After'])
+  assert.deepEqual(headersAt('get /readyz', 503), ['Retry-After'])
+})
+
+test('generated clients find schemas by their names', () => {
+  const { components } = JSON.parse(text)
+  for (const name of ['Image', 'DomainRecord', 'Watch', 'DomainEvent', 'Error'])
+    assert.equal(components.schemas[name]?.type, 'object', name)
+})
+
+test('webhooks are described', () => {
+  assert.deepEqual(Object.keys(document.webhooks), ['domainsChanged', 'domainsGap', 'watchTest'])
 })
 
 test('POST accepts the three encodings', () => {

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { openapiText, resolved } from '../support/openapi.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -65,7 +66,7 @@ describe('Spanish documentation', () => {
 
   test('the guide to the API of domains has each parameter of list', () => {
     const guide = read('docs/es/api-dominios.md')
-    const { parameters } = JSON.parse(read('openapi.json')).paths['/api/v1/domainwatch/list'].get
+    const { parameters } = Object(resolved(JSON.parse(openapiText))).paths['/api/v1/domainwatch/list'].get
     const names = parameters.map(({ name }: { readonly name: string }) => name)
     assert.ok(names.length > 30)
     assert.deepEqual(

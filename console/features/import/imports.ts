@@ -11,9 +11,9 @@ import '../../i18n/texts/importing.ts'
 import { removeTask, updateTask } from '../work/background-tasks.ts'
 import { listImports, readImport, requestOnce, stopImport, untilEnded, type ImportJob } from '../work/jobs.ts'
 
-type Query = Operations['POST /api/v1/domainwatch/import']['query']
-export type Format = NonNullable<Query['format']>
-export type Window = NonNullable<Query['window']>
+type Fields = Operations['POST /api/v1/domainwatch/import']['body']
+export type Format = NonNullable<Fields['format']>
+export type Window = NonNullable<Fields['window']>
 
 /** Formats that the service takes: a missing one does not compile. */
 export const FORMATS: Readonly<Record<Format, TextKey>> = {

@@ -19,6 +19,7 @@ export function keyRoutes(app: HttpServer, shared: EndpointShared): void {
       path: `/api/v1/${service}/key`,
       parameters: {},
       document: {
+        operation: { domainwatch: 'getDomainKey', imagestore: 'getImageKey', admin: 'getAdminKey' }[service],
         summary: 'Show the scope, expiry and rate limit of the key',
         answers: { 200: keyAnswer(service) },
       },

@@ -52,6 +52,7 @@ export function accountsRoute(
     path: '/api/v1/admin/accounts',
     parameters: {},
     document: {
+      operation: 'listAccounts',
       summary: 'List the accounts and their usage',
       answers: { 200: accountsAnswer },
     },
@@ -134,6 +135,7 @@ export function limitsRoutes(
         delivery: choice('Delivery mode of its images', policies.modes),
       },
       document: {
+        operation: deprecated ? 'settleAccount' : 'setLimits',
         summary: deprecated
           ? 'Alias of /api/v1/admin/limits'
           : 'Set the limits and the delivery mode of an application',
@@ -176,6 +178,7 @@ export function releaseRoute(
     path: '/api/v1/admin/release',
     parameters: { account: { ...text('Name of an account of domainwatch', 400), required: true } },
     document: {
+      operation: 'releaseClaims',
       summary: 'Release all records that an account has claimed',
       description: 'Others may claim them now.',
       answers: {

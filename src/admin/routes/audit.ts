@@ -20,6 +20,7 @@ export function auditRoute(app: HttpServer, shared: EndpointShared, baseUrl: () 
       cursor: text('Cursor of the page, from the `Link` header of the previous one', 100),
     },
     document: {
+      operation: 'listAuditEntries',
       summary: 'Read who did what',
       description:
         'Lists changes of keys, limits and rules, deletions and bulk changes of the last year, the latest first. The `Link` header has the ' +

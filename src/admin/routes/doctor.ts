@@ -18,6 +18,7 @@ export function doctorRoute(app: HttpServer, shared: EndpointShared, { diagnose 
     path: '/api/v1/admin/doctor',
     parameters: {},
     document: {
+      operation: 'diagnoseService',
       summary: 'Look for what tends to go wrong in running the service',
       description: 'The findings of `catalejo doctor`. Takes seconds, more with a large SQLite database.',
       answers: { 200: doctorAnswer },

@@ -78,6 +78,7 @@ export function keysRoutes(
     path: '/api/v1/admin/keys',
     parameters: {},
     document: {
+      operation: 'listKeys',
       summary: 'List the keys',
       description: 'Lists the keys of all services, including expired and revoked ones, by account and age.',
       answers: { 200: keysAnswer },
@@ -109,6 +110,7 @@ export function keysRoutes(
       rate,
     },
     document: {
+      operation: 'createKey',
       summary: 'Create a key',
       description: 'The key is shown in this answer only.',
       answers: {
@@ -159,6 +161,7 @@ export function keysRoutes(
     path: '/api/v1/admin/revoke',
     parameters: { id: text('Id of the key, from the list of keys', 100) },
     document: {
+      operation: 'revokeKey',
       summary: 'Revoke a key',
       description: 'The key stops working immediately. Revoking it again has no effect.',
       answers: { 200: revokeAnswer, 404: problem('There is no such key', adminErrors.key_not_found()) },

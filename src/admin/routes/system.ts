@@ -33,6 +33,7 @@ export function systemRoute(app: HttpServer, shared: EndpointShared, options: Sy
     path: '/api/v1/admin/system',
     parameters: {},
     document: {
+      operation: 'getSystemState',
       summary: 'State of the service: health, contents, queues and caches',
       answers: { 200: systemAnswer },
     },

@@ -65,6 +65,7 @@ export function activityRoute(app: HttpServer, shared: EndpointShared, options: 
       cursor: text('Where the page starts: from the `Link` header of the one before', 100),
     },
     document: {
+      operation: 'listActivity',
       summary: 'What the account changed in the last 24 hours',
       description:
         'The changes that the account of the key made to recorded names, newest first, among the newest 50,000 changes of all accounts. ' +

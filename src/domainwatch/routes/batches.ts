@@ -4,7 +4,7 @@ import { badParameter, httpErrors, missingParameter } from '../../http/errors.ts
 import type { HttpServer } from '../../http/server.ts'
 import { batchError, saveBatch, type DomainBatches } from '../batches.ts'
 import { DISCARDED_RETENTION_DAYS, MAX_BATCH_RECORDS } from '../limits.ts'
-import { bit, dateTime, RECORD_EXAMPLE, recordFields } from '../schemas.ts'
+import { bit, dateTime, RECORD_EXAMPLE } from '../schemas.ts'
 import {
   answer,
   array,
@@ -17,7 +17,7 @@ import {
   type JsonSchema,
 } from '../../http/openapi/json-schema.ts'
 import { EXPECTABLE_FIELDS, type ExpectableField } from '../queries-records.ts'
-import { furtherFields } from '../record-fields.ts'
+import { domainRecord } from '../record-fields.ts'
 import { domainErrors } from '../errors.ts'
 import { MAX_FAULTS, MAX_NOTE_CHARACTERS, MAX_AGENT_LENGTH } from '../parse-record.ts'
 import { MAX_TAG_CHARACTERS, MAX_TAGS } from '../tags.ts'
@@ -125,7 +125,7 @@ const changedRecords = problemWith(
         msg: string(),
         domain: string('Name without the `.cl` suffix'),
         fields: array(string({ enum: EXPECTABLE_FIELDS }), 'Fields that differ'),
-        record: object({ ...recordFields, ...furtherFields }, 'The record as it is now, with all fields'),
+        record: domainRecord,
       }),
       `The records that are not as expected, at most the first ${MAX_FAULTS}`,
     ),
@@ -160,17 +160,21 @@ const changedRecords = problemWith(
 /** 50,000 records are some 5 MB of JSON; url-encoding may triple that. */
 export const BATCH_BODY_BYTES = 32 * 1024 * 1024
 
-interface BatchEndpoint extends Pick<EndpointDocument, 'summary' | 'description' | 'body' | 'answers'> {
-  readonly operation: 'add' | 'update'
+interface BatchEndpoint extends Pick<
+  EndpointDocument,
+  'operation' | 'summary' | 'description' | 'body' | 'answers'
+> {
+  readonly action: 'add' | 'update'
   /** The status for a body that is not a list of records. */
   readonly unreadable: 400 | 500
   readonly ignoresUnknown: boolean
 }
 
 const ADD: BatchEndpoint = {
-  operation: 'add',
+  action: 'add',
   unreadable: 500,
   ignoresUnknown: true,
+  operation: 'addDomains',
   summary: 'Record domains in bulk',
   description:
     'A domain that is recorded already is updated in place. All of the batch is stored, or nothing.',
@@ -182,9 +186,10 @@ const ADD: BatchEndpoint = {
 }
 
 const UPDATE: BatchEndpoint = {
-  operation: 'update',
+  action: 'update',
   unreadable: 400,
   ignoresUnknown: false,
+  operation: 'updateDomains',
   summary: 'Mark recorded domains',
   description:
     `Sets the marks that are given and leaves the others. A discarded record deletes itself ${DISCARDED_RETENTION_DAYS} days after it was ` +
@@ -211,19 +216,19 @@ const UPDATE: BatchEndpoint = {
 
 /** Adds the endpoints that store a batch of records as a whole. */
 export function batchRoutes(app: HttpServer, shared: EndpointShared, batches: DomainBatches): void {
-  for (const { operation, unreadable, ignoresUnknown, ...document } of [ADD, UPDATE]) {
+  for (const { action, unreadable, ignoresUnknown, ...document } of [ADD, UPDATE]) {
     bulkEndpoint(app, shared, {
       service: 'domainwatch',
       scopes: ['write'],
       methods: ['POST'],
-      path: `/api/v1/domainwatch/${operation}`,
+      path: `/api/v1/domainwatch/${action}`,
       bodyLimit: BATCH_BODY_BYTES,
       parameters: {},
       ignoresUnknown,
       document,
 
       async handle({ body, identify, request }) {
-        const { api, names, batch } = await batches.read(operation, body)
+        const { api, names, batch } = await batches.read(action, body)
         const identity = await identify(api, names)
         switch (batch.kind) {
           case 'unreadable':
@@ -231,7 +236,7 @@ export function batchRoutes(app: HttpServer, shared: EndpointShared, batches: Do
           case 'faulty':
             throw batchError(domainErrors.records_invalid(batch.count), batch.faults)
           case 'rows':
-            return { status: 200, count: await saveBatch(request, () => batches[operation](identity, batch)) }
+            return { status: 200, count: await saveBatch(request, () => batches[action](identity, batch)) }
         }
       },
     })

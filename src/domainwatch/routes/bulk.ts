@@ -102,6 +102,7 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
       ),
     },
     document: {
+      operation: 'changeDomains',
       summary: 'Change all records that match',
       description:
         'Changes the records that match now, in the background, as `update` does. A record that no longer matches when its turn comes is skipped.',
@@ -147,6 +148,7 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
   jobEndpoints(app, shared, options, {
     path: PATH,
     kinds: BULK_KINDS,
+    operations: { list: 'listChanges', stop: 'stopChange' },
     nouns: ['a bulk change', 'bulk changes'],
     fields: bulkFields,
     example: EXAMPLE,
@@ -160,6 +162,7 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
     methods: ['POST'],
     parameters: { id: { ...jobId, required: true } },
     document: {
+      operation: 'undoChange',
       summary: 'Undo a bulk change',
       description:
         'Gives each record back what it had before, in the background, unless someone has changed it since. Takes changes that ended in the last ' +

@@ -19,16 +19,19 @@ const campaignsAnswer = answer(
     to: string('Last moment of the span'),
     count: integer('Groups returned'),
     data: array(
-      object({
-        kind: string({ enum: ['skeleton', 'word', 'server'], description: 'What the names share' }),
-        key: string(
-          'The skeleton, with `*` for words and `#` for numbers; the word; or the server, as a filter of lists',
-        ),
-        from: string('Registration of the first name'),
-        to: string('Registration of the last name, at most a day later'),
-        count: integer('Names of the group'),
-        names: array(string(), `The oldest first, at most ${MAX_NAMES}`),
-      }),
+      object(
+        {
+          kind: string({ enum: ['skeleton', 'word', 'server'], description: 'What the names share' }),
+          key: string(
+            'The skeleton, with `*` for words and `#` for numbers; the word; or the server, as a filter of lists',
+          ),
+          from: string('Registration of the first name'),
+          to: string('Registration of the last name, at most a day later'),
+          count: integer('Names of the group'),
+          names: array(string(), `The oldest first, at most ${MAX_NAMES}`),
+        },
+        { title: 'Campaign' },
+      ),
       'The groups, largest first',
     ),
   },
@@ -67,6 +70,7 @@ export function campaignsRoute(
       limit: integerParameter(`Groups, the largest; ${DEFAULT_LIMIT} unless given`, 1, MAX_CAMPAIGNS),
     },
     document: {
+      operation: 'listCampaigns',
       summary: 'Groups of names that were registered together',
       description:
         'At least 4 names that were registered within a day and share a skeleton, a rare word or a server. ' +

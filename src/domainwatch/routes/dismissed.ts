@@ -20,15 +20,18 @@ const PATH = '/api/v1/domainwatch/dismissed'
 const DEFAULT_PAGE = 100
 const MAX_CURSOR_CHARACTERS = 100
 
-const dismissedName = object({
-  name: string('Name without the `.cl` suffix'),
-  dismissed_by: nullable(string('Account that discarded its record; null if that is not known any more')),
-  dismissed_at: dateTime('When its record was discarded, in the time zone of the service'),
-  status: bit('Bought (1) or not (0), as last known'),
-  date_reg: dateTime('When it was registered, as last known'),
-  date_reg_known: bit('The registration was known (1), or `date_reg` is the time of deletion (0)'),
-  deleted_at: nullable(string('When it was deleted, as last known; null if it was bought')),
-})
+const dismissedName = object(
+  {
+    name: string('Name without the `.cl` suffix'),
+    dismissed_by: nullable(string('Account that discarded its record; null if that is not known any more')),
+    dismissed_at: dateTime('When its record was discarded, in the time zone of the service'),
+    status: bit('Bought (1) or not (0), as last known'),
+    date_reg: dateTime('When it was registered, as last known'),
+    date_reg_known: bit('The registration was known (1), or `date_reg` is the time of deletion (0)'),
+    deleted_at: nullable(string('When it was deleted, as last known; null if it was bought')),
+  },
+  { title: 'DismissedDomain' },
+)
 
 const page = answer(
   { count: integer('Names returned'), data: array(dismissedName, 'The names') },
@@ -79,6 +82,7 @@ export function dismissedRoute(
       cursor: text('Cursor of the page, from the `Link` header of the previous one', MAX_CURSOR_CHARACTERS),
     },
     document: {
+      operation: 'listDismissed',
       summary: 'List dismissed names',
       description:
         'Lists names whose discarded records were removed. Lists of the registry record such a name again only if they tell a newer ' +
@@ -103,6 +107,7 @@ export function dismissedRoute(
     bodyLimit: NAMES_BODY_BYTES,
     parameters: { data: namesParameter('The names, a JSON array, here or in the body') },
     document: {
+      operation: 'forgetDismissed',
       summary: 'Forget dismissed names',
       description:
         'The next list of the registry that has one of the names records it again. Names that are not dismissed are ignored.',

@@ -130,6 +130,7 @@ export function dnsRoute(app: HttpServer, shared: EndpointShared, dns: Dns, inFl
       types: typesParameter,
     },
     document: {
+      operation: 'lookUpDomain',
       summary: 'Name servers of a domain, and other records',
       description:
         '`dns` always holds the name servers, which decide the status. `types` adds `records`; a type that could not be ' +
@@ -191,6 +192,7 @@ export function bulkDnsRoute(
     // Parsed by the handler, after the key is known, because the body may carry both.
     parameters: { types: rawTypes },
     document: {
+      operation: 'lookUpDomains',
       summary: 'Name servers of many domains, and other records',
       description:
         'One JSON object per line, in the order of the answers: what `GET` would return for each name, its ' +

@@ -50,6 +50,7 @@ export function eventsRoute(app: HttpServer, shared: EndpointShared, events: Eve
     path: '/api/v1/domainwatch/events',
     parameters,
     document: {
+      operation: 'streamEvents',
       summary: 'Records as they are added, changed, discarded and deleted',
       description:
         'Server-sent events, for changes on any node. An event concerns the reader when its record matched the filters ' +

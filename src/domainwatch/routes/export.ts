@@ -44,6 +44,7 @@ export function exportRoute(
     path: '/api/v1/domainwatch/export',
     parameters,
     document: {
+      operation: 'exportDomains',
       summary: 'Every record that the filters of `list` match',
       description:
         'Streamed whole, newest first, as CSV (the default) or one JSON object a line. `catalejo import` reads both.',

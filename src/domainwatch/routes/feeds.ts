@@ -6,33 +6,38 @@ import { answer, array, integer, object, string, nullable } from '../../http/ope
 import { FEED_FORMATS } from '../import/format.ts'
 import { WINDOW_NAMES } from '../registry/rules.ts'
 
-const feed = object({
-  name: string('The name in the settings'),
-  host: string('Host of the address, with its port if it is not the usual one'),
-  format: string({ enum: [...FEED_FORMATS, 'auto'], description: 'Format of the list' }),
-  every: string({ description: 'Interval', examples: ['15m'] }),
-  account: string('Account on whose behalf records are imported'),
-  window: string({ enum: WINDOW_NAMES, description: 'Time that a list of deletions covers' }),
-  last_attempt: nullable(string('When it was last fetched, successfully or not; null before the first time')),
-  last_success: nullable(string('When that last succeeded, also if the list was unchanged')),
-  last_change: nullable(string('When an import last changed records')),
-  read: nullable(integer('Records in the last import; null before the first')),
-  changed: nullable(integer('Records that the last import added or changed')),
-  refused: nullable(integer('Lines that the last import refused')),
-  complete: nullable(
-    integer({
-      enum: [0, 1],
-      description: '1 if the last list was complete; otherwise names that it lacks are not taken as absent',
-    }),
-  ),
-  last_complete: nullable(string('When the last complete list was fetched')),
-  gaps: integer(
-    'How often the last complete list was older than the window, so that deletions may be missing',
-  ),
-  last_gap: nullable(string('When that was last found')),
-  error: nullable(string('Why the last attempt failed; null if it succeeded')),
-  stale: integer({ enum: [0, 1], description: '1 if there was no success for three intervals' }),
-})
+const feed = object(
+  {
+    name: string('The name in the settings'),
+    host: string('Host of the address, with its port if it is not the usual one'),
+    format: string({ enum: [...FEED_FORMATS, 'auto'], description: 'Format of the list' }),
+    every: string({ description: 'Interval', examples: ['15m'] }),
+    account: string('Account on whose behalf records are imported'),
+    window: string({ enum: WINDOW_NAMES, description: 'Time that a list of deletions covers' }),
+    last_attempt: nullable(
+      string('When it was last fetched, successfully or not; null before the first time'),
+    ),
+    last_success: nullable(string('When that last succeeded, also if the list was unchanged')),
+    last_change: nullable(string('When an import last changed records')),
+    read: nullable(integer('Records in the last import; null before the first')),
+    changed: nullable(integer('Records that the last import added or changed')),
+    refused: nullable(integer('Lines that the last import refused')),
+    complete: nullable(
+      integer({
+        enum: [0, 1],
+        description: '1 if the last list was complete; otherwise names that it lacks are not taken as absent',
+      }),
+    ),
+    last_complete: nullable(string('When the last complete list was fetched')),
+    gaps: integer(
+      'How often the last complete list was older than the window, so that deletions may be missing',
+    ),
+    last_gap: nullable(string('When that was last found')),
+    error: nullable(string('Why the last attempt failed; null if it succeeded')),
+    stale: integer({ enum: [0, 1], description: '1 if there was no success for three intervals' }),
+  },
+  { title: 'Feed' },
+)
 
 const feedsAnswer = answer(
   {
@@ -79,6 +84,7 @@ export function feedsRoute(
     path: '/api/v1/domainwatch/feeds',
     parameters: {},
     document: {
+      operation: 'listFeeds',
       summary: 'The state of the lists that are fetched regularly',
       description:
         'The operator names them in the setting `feeds`. Times are in the time zone of the service.',

@@ -95,6 +95,7 @@ export function historyRoute(
     path: '/api/v1/domainwatch/history',
     parameters,
     document: {
+      operation: 'getDomainHistory',
       summary: 'What happened to a domain',
       description:
         'The changes of its record, newest first, and its name servers and MX records over time. When there are more changes, ' +

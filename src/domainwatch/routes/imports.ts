@@ -96,6 +96,7 @@ export function importRoutes(app: HttpServer, shared: EndpointShared, jobs: Jobs
       dry_run: integerParameter('1 counts what an import would change, and stores nothing', 0, 1),
     },
     document: {
+      operation: 'importDomains',
       summary: 'Import a list of the registry, or numbers of names',
       description:
         'Takes a file, plain or compressed with gzip or zstd, and imports it in the background, by the rules of `catalejo import`. ' +
@@ -131,6 +132,7 @@ export function importRoutes(app: HttpServer, shared: EndpointShared, jobs: Jobs
     {
       path: '/api/v1/domainwatch/imports',
       kinds: ['import'],
+      operations: { list: 'listImports', stop: 'stopImport' },
       nouns: ['an import', 'imports'],
       fields: importFields,
       example: EXAMPLE,

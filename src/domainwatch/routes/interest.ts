@@ -17,6 +17,7 @@ export function interestRoute(app: HttpServer, shared: EndpointShared, interest:
     path: '/api/v1/domainwatch/interest',
     parameters: {},
     document: {
+      operation: 'forgetInterest',
       summary: 'Forget the taste of the group',
       description:
         'Forgets the decisions that `order=interest` has learned from, of all accounts. The records stay as they are: the next ' +

@@ -99,6 +99,7 @@ export const jobGone = problem('The account has no such job', domainErrors.job_n
 export interface JobEndpoints {
   readonly path: string
   readonly kinds: readonly JobKind[]
+  readonly operations: { readonly list: string; readonly stop: string }
   /** What they are called in descriptions, one and several. */
   readonly nouns: readonly [string, string]
   readonly fields: Readonly<Record<string, JsonSchema>>
@@ -112,7 +113,7 @@ export function jobEndpoints(
   app: HttpServer,
   shared: EndpointShared,
   { jobs, timeZone }: { readonly jobs: Jobs; readonly timeZone: string },
-  { path, kinds, nouns: [noun, nouns], example, show, ...own }: JobEndpoints,
+  { path, kinds, operations, nouns: [noun, nouns], example, show, ...own }: JobEndpoints,
 ): void {
   const fields = { ...jobFields, ...own.fields }
   const shown = { ...JOB_EXAMPLE, ...example }
@@ -128,6 +129,7 @@ export function jobEndpoints(
     path,
     parameters: { id: jobId },
     document: {
+      operation: operations.list,
       summary: `List ${nouns} and their progress`,
       description: `Those of the account that have not ended, or did in the last ${LISTED_DAYS} days; at most 100.`,
       answers: { 200: jobsAnswer(fields, shown), 404: jobGone },
@@ -146,6 +148,7 @@ export function jobEndpoints(
     path,
     parameters: { id: { ...jobId, required: true } },
     document: {
+      operation: operations.stop,
       summary: `Stop ${noun}`,
       description: 'What it has stored stays. A job that has ended stays as it is.',
       answers: { 200: answer(fields, 'The job as it is now', { ...shown, state: 'stopped' }), 404: jobGone },

@@ -12,17 +12,17 @@ import {
   type DomainLists,
   type Frame,
 } from '../list/domain-lists.ts'
-import { fieldsParameter, type RecordFields, furtherFields } from '../record-fields.ts'
+import { domainRecord, fieldsParameter, type RecordFields } from '../record-fields.ts'
 import type { ObservedServers } from '../servers/index.ts'
-import { orderRefused, recordFields, RECORD_EXAMPLE } from '../schemas.ts'
-import { answer, array, integer, object, string } from '../../http/openapi/json-schema.ts'
+import { orderRefused, RECORD_EXAMPLE } from '../schemas.ts'
+import { answer, array, integer, string } from '../../http/openapi/json-schema.ts'
 
 const listAnswer = answer(
   {
     count: integer('Records returned'),
     query: string('The search text in lower case'),
     data: array(
-      array(object({ ...recordFields, ...furtherFields })),
+      array(domainRecord),
       'One array that holds the records. Their further fields are those that `fields` names',
     ),
   },
@@ -67,6 +67,7 @@ export function listRoute(
     ignoresUnknown: true,
     parameters,
     document: {
+      operation: 'listDomains',
       summary: 'List recorded domains',
       description: `Newest first, at most ${MAX_PAGE_RECORDS.toLocaleString('en')} records; when there are more, the \`Link\` header carries the address of the next page.`,
       answers: { 200: listAnswer, 400: orderRefused },

@@ -11,8 +11,8 @@ import { serverParameters, type ObservedServers } from '../servers/index.ts'
 import { CLAIM_MINUTES, DEFAULT_QUEUE_RECORDS, MAX_CLAIMS, MAX_QUEUE_RECORDS } from '../limits.ts'
 import { orderParameter } from '../list/order.ts'
 import type { ClaimQueue } from '../queue/claim-queue.ts'
-import { fieldsParameter, furtherFields, listedFields, type RecordFields } from '../record-fields.ts'
-import { orderRefused, RECORD_EXAMPLE, recordFields } from '../schemas.ts'
+import { domainRecord, fieldsParameter, listedFields, type RecordFields } from '../record-fields.ts'
+import { orderRefused, RECORD_EXAMPLE } from '../schemas.ts'
 import { NAMES_BODY_BYTES, namesParameter, readNames } from './names-data.ts'
 
 const queueAnswer = answer(
@@ -23,7 +23,7 @@ const queueAnswer = answer(
       `Until when the account holds them, ${CLAIM_MINUTES} minutes from now, in the time zone of the service`,
     ),
     data: array(
-      array(object({ ...recordFields, ...furtherFields })),
+      array(domainRecord),
       'One array that holds the records. Their further fields are those that `fields` names',
     ),
   },
@@ -86,6 +86,7 @@ export function queueRoute(
       fields: fieldsParameter,
     },
     document: {
+      operation: 'claimDomains',
       summary: 'Claim the next records to decide on',
       description:
         `The records that the account holds already, then the next unclaimed ones. It holds them for ${CLAIM_MINUTES} minutes ` +
@@ -132,6 +133,7 @@ export function queueRoute(
     path: PATH,
     parameters: {},
     document: {
+      operation: 'listClaims',
       summary: 'Who holds records, how many, and until when',
       description: 'All accounts with claims, including the calling one. Claims and extends nothing.',
       answers: { 200: holdersAnswer },
@@ -156,6 +158,7 @@ export function queueRoute(
       data: namesParameter('Their names, a JSON array; all unless given, here or in the body'),
     },
     document: {
+      operation: 'releaseDomains',
       summary: 'Release claimed records',
       description: 'Others may claim them now. Names that the account does not hold are ignored.',
       answers: { 200: releasedAnswer },

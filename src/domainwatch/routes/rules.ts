@@ -43,19 +43,22 @@ const rulesAnswer = answer(
   {
     count: integer('Number of rules'),
     data: array(
-      object({
-        id: ruleId,
-        name: string('Name of the rule'),
-        action: string({ enum: ACTIONS, description: 'What it does with records that match' }),
-        tag: nullable(string('The tag that it adds; null if it hides')),
-        filters: object(
-          {},
-          { description: 'Its filters, as given', additionalProperties: { type: 'string' } },
-        ),
-        paused: bit('Paused (1): it does nothing'),
-        owner: string('Account that created it'),
-        created_at: dateTime('When it was created, in the time zone of the service'),
-      }),
+      object(
+        {
+          id: ruleId,
+          name: string('Name of the rule'),
+          action: string({ enum: ACTIONS, description: 'What it does with records that match' }),
+          tag: nullable(string('The tag that it adds; null if it hides')),
+          filters: object(
+            {},
+            { description: 'Its filters, as given', additionalProperties: { type: 'string' } },
+          ),
+          paused: bit('Paused (1): it does nothing'),
+          owner: string('Account that created it'),
+          created_at: dateTime('When it was created, in the time zone of the service'),
+        },
+        { title: 'Rule' },
+      ),
       'The rules of the group, oldest first',
     ),
   },
@@ -105,7 +108,11 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, options: Ru
     methods: ['GET'],
     scopes: ['read', 'write'],
     parameters: {},
-    document: { summary: 'List the rules of the group', answers: { 200: rulesAnswer } },
+    document: {
+      operation: 'listRules',
+      summary: 'List the rules of the group',
+      answers: { 200: rulesAnswer },
+    },
     async handle() {
       const data = (await rules.list()).map((rule) => ruleJson(rule, timeZone))
       return { status: 200, count: data.length, data }
@@ -122,6 +129,7 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, options: Ru
       action: { ...given.action, required: true, example: 'hide' },
     },
     document: {
+      operation: 'createRule',
       summary: 'Create a rule',
       description:
         'Records that a `hide` rule matches are in neither `queue` nor messages of watches; `hidden` filters by it. A `tag` rule tags records ' +
@@ -154,6 +162,7 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, options: Ru
       paused: integerParameter('Whether the rule is paused (1). A paused rule does nothing', 0, 1),
     },
     document: {
+      operation: 'updateRule',
       summary: 'Edit or pause a rule',
       description: 'Changes the given properties. The filters are one property: any of them replaces all.',
       answers: { 200: ruleAnswer, 400: invalid, 404: gone },
@@ -174,6 +183,7 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, options: Ru
     scopes: ['write'],
     parameters: which,
     document: {
+      operation: 'deleteRule',
       summary: 'Delete a rule',
       description: 'Shows the records that it hid. Tags that it added stay.',
       answers: { 200: ruleAnswer, 404: gone },
@@ -192,6 +202,7 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, options: Ru
     scopes: ['write'],
     parameters: given,
     document: {
+      operation: 'previewRule',
       summary: 'Preview a rule',
       description: 'Counts the records that a rule of these parameters would match. Stores nothing.',
       answers: { 200: previewAnswer, 400: invalid },

@@ -54,6 +54,7 @@ export function similarRoute(app: HttpServer, shared: EndpointShared, lookalikes
       limit: integerParameter(`Records, the best ones; ${DEFAULT_LIMIT} unless given`, 1, MAX_PAGE_RECORDS),
     },
     document: {
+      operation: 'findSimilarDomains',
       summary: 'Recorded domains that resemble one',
       description:
         'Names that may be confused with it: a letter added, missing or replaced, letters that look the same, accents, ' +

@@ -113,6 +113,7 @@ export function statsRoute(
       tags: integerParameter('Adds this many tags, those of the most records first', 1, MAX_TAGS),
     },
     document: {
+      operation: 'getDomainStats',
       summary: 'Counts of recorded domains, for plots',
       description:
         'Of those that the filters of `list` match: registrations and deletions a day, lengths, agents, totals; and when ' +

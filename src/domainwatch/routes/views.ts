@@ -30,13 +30,16 @@ const viewsAnswer = answer(
   {
     count: integer('Number of views'),
     data: array(
-      object({
-        id: viewId,
-        name: string('Name of the view'),
-        filters: string('Filters of the view, as the query of a URL'),
-        shared: bit('Shared with the group (1)'),
-        owner: string('Account that saved it, the only one that can change it'),
-      }),
+      object(
+        {
+          id: viewId,
+          name: string('Name of the view'),
+          filters: string('Filters of the view, as the query of a URL'),
+          shared: bit('Shared with the group (1)'),
+          owner: string('Account that saved it, the only one that can change it'),
+        },
+        { title: 'View' },
+      ),
       'The views, oldest first',
     ),
   },
@@ -57,6 +60,7 @@ export function viewsRoutes(app: HttpServer, shared: EndpointShared, views: View
     scopes: ['read', 'write'],
     parameters: {},
     document: {
+      operation: 'listViews',
       summary: 'List saved views of the account, and those that others share',
       answers: { 200: viewsAnswer },
     },
@@ -77,6 +81,7 @@ export function viewsRoutes(app: HttpServer, shared: EndpointShared, views: View
       shared: integerParameter('Whether the whole group sees the view (1)', 0, 1),
     },
     document: {
+      operation: 'saveView',
       summary: 'Save or change a view',
       description:
         'A new view needs `name` and `filters`. With `id`, changes the given properties of a view of the account.',
@@ -110,6 +115,7 @@ export function viewsRoutes(app: HttpServer, shared: EndpointShared, views: View
     scopes: ['write'],
     parameters: { id: { ...id, required: true } },
     document: {
+      operation: 'deleteView',
       summary: 'Delete a saved view',
       answers: { 200: viewAnswer, 403: ofAnother, 404: gone },
     },

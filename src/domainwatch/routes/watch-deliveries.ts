@@ -33,23 +33,26 @@ const deliveriesAnswer = answer(
   {
     count: integer(),
     data: array(
-      object({
-        id: string('Delivery ID, the same for all attempts; `webhook-id` of webhooks'),
-        time: string('Start of the delivery, in the time zone of the service'),
-        time_utc: string('Start of the delivery, in UTC (RFC 3339)'),
-        channel: string('Channel: `webhook`, `mailto` and others'),
-        events: integer('Number of changes'),
-        state: string({
-          enum: ['pending', 'delivered', 'failed'],
-          description: '`pending`: in progress. `failed`: abandoned',
-        }),
-        attempts: integer('Number of attempts'),
-        code: nullable(integer('Status of the last response; null without a response')),
-        milliseconds: nullable(integer('Duration of the last attempt; null before it ended')),
-        error: nullable(string('Error of the last attempt; null if it succeeded')),
-        replayable: bit('Whether the content is kept, so that the delivery can be sent again'),
-        replaying: bit('Whether a replay waits'),
-      }),
+      object(
+        {
+          id: string('Delivery ID, the same for all attempts; `webhook-id` of webhooks'),
+          time: string('Start of the delivery, in the time zone of the service'),
+          time_utc: string('Start of the delivery, in UTC (RFC 3339)'),
+          channel: string('Channel: `webhook`, `mailto` and others'),
+          events: integer('Number of changes'),
+          state: string({
+            enum: ['pending', 'delivered', 'failed'],
+            description: '`pending`: in progress. `failed`: abandoned',
+          }),
+          attempts: integer('Number of attempts'),
+          code: nullable(integer('Status of the last response; null without a response')),
+          milliseconds: nullable(integer('Duration of the last attempt; null before it ended')),
+          error: nullable(string('Error of the last attempt; null if it succeeded')),
+          replayable: bit('Whether the content is kept, so that the delivery can be sent again'),
+          replaying: bit('Whether a replay waits'),
+        },
+        { title: 'Delivery' },
+      ),
     ),
   },
   'Newest first',
@@ -85,6 +88,7 @@ export function watchDeliveryRoutes(
       cursor: text('Cursor of the page, from the `Link` header of the previous one', 100),
     },
     document: {
+      operation: 'listDeliveries',
       summary: 'List deliveries of a watch',
       description:
         `Lists the deliveries of the last ${DELIVERIES_DAYS} days, at most ${MAX_DELIVERIES.toLocaleString('en')}, newest first. The \`Link\` ` +
@@ -117,6 +121,7 @@ export function watchDeliveryRoutes(
       },
     },
     document: {
+      operation: 'replayDelivery',
       summary: 'Send a delivery again',
       description:
         'Sends the delivery once more, with the same ID and content, as soon as the limits of deliveries allow. The list of ' +

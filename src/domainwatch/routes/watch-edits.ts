@@ -31,6 +31,7 @@ export function watchEditRoutes(
     scopes: ['write'],
     parameters: editParameters,
     document: {
+      operation: 'updateWatch',
       summary: 'Edit, pause or share a watch',
       description:
         'Changes the given properties. The filters are one property: any of them replaces all, and an empty `search` alone ' +
@@ -63,6 +64,7 @@ export function watchEditRoutes(
     scopes: ['write'],
     parameters: which,
     document: {
+      operation: 'rotateWatchSecret',
       summary: 'Replace the secret of a watch',
       description: `The new secret is returned only in this response. For ${SECRETS_OVERLAP_HOURS} hours webhooks carry a signature by each secret, the new one first.`,
       answers: {

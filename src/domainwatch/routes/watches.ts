@@ -41,6 +41,7 @@ export function watchesRoutes(
     scopes: ['write'],
     parameters,
     document: {
+      operation: 'createWatch',
       summary: 'Create a watch',
       description:
         'Saves filters, and notifies of new matches by webhook (Standard Webhooks), messages to people, an Atom feed, or several ' +
@@ -69,6 +70,7 @@ export function watchesRoutes(
     scopes: ['read', 'write'],
     parameters: {},
     document: {
+      operation: 'listWatches',
       summary: 'List watches of the account, and those that others share',
       answers: { 200: watchesAnswer },
     },
@@ -84,6 +86,7 @@ export function watchesRoutes(
     scopes: ['write'],
     parameters: which,
     document: {
+      operation: 'deleteWatch',
       summary: 'Delete a watch',
       description: 'Also deletes the Atom feed and the deliveries of the watch.',
       answers: {
@@ -107,6 +110,7 @@ export function watchesRoutes(
     methods: ['POST'],
     parameters: which,
     document: {
+      operation: 'testWatch',
       summary: 'Send a test to the destinations of a watch',
       description:
         'Waits up to 25 s for the responses. Abandoned deliveries to a destination resume if its test arrives. An account can send ' +
@@ -137,7 +141,7 @@ export function watchAtomRoute(app: HttpServer, watches: Watches, baseUrl: () =>
     {
       schema: {
         tags: ['domainwatch'],
-        operationId: 'get-watch-feed',
+        operationId: 'getWatchFeed',
         summary: 'Read the Atom feed of a watch',
         description:
           'Needs no key, because the address is secret. It stops working when the watch is deleted.',

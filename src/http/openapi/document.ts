@@ -4,10 +4,12 @@ import { type Access, keyErrors } from '../auth/authenticator.ts'
 import { isObject } from '../../lib/json.ts'
 import { badParameter, httpErrors, missingParameter } from '../errors.ts'
 import { problem, withCodesOf, type JsonSchema } from './json-schema.ts'
-import { parseParameters, type Parameters } from '../parameters.ts'
+import type { Parameters } from '../parameters.ts'
 
 /** Documentation of an endpoint, besides its parameters. */
 export interface EndpointDocument {
+  /** The name of the operation, a verb and a noun, which generated clients call it by. */
+  readonly operation: string
   readonly summary: string
   readonly description?: string
   readonly deprecated?: boolean
@@ -17,45 +19,76 @@ export interface EndpointDocument {
   readonly answers: Readonly<Record<number, JsonSchema>>
 }
 
+/** A response that generated clients declare once. */
+const named = (title: string, schema: JsonSchema): JsonSchema => ({ ...schema, title })
+
 const COMMON_ANSWERS = {
-  401: problem(
-    'No key, an unknown or revoked one, or an expired one',
-    keyErrors.key_missing(),
-    keyErrors.key_invalid(),
-    keyErrors.key_expired(),
+  401: named(
+    'Unauthorized',
+    problem(
+      'No key, an unknown or revoked one, or an expired one',
+      keyErrors.key_missing(),
+      keyErrors.key_invalid(),
+      keyErrors.key_expired(),
+    ),
   ),
-  403: problem(
-    'The key is for another service, or its scope does not include this operation',
-    keyErrors.key_of_other_service(),
-    keyErrors.key_out_of_scope(),
+  403: named(
+    'Forbidden',
+    problem(
+      'The key is for another service, or its scope does not include this operation',
+      keyErrors.key_of_other_service(),
+      keyErrors.key_out_of_scope(),
+    ),
   ),
-  429: problem(
-    'The key exceeds its rate, or the address sent too many wrong keys: retry after `Retry-After`',
-    tooManyRequests(),
+  429: named(
+    'TooManyRequests',
+    problem(
+      'The key exceeds its rate, or the address sent too many wrong keys: retry after `Retry-After`',
+      tooManyRequests(),
+    ),
   ),
-  503: problem('Overloaded: retry after `Retry-After`', new OverloadError()),
+  503: named('Overloaded', problem('Overloaded: retry after `Retry-After`', new OverloadError())),
 }
 
-const parameterAnswers = ({ parameters, ignoresUnknown = false }: Documented) => ({
-  400: problem(
-    `A parameter is missing, malformed${ignoresUnknown ? '' : ', unknown'} or out of range, or the request cannot be read`,
-    parameterError(parameters) ?? (ignoresUnknown ? httpErrors.bad_request() : UNKNOWN_PARAMETER),
-    httpErrors.bad_request(),
-    badParameter('', ''),
-    missingParameter(''),
-    httpErrors.unreadable_body(),
-    ...(ignoresUnknown ? [] : [UNKNOWN_PARAMETER]),
-  ),
-})
-
+const INVALID: readonly [HttpError, ...HttpError[]] = [
+  httpErrors.bad_request(),
+  badParameter('', ''),
+  missingParameter(''),
+  httpErrors.unreadable_body(),
+]
 const UNKNOWN_PARAMETER = httpErrors.unknown_parameter('apu', 'api').with({ fields: { parameter: 'apu' } })
 
+const parameterAnswers = ({ ignoresUnknown = false }: Documented) => ({
+  400: ignoresUnknown
+    ? named(
+        'InvalidSeedRequest',
+        problem(
+          'A parameter is missing, malformed or out of range, or the request cannot be read',
+          ...INVALID,
+        ),
+      )
+    : named(
+        'InvalidRequest',
+        problem(
+          'A parameter is missing, malformed, unknown or out of range, or the request cannot be read',
+          UNKNOWN_PARAMETER,
+          ...INVALID,
+        ),
+      ),
+})
+
 const bodyAnswers = (bodyLimit: number) => ({
-  413: problem('The body is too large', httpErrors.body_too_large(bodyLimit)),
-  415: problem(
-    'The body is of another type, or encoded',
-    httpErrors.unsupported_type(),
-    httpErrors.unsupported_encoding(),
+  413: named(
+    `BodyOver${bodyLimit}Bytes`,
+    problem('The body is too large', httpErrors.body_too_large(bodyLimit)),
+  ),
+  415: named(
+    'UnsupportedMediaType',
+    problem(
+      'The body is of another type, or encoded',
+      httpErrors.unsupported_type(),
+      httpErrors.unsupported_encoding(),
+    ),
   ),
 })
 
@@ -71,21 +104,8 @@ function mergedAnswers(
   return { ...common, ...Object.fromEntries(merged) }
 }
 
-/** The error for the first parameter that does not take every text. */
-function parameterError(parameters: Parameters): HttpError | undefined {
-  for (const name of Object.keys(parameters)) {
-    const parsed = parseParameters(parameters, { [name]: NO_VALUE })
-    if (!parsed.ok) return parsed.error
-  }
-  return undefined
-}
-/** No choice, number, date or name. */
-const NO_VALUE = '\0'
-
-const API_KEY = { type: 'string', description: 'API key; in the query or in the body, where there is one' }
-
 interface Documented extends Access {
-  readonly path: string
+  readonly methods: readonly string[]
   readonly parameters: Parameters
   readonly ignoresUnknown?: boolean
   readonly document: EndpointDocument
@@ -102,10 +122,10 @@ declare module 'fastify' {
 
 /** Returns the route's schema: the OpenAPI document is generated from it, and responses are serialised by it. */
 export function documentEndpoint(endpoint: Documented, method: string): FastifySchema {
-  const { bodyLimit, document, parameters, path } = endpoint
-  const properties: Record<string, unknown> = { api: API_KEY }
+  const { bodyLimit, document, parameters } = endpoint
+  const properties: Record<string, JsonSchema> = {}
   const named: Record<string, unknown> = {}
-  const required = ['api']
+  const required: string[] = []
   for (const [name, parameter] of Object.entries(parameters)) {
     // In a query, each property of an object is a parameter; a body has them among its own.
     if (parameter.names !== undefined) Object.assign(named, parameter.schema['patternProperties'])
@@ -120,13 +140,15 @@ export function documentEndpoint(endpoint: Documented, method: string): FastifyS
   const inBody = Object.fromEntries(
     Object.entries(properties).filter(([name]) => parameters[name]?.names === undefined),
   )
+  const { operation } = document
   return {
     tags: [endpoint.service],
     summary: document.summary,
     'x-scopes': [...endpoint.scopes, 'full'],
-    operationId: [method.toLowerCase(), ...path.split('/').slice(-2)].join('-'),
-    // Parameters of a POST may be in its body instead.
-    querystring: { type: 'object', properties, ...(isPost ? {} : { required }) },
+    // Of two methods, the first is the proper one.
+    operationId:
+      method === endpoint.methods[0] ? operation : `${operation}By${capitalize(method.toLowerCase())}`,
+    security: [{ api: [] }],
     response: mergedAnswers(document.answers, {
       ...COMMON_ANSWERS,
       ...parameterAnswers(endpoint),
@@ -134,7 +156,14 @@ export function documentEndpoint(endpoint: Documented, method: string): FastifyS
     }),
     ...(document.description === undefined ? {} : { description: document.description }),
     ...(document.deprecated === true && { deprecated: true }),
-    ...(isPost ? { body: { content: bodyContent(inBody, named, document.body) } } : {}),
+    // Parameters of a POST may be in its query as well: generated clients send them in one place.
+    ...(isPost
+      ? {
+          body: {
+            content: bodyContent(`${capitalize(operation)}Body`, inBody, named, required, document.body),
+          },
+        }
+      : { querystring: { type: 'object', properties, required } }),
   }
 }
 
@@ -144,11 +173,19 @@ export const API_DESCRIPTION = {
     title: 'Catalejo',
     version: '',
     description:
-      'Domain tracking and image hosting. Every endpoint takes the API key as `api`, in the query or in the body; ' +
-      'POST bodies may be url-encoded, multipart or JSON. The HTTP status always equals the `status` of the body. ' +
+      'Domain tracking and image hosting. POST bodies may be url-encoded, multipart or JSON, in which an array or object may also ' +
+      'be its JSON text. The key and other parameters of a POST may be in its query as well as in its body. ' +
+      'The HTTP status always equals the `status` of the body. ' +
       'Errors have a message for people (`msg`, in Spanish) and a code for programs (`code`), which is never renamed.',
     license: { name: 'MIT', identifier: 'MIT' },
   },
+  components: {
+    securitySchemes: {
+      // In the query alone, so that generated clients keep the key out of every call.
+      api: { type: 'apiKey' as const, in: 'query', name: 'api', description: 'API key' },
+    },
+  },
+  servers: [{ url: 'http://127.0.0.1:8080' }],
   tags: [
     { name: 'domainwatch', description: 'Recently registered and deleted .cl domains' },
     { name: 'imagestore', description: 'Image hosting' },
@@ -158,46 +195,43 @@ export const API_DESCRIPTION = {
 }
 
 /**
- * Returns the body of a POST in its three formats. An array or object is JSON text in a form, and either in JSON. A base64 field
- * of a multipart form may also be a file part.
+ * Returns the body of a POST in its three formats. An array or object is JSON text in a form. A base64 field of a multipart form may
+ * also be a file part. What is the same in all of them is one schema with a name.
  * @param patternProperties parameters whose names follow a pattern
  */
 function bodyContent(
-  parameters: JsonSchema,
+  title: string,
+  parameters: Readonly<Record<string, JsonSchema>>,
   patternProperties: JsonSchema,
-  body: JsonSchema | undefined,
+  required: readonly string[],
+  body: JsonSchema = {},
 ): Record<string, { schema: JsonSchema }> {
-  const declared: JsonSchema = isObject(body) ? body : {}
-  const own = isObject(declared['properties']) ? declared['properties'] : {}
-  const examples = declared['examples']
+  const own = isObject(body['properties']) ? body['properties'] : {}
   const fields = Object.entries({ ...parameters, ...own }).filter((pair): pair is [string, JsonSchema] =>
     isObject(pair[1]),
   )
-  const example: unknown = Array.isArray(examples) ? examples[0] : undefined
+  const [example]: readonly unknown[] = Array.isArray(body['examples']) ? body['examples'] : []
+  const needed = [...required, ...(Array.isArray(body['required']) ? body['required'] : [])]
+  const isSame = fields.every(([, schema]) => isText(schema) && schema['format'] !== 'byte')
   const encoded = (field: (schema: JsonSchema) => JsonSchema, exampleOf: (value: unknown) => unknown) => ({
     schema: {
       type: 'object',
+      ...((isSame || field === plain) && { title }),
       properties: Object.fromEntries(fields.map(([name, schema]) => [name, field(schema)])),
       ...(Object.keys(patternProperties).length > 0 && { patternProperties }),
-      ...(declared['required'] === undefined ? {} : { required: declared['required'] }),
-      ...(isObject(example)
-        ? {
-            examples: [
-              Object.fromEntries(Object.entries(example).map(([key, value]) => [key, exampleOf(value)])),
-            ],
-          }
-        : {}),
+      ...(needed.length > 0 && { required: needed }),
+      ...(isObject(example) && {
+        examples: [
+          Object.fromEntries(Object.entries(example).map(([key, value]) => [key, exampleOf(value)])),
+        ],
+      }),
     },
   })
   return {
-    'application/json': encoded(inJson, (value) => value),
+    'application/json': encoded(plain, (value) => value),
     'application/x-www-form-urlencoded': encoded(inForm, asText),
     'multipart/form-data': encoded(inMultipart, asText),
   }
-}
-
-function inJson(schema: JsonSchema): JsonSchema {
-  return isText(schema) ? plain(schema) : { anyOf: [schema, inForm(schema)] }
 }
 
 function inForm(schema: JsonSchema): JsonSchema {
@@ -215,43 +249,6 @@ function plain(schema: JsonSchema): JsonSchema {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== 'x-flag'))
 }
 
+const capitalize = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
 const isText = (schema: JsonSchema) => schema['type'] !== 'array' && schema['type'] !== 'object'
 const asText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
-
-/** The parts of an OpenAPI document that `finishDocument` corrects. */
-interface Operation {
-  parameters?: Parameter[]
-  requestBody?: { required?: boolean; content: Record<string, { schema: { required?: unknown } }> }
-}
-
-interface Parameter {
-  name: string
-  schema?: { 'x-flag'?: unknown }
-  allowEmptyValue?: boolean
-}
-
-/** Corrects what the generator cannot know: flags, optional bodies, and the path of image links. */
-export function finishDocument<T>(document: T): T {
-  // The generator's type is a union of all OpenAPI versions; the fields read here exist in each.
-  const { paths = {} } = document as { paths?: Record<string, Record<string, Operation>> }
-  for (const [path, operations] of Object.entries(paths)) {
-    for (const operation of Object.values(operations)) finishOperation(operation)
-    if (!path.endsWith('{*}')) continue
-    delete paths[path]
-    paths[path.replace('{*}', '{id}')] = operations
-  }
-  return document
-}
-
-function finishOperation({ parameters = [], requestBody }: Operation): void {
-  for (const parameter of parameters) {
-    if (parameter.name === '*') parameter.name = 'id'
-    if (parameter.schema?.['x-flag'] === undefined) continue
-    delete parameter.schema['x-flag']
-    parameter.allowEmptyValue = true
-  }
-  if (requestBody === undefined) return
-  requestBody.required = Object.values(requestBody.content).some(
-    ({ schema }) => schema.required !== undefined,
-  )
-}

@@ -1,7 +1,7 @@
 import type { HttpError } from '../../lib/errors.ts'
 import { isObject } from '../../lib/json.ts'
 
-/** A JSON Schema as in OpenAPI 3.1. */
+/** A JSON Schema as in OpenAPI 3.1. The document has one with a `title` once, in its components, and so have generated clients. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 /** Further keywords of a schema, or only its description. */

@@ -46,8 +46,8 @@ export function definitionRoutes(
     imageErrors.too_many_definitions(MAX_NAMES),
   )
   const list = (
-    path: string,
-    summary: string,
+    kind: 'Preset' | 'Watermark',
+
     fields: Readonly<Record<string, schema.JsonSchema>>,
     example: object,
     read: () => Promise<object[]>,
@@ -56,14 +56,18 @@ export function definitionRoutes(
       service: 'admin',
       scopes: [],
       methods: ['GET'],
-      path,
+      path: `/api/v1/admin/${kind.toLowerCase()}s`,
       parameters: {},
       document: {
-        summary,
+        operation: `list${kind}s`,
+        summary: `List ${kind.toLowerCase()}s for links`,
         description: 'By name, without those of the settings file.',
         answers: {
           200: schema.answer(
-            { count: schema.integer('How many there are'), data: schema.array(schema.object(fields)) },
+            {
+              count: schema.integer('How many there are'),
+              data: schema.array(schema.object(fields, { title: kind })),
+            },
             'What administrators defined',
             { count: 1, data: [example] },
           ),
@@ -80,13 +84,7 @@ export function definitionRoutes(
     if (outcome === 'full') throw imageErrors.too_many_definitions(MAX_NAMES)
   }
 
-  list(
-    '/api/v1/admin/presets',
-    'List presets for links',
-    { name: NAME, modifiers: MODIFIERS },
-    EXAMPLE_PRESET,
-    () => definitions.presets(),
-  )
+  list('Preset', { name: NAME, modifiers: MODIFIERS }, EXAMPLE_PRESET, () => definitions.presets())
 
   simpleEndpoint(app, shared, {
     service: 'admin',
@@ -102,6 +100,7 @@ export function definitionRoutes(
       },
     },
     document: {
+      operation: 'definePreset',
       summary: 'Define a preset for links',
       description: 'Links of all applications may use it from now on, on all nodes.',
       answers: {
@@ -128,13 +127,7 @@ export function definitionRoutes(
     },
   })
 
-  list(
-    '/api/v1/admin/watermarks',
-    'List watermarks for links',
-    { name: NAME, ...PLACEMENT },
-    EXAMPLE_WATERMARK,
-    () => definitions.watermarks(),
-  )
+  list('Watermark', { name: NAME, ...PLACEMENT }, EXAMPLE_WATERMARK, () => definitions.watermarks())
 
   simpleEndpoint(app, shared, {
     service: 'admin',
@@ -161,6 +154,7 @@ export function definitionRoutes(
       opacity: integer('Its opacity in percent, 100 unless given', 1, 100),
     },
     document: {
+      operation: 'defineWatermark',
       summary: 'Define a watermark for links',
       description:
         'Links of the applications that hold its image may use it from now on, on all nodes. What is not given is as in a new one.',

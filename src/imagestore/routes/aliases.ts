@@ -56,6 +56,7 @@ export function aliasRoutes(
       hash: { ...hashParameter, description: "The image's hash; empty to remove the alias" },
     },
     document: {
+      operation: 'setAlias',
       summary: 'Name an image',
       description: 'Links by the alias serve this image from now on. Deleting the image removes the alias.',
       answers: {
@@ -98,6 +99,7 @@ export function aliasRoutes(
       cursor,
     },
     document: {
+      operation: 'listAliases',
       summary: 'List aliases of images',
       description: 'By name. When there are more, the `Link` header carries the address of the next page.',
       answers: {
@@ -105,7 +107,10 @@ export function aliasRoutes(
           {
             count: schema.integer('Aliases returned'),
             data: schema.array(
-              schema.object({ name: schema.string('The alias'), hash: schemaOf('hash'), link: LINK }),
+              schema.object(
+                { name: schema.string('The alias'), hash: schemaOf('hash'), link: LINK },
+                { title: 'Alias' },
+              ),
             ),
           },
           "The application's aliases",

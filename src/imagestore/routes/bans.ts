@@ -53,6 +53,7 @@ export function bansRoutes(app: HttpServer, shared: EndpointShared, bans: Bans):
       ),
     },
     document: {
+      operation: 'createBan',
       summary: 'Ban a picture',
       description:
         'Later uploads of the application that are these bytes or look like the picture are refused: 403 `image_banned`. An ' +
@@ -79,12 +80,13 @@ export function bansRoutes(app: HttpServer, shared: EndpointShared, bans: Bans):
     methods: ['GET'],
     parameters: {},
     document: {
+      operation: 'listBans',
       summary: 'List banned pictures',
       answers: {
         200: schema.answer(
           {
             count: schema.integer('Number of bans'),
-            data: schema.array(schema.object(banFields), 'Oldest first'),
+            data: schema.array(schema.object(banFields, { title: 'Ban' }), 'Oldest first'),
           },
           "The application's bans",
           { count: 1, data: [EXAMPLE_BAN] },
@@ -105,6 +107,7 @@ export function bansRoutes(app: HttpServer, shared: EndpointShared, bans: Bans):
       id: { ...text('ID of the ban', MAX_ID_CHARACTERS), required: true, example: EXAMPLE_BAN.id },
     },
     document: {
+      operation: 'deleteBan',
       summary: 'Lift a ban',
       answers: {
         200: schema.answer({ id: banFields.id }, 'The ban is lifted', { id: EXAMPLE_BAN.id }),

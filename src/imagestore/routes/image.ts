@@ -70,6 +70,7 @@ export function getRoute(
     ignoresUnknown: true,
     parameters: { hash: hashParameter },
     document: {
+      operation: 'getImage',
       summary: 'Details of an image',
       description: 'For a key of scope `upload`, of one that it uploaded itself.',
       answers: {
@@ -95,10 +96,11 @@ export function deleteRoute(app: HttpServer, shared: EndpointShared, store: Imag
   simpleEndpoint(app, shared, {
     service: 'imagestore',
     scopes: ['upload'],
-    methods: ['POST', 'DELETE'],
+    methods: ['DELETE', 'POST'],
     path: '/api/v1/imagestore/delete',
     parameters: { hash: hashParameter },
     document: {
+      operation: 'deleteImage',
       summary: 'Delete an image',
       description:
         'The public link stops working, unless another application holds the same bytes. A key of scope `upload` ' +

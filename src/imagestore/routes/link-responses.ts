@@ -137,7 +137,7 @@ const IMAGE = { 'image/*': { schema: { type: 'string', format: 'binary' } } }
 
 export const linkSchema = {
   tags: ['imagestore'],
-  operationId: 'get-link',
+  operationId: 'downloadImage',
   summary: 'A stored image, as uploaded or modified on the way',
   description: 'No key. Answers `HEAD`, `Range` and conditional requests.',
   params: {

@@ -50,12 +50,15 @@ const listAnswer = schema.answer(
     count: schema.integer('Images returned'),
     total: schema.integer('Images on all pages'),
     data: schema.array(
-      schema.object({
-        ...toSchemas('list'),
-        duplicates: schema.optional(
-          schema.integer('With `group`: number of other images with the same dhash'),
-        ),
-      }),
+      schema.object(
+        {
+          ...toSchemas('list'),
+          duplicates: schema.optional(
+            schema.integer('With `group`: number of other images with the same dhash'),
+          ),
+        },
+        { title: 'Image' },
+      ),
     ),
   },
   "The application's own images",
@@ -76,6 +79,7 @@ export function imageListRoute(
     path: '/api/v1/imagestore/list',
     parameters,
     document: {
+      operation: 'listImages',
       summary: "List the application's own images",
       description:
         'Newest first, unless `order` says otherwise. When there are more, the `Link` header carries the address of the next page.',

@@ -80,6 +80,7 @@ export function similarRoute(
     path: '/api/v1/imagestore/similar',
     parameters,
     document: {
+      operation: 'findSimilarImages',
       summary: 'Find own images that look alike',
       description:
         'By `hash`, an image of the application, which is then the first of those found; or by `dhash`. Nearest first, those ' +

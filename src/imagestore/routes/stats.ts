@@ -77,6 +77,7 @@ export function statsRoute(
     path: '/api/v1/imagestore/stats',
     parameters,
     document: {
+      operation: 'getImageStats',
       summary: 'What the application holds, and what it may hold',
       description:
         'As of now, to the byte: images that expired are not counted. Of days only those with images.',

@@ -105,7 +105,7 @@ export function ticketUploadRoute(
 
 const ticketUploadSchema = (maxBytes: number) => ({
   tags: ['imagestore'],
-  operationId: 'post-ticket-upload',
+  operationId: 'uploadWithTicket',
   summary: 'Upload an image with a ticket',
   description:
     'No key; pages of all origins may call it. The body is the image, or `multipart/form-data` with a part `image`. ' +

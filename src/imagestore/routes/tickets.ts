@@ -56,6 +56,7 @@ export function ticketsRoute(
       tags: tagsParameter,
     },
     document: {
+      operation: 'createTicket',
       summary: 'Create a ticket for visitors to upload images',
       description:
         'Anybody who has the ticket may upload images to its address without a key, for example from a browser. ' +

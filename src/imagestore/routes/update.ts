@@ -36,6 +36,7 @@ export function updateRoute(
     path: '/api/v1/imagestore/update',
     parameters: { hash: hashParameter, name: nameParameter('New name'), expires, ...editParameters },
     document: {
+      operation: 'updateImage',
       summary: 'Edit an image',
       description:
         'Changes what is given, and answers as `get`. A key of scope `upload` edits what it uploaded itself, unless others of the ' +

@@ -100,6 +100,7 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
     parameters: {},
     ignoresUnknown: true,
     document: {
+      operation: 'uploadImage',
       summary: 'Upload an image',
       body: uploadBody,
       answers: {
