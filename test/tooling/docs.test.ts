@@ -4,6 +4,8 @@ import { glob, readFile } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { toAnchor, toSiteLink, toSitePath } from '../../scripts/site/links.ts'
+import { ENGLISH, SPANISH } from '../../scripts/site/sidebar.ts'
 import { environmentName, settings } from '../../src/server/config/settings.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -37,11 +39,7 @@ function anchorsOf(text: string): Set<string> {
   const seen = new Map<string, number>()
   const anchors = new Set<string>()
   for (const heading of headingsOf(text)) {
-    const slug = heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-      .trim()
-      .replaceAll(/\s/g, '-')
+    const slug = toAnchor(heading)
     const count = seen.get(slug) ?? 0
     seen.set(slug, count + 1)
     anchors.add(count === 0 ? slug : `${slug}-${count}`)
@@ -87,6 +85,23 @@ describe('documentation', () => {
       [...pages.keys()].filter((path) => !reached.has(path)),
       [],
     )
+  })
+
+  test('the sidebar of the site has every page once, except records of decisions', () => {
+    const addresses = [...pages.keys()]
+      .filter((path) => path.startsWith('docs/') && !/^docs\/decisions\/\d/.test(path))
+      .map((path) => toSitePath(path).replace(/(index)?\.md$/, ''))
+    const titles = (sidebar: typeof ENGLISH) => Object.values(sidebar).flatMap((group) => Object.keys(group))
+    const listed = [...titles(ENGLISH), ...titles(SPANISH).filter((address) => address.startsWith('es/'))]
+    assert.deepEqual(listed.sort(), [...addresses, '', 'CHANGELOG', 'CONTRIBUTING'].sort())
+  })
+
+  test('links of pages lead to pages of the site, and those to sources nowhere', () => {
+    const from = (href: string) => toSiteLink(root, 'docs/api/events.md', href)
+    assert.equal(from('README.md#errors'), '/api/index.md#errors')
+    assert.equal(from('../../CONTRIBUTING.md'), '/CONTRIBUTING.md')
+    assert.equal(from('../../src/lib/dns/README.md'), null)
+    for (const href of ['#here', 'https://example.com/x.md', 'missing.png']) assert.equal(from(href), href)
   })
 
   test('every file named by a page exists', () => {
