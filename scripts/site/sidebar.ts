@@ -31,6 +31,7 @@ export const ENGLISH: Sidebar = {
     'operations/backups': 'Backups',
     'operations/monitoring': 'Monitoring',
     'operations/scaling': 'Scaling',
+    'operations/caches': 'Caches and CDNs',
     'operations/upgrading': 'Upgrading',
     'operations/security': 'Security',
     'operations/channels': 'Message channels',
