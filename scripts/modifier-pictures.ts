@@ -5,6 +5,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { format as formatted } from 'prettier'
 import sharp from 'sharp'
 import { ImageEngine, type DerivedImage } from '../src/imagestore/decoder/index.ts'
 import { defaultGrammar, FIELDS, modifiers, parseModifiers } from '../src/imagestore/modifiers/index.ts'
@@ -150,12 +151,22 @@ try {
   await rm(FOLDER, { recursive: true, force: true })
   await mkdir(FOLDER, { recursive: true })
   const sections: string[] = []
+  /** The first picture of each modifier, by its key. */
+  const thumbnails = new Map<string, string>()
   for (const { title, text, shown, from = 'scene' } of groups) {
     const cells: string[] = []
-    for (const modifier of shown) cells.push(await picture(paths[from], modifier, paths.mark, from))
+    for (const modifier of shown) {
+      const cell = await picture(paths[from], modifier, paths.mark, from)
+      const [, image = ''] = cell.split('<br>')
+      cells.push(cell)
+      for (const key of modifier.split(',').map(keyOf).reverse()) {
+        if (!thumbnails.has(key)) thumbnails.set(key, image)
+      }
+    }
     sections.push(`## ${title}\n\n${text === '' ? '' : `${text}\n\n`}${cells.join('\n')}`)
   }
-  await writeFile(PAGE, `${head()}\n${reference()}\n\n${sections.join('\n\n')}\n`)
+  const page = `${head()}\n${reference(thumbnails)}\n\n${sections.join('\n\n')}\n`
+  await writeFile(PAGE, await formatted(page, { parser: 'markdown' }))
 } finally {
   await engine.close()
   await rm(folder, { recursive: true })
@@ -168,13 +179,15 @@ This page shows an example of each [modifier](api/imagestore.md#modifiers). The 
 `
 }
 
-/** One line for each modifier, in canonical order. */
-function reference(): string {
-  const lines = FIELDS.map((field) => {
+/** One row for each modifier, in canonical order. */
+function reference(thumbnails: ReadonlyMap<string, string>): string {
+  const rows = FIELDS.map((field) => {
     const { key, values, description } = modifiers[field]
-    return values === '' ? `- \`${key}\`: ${description}` : `- \`${key}_…\` (${values}): ${description}`
+    const token = values === '' ? key : `${key}_…`
+    return `| \`${token}\` | ${values} | ${description} | ${thumbnails.get(key) ?? ''} |`
   })
-  return `## Reference\n\nIn canonical order, which is that of the text that a signature covers.\n\n${lines.join('\n')}`
+  const table = ['| Modifier | Values | Effect | Example |', '| --- | --- | --- | --- |', ...rows]
+  return `## Reference\n\nIn canonical order, which is that of the text that a signature covers.\n\n${table.join('\n')}`
 }
 
 async function sources() {

@@ -74,11 +74,16 @@ test('the documents name each modifier in canonical order, and the size steps', 
     .map((path) => flat(read(`docs/${path}`)))
   assert.equal(SIZE_STEPS.at(-1), MAX_SIDE_PIXELS)
   const page = flat(read('docs/modifiers.md'))
-  const lines = FIELDS.map((field) => {
+  const rows = FIELDS.map((field) => {
     const { key, values, description } = modifiers[field]
-    return values === '' ? `- \`${key}\`: ${description}` : `- \`${key}_…\` (${values}): ${description}`
+    return `| \`${values === '' ? key : `${key}_…`}\` | ${values}${values === '' ? '' : ' '}| ${description} |`
   })
-  assert.ok(page.includes(lines.join(' ')), 'run scripts/modifier-pictures.ts')
+  const places = rows.map((row) => page.indexOf(row))
+  assert.ok(!places.includes(-1), 'run scripts/modifier-pictures.ts')
+  assert.deepEqual(
+    places,
+    places.toSorted((a, b) => a - b),
+  )
   assert.ok(
     pages.some((text) => text.includes(SIZE_STEPS.join(', '))),
     SIZE_STEPS.join(', '),
