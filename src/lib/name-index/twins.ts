@@ -10,6 +10,7 @@ import { compareBytes, type Segment } from './segment.ts'
 /** Half of the numbers with one hash, those of records that come first. */
 const HALF = MAX_RECORDS
 const OF_HASH = 2 * HALF
+const HASHES = 2 ** 31
 
 /** The letter that each character of a name is read as, by Latin-1 code. */
 const READ_AS = Uint8Array.from({ length: 256 }, (_, code) => code)
@@ -35,7 +36,10 @@ function hashOf(key: Uint8Array, length: number): number {
 }
 
 /** Two plural endings longer than any name. */
-const scratch = new Uint8Array(72)
+const MAX_KEY_BYTES = 72
+const scratch = new Uint8Array(MAX_KEY_BYTES)
+/** The key that is looked for. An array for each of a million names takes a second. */
+const wantedKey = new Uint8Array(MAX_KEY_BYTES)
 
 /** Returns the number of a record in the table. @param isFirst whether it comes before others with its key */
 export function twinEntry(
@@ -61,7 +65,7 @@ export function twinKey(name: Uint8Array): string {
  * `es`.
  * @param name in Latin-1
  * @param onlyFirst whether to visit only those that come first
- * @param visit returns true to stop
+ * @param visit returns true to stop; it must not look for twins itself
  * @returns whether a visit stopped it
  */
 export function visitTwins(
@@ -70,7 +74,7 @@ export function visitTwins(
   onlyFirst: boolean,
   visit: Visit,
 ): boolean {
-  const key = new Uint8Array(scratch.length)
+  const key = wantedKey
   const length = writeKey(key, name, 0, name.length)
   const isPlural = length > 1 && key[length - 1] === S
   const search = (keyLength: number) =>
@@ -107,8 +111,13 @@ function visitKey(
   return false
 }
 
+/** Hashes are spread evenly, so most numbers are near their share of the table: those around it are in a cache of the processor. */
 function lowerBound(sorted: Float64Array, wanted: number): number {
   let [low, high] = [0, sorted.length]
+  const share = Math.floor((wanted / (HASHES * OF_HASH)) * high)
+  const reach = Math.ceil(2 * Math.sqrt(high))
+  if (share > reach && (sorted[share - reach] ?? NaN) < wanted) low = share - reach
+  if (share + reach < high && (sorted[share + reach] ?? NaN) >= wanted) high = share + reach
   while (low < high) {
     const middle = (low + high) >>> 1
     if ((sorted[middle] ?? 0) < wanted) low = middle + 1
