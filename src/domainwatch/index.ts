@@ -176,7 +176,7 @@ export function domainwatchRoutes(
   interestRoute(app, shared, interest)
   importRoutes(app, shared, options.jobs, timeZone)
   bulkRoutes(app, shared, { ...options, servers })
-  rulesRoutes(app, shared, { ...options, lists, split: dictionary.split })
+  rulesRoutes(app, shared, { ...options, lists })
   viewsRoutes(app, shared, new Views(database, clock))
   const observed: Dns = {
     async nameServers(name, client) {

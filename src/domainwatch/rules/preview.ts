@@ -4,24 +4,23 @@ import { localDateTime } from '../../lib/dates.ts'
 import type { Gate } from '../../lib/gate.ts'
 import { countMatches, finish, TimeSlice, type IndexTerm } from '../../lib/name-index/index.ts'
 import type { Database, Reader } from '../../storage/database/database.ts'
-import { REVISION, withDerived } from '../filtered-record.ts'
-import { matches, type Filters } from '../filters.ts'
+import { REVISION } from '../filtered-record.ts'
+import type { Filters } from '../filters.ts'
+import { timestampOf } from '../list/hits.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import { indexQuery } from '../list/search.ts'
-import { recordsNamed } from '../queries-records.ts'
-import type { SplitName } from '../words/dictionary.ts'
+import { NameSet } from '../servers/name-set.ts'
 import * as queries from './queries.ts'
 
 export const RECENT_DAYS = 30
 const RECENT_MS = RECENT_DAYS * 24 * 60 * 60_000
 /** Names read at a time. */
-const PAGE = 1_000
+const PAGE = 5_000
 
 export interface PreviewOptions {
   readonly database: Database
   readonly clock: Clock
   readonly timeZone: string
-  readonly split: SplitName
   readonly nameIndex: Pick<NameIndex, 'current' | 'contextAt'>
   readonly searches: Gate
 }
@@ -54,14 +53,16 @@ export async function previewRule(
   return searches.run(
     accountClient(account),
     async () => {
-      const recorded = await countRecorded(options, database.scannerOf(account, signal), filters, {
-        since,
-        freedSince,
-      })
-      const freed = await count([{ kind: 'date', of: 'deleted', from: freedSince }])
+      const recorded = new NameSet(await recordedSince(database.scannerOf(account, signal), since)).index
+      const freedFrom = timestampOf(freedSince)
+      const isRecent: IndexTerm = {
+        kind: 'record',
+        test: (segment, position) =>
+          segment.deletedAt(position) >= freedFrom || recorded.test(segment, position),
+      }
       return {
         matches: await count(),
-        last_30_days: recorded + freed,
+        last_30_days: await count([isRecent]),
         in_review: await count([{ kind: 'trait', trait: REVISION, min: 1, max: 1 }]),
       }
     },
@@ -69,35 +70,17 @@ export async function previewRule(
   )
 }
 
-/** Counts matches that were recorded since a time, without those that were freed since. */
-async function countRecorded(
-  { clock, database, nameIndex, split }: PreviewOptions,
-  reader: Reader,
-  filters: Filters,
-  { since, freedSince }: { readonly since: number; readonly freedSince: string },
-): Promise<number> {
-  const counted = new Set<string>()
+/** Returns the names that were recorded since a time. */
+async function recordedSince(reader: Reader, since: number): Promise<ReadonlySet<string>> {
+  const names = new Set<string>()
   let after = (await firstChangeSince(reader, since)) - 1
   for (let isMore = true; isMore;) {
     const recorded = await reader.all(queries.recordedAfter(after, PAGE))
-    const names = [...new Set(recorded.map(({ name }) => name))]
-    const context = nameIndex.contextAt(clock.now())
-    for (const row of await reader.all(recordsNamed(database.dialect, names, context.now))) {
-      const isFreed = row.deleted_at !== null && row.deleted_at >= freedSince
-      if (
-        !isFreed &&
-        matches(
-          filters,
-          withDerived(row, split, () => false),
-          context,
-        )
-      )
-        counted.add(row.name)
-    }
+    for (const { name } of recorded) names.add(name)
     after = recorded.at(-1)?.id ?? after
     isMore = recorded.length === PAGE
   }
-  return counted.size
+  return names
 }
 
 /** Returns the id from which on changes were made since a time, by bisection: ids grow with time, and have gaps. */
