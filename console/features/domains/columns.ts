@@ -47,7 +47,7 @@ export const COLUMNS: Readonly<Record<ColumnId, Column>> = {
   registered: { label: 'domains.date', least: 158, share: undefined, sort: 'registered' },
   deleted: { label: 'columns.deleted', least: 158, share: undefined, sort: 'deleted' },
   modified: { label: 'domains.changed', least: 158, share: undefined, sort: 'modified' },
-  interest: { ...FIGURE, label: 'domains.interest', sort: 'interest', field: 'interest' },
+  interest: { ...FIGURE, label: 'domains.interest', least: 84, sort: 'interest', field: 'interest' },
   shape: { label: 'filter.shape', help: 'help.shape', least: 80, share: 0.6, field: 'shape' },
   syllables: { ...FIGURE, label: 'filter.syllables', help: 'help.syllables', field: 'syllables' },
   demand: { ...FIGURE, label: 'columns.demand', help: 'help.demand', field: 'demand' },
