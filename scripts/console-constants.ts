@@ -16,6 +16,7 @@ import { MAX_SHARED } from '../src/domainwatch/watches/edit-watch.ts'
 import { MAX_VIEW_NAME_CHARACTERS, MAX_VIEWS } from '../src/domainwatch/views/index.ts'
 import { MAX_REPLAYS, MAX_WATCHES, SECRETS_OVERLAP_HOURS } from '../src/domainwatch/watches/index.ts'
 import { MAX_ACCOUNT_CHARACTERS, MAX_RATE, PERIODS, SCOPES } from '../src/http/auth/key-limits.ts'
+import { mimeOf } from '../src/lib/image-metadata/index.ts'
 import { DELIVERY_MODES } from '../src/imagestore/links/delivery-mode.ts'
 import { MAX_NAME_CHARACTERS } from '../src/imagestore/upload-input.ts'
 
@@ -50,6 +51,7 @@ const CONSTANTS = {
   OBJECTION_DAYS,
   SECRETS_OVERLAP_HOURS,
   DELIVERY_MODES,
+  IMAGE_TYPES: Object.values(mimeOf),
   LIST_ORDERS,
   NOT_IN_RULES,
   RATE_PERIODS: Object.keys(PERIODS),

@@ -29,6 +29,7 @@ export const SHORTCUTS = {
     'mod+a': 'keys.selectAll',
   },
   images: { '/': 'keys.search', Escape: 'keys.close' },
+  image: { ArrowLeft: 'keys.next', ArrowRight: 'keys.next' },
   triage: {
     r: 'keys.reviewThis',
     d: 'keys.discardThis',

@@ -39,7 +39,9 @@ export function useShortcuts<G extends ShortcutGroup>(
       if (handler === undefined || event.altKey || event.defaultPrevented || event.isComposing) return
       const isTyped = !isModified && event.key.length === 1
       if (isTyped && (takesLetters(event.target) || (event.key !== ' ' && !letterShortcuts.get()))) return
-      if (document.querySelector('dialog[open]') !== null) return
+      // The details of an image are a dialog.
+      const below = group === 'image' ? 1 : 0
+      if (document.querySelectorAll('dialog[open]').length > below) return
       // The focus gets to an entry of a menu after the menu is open.
       if (!isModified && document.querySelector('.menu-panel, :popover-open') !== null) return
       if (event.key === 'Escape' && takesLetters(event.target)) {

@@ -22,6 +22,8 @@ interface DialogProps {
   readonly isFirm?: boolean
   /** A click outside does not close it, because that would lose what was typed. */
   readonly hasInput?: boolean
+  /** Buttons next to the one that closes it. */
+  readonly actions?: ReactNode
   readonly onClose: () => void
   readonly children: ReactNode
 }
@@ -56,6 +58,7 @@ export function Dialog(props: DialogProps) {
       <div className="stack">
         <div className="row">
           <h2 className="grow">{props.title}</h2>
+          {props.actions}
           <IconButton icon="close" label={t('app.close')} onClick={onClose} />
         </div>
         {props.children}

@@ -13,6 +13,8 @@ const NAMES: Readonly<Record<string, string>> = {
   'mod+a': 'Ctrl A',
   ArrowUp: '↑',
   ArrowDown: '↓',
+  ArrowLeft: '←',
+  ArrowRight: '→',
   Backspace: '⌫',
   Escape: 'Esc',
   X: '⇧ X',

@@ -308,7 +308,7 @@ test('deleting many images asks for confirmation', async () => {
   await page.getByRole('region', { name: '2 seleccionadas' }).getByRole('button', { name: 'Borrar' }).click()
   await dialog.getByRole('button', { name: 'Borrar' }).click()
   await page.getByText('2 imágenes borradas').waitFor()
-  await page.getByText('Ninguna imagen tiene ese nombre').waitFor()
+  await page.getByText('Ninguna imagen cumple los filtros').waitFor()
   assert.deepEqual(complaints, [])
   await context.close()
 })

@@ -3,30 +3,27 @@ import { useMemo } from 'react'
 import { callApi } from '../../api/client.ts'
 import type { Operations } from '../../api/schema.ts'
 import { SERVICE_URL } from '../../base/server.ts'
+import { toListParameters } from './filter-menu.tsx'
 import { DAYS } from './upload-days.ts'
 
 const PAGE_IMAGES = 200
 
-/** The images in the order of the list, as far as the user has scrolled. */
-export function useGallery(search: string, isGrouped: boolean) {
+/** The images that the address of the gallery selects, in its order, as far as the user has scrolled. */
+export function useGallery(address: URLSearchParams) {
+  const parameters = toListParameters(address)
   const query = useInfiniteQuery({
-    queryKey: ['images', 'list', search, isGrouped],
+    queryKey: ['images', 'list', parameters],
     initialPageParam: '',
     queryFn: ({ pageParam, signal }) =>
       callApi('GET /api/v1/imagestore/list', {
-        query: {
-          limit: PAGE_IMAGES,
-          ...(search === '' ? {} : { search }),
-          ...(isGrouped ? { group: '' } : {}),
-          ...(pageParam === '' ? {} : { cursor: pageParam }),
-        },
+        query: { ...parameters, limit: PAGE_IMAGES, ...(pageParam === '' ? {} : { cursor: pageParam }) },
         signal,
       }),
     getNextPageParam: ({ next }) => next,
     placeholderData: keepPreviousData,
   })
   const images = useMemo(() => query.data?.pages.flatMap(({ data }) => data.data) ?? [], [query.data])
-  return { ...query, images }
+  return { ...query, images, total: query.data?.pages[0]?.data.total }
 }
 
 export type ImageRecord = Operations['GET /api/v1/imagestore/list']['answer']['data'][number]

@@ -2,18 +2,20 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { MAX_IMAGE_NAME_CHARACTERS } from '../../base/constants.ts'
 import { usePermissions } from '../../api/scope.ts'
-import { withParameters, navigate, changeQuery, useRoute } from '../../base/router.ts'
+import { withParameters, navigate, changeQuery, replaceQuery, useRoute } from '../../base/router.ts'
 import { useShortcuts } from '../../base/shortcuts.ts'
 import { Button } from '../../design/button.tsx'
+import { CopyButton } from '../../design/copy-button.tsx'
 import { Loading, QueryError, Notice } from '../../design/notice.tsx'
 import { Icon } from '../../design/icon.tsx'
-import { count, t, tn } from '../../i18n/index.ts'
+import { t, tn } from '../../i18n/index.ts'
 import '../../i18n/texts/images.ts'
 import { Compare } from './near-duplicates.tsx'
 import { DeleteDialog, deleteImages } from './delete-dialog.tsx'
 import { Detail } from './detail.tsx'
 import { DropZone, UploadList } from './upload-list.tsx'
-import { useGallery, type ImageRecord, useUsage } from './gallery.ts'
+import { FilterMenu, isFiltered } from './filter-menu.tsx'
+import { linkOf, useGallery, type ImageRecord } from './gallery.ts'
 import { Grid } from './grid.tsx'
 import { useImageSelection } from './selection.ts'
 import { addUploads, onUploaded } from './uploads.ts'
@@ -26,8 +28,8 @@ export default function ImagesScreen() {
   const open = query.get('imagen') || undefined
   const other = query.get('con') || undefined
   const isGrouped = query.has('agrupar')
-  const gallery = useGallery(search, isGrouped)
-  const { images, error, hasNextPage, isFetchingNextPage, fetchNextPage } = gallery
+  const gallery = useGallery(query)
+  const { images, total, error, hasNextPage, isFetchingNextPage, fetchNextPage } = gallery
   const selection = useImageSelection(images)
   const { selected } = selection
   const [deleting, setDeleting] = useState<readonly ImageRecord[]>()
@@ -63,17 +65,24 @@ export default function ImagesScreen() {
     }),
     [query, selection.toggle],
   )
-  // Searches and groups have no count until the end was reached.
-  const usage = useUsage()
-  const all = search === '' && !isGrouped ? usage.data?.images : undefined
-  const shown = images.find(({ hash }) => hash === open)
+  const place = images.findIndex(({ hash }) => hash === open)
+  const fetchMore = () => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
+  }
+  const showAt = (index: number) => {
+    const image = images[index]
+    // Without a history entry: Back returns to the gallery.
+    if (image !== undefined) replaceQuery(withParameters(query, { imagen: image.hash }))
+    if (index >= images.length - 2) fetchMore()
+  }
+  const isNarrowed = isFiltered(query)
 
   return (
     <DropZone>
       <div className="gallery-tools row">
         <h1>{t('images.title')}</h1>
         <span className="muted figures" role="status">
-          {gallery.data !== undefined && <Total seen={images.length} isAll={!hasNextPage} all={all} />}
+          {total !== undefined && tn('images.count', total)}
         </span>
         <span className="grow" />
         <div className="query" role="search">
@@ -91,6 +100,7 @@ export default function ImagesScreen() {
             }
           />
         </div>
+        <FilterMenu />
         <button
           type="button"
           className="chip"
@@ -125,18 +135,11 @@ export default function ImagesScreen() {
       {gallery.data !== undefined && images.length === 0 && (
         <Notice
           icon="images"
-          title={t(search === '' ? 'images.empty' : 'images.noMatch')}
-          {...(search === '' ? { text: t('images.emptyText') } : {})}
+          title={t(isNarrowed ? 'images.noMatch' : 'images.empty')}
+          {...(isNarrowed ? {} : { text: t('images.emptyText') })}
         />
       )}
-      <Grid
-        images={images}
-        selected={selected}
-        actions={actions}
-        onEnd={() => {
-          if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
-        }}
-      />
+      <Grid images={images} selected={selected} actions={actions} onEnd={fetchMore} />
       {selected.size > 0 && (
         <div
           className="selection fixed row floating"
@@ -144,6 +147,11 @@ export default function ImagesScreen() {
           aria-label={tn('images.selected', selected.size)}
         >
           <strong className="figures">{tn('images.selected', selected.size)}</strong>
+          <CopyButton
+            text={[...selected.keys()].map((hash) => linkOf(hash)).join('\n')}
+            label={t('images.copyLinks')}
+          />
+          <Button icon="download" label={t('images.download')} onClick={() => download(selected.values())} />
           <Button
             look="danger"
             icon="trash"
@@ -164,9 +172,10 @@ export default function ImagesScreen() {
       )}
       {open !== undefined && other === undefined && (
         <Detail
-          key={open}
           hash={open}
-          known={shown}
+          known={images[place]}
+          onPrevious={place > 0 ? () => showAt(place - 1) : undefined}
+          onNext={place >= 0 && place < images.length - 1 ? () => showAt(place + 1) : undefined}
           onClose={close}
           onDelete={(image) => setDeleting([image])}
         />
@@ -192,7 +201,12 @@ export default function ImagesScreen() {
   )
 }
 
-function Total({ seen, isAll, all }: { seen: number; isAll: boolean; all: number | undefined }) {
-  const total = isAll ? seen : all
-  return total === undefined ? t('images.countMore', { n: count(seen) }) : tn('images.count', total)
+/** Saves the originals under their names. */
+function download(images: Iterable<ImageRecord>): void {
+  for (const { hash, name } of images) {
+    const anchor = document.createElement('a')
+    anchor.href = linkOf(hash)
+    anchor.download = name
+    anchor.click()
+  }
 }

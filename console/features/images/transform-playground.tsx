@@ -55,6 +55,7 @@ export function TransformPlayground({ image }: { image: ImageRecord }) {
   const asked = useDeferredValue(modifier)
   const result = useResult(image, asked)
   const set = (change: Partial<Choice>) => setChoice({ ...choice, ...change })
+  const [made, setMade] = useState<{ readonly width: number; readonly height: number }>()
   const saved = result.data === undefined ? undefined : Math.round((1 - result.data.size / image.size) * 100)
   return (
     <section className="stack" aria-label={t('images.bench')}>
@@ -67,9 +68,10 @@ export function TransformPlayground({ image }: { image: ImageRecord }) {
         )}
         {result.data !== undefined && result.error === null && (
           <>
-            <Picture blob={result.data} name={image.name} />
+            <Picture blob={result.data} name={image.name} onSize={setMade} />
             <p className="figures" role="status">
-              {result.data.type} · {bytes(result.data.size)}
+              {result.data.type}
+              {made !== undefined && ` · ${sizeText(choice, made)}`} · {bytes(result.data.size)}
               {saved !== undefined && (
                 <strong className={saved >= 0 ? 'less' : 'fault-text'}>
                   {' '}
@@ -167,14 +169,42 @@ function useResult({ hash }: ImageRecord, modifier: string) {
   })
 }
 
-function Picture({ blob, name }: { blob: Blob; name: string }) {
+/** Images are not enlarged, and keep their proportions. */
+function sizeText(
+  { width, height }: Choice,
+  made: { readonly width: number; readonly height: number },
+): string {
+  const text = `${count(made.width)} × ${count(made.height)}`
+  for (const [asked, side] of [
+    [width, made.width],
+    [height, made.height],
+  ] as const)
+    if (asked !== '' && Number(asked) !== side)
+      return `${text} (${t('images.benchSmaller', { asked: Number(asked), made: side })})`
+  return text
+}
+
+function Picture(props: {
+  blob: Blob
+  name: string
+  onSize: (size: { readonly width: number; readonly height: number }) => void
+}) {
+  const { blob, name, onSize } = props
   const [url, setUrl] = useState<string>()
   useEffect(() => {
     const made = URL.createObjectURL(blob)
     setUrl(made)
     return () => URL.revokeObjectURL(made)
   }, [blob])
-  return url === undefined ? null : <img src={url} alt={name} />
+  return url === undefined ? null : (
+    <img
+      src={url}
+      alt={name}
+      onLoad={({ currentTarget }) =>
+        onSize({ width: currentTarget.naturalWidth, height: currentTarget.naturalHeight })
+      }
+    />
+  )
 }
 
 const optionText = (option: string) => (option === '' ? t('images.asIs') : option.slice(2))
