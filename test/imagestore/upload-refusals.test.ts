@@ -81,6 +81,10 @@ const badImage: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     BMP: base64(Buffer.concat([Buffer.from('BM'), Buffer.alloc(60)])),
     PDF: base64(Buffer.from('%PDF-1.7\n%âãÏÓ\n')),
     HEIC: base64(Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1')),
+    'JPEG XL': base64(Buffer.from('ff0afa1f01900a0400', 'hex')),
+    'JPEG XL in a container': base64(Buffer.from('0000000c4a584c200d0a870a00000014667479706a786c20', 'hex')),
+    ICO: base64(Buffer.from('00000100010010100000010020006804000016000000', 'hex')),
+    PSD: base64(Buffer.from('8BPS\0\x01\0\0\0\0\0\0\0\x03\0\0\0\x10\0\0\0\x10\0\x08\0\x03', 'latin1')),
   },
   too_many_pixels: {
     'SVG of 100,000 × 100,000': base64(
