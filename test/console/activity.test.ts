@@ -87,6 +87,17 @@ test('a bulk change is one row, which is undone by the service', async () => {
   )
   await ended(service, BULK, Object(body).id)
   const { page, context } = await browser.open(service, 'actividad', { domainwatch: service.domainKey })
+  // One that changed nothing can be repeated.
+  const change = (note: string) =>
+    update(
+      service,
+      ['tanda1', 'tanda2'].map((domain) => ({ domain, note })),
+      { key: ana },
+    )
+  await change('de Ana')
+  await undo(page, '2 dominios', '2 dominios en revisión').click()
+  await toast(page, 'Deshecho: 0 dominios. A 2 los cambió alguien mientras tanto').waitFor()
+  await change('')
   await undo(page, '2 dominios', '2 dominios en revisión').click()
   await row(page, '2 dominios', '2 dominios en revisión').getByText('Deshecho').waitFor()
   assert.deepEqual(await marks('tanda1'), UNTOUCHED)

@@ -5,10 +5,12 @@ import type { Locator, Page } from 'playwright-core'
 import { domainGrid } from '../support/browser.ts'
 import { startConsole } from '../support/console.ts'
 import { record, stored } from '../support/domains.ts'
+import { storeRealSize } from '../support/real-size.ts'
 
 const HEIGHT = 844
-const NAMES = Array.from({ length: 30 }, (_, i) => `nombre${i}`)
+const NAMES = Array.from({ length: 30 }, (_, i) => `libre${i}`)
 const { service, browser } = await startConsole({ flags: { 'dns-servers': '127.0.0.1:9' } })
+await storeRealSize(service)
 await stored(
   service,
   NAMES.map((name) => record(name, { status: 0 })),

@@ -253,7 +253,9 @@ export default function DomainsScreen() {
                 ? t('app.loading')
                 : total.count > 0 && t('domains.rowsMore', { n: count(total.count) })}
           </p>
-          {common.length > 0 && <p>{t('columns.common', { values: common.join(' · ') })}</p>}
+          {common.length > 0 && (
+            <p className="ellipsis">{t('columns.common', { values: common.join(' · ') })}</p>
+          )}
           {live.isOn && <p className="live">{t('domains.live')}</p>}
         </div>
         {(selection.records.size > 0 || selection.isBusy) && (
