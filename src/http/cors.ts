@@ -21,9 +21,11 @@ declare module 'fastify' {
 
 const METHODS = 'GET, HEAD, POST, DELETE'
 const EXPOSED = 'Link, Retry-After, ETag'
-/** For routes that pages of all origins call. */
+/** For routes that pages of all origins call, some of them by the protocol tus. */
+const OPEN_METHODS = `${METHODS}, PATCH`
+const OPEN_EXPOSED = `${EXPOSED}, Location, Upload-Offset, Upload-Length, Upload-Expires, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size`
 const OPEN: CorsHeaders = {
-  pairs: ['access-control-allow-origin', '*', 'access-control-expose-headers', EXPOSED],
+  pairs: ['access-control-allow-origin', '*', 'access-control-expose-headers', OPEN_EXPOSED],
   varies: false,
 }
 /** How long a browser may cache a preflight response. */
@@ -75,7 +77,7 @@ export function allowOrigins(app: FastifyInstance, origins: readonly string[]): 
       .code(204)
       .headers({
         vary: 'Access-Control-Request-Headers',
-        'access-control-allow-methods': METHODS,
+        'access-control-allow-methods': setting === 'always' ? OPEN_METHODS : METHODS,
         'access-control-max-age': MAX_AGE_SECONDS,
       })
       .send()

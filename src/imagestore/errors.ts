@@ -17,6 +17,13 @@ export const imageErrors = declareErrors({
     (type: string, allowed: string) => `La imagen es ${type}, y el permiso de subida admite ${allowed}`,
   ],
   upload_type: [415, 'El tipo de contenido debe ser multipart/form-data o el de una imagen, como image/png'],
+  upload_not_found: [404, 'La subida no existe'],
+  upload_unfinished: [409, 'La subida aún no termina'],
+  upload_offset: [409, 'La cabecera Upload-Offset no es donde va la subida'],
+  upload_parts: [400, 'La subida llegó en demasiadas partes'],
+  part_type: [415, 'El tipo de contenido debe ser application/offset+octet-stream'],
+  tus_version: [412, 'La cabecera Tus-Resumable debe ser 1.0.0'],
+  too_many_uploads: [429, 'Hay demasiadas subidas sin terminar'],
   not_saved: [500, 'No se han podido guardar los datos'],
   client_gone: [499, 'La conexión se cerró antes de terminar'],
 

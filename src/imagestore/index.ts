@@ -34,6 +34,7 @@ import { SimilarImages } from './near-duplicates/index.ts'
 import { OriginalChecks } from './verify-blob.ts'
 import { ImageStore } from './store.ts'
 import { Tickets } from './tickets/index.ts'
+import { TicketUploads } from './tickets/uploads.ts'
 
 export { maxBodyBytes } from './routes/upload.ts'
 export { createAccountPolicies } from './account-policy.ts'
@@ -45,6 +46,7 @@ export interface Imagestore {
   readonly similar: SimilarImages
   readonly originals: OriginalChecks
   readonly tickets: Tickets
+  readonly ticketUploads: TicketUploads
   readonly aliases: Aliases
   readonly bans: Bans
   readonly definitions: ImageDefinitions
@@ -81,6 +83,8 @@ export interface ImagestoreContext extends DerivativesContext {
   readonly clock: Clock
   readonly blobs: BlobStore
   readonly staging: Staging
+  /** Files of work that has not ended, which every node can read. */
+  readonly jobFiles: BlobStore
   readonly tasks: Tasks
 }
 
@@ -159,6 +163,7 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     similar,
     originals,
     tickets: new Tickets(database, clock),
+    ticketUploads: new TicketUploads({ database, clock, files: context.jobFiles, staging }),
     aliases: new Aliases(database, clock),
     bans: new Bans(database, clock),
     definitions: new ImageDefinitions(database, config.imageSettings),
@@ -169,14 +174,14 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
 export function imagestoreRoutes(
   app: HttpServer,
   shared: EndpointShared,
-  { store, delivery, derivatives, similar, tickets, aliases, bans, definitions }: Imagestore,
+  { store, delivery, derivatives, similar, tickets, ticketUploads, aliases, bans, definitions }: Imagestore,
   { database, tasks, clock, config }: ImagestoreContext,
   baseUrl: () => string,
 ): void {
   const uploads = { store, tasks, baseUrl, maxBytes: config.maxImageBytes, strips: config.strip === 1 }
   uploadRoute(app, shared, { ...uploads, similar, clock })
   ticketsRoute(app, shared, tickets, { baseUrl, clock, maxBytes: config.maxImageBytes })
-  ticketUploadRoute(app, shared, { ...uploads, tickets })
+  ticketUploadRoute(app, shared, { ...uploads, tickets, uploads: ticketUploads })
   getRoute(app, shared, database, baseUrl, clock)
   updateRoute(app, shared, store, baseUrl, clock)
   deleteRoute(app, shared, store)

@@ -68,6 +68,10 @@ const IMAGE_COLUMNS = raw(ANSWER_FIELDS.list.map(columnOf).join(', '))
 /** Images that have not expired at `now`, in seconds since 1970. */
 const notExpired = (now: number) => sql`(images.expires IS NULL OR images.expires > ${now})`
 
+/** Locks the account until the transaction ends. */
+export const lockAccount = (dialect: Dialect, accountId: number) => sql<{ id: number }>`
+  SELECT id FROM accounts WHERE id = ${accountId} ${dialect.forUpdate}`
+
 /** Locks the blob until the transaction ends. */
 export const lockBlob = (dialect: Dialect, hash: string) =>
   sql<BlobRow>`${blobByHash(hash)} ${dialect.forUpdate}`

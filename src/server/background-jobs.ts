@@ -118,7 +118,7 @@ function feedWork(feeds: Feeds): LeasedWork {
 /** Jobs that can be interrupted at any point and repeated, even concurrently. */
 function sharedWork(
   { accounts, audit, clock, config, database, limits, log }: Context,
-  { originals, store, tickets }: Imagestore,
+  { originals, store, tickets, ticketUploads }: Imagestore,
 ): LeasedWork[] {
   return [
     {
@@ -150,6 +150,12 @@ function sharedWork(
       everyMs: 60 * MINUTE,
       pending: () => audit.hasOld(),
       run: (signal) => audit.sweep(signal),
+    },
+    {
+      name: 'sweep of resumable uploads',
+      everyMs: 10 * MINUTE,
+      pending: () => ticketUploads.hasEnded(),
+      run: () => ticketUploads.sweep(),
     },
     {
       name: 'sweep of upload tickets',

@@ -216,6 +216,15 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   await ask('imagestore/aliases', { api: keys.images })
   await ask('imagestore/bans', { api: keys.images }, post({ hash: hashes[0] }))
   await ask('imagestore/bans', { api: keys.images })
+  const { text } = await ask('imagestore/tickets', { api: keys.images }, { method: 'POST' })
+  const { url }: { url: string } = JSON.parse(text)
+  const tus = { 'tus-resumable': '1.0.0' }
+  const upload = await fetch(url, { method: 'POST', headers: { ...tus, 'upload-length': '9' } })
+  await fetch(new URL(upload.headers.get('location') ?? '', url), {
+    method: 'PATCH',
+    headers: { ...tus, 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' },
+    body: 'no imagen',
+  })
   await (await client.link('@fotos/portada')).arrayBuffer()
   await ask('imagestore/stats', { api: keys.images })
   await (await client.link(`${hashes[0]}&m=w_10`)).arrayBuffer()
@@ -317,6 +326,8 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
     FROM ${n(isSqlite, WATCHES)} AS s`)
   await sql(`INSERT INTO upload_tickets (digest, account_id, key_id, expires_at, uses_left, terms)
     SELECT 't' || i, ${member}, 'k' || i, ${Date.now() + DAY * 1_000} + i, 1, '{}' FROM ${n(isSqlite, WATCHES)} AS s`)
+  await sql(`INSERT INTO ticket_uploads (id, ticket, account_id, length, expires_at)
+    SELECT 'u' || i, 't' || i, ${member}, 9, ${Date.now() + DAY * 1_000} + i FROM ${n(isSqlite, WATCHES)} AS s`)
   await sql(`INSERT INTO image_bans (account_id, id, hash, distance, created_at)
     SELECT ${member}, 'b' || i, 'h' || i, 4, 1 FROM ${n(isSqlite, WATCHES)} AS s`)
   await sql(`INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, secret, shared,

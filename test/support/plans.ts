@@ -16,6 +16,7 @@ export const LARGE = [
   'image_tags',
   'image_aliases',
   'image_bans',
+  'ticket_uploads',
   'name_servers',
   'mail_servers',
   'observed_servers',

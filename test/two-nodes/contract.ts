@@ -15,7 +15,7 @@ export const CONTRACT: readonly string[] = [
     'watch-deliveries',
     'watches',
   ].map((name) => `domainwatch/${name}.test.ts`),
-  ...['records', 'similar', 'tickets', 'upload-answers', 'upload-keys'].map(
+  ...['records', 'resumable-uploads', 'similar', 'tickets', 'upload-answers', 'upload-keys'].map(
     (name) => `imagestore/${name}.test.ts`,
   ),
   'keys/expiry.test.ts',

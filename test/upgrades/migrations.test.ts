@@ -30,6 +30,7 @@ const HASHES = [
   { version: 37, sqlite: '9823439276a2b3e0', postgres: 'b73118ff52ab1dbf' },
   { version: 38, sqlite: '2ae3ec572e3ef072', postgres: '986f90d978617038' },
   { version: 39, sqlite: '15669f21467a5276', postgres: '6e67ee68a080cafa' },
+  { version: 40, sqlite: 'ce7dc73062823b14', postgres: 'de817e02c8c4e26e' },
   { version: 41, sqlite: '7030634b08cd04ea', postgres: 'ea9293e8caeae749' },
   { version: 42, sqlite: '07ddba612185de06', postgres: 'b53f909e6f7a62ae' },
 ]

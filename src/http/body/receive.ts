@@ -149,6 +149,35 @@ function receive(
   })
 }
 
+/**
+ * Yields a body as it arrives. Where the connection breaks, or the transfer is too slow, it ends like a whole one: what arrived counts.
+ * @param limit bytes
+ * @throws HttpError 413 past the limit
+ */
+export async function* receivedUntilBreak(
+  request: IncomingMessage,
+  limit: number,
+  minRate: MinTransferRate,
+): AsyncGenerator<Uint8Array> {
+  const watch = new TransferWatch(minRate, () => request.destroy())
+  const chunks = request.iterator({ destroyOnReturn: false })
+  let received = 0
+  try {
+    for (;;) {
+      const next = await chunks.next().catch(() => undefined)
+      if (next === undefined || next.done === true) return
+      const chunk: Buffer = next.value
+      received += chunk.byteLength
+      if (received > limit) throw httpErrors.body_too_large(limit)
+      if (!watch.count(chunk.byteLength)) request.destroy()
+      yield chunk
+    }
+  } finally {
+    watch.stop()
+    if (received > limit) drainBody(request, minRate)
+  }
+}
+
 /** Reads and discards the rest of a body. Closes the connection past `maxBytes`, if the transfer is too slow, or the chunks tiny. */
 export function drainBody(
   request: IncomingMessage,

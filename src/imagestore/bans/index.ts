@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { distanceBetween, isFlatHash, parseHash64 } from '../../lib/perceptual-hash/index.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { imageErrors } from '../errors.ts'
-import { imageOf } from '../queries.ts'
+import { imageOf, lockAccount } from '../queries.ts'
 import * as queries from './queries.ts'
 import type { Ban, BanRow } from './queries.ts'
 
@@ -44,7 +44,7 @@ export class Bans {
   create(accountId: number, target: { hash: string } | { dhash: string }, distance: number): Promise<BanRow> {
     return this.#database.transaction(async (tx) => {
       // Concurrent requests of an application cannot exceed the limit together.
-      await tx.first(queries.lockAccount(this.#database.dialect, accountId))
+      await tx.first(lockAccount(this.#database.dialect, accountId))
       if ((await tx.all(queries.bansOf(accountId))).length >= MAX_BANS)
         throw imageErrors.too_many_bans(MAX_BANS)
       const hash = 'hash' in target ? target.hash : null

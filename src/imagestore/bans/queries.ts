@@ -1,4 +1,3 @@
-import type { Dialect } from '../../storage/database/dialect.ts'
 import { sql } from '../../storage/database/sql.ts'
 
 /** A picture that an application refuses. */
@@ -20,10 +19,6 @@ export interface BanRow extends Ban {
 /** Unordered: an application has few. */
 export const bansOf = (accountId: number) => sql<BanRow>`
   SELECT id, hash, dhash, distance, created_at FROM image_bans WHERE account_id = ${accountId}`
-
-/** Locks the account until the transaction ends. */
-export const lockAccount = (dialect: Dialect, accountId: number) => sql<{ id: number }>`
-  SELECT id FROM accounts WHERE id = ${accountId} ${dialect.forUpdate}`
 
 export const insertBan = (accountId: number, { id, hash, dhash, distance, created_at }: BanRow) => sql`
   INSERT INTO image_bans (account_id, id, hash, dhash, distance, created_at)

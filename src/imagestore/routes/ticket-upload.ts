@@ -1,23 +1,28 @@
 import type { HttpReply, HttpRequest, HttpServer } from '../../http/server.ts'
 import { bodyKind } from '../../http/body/parse.ts'
+import type { RequestBody } from '../../http/body/receive.ts'
 import { addressClient, plainAddress } from '../../http/client.ts'
 import { receive, SMALL_BODY_BYTES, type EndpointShared } from '../../http/endpoint.ts'
 import { httpErrors } from '../../http/errors.ts'
 import { PRIVATE_HEADERS } from '../../http/headers.ts'
 import { requestLog } from '../../http/observability/request-log.ts'
-import { problem, problemWith } from '../../http/openapi/json-schema.ts'
-import { HttpError, OverloadError } from '../../lib/errors.ts'
+import { problem } from '../../http/openapi/json-schema.ts'
+import { HttpError } from '../../lib/errors.ts'
 import type { Tasks } from '../../lib/tasks.ts'
 import { imageErrors } from '../errors.ts'
 import type { ImageStore } from '../store.ts'
 import type { Input, Output } from '../tasks/parse-upload.ts'
 import type { Ticket, Tickets } from '../tickets/index.ts'
+import type { TicketUploads } from '../tickets/uploads.ts'
 import { isImageType } from '../upload-input.ts'
 import { PARSE_UPLOAD, uploadAnswer } from './upload.ts'
-import { imageIn, reason, refused, storeImage, toUploadAnswer } from './upload-outcome.ts'
+import { visitorRefusals } from './visitor-refusals.ts'
+import { createUpload, isTus, tusRoutes } from './tus.ts'
+import { imageIn, refused, storeImage, toUploadAnswer } from './upload-outcome.ts'
 
 export interface TicketUploadOptions {
   readonly tickets: Tickets
+  readonly uploads: TicketUploads
   readonly store: ImageStore
   readonly tasks: Tasks
   readonly baseUrl: () => string
@@ -27,21 +32,39 @@ export interface TicketUploadOptions {
   readonly strips: boolean
 }
 
+interface TicketBody extends RequestBody {
+  readonly ticket: Ticket
+  /** Of the file, if it is not in the body. */
+  readonly name: string | undefined
+}
+
+const ANY_IMAGE = 'image/*'
 const IMAGE = { schema: { type: 'string', format: 'binary' } }
 
 /** Uploads of visitors, by a ticket in place of a key. */
 export function ticketUploadRoute(
   app: HttpServer,
-  { bodies }: EndpointShared,
+  shared: EndpointShared,
   options: TicketUploadOptions,
 ): void {
   const { tickets, store, tasks, baseUrl, maxBytes, strips } = options
+  const { bodies } = shared
+  tusRoutes(app, shared, {
+    ...options,
+    storeImage: (ticket, bytes, name, request, reply) =>
+      storeBytes(
+        { ticket, name, contentType: ANY_IMAGE, bytes, client: addressClient(request.ip) },
+        request,
+        reply,
+      ),
+  })
 
   app.post<{ Params: { ticket: string } }>(
     '/u/:ticket',
     { schema: ticketUploadSchema(maxBytes), config: { hasCors: 'always' } },
     async (request, reply) => {
       const { headers, ip } = request
+      if (isTus(request)) return createUpload(request.params.ticket, options, request, reply)
       const isImage = isImageType(headers['content-type'])
       if (!isImage && bodyKind(headers['content-type']) !== 'multipart') throw imageErrors.upload_type()
       const ticket = await tickets.take(request.params.ticket, addressClient(ip))
@@ -57,14 +80,22 @@ export function ticketUploadRoute(
   )
 
   async function upload(ticket: Ticket, isImage: boolean, request: HttpRequest, reply: HttpReply) {
-    const { accountId, terms, uploader } = ticket
-    const largest = terms.maxBytes ?? maxBytes
+    const largest = ticket.terms.maxBytes ?? maxBytes
     // In a multipart body the image may be base64, which takes a third more.
     const limit = isImage ? largest : 2 * largest + SMALL_BODY_BYTES
-    const { contentType, bytes, client } = await receive(request, limit, bodies).catch((error: unknown) => {
+    const body = await receive(request, limit, bodies).catch((error: unknown) => {
       throw error instanceof HttpError && error.status === 413 ? tooLarge(ticket) : error
     })
-    const visitor = { name: terms.name, ip: plainAddress(request.ip) }
+    return storeBytes({ ticket, name: undefined, ...body }, request, reply)
+  }
+
+  async function storeBytes(
+    { ticket, name: given, contentType, bytes, client }: TicketBody,
+    request: HttpRequest,
+    reply: HttpReply,
+  ) {
+    const { accountId, terms, uploader } = ticket
+    const visitor = { name: terms.name ?? given, ip: plainAddress(request.ip) }
     const parsed = await tasks.run<Input, Output>(
       PARSE_UPLOAD,
       { contentType, bytes, strips, visitor },
@@ -72,7 +103,7 @@ export function ticketUploadRoute(
     )
     if (typeof parsed.info === 'string') throw refused(imageErrors.info_missing(), parsed.info)
     const image = imageIn(parsed, maxBytes)
-    if (image.bytes.byteLength > largest) throw tooLarge(ticket)
+    if (image.bytes.byteLength > (terms.maxBytes ?? maxBytes)) throw tooLarge(ticket)
     const { name, ip } = parsed.info
     const { types, tags } = terms
     const info = { name, ip, expires: terms.imageExpires ?? null, edits: { tags } }
@@ -109,7 +140,7 @@ const ticketUploadSchema = (maxBytes: number) => ({
   summary: 'Upload an image with a ticket',
   description:
     'No key; pages of all origins may call it. The body is the image, or `multipart/form-data` with a part `image`. ' +
-    'A refused upload does not use the ticket up; after 20 refusals it is spent.',
+    'A refused upload does not use the ticket up; after 20 refusals it is spent. With the header `Tus-Resumable` it begins a resumable upload.',
   params: {
     type: 'object',
     properties: {
@@ -126,40 +157,15 @@ const ticketUploadSchema = (maxBytes: number) => ({
   },
   response: {
     200: uploadAnswer,
-    400: problemWith(
-      { reason },
-      'The image is larger or of another type than the ticket allows, or the request cannot be read',
-      refused(imageErrors.ticket_type('image/gif', 'image/jpeg, image/png'), 'format'),
-      imageErrors.ticket_bytes(1_000_000),
-      httpErrors.bad_request(),
-    ),
-    401: problemWith(
-      { reason },
-      'The image is missing or damaged, or its name is too long',
-      refused(imageErrors.image_damaged(), 'damaged'),
-      imageErrors.info_missing(),
-    ),
-    403: problemWith(
-      { reason },
-      'The ticket has expired or is spent, the application has as many images as it may have, or has banned the picture',
-      imageErrors.ticket_spent(),
-      imageErrors.ticket_expired(),
-      imageErrors.quota_images(''),
-      imageErrors.image_banned(),
-    ),
+    201: { type: 'null', description: 'A resumable upload (tus 1.0) has begun, at `Location`' },
+    ...visitorRefusals(maxBytes, { 400: [httpErrors.bad_request(), httpErrors.bad_header('', '')] }),
     404: problem('The ticket is unknown', imageErrors.ticket_not_found()),
-    413: problemWith(
-      { reason },
-      'The image is too large, or larger than the room that the application has left',
-      refused(imageErrors.image_too_large(maxBytes), 'too_many_bytes'),
-      imageErrors.quota_bytes(''),
-    ),
+    412: problem('The request is of another version of tus', imageErrors.tus_version()),
     415: problem(
       'The body is of another type, or encoded',
       imageErrors.upload_type(),
       httpErrors.unsupported_encoding(),
     ),
-    500: problem('The image could not be saved', imageErrors.not_saved()),
-    503: problem('Overloaded: retry after `Retry-After`', new OverloadError()),
+    429: problem('Too many resumable uploads are unfinished', imageErrors.too_many_uploads()),
   },
 })

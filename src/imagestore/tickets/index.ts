@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import type { Identity } from '../../http/auth/authenticator.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Client } from '../../lib/client.ts'
-import type { Database } from '../../storage/database/database.ts'
+import type { Database, Transaction } from '../../storage/database/database.ts'
 import { imageErrors } from '../errors.ts'
 import { uploaderOf } from '../uploaders.ts'
 import * as queries from './queries.ts'
@@ -73,24 +73,24 @@ export class Tickets {
     return { ticket, expires }
   }
 
+  /** @throws HttpError 404 if the ticket is unknown, 403 if it has expired */
+  async find(ticket: string, client: Client): Promise<Ticket> {
+    const row = TICKET.test(ticket)
+      ? await this.#database.readerOf(client).first(queries.ticketOf(hash('sha256', ticket)))
+      : undefined
+    if (row === undefined || row.expires_at < this.#endedBefore()) throw imageErrors.ticket_not_found()
+    if (row.expires_at <= this.#clock.now()) throw imageErrors.ticket_expired()
+    return toTicket(row)
+  }
+
   /**
    * Takes a use of a ticket, which the upload keeps or gives back.
    * @throws HttpError 404 if the ticket is unknown, 403 if it has expired or is spent
    */
   async take(ticket: string, client: Client): Promise<Ticket> {
-    const digest = hash('sha256', ticket)
-    const row = TICKET.test(ticket)
-      ? await this.#database.readerOf(client).first(queries.ticketOf(digest))
-      : undefined
-    if (row === undefined || row.expires_at < this.#endedBefore()) throw imageErrors.ticket_not_found()
-    if (row.expires_at <= this.#clock.now()) throw imageErrors.ticket_expired()
-    const taken = await this.#database.transaction(
-      (tx) => tx.run(queries.takeUse(digest, MAX_REFUSALS)),
-      row.account_id,
-    )
-    if (taken === 0) throw imageErrors.ticket_spent()
-    const { uploader, ...terms }: TicketTerms & { readonly uploader?: string } = JSON.parse(row.terms)
-    return { digest, accountId: row.account_id, uploader, terms }
+    const found = await this.find(ticket, client)
+    await this.#database.transaction((tx) => takeUse(tx, found.digest), found.accountId)
+    return found
   }
 
   /** @param isRefusal whether the upload was refused; else it failed for a reason that is not the client's */
@@ -113,4 +113,14 @@ export class Tickets {
   #endedBefore(): number {
     return this.#clock.now() - KEPT_MS
   }
+}
+
+export function toTicket({ digest, account_id, terms: json }: queries.TicketTermsRow): Ticket {
+  const { uploader, ...terms }: TicketTerms & { readonly uploader?: string } = JSON.parse(json)
+  return { digest, accountId: account_id, uploader, terms }
+}
+
+/** @throws HttpError 403 if the ticket is spent */
+export async function takeUse(tx: Transaction, digest: string): Promise<void> {
+  if ((await tx.run(queries.takeUse(digest, MAX_REFUSALS))) === 0) throw imageErrors.ticket_spent()
 }

@@ -35,6 +35,7 @@ const NOT_COPIED = [
   'backup_runs',
   // Their files stay in the place.
   'jobs',
+  'ticket_uploads',
 ]
 
 export const isCopied = ({ name }: Table): boolean => !NOT_COPIED.includes(name)

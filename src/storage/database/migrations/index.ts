@@ -24,6 +24,7 @@ import { numbers } from './036-numbers.ts'
 import { reminders } from './037-reminders.ts'
 import { imageAliases } from './038-image-aliases.ts'
 import { audit } from './039-audit.ts'
+import { ticketUploads } from './040-ticket-uploads.ts'
 import { imageBans } from './041-image-bans.ts'
 import { imageDefinitions } from './042-image-definitions.ts'
 
@@ -67,6 +68,7 @@ export const migrations: readonly Migration[] = [
   reminders,
   imageAliases,
   audit,
+  ticketUploads,
   imageBans,
   imageDefinitions,
 ]

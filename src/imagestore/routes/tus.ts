@@ -1,0 +1,237 @@
+import type { HttpReply, HttpRequest, HttpServer } from '../../http/server.ts'
+import { receivedUntilBreak } from '../../http/body/receive.ts'
+import { UPLOAD_MEMORY_BYTES } from '../../http/body/upload.ts'
+import { addressClient } from '../../http/client.ts'
+import { notEncoded, type EndpointShared } from '../../http/endpoint.ts'
+import { isEncoded, mediaType } from '../../http/body/content-headers.ts'
+import { httpErrors } from '../../http/errors.ts'
+import { PRIVATE_HEADERS } from '../../http/headers.ts'
+import { problem } from '../../http/openapi/json-schema.ts'
+import { HttpError } from '../../lib/errors.ts'
+import { imageErrors } from '../errors.ts'
+import type { Ticket, Tickets } from '../tickets/index.ts'
+import type { TicketUpload, TicketUploads, UploadAnswer } from '../tickets/uploads.ts'
+import { nameParameter } from '../upload-input.ts'
+import { uploadAnswer } from './upload.ts'
+import { refused } from './upload-outcome.ts'
+import { visitorRefusals } from './visitor-refusals.ts'
+
+const VERSION = '1.0.0'
+const HEADERS = { ...PRIVATE_HEADERS, 'tus-resumable': VERSION }
+const PART_TYPE = 'application/offset+octet-stream'
+const COUNT = /^\d{1,15}$/
+
+/** Stores the bytes of a complete upload. Throws an HttpError if it is refused. */
+export type StoreTicketImage = (
+  ticket: Ticket,
+  bytes: Uint8Array<ArrayBuffer>,
+  name: string | undefined,
+  request: HttpRequest,
+  reply: HttpReply,
+) => Promise<Readonly<Record<string, unknown>>>
+
+export interface TusOptions {
+  readonly tickets: Tickets
+  readonly uploads: TicketUploads
+  readonly baseUrl: () => string
+  /** Largest image, in bytes. */
+  readonly maxBytes: number
+  readonly storeImage: StoreTicketImage
+}
+
+/** Whether a request speaks the protocol tus. */
+export const isTus = (request: HttpRequest): boolean => request.headers['tus-resumable'] !== undefined
+
+/** Begins a resumable upload. */
+export async function createUpload(
+  ticketText: string,
+  { tickets, uploads, baseUrl, maxBytes }: Omit<TusOptions, 'storeImage'>,
+  request: HttpRequest,
+  reply: HttpReply,
+): Promise<HttpReply> {
+  assertVersion(request, reply)
+  const ticket = await tickets.find(ticketText, addressClient(request.ip))
+  const length = countIn(request, 'upload-length')
+  const largest = ticket.terms.maxBytes ?? maxBytes
+  if (length > largest) throw refused(imageErrors.image_too_large(largest), 'too_many_bytes')
+  if (length === 0) throw refused(imageErrors.image_damaged(), 'missing')
+  const { id, expiresAt } = await uploads.create(ticket, { length, name: filenameIn(request) })
+  const location = `${new URL(baseUrl()).pathname.replace(/\/$/, '')}/u/${ticketText}/${id}`
+  return reply
+    .code(201)
+    .headers({ ...HEADERS, location, 'upload-expires': new Date(expiresAt).toUTCString() })
+    .send()
+}
+
+/** Resumable uploads of visitors (tus 1.0), by a ticket in place of a key. */
+export function tusRoutes(app: HttpServer, { bodies }: EndpointShared, options: TusOptions): void {
+  const { uploads, storeImage, maxBytes } = options
+  const url = '/u/:ticket/:id'
+  const config = { hasCors: 'always' } as const
+  type Route = { Params: { ticket: string; id: string } }
+
+  const find = ({ params: { ticket, id }, ip }: HttpRequest<Route>) =>
+    uploads.find(ticket, id, addressClient(ip))
+
+  app.head<Route>(url, { schema: headSchema, config }, async (request, reply) => {
+    assertVersion(request, reply)
+    const upload = await find(request)
+    // Its client would take a complete upload for a stored one.
+    const answer = isComplete(upload) ? await end(upload, request, reply) : undefined
+    if (answer !== undefined && answer.status !== 200) return sendAnswer(reply, answer)
+    return sendState(reply.code(200), upload)
+  })
+
+  app.patch<Route>(url, { schema: patchSchema(maxBytes), config }, async (request, reply) => {
+    assertVersion(request, reply)
+    const { headers, raw, ip } = request
+    if (isEncoded(headers)) throw notEncoded()
+    if (mediaType(headers['content-type'] ?? '') !== PART_TYPE) throw imageErrors.part_type()
+    const offset = countIn(request, 'upload-offset')
+    const before = await find(request)
+    if (before.answer !== undefined && before.answer.status !== 200) return sendAnswer(reply, before.answer)
+    if (before.received !== offset) throw imageErrors.upload_offset()
+    const left = before.length - before.received
+    if (Number(headers['content-length'] ?? 0) > left) throw httpErrors.body_too_large(left)
+    const memory = bodies.open(addressClient(ip))
+    memory.grow(UPLOAD_MEMORY_BYTES)
+    memory.pin()
+    let upload: TicketUpload
+    try {
+      upload = await uploads.append(before, receivedUntilBreak(raw, left, bodies.minRate))
+    } finally {
+      memory.release()
+    }
+    const answer = isComplete(upload) ? await end(upload, request, reply) : undefined
+    if (answer !== undefined && answer.status !== 200) return sendAnswer(reply, answer)
+    return sendState(reply.code(204), upload)
+  })
+
+  app.get<Route>(
+    url,
+    { schema: getSchema(maxBytes), config, exposeHeadRoute: false },
+    async (request, reply) => {
+      const upload = await find(request)
+      if (!isComplete(upload)) throw imageErrors.upload_unfinished()
+      return sendAnswer(reply, await end(upload, request, reply))
+    },
+  )
+
+  /** Stores the image, unless that was done before. Two requests that do so at the same time store the same bytes. */
+  async function end(upload: TicketUpload, request: HttpRequest, reply: HttpReply): Promise<UploadAnswer> {
+    if (upload.answer !== undefined) return upload.answer
+    const memory = bodies.open(addressClient(request.ip))
+    memory.grow(upload.length)
+    memory.pin()
+    try {
+      const bytes = await uploads.read(upload)
+      const body = await storeImage(upload.ticket, bytes, upload.name, request, reply)
+      return await uploads.end(upload, { status: 200, body })
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      return await uploads.end(upload, { status: error.status, body: error.body() })
+    } finally {
+      memory.release()
+    }
+  }
+}
+
+const isComplete = ({ received, length }: TicketUpload): boolean => received === length
+
+/** Whether the image was refused. Otherwise the client may try again, or has left. */
+const isRefusal = (error: unknown): error is HttpError =>
+  error instanceof HttpError && error.status < 499 && error.status !== 429
+
+const sendAnswer = (reply: HttpReply, { status, body }: UploadAnswer): HttpReply =>
+  reply.code(status).headers(HEADERS).send(body)
+
+const sendState = (reply: HttpReply, { received, length, expiresAt }: TicketUpload): HttpReply =>
+  reply
+    .headers({
+      ...HEADERS,
+      'upload-offset': String(received),
+      'upload-length': String(length),
+      'upload-expires': new Date(expiresAt).toUTCString(),
+    })
+    .send()
+
+function assertVersion({ headers }: HttpRequest, reply: HttpReply): void {
+  reply.header('tus-resumable', VERSION)
+  if (headers['tus-resumable'] !== VERSION)
+    throw imageErrors.tus_version().with({ headers: { 'tus-version': VERSION } })
+}
+
+function countIn({ headers }: HttpRequest, name: 'upload-length' | 'upload-offset'): number {
+  const given = headers[name]
+  if (typeof given === 'string' && COUNT.test(given)) return Number(given)
+  const shown = name === 'upload-length' ? 'Upload-Length' : 'Upload-Offset'
+  throw httpErrors.bad_header(shown, 'debe ser un número de bytes')
+}
+
+/** The name of the file in `Upload-Metadata`: pairs of a key and a value in base64, separated by commas. */
+function filenameIn({ headers }: HttpRequest): string | undefined {
+  const pairs = String(headers['upload-metadata'] ?? '').split(',')
+  const value = pairs.map((pair) => pair.trim().split(' ')).find(([key]) => key === 'filename')?.[1]
+  if (value === undefined || value === '') return undefined
+  const name = nameParameter('').parse(Buffer.from(value, 'base64').toString())
+  if ('takes' in name) throw httpErrors.bad_header('Upload-Metadata', `tiene un filename que ${name.takes}`)
+  return name.value
+}
+
+const params = {
+  type: 'object',
+  properties: {
+    ticket: { type: 'string', description: 'The ticket', examples: ['mZ0xq3bKb0Tz4mY1oW2wq8tq7dU5Hn0c'] },
+    id: { type: 'string', description: 'ID of the upload', examples: ['uQ3vZ0c9Y1oW2wq8'] },
+  },
+}
+const base = { tags: ['imagestore'], params }
+const unknown = problem('The upload is unknown', imageErrors.upload_not_found())
+const version = problem('The request is of another version of tus', imageErrors.tus_version())
+
+const headSchema = {
+  ...base,
+  operationId: 'getUploadOffset',
+  summary: 'Show how much of a resumable upload has arrived',
+  response: {
+    200: { type: 'null', description: '`Upload-Offset` is the number of bytes' },
+    404: unknown,
+    412: version,
+  },
+}
+
+const patchSchema = (maxBytes: number) => ({
+  ...base,
+  operationId: 'continueUpload',
+  summary: 'Continue a resumable upload',
+  description:
+    'The body is the next part of the image, as `application/offset+octet-stream`. The last part is refused like an upload with a ticket.',
+  response: {
+    204: { type: 'null', description: 'The part is stored, and with the last one the image' },
+    ...visitorRefusals(maxBytes, {
+      400: [imageErrors.upload_parts(), httpErrors.bad_header('', '')],
+      413: [httpErrors.body_too_large(1_000)],
+    }),
+    404: unknown,
+    409: problem('`Upload-Offset` is not where the upload is', imageErrors.upload_offset()),
+    412: version,
+    415: problem(
+      'The body is of another type, or encoded',
+      imageErrors.part_type(),
+      httpErrors.unsupported_encoding(),
+    ),
+  },
+})
+
+const getSchema = (maxBytes: number) => ({
+  ...base,
+  operationId: 'getUploadResult',
+  summary: 'Get the answer of a resumable upload',
+  description: 'Answers as an upload with a ticket, for an hour after the last part.',
+  response: {
+    200: uploadAnswer,
+    ...visitorRefusals(maxBytes),
+    404: unknown,
+    409: problem('The upload has not ended', imageErrors.upload_unfinished()),
+  },
+})
