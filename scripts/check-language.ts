@@ -18,6 +18,7 @@ const SOURCES = ['{src,console,test,scripts,bench}/**/*.{ts,tsx,js}']
 const EXCLUDED = [
   '**/node_modules/**',
   '**/*-wasm.ts',
+  'test/generated-clients/generated/**',
   'src/storage/database/migrations/**',
   'src/domainwatch/lookalikes/vocabulary.ts',
   'scripts/language/phrases.ts',

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /** Folders with a package.json of their own: what few need, or only some tests start, is not installed by `npm ci`. */
-export type PackageFolder = 'scripts/generate' | 'scripts/site' | 'test/servers'
+export type PackageFolder = 'scripts/generate' | 'scripts/site' | 'test/generated-clients' | 'test/servers'
 
 const pathOf = (folder: PackageFolder, file: string) =>
   fileURLToPath(new URL(`../${folder}/${file}`, import.meta.url))

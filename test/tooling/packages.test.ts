@@ -43,7 +43,7 @@ for (const [os, cpu] of PLATFORMS) {
   })
 }
 
-for (const folder of ['.', 'scripts/generate', 'scripts/site', 'test/servers']) {
+for (const folder of ['.', 'scripts/generate', 'scripts/site', 'test/generated-clients', 'test/servers']) {
   test(`no package of ${folder} runs a script when it is installed: no compiler or Python is needed`, async () => {
     // The script of PostgreSQL only makes links, which the tests make themselves where it does not run. That of esbuild
     // only checks its program.
