@@ -1,6 +1,7 @@
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './shell/app.tsx'
+import { startProxySession } from './api/proxy-session.ts'
 import { keepFocus } from './base/lost-focus.ts'
 import { showTheme } from './base/theme.ts'
 import { language } from './i18n/index.ts'
@@ -17,6 +18,7 @@ import './shell/shell.css'
 
 showTheme()
 keepFocus()
+startProxySession()
 document.documentElement.lang = language.get()
 
 const root = document.querySelector('#root')

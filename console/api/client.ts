@@ -146,12 +146,13 @@ export function apiUrl(path: string, query: QueryValues): URL {
   return url
 }
 
-async function send(url: URL, init: RequestInit): Promise<Response> {
+/** @throws ConnectionError if there is no response */
+export async function send(url: URL, init: RequestInit): Promise<Response> {
   try {
     const response = await fetch(url, {
+      credentials: 'omit',
       ...init,
       cache: 'no-store',
-      credentials: 'omit',
       referrerPolicy: 'no-referrer',
     })
     markConnected(response.status)

@@ -3,7 +3,7 @@ import { createStore, useStore } from '../base/store.ts'
 import { callApi } from './client.ts'
 import type { SCOPES } from '../base/constants.ts'
 import { withRetries } from './retry.ts'
-import { keyFor, onSignOut, SERVICES, session, type Keys, type ServiceName } from './session.ts'
+import { isHeld, keyFor, onSignOut, SERVICES, session, type Keys, type ServiceName } from './session.ts'
 
 export type Scope = (typeof SCOPES)[ServiceName][number]
 
@@ -20,7 +20,7 @@ const known = createStore<ReadonlyMap<string, Known>>(stored())
 const asked = new Set<string>()
 
 onUser(() => {
-  const keys = Object.values(session.get())
+  const keys = Object.values(session.get()).filter((key) => !isHeld(key))
   const accounts = keys.flatMap((key) => (accountOfKey(key) === undefined ? [] : [[key, accountOfKey(key)]]))
   tabStorage.write(STORAGE_KEY, JSON.stringify(accounts))
 })

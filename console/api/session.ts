@@ -11,10 +11,30 @@ const STORAGE_KEY = 'catalejo.keys'
 /** The pasted keys, one per service. For this tab only, unless the user chose to be remembered. */
 export const session = createStore<Keys>(load())
 
+/** The key that the proxy gave. */
+let held: { readonly service: ServiceName; readonly key: string } | undefined
+
 /** The service whose key is no longer valid. */
 export const rejectedService = createStore<ServiceName | undefined>(undefined)
 
 export const keyFor = (service: ServiceName): string | undefined => session.get()[service]
+
+/** Keeps a key that the proxy gave in memory only, and forgets an older one that the browser stored. */
+export function holdKey(service: ServiceName, key: string): void {
+  held = { service, key }
+  for (const storage of [browserStorage, tabStorage]) {
+    const kept = stored(storage)
+    if (kept[service] !== undefined) storeKeys(storage, without(kept, service))
+  }
+  rejectedService.set(undefined)
+  session.set({ ...session.get(), [service]: key })
+}
+
+/** Returns the service of the key that the proxy gave last. */
+export const heldService = (): ServiceName | undefined => held?.service
+
+/** Whether a key must not be stored. */
+export const isHeld = (key: string): boolean => key === held?.key
 
 /** Returns whether the browser keeps it beyond this page. */
 export function saveKey(service: ServiceName, key: string, isRemembered: boolean): boolean {

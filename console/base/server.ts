@@ -18,6 +18,10 @@ export const CHANNELS: readonly string[] = (
   .split(' ')
   .filter((name) => name !== '')
 
+/** Whether a proxy in front of the service knows the user, and signs them in. */
+export const HAS_PROXY_SIGN_IN =
+  document.querySelector<HTMLMetaElement>('meta[name="catalejo-sign-in"]')?.content === 'proxy'
+
 const STORAGE_KEY = 'catalejo.clock-skew'
 /** Kept for the next page, which needs the time before its first response. */
 let skewMs = Number(browserStorage.read(STORAGE_KEY) ?? 0) || 0

@@ -5,6 +5,7 @@ import { saveKey, SERVICES, type ServiceName } from '../api/session.ts'
 import { t } from '../i18n/index.ts'
 import '../i18n/texts/sign-in.ts'
 import { errorMessage } from '../api/error-message.ts'
+import { HAS_PROXY_SIGN_IN } from '../base/server.ts'
 import { useIsMounted } from '../base/hooks.ts'
 import { Button } from '../design/button.tsx'
 import { showToast } from '../design/toasts.tsx'
@@ -72,16 +73,18 @@ export default function KeyForm({ onDone }: { onDone?: () => void }) {
       <p id={`${id}-fault`} className="fault-text" role="alert">
         {fault}
       </p>
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={isRemembered}
-          onChange={(event) => setRemembered(event.target.checked)}
-        />
-        <span>
-          {t('sign.remember')} <span className="muted block">{t('sign.rememberHint')}</span>
-        </span>
-      </label>
+      {!HAS_PROXY_SIGN_IN && (
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={isRemembered}
+            onChange={(event) => setRemembered(event.target.checked)}
+          />
+          <span>
+            {t('sign.remember')} <span className="muted block">{t('sign.rememberHint')}</span>
+          </span>
+        </label>
+      )}
       <Button
         look="primary"
         label={t(isBusy ? 'sign.checking' : 'sign.enter')}

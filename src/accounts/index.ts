@@ -48,6 +48,7 @@ function randomText(length: number): string {
 const MAX_CACHED_KEYS = 10_000
 const MAX_CACHED_NAMES = 1_000
 const KEPT_EXPIRED_MS = 30 * 86_400_000
+const SESSION_MS = 12 * 3_600_000
 
 /** The accounts and their keys. */
 export type Accounts = ReturnType<typeof createAccounts>
@@ -95,6 +96,28 @@ export function createAccounts(database: Database, clock: Clock) {
       return database.transaction((tx) => addKey(tx, account, service, { limits, now: clock.now() }))
     },
 
+    /**
+     * Creates a key that expires after 12 hours.
+     * @param admins the names of administrators that may have one
+     * @returns undefined if the account does not exist or is an administrator without permission
+     */
+    openSession: (name: string, admins: readonly string[]) =>
+      database.transaction(async (tx) => {
+        const account = name.trim().normalize('NFC')
+        const service =
+          (await tx.first(queries.accountByName(account)))?.service ??
+          ((await tx.first(queries.administratorByName(account))) && admins.includes(account)
+            ? 'admin'
+            : undefined)
+        if (service === undefined) return undefined
+        const now = clock.now()
+        const limits = { ...UNLIMITED, expiresAt: now + SESSION_MS }
+        const outcome = await addKey(tx, account, service, { limits, now, idPrefix: queries.SESSION_ID })
+        return outcome.kind === 'created'
+          ? { ...outcome, account, service, expiresAt: limits.expiresAt }
+          : undefined
+      }),
+
     keys: async (): Promise<KeyRecord[]> =>
       (await database.all(queries.allKeys())).map((row) => {
         const { id, account, service, created_at, revoked_at, used_at } = row
@@ -115,14 +138,15 @@ export function createAccounts(database: Database, clock: Clock) {
         return (await tx.first(queries.keyById(id))) === undefined ? 'unknown' : 'already-revoked'
       }),
 
-    /** Whether keys expired long ago. */
+    /** Whether keys expired long ago, or sessions ended. */
     hasOldKeys: async (): Promise<boolean> =>
-      (await database.first(queries.anyOldKey(clock.now() - KEPT_EXPIRED_MS))) !== undefined,
+      (await database.first(queries.anyOldKey(clock.now() - KEPT_EXPIRED_MS, clock.now()))) !== undefined,
 
-    /** Removes keys that expired long ago: until then their holders learn that they expired. */
+    /** Removes keys of sessions that ended, and other keys long after they expired: until then their holders learn that. */
     sweepKeys: (): Promise<void> =>
       database.transaction(async (tx) => {
-        for (const query of queries.deleteOldKeys(clock.now() - KEPT_EXPIRED_MS)) await tx.run(query)
+        for (const query of queries.deleteOldKeys(clock.now() - KEPT_EXPIRED_MS, clock.now()))
+          await tx.run(query)
       }),
 
     /** Finds an account by name. */
@@ -178,13 +202,17 @@ async function addKey(
   tx: Transaction,
   account: string,
   service: Service,
-  { limits, now }: { readonly limits: KeyLimits; readonly now: number },
+  {
+    limits,
+    now,
+    idPrefix = '',
+  }: { readonly limits: KeyLimits; readonly now: number; readonly idPrefix?: string },
 ): Promise<Exclude<CreateKeyOutcome, { kind: 'bad-name' }>> {
   const found =
     service === 'admin' ? await administrator(tx, account) : await accountFor(tx, account, service, now)
   if (found.kind === 'other-service') return found
   // 160 random bits, shown to the holder once and never stored; the id is public.
-  const [key, id] = [randomText(32) as ApiKey, randomText(10)]
+  const [key, id] = [randomText(32) as ApiKey, `${idPrefix}${randomText(10)}`]
   const digest = isLimited(limits) ? limitedDigestOf(key) : digestOf(key)
   await tx.run(found.insert({ id, digest, now, limits }))
   return { kind: 'created', key, id }

@@ -81,18 +81,22 @@ export const revokeAdministrator = (id: string, now: number) => sql`
 export const keyById = (id: string) => sql<{ id: string }>`
   SELECT id FROM keys WHERE id = ${id} UNION ALL SELECT id FROM administrators WHERE id = ${id}`
 
-const isOld = (expiredBefore: number) => sql`expires_at < ${expiredBefore}`
+/** How the ids of session keys begin. */
+export const SESSION_ID = 'session-'
 
-export const anyOldKey = (expiredBefore: number) => sql<{ id: string }>`
-  SELECT id FROM keys WHERE ${isOld(expiredBefore)} UNION ALL
-  SELECT id FROM administrators WHERE ${isOld(expiredBefore)} LIMIT 1`
+const isOld = (expiredBefore: number, now: number) => sql`
+  (expires_at < ${expiredBefore} OR (expires_at < ${now} AND id LIKE ${`${SESSION_ID}%`}))`
 
-/** Removes keys that expired before a time, with what is known of their use. */
-export const deleteOldKeys = (expiredBefore: number) => [
-  sql`DELETE FROM key_uses WHERE id IN (SELECT id FROM keys WHERE ${isOld(expiredBefore)}
-    UNION ALL SELECT id FROM administrators WHERE ${isOld(expiredBefore)})`,
-  sql`DELETE FROM keys WHERE ${isOld(expiredBefore)}`,
-  sql`DELETE FROM administrators WHERE ${isOld(expiredBefore)}`,
+export const anyOldKey = (expiredBefore: number, now: number) => sql<{ id: string }>`
+  SELECT id FROM keys WHERE ${isOld(expiredBefore, now)} UNION ALL
+  SELECT id FROM administrators WHERE ${isOld(expiredBefore, now)} LIMIT 1`
+
+/** Removes keys that expired before a time, and sessions that ended, with what is known of their use. */
+export const deleteOldKeys = (expiredBefore: number, now: number) => [
+  sql`DELETE FROM key_uses WHERE id IN (SELECT id FROM keys WHERE ${isOld(expiredBefore, now)}
+    UNION ALL SELECT id FROM administrators WHERE ${isOld(expiredBefore, now)})`,
+  sql`DELETE FROM keys WHERE ${isOld(expiredBefore, now)}`,
+  sql`DELETE FROM administrators WHERE ${isOld(expiredBefore, now)}`,
 ]
 
 export const countAccounts = () => sql<{ count: number }>`SELECT count(*) AS count FROM accounts`

@@ -6,8 +6,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, brotliDecompressSync, gzipSync } from 'node:zlib'
+import { sessionRoute, type SessionOptions } from './session.ts'
 
-export interface ConsoleSettings {
+export interface ConsoleSettings extends SessionOptions {
   /** The path of the service: empty, or with a leading slash and no trailing one. */
   readonly prefix: string
   readonly timeZone: string
@@ -59,8 +60,12 @@ function loadFiles(settings: ConsoleSettings): ReadonlyMap<string, ConsoleFile> 
   return files
 }
 
-/** Inserts the path prefix, the time zone and the channels of the service into the page. */
-function page(name: string, bytes: Buffer, { channels, prefix, timeZone }: ConsoleSettings): ConsoleFile {
+/** Inserts the path prefix and what the console has to know of the settings into the page. */
+function page(
+  name: string,
+  bytes: Buffer,
+  { authHeader, channels, prefix, timeZone }: ConsoleSettings,
+): ConsoleFile {
   const html = bytes
     .toString()
     .replace('<base href="/console/', `<base href="${prefix}/console/`)
@@ -68,6 +73,10 @@ function page(name: string, bytes: Buffer, { channels, prefix, timeZone }: Conso
     .replace(
       'name="catalejo-channels" content=""',
       `name="catalejo-channels" content="${channels.join(' ')}"`,
+    )
+    .replace(
+      'name="catalejo-sign-in" content="key"',
+      `name="catalejo-sign-in" content="${authHeader === '' ? 'key' : 'proxy'}"`,
     )
   return text(name, brotliCompressSync(html))
 }
@@ -162,6 +171,7 @@ const IMMUTABLE = 'public, max-age=31536000, immutable'
 
 /** Serves the web console at `/console`: files from memory, and the page for every other path under it. */
 export function consoleRoutes(app: HttpServer, settings: ConsoleSettings): void {
+  sessionRoute(app, settings)
   const files = loadFiles(settings)
   const page = files.get('index.html')
   const reference = files.get('reference/index.html')

@@ -208,7 +208,15 @@ export async function createRoutes(
   await server.register(
     async (app) => {
       homeRoute(app, prefix, baseUrl)
-      consoleRoutes(app, { prefix, timeZone: config.timeZone, channels: [...following.channels.keys()] })
+      consoleRoutes(app, {
+        prefix,
+        timeZone: config.timeZone,
+        channels: [...following.channels.keys()],
+        authHeader: config.authHeader,
+        trustedProxies: config.trustedProxies,
+        openSession: (account) => accounts.openSession(account, config.authAdmins),
+        audit: context.audit,
+      })
       serviceRoutes(
         app,
         config.metricsAddress === undefined ? metrics : undefined,

@@ -95,6 +95,23 @@ test('a setting and its _FILE variable together are an error', async () => {
   )
 })
 
+test('a sign-in by a proxy without trusted proxies is an error', async () => {
+  const { code, stderr } = await catalejo([
+    'serve',
+    '--port',
+    '0',
+    '--data',
+    'x',
+    '--auth-header',
+    'Remote-User',
+  ])
+  assert.equal(code, 78)
+  assert.equal(
+    stderr,
+    'CATALEJO_AUTH_HEADER needs CATALEJO_TRUSTED_PROXIES: only a proxy named there may sign in\n',
+  )
+})
+
 test('flags win over the environment, the environment over defaults, and a file may hold a value', async () => {
   await using folder = await temporaryFolder()
   const file = join(folder.path, 'url')

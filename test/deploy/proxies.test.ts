@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { join } from 'node:path'
@@ -74,10 +75,7 @@ const CADDY: Proxy = {
 const CADDY_WITH_VARNISH: Proxy = {
   ...CADDY,
   adapted: (text, ports) =>
-    CADDY.adapted(text.replaceAll(/# (?=@links|reverse_proxy|\t|\})/g, ''), ports).replace(
-      '127.0.0.1:6081',
-      `127.0.0.1:${ports.varnish}`,
-    ),
+    CADDY.adapted(withSection(text, '@links'), ports).replace('127.0.0.1:6081', `127.0.0.1:${ports.varnish}`),
   purge: (hash, { varnish }) =>
     runCommand('varnish/catalejo.vcl', / curl .+/, [
       ['HASH', hash],
@@ -201,6 +199,57 @@ for (const [name, proxy] of Object.entries({
       assert.equal((await get(`${kept}`)).headers['x-cache'], 'HIT')
     },
   )
+}
+
+test(
+  'Caddy as in deploy/ signs in whom its authentication server names',
+  { skip: missing.includes('caddy') && 'caddy is not installed', timeout: 240_000 },
+  async () => {
+    await using folder = await temporaryFolder()
+    const port = await freePort()
+    const url = `https://localhost:${port}/catalejo`
+    const flags = { '--data': folder.path, '--base-url': url, '--trusted-proxies': '127.0.0.1' }
+    await using service = await serve([...Object.entries(flags).flat(), '--auth-header', 'Remote-User'])
+    const { imagestore: key } = await firstKeys(service)
+    const upstream = Number(/Server listening at http:\/\/127\.0\.0\.1:(\d+)/.exec(service.stdout())?.[1])
+    /** Knows users by a cookie, and one whose name it does not tell. */
+    const authentication = createServer(({ headers, url: path }, response) => {
+      const user = headers.cookie?.replace('user=', '')
+      const isKnown = path === '/api/authz/forward-auth' && user !== undefined
+      response.writeHead(isKnown ? 200 : 401, isKnown && user !== '' ? { 'remote-user': user } : {}).end()
+    }).listen(0, '127.0.0.1')
+    await once(authentication, 'listening')
+    const address = authentication.address()
+    const authPort = typeof address === 'object' ? address?.port : undefined
+    const proxy: Proxy = {
+      ...CADDY,
+      adapted: (text, to) =>
+        CADDY.adapted(withSection(text, '@console').replace(':9091', `:${authPort}`), to),
+    }
+    await using running = await start(proxy, { folder: folder.path, port, upstream, varnish: 0 })
+    const signIn = async (headers: Record<string, string>) =>
+      (
+        await running.get(
+          '/catalejo/console/session',
+          { 'sec-fetch-site': 'same-origin', 'remote-user': 'fotos', ...headers },
+          'POST',
+        )
+      ).status
+    assert.equal(await signIn({ cookie: 'user=grupo' }), 200)
+    assert.equal(await signIn({ cookie: 'user=desconocida' }), 403)
+    // The header of the client does not count.
+    assert.notEqual(await signIn({ cookie: 'user=' }), 200)
+    assert.equal(await signIn({}), 401)
+    assert.equal((await running.get('/catalejo/console/')).status, 401)
+    assert.equal((await running.get(`/catalejo/api/v1/imagestore/list?api=${key}`)).status, 200)
+  },
+)
+
+/** Removes the comment signs from the section of a Caddyfile that begins with a matcher. */
+function withSection(text: string, matcher: string): string {
+  const start = text.indexOf(`\t# ${matcher} `)
+  const end = text.indexOf('\n\n', start)
+  return text.slice(0, start) + text.slice(start, end).replaceAll('\t# ', '\t') + text.slice(end)
 }
 
 async function start({ adapted, file, program }: Proxy, ports: Ports) {

@@ -11,6 +11,12 @@ export const signIn = {
   'sign.checking': ['Comprobando…', 'Checking…'],
   'sign.revoked': ['La clave de {service} ya no es válida. Pegue una nueva.', 'The key for {service} is no longer valid. Paste a new one.'],
   'sign.opened': ['Clave de {service} agregada', 'Key for {service} added'],
+  'sign.opening': ['Abriendo la sesión…', 'Signing in…'],
+  'sign.out': ['Cerró la sesión de la consola.', 'You have signed out of the console.'],
+  'sign.again': ['Volver a entrar', 'Sign in again'],
+  'sign.byProxy': ['No se pudo abrir la sesión: {reason}', 'Could not sign in: {reason}'],
+  'sign.proxyAway': ['la página de ingreso pide identificarse otra vez', 'the sign-in page asks who you are again'],
+  'sign.orKey': ['También puede pegar una clave de API.', 'You can also paste an API key.'],
   'sign.notKept': [
     'El navegador no deja guardarla: habrá que pegarla otra vez al recargar la página.',
     'The browser does not allow storing it: you will have to paste it again after reloading the page.',

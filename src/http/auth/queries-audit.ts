@@ -3,6 +3,7 @@ import { allOf, limit, sql, type Sql } from '../../storage/database/sql.ts'
 export const AUDIT_ACTIONS = [
   'key.create',
   'key.revoke',
+  'session.open',
   'limits.set',
   'secret.renew',
   'preset.set',

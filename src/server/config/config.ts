@@ -91,6 +91,8 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
   }
   for (const key of Object.keys(settings)) if (isKey(key)) readInto(key)
   if (!isComplete(values)) throw new Error('a setting was not read')
+  if (values.authHeader !== '' && values.trustedProxies.length === 0)
+    faults.push('CATALEJO_AUTH_HEADER needs CATALEJO_TRUSTED_PROXIES: only a proxy named there may sign in')
   const config: Config = { ...values, shown }
   const warnings = [...unknownNames(environment), ...withoutEffect(shown)]
   return faults.length > 0 ? { ok: false, faults, warnings } : { ok: true, config, warnings }

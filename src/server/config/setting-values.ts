@@ -85,6 +85,13 @@ export function text(takes: string): Parser<string> {
   return (value) => (value.trim() === '' ? { takes } : { value: value.trim() })
 }
 
+/** The name of a header (RFC 9110, section 5.1), in lower case. */
+export function headerName(value: string): Parsed<string> {
+  return /^[\w!#$%&'*+.^`|~-]*$/.test(value)
+    ? { value: value.toLowerCase() }
+    : { takes: 'the name of an HTTP header, such as Remote-User' }
+}
+
 const MAX_WORKERS = 128
 const READABLE_FILE = 'the path of a readable file'
 

@@ -45,6 +45,19 @@ export const settings = {
     '',
     listOf(parse.network),
   ),
+  authHeader: network(
+    '--auth-header <NAME>',
+    'header in which a proxy names the account that it signs in to the console; empty for none',
+    '',
+    parse.headerName,
+  ),
+  authAdmins: network(
+    '--auth-admins <ACCOUNTS>',
+    'administrators that the proxy may sign in, separated by commas',
+    '',
+    listOf(text('the name of an account')),
+    { needs: 'auth-header' },
+  ),
   corsOrigins: network(
     '--cors-origins <ORIGINS>',
     'origins that browsers may send requests from; * for all, empty for none',
