@@ -12,6 +12,10 @@ export const ENGLISH: Sidebar = {
   Reference: {
     'api/': 'HTTP API',
     'api/domainwatch': 'domainwatch',
+    'api/domainwatch-lists': 'Lists and exports',
+    'api/domainwatch-decisions': 'Decisions',
+    'api/domainwatch-analysis': 'Lookalikes and statistics',
+    'api/domainwatch-dns': 'DNS',
     'api/watches': 'Watches',
     'api/rules': 'Rules',
     'api/events': 'Events and history',

@@ -12,9 +12,18 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** In the order in which a reader follows them. Each page assumes what the pages before it have stored. */
 const PAGES = [
   'README.md',
-  ...['README.md', 'domainwatch.md', 'events.md', 'watches.md', 'imagestore.md', 'admin.md'].map(
-    (name) => `docs/api/${name}`,
-  ),
+  ...[
+    'README.md',
+    'domainwatch.md',
+    'domainwatch-lists.md',
+    'domainwatch-decisions.md',
+    'domainwatch-analysis.md',
+    'domainwatch-dns.md',
+    'events.md',
+    'watches.md',
+    'imagestore.md',
+    'admin.md',
+  ].map((name) => `docs/api/${name}`),
 ]
 /** A stream of events does not end: curl gives up. */
 const CURL_TIMED_OUT = 28
