@@ -133,6 +133,20 @@ test('a change that ended while the page was reloaded is reported after that, an
   await context.close()
 })
 
+test('the end of a change is reported before its rows are read again', async () => {
+  const { page, context, complaints } = await open('dominios?starts=vista')
+  await selectView(page)
+  const gate = await holdRequests(page, 'domainwatch/list')
+  await act(page, 'Descartar').click()
+  await toast(page, `${ALL} dominios descartados`).waitFor()
+  await gate.open()
+  await page.keyboard.press('z')
+  await toast(page, `Deshecho: ${ALL} dominios`).waitFor()
+  assert.equal(await countOf({ dis: '' }), 0)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
 test('a change that is stopped keeps what it has done, and says how many it left', async () => {
   const { page, context, complaints } = await open('dominios?starts=vista')
   await selectView(page)

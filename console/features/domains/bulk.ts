@@ -183,8 +183,9 @@ function following(asked: Following): OperationSpec {
       } finally {
         removeTask(task)
         forget()
+        // Not waited for: the end of the job would not be reported if the page were reloaded meanwhile.
         if (account === accountOf('domainwatch'))
-          await queryClient.invalidateQueries({ queryKey: ['domains'] })
+          void queryClient.invalidateQueries({ queryKey: ['domains'] })
       }
     },
     ...(verb === 'undo' ? {} : { undo: () => undoingJob(() => id, count, subject) }),
