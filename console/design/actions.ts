@@ -5,6 +5,8 @@ import type { IconName } from './icon.tsx'
 export interface Action {
   readonly id: string
   readonly label: string
+  /** Other words that people look for it by. */
+  readonly also?: string
   readonly icon: IconName
   /** The single key that does the same. */
   readonly key?: string

@@ -5,6 +5,7 @@ import { SERVICES, session, signOut } from '../api/session.ts'
 import { useStore } from '../base/store.ts'
 import { chooseTheme, theme, THEMES } from '../base/theme.ts'
 import { losesWorkAtSignOut } from '../base/unsaved-work.ts'
+import { useActions } from '../design/actions.ts'
 import { MenuEntry } from '../design/button.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Menu } from '../design/menu.tsx'
@@ -25,6 +26,10 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
     queryClient.clear()
     signOut()
   }
+  const askToLeave = () => (losesWorkAtSignOut() ? setAsking(true) : leave())
+  useActions(() => [
+    { id: 'sign-out', label: t('app.signOut'), also: t('app.signOutAlso'), icon: 'out', run: askToLeave },
+  ])
   const menu = (
     <Menu
       label={account ?? t('app.keys')}
@@ -49,12 +54,7 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
       </ul>
       <Preferences />
       <MenuEntry icon="key" label={t('app.addKey')} onClick={onAddKey} />
-      <button
-        type="button"
-        className="danger-text"
-        data-closes
-        onClick={() => (losesWorkAtSignOut() ? setAsking(true) : leave())}
-      >
+      <button type="button" className="danger-text" data-closes onClick={askToLeave}>
         <Icon name="out" />
         {t('app.signOut')}
       </button>

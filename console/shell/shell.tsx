@@ -4,6 +4,7 @@ import { loadScopes, useAccounts, usePermissions, useScopes, type Permission } f
 import { rejectedService, session, type ServiceName } from '../api/session.ts'
 import { Button, IconButton } from '../design/button.tsx'
 import { Loading, Spinner } from '../design/notice.tsx'
+import { useActions } from '../design/actions.ts'
 import { Icon } from '../design/icon.tsx'
 import { Dialog } from '../design/dialog.tsx'
 import { Link } from '../design/link.tsx'
@@ -73,6 +74,16 @@ export function Shell() {
     return () => clearTimeout(timer)
   }, [])
   const close = () => setDialog(undefined)
+  useActions(() => [
+    {
+      id: 'help',
+      label: t('app.help'),
+      also: t('app.helpAlso'),
+      icon: 'note',
+      key: '?',
+      run: () => setDialog('help'),
+    },
+  ])
   useShortcuts('help', { '?': () => setDialog('help') })
   useShortcuts('everywhere', {
     'mod+k': (event) => {

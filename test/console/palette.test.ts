@@ -43,6 +43,27 @@ test('screens and settings come before names, also screens that need another key
   await context.close()
 })
 
+test('help, the theme and signing out are found by other words, too', async () => {
+  const { page, context, complaints } = await open('dominios')
+  await page.keyboard.press('Control+k')
+  for (const [words, found] of [
+    ['ayuda', '¿Cómo funciona?'],
+    ['atajos', '¿Cómo funciona?'],
+    ['modo oscuro', 'Tema: Oscuro'],
+    ['cerrar sesión', 'Salir'],
+    ['salir', 'Salir'],
+  ] as const) {
+    await field(page).fill(words)
+    await becomesActive(page, found)
+  }
+  await field(page).fill('atajos')
+  await becomesActive(page, '¿Cómo funciona?')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: '¿Cómo funciona?' }).waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
 test('Ctrl K opens it on every screen, also in text fields, and it opens screens by name', async () => {
   const { page, context, complaints } = await open('dominios')
   await page.getByRole('grid').getByText('ñandú.cl').waitFor()

@@ -7,6 +7,7 @@ export const app = {
   'app.menu': ['Menú', 'Menu'],
   'app.language': ['Idioma', 'Language'],
   'app.theme': ['Tema', 'Theme'],
+  'app.signOutAlso': ['cerrar la sesión', 'log out'],
   'app.signOut': ['Salir', 'Sign out'],
   'app.signOutTitle': ['¿Salir y perder lo que falta?', 'Sign out and lose what is not finished?'],
   'app.signOutText': [
@@ -20,6 +21,7 @@ export const app = {
   'app.keyOf': ['Clave de {service}', 'Key for {service}'],
   'app.tasks': ['{n} tareas en curso', '{n} tasks in progress'],
   'app.stopTask': ['Detener: {task}', 'Stop: {task}'],
+  'app.helpAlso': ['ayuda atajos de teclado', 'help keyboard shortcuts'],
   'app.help': ['¿Cómo funciona?', 'How does it work?'],
   'app.lost': ['Sin conexión con el servicio. Se reintenta automáticamente.', 'No connection to the service. Retrying automatically.'],
   'app.close': ['Cerrar', 'Close'],

@@ -7,6 +7,7 @@ export const palette = {
   'palette.screens': ['Pantallas', 'Screens'],
   'palette.choices': ['Preferencias', 'Preferences'],
   'palette.theme': ['Tema: {theme}', 'Theme: {theme}'],
+  'palette.themeAlso': ['modo apariencia', 'mode appearance'],
   'palette.language': ['Idioma: English', 'Language: español'],
   'palette.search': ['Buscar «{text}» en Dominios', 'Search for “{text}” in Domains'],
   'palette.asking': ['Buscando nombres…', 'Searching for names…'],

@@ -19,6 +19,8 @@ import { SCREENS } from '../screens.ts'
 export interface Entry {
   readonly id: string
   readonly label: string
+  /** Other words that people look for it by. */
+  readonly also?: string | undefined
   readonly icon: IconName
   /** Its shortcut, or why it is not available. */
   readonly hint?: string | undefined
@@ -62,9 +64,10 @@ export const viewEntries = (views: readonly SavedView[]): Entry[] =>
 
 /** The actions of the current screen. */
 export const actionEntries = (): Entry[] =>
-  currentActions().map(({ id, label, icon, key, run }: Action) => ({
+  currentActions().map(({ id, label, also, icon, key, run }: Action) => ({
     id: `action-${id}`,
     label,
+    also,
     icon,
     hint: key,
     run,
@@ -77,6 +80,7 @@ export function choiceEntries(): Entry[] {
     ...THEMES.filter((one) => one !== theme.get()).map((one): Entry => ({
       id: `theme-${one}`,
       label: t('palette.theme', { theme: t(`theme.${one}`) }),
+      also: t('palette.themeAlso'),
       icon: one === 'dark' ? 'moon' : 'sun',
       run: () => chooseTheme(one),
     })),
@@ -89,19 +93,19 @@ export function choiceEntries(): Entry[] {
   ]
 }
 
-/** Returns the entries whose labels contain every word of the text, matches at the start of words first. */
-export function matching<T extends { readonly label: string }>(entries: readonly T[], text: string): T[] {
+/** Returns the entries that have every word of the text, matches at the start of words first. */
+export function matching(entries: readonly Entry[], text: string): Entry[] {
   const words = fold(text)
     .split(/\s+/)
     .filter((word) => word !== '')
   if (words.length === 0) return [...entries]
-  const rankOf = (label: string): number => {
-    const folded = fold(label)
+  const rankOf = ({ label, also = '' }: Entry): number => {
+    const folded = fold(`${label} ${also}`)
     if (!words.every((word) => folded.includes(word))) return -1
     return words.filter((word) => ` ${folded}`.includes(` ${word}`)).length
   }
   return entries
-    .map((entry) => ({ entry, rank: rankOf(entry.label) }))
+    .map((entry) => ({ entry, rank: rankOf(entry) }))
     .filter(({ rank }) => rank >= 0)
     .toSorted((one, other) => other.rank - one.rank)
     .map(({ entry }) => entry)
