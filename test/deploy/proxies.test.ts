@@ -204,7 +204,7 @@ for (const [name, proxy] of Object.entries({
 test(
   'Caddy as in deploy/ signs in whom its authentication server names',
   { skip: missing.includes('caddy') && 'caddy is not installed', timeout: 240_000 },
-  async () => {
+  async (t) => {
     await using folder = await temporaryFolder()
     const port = await freePort()
     const url = `https://localhost:${port}/catalejo`
@@ -218,6 +218,7 @@ test(
       const isKnown = path === '/api/authz/forward-auth' && user !== undefined
       response.writeHead(isKnown ? 200 : 401, isKnown && user !== '' ? { 'remote-user': user } : {}).end()
     }).listen(0, '127.0.0.1')
+    t.after(() => authentication.close().closeAllConnections())
     await once(authentication, 'listening')
     const address = authentication.address()
     const authPort = typeof address === 'object' ? address?.port : undefined
