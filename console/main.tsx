@@ -1,8 +1,8 @@
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './shell/app.tsx'
-import { startProxySession } from './api/proxy-session.ts'
 import { keepFocus } from './base/lost-focus.ts'
+import { HAS_PROXY_SIGN_IN } from './base/server.ts'
 import { showTheme } from './base/theme.ts'
 import { language } from './i18n/index.ts'
 import './design/tokens.css'
@@ -18,7 +18,11 @@ import './shell/shell.css'
 
 showTheme()
 keepFocus()
-startProxySession()
+// Most services have no such proxy: their pages do not load it.
+if (HAS_PROXY_SIGN_IN)
+  void import('./api/proxy-session.ts')
+    .then(({ startProxySession }) => startProxySession())
+    .catch(() => undefined)
 document.documentElement.lang = language.get()
 
 const root = document.querySelector('#root')

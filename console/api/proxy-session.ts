@@ -1,5 +1,5 @@
 import { browserStorage, onOtherTab } from '../base/browser-storage.ts'
-import { HAS_PROXY_SIGN_IN, SERVICE_URL } from '../base/server.ts'
+import { SERVICE_URL } from '../base/server.ts'
 import { createStore } from '../base/store.ts'
 import { apiErrorOf, send } from './client.ts'
 import { loadScope } from './scope.ts'
@@ -28,7 +28,6 @@ export const proxySession = createStore<ProxySession>({ state: 'opening' })
 
 /** Signs in the user whom the proxy knows, unless they have signed out, and again whenever their key is rejected. */
 export function startProxySession(): void {
-  if (!HAS_PROXY_SIGN_IN) return
   onSignOut(() => {
     browserStorage.write(SIGNED_OUT, 'yes')
     proxySession.set({ state: 'signed-out' })

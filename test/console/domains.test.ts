@@ -54,7 +54,7 @@ test('sign-in identifies the key, and keeps it for the tab only unless requested
   await context.close()
 })
 
-test('the first load of the table takes at most 176 KB in at most 22 files, fonts included', async () => {
+test('the first load of the table takes at most 178 KB in at most 22 files, fonts included', async () => {
   const { page, context } = await open('dominios')
   // What the page fetches ahead after 1.5 s is not counted, however slow the machine is.
   await page.addInitScript(`{
@@ -69,8 +69,8 @@ test('the first load of the table takes at most 176 KB in at most 22 files, font
       .map(({ encodedBodySize = 0 }) => encodedBodySize))`)
   assert.ok(Array.isArray(sizes) && sizes.length <= 22, String(sizes))
   const total = sizes.reduce((sum, size) => sum + Number(size), 0)
-  // 168 KB in 18 files in November 2026.
-  assert.ok(total > 100_000 && total <= 176_000, String(total))
+  // 176 KB in 21 files in November 2026.
+  assert.ok(total > 100_000 && total <= 178_000, String(total))
   await context.close()
 })
 
