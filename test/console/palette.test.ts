@@ -45,6 +45,7 @@ test('screens and settings come before names, also screens that need another key
 
 test('help, the theme and signing out are found by other words, too', async () => {
   const { page, context, complaints } = await open('dominios')
+  await page.getByRole('grid').getByText('ñandú.cl').waitFor()
   await page.keyboard.press('Control+k')
   for (const [words, found] of [
     ['ayuda', '¿Cómo funciona?'],
