@@ -3,12 +3,12 @@
 import { columnsOf, finishNow, mergeParts, partOf, Segment, TimeSlice } from '../src/lib/name-index/index.ts'
 import { plainContext } from '../test/support/plain-signals.ts'
 import { filterParameters, readFilters } from '../src/domainwatch/filters.ts'
-import { indexedRecord, optionsFor } from '../src/domainwatch/list/hits.ts'
+import { optionsFor } from '../src/domainwatch/list/hits.ts'
 import { findPage } from '../src/domainwatch/list/search.ts'
 import { hitsToJson } from '../src/domainwatch/list/page-json.ts'
 import { parseParameters, parseQuery } from '../src/http/parameters.ts'
-import { toColumn } from '../src/domainwatch/tags.ts'
 import { readDictionary } from '../src/domainwatch/words/dictionary.ts'
+import { listedRecord } from './lib/listed-record.ts'
 import type { DomainRecord } from './lib/domains.ts'
 import { streamOf } from './lib/names.ts'
 import { SIZES } from './lib/options.ts'
@@ -37,25 +37,7 @@ const { split } = readDictionary([])
 
 function segmentOf(records: readonly DomainRecord[]): Segment {
   const indexed = records.map(({ domain, status, reserve, date_reg }) =>
-    indexedRecord({
-      name: domain,
-      words: toColumn(split(domain)),
-      hidden: 0,
-      agent: 'NIC Chile',
-      status,
-      reserved: reserve,
-      revision: 0,
-      discarded_at: null,
-      date_reg,
-      date_reg_known: 1,
-      date_mod: date_reg,
-      deleted_at: status === 0 ? date_reg : null,
-      past_drops: 0,
-      status_at: date_reg,
-      seen_at: null,
-      numbers: null,
-      tags: null,
-    }),
+    listedRecord(split(domain), { name: domain, status, reserved: reserve, date_reg }),
   )
   return new Segment(columnsOf(indexed, optionsFor('registered')))
 }

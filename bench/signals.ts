@@ -9,14 +9,14 @@ import { scoresOf } from '../src/domainwatch/interest/scored.ts'
 import { Ranking } from '../src/domainwatch/interest/scores.ts'
 import { train } from '../src/domainwatch/interest/train.ts'
 import { Demand } from '../src/domainwatch/list/demand.ts'
-import { indexedRecord, optionsFor } from '../src/domainwatch/list/hits.ts'
+import { optionsFor } from '../src/domainwatch/list/hits.ts'
 import { orderParameter } from '../src/domainwatch/list/order.ts'
 import { hitsToJson } from '../src/domainwatch/list/page-json.ts'
 import { findPage } from '../src/domainwatch/list/search.ts'
 import { firstTwins, hasBoughtTwin } from '../src/domainwatch/list/twins.ts'
-import { toColumn } from '../src/domainwatch/tags.ts'
 import { readDictionary } from '../src/domainwatch/words/dictionary.ts'
 import { parseParameters, parseQuery } from '../src/http/parameters.ts'
+import { listedRecord } from './lib/listed-record.ts'
 import { connect, copyIn, startDatabaseServer } from './lib/postgres.ts'
 import { streamOf } from './lib/names.ts'
 import { RECORDS } from './lib/options.ts'
@@ -68,26 +68,8 @@ const listed = [...streamOf(RECORDS)].map(({ domain: name, status, date_reg }, i
 })
 const segment = new Segment(
   columnsOf(
-    listed.map(({ name, words, status, date_reg, past_drops, volumen }) =>
-      indexedRecord({
-        name,
-        words: toColumn(words),
-        hidden: 0,
-        agent: 'NIC Chile',
-        status,
-        reserved: 0,
-        revision: 0,
-        discarded_at: null,
-        date_reg,
-        date_reg_known: 1,
-        date_mod: date_reg,
-        deleted_at: status === 0 ? date_reg : null,
-        past_drops,
-        status_at: date_reg,
-        seen_at: null,
-        numbers: volumen === null ? null : `volumen=${volumen}`,
-        tags: null,
-      }),
+    listed.map(({ words, volumen, ...record }) =>
+      listedRecord(words, { ...record, numbers: volumen === null ? null : `volumen=${volumen}` }),
     ),
     optionsFor('registered'),
   ),

@@ -17,7 +17,7 @@ import {
 /** In every tab of the browser, until the user signs in again. */
 const SIGNED_OUT = 'catalejo.signed-out'
 
-/** The proxy wants to know again who the user is, which takes a page of its own. */
+/** The proxy requires a new sign-in, which it can ask for only when a page is loaded. */
 export class ProxyLogin extends Error {}
 
 export type ProxySession =

@@ -21,10 +21,12 @@ type Handler = (event: KeyboardEvent) => void
 /**
  * Binds a group of shortcuts for any focus, except letters in text fields, keys without a modifier below an open menu,
  * and anything below an open dialog. Escape in a text field only leaves the field.
+ * @param dialogs how many dialogs are open where the shortcuts apply
  */
 export function useShortcuts<G extends ShortcutGroup>(
   group: G,
   bound: Readonly<Record<keyof (typeof SHORTCUTS)[G], Handler>>,
+  dialogs = 0,
 ): void {
   useEffect(() => {
     activeShortcuts.set([...activeShortcuts.get(), group])
@@ -39,9 +41,7 @@ export function useShortcuts<G extends ShortcutGroup>(
       if (handler === undefined || event.altKey || event.defaultPrevented || event.isComposing) return
       const isTyped = !isModified && event.key.length === 1
       if (isTyped && (takesLetters(event.target) || (event.key !== ' ' && !letterShortcuts.get()))) return
-      // The details of an image are a dialog.
-      const below = group === 'image' ? 1 : 0
-      if (document.querySelectorAll('dialog[open]').length > below) return
+      if (document.querySelectorAll('dialog[open]').length > dialogs) return
       // The focus gets to an entry of a menu after the menu is open.
       if (!isModified && document.querySelector('.menu-panel, :popover-open') !== null) return
       if (event.key === 'Escape' && takesLetters(event.target)) {

@@ -89,8 +89,9 @@ export function dismissToast(key: string): void {
 
 /** Dismisses the failures that the user could read before a gesture that succeeded. */
 export function dismissOldFailures(gestureAt: number): void {
-  for (const [key, { shownMs, startedAt }] of expiries)
-    if (shownMs === FAILURE_SHOWN_MS && startedAt + READ_MS <= gestureAt) dismissToast(key)
+  for (const { key, kind } of toasts.get())
+    if (kind === 'fault' && (expiries.get(key)?.startedAt ?? Infinity) + READ_MS <= gestureAt)
+      dismissToast(key)
 }
 
 export function Toasts() {

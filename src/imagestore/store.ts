@@ -13,7 +13,7 @@ import type { ImageHash } from './image-hash.ts'
 import type { BlobRow, ImageRow } from './image-fields.ts'
 import * as queries from './queries.ts'
 import { isBanned } from './bans/index.ts'
-import { bansOf } from './bans/queries.ts'
+import { allBans } from './bans/queries.ts'
 import { checkQuota, type NewImage, type QuotaExceeded } from './quotas.ts'
 import { BackgroundRemovals, removeExpiredOf, removeRecord, sweepExpired } from './image-removal.ts'
 import {
@@ -102,8 +102,10 @@ export class ImageStore {
     // Bytes that an application holds were decoded before. If they are removed in the meantime, the upload stores
     // them again.
     const reader = this.#database.readerOf(accountClient(upload.accountId))
-    const known = await reader.first(queries.blobByHash(upload.hash))
-    const bans = await reader.all(bansOf(upload.accountId))
+    const [known, bans] = await Promise.all([
+      reader.first(queries.blobByHash(upload.hash)),
+      reader.all(allBans(upload.accountId)),
+    ])
     // Bytes that nobody holds have no dhash yet.
     if (isBanned(bans, upload.hash, known?.dhash)) return { kind: 'banned' }
     if (known !== undefined && !isAllowed(upload, known)) return { kind: 'other-type', mime: known.mime }

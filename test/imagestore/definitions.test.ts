@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import sharp from 'sharp'
 import { temporaryFolder } from '../support/folder.ts'
 import { call, send, type Fields } from '../support/http.ts'
@@ -27,8 +28,11 @@ const admin = await service.newKey('dueña', 'admin')
 const client = new ImageClient(service.url, service.imageKey)
 for (const bytes of [mark, photo]) await client.upload(bytes)
 
-const define = (path: 'presets' | 'watermarks', fields: Fields) =>
-  send(service, `/api/v1/admin/${path}`, fields, { query: { api: admin.key } })
+async function define(path: 'presets' | 'watermarks', fields: Fields) {
+  const reply = await send(service, `/api/v1/admin/${path}`, fields, { query: { api: admin.key } })
+  if (reply.status === 200) await pause(service.lagMs)
+  return reply
+}
 const list = async (path: 'presets' | 'watermarks') =>
   (await call(service, `/api/v1/admin/${path}`, { query: { api: admin.key } })).body
 
@@ -82,6 +86,10 @@ test('a watermark lies where it was last defined, also within a preset', async (
   const placed = { name: 'logo', image, at: 'nw', width: 20, margin: 5, opacity: 100 }
   assert.deepEqual(await list('watermarks'), { status: 200, count: 1, data: [placed] })
   await define('watermarks', { name: 'logo', image: '' })
+  // Unlike a preset, it is never written without `wm_`.
+  await define('watermarks', { name: 'gray', image, at: 'nw', width: 20, margin: 5 })
+  assert.equal(await colourOf('wm_gray,f_png', 12, 12), 'ff0000')
+  await define('watermarks', { name: 'gray', image: '' })
   assert.equal(await colourOf('wm_logo,f_png', 12, 12), absent)
   assert.equal(
     await colourOf('marcada', 12, 12),

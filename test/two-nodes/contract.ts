@@ -15,9 +15,15 @@ export const CONTRACT: readonly string[] = [
     'watch-deliveries',
     'watches',
   ].map((name) => `domainwatch/${name}.test.ts`),
-  ...['records', 'resumable-uploads', 'similar', 'tickets', 'upload-answers', 'upload-keys'].map(
-    (name) => `imagestore/${name}.test.ts`,
-  ),
+  ...[
+    'definitions',
+    'records',
+    'resumable-uploads',
+    'similar',
+    'tickets',
+    'upload-answers',
+    'upload-keys',
+  ].map((name) => `imagestore/${name}.test.ts`),
   'keys/expiry.test.ts',
   'http/cached-answers.test.ts',
 ]
@@ -26,7 +32,6 @@ export const CONTRACT: readonly string[] = [
 export const IMAGES_ON_ONE_NODE: readonly string[] = [
   'aliases',
   'bans',
-  'definitions',
   'derivative-cache',
   'edited-keys',
   'editing',

@@ -34,7 +34,7 @@ export function Detail({ hash, known, onPrevious, onNext, onClose, onDelete }: P
   const unlessTyping = (step: (() => void) | undefined) => (event: KeyboardEvent) => {
     if (!takesLetters(event.target)) step?.()
   }
-  useShortcuts('image', { ArrowLeft: unlessTyping(onPrevious), ArrowRight: unlessTyping(onNext) })
+  useShortcuts('image', { ArrowLeft: unlessTyping(onPrevious), ArrowRight: unlessTyping(onNext) }, 1)
   return (
     <Dialog
       title={image === undefined ? hash : image.name}

@@ -33,9 +33,9 @@ export function finishDocument<T>(document: T, webhooks: JsonObject): T {
   }
 
   function finishResponse(response: unknown, status: number, isPaged: boolean): unknown {
-    const { content, ...rest } = objectOf(response)
+    const { content, ...rest } = toObject(response)
     const { title, schema } = errorSchema(objectAt(objectAt(content, 'application/json'), 'schema'))
-    const headers = headersOf(status, isPaged)
+    const headers = toHeaders(status, isPaged)
     const isError = status >= 400 && schema !== undefined
     const media = isError
       ? { 'application/json': { ...objectAt(content, 'application/json'), schema } }
@@ -46,7 +46,7 @@ export function finishDocument<T>(document: T, webhooks: JsonObject): T {
 
   /** Says of an error only what `Error` does not. */
   function errorSchema({ title, properties, required }: JsonObject) {
-    const { msg, ...own } = objectOf(properties)
+    const { msg, ...own } = toObject(properties)
     if (msg === undefined || !Array.isArray(required)) return { title, schema: undefined }
     for (const code of listAt(own['code'], 'enum')) codes.add(String(code))
     const narrowed = { type: 'object', required: required.filter((name) => name !== 'msg'), properties: own }
@@ -55,15 +55,15 @@ export function finishDocument<T>(document: T, webhooks: JsonObject): T {
 
   const paths = Object.entries(objectAt(document, 'paths')).map(([path, operations]) => [
     path.replace('{*}', '{id}'),
-    mapValues(objectOf(operations), (operation) => {
-      const { parameters: given = [], responses: answers, requestBody, ...rest } = objectOf(operation)
+    mapValues(toObject(operations), (operation) => {
+      const { parameters: given = [], responses: answers, requestBody, ...rest } = toObject(operation)
       const own = Array.isArray(given) ? given : []
       const isPaged = own.some(({ name }) => name === 'cursor')
       return {
         ...rest,
         ...(own.length > 0 && { parameters: own.map(shareParameter) }),
         ...(isObject(requestBody) && { requestBody: share(withRequired(requestBody)) }),
-        responses: mapValues(objectOf(answers), (response, status) =>
+        responses: mapValues(toObject(answers), (response, status) =>
           finishResponse(response, Number(status), isPaged),
         ),
       }
@@ -97,7 +97,7 @@ export function finishDocument<T>(document: T, webhooks: JsonObject): T {
   }
 }
 
-function headersOf(status: number, isPaged: boolean) {
+function toHeaders(status: number, isPaged: boolean) {
   if (status === 429 || status === 503)
     return { headers: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } }
   return status === 200 && isPaged ? { headers: { Link: { $ref: '#/components/headers/Link' } } } : {}
@@ -108,7 +108,7 @@ function equalParameters(paths: JsonObject) {
   const seen = new Set<string>()
   const shared: Record<string, JsonObject> = {}
   const all = Object.values(paths).flatMap((path) =>
-    Object.values(objectOf(path)).flatMap((operation) => listAt(operation, 'parameters')),
+    Object.values(toObject(path)).flatMap((operation) => listAt(operation, 'parameters')),
   )
   for (const parameter of all.map(finishParameter)) {
     const text = JSON.stringify(parameter)
@@ -125,7 +125,7 @@ function equalParameters(paths: JsonObject) {
 }
 
 function finishParameter(given: unknown): JsonObject {
-  const parameter = objectOf(given)
+  const parameter = toObject(given)
   const { 'x-flag': flag, ...schema } = objectAt(parameter, 'schema')
   const name = parameter['name'] === '*' ? 'id' : parameter['name']
   return { ...parameter, schema, name, ...(flag !== undefined && { allowEmptyValue: true }) }
@@ -143,9 +143,9 @@ const mapValues = (
   map: (value: unknown, key: string) => unknown,
 ): Record<string, unknown> =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]))
-const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
-const objectAt = (value: unknown, key: string): JsonObject => objectOf(objectOf(value)[key])
+const toObject = (value: unknown): JsonObject => (isObject(value) ? value : {})
+const objectAt = (value: unknown, key: string): JsonObject => toObject(toObject(value)[key])
 function listAt(value: unknown, key: string): readonly unknown[] {
-  const list = objectOf(value)[key]
+  const list = toObject(value)[key]
   return Array.isArray(list) ? list : []
 }

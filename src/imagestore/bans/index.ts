@@ -33,7 +33,7 @@ export class Bans {
 
   /** Returns the bans of an application, oldest first. */
   async list(accountId: number): Promise<BanRow[]> {
-    const bans = await this.#database.readerOf(accountClient(accountId)).all(queries.bansOf(accountId))
+    const bans = await this.#database.readerOf(accountClient(accountId)).all(queries.allBans(accountId))
     return bans.sort((one, other) => one.created_at - other.created_at || (one.id < other.id ? -1 : 1))
   }
 
@@ -45,7 +45,7 @@ export class Bans {
     return this.#database.transaction(async (tx) => {
       // Concurrent requests of an application cannot exceed the limit together.
       await tx.first(lockAccount(this.#database.dialect, accountId))
-      if ((await tx.all(queries.bansOf(accountId))).length >= MAX_BANS)
+      if ((await tx.all(queries.allBans(accountId))).length >= MAX_BANS)
         throw imageErrors.too_many_bans(MAX_BANS)
       const hash = 'hash' in target ? target.hash : null
       const dhash =

@@ -17,7 +17,7 @@ export interface BanRow extends Ban {
 }
 
 /** Unordered: an application has few. */
-export const bansOf = (accountId: number) => sql<BanRow>`
+export const allBans = (accountId: number) => sql<BanRow>`
   SELECT id, hash, dhash, distance, created_at FROM image_bans WHERE account_id = ${accountId}`
 
 export const insertBan = (accountId: number, { id, hash, dhash, distance, created_at }: BanRow) => sql`

@@ -3,7 +3,7 @@ import type { Database } from '../../storage/database/database.ts'
 import { lockInstance } from '../../storage/database/dialect.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import { MAX_NAMES, type ImageSettings, type Watermark } from '../image-settings.ts'
-import { defaultPresets, isKey, isName, parseModifiers, type ModifierFault } from '../modifiers/index.ts'
+import { parseModifiers, type ModifierFault } from '../modifiers/index.ts'
 import * as queries from './queries.ts'
 
 export interface Preset {
@@ -54,16 +54,16 @@ export class ImageDefinitions {
 
   /** The presets that administrators defined, by name. */
   async presets(): Promise<Preset[]> {
-    return (await this.#rows()).flatMap(toPreset)
+    return (await this.#database.all(queries.allDefinitions())).flatMap(toPreset)
   }
 
   /** The watermarks that administrators defined, by name. */
   async watermarks(): Promise<NamedWatermark[]> {
-    return (await this.#rows()).flatMap(toWatermark)
+    return (await this.#database.all(queries.allDefinitions())).flatMap(toWatermark)
   }
 
   /** The fault of the modifiers of a preset; undefined if they are valid. */
-  async faultOf(modifiers: string): Promise<ModifierFault | undefined> {
+  async findFault(modifiers: string): Promise<ModifierFault | undefined> {
     const { watermarks } = await this.current(SERVICE.client)
     const parsed = parseModifiers(modifiers, undefined, { presets: new Map(), watermarks })
     if (!parsed.ok) return parsed.fault
@@ -101,15 +101,7 @@ export class ImageDefinitions {
     const { grammar, watermarks } = this.#file
     return kind === 'preset' ? grammar.presets.has(name) : watermarks.has(name)
   }
-
-  async #rows(): Promise<readonly queries.DefinitionRow[]> {
-    return this.#database.all(queries.allDefinitions())
-  }
 }
-
-/** Whether a preset or watermark may have this name. */
-export const isDefinable = (name: string): boolean =>
-  isName(name) && !isKey(name) && !defaultPresets.has(name)
 
 const toPreset = ({ kind, name, value }: queries.DefinitionRow): Preset[] =>
   kind === 'preset' ? [{ name, modifiers: value }] : []

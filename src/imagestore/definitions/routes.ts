@@ -7,23 +7,31 @@ import { imageErrors } from '../errors.ts'
 import { EXAMPLE, schemaOf } from '../image-fields.ts'
 import { isImageHash } from '../image-hash.ts'
 import { DEFAULT_PLACEMENT, MAX_NAMES } from '../image-settings.ts'
-import { COMPASS_POINTS, MAX_MODIFIER_CHARACTERS } from '../modifiers/index.ts'
+import { COMPASS_POINTS, defaultPresets, isKey, isName, MAX_MODIFIER_CHARACTERS } from '../modifiers/index.ts'
 import { linkError } from '../routes/link-responses.ts'
-import { isDefinable, type ImageDefinitions } from './index.ts'
+import type { ImageDefinitions } from './index.ts'
 
-const name: Parameter<string> = {
+const TAKES_NAME = 'debe tener de 1 a 32 de a-z, 0-9 y guiones'
+
+const watermarkName: Parameter<string> = {
   required: true,
-  description: 'Its name: that of no modifier and no built-in preset',
+  description: 'Its name in links',
   schema: { type: 'string', pattern: '^[a-z0-9][a-z0-9-]{0,31}$' },
+  example: 'logo',
+  parse: (value) => (isName(value) ? { value } : { takes: TAKES_NAME }),
+}
+const presetName: Parameter<string> = {
+  ...watermarkName,
+  description: 'Its name in links: not that of a modifier or a built-in preset',
   example: 'portada',
   parse: (value) =>
-    isDefinable(value)
+    isName(value) && !isKey(value) && !defaultPresets.has(value)
       ? { value }
-      : { takes: 'debe tener de 1 a 32 de a-z, 0-9 y guiones, y no ser un modificador ni un nombre fijo' },
+      : { takes: `${TAKES_NAME}, y no ser un modificador ni un nombre fijo` },
 }
 
 const NAME = schema.string('Its name in links')
-const MODIFIERS = schema.string('The modifiers that it stands for')
+const MODIFIERS = schema.string('Its modifiers')
 const PLACEMENT = {
   image: schemaOf('hash'),
   at: schema.string({ enum: COMPASS_POINTS, description: 'Where it lies' }),
@@ -47,7 +55,6 @@ export function definitionRoutes(
   )
   const list = (
     kind: 'Preset' | 'Watermark',
-
     fields: Readonly<Record<string, schema.JsonSchema>>,
     example: object,
     read: () => Promise<object[]>,
@@ -92,9 +99,9 @@ export function definitionRoutes(
     methods: ['POST'],
     path: '/api/v1/admin/presets',
     parameters: {
-      name,
+      name: presetName,
       modifiers: {
-        ...text('The modifiers that it stands for; empty to remove it', MAX_MODIFIER_CHARACTERS),
+        ...text('Its modifiers; empty to remove it', MAX_MODIFIER_CHARACTERS),
         required: true,
         example: EXAMPLE_PRESET.modifiers,
       },
@@ -119,7 +126,7 @@ export function definitionRoutes(
     async handle({ identity, values: { name: preset, modifiers } }) {
       if (preset === undefined) throw missingParameter('name')
       if (modifiers === undefined) throw missingParameter('modifiers')
-      const fault = modifiers === '' ? undefined : await definitions.faultOf(modifiers)
+      const fault = modifiers === '' ? undefined : await definitions.findFault(modifiers)
       if (fault !== undefined) throw linkError({ kind: 'fault', fault })
       await stored('preset', preset, modifiers)
       await shared.audit.record(identity, 'preset.set', `${preset} ${modifiers}`.trimEnd())
@@ -135,7 +142,7 @@ export function definitionRoutes(
     methods: ['POST'],
     path: '/api/v1/admin/watermarks',
     parameters: {
-      name: { ...name, example: 'logo' },
+      name: watermarkName,
       image: {
         ...text(
           'Hash of an image that the application of the links holds; empty to remove the watermark',

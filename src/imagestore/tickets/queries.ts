@@ -71,7 +71,7 @@ export const insertUpload = (upload: Omit<UploadRow, 'received' | 'parts' | 'ans
   VALUES (${upload.id}, ${upload.ticket}, ${upload.account_id}, ${upload.length}, ${upload.name}, ${upload.expires_at})`
 
 /** An upload with its ticket, unless the key that created that was revoked. */
-export const uploadOf = (ticket: string, id: string) => sql<
+export const uploadById = (ticket: string, id: string) => sql<
   UploadRow & { readonly terms: string; readonly ticket_expires_at: number }
 >`
   SELECT ticket_uploads.id, ticket, ticket_uploads.account_id, length, ticket_uploads.name, received, parts,

@@ -94,7 +94,7 @@ export class TicketUploads {
   /** @throws HttpError 404 if the upload is unknown, or was removed with its ticket's key */
   async find(ticket: string, id: string, client: Client): Promise<TicketUpload> {
     const reader = this.#options.database.readerOf(client)
-    const row = await reader.first(queries.uploadOf(hash('sha256', ticket), id))
+    const row = await reader.first(queries.uploadById(hash('sha256', ticket), id))
     if (row === undefined || row.expires_at <= this.#options.clock.now()) throw imageErrors.upload_not_found()
     return {
       id,
@@ -160,7 +160,7 @@ export class TicketUploads {
     }, ticket.accountId)
     await this.#removeFiles(upload.parts)
     if (isFirst) return answer
-    const other = await database.first(queries.uploadOf(ticket.digest, id))
+    const other = await database.first(queries.uploadById(ticket.digest, id))
     const kept = other?.answer ?? undefined
     return kept === undefined ? answer : JSON.parse(kept)
   }
