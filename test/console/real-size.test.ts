@@ -82,7 +82,7 @@ test('the palette offers screens, settings and shared views before names', async
   await loaded(page)
   await page.getByRole('button', { name: 'Más', exact: true }).click()
   await page.getByRole('button', { name: 'Guardar esta vista' }).click()
-  await page.keyboard.type('Nombres del estado')
+  await page.getByLabel('Nombre').fill('Nombres del estado')
   await page.getByLabel('Compartir con el grupo').check()
   await page.getByRole('button', { name: 'Guardar vista' }).click()
   await toast(page, 'Vista guardada').waitFor()

@@ -41,6 +41,8 @@ const SLACK_MS = 3_000
 
 /** The jobs that this page follows. */
 const followed = new Set<string>()
+/** Which jobs this page has requested and does not know by their ids yet. */
+const requested = new Set<(job: BulkJob) => boolean>()
 
 /** Changes many records by a job of the service, which can be stopped and undone, also after a reload. */
 export function changeInBulk(target: BulkTarget, set: BulkSet): OperationHandle | undefined {
@@ -67,8 +69,9 @@ export function changeInBulk(target: BulkTarget, set: BulkSet): OperationHandle 
 
 /** Follows jobs of the account, as after a reload. */
 export function resumeBulk(jobs: readonly BulkJob[], key: string | undefined): void {
-  for (const { id, matched: count, set } of jobs.toReversed()) {
-    if (followed.has(id)) continue
+  for (const job of jobs.toReversed()) {
+    const { id, matched: count, set } = job
+    if (followed.has(id) || [...requested].some((isIt) => isIt(job))) continue
     runOperation(
       following({
         verb: set === null ? 'undo' : verbOf(set),
@@ -149,13 +152,16 @@ function following(asked: Following): OperationSpec {
     stop,
     async run(tell, handOver) {
       const since = localTime(serverNow() - SLACK_MS)
-      const find = async () =>
-        (await listBulk(key)).find((job) => !followed.has(job.id) && job.created_at >= since && isIt(job))?.id
+      const isRequested = (job: BulkJob) => !followed.has(job.id) && job.created_at >= since && isIt(job)
+      const find = async () => (await listBulk(key)).find(isRequested)?.id
+      requested.add(isRequested)
       try {
         id = await requestOnce(request, find, () => tell(t('operation.held', { text: pending })))
       } catch (error) {
         onFailed?.(error)
         throw error
+      } finally {
+        requested.delete(isRequested)
       }
       followed.add(id)
       const forget = rememberJob(id)

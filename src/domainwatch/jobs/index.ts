@@ -56,12 +56,17 @@ export interface JobsOptions {
   readonly failed: (error: unknown, job: string) => void
 }
 
+interface Begun {
+  readonly request?: BulkRequest
+  readonly progress?: BulkProgress
+}
+
 /** A job whose file is being received. */
 export interface Receiver {
   readonly id: string
   readonly store: (file: AsyncIterable<Uint8Array>) => Promise<void>
   /** Lets the job run. */
-  readonly finish: (request: ImportRequest | BulkRequest, progress?: BulkProgress) => Promise<void>
+  readonly finish: (request: ImportRequest | BulkRequest) => Promise<void>
   readonly abandon: () => Promise<void>
 }
 
@@ -83,9 +88,10 @@ export class Jobs {
 
   /**
    * Adds a job whose file is about to be received.
+   * @param begun what is known of it before that
    * @throws HttpError 429 if the account has its maximum
    */
-  async receive(account: number, kind: 'import' | 'bulk'): Promise<Receiver> {
+  async receive(account: number, kind: 'import' | 'bulk', begun: Begun = {}): Promise<Receiver> {
     const { database, files, staging } = this.#options
     const id = randomId()
     await this.#add({
@@ -93,8 +99,8 @@ export class Jobs {
       account_id: account,
       kind,
       state: 'receiving',
-      request: '{}',
-      progress: '{}',
+      request: JSON.stringify(begun.request ?? {}),
+      progress: JSON.stringify(begun.progress ?? {}),
       file: id,
     })
     const alive = () => database.transaction((tx) => tx.run(queries.noteReceiver(database.dialect, id)))
@@ -105,12 +111,12 @@ export class Jobs {
       async store(file) {
         staged = await staging.write(file)
       },
-      finish: async (request, progress) => {
+      finish: async (request) => {
         if (staged === undefined) throw new Error('the file was not received')
         await using file = staged
         await files.put(id, file)
         clearInterval(timer)
-        const received = queries.noteReceived(id, JSON.stringify(request), JSON.stringify(progress ?? {}))
+        const received = queries.noteReceived(id, JSON.stringify(request))
         if ((await database.transaction((tx) => tx.run(received))) === 0) throw domainErrors.job_stopped()
         this.wakeup.wakeAll()
       },

@@ -32,8 +32,8 @@ export const noteReceiver = (dialect: Dialect, id: string) => sql`
   UPDATE jobs SET heard_at = ${dialect.now} WHERE id = ${id} AND state = 'receiving'`
 
 /** Changes a row unless the job was stopped. */
-export const noteReceived = (id: string, request: string, progress: string) => sql`
-  UPDATE jobs SET state = 'waiting', request = ${request}, progress = ${progress} WHERE id = ${id} AND state = 'receiving'`
+export const noteReceived = (id: string, request: string) => sql`
+  UPDATE jobs SET state = 'waiting', request = ${request} WHERE id = ${id} AND state = 'receiving'`
 
 /** Removes a job whose file does not arrive. One that was stopped meanwhile stays listed. */
 export const deleteUnreceived = (id: string) => sql`DELETE FROM jobs WHERE id = ${id} AND state = 'receiving'`

@@ -127,10 +127,10 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
         set,
       }
       const progress: BulkProgress = { matched: count, done: 0, skipped: 0 }
-      const receiver = await jobs.receive(accountId, 'bulk')
+      const receiver = await jobs.receive(accountId, 'bulk', { request, progress })
       try {
         await receiver.store(lines())
-        await receiver.finish(request, progress)
+        await receiver.finish(request)
       } catch (error) {
         await receiver.abandon()
         throw error
