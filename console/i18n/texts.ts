@@ -11,6 +11,7 @@ type Later =
   | typeof import('./texts/activity.ts')
   | typeof import('./texts/adding.ts')
   | typeof import('./texts/admin.ts')
+  | typeof import('./texts/audit.ts')
   | typeof import('./texts/bulk.ts')
   | typeof import('./texts/campaigns.ts')
   | typeof import('./texts/dismissed.ts')

@@ -115,6 +115,13 @@ export const SCREENS: readonly Screen[] = [
     view: lazyScreen(() => import('../features/admin/keys-screen.tsx')),
   },
   {
+    path: 'auditoria',
+    title: 'nav.audit',
+    icon: 'note',
+    service: 'admin',
+    view: lazyScreen(() => import('../features/admin/audit-screen.tsx')),
+  },
+  {
     path: 'sistema',
     title: 'nav.system',
     icon: 'gauge',

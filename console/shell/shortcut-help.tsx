@@ -50,8 +50,9 @@ const SCREEN_HELP: Readonly<Record<string, readonly [text: TextKey, es: string, 
   vigilancias: ['help.vigilancias', 'recibir-alertas', 'alertas'],
   imagenes: ['help.imagenes', 'subir-y-compartir-imágenes', 'imágenes'],
   espacio: ['help.espacio', 'subir-y-compartir-imágenes', 'imágenes'],
-  claves: ['help.claves', 'administrar-claves', 'claves-and-sistema'],
-  sistema: ['help.sistema', 'administrar-claves', 'claves-and-sistema'],
+  claves: ['help.claves', 'administrar-claves', 'claves-auditoría-and-sistema'],
+  auditoria: ['help.auditoria', 'administrar-claves', 'claves-auditoría-and-sistema'],
+  sistema: ['help.sistema', 'administrar-claves', 'claves-auditoría-and-sistema'],
 }
 
 /** How the screen works, in a sentence, and its section of the guide. */

@@ -12,6 +12,9 @@ const sessionErrors = declareErrors({
   account_not_allowed: [403, (account: string) => `La cuenta ${account} no puede entrar a la consola`],
 })
 
+/** Every page load opens a session: an entry for each would hide the others. */
+const RECORDED_EVERY_MS = 12 * 3_600_000
+
 interface Session {
   readonly id: string
   readonly key: string
@@ -52,7 +55,8 @@ export function sessionRoute(app: HttpServer, options: SessionOptions): void {
       const session = await openSession(name)
       if (session === undefined) throw sessionErrors.account_not_allowed(name)
       const { id, key, account, service, expiresAt } = session
-      await audit.record({ account, keyId: id }, 'session.open', createdKey(account, service, id))
+      if (!(await audit.hasRecent(account, 'session.open', RECORDED_EVERY_MS)))
+        await audit.record({ account, keyId: id }, 'session.open', createdKey(account, service, id))
       const expires = Math.floor(expiresAt / 1_000)
       return reply.headers(PRIVATE_HEADERS).send({ status: 200, key, account, service, expires })
     },

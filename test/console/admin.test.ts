@@ -169,6 +169,15 @@ test('the state of the service is shown', async () => {
   const settings = page.getByRole('region', { name: 'Configuración' })
   await settings.getByRole('row', { name: /^CATALEJO_LOG_LEVEL debug / }).waitFor()
   await settings.getByRole('row', { name: 'CATALEJO_TIME_ZONE America/Santiago predeterminado' }).waitFor()
+  await page.getByRole('button', { name: 'Diagnosticar' }).click()
+  const findings = page.getByRole('region', { name: 'Diagnóstico' })
+  await findings
+    .getByRole('row', { name: /^Aviso backups there are no regular backups set --backup-to/ })
+    .waitFor()
+  await findings
+    .getByRole('row', { name: /^Bien / })
+    .first()
+    .waitFor()
   await assertAccessible(page)
   assert.deepEqual(complaints, [])
   await context.close()

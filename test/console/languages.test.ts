@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { AUDIT_ACTIONS } from '../../src/http/auth/queries-audit.ts'
 import { startConsole } from '../support/console.ts'
 import { record, stored } from '../support/domains.ts'
 import { ImageClient, noise } from '../support/images.ts'
@@ -15,7 +16,9 @@ await stored(service, [
 await watch(service, { name: 'alert', atom: '' })
 const client = new ImageClient(service.url, service.imageKey)
 await client.upload(await noise(60, 40).png().toBuffer(), { name: 'photo.png' })
-const admin = (await service.newKey('owner', 'admin')).key
+const { key: admin, id } = await service.newKey('owner', 'admin')
+for (const action of AUDIT_ACTIONS)
+  await service.app.context.audit.record({ account: 'owner', keyId: id }, action, 'x')
 const keys = { domainwatch: service.domainKey, imagestore: service.imageKey, admin }
 /** All that is read or heard, without the name of the other language and examples of names. */
 async function textsOf(page: Page): Promise<string[]> {
@@ -38,6 +41,7 @@ const SCREENS = [
   ['imagenes', '1 image'],
   ['espacio', 'Average size'],
   ['claves', 'New key'],
+  ['auditoria', 'Signed in through the proxy'],
   ['sistema', 'Health'],
 ] as const
 

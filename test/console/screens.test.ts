@@ -30,6 +30,12 @@ const { body } = await client.upload(picture, { name: 'catalejo.png' })
 const hash = String(body['hash'])
 await watch(service, { name: 'vigilancia', atom: '' })
 const admin = (await service.newKey('la cuenta de la dueña con un nombre largo', 'admin')).key
+const subject = 'w'.repeat(200)
+await service.app.context.audit.record(
+  { account: 'w'.repeat(64), keyId: 'k7mq2x9apd' },
+  'rule.create',
+  subject,
+)
 const limits = {
   scope: 'upload',
   expiresAt: Date.now() + 86_400_000,
@@ -74,6 +80,7 @@ const SCREENS: readonly Screen[] = [
   ['an image', 'imagenes?imagen=HASH', '.bench-result img'],
   ['storage', 'espacio', '.plot canvas'],
   ['keys', 'claves', 'tbody button'],
+  ['audit log', 'auditoria', '.audit-subject'],
   ['system', 'sistema', '.setting-value'],
   ['the help', 'triaje', 'dialog[open] p a', press('¿Cómo funciona?')],
   ['an unknown address', 'no-existe', '.notice'],

@@ -64,7 +64,13 @@ test('opens a session of 12 hours for the account that the proxy names, and remo
     subject: `grupo (domainwatch), key ${id}`,
   })
 
-  clock.advance(12 * HOUR)
+  // A page that is loaded again signs in again.
+  const signIns = async () =>
+    (await audit.page(10, undefined, 'grupo')).filter(({ action }) => action === 'session.open').length
+  clock.advance(11 * HOUR)
+  assert.equal((await signIn('grupo')).status, 200)
+  assert.equal(await signIns(), 1)
+  clock.advance(HOUR)
   assert.deepEqual(await list(), EXPIRED)
   assert.equal(await accounts.hasOldKeys(), false)
   clock.advance(1)
@@ -75,7 +81,9 @@ test('opens a session of 12 hours for the account that the proxy names, and remo
     left.some((one) => one.id === id),
     false,
   )
-  assert.equal(left.filter(({ account }) => account === 'grupo').length, 1)
+  assert.equal(left.filter(({ account }) => account === 'grupo').length, 2)
+  assert.equal((await signIn('grupo')).status, 200)
+  assert.equal(await signIns(), 2)
 })
 
 test('signs in administrators that --auth-admins names, and no unknown account', async () => {

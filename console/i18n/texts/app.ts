@@ -89,6 +89,7 @@ export const app = {
   'nav.stats': ['Estadísticas', 'Statistics'],
   'nav.images': ['Imágenes', 'Images'],
   'nav.keys': ['Claves', 'Keys'],
+  'nav.audit': ['Auditoría', 'Audit log'],
   'nav.system': ['Sistema', 'System'],
   'nav.watches': ['Alertas', 'Alerts'],
   'nav.campaigns': ['Campañas', 'Campaigns'],

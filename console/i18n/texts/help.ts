@@ -56,6 +56,10 @@ export const help = {
     'Cree claves con sus límites para personas y programas: cada una se muestra una sola vez.',
     'Create keys with their limits for people and programs: each one is shown only once.',
   ],
+  'help.auditoria': [
+    'Muestra quién cambió claves, límites y reglas, y quién borró: lo último está arriba, y una cuenta abre solo lo suyo.',
+    'It shows who changed keys, limits and rules, and who deleted something: the latest is on top, and an account opens only its own entries.',
+  ],
   'help.sistema': [
     'Muestra la salud del servicio, sus colas y cachés, y de dónde viene cada ajuste.',
     'It shows the health of the service, its queues and caches, and the source of each setting.',

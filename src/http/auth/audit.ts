@@ -52,6 +52,12 @@ export class Audit {
     return this.#database.scanner.all(queries.entryPage(count, after, actor))
   }
 
+  /** Whether an action of an account was recorded within a time, whatever its subject. */
+  async hasRecent(account: string, action: queries.AuditAction, withinMs: number): Promise<boolean> {
+    const since = this.#clock.now() - withinMs
+    return (await this.#database.first(queries.anyRecentEntry(account, action, since))) !== undefined
+  }
+
   async hasOld(): Promise<boolean> {
     return (await this.#database.first(queries.anyOldEntry(this.#keptFrom))) !== undefined
   }

@@ -47,6 +47,9 @@ export function entryPage(count: number, after?: AuditPlace, actor?: string) {
     WHERE ${allOf(conditions)} ORDER BY at DESC, id DESC ${limit(count)}`
 }
 
+export const anyRecentEntry = (actor: string, action: AuditAction, since: number) => sql<AuditPlace>`
+  SELECT at, id FROM audit WHERE at > ${since} AND actor = ${actor} AND action = ${action} LIMIT 1`
+
 export const anyOldEntry = (before: number) => sql<AuditPlace>`
   SELECT at, id FROM audit WHERE at < ${before} ORDER BY at LIMIT 1`
 
