@@ -17,7 +17,7 @@ import { DEFAULT_WINDOW, WINDOW_NAMES, type Facts } from '../domainwatch/registr
 import { serviceTimeZone } from '../domainwatch/index.ts'
 import { readDictionary } from '../domainwatch/words/dictionary.ts'
 import { checkpointsOf } from './checkpoint.ts'
-import { reportMigration } from './instance.ts'
+import { upgrading } from './instance.ts'
 import { failureLine, usageFault, fail } from './failure.ts'
 import type { Options } from './command.ts'
 import { createProgress } from './progress.ts'
@@ -41,7 +41,7 @@ export async function importFiles({ config, own, positionals, switches }: Option
   if (own['source']?.startsWith('feed:') === true)
     return usageFault('--source takes a name that is not a feed')
 
-  await using database = await openDatabase(config, { load: true, onMigrated: reportMigration })
+  await using database = await openDatabase(config, { load: true, ...upgrading(config) })
   const account = await accountFor(database, own['account'])
   if (account === undefined) return
   const { timeZone, zone } = await timeZones(database, config)

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { reportFault, type OpenInstance } from '../operations/transfer/instance.ts'
+import { keepBeforeUpgrade } from '../server/before-upgrade.ts'
 import { openDatabase } from '../server/open-database.ts'
 import { makeFolder } from '../lib/private-files.ts'
 import { openBlobs } from '../storage/blobs/open.ts'
@@ -29,9 +30,13 @@ export function abortOnSignal(): AbortController {
   return stopping
 }
 
-/** Reports that a command migrated an older database. */
-export function reportMigration(from: number, to: number): void {
-  console.error(`catalejo: migrated the database from schema ${from} to ${to}`)
+/** Options of commands that upgrade an older database: they keep it as it was, and report it. */
+export function upgrading(config: Config): Pick<OpenOptions, 'beforeMigration' | 'onMigrated'> {
+  const report = (text: string) => console.error(`catalejo: ${text}`)
+  return {
+    beforeMigration: keepBeforeUpgrade(config, { info: report, warn: report }),
+    onMigrated: (from, to) => report(`migrated the database from schema ${from} to ${to}`),
+  }
 }
 
 /** Opens the database and images of an instance, without the service. */

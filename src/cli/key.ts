@@ -16,7 +16,7 @@ import {
   parseScope,
 } from '../http/auth/key-limits.ts'
 import { commandActor } from './audit.ts'
-import { reportMigration, withDatabase } from './instance.ts'
+import { upgrading, withDatabase } from './instance.ts'
 import { fail, usageFault } from './failure.ts'
 import type { Options } from './command.ts'
 
@@ -80,7 +80,7 @@ async function withAccounts(
   options: { readonly existing?: boolean },
   use: (accounts: Accounts, audit: Audit) => Promise<void>,
 ): Promise<void> {
-  await withDatabase(config, { ...options, onMigrated: reportMigration }, (database) =>
+  await withDatabase(config, { ...options, ...upgrading(config) }, (database) =>
     use(createAccounts(database, systemClock), new Audit(database, systemClock)),
   )
 }

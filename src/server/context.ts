@@ -24,6 +24,7 @@ import {
   type Resolver,
   type ResolverStats,
 } from '../lib/dns/index.ts'
+import { keepBeforeUpgrade } from './before-upgrade.ts'
 import { createHealth, type Health } from './health.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { openDatabase } from './open-database.ts'
@@ -67,6 +68,7 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
       existing,
       reserve: !existing,
       onFault: (fault) => health.databaseFailed(fault),
+      beforeMigration: keepBeforeUpgrade(config, log),
       onMigrated: (from, to) => log.info({ from, to }, 'database migrated'),
     }),
   )

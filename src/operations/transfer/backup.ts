@@ -30,6 +30,8 @@ const LEFTOVER_AGE_MS = 3_600_000
 export interface BackupOptions {
   /** How many of the newest snapshots to keep; undefined for all. */
   readonly keep: number | undefined
+  /** The version of the database's schema, if it is about to be upgraded. */
+  readonly upgradeFrom?: number
   readonly progress: Progress
 }
 
@@ -48,8 +50,9 @@ export async function backup(
   instance: Pick<Instance, 'blobs' | 'database'>,
   from: InstanceLocation,
   to: BackupLocation,
-  { keep, progress }: BackupOptions,
+  options: BackupOptions,
 ): Promise<BackupOutcome> {
+  const { keep } = options
   if (await overlapsInstance(to, from))
     return refuse('backups cannot be stored with the data or images of the instance')
   using place = await openPlace(to, from.data)
@@ -58,7 +61,7 @@ export async function backup(
   if (await isOfOtherInstance(place, owner))
     return refuse('it holds backups of another instance: use a separate place for each')
   return await withRemovalsHeld(instance.database, async () => {
-    const taken = await takeSnapshot(instance, place, owner, progress)
+    const taken = await takeSnapshot(instance, place, owner, options)
     const mayPrune = keep !== undefined && taken.images.faultCount === 0
     const pruned = mayPrune ? await pruneSnapshots(place, keep) : undefined
     return { kind: 'written', ...taken, pruned }
@@ -70,11 +73,11 @@ async function takeSnapshot(
   { blobs, database }: Pick<Instance, 'blobs' | 'database'>,
   place: BackupPlace,
   owner: string,
-  progress: Progress,
+  { progress, upgradeFrom }: BackupOptions,
 ): Promise<{ readonly manifest: Manifest; readonly images: CopyResult }> {
-  const start = newManifest(systemClock.now(), owner)
+  const start = newManifest(systemClock.now(), owner, upgradeFrom)
   const tables = await database.snapshot(async (view) => {
-    const contents = await dumpOf(database, view)
+    const contents = await dumpOf(database, view, start.schema)
     const written: TableBackup[] = []
     for (const table of contents.tables) {
       progress.begin(table.name, table.rows)
@@ -107,21 +110,27 @@ export interface Pruned {
 }
 
 /**
- * Removes all but the newest snapshots, and then every file that no snapshot needs. Requires the instance's hold: files that
+ * Removes all but the newest regular snapshots and the newest one from before an upgrade, and then every file that no snapshot needs. Requires the instance's hold: files that
  * another backup is writing would look unneeded. Keeps the keys of all needed images in memory, 100 bytes each.
  * @throws if a snapshot to keep cannot be read, because then its files are unknown
  */
 async function pruneSnapshots(place: BackupPlace, keep: number): Promise<Pruned> {
-  const all = await snapshotsIn(place)
+  const all = new Map<string, Manifest | string>()
+  for (const name of await snapshotsIn(place)) all.set(name, await readManifest(place, name))
+  const isOfUpgrade = ([, manifest]: [string, Manifest | string]) =>
+    typeof manifest === 'object' && manifest.upgradeTo !== undefined
+  const kept = new Map([
+    ...[...all].filter((one) => !isOfUpgrade(one)).slice(-keep),
+    ...[...all].filter(isOfUpgrade).slice(-1),
+  ])
   const files = new Set<string>()
   const images = new Set<string>()
-  for (const name of all.slice(-keep)) {
-    const manifest = await readManifest(place, name)
+  for (const [name, manifest] of kept) {
     if (typeof manifest === 'string') throw new Error(`nothing was removed: of ${name}, ${manifest}`)
     for (const table of manifest.tables) for (const file of table.files) files.add(file.name)
     for await (const { key } of imagesOf(contentsOf(place, manifest))) images.add(key)
   }
-  const old = all.slice(0, -keep)
+  const old = [...all.keys()].filter((name) => !kept.has(name))
   // The manifest goes first: a snapshot that is removed only in part does not exist.
   for (const name of old) await place.manifests.remove(manifestFile(name))
   return {

@@ -91,9 +91,9 @@ export async function withRemovalsHeld<T>(database: Database, work: () => Promis
 }
 
 /** Returns all rows of a database that are copied. @param view sees the database as of one moment */
-export async function dumpOf({ dialect }: Database, view: Reader): Promise<Contents> {
+export async function dumpOf({ dialect }: Database, view: Reader, schema = SCHEMA): Promise<Contents> {
   const tables = []
-  for (const table of tablesOf(SCHEMA).filter(isCopied))
+  for (const table of tablesOf(schema).filter(isCopied))
     tables.push({ ...table, rows: await countRows(view, table.name) })
   return { tables, pages: (table) => pagesOf(view, dialect, table) }
 }

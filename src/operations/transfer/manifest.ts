@@ -33,6 +33,8 @@ export interface Manifest {
   readonly program: string
   /** The schema version of its tables. */
   readonly schema: number
+  /** The version that the database was about to be upgraded to, if that is why the snapshot was taken. */
+  readonly upgradeTo?: number | undefined
   /** Identifies the instance: see `ownerOf`. */
   readonly owner: string
   readonly tables: readonly TableBackup[]
@@ -44,14 +46,26 @@ const MANIFEST_SUFFIX = '.json'
 /** A timestamp, so that names sort by time. */
 const SNAPSHOT_NAME = /^\d{8}T\d{9}Z$/
 
-/** Describes a snapshot that is taken now. */
+/**
+ * Describes a snapshot that is taken now.
+ * @param upgradeFrom the version of the schema, if it is about to be upgraded
+ */
 export function newManifest(
   now: number,
   owner: string,
-): Pick<Manifest, 'format' | 'name' | 'createdAt' | 'program' | 'schema' | 'owner'> {
+  upgradeFrom: number | undefined,
+): Omit<Manifest, 'tables' | 'images'> {
   const createdAt = new Date(now).toISOString()
   const name = createdAt.replaceAll(/[-:.]/g, '')
-  return { format: FORMAT, name, createdAt, program: VERSION, schema: SCHEMA, owner }
+  return {
+    format: FORMAT,
+    name,
+    createdAt,
+    program: VERSION,
+    owner,
+    schema: upgradeFrom ?? SCHEMA,
+    upgradeTo: upgradeFrom && SCHEMA,
+  }
 }
 
 /** Lists the names of all snapshots, oldest first. */

@@ -92,7 +92,7 @@ export function unopened(error: Error): Result {
   return isBehind
     ? warn(
         error.message.replace(/: catalejo serve.*$/, ''),
-        `catalejo backup create, then start the service, which migrates to schema ${SCHEMA}`,
+        `start the service: it keeps a copy, and upgrades the database to schema ${SCHEMA}`,
       )
     : fail(error.message, 'see docs/operations/troubleshooting.md')
 }

@@ -4,7 +4,7 @@ import type { ChangeLog } from './changes/change-log.ts'
 import type { Dialect } from './dialect.ts'
 import type { Reader, Transaction } from './sql.ts'
 import type { StorageFault } from './faults.ts'
-import { assertUpgradable, newerThan, SCHEMA, type Migration } from './migrations/index.ts'
+import { assertUpgradable, newerThan, nextMigration, SCHEMA, type Migration } from './migrations/index.ts'
 
 export type { Reader, Transaction }
 
@@ -94,10 +94,25 @@ export interface OpenOptions {
   readonly reserve?: boolean
   /** Opens only an existing database with the current schema: creates and migrates nothing. */
   readonly existing?: boolean
+  /** Called before an existing database is migrated, with the version of its schema. Nothing is migrated if it rejects. */
+  readonly beforeMigration?: (from: number) => Promise<void>
   /** Called after migrations of an existing database, with the versions of its schema. */
   readonly onMigrated?: (from: number, to: number) => void
   /** Called for every operation that failed because of the storage. */
   readonly onFault?: (fault: StorageFault) => void
+}
+
+/**
+ * Calls `beforeMigration` if an existing database is about to be migrated.
+ * @param version of its schema; 0 if there is none
+ * @throws if no step leads from it to this program's
+ */
+export async function announceMigration(
+  { beforeMigration, migrations, schema = Infinity }: OpenOptions,
+  version: number,
+): Promise<void> {
+  if (version > 0 && nextMigration(version, schema, migrations) !== undefined)
+    await beforeMigration?.(version)
 }
 
 /**

@@ -89,7 +89,7 @@ export function newest(steps: readonly Migration[]): number {
 export function nextMigration(
   current: number,
   target: number,
-  steps: readonly Migration[],
+  steps: readonly Migration[] = migrations,
 ): Migration | undefined {
   const known = newest(steps)
   if (current > known) throw new Error(newerThan(current, known))

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { migrations, nextMigration, type Migration } from '../migrations/index.ts'
-import { assertCurrentSchema, type OpenOptions } from '../database.ts'
+import { announceMigration, assertCurrentSchema, type OpenOptions } from '../database.ts'
 import { sql } from '../sql.ts'
 import { DatabaseFault } from './faults.ts'
 import {
@@ -29,15 +29,19 @@ export function prepareServer(
   url: string,
   report: Report,
   startTimeoutMs: number,
-  { schema, migrations, existing = false }: Pick<OpenOptions, 'schema' | 'migrations' | 'existing'> = {},
+  options: OpenOptions = {},
 ): Promise<number> {
+  const { schema, migrations, existing = false } = options
   return retryUntilReady(startTimeoutMs, report, async () => {
     // A new pool for each attempt: the next may reach another server at the address.
     await using pool = new ConnectionPool(url, 1, report)
     await pool.use(READ_TIMEOUT_MS, check)
     const version = await pool.use(READ_TIMEOUT_MS, schemaVersion)
     if (existing) assertCurrentSchema(version, 'the PostgreSQL database', 'the PostgreSQL database is empty')
-    else await migrate(pool, schema, migrations)
+    else {
+      await announceMigration(options, version ?? 0)
+      await migrate(pool, schema, migrations)
+    }
     if (!(await pool.use(READ_TIMEOUT_MS, hasSearchIndex)))
       report(new DatabaseFault(new Error('pg_trgm cannot be had here: a search of images visits all images')))
     return version ?? 0

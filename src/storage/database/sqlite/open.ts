@@ -5,19 +5,21 @@ import { sqliteBatch, sqliteInsert, type SqliteBatch } from '../batch.ts'
 import { ChangeLog, newestChange } from '../changes/change-log.ts'
 import { accountClient } from '../../../lib/client.ts'
 import { scanGate, WriteGate } from '../gates.ts'
-import type {
-  Database,
-  ObserveDatabase,
-  OpenOptions,
-  Reader,
-  Transaction,
-  TransactionOptions,
+import {
+  announceMigration,
+  type Database,
+  type ObserveDatabase,
+  type OpenOptions,
+  type Reader,
+  type Transaction,
+  type TransactionOptions,
 } from '../database.ts'
 import { StorageFault, UnansweredFault, onStorage } from '../faults.ts'
 import { newest, migrations as released } from '../migrations/index.ts'
 import { CommitWatch } from './commit-watch.ts'
 import { Connection } from './connection.ts'
 import { ConnectionThread, type MigrationOptions, SeparateThreads } from './connection-thread.ts'
+import { schemaVersionAt } from './copy.ts'
 import { sqliteDialect } from '../dialect.ts'
 import { raw, readerOn, sql, sqlValues, type SqlValue } from '../sql.ts'
 import { Reserve } from './reserve.ts'
@@ -33,10 +35,13 @@ const FILL_TIMEOUT_MS = 3_600_000
 export async function openSqlite(
   path: string,
   observe: ObserveDatabase = () => {},
-  { load = false, existing = false, reserve = false, onMigrated, onFault, ...steps }: OpenOptions = {},
+  options: OpenOptions = {},
 ): Promise<Database> {
+  const { load = false, existing = false, reserve = false, onMigrated, onFault } = options
   if (!existsSync(existing ? path : dirname(path))) throw missing(path)
-  const { migrations = released, schema = newest(migrations) } = steps
+  const { migrations = released, schema = newest(migrations) } = options
+  if (!existing && options.beforeMigration !== undefined)
+    await announceMigration(options, schemaVersionAt(path))
   const migration = existing ? undefined : { schema, migrations }
   const { writer, scanner, reader } = await connect(path, load ? 'load' : 'write', migration)
   if (writer.version !== 0 && writer.version < schema) onMigrated?.(writer.version, schema)
