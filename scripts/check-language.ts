@@ -1,14 +1,15 @@
 /**
  * Checks the language of documents and sources: the spelling with cspell (cspell.json, cspell-words.txt), and that they
- * avoid some phrases (scripts/language/phrases.ts). Of sources it checks what people read (scripts/language/prose.ts).
- * Exits 1 if it finds a problem. `--root` checks another folder.
+ * avoid some phrases (scripts/language/phrases.ts). In sources it checks what people read (scripts/language/prose.ts), in
+ * openapi.json the descriptions (scripts/language/descriptions.ts). Exits 1 if it finds a problem. `--root` checks another folder.
  */
 import { spawnSync } from 'node:child_process'
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { findDescriptionProblems } from './language/descriptions.ts'
 import { findPhrases } from './language/phrases.ts'
 import { proseOf } from './language/prose.ts'
 
@@ -31,19 +32,27 @@ const SPELLING_TIMEOUT_MS = 120_000
 const { values } = parseArgs({ options: { root: { type: 'string', default: PROJECT } } })
 const root = resolve(values.root)
 const paths = globSync([...DOCUMENTS, ...SOURCES], { cwd: root, exclude: EXCLUDED }).sort()
-const texts = paths.map((path): [string, string] => {
-  const text = readFileSync(join(root, path), 'utf8')
-  return [path, path.endsWith('.md') ? text : proseOf(path, text)]
-})
+const sources = paths.map((path): [string, string] => [path, readFileSync(join(root, path), 'utf8')])
+const texts = sources.map(([path, text]): [string, string] => [
+  path,
+  path.endsWith('.md') ? text : proseOf(path, text),
+])
 
 const phrases = texts.flatMap(([path, text]) =>
   findPhrases(path, text).map(
     ({ line, text: found, instead }) => `${path}:${line}: avoid «${found}», write: ${instead}`,
   ),
 )
-for (const problem of phrases) console.error(problem)
+const openapi = join(root, 'openapi.json')
+const descriptions = existsSync(openapi)
+  ? findDescriptionProblems(JSON.parse(readFileSync(openapi, 'utf8'))).map(
+      (problem) => `openapi.json: ${problem}`,
+    )
+  : []
+const problems = [...phrases, ...descriptions]
+for (const problem of problems) console.error(problem)
 
-const isClean = isSpelledCorrectly() && phrases.length === 0
+const isClean = isSpelledCorrectly() && problems.length === 0
 if (isClean) console.log(`${paths.length} files have no spelling mistakes and no phrases to avoid`)
 process.exitCode = isClean ? 0 : 1
 

@@ -23,7 +23,7 @@ const START_MS = 60_000
 export const hasDirectus = existsSync(CLI)
 
 export interface Directus extends Server {
-  /** Of the administrator, for `Authorization: Bearer …` or `access_token` in a query. */
+  /** Token of the administrator, for `Authorization: Bearer …` or `access_token` in a query. */
   readonly token: string
   /** Folder of its local storage. */
   readonly uploads: string

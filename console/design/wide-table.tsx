@@ -3,7 +3,7 @@ import './wide-table.css'
 
 interface Props {
   readonly labelledBy: string
-  /** Of each column. */
+  /** Head of each column. */
   readonly heads: readonly string[]
   /** Columns of numbers, by their heads. */
   readonly numbers?: readonly string[]

@@ -5,7 +5,7 @@
 import { dictionary as english } from '@zxcvbn-ts/language-en'
 import { dictionary as spanish } from '@zxcvbn-ts/language-es-es'
 
-/** Of each language and length the most frequent by rank: short rare ones would be found in any text. */
+/** Maximum rank by language and length: short rare words would be found in any text. */
 const MAX_RANKS = { spanish: [0, 0, 0, 1_500, 8_000, Infinity], english: [0, 0, 0, 800, 3_000, 12_000] }
 /** All words of one and two letters: the lists have many that are none. */
 const SHORT_WORDS = {

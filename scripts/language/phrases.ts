@@ -49,6 +49,7 @@ const PHRASES: readonly Phrase[] = [
   { pattern: /\b(?:its|their) likes?\b/gi, instead: 'such as' },
   { pattern: /\bthe own\b/gi, instead: 'its own' },
   { pattern: /\b(?:it|that|this|these|they) alone\b/gi, instead: 'only' },
+  { pattern: /\bOf (?:the|an?|its|each|all|those)\b/g, instead: 'begin with the noun: Watch ID' },
 ]
 
 /** Replaces code in Markdown with spaces, so that lines and columns stay. */

@@ -36,7 +36,7 @@ export interface Results {
 }
 
 export interface RunOptions {
-  /** Of a running server. */
+  /** URL of a running server. */
   readonly postgresUrl: string | undefined
   /** The variables that name a running object store. */
   readonly objectStore: NodeJS.ProcessEnv | undefined

@@ -5,17 +5,17 @@ import { ALL_SCOPES, SERVICES } from '../http/auth/key-limits.ts'
 const ID = 'k7mq2x9apd'
 const DATE = 1_767_619_230
 
-const id = string({ description: 'Id of the key, which is not the key itself', examples: [ID] })
+const id = string({ description: 'ID of the key, which is not the key itself', examples: [ID] })
 const account = string({ description: "The account's name", examples: ['fotos'] })
 const service = string({ enum: SERVICES, description: 'Service that the key or account belongs to' })
 const DELIVERY = ['open', 'ladder', 'presets', 'signed']
-const limitOf = (unit: string) => nullable(integer(`Limit on its ${unit}; null for none`))
-const delivery = string({ enum: DELIVERY, description: 'Delivery mode of its images' })
-const seconds = (description: string) => integer(`${description}, seconds since 1970-01-01 UTC`)
+const limitOf = (unit: string) => nullable(integer(`Quota of ${unit} of the account; null if unlimited`))
+const delivery = string({ enum: DELIVERY, description: 'Delivery mode of the images of the account' })
+const seconds = (description: string) => integer(`${description}, in seconds since 1970-01-01 UTC`)
 
 const limits = {
   scope: string({ enum: ALL_SCOPES, description: 'Scope of the key' }),
-  expires: nullable(seconds('When it expires; null for never')),
+  expires: nullable(seconds('Expiry time, or null for never')),
   rate: nullable(string({ description: 'Rate limit; null for none', examples: ['60/min'] })),
 }
 const EXAMPLE_LIMITS = { scope: 'read', expires: DATE + 7_776_000, rate: '60/min' }
@@ -28,14 +28,14 @@ export const accountsAnswer = answer(
         {
           account,
           service,
-          date: nullable(seconds('When it was created; null for administrators')),
-          keys: integer('Number of its valid keys'),
-          images: integer('Number of its images'),
+          date: nullable(seconds('Creation time, or null for administrators')),
+          keys: integer('Number of valid keys of the account'),
+          images: integer('Number of images of the account'),
           bytes: integer('Total size in bytes'),
           max_images: limitOf('images'),
           max_bytes: limitOf('bytes'),
           delivery: { ...nullable(delivery), enum: [...DELIVERY, null] },
-          used: nullable(seconds('Last use of any of its keys, accurate to a few minutes')),
+          used: nullable(seconds('Last use of any key of the account, accurate to a few minutes')),
         },
         { title: 'Account' },
       ),
@@ -73,7 +73,7 @@ export const limitsAnswer = answer(
 )
 
 export const releasedAnswer = answer(
-  { account, count: integer('Records that the account held until now') },
+  { account, count: integer('Number of records that the account held until now') },
   'The records were released',
   { account: 'grupo', count: 20 },
 )
@@ -87,9 +87,9 @@ export const keysAnswer = answer(
           id,
           account,
           service,
-          date: seconds('When it was created'),
+          date: seconds('Creation time'),
           used: nullable(seconds('Last use, accurate to a few minutes')),
-          revoked: nullable(seconds('When it was revoked')),
+          revoked: nullable(seconds('Time of the revocation, or null')),
           ...limits,
         },
         { title: 'Key' },
@@ -116,7 +116,7 @@ export const keysAnswer = answer(
 export const createAnswer = answer(
   {
     id,
-    key: string('The key, shown in this answer only'),
+    key: string('Key, returned only in this response'),
     account,
     service,
     ...limits,
@@ -135,15 +135,15 @@ export const revokeAnswer = answer({ id }, 'The key was revoked', { id: ID })
 
 export const auditAnswer = answer(
   {
-    count: integer('Entries returned'),
+    count: integer('Number of entries returned'),
     data: array(
       object(
         {
-          date: seconds('When it was done'),
-          account: string('Account, or `cli:` and a user of the operating system, who did it'),
-          key: nullable(string('Id of the key; null for a command')),
-          action: string({ enum: AUDIT_ACTIONS, description: 'What was done' }),
-          subject: string('To what it was done'),
+          date: seconds('Time of the action'),
+          account: string('Account that acted, or `cli:` and a user of the operating system'),
+          key: nullable(string('ID of the key; null for a command')),
+          action: string({ enum: AUDIT_ACTIONS, description: 'Kind of action' }),
+          subject: string('What the action was about, such as an ID or a name'),
         },
         { title: 'AuditEntry' },
       ),
@@ -171,9 +171,9 @@ export const doctorAnswer = answer(
       object(
         {
           level: string({ enum: ['ok', 'warn', 'fail'] }),
-          check: string({ description: 'What was looked at', examples: ['disk'] }),
-          text: string('What was found, and what follows from it'),
-          mend: nullable(string('Command or setting that mends it; null if nothing has to be mended')),
+          check: string({ description: 'Name of the check', examples: ['disk'] }),
+          text: string('Finding and its consequence'),
+          mend: nullable(string('Command or setting that solves the problem; null if there is none')),
         },
         { title: 'Finding' },
       ),
@@ -196,19 +196,22 @@ export const doctorAnswer = answer(
 export const systemAnswer = answer(
   {
     version: string({ examples: ['0.1.0'] }),
-    started: seconds('When the process that answers was started'),
+    started: seconds('Start time of the process that answers'),
     time_zone: string({ examples: ['America/Santiago'] }),
     database: string({ enum: ['sqlite', 'postgres'] }),
     blobs: string({ enum: ['files', 's3'] }),
     ready: object({ database: { type: 'boolean' }, blobs: { type: 'boolean' } }),
-    domains: integer('Records, including discarded ones'),
-    images: integer('Images in the store; shared bytes count once'),
+    domains: integer('Number of records, including discarded ones'),
+    images: integer('Number of images in the store; shared bytes count once'),
     bytes: integer('Total size in bytes'),
     settings: array(
       object({
         name: string('Environment variable of the setting'),
         value: string('Value with secrets removed; empty if not set'),
-        from: string({ enum: ['flag', 'environment', 'file', 'default'], description: 'Where it was set' }),
+        from: string({
+          enum: ['flag', 'environment', 'file', 'default'],
+          description: 'Source of the value',
+        }),
       }),
       'Settings of the answering process',
     ),

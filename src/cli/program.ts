@@ -213,7 +213,7 @@ function defineDomainCommands(program: CatalejoCommand): void {
     .command('list')
     .summary('print dismissed names as CSV, which import reads back')
     .description(
-      'Prints dismissed names as CSV, those dismissed last first. Import reads it back. Lists of the registry record such a name again only if they tell a newer registration or deletion.',
+      'Prints dismissed names as CSV, those dismissed last first. Import reads it back. Lists of the registry record such a name again only if they report a newer registration or deletion.',
     )
     .flag('--search <TEXT>', 'only names that contain it; of several words, all')
     .settings(DATABASE)

@@ -65,9 +65,9 @@ const SYLLABLES = number(MAX_LABEL_CHARACTERS, ({ name }) => syllablesOf(name) ?
  * against the table.
  */
 const table = {
-  search: searchFilter('Only names that contain this text; of several words, separated by spaces, all'),
+  search: searchFilter('Only names that contain all words of this text, separated by spaces'),
   agent: {
-    parameter: presentFlag('Search in the agent instead'),
+    parameter: presentFlag('Whether `search` searches the agent instead of the name'),
     // The parameter is a flag: `readFilters` copies the text of `search` here.
     read: (_isOn: boolean): string | undefined => undefined,
     // Not split into words: names of agents have spaces.
@@ -98,15 +98,15 @@ const table = {
     integer('Only names of this many characters or fewer', 1, MAX_LABEL_CHARACTERS),
     (wanted) => lengthIs(1, wanted),
   ),
-  from: sinceFilter('registered', 'Only registered on this day, at this time, or later'),
-  to: untilFilter('registered', 'Only registered on this day, at this time, or earlier'),
-  modified_from: sinceFilter('modified', 'Only last changed on this day, at this time, or later'),
-  modified_to: untilFilter('modified', 'Only last changed on this day, at this time, or earlier'),
-  deleted_from: sinceFilter('deleted', 'Only deleted on this day, at this time, or later'),
-  deleted_to: untilFilter('deleted', 'Only deleted on this day, at this time, or earlier'),
+  from: sinceFilter('registered', 'Only records registered on this day, at this time, or later'),
+  to: untilFilter('registered', 'Only records registered on this day, at this time, or earlier'),
+  modified_from: sinceFilter('modified', 'Only records last changed on this day, at this time, or later'),
+  modified_to: untilFilter('modified', 'Only records last changed on this day, at this time, or earlier'),
+  deleted_from: sinceFilter('deleted', 'Only records deleted on this day, at this time, or later'),
+  deleted_to: untilFilter('deleted', 'Only records deleted on this day, at this time, or earlier'),
   status_from: sinceFilter(
     'status',
-    'Only recorded, freed or registered again on this day, at this time, or later: when the service learnt of it',
+    'Only records whose status the service last learnt on this day, at this time, or later: they were recorded, freed or registered again',
   ),
   hyphen: traitFilter(
     mark(({ name }) => name.includes('-')),
@@ -138,7 +138,7 @@ const table = {
     { min: 1, max: MAX_WORDS },
   ),
   word: {
-    parameter: word('Only names one of whose words is this'),
+    parameter: word('Only names with this word'),
     read: (wanted: string) => wanted,
     conditions: (wanted: string): readonly Condition[] => [
       nameContains(wanted),
@@ -146,32 +146,30 @@ const table = {
     ],
   },
   not: excludedTextsFilter('Only names that contain none of these texts, separated by spaces'),
-  not_word: excludedWordsFilter('Only names none of whose words is one of these, separated by commas'),
+  not_word: excludedWordsFilter('Only names with none of these words, separated by commas'),
   not_tag: excludedTagsFilter('Only records with none of these tags, separated by commas'),
-  not_agent: excludedAgentsFilter('Only records of other agents than these, separated by commas'),
+  not_agent: excludedAgentsFilter('Only records of agents other than these, separated by commas'),
   shape: shapeFilter(
     'Only names of this shape, a letter per character: `C` consonant, `V` vowel, `L` either, `N` digit, `H` hyphen',
   ),
   syllables: traitFilter(SYLLABLES, 'Only names of this many syllables', { min: 1 }),
   max_syllables: traitUpToFilter(SYLLABLES, 'Only names of this many syllables or fewer'),
   demand_min: demandFilter(
-    'Only names each of whose words of 3 letters or more this many bought records have, at least',
+    'Only names whose every word of 3 letters or more is in at least this many registered names',
   ),
   twin: twinFilter(
-    'Only names with (1) or without (0) a bought twin: equal except for hyphens, accents, `ñ` and a plural',
+    'Only names with (1) or without (0) a registered twin: equal except for hyphens, accents, `ñ` and a plural',
   ),
   drops_min: traitAtLeastFilter(
     DROPS,
     'Only names that became free this many times or more since they were first recorded',
   ),
-  age_min: ageAtLeastFilter(
-    'Only names whose registration lasted this many whole years or more, or has lasted so long',
-  ),
+  age_min: ageAtLeastFilter('Only names whose last registration has lasted this many whole years or more'),
   objection: objectionFilter(
-    'Only names registered in the last 30 days, when one can object to the registration (1), or the others (0)',
+    'Only names registered in the last 30 days, in which one can object to the registration (1), or only others (0)',
   ),
   numbers: numbersFilter(
-    'Only names with an imported number of at least (`num_<key>_min`) or at most (`num_<key>_max`) this value',
+    'Only names whose imported number is at least (`num_<key>_min`) or at most (`num_<key>_max`) this value',
   ),
   hidden: filter(
     integer('Only records that a rule of the group hides (1) or none does (0)', 0, 1),

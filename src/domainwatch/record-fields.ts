@@ -58,42 +58,49 @@ const local = (epochMs: number | null, timeZone: string) =>
 
 const table = {
   seen: {
-    schema: bit('Someone has decided on it (1) or no one has (0)'),
+    schema: bit('Decided on (1) or not (0)'),
     value: ({ seen_at }) => (seen_at === null ? 0 : 1),
   },
-  seen_by: { schema: nullable(string('Account that has')), value: ({ seen_by }) => seen_by },
+  seen_by: {
+    schema: nullable(string('Account that decided on the record')),
+    value: ({ seen_by }) => seen_by,
+  },
   seen_at: {
-    schema: nullable(string('When, in the time zone of the service')),
+    schema: nullable(string('Time of the decision, in the time zone of the service')),
     value: ({ seen_at }, { timeZone }) => local(seen_at, timeZone),
   },
   note: { schema: string('Note; empty for none'), value: ({ note }) => note ?? '' },
   tags: { schema: array(string(), 'Tags'), value: ({ tags }) => splitTags(tags) },
   words: {
-    schema: array(string(), 'Words that the name consists of; none if it does not'),
+    schema: array(string(), 'Dictionary words that the name consists of; empty if it has other parts'),
     value: ({ name }, { split }) => split(name),
   },
   deleted_at: {
-    schema: nullable(string('When it was deleted; null while it is bought')),
+    schema: nullable(string('Deletion time; null while the domain is registered')),
     value: ({ deleted_at }) => deleted_at,
   },
   discarded_at: {
-    schema: nullable(string('When it was discarded, in the time zone of the service; null if it is not')),
+    schema: nullable(
+      string('Time of discarding, in the time zone of the service; null if the record is not discarded'),
+    ),
     value: ({ discarded_at }, { timeZone }) => local(discarded_at, timeZone),
   },
   claimed_by: {
-    schema: nullable(string('Account that holds it in the queue; null if none does')),
+    schema: nullable(string('Account that claimed the record; null if none has')),
     value: ({ claimed_by }) => claimed_by,
   },
   claimed_until: {
-    schema: nullable(string('Until when, in the time zone of the service')),
+    schema: nullable(string('End of the claim, in the time zone of the service')),
     value: ({ claimed_until }, { timeZone }) => local(claimed_until, timeZone),
   },
   deleted_after: {
-    schema: nullable(string('Earliest time of its deletion; null while it is bought, or if unknown')),
+    schema: nullable(
+      string('Earliest possible deletion time; null if unknown, or while the domain is registered'),
+    ),
     value: ({ status, deleted_after }) => (status === 0 ? deleted_after : null),
   },
   date_reg_known: {
-    schema: bit('The registration is known (1), or `date_reg` is the time of deletion (0)'),
+    schema: bit('Whether the registration time is known (1); otherwise `date_reg` is the deletion time (0)'),
     value: ({ date_reg_known }) => date_reg_known,
   },
   dismissed_by: {
@@ -101,7 +108,7 @@ const table = {
     value: ({ dismissed_by }) => dismissed_by,
   },
   dismissed_at: {
-    schema: nullable(string('When, in the time zone of the service')),
+    schema: nullable(string('Time of that discarding, in the time zone of the service')),
     value: ({ dismissed_at }, { timeZone }) => local(dismissed_at, timeZone),
   },
   shape: {
@@ -117,7 +124,7 @@ const table = {
   demand: {
     schema: nullable(
       integer(
-        'The smallest number of bought records that have one of the words of the name, of those of 3 letters or more; null if there is no such word',
+        'Number of registered domains with the rarest word of the name, among words of 3 letters or more; null without such a word',
       ),
     ),
     value: ({ name }, { split, context }) => context.demandOf(split(name)),
@@ -125,18 +132,18 @@ const table = {
   twins: {
     schema: array(
       string(),
-      'The first 10 names, by name, that are equal except for hyphens, accents, `ñ` and a plural',
+      'Registered names that are equal except for hyphens, accents, `ñ` and a plural; the first 10 by name',
     ),
     value: ({ name }, { context }) => context.twinsOf(name),
   },
   drops: {
-    schema: integer('How often the name became free since it was first recorded'),
+    schema: integer('Number of times that the name became free since it was first recorded'),
     value: dropsOf,
   },
   age: {
     schema: nullable(
       integer(
-        'Whole years from the registration to the deletion, or to now while it is bought; null if the registration is unknown',
+        'Whole years from the registration to the deletion, or to now while the domain is registered; null if the registration time is unknown',
       ),
     ),
     value: (row, { context }) => ageOf(row, context.localNow),
@@ -144,7 +151,7 @@ const table = {
   object_until: {
     schema: nullable(
       string(
-        'When the 30 days to object to the registration end; null if they have ended, or it is not bought',
+        'End of the 30 days in which one can object to the registration; null after that, or while the domain is free',
       ),
     ),
     value: (row, { context }) => objectionEnd(row, context.localNow),
@@ -152,7 +159,7 @@ const table = {
   interest: {
     schema: nullable(
       integer(
-        'How interesting the group would find the name, by its decisions, from 0 to 100; null before there are enough decisions',
+        'Predicted interest of the group in the name, from 0 to 100; null before there are enough decisions to learn from',
       ),
     ),
     value: (row, { model, split, context }) =>
@@ -165,11 +172,11 @@ const table = {
       object({
         kind: string({ enum: FEATURE_KINDS, description: 'Kind of the property' }),
         value: string('Value of the property'),
-        accepted: integer('How many of the names with it that the group decided on were wanted'),
-        of: integer('Of how many'),
-        text: string('The reason in Spanish'),
+        accepted: integer('Number of names with the property that the group wanted'),
+        of: integer('Number of names with the property that the group decided on'),
+        text: string('Reason in Spanish'),
       }),
-      'The three strongest reasons for `interest`, for or against; none before there are enough decisions',
+      'The three strongest reasons for `interest`, for or against; empty before there are enough decisions',
     ),
     value: (row, { model, split, context }) =>
       model?.reasonsFor(scoredRecord(row, split(row.name), context)) ?? [],
@@ -200,13 +207,13 @@ export const domainRecord = object(
     ...recordFields,
     ...Object.fromEntries(FIELD_NAMES.map((name) => [name, optional(table[name].schema)])),
   },
-  { title: 'DomainRecord', description: 'A recorded domain; `fields` names its further fields' },
+  { title: 'DomainRecord', description: 'Recorded domain; the parameter `fields` adds further fields' },
 )
 
 /** `all`, or names separated by commas. */
 export const fieldsParameter: Parameter<readonly FieldName[]> = {
   required: false,
-  description: `Further fields of the records: \`all\`, or of ${FIELD_NAMES.join(', ')} a list separated by commas`,
+  description: `Additional fields of the records: \`all\`, or a list separated by commas of ${FIELD_NAMES.join(', ')}`,
   schema: { type: 'string', examples: ['all', 'seen,note,tags'] },
   parse: (given) => {
     if (given === 'all') return { value: FIELD_NAMES }

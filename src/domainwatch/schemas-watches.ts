@@ -63,9 +63,12 @@ export const watchMade = answer(
 
 /** The state of deliveries to one destination. */
 const deliveryState = {
-  state: string({ enum: ['active', 'dead'], description: '`dead`: deliveries were abandoned' }),
+  state: string({
+    enum: ['active', 'dead'],
+    description: '`active`: changes are delivered. `dead`: deliveries were abandoned',
+  }),
   pending: bit('Whether a delivery is in progress'),
-  attempts: integer('Failed attempts of that delivery'),
+  attempts: integer('Failed attempts of the delivery in progress'),
   next_attempt: nullable(string('Time of the next attempt')),
   last_delivery: nullable(string('Time of the last successful delivery')),
   last_error: nullable(string('Last error since the last successful delivery')),
@@ -86,9 +89,9 @@ export const watchesAnswer = answer(
             description: 'Filters as given; the value of a flag is empty',
           },
           changes: string({ enum: WATCH_CHOICES }),
-          owner: string('Account that created it'),
-          shared: bit('Whether the whole group sees it and edits its filters'),
-          paused: bit('Whether it is paused'),
+          owner: string('Account that created the watch'),
+          shared: bit('Whether the whole group sees the watch and edits its filters'),
+          paused: bit('Whether the watch is paused'),
           created: string(),
           url: nullable(string('Webhook address; `…` for accounts that do not own the watch')),
           to: nullable(
@@ -107,7 +110,7 @@ export const watchesAnswer = answer(
               to: string('Destination as in `to`; a webhook shows its address'),
               confirmed: optional(
                 bit(
-                  'Of mail addresses: whether the reader confirmed the address. Nothing else is sent before',
+                  'Whether the reader confirmed the mail address, before which nothing else is sent; only for mail addresses',
                 ),
               ),
               ...deliveryState,
@@ -119,7 +122,7 @@ export const watchesAnswer = answer(
       ),
     ),
   },
-  'All watches of the account and those that others share, the oldest first',
+  'Watches of the account and those that others share, the oldest first',
   { count: 1, data: [SHOWN] },
 )
 
@@ -127,10 +130,10 @@ export const watchEdited = answer(
   {
     id,
     secret: nullable(
-      string('Secret of a webhook that this edit added, else null. Returned only in this response'),
+      string('Secret of a webhook that this edit added; null otherwise. Returned only in this response'),
     ),
     atom: nullable(
-      string('Address of an Atom feed that this edit added, else null. Returned only in this response'),
+      string('Address of an Atom feed that this edit added; null otherwise. Returned only in this response'),
     ),
   },
   'The watch was edited',
@@ -141,10 +144,10 @@ export const secretRotated = answer(
   {
     id,
     secret: string('New secret. Returned only in this response'),
-    until: string('When the previous one stops signing, in the time zone of the service'),
+    until: string('End of the previous secret, in the time zone of the service'),
     until_utc: string('End of the previous secret, in UTC (RFC 3339)'),
   },
-  `Both secrets sign for ${SECRETS_OVERLAP_HOURS} hours`,
+  `The secret was replaced; both secrets sign for ${SECRETS_OVERLAP_HOURS} hours`,
   {
     id: SHOWN.id,
     secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw0Q8YkZ0m3nE=',
@@ -167,7 +170,7 @@ export const testAnswer = answer(
       object({
         channel: string({ enum: CHANNEL_NAMES }),
         to: string(),
-        delivered: bit('Whether it arrived'),
+        delivered: bit('Whether the test arrived'),
         code: nullable(integer('Status of the response; null without a response')),
         error: nullable(string('Error message; null if the test arrived')),
       }),
@@ -184,24 +187,24 @@ export const testAnswer = answer(
 
 const notified = object(
   { id, name: string() },
-  { title: 'NotifiedWatch', description: 'The watch that notifies' },
+  { title: 'NotifiedWatch', description: 'Watch that notifies' },
 )
 
 const domainEvent = object(
   {
     event: string({ enum: [...EVENT_KINDS, 'reminder'] }),
     at: string('Time of the change, in UTC (RFC 3339)'),
-    account: nullable(string('Account that made the change; null if there is none')),
+    account: nullable(string('Account that made the change; null if no account did')),
     record: domainRecord,
     before: {
       anyOf: [domainRecord, { type: 'null' }],
-      description: 'The record before; null if it was added',
+      description: 'Record before the change; null if it was added',
     },
-    dns: optional({ type: 'object', description: 'What the DNS says now, and said before' }),
-    object_until: optional(string('End of the time for objections, in reminders')),
-    resembles: optional(string('The name of the filter `similar` that the record resembles')),
+    dns: optional({ type: 'object', description: 'DNS records before and after the change' }),
+    object_until: optional(string('End of the time for objections; only in reminders')),
+    resembles: optional(string('Name of the filter `similar` that the record resembles')),
   },
-  { title: 'DomainEvent', description: 'A change of a record' },
+  { title: 'DomainEvent', description: 'Change of a record' },
 )
 
 const webhook = (type: string, summary: string, data: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
@@ -212,7 +215,7 @@ const webhook = (type: string, summary: string, data: Readonly<Record<string, Js
       in: 'header',
       required: true,
       schema: string(),
-      description: 'As in Standard Webhooks 1.0.0',
+      description: 'Header of Standard Webhooks 1.0.0',
     })),
     requestBody: {
       required: true,
@@ -226,7 +229,10 @@ const webhook = (type: string, summary: string, data: Readonly<Record<string, Js
         },
       },
     },
-    responses: { 204: { description: 'Received; any 2xx is' }, 410: { description: 'Nothing more is sent' } },
+    responses: {
+      204: { description: 'Received; any other 2xx means the same' },
+      410: { description: 'Stop: nothing more is sent' },
+    },
   },
 })
 
@@ -236,8 +242,8 @@ export const watchWebhooks = {
     count: integer('Number of changes'),
     changes: array(domainEvent),
   }),
-  domainsGap: webhook('domains.gap', 'Changes were missed', { msg: string('What happened, for people') }),
-  watchTest: webhook('watch.test', 'A test that a user asked for', {
-    msg: string('Text of the test, for people'),
+  domainsGap: webhook('domains.gap', 'Changes were missed', { msg: string('Message for people') }),
+  watchTest: webhook('watch.test', 'Test that a user requested', {
+    msg: string('Message for people'),
   }),
 }

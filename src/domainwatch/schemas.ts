@@ -12,14 +12,16 @@ export const dateTime = (description: string) =>
 
 export const recordFields = {
   name: string({ description: 'Name without the `.cl` suffix', examples: ['ñandú'] }),
-  length: integer('Characters of the name'),
-  agent: string('Who recorded it'),
-  status: bit('Bought (1) or not (0)'),
+  length: integer('Length of the name in characters'),
+  agent: string('Agent that recorded the domain'),
+  status: bit('Registered (1) or free (0)'),
   reserved: bit('Reserved (1) or not (0)'),
-  revision: bit('Marked for review'),
-  discarded: bit(`Marked as discarded: deletes itself after ${DISCARDED_RETENTION_DAYS} days`),
-  date_reg: dateTime('When it was registered'),
-  date_mod: dateTime('When the record last changed, in the time zone of the service'),
+  revision: bit('Marked for review (1) or not (0)'),
+  discarded: bit(
+    `Discarded (1) or not (0); a discarded record is purged after ${DISCARDED_RETENTION_DAYS} days`,
+  ),
+  date_reg: dateTime('Registration time'),
+  date_mod: dateTime('Time of the last change of the record, in the time zone of the service'),
 }
 
 export const RECORD_EXAMPLE = {
@@ -41,9 +43,9 @@ export const orderRefused = problemWith(
   {
     missing: optional(
       object({
-        wanted: integer('Decisions for names that are missing'),
-        unwanted: integer('Decisions against names that are missing'),
-        total: integer('Decisions that are missing in all'),
+        wanted: integer('Missing decisions for names'),
+        unwanted: integer('Missing decisions against names'),
+        total: integer('Missing decisions in total'),
       }),
     ),
   },

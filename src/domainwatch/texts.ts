@@ -65,7 +65,7 @@ const es = {
   mailServers: 'Servidores de correo',
   noDomain: 'el dominio no existe',
   noServers: 'ninguno',
-  /** Of a note, or of tags. */
+  /** No note, or no tags. */
   none: 'ninguna',
   no: 'no',
   yes: 'sí',

@@ -218,7 +218,7 @@ async function finish(request: FastifyRequest, reply: FastifyReply, answer: Prom
   }
 }
 
-/** Of an answer from memory, names and values in turn. The length follows. */
+/** Headers of an answer from memory, names and values in turn. The length follows. */
 const JSON_HEADERS = [
   ...Object.entries({ ...PRIVATE_HEADERS, 'content-type': JSON_TYPE }).flat(),
   'content-length',

@@ -161,7 +161,7 @@ const SPACE = 0x20
 /** Stands for a query string with too many pairs. */
 export const UNREADABLE_QUERY: Given = Object.freeze({})
 
-/** Parses a query string. Of a repeated name the last value counts. */
+/** Parses a query string. The last value of a repeated name counts. */
 export function parseQuery(query: string): Given {
   const given: Record<string, string> = Object.create(null)
   if (query === '') return given

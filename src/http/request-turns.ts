@@ -11,7 +11,7 @@ const { running: PER_TURN, waiting: MAX_WAITING } = POOLS.requests
  */
 export class RequestTurns<Request> {
   readonly #clientOf: (request: Request) => Client
-  /** Of each client, its oldest request first. The next one is that of the first client, who goes to the end. */
+  /** Requests of each client, the oldest first. The next one is that of the first client, who goes to the end. */
   readonly #queues = new Map<Client, (() => void)[]>()
   #waiting = 0
   /** How many more requests may begin in this turn. */

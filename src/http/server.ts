@@ -138,7 +138,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     routerOptions: { querystringParser: parseQuery, maxParamLength: MAX_URL_BYTES },
     clientErrorHandler: (error, socket) =>
       handleParserError(error, socket, app.server, shutdown.isBusy(socket)),
-    // Of a malformed URL. No hook runs.
+    // The URL is malformed. No hook runs.
     frameworkErrors: (_error, request, reply) => {
       observe(request, reply, undefined)
       if (handleCors(request, reply, undefined)) return

@@ -32,7 +32,7 @@ export function serviceRoutes(
       schema: {
         tags,
         operationId: 'getHealth',
-        summary: 'The process is up',
+        summary: 'Check that the process is up',
         response: { 200: answer({}, 'The process is up', {}) },
       },
     },
@@ -45,7 +45,7 @@ export function serviceRoutes(
       schema: {
         tags,
         operationId: 'getReadiness',
-        summary: 'Whether the database and the image store respond',
+        summary: 'Check that the database and the image store respond',
         response: {
           200: answer({}, 'Both respond', {}),
           503: problem('One of them does not respond', notReady()),
@@ -75,7 +75,7 @@ export function serviceRoutes(
       schema: {
         tags,
         operationId: 'getOpenApi',
-        summary: 'This document',
+        summary: 'Get this document',
         response: {
           200: {
             description: 'OpenAPI 3.1',
@@ -102,8 +102,8 @@ function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
       schema: {
         tags,
         operationId: 'getMetrics',
-        summary: 'Metrics for Prometheus',
-        description: 'Not available here if `--metrics-address` is set.',
+        summary: 'Get metrics for Prometheus',
+        description: 'Is served at another address if `--metrics-address` is set.',
         response: {
           200: {
             description: 'Prometheus text format',
@@ -140,13 +140,13 @@ export function homeRoute(app: FastifyInstance, prefix: string, baseUrl: () => s
       schema: {
         tags: ['service'],
         operationId: 'getAddresses',
-        summary: 'Addresses of the console, of the API reference and of this document',
+        summary: 'Get the addresses of the console, of the API reference and of this document',
         description: 'Redirects browsers (`Accept: text/html`) to the console.',
         response: {
-          200: answer({ console: url, docs: url, openapi: url }, 'The addresses', {
+          200: answer({ console: url, docs: url, openapi: url }, 'Addresses of the service', {
             ...homeOf('https://example.com'),
           }),
-          302: { description: 'The console, for browsers', type: 'null' },
+          302: { description: 'Redirect to the console, for browsers', type: 'null' },
         },
       },
     },

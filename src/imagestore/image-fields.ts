@@ -21,7 +21,7 @@ const ofRecord = <Value>(example: Value, schema?: JsonSchema): ImageField<'image
   schema,
 })
 
-const PIXELS = { type: 'integer', description: 'Pixels, as a person sees it' }
+const PIXELS = { type: 'integer', description: 'Pixel size after applying EXIF orientation' }
 const EPOCH_SECONDS = 'seconds since 1970-01-01 UTC'
 
 /** @param baseUrl without a slash at the end */
@@ -33,12 +33,16 @@ const definitions = {
   hash: ofBlob('42j4wpd3wjumvg7ovuzuh4g5ev565hwq', {
     type: 'string',
     pattern: '^[a-z2-7]{32}$',
-    description: 'Names the image; the same bytes have the same hash',
+    description: 'Hash of the bytes, which identifies the image',
   }),
-  mime: ofBlob('image/png', { type: 'string', description: 'What the bytes are', examples: ['image/jpeg'] }),
+  mime: ofBlob('image/png', {
+    type: 'string',
+    description: 'Media type of the bytes',
+    examples: ['image/jpeg'],
+  }),
   width: ofBlob(960, PIXELS),
   height: ofBlob(600, PIXELS),
-  size: ofBlob(11_352, { type: 'integer', description: 'Bytes of the image as uploaded' }),
+  size: ofBlob(11_352, { type: 'integer', description: 'Size of the image as uploaded, in bytes' }),
   dhash: ofBlob('0b146c94764a1c40', {
     type: 'string',
     pattern: '^[0-9a-f]{16}$',
@@ -56,10 +60,10 @@ const definitions = {
     pattern: '^#[0-9a-f]{6}$',
     description: 'Mean colour of the opaque pixels; null if there are none',
   }),
-  date: ofRecord(1_767_202_234, { type: 'integer', description: `Upload time, ${EPOCH_SECONDS}` }),
+  date: ofRecord(1_767_202_234, { type: 'integer', description: `Upload time, in ${EPOCH_SECONDS}` }),
   expires: ofRecord<number | null>(null, {
     type: ['integer', 'null'],
-    description: `When the image expires, ${EPOCH_SECONDS}; null for never`,
+    description: `Expiry time, in ${EPOCH_SECONDS}; null for never`,
   }),
   /** A JSON array. */
   tags: ofRecord('["portada"]', { type: 'array', items: { type: 'string' }, description: 'Tags' }),
@@ -67,16 +71,16 @@ const definitions = {
   meta: ofRecord('{"sku":"A-17"}', {
     type: 'object',
     additionalProperties: true,
-    description: 'What the application notes about the image',
+    description: 'Notes of the application about the image',
   }),
   focus: ofRecord<string | null>('0.5,0.3', {
     type: ['string', 'null'],
-    description: 'Point `x,y` that `g_auto` keeps, in shares of width and height; null if none is set',
+    description: 'Point `x,y` that `g_auto` keeps, as fractions of width and height; null if none is set',
   }),
   public: ofRecord(1, {
     type: 'integer',
     enum: [0, 1],
-    description: '0 if links to the image have to be signed',
+    description: 'Whether links to the image work without a signature (1) or have to be signed (0)',
   }),
   /** The key of the bytes in the blob store. */
   key: ofBlob(''),
@@ -168,13 +172,13 @@ export const toSchemas = (kind: Answer): Readonly<Record<string, JsonSchema>> =>
   dark: {
     type: ['integer', 'null'],
     enum: [0, 1, null],
-    description: '1 if `color` is dark; null without it',
+    description: 'Whether `color` is dark (1); null without `color`',
   },
   link: {
     type: 'string',
     format: 'uri',
     description:
-      'Address of the image as uploaded; a private image, and the delivery mode `signed`, need a signature, too',
+      'Address of the image as uploaded; links to private images and in the delivery mode `signed` need a signature as well',
   },
 })
 

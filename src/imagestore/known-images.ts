@@ -29,7 +29,7 @@ export interface KnownImage {
 export class KnownImages {
   readonly #database: Database
   readonly #clock: Clock
-  /** Of each image a row for each holder. */
+  /** Rows by image, one for each holder. */
   readonly #rows: VersionedCache<readonly (BlobRow & HolderRow)[]>
 
   constructor(database: Database, clock: Clock) {

@@ -39,10 +39,10 @@ export const trashedKeys = (keys: readonly string[]) => sql<{ key: string }>`
 
 export interface HolderRow {
   readonly account_id: number
-  /** Of its own record of the image, which may be private. */
+  /** Delivery mode of its own record of the image, which may be private. */
   readonly mode: DeliveryMode
   readonly secret: string | null
-  /** Of its own record of the image: seconds since 1970, null for never. */
+  /** Expiry of its own record of the image in seconds since 1970; null for never. */
   readonly expires: number | null
   readonly focus: string | null
 }
@@ -144,7 +144,7 @@ export const imageOf = (accountId: number, hash: string, uploader?: string) => s
 const uploadBy = (accountId: number, hash: string, keyId: string) => sql`
   SELECT 1 FROM image_uploads WHERE account_id = ${accountId} AND hash = ${hash} AND key_id = ${keyId}`
 
-/** Of an application's record of an image, expired or not. */
+/** Selects the expiry of an application's record of an image, expired or not. */
 export const expiryOf = (accountId: number, hash: string) => sql<{ expires: number | null }>`
   SELECT expires FROM images WHERE account_id = ${accountId} AND hash = ${hash}`
 

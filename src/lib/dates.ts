@@ -79,7 +79,7 @@ function shownAt(epochMs: number, timeZone: string): number {
 }
 
 /**
- * Reverses `localDateTime`. Of a time that the zone skips, when it sets its clocks forward, returns the time as if it had not yet
+ * Reverses `localDateTime`. For a time that the zone skips, when it sets its clocks forward, returns the time as if it had not yet
  * set them.
  * @param text a calendar date and time
  * @param repeated which time is meant if the zone shows it twice, when it sets its clocks back

@@ -351,7 +351,7 @@ class World {
     const contextAt = (now: number) => plainContext(now)
     const reading = { nameOf: async () => 'grupo', split: () => [], contextAt }
     for (const change of page.changes) {
-      // Of a world that failed before.
+      // A change of a world that failed before.
       if (!this.#names.includes(change.key)) continue
       const event = await eventOf(change, reading)
       if (event === undefined) continue

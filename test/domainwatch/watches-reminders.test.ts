@@ -43,7 +43,7 @@ test('each name is reported on arrival and once at its reminder, across a restar
   await watch(first, { ends: 'banco', url: never.url })
   await stored(first, [registered('mibanco', start), registered('otro', start)])
   await until(late, ['added mibanco'])
-  // Of a name that is recorded after the time of its reminder, the arrival is enough.
+  // The arrival of a name that is recorded after the time of its reminder is enough.
   await stored(first, [registered('subanco', start - 26 * DAY), registered('elbanco', start + DAY)])
   await until(late, ['added mibanco', 'added elbanco', 'added subanco'])
   clock.advance(20 * DAY)

@@ -37,7 +37,7 @@ const kinds: Readonly<Record<string, { bytes: Buffer; width: number; height: num
 
 /** Red and green: red rises to the right, green to the bottom. */
 const GRADIENT = [0.5, 0.5] as const
-/** Of the first frame; of what is not transparent. */
+/** Pixel averages of the first frame, and of what is not transparent. */
 const averages: Readonly<Record<string, readonly [number, number]>> = {
   'image/gif': [1, 0],
   'image/webp': [1, 0],

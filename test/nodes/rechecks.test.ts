@@ -17,7 +17,7 @@ const NOON = Date.parse('2026-03-01T12:00:00Z')
 const DAY_MS = 86_400_000
 
 const NAMES = Array.from({ length: 40 }, (_, i) => `n${i}`)
-/** Of a name: NS, MX, A and AAAA. */
+/** Look-ups of a name: NS, MX, A and AAAA. */
 const LOOKUPS_PER_NAME = 4
 const LOOKUPS_PER_SECOND = LIMITS.rechecksPerMinute / 60
 /** What is looked up at a time: a second's worth of names. */

@@ -19,7 +19,7 @@ export interface CliResult {
 
 type Environment = Readonly<Record<string, string>>
 
-/** Runs the command to its end. Of the environment it sees only what is given. */
+/** Runs the command to its end. It sees only the given environment. */
 export async function catalejo(args: readonly string[], environment: Environment = {}): Promise<CliResult> {
   const running = start(args, environment)
   await once(running.child, 'close')

@@ -10,7 +10,7 @@ export interface Answer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
   readonly code: string | undefined
-  /** Of a refused upload. */
+  /** Reason of a refused upload. */
   readonly reason: unknown
   readonly headers: Headers
 }

@@ -13,7 +13,7 @@ const NOBODY = 65_534
 const READY_MS = 30_000
 
 export interface TestPostgres {
-  /** Of a superuser, to the database `postgres`. */
+  /** URL of the database `postgres` for a superuser. */
   readonly url: string
   readonly process: ChildProcess
   /**

@@ -10,7 +10,7 @@ import { environmentName, settings } from '../../src/server/config/settings.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Of all pages, by their path from the root. */
+/** Texts of all pages, by their path from the root. */
 const pages = new Map<string, string>()
 
 interface Link {

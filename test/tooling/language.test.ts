@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { findDescriptionProblems } from '../../scripts/language/descriptions.ts'
 import { findPhrases } from '../../scripts/language/phrases.ts'
 import { proseOf } from '../../scripts/language/prose.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -24,6 +25,8 @@ test('misspelt words and phrases to avoid fail, with their places', async () => 
     join(folder.path, 'src', 'lib', 'a.ts'),
     '/** Reads it\n * anew, retruns. */\nexport const zzyx = `told`\n',
   )
+  const openapi = { paths: { '/a': { get: { summary: 'Watches' } } } }
+  await writeFile(join(folder.path, 'openapi.json'), JSON.stringify(openapi))
   const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, '--root', folder.path], {
     encoding: 'utf8',
     timeout: 300_000,
@@ -36,6 +39,7 @@ test('misspelt words and phrases to avoid fail, with their places', async () => 
     'docs/page.md:4: avoid «Whoever», write: name the actor: the client, the caller, anyone who',
     'docs/page.md:5: avoid «at once», write: immediately, concurrently',
     'src/lib/a.ts:2: avoid «anew», write: again',
+    'openapi.json: get /a: begin the summary «Watches» with a verb',
   ])
   assert.equal(status, 1)
 })
@@ -75,5 +79,43 @@ test('the prose of tests is comments and names', () => {
       .split('\n')
       .map((line) => line.trimEnd()),
     expected,
+  )
+})
+
+test('descriptions without a verb, or that refer to their neighbours, are found', () => {
+  const documented = (summary: string, description: string, parameter = 'Watch ID') => ({
+    paths: { '/a': { get: { summary, description, parameters: [{ description: parameter }] } } },
+  })
+  const good = documented('List watches', 'Returns the newest first. They are at most 100.')
+  assert.deepEqual(findDescriptionProblems(good), [])
+  assert.deepEqual(
+    findDescriptionProblems(documented('Watches of the account', 'Sorted by name. It can fail.')),
+    [
+      'get /a: begin the summary «Watches of the account» with a verb',
+      'get /a: add a verb to «Sorted by name.»',
+    ],
+  )
+  for (const text of [
+    'Of the watch',
+    'When it was created',
+    'The same as text',
+    'In it',
+    'Their names',
+    'Those found',
+  ]) {
+    assert.deepEqual(findDescriptionProblems(documented('List watches', '', text)), [
+      `«${text}» has to be clear without its neighbours`,
+    ])
+  }
+})
+
+test('a sentence that begins with what something is of is a phrase to avoid', () => {
+  const lines = ['/** Of the watch. */', '// A part of the watch.', '// Of each, the newest.']
+  assert.deepEqual(
+    findPhrases('src/a.ts', lines.join('\n')).map(({ line, text }) => [line, text]),
+    [
+      [1, 'Of the'],
+      [3, 'Of each'],
+    ],
   )
 })

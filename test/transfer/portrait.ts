@@ -67,7 +67,7 @@ export async function populate(service: TestService, domains = 1_100): Promise<K
   return { domainKey: service.domainKey, imageKey: service.imageKey, otherImageKey, uploadKey }
 }
 
-/** Of every third image. */
+/** Edits of every third image. */
 const edits = (i: number) =>
   i % 3 === 1 ? { tags: ['portada', `ñ "${i}"`], meta: { número: i, nada: null }, focus: '0.25,1' } : {}
 

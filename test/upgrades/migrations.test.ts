@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import { migrations } from '../../src/storage/database/migrations/index.ts'
 
-/** Of the released migrations. One that changed afterwards would leave databases that ran it as it was. */
+/** Hashes of the released migrations. One that changed afterwards would leave databases that ran it as it was. */
 const HASHES = [
   { version: 13, sqlite: '6d7cc569e04d7f95', postgres: 'f044492ec5a07614' },
   { version: 14, sqlite: '130e60ef483e9b7a', postgres: 'f0a4069ca2088e3f' },

@@ -131,8 +131,8 @@ export const watches = {
   'watch.deliveriesOf': ['Entregas de «{name}»', 'Deliveries of “{name}”'],
   'watch.noDeliveries': [`No ha enviado nada en los últimos ${DELIVERIES_DAYS} días.`, `It has sent nothing in the last ${DELIVERIES_DAYS} days.`],
   'watch.deliveriesNote': [
-    `De los últimos ${DELIVERIES_DAYS} días. Un reenvío lleva el mismo identificador y el mismo contenido, que se conserva de las ${MAX_KEPT_BODIES} más nuevas.`,
-    `Of the last ${DELIVERIES_DAYS} days. A replay has the same id and the same content, which is kept of the newest ${MAX_KEPT_BODIES}.`,
+    `Muestra los últimos ${DELIVERIES_DAYS} días. Un reenvío lleva el mismo identificador y el mismo contenido, que se conserva de las ${MAX_KEPT_BODIES} más nuevas.`,
+    `Shows the last ${DELIVERIES_DAYS} days. A replay has the same id and the same content, which is kept for the newest ${MAX_KEPT_BODIES}.`,
   ],
   'watch.olderDeliveries': ['Ver anteriores', 'Show older ones'],
   'watch.state.pending': ['En curso', 'In progress'],

@@ -43,7 +43,7 @@ function keyAnswer(service: Service) {
       account: string('The account that the key belongs to'),
       service: string({ enum: [service] }),
       scope: string({ enum: SCOPES[service], description: 'Scope of the key' }),
-      expires: nullable(integer('When it expires, seconds since 1970-01-01 UTC; null for never')),
+      expires: nullable(integer('Expiry time, in seconds since 1970-01-01 UTC; null for never')),
       rate: nullable(string('Rate limit; null for none')),
     },
     'The limits of the key',

@@ -130,14 +130,14 @@ export function limitsRoutes(
       path,
       parameters: {
         account: text('Name of an account of imagestore', 400),
-        max_images: limit('Limit on its images'),
-        max_bytes: limit('Limit on their total size in bytes'),
-        delivery: choice('Delivery mode of its images', policies.modes),
+        max_images: limit('Quota of images'),
+        max_bytes: limit('Quota of bytes of all images'),
+        delivery: choice('Delivery mode of the images', policies.modes),
       },
       document: {
         operation: deprecated ? 'settleAccount' : 'setLimits',
         summary: deprecated
-          ? 'Alias of /api/v1/admin/limits'
+          ? 'Set the limits of an application, by the former name of this endpoint'
           : 'Set the limits and the delivery mode of an application',
         description:
           'Changes only the given parameters, all or none of them. Images that exceed a new limit are kept.',
@@ -180,7 +180,7 @@ export function releaseRoute(
     document: {
       operation: 'releaseClaims',
       summary: 'Release all records that an account has claimed',
-      description: 'Others may claim them now.',
+      description: 'Lets other accounts claim the records.',
       answers: {
         200: releasedAnswer,
         404: problem('There is no such account', adminErrors.account_not_found()),
@@ -212,7 +212,7 @@ async function accountOf(keys: ApiKeys, service: Service, account: string): Prom
 function limit(description: string): Parameter<{ readonly max: number | null }> {
   return {
     required: false,
-    description: `${description}; ${NONE} for no limit`,
+    description: `${description}; \`${NONE}\` if unlimited`,
     schema: { type: 'string', pattern: `^(\\d{1,15}|${NONE})$` },
     parse: (given) => {
       if (given === NONE) return { value: { max: null } }

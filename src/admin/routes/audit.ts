@@ -15,7 +15,7 @@ export function auditRoute(app: HttpServer, shared: EndpointShared, baseUrl: () 
     methods: ['GET'],
     path: '/api/v1/admin/audit',
     parameters: {
-      account: text('Only what this account, or this `cli:` user, did', 400),
+      account: text('Only entries of this account or `cli:` user', 400),
       limit: integer(`Entries per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE),
       cursor: text('Cursor of the page, from the `Link` header of the previous one', 100),
     },

@@ -19,8 +19,9 @@ export function doctorRoute(app: HttpServer, shared: EndpointShared, { diagnose 
     parameters: {},
     document: {
       operation: 'diagnoseService',
-      summary: 'Look for what tends to go wrong in running the service',
-      description: 'The findings of `catalejo doctor`. Takes seconds, more with a large SQLite database.',
+      summary: 'Diagnose the service',
+      description:
+        'Returns the findings of `catalejo doctor`. Takes seconds, more with a large SQLite database.',
       answers: { 200: doctorAnswer },
     },
     async handle() {

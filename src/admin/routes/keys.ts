@@ -112,7 +112,7 @@ export function keysRoutes(
     document: {
       operation: 'createKey',
       summary: 'Create a key',
-      description: 'The key is shown in this answer only.',
+      description: 'The key is returned only in this response.',
       answers: {
         200: createAnswer,
         409: problem(
@@ -159,7 +159,7 @@ export function keysRoutes(
     scopes: [],
     methods: ['POST'],
     path: '/api/v1/admin/revoke',
-    parameters: { id: text('Id of the key, from the list of keys', 100) },
+    parameters: { id: text('ID of the key, from the list of keys', 100) },
     document: {
       operation: 'revokeKey',
       summary: 'Revoke a key',

@@ -19,7 +19,7 @@ export interface SystemOptions {
   readonly settings: readonly { readonly name: string; readonly value: string; readonly from: string }[]
   readonly engine: 'sqlite' | 'postgres'
   readonly blobs: { readonly kind: 'files' | 's3'; readonly ping: () => Promise<void> }
-  /** Of all processes that serve together. */
+  /** Returns the measurements of all processes that serve together. */
   readonly measurements: () => Promise<Measurements>
 }
 
@@ -34,7 +34,7 @@ export function systemRoute(app: HttpServer, shared: EndpointShared, options: Sy
     parameters: {},
     document: {
       operation: 'getSystemState',
-      summary: 'State of the service: health, contents, queues and caches',
+      summary: 'Get the state of the service: health, contents, queues and caches',
       answers: { 200: systemAnswer },
     },
     async handle({ identity, reply }) {

@@ -124,7 +124,7 @@ export class Feeds {
     const due = feeds
       .map((feed) => ({ feed, at: dueAt(feed, rows.get(feed.name), now) }))
       .filter(({ at }) => at <= now)
-      // Of those due together, deletions come first.
+      // Deletions come first among feeds that are due together.
       .toSorted((a, b) => a.at - b.at || rank(a.feed) - rank(b.feed))
     for (const { feed } of due) {
       const host = hostOf(feed)

@@ -16,7 +16,7 @@ export interface FeedStateRow {
   readonly error: string | null
   readonly etag: string | null
   readonly last_modified: string | null
-  /** Of the last import, as the next two. */
+  /** Counts of the last import, like the next two. */
   readonly records_read: number | null
   readonly records_changed: number | null
   readonly lines_refused: number | null

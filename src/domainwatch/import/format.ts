@@ -314,7 +314,7 @@ function registrationLine(
 }
 
 /**
- * Of a time that the clocks of the zone repeat, the later one is meant.
+ * A time that the clocks of the zone repeat means the later one.
  * @param offsetMs what the clock that showed it was ahead of UTC, if that is known
  */
 function inServiceZone(text: string, { timeZone, zone = timeZone }: LineContext, offsetMs?: number): string {

@@ -18,7 +18,7 @@ const MAGIC_BYTES = Math.max(...COMPRESSIONS.map(({ magic }) => magic.length))
 export interface SourceOptions {
   /** How often it may be compressed. */
   readonly layers?: 1 | 2
-  /** Of the content of each layer: a large one may contain no bytes, but takes as long to read. */
+  /** Maximum size of the content of each layer: a large one may contain no bytes, but takes as long to read. */
   readonly maxBytes?: number | undefined
 }
 

@@ -45,7 +45,7 @@ export interface Reached {
   readonly counts: ImportCounts
   /** The first lines that were refused up to that line. */
   readonly faults?: readonly LineFault[]
-  /** Of the following lines up to `to`, the names up to `name` are stored too. */
+  /** The names up to `name` of the following lines up to `to` are stored too. */
   readonly part?: { readonly to: number; readonly name: string } | undefined
 }
 

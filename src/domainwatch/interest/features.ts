@@ -11,7 +11,7 @@ export interface Subject {
   readonly hasTwin: boolean
 }
 
-/** A property of a name that people may like or not. Of a number, larger ones count as the largest. */
+/** A property of a name that people may like or not. Numbers above the largest count as the largest. */
 export interface Feature {
   readonly kind: FeatureKind
   readonly value: string | number

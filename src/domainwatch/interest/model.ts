@@ -74,7 +74,7 @@ export class InterestModel {
       .slice(0, REASONS)
       .map(({ kind, value, accepted, of }) => {
         const text = featureText({ kind, value })
-        // Of a number, which many names have, the share tells little.
+        // The share says little for a number, which many names have.
         const share = typeof value === 'string' ? `, ${accepted} de ${of} aceptadas` : ''
         return { kind, value: String(value), accepted, of, text: `${text}${share}` }
       })

@@ -45,7 +45,7 @@ export interface JobRow {
 }
 
 export interface ImportRequest {
-  /** Of the file. */
+  /** Name of the file. */
   readonly name?: string | undefined
   readonly format?: ImportFormat | undefined
   readonly source?: string | undefined

@@ -44,7 +44,7 @@ export interface NameIndexOptions {
   readonly tasks: Tasks
   /** The words that names are split into. */
   readonly dictionary: Dictionary
-  /** Of the dates of records. */
+  /** Time zone of the dates of records. */
   readonly timeZone: string
   readonly rules: Pick<Rules, 'current'>
   readonly report: (message: string, detail: object) => void

@@ -155,7 +155,7 @@ const numberIn = ({ numbers }: FilteredRecord, order: NumberOrder): number | und
 
 /** A page of a list. */
 export interface Listing {
-  /** Of all stages. */
+  /** Sources of all stages. */
   readonly sources: readonly Source[]
   readonly filters: Filters
   readonly order: ListOrder

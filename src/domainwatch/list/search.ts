@@ -156,7 +156,7 @@ function rangeOf(newestFirst: readonly Hit[]): ListRange | undefined {
   return high && low && { low: segmentKeyOf(low), high: segmentKeyOf(high) }
 }
 
-/** Of the records of its sources, those that a stage has, after its position. */
+/** Returns the records of the sources that a stage has, after its position. */
 function sortedHits(
   hitsOf: ReadonlyMap<Source, readonly Hit[]>,
   listing: Listing,

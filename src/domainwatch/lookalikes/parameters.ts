@@ -3,7 +3,7 @@ import { parseLabel } from '../../lib/domain-names.ts'
 import { MAX_DISTANCE } from '../../lib/lookalikes/index.ts'
 
 const MAX_BRANDS = 50
-/** Of a name in its longest form, `xn--` and `.cl`, and a comma. */
+/** Length of a name in its longest form, `xn--` and `.cl`, and a comma. */
 const MAX_BRAND_CHARACTERS = 70
 
 /** Names separated by commas, in their normal form. */

@@ -53,7 +53,7 @@ export interface SourceState {
 export interface ListHead {
   /** When its fetch or upload began. */
   readonly at: number
-  /** Of its content. */
+  /** Digest of the content of the list. */
   readonly digest: string
   /** Whether the caller vouches for it although it has few names. */
   readonly isForced: boolean

@@ -23,13 +23,13 @@ const CHUNK = 500
 
 const activityAnswer = answer(
   {
-    count: integer('Changes in this page'),
+    count: integer('Number of changes on this page'),
     data: array(
       object({ name: string('Name of the record without `.cl`'), ...changeFields }),
       'The changes, newest first',
     ),
   },
-  'The changes of the account',
+  'Changes of the account',
   {
     count: 1,
     data: [
@@ -61,15 +61,15 @@ export function activityRoute(app: HttpServer, shared: EndpointShared, options: 
     methods: ['GET'],
     path: '/api/v1/domainwatch/activity',
     parameters: {
-      limit: integerParameter(`Changes in a page, ${DEFAULT_PAGE} unless given`, 1, MAX_PAGE),
-      cursor: text('Where the page starts: from the `Link` header of the one before', 100),
+      limit: integerParameter(`Changes per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE),
+      cursor: text('Cursor of the page, from the `Link` header of the previous one', 100),
     },
     document: {
       operation: 'listActivity',
-      summary: 'What the account changed in the last 24 hours',
+      summary: 'List what the account changed in the last 24 hours',
       description:
-        'The changes that the account of the key made to recorded names, newest first, among the newest 50,000 changes of all accounts. ' +
-        'Bulk changes are listed by `GET bulk`, and imports by `GET imports`. When there are more changes, the `Link` header carries the address of the next page.',
+        'Lists the changes that the account of the key made to recorded names, newest first, among the newest 50,000 changes of all accounts. ' +
+        'Bulk changes are listed by `GET bulk`, and imports by `GET imports`. If there are more changes, the `Link` header has the address of the next page.',
       answers: { 200: activityAnswer },
     },
 

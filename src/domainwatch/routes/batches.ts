@@ -32,13 +32,13 @@ const addBody = object(
     data: array(
       object({
         domain: string({ description: 'Name without the `.cl` suffix', examples: ['catalejo'] }),
-        length: integer({ description: 'Characters of the name', examples: [8] }),
+        length: integer({ description: 'Length of the name in characters', examples: [8] }),
         reserve: bit('Reserved (1) or not (0)'),
-        status: bit('Bought (1) or not (0)'),
-        date_reg: dateTime('When it was registered'),
+        status: bit('Registered (1) or free (0)'),
+        date_reg: dateTime('Registration time'),
         agent,
       }),
-      { maxItems: MAX_BATCH_RECORDS, description: 'The records' },
+      { maxItems: MAX_BATCH_RECORDS, description: 'Records to store' },
     ),
   },
   {
@@ -48,7 +48,7 @@ const addBody = object(
   },
 )
 
-const storedAnswer = answer({ count: integer('Records stored') }, 'The batch was stored', {
+const storedAnswer = answer({ count: integer('Number of records stored') }, 'The batch was stored', {
   count: 2,
 })
 
@@ -63,7 +63,7 @@ const batchFields = {
   count: constant(0),
   errors: array(
     object({ index: integer(), field: string(), msg: string() }),
-    `The bad records, at most the first ${MAX_FAULTS}`,
+    `Invalid records, at most the first ${MAX_FAULTS}`,
   ),
 }
 
@@ -73,42 +73,43 @@ const updateBody = object(
       object({
         domain: string('Name of a recorded domain, without the `.cl` suffix'),
         revision: optional(bit('Mark (1) for review or unmark (0)')),
-        discarded: optional(bit('Discard (1) or take back (0)')),
+        discarded: optional(bit('Discard (1) or restore (0)')),
         reserve: optional(bit('Reserved (1) or not (0)')),
-        status: optional(bit('Bought (1) or not (0)')),
+        status: optional(bit('Registered (1) or free (0)')),
         agent,
-        seen: optional(bit('Decided on (1) or not (0)')),
+        seen: optional(bit('Mark (1) as decided on or unmark (0)')),
         note: optional(
           string({
             maxLength: MAX_NOTE_CHARACTERS,
-            description: 'Replaces the note; an empty text removes it',
+            description: 'New note; an empty text removes the note',
           }),
         ),
         tags: optional(
           array(string({ minLength: 1, maxLength: MAX_TAG_CHARACTERS }), {
             maxItems: MAX_TAGS,
-            description: 'Replaces the tags; each of letters, digits and hyphens, folded to lower case',
+            description:
+              'New tags, in place of all; each consists of letters, digits and hyphens, and is folded to lower case',
           }),
         ),
         expect: optional(
           object(
             {
-              status: optional(bit('Bought or not')),
-              reserved: optional(bit('Reserved or not')),
-              revision: optional(bit('Marked for review or not')),
-              discarded: optional(bit('Discarded or not')),
-              seen: optional(bit('Decided on or not')),
-              date_mod: optional(dateTime('When the record last changed')),
+              status: optional(bit('Registered (1) or free (0)')),
+              reserved: optional(bit('Reserved (1) or not (0)')),
+              revision: optional(bit('Marked for review (1) or not (0)')),
+              discarded: optional(bit('Discarded (1) or not (0)')),
+              seen: optional(bit('Decided on (1) or not (0)')),
+              date_mod: optional(dateTime('Time of the last change of the record')),
             } satisfies Record<ExpectableField, JsonSchema>,
             {
               additionalProperties: false,
               description:
-                'What the record must still be like: else nothing of the batch is stored, and the answer is 409',
+                'Precondition: if the record differs, nothing of the batch is stored, and the response is 409',
             },
           ),
         ),
       }),
-      { maxItems: MAX_BATCH_RECORDS, description: 'The marks' },
+      { maxItems: MAX_BATCH_RECORDS, description: 'Marks to set' },
     ),
   },
   { examples: [{ data: [{ domain: 'catalejo', discarded: 1 }] }] },
@@ -127,10 +128,10 @@ const changedRecords = problemWith(
         fields: array(string({ enum: EXPECTABLE_FIELDS }), 'Fields that differ'),
         record: domainRecord,
       }),
-      `The records that are not as expected, at most the first ${MAX_FAULTS}`,
+      `Records that differ, at most the first ${MAX_FAULTS}`,
     ),
   },
-  'Records are not as expected: nothing of the batch is stored',
+  'A record differs from its precondition: nothing of the batch was stored',
   domainErrors.record_changed().with({
     fields: {
       count: 0,
@@ -176,8 +177,7 @@ const ADD: BatchEndpoint = {
   ignoresUnknown: true,
   operation: 'addDomains',
   summary: 'Record domains in bulk',
-  description:
-    'A domain that is recorded already is updated in place. All of the batch is stored, or nothing.',
+  description: 'Updates domains that are recorded already. Stores the whole batch or nothing.',
   body: addBody,
   answers: {
     200: storedAnswer,
@@ -192,8 +192,8 @@ const UPDATE: BatchEndpoint = {
   operation: 'updateDomains',
   summary: 'Mark recorded domains',
   description:
-    `Sets the marks that are given and leaves the others. A discarded record deletes itself ${DISCARDED_RETENTION_DAYS} days after it was ` +
-    'marked, unless the mark is removed before. A new status makes a record unseen. All of the batch is stored, or nothing.',
+    `Sets the given marks and leaves the others. A discarded record is purged after ${DISCARDED_RETENTION_DAYS} days, ` +
+    'unless the mark is removed before. A new status makes a record unseen. Stores the whole batch or nothing.',
   body: updateBody,
   answers: {
     200: storedAnswer,

@@ -36,7 +36,7 @@ const MAX_EXPECTED = 999_999_999
 /** By what part of the expected number the matches may differ. */
 const TOLERANCE = 1 / 100
 
-const matched = integer('Records that matched when the change was requested')
+const matched = integer('Number of records that matched when the change was requested')
 
 const mark = optional(integer({ enum: [0, 1], description: 'Value of the mark' }))
 const tags = (description: string) => optional(array(string(), description))
@@ -46,19 +46,22 @@ const setFields = {
   revision: mark,
   discarded: mark,
   reserve: mark,
-  note: optional(string('Note; empty to remove it')),
+  note: optional(string('Note; empty to remove the note')),
   add_tags: tags('Tags to add'),
   remove_tags: tags('Tags to remove'),
 }
 
 const bulkFields = {
   matched,
-  done: integer('Records that are changed, or were as they should be'),
+  done: integer('Number of records that were changed, or already had the values'),
   skipped: integer(
-    'Records that no longer match, are gone or would get too many tags; of an undo, those that someone has changed since',
+    'Number of records that no longer match, no longer exist or would get too many tags; in an undo, that someone has changed since',
   ),
-  filters: object({}, { description: 'What the records had to match', additionalProperties: string() }),
-  set: nullable(object(setFields, { description: 'What is set; null for an undo' })),
+  filters: object(
+    {},
+    { description: 'Filters that the records had to match', additionalProperties: string() },
+  ),
+  set: nullable(object(setFields, { description: 'Values that are set; null for an undo' })),
   undo_of: nullable(string('ID of the job that this one undoes; null for a change')),
 }
 
@@ -71,7 +74,10 @@ const EXAMPLE = {
   undo_of: null,
 }
 
-const tooMany = problem('The account has its maximum of jobs', domainErrors.too_many_jobs(MAX_OPEN_JOBS))
+const tooMany = problem(
+  'The account has the maximum number of unfinished jobs',
+  domainErrors.too_many_jobs(MAX_OPEN_JOBS),
+)
 const countChanged = (count: number) => domainErrors.count_changed(count).with({ fields: { matched: count } })
 
 export interface BulkRouteOptions extends MatchingOptions {
@@ -93,10 +99,10 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
       ...serverParameters,
       set: setParameter,
       data: namesArrayParameter(
-        'Names without `.cl`: only these, if they match; up to 1,000 in a JSON array',
+        'Names without `.cl`, a JSON array of up to 1,000: changes only these records, if they match',
       ),
       expect: integerParameter(
-        'Number of matches that the caller saw: 409 if it differs by more than a hundredth',
+        'Expected number of matches: 409 if the number differs by more than 1%',
         0,
         MAX_EXPECTED,
       ),
@@ -105,10 +111,14 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
       operation: 'changeDomains',
       summary: 'Change all records that match',
       description:
-        'Changes the records that match now, in the background, as `update` does. A record that no longer matches when its turn comes is skipped.',
+        'Changes the records that match now, in the background, as `update` does. Skips a record that no longer matches when its turn comes.',
       answers: {
         202: accepted({ matched }, { matched: 4131 }),
-        409: problemWith({ matched }, 'Other records match than the caller saw', countChanged(4131)),
+        409: problemWith(
+          { matched },
+          'The number of matching records differs from the expected one',
+          countChanged(4131),
+        ),
         429: tooMany,
       },
     },
@@ -165,13 +175,13 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
       operation: 'undoChange',
       summary: 'Undo a bulk change',
       description:
-        'Gives each record back what it had before, in the background, unless someone has changed it since. Takes changes that ended in the last ' +
-        'day, and what undid them.',
+        'Restores the previous values of each record in the background, unless someone has changed it since. Accepts changes and undos that ended in the ' +
+        'last day.',
       answers: {
         202: accepted({ matched }, { matched: 4131 }),
         404: jobGone,
-        409: problem('It has not ended', domainErrors.job_not_ended()),
-        410: problem('It ended more than a day ago', domainErrors.undo_expired()),
+        409: problem('The change has not ended', domainErrors.job_not_ended()),
+        410: problem('The change ended more than a day ago', domainErrors.undo_expired()),
         429: tooMany,
       },
     },

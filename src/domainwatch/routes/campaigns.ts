@@ -15,20 +15,20 @@ const MAX_NAMES = 50
 
 const campaignsAnswer = answer(
   {
-    from: string('First moment of the span, in the time zone of the service'),
-    to: string('Last moment of the span'),
-    count: integer('Groups returned'),
+    from: string('Start of the period, in the time zone of the service'),
+    to: string('End of the period, in the time zone of the service'),
+    count: integer('Number of groups returned'),
     data: array(
       object(
         {
-          kind: string({ enum: ['skeleton', 'word', 'server'], description: 'What the names share' }),
+          kind: string({ enum: ['skeleton', 'word', 'server'], description: 'Kind of what the names share' }),
           key: string(
-            'The skeleton, with `*` for words and `#` for numbers; the word; or the server, as a filter of lists',
+            'What the names share: a skeleton, with `*` for words and `#` for numbers, a word, or a server',
           ),
-          from: string('Registration of the first name'),
-          to: string('Registration of the last name, at most a day later'),
-          count: integer('Names of the group'),
-          names: array(string(), `The oldest first, at most ${MAX_NAMES}`),
+          from: string('Registration time of the first name'),
+          to: string('Registration time of the last name, at most a day later'),
+          count: integer('Number of names in the group'),
+          names: array(string(), `Names of the group, the oldest first, at most ${MAX_NAMES}`),
         },
         { title: 'Campaign' },
       ),
@@ -67,14 +67,14 @@ export function campaignsRoute(
     parameters: {
       from: filterParameters.from,
       to: filterParameters.to,
-      limit: integerParameter(`Groups, the largest; ${DEFAULT_LIMIT} unless given`, 1, MAX_CAMPAIGNS),
+      limit: integerParameter(`Maximum number of groups; default ${DEFAULT_LIMIT}`, 1, MAX_CAMPAIGNS),
     },
     document: {
       operation: 'listCampaigns',
-      summary: 'Groups of names that were registered together',
+      summary: 'Find names that were registered together',
       description:
-        'At least 4 names that were registered within a day and share a skeleton, a rare word or a server. ' +
-        `The last ${DEFAULT_DAYS} days with registrations unless given, at most ${MAX_DAYS}.`,
+        'Groups at least 4 names that were registered within a day and share a skeleton, a rare word or a server. ' +
+        `Covers by default the last ${DEFAULT_DAYS} days with registrations, and at most ${MAX_DAYS} days.`,
       answers: { 200: campaignsAnswer },
     },
 

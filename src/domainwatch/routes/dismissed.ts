@@ -23,19 +23,21 @@ const MAX_CURSOR_CHARACTERS = 100
 const dismissedName = object(
   {
     name: string('Name without the `.cl` suffix'),
-    dismissed_by: nullable(string('Account that discarded its record; null if that is not known any more')),
-    dismissed_at: dateTime('When its record was discarded, in the time zone of the service'),
-    status: bit('Bought (1) or not (0), as last known'),
-    date_reg: dateTime('When it was registered, as last known'),
-    date_reg_known: bit('The registration was known (1), or `date_reg` is the time of deletion (0)'),
-    deleted_at: nullable(string('When it was deleted, as last known; null if it was bought')),
+    dismissed_by: nullable(string('Account that discarded the record; null if unknown')),
+    dismissed_at: dateTime('Time at which the record was discarded, in the time zone of the service'),
+    status: bit('Registered (1) or free (0), as last known'),
+    date_reg: dateTime('Registration time, as last known'),
+    date_reg_known: bit(
+      'Whether the registration time was known (1); otherwise `date_reg` is the deletion time (0)',
+    ),
+    deleted_at: nullable(string('Deletion time, as last known; null if the domain was registered')),
   },
   { title: 'DismissedDomain' },
 )
 
 const page = answer(
-  { count: integer('Names returned'), data: array(dismissedName, 'The names') },
-  'Those whose record was discarded last come first',
+  { count: integer('Number of names returned'), data: array(dismissedName, 'The names') },
+  'Dismissed names, the last discarded first',
   {
     count: 1,
     data: [
@@ -53,7 +55,7 @@ const page = answer(
 )
 
 const forgotten = answer(
-  { count: integer('Names that were dismissed until now') },
+  { count: integer('Number of given names that were dismissed until now') },
   'The names were forgotten',
   { count: 1 },
 )
@@ -77,7 +79,7 @@ export function dismissedRoute(
     methods: ['GET'],
     path: PATH,
     parameters: {
-      search: text('Only names that contain this text; of several words, all', MAX_FILTER_CHARACTERS),
+      search: text('Only names that contain all words of this text', MAX_FILTER_CHARACTERS),
       limit: integerParameter(`Names per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE_RECORDS),
       cursor: text('Cursor of the page, from the `Link` header of the previous one', MAX_CURSOR_CHARACTERS),
     },
@@ -85,7 +87,7 @@ export function dismissedRoute(
       operation: 'listDismissed',
       summary: 'List dismissed names',
       description:
-        'Lists names whose discarded records were removed. Lists of the registry record such a name again only if they tell a newer ' +
+        'Lists names whose discarded records were removed. Lists of the registry record such a name again only if they report a newer ' +
         'registration or deletion. The `Link` header has the address of the next page, if there is one.',
       answers: { 200: page },
     },
@@ -105,12 +107,12 @@ export function dismissedRoute(
     methods: ['DELETE'],
     path: PATH,
     bodyLimit: NAMES_BODY_BYTES,
-    parameters: { data: namesParameter('The names, a JSON array, here or in the body') },
+    parameters: { data: namesParameter('Names, a JSON array, here or in the body') },
     document: {
       operation: 'forgetDismissed',
       summary: 'Forget dismissed names',
       description:
-        'The next list of the registry that has one of the names records it again. Names that are not dismissed are ignored.',
+        'The next list of the registry that has one of the names records it again. Ignores names that are not dismissed.',
       answers: { 200: forgotten },
     },
     async handle(call) {

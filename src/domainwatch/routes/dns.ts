@@ -42,7 +42,7 @@ const dnsRecords = object({
   ns: recordTexts('Host names of the name servers'),
   a: recordTexts('IPv4 addresses'),
   aaaa: recordTexts('IPv6 addresses'),
-  mx: optional(array(mxRecord, 'By preference')),
+  mx: optional(array(mxRecord, 'MX records, the most preferred first')),
   txt: recordTexts('The character-strings of each record, joined, as UTF-8'),
   soa: optional(
     array(
@@ -61,12 +61,12 @@ const dnsRecords = object({
 })
 
 const dnsFields = {
-  domain: string('As requested'),
+  domain: string('Name as requested'),
   dns: array(string(), 'Host names of the name servers'),
-  records: optional({ ...dnsRecords, description: 'With `types`: an array for each of them' }),
+  records: optional({ ...dnsRecords, description: 'Records by type; only with `types`' }),
   errors: optional({
     type: 'object',
-    description: 'With `types`: those whose look-up failed',
+    description: 'Status and message of each type whose look-up failed; only with `types`',
     additionalProperties: object({
       status: integer({ enum: [502, 503, 504] }),
       msg: string(),
@@ -86,10 +86,10 @@ const dnsAnswer = answer({ ...dnsFields }, 'The name exists', {
 
 const bulkDnsBody = object(
   {
-    types: optional(string('As the parameter of the same name, which takes precedence')),
-    data: array(string('Full name under .cl'), {
+    types: optional(string('Record types, as in the parameter `types`, which takes precedence')),
+    data: array(string('Full domain name under .cl'), {
       maxItems: MAX_DNS_NAMES,
-      description: 'The names',
+      description: 'Names to look up',
     }),
   },
   { examples: [{ data: ['nic.cl', 'ñandú.cl'] }] },
@@ -97,7 +97,7 @@ const bulkDnsBody = object(
 
 const bulkDnsAnswer = {
   description:
-    'One object a line: `status`, `domain` as requested, `dns`, `records` and `errors` with `types`, and `msg` if there ' +
+    'One object per line: `status`, `domain` as requested, `dns`, `records` and `errors` with `types`, and `msg` if there ' +
     'is something to say',
   content: { 'application/x-ndjson': { schema: string() } },
 }
@@ -126,12 +126,12 @@ export function dnsRoute(app: HttpServer, shared: EndpointShared, dns: Dns, inFl
     path: PATH,
     ignoresUnknown: true,
     parameters: {
-      domain: { ...text('Full name under .cl', 1_000), required: true, example: 'nic.cl' },
+      domain: { ...text('Full domain name under .cl', 1_000), required: true, example: 'nic.cl' },
       types: typesParameter,
     },
     document: {
       operation: 'lookUpDomain',
-      summary: 'Name servers of a domain, and other records',
+      summary: 'Look up the name servers of a domain, and other records',
       description:
         '`dns` always holds the name servers, which decide the status. `types` adds `records`; a type that could not be ' +
         'looked up has an empty array there and its status and message in `errors`.',
@@ -193,10 +193,10 @@ export function bulkDnsRoute(
     parameters: { types: rawTypes },
     document: {
       operation: 'lookUpDomains',
-      summary: 'Name servers of many domains, and other records',
+      summary: 'Look up the name servers of many domains, and other records',
       description:
-        'One JSON object per line, in the order of the answers: what `GET` would return for each name, its ' +
-        'status included. A repeated name is looked up once.',
+        'Streams one JSON object per line, in the order of the answers: what `GET` would return for each name, including its ' +
+        'status. Looks a repeated name up once.',
       body: bulkDnsBody,
       answers: { 200: bulkDnsAnswer },
     },

@@ -16,7 +16,7 @@ import { problem, string } from '../../http/openapi/json-schema.ts'
 /** Not JSON: the schema only documents it. */
 const eventsAnswer = {
   description:
-    `A stream, each event with its \`id\`, its name (${[...EVENT_KINDS, 'gap'].map((kind) => `\`${kind}\``).join(', ')}) and JSON: ` +
+    `Stream of events, each with its \`id\`, its name (${[...EVENT_KINDS, 'gap'].map((kind) => `\`${kind}\``).join(', ')}) and JSON: ` +
     '`event`, `at`, `account`, `record` and `before`, the records as `list` shows them with `seen`, `note` and `tags`; or an Atom feed',
   content: {
     'text/event-stream': { schema: string() },
@@ -29,10 +29,13 @@ const DEFAULT_ENTRIES = 50
 
 const parameters = {
   ...filterParameters,
-  last_event_id: text('The last event received, if `Last-Event-ID` cannot be set', 100),
-  format: choice('A stream of events, or an Atom feed of the newest', ['sse', 'atom']),
-  limit: integer('Entries of the Atom feed', 1, MAX_ENTRIES),
-  changes: choice('Changes of records (default), of their DNS, or both', EVENT_CHOICES),
+  last_event_id: text(
+    'ID of the last event received, for clients that cannot set the header `Last-Event-ID`',
+    100,
+  ),
+  format: choice('Stream of events (`sse`, the default) or Atom feed of the newest ones', ['sse', 'atom']),
+  limit: integer('Maximum number of entries of the Atom feed', 1, MAX_ENTRIES),
+  changes: choice('Events to send: changes of records (default), of their DNS, or both', EVENT_CHOICES),
 }
 
 export function eventsRoute(app: HttpServer, shared: EndpointShared, events: Events, baseUrl: () => string) {
@@ -51,10 +54,10 @@ export function eventsRoute(app: HttpServer, shared: EndpointShared, events: Eve
     parameters,
     document: {
       operation: 'streamEvents',
-      summary: 'Records as they are added, changed, discarded and deleted',
+      summary: 'Stream changes of records',
       description:
-        'Server-sent events, for changes on any node. An event concerns the reader when its record matched the filters ' +
-        'before or after. The event `gap` says that changes were missed. `format=atom` is an Atom feed of the newest ones.',
+        'Streams server-sent events for changes on any node. An event is sent if its record matched the filters ' +
+        'before or after the change. The event `gap` says that changes were missed. `format=atom` returns an Atom feed of the newest ones.',
       answers: { 200: eventsAnswer, 400: problem('A parameter or `Last-Event-ID` is invalid', badEventId()) },
     },
 

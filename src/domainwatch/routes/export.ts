@@ -14,7 +14,7 @@ import { Readable } from 'node:stream'
 
 /** Not JSON: the schema only documents it. */
 const exportAnswer = {
-  description: 'The records, one a line; CSV begins with a line of names',
+  description: 'Records, one per line; CSV begins with a line of field names',
   content: {
     'text/csv': { schema: string() },
     'application/x-ndjson': { schema: string() },
@@ -23,7 +23,7 @@ const exportAnswer = {
 
 const parameters = {
   ...listParameters,
-  format: choice('How the records are written', EXPORT_FORMATS),
+  format: choice('Format of the records', EXPORT_FORMATS),
   fields: fieldsParameter,
 }
 
@@ -45,9 +45,9 @@ export function exportRoute(
     parameters,
     document: {
       operation: 'exportDomains',
-      summary: 'Every record that the filters of `list` match',
+      summary: 'Export all matching records',
       description:
-        'Streamed whole, newest first, as CSV (the default) or one JSON object a line. `catalejo import` reads both.',
+        'Streams all records that the filters of `list` match, newest first, as CSV (the default) or one JSON object per line. `catalejo import` reads both.',
       answers: { 200: exportAnswer, 400: orderRefused },
     },
 

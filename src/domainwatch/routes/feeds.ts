@@ -8,33 +8,35 @@ import { WINDOW_NAMES } from '../registry/rules.ts'
 
 const feed = object(
   {
-    name: string('The name in the settings'),
-    host: string('Host of the address, with its port if it is not the usual one'),
+    name: string('Name of the feed in the settings'),
+    host: string('Host of the address, with its port if it is not the default'),
     format: string({ enum: [...FEED_FORMATS, 'auto'], description: 'Format of the list' }),
     every: string({ description: 'Interval', examples: ['15m'] }),
     account: string('Account on whose behalf records are imported'),
     window: string({ enum: WINDOW_NAMES, description: 'Time that a list of deletions covers' }),
-    last_attempt: nullable(
-      string('When it was last fetched, successfully or not; null before the first time'),
-    ),
-    last_success: nullable(string('When that last succeeded, also if the list was unchanged')),
-    last_change: nullable(string('When an import last changed records')),
+    last_attempt: nullable(string('Time of the last attempt to fetch the list; null before the first one')),
+    last_success: nullable(string('Time of the last successful attempt, even if the list was unchanged')),
+    last_change: nullable(string('Time at which an import last changed records')),
     read: nullable(integer('Records in the last import; null before the first')),
     changed: nullable(integer('Records that the last import added or changed')),
     refused: nullable(integer('Lines that the last import refused')),
     complete: nullable(
       integer({
         enum: [0, 1],
-        description: '1 if the last list was complete; otherwise names that it lacks are not taken as absent',
+        description:
+          'Whether the last list was complete (1); names that are missing from an incomplete list (0) are not taken as absent',
       }),
     ),
-    last_complete: nullable(string('When the last complete list was fetched')),
+    last_complete: nullable(string('Time at which the last complete list was fetched')),
     gaps: integer(
-      'How often the last complete list was older than the window, so that deletions may be missing',
+      'Number of times that the last complete list was older than the window, so that deletions may be missing',
     ),
-    last_gap: nullable(string('When that was last found')),
-    error: nullable(string('Why the last attempt failed; null if it succeeded')),
-    stale: integer({ enum: [0, 1], description: '1 if there was no success for three intervals' }),
+    last_gap: nullable(string('Time at which a gap was last found')),
+    error: nullable(string('Reason why the last attempt failed; null if it succeeded')),
+    stale: integer({
+      enum: [0, 1],
+      description: 'Whether there was no successful attempt for three intervals (1)',
+    }),
   },
   { title: 'Feed' },
 )
@@ -44,7 +46,7 @@ const feedsAnswer = answer(
     count: integer('Number of feeds'),
     data: array(feed, 'The feeds, in the order of the settings'),
   },
-  'The feeds; none if the setting `feeds` is not given',
+  'Feeds; none if the setting `feeds` is not given',
   {
     count: 1,
     data: [
@@ -85,9 +87,9 @@ export function feedsRoute(
     parameters: {},
     document: {
       operation: 'listFeeds',
-      summary: 'The state of the lists that are fetched regularly',
+      summary: 'List the feeds and their state',
       description:
-        'The operator names them in the setting `feeds`. Times are in the time zone of the service.',
+        'Lists the lists of the registry that the service fetches regularly, as the setting `feeds` says. Times are in the time zone of the service.',
       answers: { 200: feedsAnswer },
     },
 

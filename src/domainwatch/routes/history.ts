@@ -26,23 +26,29 @@ const fields = (description: string) => ({
 
 /** What a change shows. */
 export const changeFields = {
-  date: string({ description: 'When, in the time zone of the service', examples: ['2025-12-31 15:00:00'] }),
-  account: nullable(string('Account that made it; null if unknown, as for an expired record')),
+  date: string({
+    description: 'Time of the change, in the time zone of the service',
+    examples: ['2025-12-31 15:00:00'],
+  }),
+  account: nullable(string('Account that made the change; null if unknown, as for a purged record')),
   kind: string({
     enum: CHANGE_KINDS,
-    description: 'What kind of change; dropped: a list showed that an earlier registration was deleted',
+    description: 'Kind of change. `dropped`: a list showed that an earlier registration was deleted',
   }),
-  from: fields('The fields that changed, as they were; null where there was no record'),
-  to: fields('The same as they became; null where there is no record any more'),
+  from: fields('Previous values of the changed fields; null if there was no record'),
+  to: fields('New values of the changed fields; null if there is no record any more'),
 }
 
 const period = {
-  first: string('When that was first seen'),
-  last: string('When it was last seen'),
+  first: string('Time of the first look-up with these records'),
+  last: string('Time of the last look-up with these records'),
 }
 
 const seen = object({
-  status: integer({ enum: [200, 404], description: '404: the DNS said that there is no such name' }),
+  status: integer({
+    enum: [200, 404],
+    description: '200: the name exists. 404: the DNS said that there is no such name',
+  }),
   dns: array(string(), 'Host names of the name servers'),
   ...period,
 })
@@ -51,13 +57,13 @@ const mail = object({ mx: array(object({ preference: integer(), exchange: string
 
 const historyAnswer = answer(
   {
-    domain: string('The name without `.cl`'),
-    count: integer('Changes in this page'),
+    domain: string('Name without `.cl`'),
+    count: integer('Number of changes on this page'),
     data: array(object(changeFields), 'The changes, newest first'),
     dns: array(seen, 'The name servers, newest first'),
     mx: array(mail, 'The MX records, newest first'),
   },
-  'What is known; nothing of a name that was never recorded',
+  'Known changes and records; empty for a name that was never recorded',
   {
     domain: 'catalejo',
     count: 1,
@@ -79,8 +85,8 @@ const DEFAULT_PAGE = 100
 
 const parameters = {
   domain: { ...text('Name, with or without `.cl`', 1_000), required: true, example: 'catalejo' },
-  limit: integerParameter(`Changes in a page, ${DEFAULT_PAGE} unless given`, 1, MAX_PAGE_RECORDS),
-  cursor: text('Where the page starts: from the `Link` header of the one before', 100),
+  limit: integerParameter(`Changes per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE_RECORDS),
+  cursor: text('Cursor of the page, from the `Link` header of the previous one', 100),
 }
 
 export function historyRoute(
@@ -96,10 +102,10 @@ export function historyRoute(
     parameters,
     document: {
       operation: 'getDomainHistory',
-      summary: 'What happened to a domain',
+      summary: 'Show the history of a domain',
       description:
-        'The changes of its record, newest first, and its name servers and MX records over time. When there are more changes, ' +
-        'the `Link` header carries the address of the next page.',
+        'Returns the changes of its record, newest first, and its name servers and MX records over time. If there are more changes, ' +
+        'the `Link` header has the address of the next page.',
       answers: { 200: historyAnswer },
     },
 

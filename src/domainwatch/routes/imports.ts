@@ -23,30 +23,32 @@ const MAX_FILE_NAME_CHARACTERS = 200
 
 const importFields = {
   name: nullable(string('Name of the file; null if the client did not send one')),
-  format: nullable(string('Format of the file; null if it is to be detected')),
-  source: nullable(string('Source of the list; null for the format and the window')),
+  format: nullable(string('Format of the file; null if it is detected')),
+  source: nullable(string('Source of the list; null if it is identified by its format and window')),
   window: string({ enum: WINDOW_NAMES, description: 'Time that a list of deletions covers' }),
-  dry_run: integer({ enum: [0, 1], description: '1 if nothing is stored, only counted' }),
-  percent: integer('Share of the file that is done, 0 to 100'),
-  lines: integer('Lines that were read'),
-  new: integer('Records or numbers added'),
-  changed: integer('Records or numbers changed'),
-  unchanged: integer('Valid lines that changed nothing'),
-  refused: integer('Invalid lines'),
+  dry_run: integer({ enum: [0, 1], description: 'Whether changes are only counted (1) or stored (0)' }),
+  percent: integer('Progress in percent of the file'),
+  lines: integer('Number of lines read'),
+  new: integer('Number of records or numbers added'),
+  changed: integer('Number of records or numbers changed'),
+  unchanged: integer('Number of valid lines that changed nothing'),
+  refused: integer('Number of invalid lines'),
   errors: array(
-    object({ line: integer('Number of the line'), msg: string('What is wrong, in Spanish') }),
-    'The first 100 invalid lines',
+    object({ line: integer('Number of the line'), msg: string('Error in this line, in Spanish') }),
+    'First 100 invalid lines',
   ),
   skipped: nullable(
     string({
       enum: ['identical', 'older', null],
-      description: 'Why the list changed nothing: it is the last one of its source, or not later than that',
+      description:
+        'Reason why the list changed nothing: it equals the last one of its source, or is not newer',
     }),
   ),
   complete: nullable(
     integer({
       enum: [0, 1, null],
-      description: '0 if names that the list lacks are not taken as absent; null until it is known',
+      description:
+        'Whether the list is complete (1); names that are missing from an incomplete list (0) are not taken as absent. Null until it is known',
     }),
   ),
 }
@@ -69,7 +71,7 @@ const EXAMPLE = {
 }
 
 const source: Parameter<string> = {
-  ...text('Name of the source of the list; the format and the window unless given', MAX_SOURCE_CHARACTERS),
+  ...text('Name of the source of the list; by default its format and window', MAX_SOURCE_CHARACTERS),
   parse(given) {
     const isName = given !== '' && given.length <= MAX_SOURCE_CHARACTERS && isDisplayName(given)
     return isName && given === given.trim() && !given.startsWith('feed:')
@@ -87,28 +89,32 @@ export function importRoutes(app: HttpServer, shared: EndpointShared, jobs: Jobs
     path: '/api/v1/domainwatch/import',
     maxBytes: MAX_FILE_BYTES,
     parameters: {
-      format: choice('Format of the file; detected unless given', MEMBER_FORMATS),
+      format: choice('Format of the file; detected by default', MEMBER_FORMATS),
       source,
-      window: choice(
-        `Time that a list of deletions covers; \`${DEFAULT_WINDOW}\` unless given`,
-        WINDOW_NAMES,
+      window: choice(`Time that a list of deletions covers; default \`${DEFAULT_WINDOW}\``, WINDOW_NAMES),
+      dry_run: integerParameter(
+        'Whether to only count what the import would change (1), and store nothing',
+        0,
+        1,
       ),
-      dry_run: integerParameter('1 counts what an import would change, and stores nothing', 0, 1),
     },
     document: {
       operation: 'importDomains',
       summary: 'Import a list of the registry, or numbers of names',
       description:
-        'Takes a file, plain or compressed with gzip or zstd, and imports it in the background, by the rules of `catalejo import`. ' +
-        'A list that is the same as the last one of its source changes nothing.',
+        'Imports a file, plain or compressed with gzip or zstd, in the background, by the rules of `catalejo import`. ' +
+        'A list that equals the last one of its source changes nothing.',
       body: object(
         { file: string({ format: 'binary', description: 'The list' }) },
         { examples: [{ file: 'catalejo.cl\n' }] },
       ),
       answers: {
         202: accepted(),
-        409: problem('The import was stopped while its file arrived', domainErrors.job_stopped()),
-        429: problem('The account has its maximum of jobs', domainErrors.too_many_jobs(MAX_OPEN_JOBS)),
+        409: problem('The import was stopped during the upload of its file', domainErrors.job_stopped()),
+        429: problem(
+          'The account has the maximum number of unfinished jobs',
+          domainErrors.too_many_jobs(MAX_OPEN_JOBS),
+        ),
       },
     },
     async begin({ accountId }, fileName) {

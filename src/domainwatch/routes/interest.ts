@@ -4,8 +4,8 @@ import type { HttpServer } from '../../http/server.ts'
 import type { Interest } from '../interest/index.ts'
 
 const forgotten = answer(
-  { count: integer('Decisions that were forgotten') },
-  'The decisions were forgotten, and what was learned from them',
+  { count: integer('Number of decisions that were forgotten') },
+  'The decisions and what was learned from them are forgotten',
   { count: 512 },
 )
 
@@ -18,10 +18,10 @@ export function interestRoute(app: HttpServer, shared: EndpointShared, interest:
     parameters: {},
     document: {
       operation: 'forgetInterest',
-      summary: 'Forget the taste of the group',
+      summary: 'Forget the decisions of the group',
       description:
-        'Forgets the decisions that `order=interest` has learned from, of all accounts. The records stay as they are: the next ' +
-        'taste is learned from decisions after this.',
+        'Forgets the decisions of all accounts that `order=interest` has learned from. Does not change records; `order=interest` learns again ' +
+        'from decisions after this.',
       answers: { 200: forgotten },
     },
     async handle({ identity }) {

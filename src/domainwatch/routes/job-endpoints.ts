@@ -36,12 +36,12 @@ const SHOWN_STATES = ['receiving', 'running', 'done', 'failed', 'stopped'] as co
 const jobFields: Readonly<Record<string, JsonSchema>> = {
   id: string('ID of the job'),
   state: string({ enum: SHOWN_STATES, description: 'State of the job' }),
-  waiting: integer({ enum: [0, 1], description: '1 while it waits for another job of the account' }),
-  created_at: string('When it was requested, in the time zone of the service'),
-  started_at: nullable(string('When it began to run')),
-  ended_at: nullable(string('When it ended')),
-  seconds_left: nullable(integer('Estimated time until it ends; null if unknown')),
-  error: nullable(string('Why it failed, in Spanish')),
+  waiting: integer({ enum: [0, 1], description: 'Whether the job waits for another one of the account (1)' }),
+  created_at: string('Time of the request, in the time zone of the service'),
+  started_at: nullable(string('Time at which the job began to run')),
+  ended_at: nullable(string('Time at which the job ended')),
+  seconds_left: nullable(integer('Estimated seconds until the job ends; null if unknown')),
+  error: nullable(string('Reason for the failure, in Spanish')),
 }
 
 const JOB_EXAMPLE = {
@@ -131,7 +131,7 @@ export function jobEndpoints(
     document: {
       operation: operations.list,
       summary: `List ${nouns} and their progress`,
-      description: `Those of the account that have not ended, or did in the last ${LISTED_DAYS} days; at most 100.`,
+      description: `Lists at most 100 jobs of the account that have not ended, or ended in the last ${LISTED_DAYS} days.`,
       answers: { 200: jobsAnswer(fields, shown), 404: jobGone },
     },
     async handle({ identity: { accountId }, values: { id } }) {
@@ -150,8 +150,11 @@ export function jobEndpoints(
     document: {
       operation: operations.stop,
       summary: `Stop ${noun}`,
-      description: 'What it has stored stays. A job that has ended stays as it is.',
-      answers: { 200: answer(fields, 'The job as it is now', { ...shown, state: 'stopped' }), 404: jobGone },
+      description: 'Keeps what the job has stored. A job that has ended does not change.',
+      answers: {
+        200: answer(fields, 'Current state of the job', { ...shown, state: 'stopped' }),
+        404: jobGone,
+      },
     },
     async handle({ identity: { accountId }, values: { id } }) {
       return { status: 200, ...json(await jobs.stop(accountId, kinds, requiredId(id))) }

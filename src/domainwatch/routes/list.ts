@@ -19,14 +19,14 @@ import { answer, array, integer, string } from '../../http/openapi/json-schema.t
 
 const listAnswer = answer(
   {
-    count: integer('Records returned'),
-    query: string('The search text in lower case'),
+    count: integer('Number of records returned'),
+    query: string('Search text in lower case'),
     data: array(
       array(domainRecord),
-      'One array that holds the records. Their further fields are those that `fields` names',
+      'Array that contains one array of records, with the additional fields that `fields` names',
     ),
   },
-  'The records',
+  'Matching records',
   {
     count: 1,
     query: 'cata',
@@ -36,8 +36,8 @@ const listAnswer = answer(
 
 const parameters = {
   ...listParameters,
-  limit: integerParameter('Records in a page', 1, MAX_PAGE_RECORDS),
-  cursor: text('Where the page starts: from the `Link` header of the one before', 1_000),
+  limit: integerParameter('Records per page', 1, MAX_PAGE_RECORDS),
+  cursor: text('Cursor of the page, from the `Link` header of the previous one', 1_000),
   fields: fieldsParameter,
 }
 
@@ -69,7 +69,7 @@ export function listRoute(
     document: {
       operation: 'listDomains',
       summary: 'List recorded domains',
-      description: `Newest first, at most ${MAX_PAGE_RECORDS.toLocaleString('en')} records; when there are more, the \`Link\` header carries the address of the next page.`,
+      description: `Returns at most ${MAX_PAGE_RECORDS.toLocaleString('en')} records, the newest first. If there are more, the \`Link\` header has the address of the next page.`,
       answers: { 200: listAnswer, 400: orderRefused },
     },
 

@@ -17,17 +17,15 @@ import { NAMES_BODY_BYTES, namesParameter, readNames } from './names-data.ts'
 
 const queueAnswer = answer(
   {
-    count: integer('Records returned'),
-    remaining: integer('All matching records that no other account holds'),
-    until: string(
-      `Until when the account holds them, ${CLAIM_MINUTES} minutes from now, in the time zone of the service`,
-    ),
+    count: integer('Number of records returned'),
+    remaining: integer('Number of matching records that no other account holds'),
+    until: string(`End of the claims, ${CLAIM_MINUTES} minutes from now, in the time zone of the service`),
     data: array(
       array(domainRecord),
-      'One array that holds the records. Their further fields are those that `fields` names',
+      'Array that contains one array of records, with the additional fields that `fields` names',
     ),
   },
-  'The records that the account holds now',
+  'Records that the account holds now',
   {
     count: 1,
     remaining: 823,
@@ -37,23 +35,23 @@ const queueAnswer = answer(
 )
 
 const releasedAnswer = answer(
-  { count: integer('Records that the account held until now') },
+  { count: integer('Number of records that the account held until now') },
   'The records were released',
   { count: 20 },
 )
 
 const holder = object({
   account: string('Name of the account'),
-  count: integer('Records that it holds'),
-  until: string('When the last of its claims ends, in the time zone of the service'),
+  count: integer('Number of records that the account holds'),
+  until: string('End of the last claim of the account, in the time zone of the service'),
 })
 
 const holdersAnswer = answer(
   {
     count: integer('Number of accounts'),
-    data: array(holder, 'Those that hold the most records first'),
+    data: array(holder, 'Accounts, those that hold the most records first'),
   },
-  'The accounts that hold records now',
+  'Accounts that hold records now',
   { count: 1, data: [{ account: 'grupo', count: 20, until: '2026-01-05 09:10:00' }] },
 )
 
@@ -80,21 +78,28 @@ export function queueRoute(
     parameters: {
       ...filterParameters,
       ...serverParameters,
-      limit: integerParameter(`Records; ${DEFAULT_QUEUE_RECORDS} unless given`, 1, MAX_QUEUE_RECORDS),
-      order: orderParameter('What the records are sorted by, ties by name; by default the date of deletion'),
-      sort: choice('Ascending or descending', ['asc', 'desc']),
+      limit: integerParameter(
+        `Maximum number of records; default ${DEFAULT_QUEUE_RECORDS}`,
+        1,
+        MAX_QUEUE_RECORDS,
+      ),
+      order: orderParameter('Sort key, ties by name; by default the date of deletion'),
+      sort: choice('Sort direction', ['asc', 'desc']),
       fields: fieldsParameter,
     },
     document: {
       operation: 'claimDomains',
       summary: 'Claim the next records to decide on',
       description:
-        `The records that the account holds already, then the next unclaimed ones. It holds them for ${CLAIM_MINUTES} minutes ` +
-        'from now; an `update` of `seen`, `revision`, `discarded` or `status` by the account ends that for a record.',
+        `Returns the records that the account holds already, then the next unclaimed ones. The account holds them for ${CLAIM_MINUTES} minutes ` +
+        'from now; an `update` of `seen`, `revision`, `discarded` or `status` by the account ends the claim of a record.',
       answers: {
         200: queueAnswer,
         400: orderRefused,
-        409: problem('The account holds its maximum', domainErrors.too_many_claims(MAX_CLAIMS)),
+        409: problem(
+          'The account holds the maximum number of records',
+          domainErrors.too_many_claims(MAX_CLAIMS),
+        ),
       },
     },
 
@@ -134,8 +139,9 @@ export function queueRoute(
     parameters: {},
     document: {
       operation: 'listClaims',
-      summary: 'Who holds records, how many, and until when',
-      description: 'All accounts with claims, including the calling one. Claims and extends nothing.',
+      summary: 'List who holds records',
+      description:
+        'Returns all accounts with claims, including the calling one, with their number of records and the end of their claims. Claims and extends nothing.',
       answers: { 200: holdersAnswer },
     },
 
@@ -155,12 +161,12 @@ export function queueRoute(
     path: PATH,
     bodyLimit: NAMES_BODY_BYTES,
     parameters: {
-      data: namesParameter('Their names, a JSON array; all unless given, here or in the body'),
+      data: namesParameter('Names of the records, a JSON array, here or in the body; by default all'),
     },
     document: {
       operation: 'releaseDomains',
       summary: 'Release claimed records',
-      description: 'Others may claim them now. Names that the account does not hold are ignored.',
+      description: 'Lets others claim the records. Ignores names that the account does not hold.',
       answers: { 200: releasedAnswer },
     },
 

@@ -24,7 +24,7 @@ const SAMPLE = 10
 const given = {
   ...ruleFilters,
   name: nameParameter('Name of the rule'),
-  action: choice('What the rule does with records that match: hide or tag them', ACTIONS),
+  action: choice('What the rule does with matching records: hide or tag them', ACTIONS),
   tag: {
     ...ruleFilters.tag,
     description: 'With `action=tag`, the tag that the rule adds; else a filter: only records with this tag',
@@ -47,15 +47,12 @@ const rulesAnswer = answer(
         {
           id: ruleId,
           name: string('Name of the rule'),
-          action: string({ enum: ACTIONS, description: 'What it does with records that match' }),
-          tag: nullable(string('The tag that it adds; null if it hides')),
-          filters: object(
-            {},
-            { description: 'Its filters, as given', additionalProperties: { type: 'string' } },
-          ),
-          paused: bit('Paused (1): it does nothing'),
-          owner: string('Account that created it'),
-          created_at: dateTime('When it was created, in the time zone of the service'),
+          action: string({ enum: ACTIONS, description: 'What the rule does with matching records' }),
+          tag: nullable(string('Tag that the rule adds; null for a rule that hides')),
+          filters: object({}, { description: 'Filters as given', additionalProperties: { type: 'string' } }),
+          paused: bit('Whether the rule is paused (1). A paused rule does nothing'),
+          owner: string('Account that created the rule'),
+          created_at: dateTime('Creation time, in the time zone of the service'),
         },
         { title: 'Rule' },
       ),
@@ -82,12 +79,14 @@ const rulesAnswer = answer(
 
 const previewAnswer = answer(
   {
-    matches: integer('Records that match now'),
-    last_30_days: integer(`Those of them that were recorded or freed in the last ${RECENT_DAYS} days`),
-    in_review: integer('Those of them that are marked for review'),
-    sample: array(object(recordFields), `The newest ${SAMPLE} of them, by registration`),
+    matches: integer('Number of records that match now'),
+    last_30_days: integer(
+      `Number of matching records that were recorded or freed in the last ${RECENT_DAYS} days`,
+    ),
+    in_review: integer('Number of matching records that are marked for review'),
+    sample: array(object(recordFields), `The ${SAMPLE} matching records with the newest registration`),
   },
-  'What the rule would match',
+  'Records that the rule would match',
   { matches: 4131, last_30_days: 212, in_review: 3, sample: [RECORD_EXAMPLE] },
 )
 
@@ -132,12 +131,12 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, options: Ru
       operation: 'createRule',
       summary: 'Create a rule',
       description:
-        'Records that a `hide` rule matches are in neither `queue` nor messages of watches; `hidden` filters by it. A `tag` rule tags records ' +
+        'A `hide` rule keeps records out of `queue` and of messages of watches; the filter `hidden` finds them. A `tag` rule tags records ' +
         'when they are recorded or change status.',
       answers: {
         200: ruleAnswer,
         400: invalid,
-        409: problem('The group has its maximum', domainErrors.too_many_rules(MAX_RULES)),
+        409: problem('The group has the maximum number of rules', domainErrors.too_many_rules(MAX_RULES)),
       },
     },
     async handle({ values, identity }) {
@@ -185,7 +184,7 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, options: Ru
     document: {
       operation: 'deleteRule',
       summary: 'Delete a rule',
-      description: 'Shows the records that it hid. Tags that it added stay.',
+      description: 'Shows the records that the rule hid. Tags that it added stay.',
       answers: { 200: ruleAnswer, 404: gone },
     },
     async handle({ values: { id = '' }, identity }) {

@@ -15,20 +15,24 @@ import { REASONS } from '../../lib/lookalikes/index.ts'
 const similarAnswer = answer(
   {
     count: integer('Records returned'),
-    query: string('The name that they resemble, without the suffix'),
+    query: string('Name that the records resemble, without the suffix'),
     data: array(
       array(
         object({
           ...recordFields,
-          reason: string({ enum: REASONS, description: 'The change that counts most' }),
-          detail: string({ description: 'All changes, in Spanish', examples: ['«0» por «o»'] }),
-          score: number({ minimum: 0, maximum: 1, description: '1 for names that look the same' }),
+          reason: string({ enum: REASONS, description: 'Most important difference between the names' }),
+          detail: string({ description: 'All differences, in Spanish', examples: ['«0» por «o»'] }),
+          score: number({
+            minimum: 0,
+            maximum: 1,
+            description: 'Similarity; 1 for names that look the same',
+          }),
         }),
       ),
-      'One array that holds the records, best first',
+      'Array that contains one array of records, the best first',
     ),
   },
-  'The records that resemble it',
+  'Records that resemble the name',
   {
     count: 1,
     query: 'catalej0',
@@ -51,14 +55,14 @@ export function similarRoute(app: HttpServer, shared: EndpointShared, lookalikes
         example: 'mibanco',
       },
       max_distance: maxDistance,
-      limit: integerParameter(`Records, the best ones; ${DEFAULT_LIMIT} unless given`, 1, MAX_PAGE_RECORDS),
+      limit: integerParameter(`Maximum number of records; default ${DEFAULT_LIMIT}`, 1, MAX_PAGE_RECORDS),
     },
     document: {
       operation: 'findSimilarDomains',
-      summary: 'Recorded domains that resemble one',
+      summary: 'Find recorded domains that resemble a name',
       description:
-        'Names that may be confused with it: a letter added, missing or replaced, letters that look the same, accents, ' +
-        'hyphens, words added. Best first, each with its reason.',
+        'Finds names that may be confused with the given one: a letter added, missing or replaced, letters that look the same, accents, ' +
+        'hyphens, words added. Returns the best matches first, each with its reason.',
       answers: { 200: similarAnswer },
     },
 

@@ -13,18 +13,21 @@ const counts = (description: string) => array(integer(), description)
 
 const statsAnswer = answer(
   {
-    from: string('The first day'),
-    to: string('The last day'),
+    from: string('First day of the series'),
+    to: string('Last day of the series'),
     days: object({
-      date: array(string(), 'All days of the span, in the time zone of the service'),
-      registered: counts('Domains registered that day, those deleted since included'),
-      deleted: counts('Domains deleted that day'),
+      date: array(string(), 'All days of the series, in the time zone of the service'),
+      registered: counts('Domains registered on each day, including those deleted since'),
+      deleted: counts('Domains deleted on each day'),
     }),
-    lengths: object({ length: counts('From the shortest to the longest'), count: counts('Records') }),
+    lengths: object({
+      length: counts('Lengths in characters, ascending'),
+      count: counts('Records of each length'),
+    }),
     agents: object({
-      agent: array(string(), 'Those with the most records'),
-      count: counts('Their records'),
-      others: integer('Records of all others'),
+      agent: array(string(), 'Agents with the most records, descending'),
+      count: counts('Records of each agent'),
+      others: integer('Records of all other agents'),
     }),
     totals: object({
       records: integer(),
@@ -37,31 +40,34 @@ const statsAnswer = answer(
     words: optional(
       object(
         {
-          word: array(string(), 'The clearest rise first'),
-          week: counts('Names registered in the last 7 days with the word'),
-          mean: array({ type: 'number' }, 'The same a week, on average of the 12 weeks before'),
+          word: array(string(), 'Words, those with the clearest rise first'),
+          week: counts('Names with the word registered in the last 7 days'),
+          mean: array(
+            { type: 'number' },
+            'Names with the word registered per week, on average of the 12 weeks before',
+          ),
         },
-        'Only if `rising` is given',
+        'Rising words; only with the parameter `rising`',
       ),
     ),
     tags: optional(
       object(
         {
-          tag: array(string(), 'Those of the most records first'),
-          count: counts('Their records'),
+          tag: array(string(), 'Tags with the most records, descending'),
+          count: counts('Records with each tag'),
         },
-        'Only if `tags` is given',
+        'Tags; only with the parameter `tags`',
       ),
     ),
     feeds: object({
       account: array(string(), 'All accounts of the service'),
       last_add: array(
         string({ type: ['string', 'null'] }),
-        'When each last added domains, whatever that changed; null for never',
+        'Time at which each account last added domains, even without a change; null for never',
       ),
     }),
   },
-  'The counts; what is plotted against each other is in arrays of one length',
+  'Counts; arrays in one object have the same length',
   {
     from: '2026-01-03',
     to: '2026-01-05',
@@ -99,25 +105,25 @@ export function statsRoute(
     parameters: {
       ...filterParameters,
       ...serverParameters,
-      agents: integerParameter(`Agents counted separately; ${DEFAULT_AGENTS} unless given`, 1, MAX_AGENTS),
-      days: integerParameter(
-        `Days of the series if \`from\` is not given; ${DEFAULT_DAYS} unless given`,
+      agents: integerParameter(
+        `Number of agents counted separately; default ${DEFAULT_AGENTS}`,
         1,
-        MAX_DAYS,
+        MAX_AGENTS,
       ),
+      days: integerParameter(`Days of the series without \`from\`; default ${DEFAULT_DAYS}`, 1, MAX_DAYS),
       rising: integerParameter(
-        'Adds this many words that more new names have this week than in the last twelve',
+        'Adds this many words that are more frequent in new names this week than in the last twelve',
         1,
         MAX_RISING,
       ),
-      tags: integerParameter('Adds this many tags, those of the most records first', 1, MAX_TAGS),
+      tags: integerParameter('Adds this many tags, those with the most records first', 1, MAX_TAGS),
     },
     document: {
       operation: 'getDomainStats',
-      summary: 'Counts of recorded domains, for plots',
+      summary: 'Count recorded domains for charts',
       description:
-        'Of those that the filters of `list` match: registrations and deletions a day, lengths, agents, totals; and when ' +
-        `each account last added some. The days are those from \`from\` to \`to\`, the last \`days\` unless given, ` +
+        'Counts the records that the filters of `list` match: registrations and deletions per day, lengths, agents and totals. Also returns ' +
+        `when each account last added domains. The days are those from \`from\` to \`to\`, by default the last \`days\`, ` +
         `at most ${MAX_DAYS} before \`to\`.`,
       answers: { 200: statsAnswer },
     },

@@ -42,20 +42,20 @@ const deliveriesAnswer = answer(
           events: integer('Number of changes'),
           state: string({
             enum: ['pending', 'delivered', 'failed'],
-            description: '`pending`: in progress. `failed`: abandoned',
+            description: 'State of the delivery. `pending`: in progress. `failed`: abandoned',
           }),
           attempts: integer('Number of attempts'),
           code: nullable(integer('Status of the last response; null without a response')),
           milliseconds: nullable(integer('Duration of the last attempt; null before it ended')),
           error: nullable(string('Error of the last attempt; null if it succeeded')),
           replayable: bit('Whether the content is kept, so that the delivery can be sent again'),
-          replaying: bit('Whether a replay waits'),
+          replaying: bit('Whether a replay is queued'),
         },
         { title: 'Delivery' },
       ),
     ),
   },
-  'Newest first',
+  'Deliveries, the newest first',
   { count: 1, data: [SHOWN] },
 )
 
@@ -129,13 +129,13 @@ export function watchDeliveryRoutes(
       answers: {
         200: replayAnswer,
         404: problem(
-          'No such watch or delivery',
+          'There is no such watch or delivery',
           domainErrors.delivery_not_found(),
           domainErrors.watch_not_found(),
         ),
-        409: problem('Too many wait', domainErrors.too_many_replays(MAX_REPLAYS)),
+        409: problem('Too many replays are queued', domainErrors.too_many_replays(MAX_REPLAYS)),
         410: problem(
-          'It cannot be sent again',
+          'The content of the delivery is no longer kept',
           domainErrors.delivery_content_gone(),
           domainErrors.delivery_destination_gone(),
         ),

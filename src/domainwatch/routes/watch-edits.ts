@@ -43,7 +43,7 @@ export function watchEditRoutes(
         403: problem('Another account shares the watch', domainErrors.owner_only()),
         404: watchGone,
         409: problem(
-          'The group has the maximum of shared watches',
+          'The group has the maximum number of shared watches',
           domainErrors.too_many_shared_watches(MAX_SHARED),
           domainErrors.too_many_account_destinations(0),
         ),
@@ -66,12 +66,12 @@ export function watchEditRoutes(
     document: {
       operation: 'rotateWatchSecret',
       summary: 'Replace the secret of a watch',
-      description: `The new secret is returned only in this response. For ${SECRETS_OVERLAP_HOURS} hours webhooks carry a signature by each secret, the new one first.`,
+      description: `Returns the new secret, only in this response. For ${SECRETS_OVERLAP_HOURS} hours, webhooks have a signature by each secret, the new one first.`,
       answers: {
         200: secretRotated,
         403: problem('Another account shares the watch', domainErrors.owner_only()),
         404: watchGone,
-        409: problem('It has no webhook', domainErrors.webhook_missing()),
+        409: problem('The watch has no webhook', domainErrors.webhook_missing()),
       },
     },
     async handle({ values, identity }) {

@@ -50,7 +50,7 @@ export function watchesRoutes(
         200: watchMade,
         400: watchRefused,
         409: problem(
-          'The account has its maximum',
+          'The account has the maximum number of watches',
           domainErrors.too_many_watches(MAX_WATCHES),
           domainErrors.too_many_shared_watches(0),
           domainErrors.too_many_account_destinations(0),
@@ -154,7 +154,7 @@ export function watchAtomRoute(app: HttpServer, watches: Watches, baseUrl: () =>
         response: {
           200: { description: 'Atom feed', content: { [ATOM_TYPE]: { schema: string() } } },
           304: { description: 'Not modified', type: 'null' },
-          404: problem('No such Atom feed', domainErrors.watch_not_found()),
+          404: problem('There is no such Atom feed', domainErrors.watch_not_found()),
         },
       },
     },

@@ -11,7 +11,7 @@ export const DELIVERIES_DAYS = 30
 export const KEEP_MS = DELIVERIES_DAYS * 24 * 60 * 60 * 1000
 /** Deliveries that a watch keeps, the newest. */
 export const MAX_DELIVERIES = 1_000
-/** Of those, the newest whose content is kept, so that they can be sent again: about 2 MB. */
+/** The content of this many deliveries is kept, so that they can be sent again: about 2 MB. */
 export const MAX_KEPT_BODIES = 100
 /** Deliveries deleted per transaction, so that other writers get their turn. */
 const SWEEP_BATCH = 1_000

@@ -14,7 +14,7 @@ export interface DeliveryRow {
   readonly events: number
   readonly state: DeliveryState
   readonly attempts: number
-  /** Of the last attempt, as the next two. */
+  /** Outcome of the last attempt, like the next two. */
   readonly code: number | null
   readonly duration_ms: number | null
   readonly error: string | null

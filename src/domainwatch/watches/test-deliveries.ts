@@ -44,7 +44,7 @@ export class TestDeliveries {
     const destinations = await database.all(destinationsOfWatch(accountId, watch))
     if (destinations.length === 0) return []
     const hosts = destinations.map(({ channel, address }) => channels.get(channel)?.hostOf(address) ?? '')
-    // Of a shared watch, tests count for the account that created it, as its deliveries do.
+    // Tests of a shared watch count for the account that created it, as its deliveries do.
     const owner = accountClient(destinations[0]?.account_id)
     this.#count(owner, new Set(hosts))
     return this.#gate.run(owner, () =>

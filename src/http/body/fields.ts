@@ -9,14 +9,14 @@ export type BodyField =
   | {
       readonly kind: 'bytes'
       readonly bytes: Buffer
-      /** Of a file part, as the client sent it. */
+      /** File name as the client sent it; only of a file part. */
       readonly filename?: string
       readonly mime?: string
     }
   /** A field named in `BodyOptions.base64` whose text is not base64. */
   | { readonly kind: 'not-base64' }
 
-/** By name. Of a repeated field the last value counts. */
+/** By name. The last value of a repeated field counts. */
 export type BodyFields = Map<string, BodyField>
 
 export type ParsedBody =

@@ -12,7 +12,7 @@ export const UPLOAD_MEMORY_BYTES = 256 * 1024
 /** The part that is a file. Others are parameters. */
 export const FILE = 'file'
 const LIMITS = { fields: 32, fieldSize: 16 * 1024, headerPairs: 16, headerSize: 8_192 }
-/** Of a body, for everything but its file. */
+/** Maximum size of everything in a body except its file. */
 export const MAX_OTHER_BYTES = 1024 * 1024
 
 export interface UploadOptions {

@@ -26,7 +26,7 @@ const COMMON_ANSWERS = {
   401: named(
     'Unauthorized',
     problem(
-      'No key, an unknown or revoked one, or an expired one',
+      'The key is missing, unknown, revoked or expired',
       keyErrors.key_missing(),
       keyErrors.key_invalid(),
       keyErrors.key_expired(),
@@ -47,7 +47,10 @@ const COMMON_ANSWERS = {
       tooManyRequests(),
     ),
   ),
-  503: named('Overloaded', problem('Overloaded: retry after `Retry-After`', new OverloadError())),
+  503: named(
+    'Overloaded',
+    problem('The service is overloaded: retry after `Retry-After`', new OverloadError()),
+  ),
 }
 
 const INVALID: readonly [HttpError, ...HttpError[]] = [
@@ -85,7 +88,7 @@ const bodyAnswers = (bodyLimit: number) => ({
   415: named(
     'UnsupportedMediaType',
     problem(
-      'The body is of another type, or encoded',
+      'The body has an unsupported media type, or a content encoding',
       httpErrors.unsupported_type(),
       httpErrors.unsupported_encoding(),
     ),
@@ -173,7 +176,7 @@ export const API_DESCRIPTION = {
     title: 'Catalejo',
     version: '',
     description:
-      'Domain tracking and image hosting. POST bodies may be url-encoded, multipart or JSON, in which an array or object may also ' +
+      'Domain tracking and image hosting. POST bodies are URL-encoded, multipart or JSON, in which an array or object may also ' +
       'be its JSON text. The key and other parameters of a POST may be in its query as well as in its body. ' +
       'The HTTP status always equals the `status` of the body. ' +
       'Errors have a message for people (`msg`, in Spanish) and a code for programs (`code`), which is never renamed.',
@@ -236,12 +239,16 @@ function bodyContent(
 
 function inForm(schema: JsonSchema): JsonSchema {
   if (isText(schema)) return plain(schema)
-  return { type: 'string', contentMediaType: 'application/json', description: 'The same as JSON text' }
+  return {
+    type: 'string',
+    contentMediaType: 'application/json',
+    description: 'The array or object as JSON text',
+  }
 }
 
 function inMultipart(schema: JsonSchema): JsonSchema {
   if (schema['format'] !== 'byte') return inForm(schema)
-  return { type: 'string', format: 'binary', description: 'A file part with the bytes, or base64 text' }
+  return { type: 'string', format: 'binary', description: 'File part with the bytes, or base64 text' }
 }
 
 /** Removes keywords that apply to query parameters only. */

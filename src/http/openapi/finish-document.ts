@@ -74,7 +74,7 @@ export function finishDocument<T>(document: T, webhooks: JsonObject): T {
     type: 'object',
     required: ['status', 'msg', 'code'],
     properties: {
-      status: { type: 'integer', description: 'Equals the HTTP status' },
+      status: { type: 'integer', description: 'HTTP status' },
       msg: { type: 'string', description: 'Message for people, in Spanish' },
       code: {
         type: 'string',
@@ -82,7 +82,7 @@ export function finishDocument<T>(document: T, webhooks: JsonObject): T {
         description: 'Code for programs, which is never renamed',
       },
     },
-    description: 'What every error has',
+    description: 'Fields of every error',
   }
   return {
     ...document,

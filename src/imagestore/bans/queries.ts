@@ -2,9 +2,9 @@ import { sql } from '../../storage/database/sql.ts'
 
 /** A picture that an application refuses. */
 export interface Ban {
-  /** Of the bytes. */
+  /** Hash of the refused bytes. */
   readonly hash: string | null
-  /** Of the pictures that look alike. */
+  /** Difference hash of the refused pictures. */
   readonly dhash: string | null
   /** Most bits in which the dhash of such a picture differs. */
   readonly distance: number

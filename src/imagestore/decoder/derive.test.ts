@@ -138,7 +138,7 @@ test('animations keep their frames if the output format can', async () => {
 })
 
 test('AVIF subsamples chroma below quality 90', async () => {
-  // Of the decoder's configuration in the file (AV1-ISOBMFF, 2.3.3): whether colours are halved in width, in height.
+  // Reads from the decoder's configuration in the file (AV1-ISOBMFF, 2.3.3) whether colours are halved in width, in height.
   const halved = async (modifiers: string) => {
     const { bytes } = await derive(quarters, modifiers)
     const flags = bytes[Buffer.from(bytes).indexOf('av1C') + 6] ?? 0

@@ -89,7 +89,7 @@ const WEBP_HEAD_BYTES = 64
 const MAX_LOSSLESS_ANIMATION_PIXELS = 2_000_000
 /** Above this, lossless WebP gets less effort: three times as fast for a few percent more bytes. */
 const MAX_FULL_EFFORT_PIXELS = 1_000_000
-/** Of a graphic, a lossless encoding wins up to this many times the bytes of a lossy one. */
+/** A lossless encoding of a graphic wins up to this many times the bytes of a lossy one. */
 const LOSSLESS_PREFERENCE = 1.25
 
 const asWebp = (bytes: Buffer): Rendered => ({ bytes, mime: outputMime.webp })

@@ -95,7 +95,7 @@ test('blur_N spreads an edge with the standard deviation N', async () => {
   const path = await store({ width, height: 3, channels: 3, at: (x) => (x < edge ? 20 : 220) })
   for (const sigma of [1, 2.5, 10, 60]) {
     const got = await read(await derive(path, `blur_${sigma},f_png`))
-    // Of the steps between pixels, which are the blurred impulse.
+    // The steps between pixels are the blurred impulse.
     const steps = range(edge - 300, edge + 300).map((x) => ({
       x: x - edge + 0.5,
       weight: (got.at(x, 1, 0) - got.at(x - 1, 1, 0)) / 200,

@@ -22,7 +22,7 @@ const MASK = [0.26601172, 0.21300554, 0.10936069, 0.03600077, 0.00759876, 0.0010
 const RADIUS = MASK.length - 1
 /** Keeps the quotient of structure finite. */
 const C2 = 0.0009
-/** Of the opsin absorbance of JPEG XL. */
+/** Bias of the opsin absorbance of JPEG XL. */
 const BIAS = 0.0037930733
 const BIAS_ROOT = Math.cbrt(BIAS)
 

@@ -30,7 +30,7 @@ export interface Source extends ImageFile {
   readonly width: number
   readonly height: number
   readonly frames: number
-  /** Of a GIF's screen, which may be larger than all of its frames; 0 for other formats. */
+  /** Pixels of a GIF's screen, which may be larger than all of its frames; 0 for other formats. */
   readonly screenPixels: number
   readonly maxPixels: number
 }

@@ -38,7 +38,7 @@ export class ImageDefinitions {
       const presets = new Map(this.#file.grammar.presets)
       for (const { name, modifiers } of rows.flatMap(toPreset)) {
         const parsed = parseModifiers(modifiers, undefined, ANY_WATERMARK)
-        // Of a newer version, whose modifiers this one does not know.
+        // A newer version may have stored modifiers that this one does not know.
         if (parsed.ok && !this.#isOfFile('preset', name)) presets.set(name, parsed.changes)
       }
       const stored = rows.flatMap(toWatermark).map(({ name, ...watermark }) => [name, watermark] as const)

@@ -15,14 +15,14 @@ const TAKES_NAME = 'debe tener de 1 a 32 de a-z, 0-9 y guiones'
 
 const watermarkName: Parameter<string> = {
   required: true,
-  description: 'Its name in links',
+  description: 'Name in links',
   schema: { type: 'string', pattern: '^[a-z0-9][a-z0-9-]{0,31}$' },
   example: 'logo',
   parse: (value) => (isName(value) ? { value } : { takes: TAKES_NAME }),
 }
 const presetName: Parameter<string> = {
   ...watermarkName,
-  description: 'Its name in links: not that of a modifier or a built-in preset',
+  description: 'Name in links, other than those of modifiers and built-in presets',
   example: 'portada',
   parse: (value) =>
     isName(value) && !isKey(value) && !defaultPresets.has(value)
@@ -30,14 +30,14 @@ const presetName: Parameter<string> = {
       : { takes: `${TAKES_NAME}, y no ser un modificador ni un nombre fijo` },
 }
 
-const NAME = schema.string('Its name in links')
-const MODIFIERS = schema.string('Its modifiers')
+const NAME = schema.string('Name in links')
+const MODIFIERS = schema.string('Modifiers of the preset')
 const PLACEMENT = {
   image: schemaOf('hash'),
-  at: schema.string({ enum: COMPASS_POINTS, description: 'Where it lies' }),
-  width: schema.integer('Its width in percent of the image'),
-  margin: schema.integer('Its distance from the edges in percent of the width of the image'),
-  opacity: schema.integer('Its opacity in percent'),
+  at: schema.string({ enum: COMPASS_POINTS, description: 'Position on the image' }),
+  width: schema.integer('Width in percent of the width of the image'),
+  margin: schema.integer('Distance from the edges in percent of the width of the image'),
+  opacity: schema.integer('Opacity in percent'),
 }
 const EXAMPLE_PRESET = { name: 'portada', modifiers: 'w_1200,h_630,c_fill,f_auto' }
 const EXAMPLE_WATERMARK = { name: 'logo', image: EXAMPLE.hash.example, ...DEFAULT_PLACEMENT }
@@ -49,7 +49,7 @@ export function definitionRoutes(
   definitions: ImageDefinitions,
 ): void {
   const taken = schema.problem(
-    'The settings file defines it, or there are too many',
+    'The settings file defines this name, or there are too many definitions',
     imageErrors.defined_by_file(),
     imageErrors.too_many_definitions(MAX_NAMES),
   )
@@ -68,14 +68,14 @@ export function definitionRoutes(
       document: {
         operation: `list${kind}s`,
         summary: `List ${kind.toLowerCase()}s for links`,
-        description: 'By name, without those of the settings file.',
+        description: 'Lists them by name, without those of the settings file.',
         answers: {
           200: schema.answer(
             {
-              count: schema.integer('How many there are'),
+              count: schema.integer('Number of definitions'),
               data: schema.array(schema.object(fields, { title: kind })),
             },
-            'What administrators defined',
+            'Definitions of administrators',
             { count: 1, data: [example] },
           ),
         },
@@ -101,7 +101,7 @@ export function definitionRoutes(
     parameters: {
       name: presetName,
       modifiers: {
-        ...text('Its modifiers; empty to remove it', MAX_MODIFIER_CHARACTERS),
+        ...text('Modifiers of the preset; empty to remove the preset', MAX_MODIFIER_CHARACTERS),
         required: true,
         example: EXAMPLE_PRESET.modifiers,
       },
@@ -113,11 +113,11 @@ export function definitionRoutes(
       answers: {
         200: schema.answer(
           { name: NAME, modifiers: schema.nullable(MODIFIERS) },
-          'It is stored, or removed',
+          'The definition was stored or removed',
           EXAMPLE_PRESET,
         ),
         400: schema.problem(
-          'A modifier is not valid',
+          'A modifier is invalid',
           linkError({ kind: 'fault', fault: { kind: 'unknown', token: 'zoom_2' } }),
         ),
         409: taken,
@@ -151,24 +151,20 @@ export function definitionRoutes(
         required: true,
         example: EXAMPLE.hash.example,
       },
-      at: choice('Where it lies, `se` unless given', COMPASS_POINTS),
-      width: integer('Its width in percent of the image, 25 unless given', 1, 100),
-      margin: integer(
-        'Its distance from the edges in percent of the width of the image, 3 unless given',
-        0,
-        100,
-      ),
-      opacity: integer('Its opacity in percent, 100 unless given', 1, 100),
+      at: choice('Position on the image; default `se`', COMPASS_POINTS),
+      width: integer('Width in percent of the width of the image; default 25', 1, 100),
+      margin: integer('Distance from the edges in percent of the width of the image; default 3', 0, 100),
+      opacity: integer('Opacity in percent; default 100', 1, 100),
     },
     document: {
       operation: 'defineWatermark',
       summary: 'Define a watermark for links',
       description:
-        'Links of the applications that hold its image may use it from now on, on all nodes. What is not given is as in a new one.',
+        'Links of the applications that hold its image may use it from now on, on all nodes. Omitted parameters have their defaults.',
       answers: {
         200: schema.answer(
           { name: NAME, image: schema.nullable(PLACEMENT.image) },
-          'It is stored, or removed',
+          'The definition was stored or removed',
           { name: 'logo', image: EXAMPLE.hash.example },
         ),
         409: taken,

@@ -232,7 +232,7 @@ class AgeCounts {
     while (cut > 0 && (this.#bytes[cut] ?? 0) < rest) rest -= this.#bytes[cut--] ?? 0
     return (ageMs, bytes) => {
       const age = classOf(ageMs)
-      // Of the youngest class that is affected, only as much as necessary.
+      // The youngest class that is affected loses only as much as necessary.
       if (age < cut || (age === cut && rest <= 0)) return false
       if (age === cut) rest -= bytes
       this.total -= bytes

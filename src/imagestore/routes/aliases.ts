@@ -19,7 +19,7 @@ const DEFAULT_PAGE = 100
 
 const name: Parameter<string> = {
   required: true,
-  description: 'The alias',
+  description: 'Alias',
   schema: { type: 'string', pattern: `^[a-z0-9_-]{1,${MAX_ALIAS_CHARACTERS}}$` },
   example: 'portada',
   parse: (value) =>
@@ -29,7 +29,7 @@ const name: Parameter<string> = {
 }
 
 const cursor: Parameter<string> = {
-  ...text('Where the page starts: from the `Link` header of the one before', MAX_ALIAS_CHARACTERS),
+  ...text('Cursor of the page, from the `Link` header of the previous one', MAX_ALIAS_CHARACTERS),
   parse: (value) =>
     isAliasName(value) ? { value } : { takes: 'debe ser el de la cabecera Link de la página anterior' },
 }
@@ -53,7 +53,7 @@ export function aliasRoutes(
     path: '/api/v1/imagestore/alias',
     parameters: {
       name,
-      hash: { ...hashParameter, description: "The image's hash; empty to remove the alias" },
+      hash: { ...hashParameter, description: 'Hash of the image; empty to remove the alias' },
     },
     document: {
       operation: 'setAlias',
@@ -62,11 +62,11 @@ export function aliasRoutes(
       answers: {
         200: schema.answer(
           {
-            name: schema.string('The alias'),
+            name: schema.string('Alias'),
             hash: schema.nullable(schemaOf('hash')),
             link: schema.nullable(LINK),
           },
-          'The alias is stored, or removed',
+          'The alias was stored or removed',
           EXAMPLE_ALIAS,
         ),
         400: schema.problem('The name of the account contains `/`', imageErrors.account_without_aliases()),
@@ -95,25 +95,26 @@ export function aliasRoutes(
     methods: ['GET'],
     path: '/api/v1/imagestore/aliases',
     parameters: {
-      limit: integer(`Aliases in a page, ${DEFAULT_PAGE} unless given`, 1, MAX_PAGE),
+      limit: integer(`Aliases per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE),
       cursor,
     },
     document: {
       operation: 'listAliases',
       summary: 'List aliases of images',
-      description: 'By name. When there are more, the `Link` header carries the address of the next page.',
+      description:
+        'Lists aliases by name. If there are more, the `Link` header has the address of the next page.',
       answers: {
         200: schema.answer(
           {
-            count: schema.integer('Aliases returned'),
+            count: schema.integer('Number of aliases returned'),
             data: schema.array(
               schema.object(
-                { name: schema.string('The alias'), hash: schemaOf('hash'), link: LINK },
+                { name: schema.string('Alias'), hash: schemaOf('hash'), link: LINK },
                 { title: 'Alias' },
               ),
             ),
           },
-          "The application's aliases",
+          'Aliases of the application',
           { count: 1, data: [EXAMPLE_ALIAS] },
         ),
       },

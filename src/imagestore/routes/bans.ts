@@ -23,8 +23,8 @@ const banFields = {
     ...schemaOf('dhash'),
     description: 'Difference hash of the refused pictures; null if only the bytes are compared',
   }),
-  distance: schema.integer('Most bits in which the dhash of a refused picture differs'),
-  date: schema.integer('When the ban was created, seconds since 1970-01-01 UTC'),
+  distance: schema.integer('Maximum number of bits in which the dhash of a refused picture differs'),
+  date: schema.integer('Creation time of the ban, in seconds since 1970-01-01 UTC'),
 }
 const EXAMPLE_BAN = {
   id: 'k3J9x0aQ_-Zb',
@@ -47,7 +47,7 @@ export function bansRoutes(app: HttpServer, shared: EndpointShared, bans: Bans):
       hash: { ...hashParameter, required: false, description: 'Hash of an image' },
       dhash: dhashParameter,
       distance: integer(
-        `Most bits in which the dhash may differ, ${DEFAULT_DISTANCE} unless given`,
+        `Maximum number of bits in which the dhash may differ; default ${DEFAULT_DISTANCE}`,
         0,
         MAX_DISTANCE,
       ),
@@ -56,12 +56,18 @@ export function bansRoutes(app: HttpServer, shared: EndpointShared, bans: Bans):
       operation: 'createBan',
       summary: 'Ban a picture',
       description:
-        'Later uploads of the application that are these bytes or look like the picture are refused: 403 `image_banned`. An ' +
+        'Refuses later uploads of the application that are these bytes or look like the picture: 403 `image_banned`. An ' +
         'image that the application does not hold, and one without contrast, is banned by its `hash` only.',
       answers: {
         200: schema.answer(banFields, 'The ban', EXAMPLE_BAN),
-        400: schema.problem('Neither `hash` nor `dhash`, or both', imageErrors.hash_or_dhash_missing()),
-        409: schema.problem('The application has its maximum', imageErrors.too_many_bans(MAX_BANS)),
+        400: schema.problem(
+          'Neither or both of `hash` and `dhash` are given',
+          imageErrors.hash_or_dhash_missing(),
+        ),
+        409: schema.problem(
+          'The application has the maximum number of bans',
+          imageErrors.too_many_bans(MAX_BANS),
+        ),
       },
     },
 
@@ -86,9 +92,9 @@ export function bansRoutes(app: HttpServer, shared: EndpointShared, bans: Bans):
         200: schema.answer(
           {
             count: schema.integer('Number of bans'),
-            data: schema.array(schema.object(banFields, { title: 'Ban' }), 'Oldest first'),
+            data: schema.array(schema.object(banFields, { title: 'Ban' }), 'Bans, the oldest first'),
           },
-          "The application's bans",
+          'Bans of the application',
           { count: 1, data: [EXAMPLE_BAN] },
         ),
       },
@@ -110,7 +116,7 @@ export function bansRoutes(app: HttpServer, shared: EndpointShared, bans: Bans):
       operation: 'deleteBan',
       summary: 'Lift a ban',
       answers: {
-        200: schema.answer({ id: banFields.id }, 'The ban is lifted', { id: EXAMPLE_BAN.id }),
+        200: schema.answer({ id: banFields.id }, 'The ban was lifted', { id: EXAMPLE_BAN.id }),
         404: schema.problem('This application has no such ban', imageErrors.ban_not_found()),
       },
     },

@@ -16,7 +16,7 @@ import { EXAMPLE, schemaOf, toAnswer, toExample, toSchemas } from '../image-fiel
 
 /** Accepts any text: a hash without an image is a 404, not a 400. */
 export const hashParameter = {
-  ...text("The image's hash", 65_536),
+  ...text('Hash of the image', 65_536),
   required: true,
   example: EXAMPLE.hash.example,
 }
@@ -71,11 +71,11 @@ export function getRoute(
     parameters: { hash: hashParameter },
     document: {
       operation: 'getImage',
-      summary: 'Details of an image',
-      description: 'For a key of scope `upload`, of one that it uploaded itself.',
+      summary: 'Get the details of an image',
+      description: 'A key of scope `upload` only gets images that it uploaded itself.',
       answers: {
         200: getAnswer,
-        401: problem('No key, or no `hash`', imageErrors.hash_missing()),
+        401: problem('The key or `hash` is missing', imageErrors.hash_missing()),
         404: problem('This application has no such image', imageErrors.image_not_found()),
       },
     },

@@ -15,12 +15,12 @@ const MAX_KEY_LENGTH = 512
 /** What a link resolves to. */
 export interface CacheableLink {
   readonly hash: ImageHash
-  /** Of the image: the link is resolved again when it changes. */
+  /** State of the image: the link is resolved again when it changes. */
   readonly state: string
   /** The link is resolved again when a preset or a watermark changes. */
   readonly settings: ImageSettings
   readonly blob: BlobRow
-  /** Of the derivative; undefined for the original. */
+  /** Name of the derivative; undefined for the original. */
   readonly name: string | undefined
   readonly etag: string
   /** Name of the file that browsers save, without extension; null to show the image. */

@@ -138,15 +138,15 @@ const IMAGE = { 'image/*': { schema: { type: 'string', format: 'binary' } } }
 export const linkSchema = {
   tags: ['imagestore'],
   operationId: 'downloadImage',
-  summary: 'A stored image, as uploaded or modified on the way',
-  description: 'No key. Answers `HEAD`, `Range` and conditional requests.',
+  summary: 'Get an image, as uploaded or transformed',
+  description: 'Needs no key. Supports `HEAD`, `Range` and conditional requests.',
   params: {
     type: 'object',
     properties: {
       '*': {
         type: 'string',
         description:
-          "The hash, with an extension or without; another format's extension converts. `&m=` and a preset or " +
+          'Hash, with or without an extension; the extension of another format converts the image. `&m=` and a preset or ' +
           'modifiers may follow directly.',
         examples: [`${EXAMPLE.hash.example}.webp&m=w_300`],
       },
@@ -157,16 +157,16 @@ export const linkSchema = {
     properties: {
       m: {
         type: 'string',
-        description: 'The modifier, where it is not in the path',
+        description: 'Modifiers, if they are not in the path',
         examples: ['w_300,h_200,c_fill'],
       },
     },
   },
   response: {
     200: { description: 'The image', content: IMAGE },
-    206: { description: 'The part of the image that `Range` asks for', content: IMAGE },
+    206: { description: 'Part of the image that `Range` asks for', content: IMAGE },
     302: { description: 'The image is at the address in `Location`', type: 'null' },
-    304: { description: 'The image that the client has is the right one', type: 'null' },
+    304: { description: 'Not modified', type: 'null' },
     400: problem(
       'A modifier is unknown, repeated, out of range or too much for this image',
       badModifier({ kind: 'repeated', token: 'w_300' }),
@@ -176,21 +176,23 @@ export const linkSchema = {
     403: problemWith(
       {
         signed: optional(
-          string('With `signature_invalid`: the text that a signature of the link covers, in canonical form'),
+          string(
+            'Text that a signature of the link covers, in canonical form; only with `signature_invalid`',
+          ),
         ),
       },
-      'The application delivers its images in another way only',
+      'The delivery mode of the application does not allow this link',
       imageErrors.signature_missing(),
       imageErrors.signature_invalid(),
       imageErrors.preset_required(),
     ),
-    404: problem('No such image', imageErrors.image_not_found()),
+    404: problem('There is no such image', imageErrors.image_not_found()),
     410: problem(
-      'The link has expired; or the bytes of the image are lost, and uploading them again restores it',
+      'The link has expired, or the bytes of the image are lost; uploading them again restores the image',
       imageErrors.image_lost(),
       imageErrors.link_expired(),
     ),
     416: problem('`Range` is outside the image', imageErrors.range_not_satisfiable()),
-    503: problem('Too many images are waiting to be made', new OverloadError()),
+    503: problem('Too many transformations are queued', new OverloadError()),
   },
 }

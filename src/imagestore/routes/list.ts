@@ -24,44 +24,44 @@ const parameters = {
   tag: tagParameter('Only images with this tag'),
   mime: choice('Only images of this type', Object.values(mimeOf)),
   from: integer(
-    'Only images uploaded at this time or later, seconds since 1970-01-01 UTC',
+    'Only images uploaded at this time or later, in seconds since 1970-01-01 UTC',
     0,
     MAX_EPOCH_SECONDS,
   ),
   to: integer(
-    'Only images uploaded at this time or earlier, seconds since 1970-01-01 UTC',
+    'Only images uploaded at this time or earlier, in seconds since 1970-01-01 UTC',
     0,
     MAX_EPOCH_SECONDS,
   ),
   group: flag(
-    'Of the images with the same `dhash` only the newest, with `duplicates`, the number of the others',
+    'Whether to list only the newest of the images with the same `dhash`, with the number of the others as `duplicates`',
   ),
   order: choice(
-    `Sort key, \`date\` unless given; names by their first ${SORTED_CHARACTERS} characters, ignoring case`,
+    `Sort key, by default \`date\`; names are sorted by their first ${SORTED_CHARACTERS} characters, ignoring case`,
     ['date', 'name', 'size'],
   ),
-  sort: choice('Direction, `asc` for names and else `desc` unless given', ['asc', 'desc']),
-  limit: integer(`Images in a page, ${DEFAULT_PAGE} unless given`, 1, MAX_PAGE),
-  cursor: text('Where the page starts: from the `Link` header of the one before', MAX_CURSOR),
+  sort: choice('Sort direction; by default `asc` for names and `desc` otherwise', ['asc', 'desc']),
+  limit: integer(`Images per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE),
+  cursor: text('Cursor of the page, from the `Link` header of the previous one', MAX_CURSOR),
 }
 
 const listAnswer = schema.answer(
   {
-    count: schema.integer('Images returned'),
-    total: schema.integer('Images on all pages'),
+    count: schema.integer('Number of images returned'),
+    total: schema.integer('Number of images on all pages'),
     data: schema.array(
       schema.object(
         {
           ...toSchemas('list'),
           duplicates: schema.optional(
-            schema.integer('With `group`: number of other images with the same dhash'),
+            schema.integer('Number of other images with the same dhash; only with `group`'),
           ),
         },
         { title: 'Image' },
       ),
     ),
   },
-  "The application's own images",
+  'Images of the application',
   { count: 1, total: 1, data: [toExample('list')] },
 )
 
@@ -80,9 +80,9 @@ export function imageListRoute(
     parameters,
     document: {
       operation: 'listImages',
-      summary: "List the application's own images",
+      summary: 'List the images of the application',
       description:
-        'Newest first, unless `order` says otherwise. When there are more, the `Link` header carries the address of the next page.',
+        'Lists the newest images first, unless `order` says otherwise. If there are more, the `Link` header has the address of the next page.',
       answers: { 200: listAnswer },
     },
 

@@ -22,7 +22,7 @@ const DEFAULT_IMAGES = 100
 
 export const dhashParameter: Parameter<string> = {
   required: false,
-  description: 'A difference hash, in place of an image',
+  description: 'Difference hash, in place of an image',
   schema: { type: 'string', pattern: '^[0-9a-f]{16}$' },
   parse: (text) => {
     const value = text.toLowerCase()
@@ -34,26 +34,26 @@ const parameters = {
   hash: { ...hashParameter, required: false },
   dhash: dhashParameter,
   distance: integer(
-    `Most bits of the dhash that may differ, ${DEFAULT_DISTANCE} unless given`,
+    `Maximum number of bits of the dhash that may differ; default ${DEFAULT_DISTANCE}`,
     0,
     MAX_DISTANCE,
   ),
-  mirrored: flag('Find images that look like the mirrored picture'),
-  limit: integer(`Most images returned, ${DEFAULT_IMAGES} unless given`, 1, MAX_IMAGES),
+  mirrored: flag('Whether to find images that look like the mirrored picture'),
+  limit: integer(`Maximum number of images; default ${DEFAULT_IMAGES}`, 1, MAX_IMAGES),
 }
 
 const similarAnswer = schema.answer(
   {
-    count: schema.integer('Images returned'),
-    dhash: { ...schemaOf('dhash'), description: 'What they were compared with' },
+    count: schema.integer('Number of images returned'),
+    dhash: { ...schemaOf('dhash'), description: 'Difference hash that the images were compared with' },
     data: schema.array(
       schema.object({
         ...toSchemas('list'),
-        distance: schema.integer('Bits of the dhash that differ'),
+        distance: schema.integer('Number of bits of the dhash that differ'),
       }),
     ),
   },
-  "The application's own images that look alike, nearest first",
+  'Images of the application that look alike, the nearest first',
   {
     count: 1,
     dhash: EXAMPLE.dhash.example,
@@ -81,14 +81,17 @@ export function similarRoute(
     parameters,
     document: {
       operation: 'findSimilarImages',
-      summary: 'Find own images that look alike',
+      summary: 'Find images of the application that look alike',
       description:
-        'By `hash`, an image of the application, which is then the first of those found; or by `dhash`. Nearest first, those ' +
-        'at the same distance by their dhash, then by their hash. No image at that distance is missed, except pictures without ' +
-        'contrast, whose dhash is 0: they resemble no other.',
+        'Compares with `hash`, an image of the application, which is then the first result, or with `dhash`. Sorts by distance, ' +
+        'then by dhash, then by hash. No image within the distance is missed, except pictures without ' +
+        'contrast, whose dhash is 0: they never match.',
       answers: {
         200: similarAnswer,
-        400: schema.problem('Neither `hash` nor `dhash`, or both', imageErrors.hash_or_dhash_missing()),
+        400: schema.problem(
+          'Neither or both of `hash` and `dhash` are given',
+          imageErrors.hash_or_dhash_missing(),
+        ),
         404: schema.problem('This application has no such image', imageErrors.image_not_found()),
       },
     },

@@ -14,7 +14,7 @@ const DEFAULT_DAYS = 30
 const DAY_MS = 86_400_000
 
 const parameters = {
-  days: integer(`The last days on which images came, ${DEFAULT_DAYS} unless given`, 1, MAX_DAYS),
+  days: integer(`Number of the last days with uploads; default ${DEFAULT_DAYS}`, 1, MAX_DAYS),
 }
 
 const images = schema.integer('Images')
@@ -27,27 +27,30 @@ const statsAnswer = schema.answer(
     bytes,
     max_images: {
       type: ['integer', 'null'],
-      description: 'Most images the application may have; null for no bound',
+      description: 'Image quota; null if unlimited',
     },
-    max_bytes: { type: ['integer', 'null'], description: 'Most bytes of them; null for no bound' },
+    max_bytes: { type: ['integer', 'null'], description: 'Byte quota; null if unlimited' },
     derivatives: schema.object({
       bytes: {
         type: 'integer',
         description:
-          'What modified images of all applications take on the disk of the machine that answers, as of the last look at most an hour ago',
+          'Disk space that transformed images of all applications take on the machine that answers, at most an hour old',
       },
-      max_bytes: { type: 'integer', description: 'What they may take; the least used make room' },
+      max_bytes: {
+        type: 'integer',
+        description: 'Maximum disk space of transformed images; the least used are removed beyond it',
+      },
     }),
     kinds: schema.array(schema.object({ mime: schemaOf('mime'), images, bytes })),
     days: schema.array(
       schema.object({
-        day: schema.string({ format: 'date', description: 'Of the upload, in UTC' }),
+        day: schema.string({ format: 'date', description: 'Day of the uploads, in UTC' }),
         images,
         bytes,
       }),
     ),
   },
-  'What the application holds now',
+  'Usage and quotas of the application',
   {
     ...usageExample,
     max_images: 100_000,
@@ -61,7 +64,7 @@ const statsAnswer = schema.answer(
 export interface StatsOptions {
   readonly database: Database
   readonly clock: Clock
-  /** Of all applications, on this machine. */
+  /** Returns the disk space of the derivatives of all applications on this machine. */
   readonly derivatives: () => { readonly bytes: number; readonly max_bytes: number }
 }
 
@@ -78,9 +81,9 @@ export function statsRoute(
     parameters,
     document: {
       operation: 'getImageStats',
-      summary: 'What the application holds, and what it may hold',
+      summary: 'Get the usage and the quotas of the application',
       description:
-        'As of now, to the byte: images that expired are not counted. Of days only those with images.',
+        'Returns the current, exact usage without expired images, and the uploads of each day with uploads.',
       answers: { 200: statsAnswer },
     },
 

@@ -34,7 +34,7 @@ export interface TicketUploadOptions {
 
 interface TicketBody extends RequestBody {
   readonly ticket: Ticket
-  /** Of the file, if it is not in the body. */
+  /** Name of the file, if it is not in the body. */
   readonly name: string | undefined
 }
 
@@ -139,12 +139,16 @@ const ticketUploadSchema = (maxBytes: number) => ({
   operationId: 'uploadWithTicket',
   summary: 'Upload an image with a ticket',
   description:
-    'No key; pages of all origins may call it. The body is the image, or `multipart/form-data` with a part `image`. ' +
-    'A refused upload does not use the ticket up; after 20 refusals it is spent. With the header `Tus-Resumable` it begins a resumable upload.',
+    'Needs no key, and pages of all origins may call it. The body is the image, or `multipart/form-data` with a part `image`. ' +
+    'A refused upload does not use up the ticket; after 20 refusals it is spent. With the header `Tus-Resumable`, the request begins a resumable upload.',
   params: {
     type: 'object',
     properties: {
-      ticket: { type: 'string', description: 'The ticket', examples: ['mZ0xq3bKb0Tz4mY1oW2wq8tq7dU5Hn0c'] },
+      ticket: {
+        type: 'string',
+        description: 'Secret of the ticket',
+        examples: ['mZ0xq3bKb0Tz4mY1oW2wq8tq7dU5Hn0c'],
+      },
     },
   },
   body: {
@@ -157,12 +161,12 @@ const ticketUploadSchema = (maxBytes: number) => ({
   },
   response: {
     200: uploadAnswer,
-    201: { type: 'null', description: 'A resumable upload (tus 1.0) has begun, at `Location`' },
+    201: { type: 'null', description: 'A resumable upload (tus 1.0) has begun at `Location`' },
     ...visitorRefusals(maxBytes, { 400: [httpErrors.bad_request(), httpErrors.bad_header('', '')] }),
     404: problem('The ticket is unknown', imageErrors.ticket_not_found()),
-    412: problem('The request is of another version of tus', imageErrors.tus_version()),
+    412: problem('The request uses another version of tus', imageErrors.tus_version()),
     415: problem(
-      'The body is of another type, or encoded',
+      'The body has an unsupported media type, or a content encoding',
       imageErrors.upload_type(),
       httpErrors.unsupported_encoding(),
     ),

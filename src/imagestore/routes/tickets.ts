@@ -14,7 +14,7 @@ const TYPES: readonly string[] = Object.values(mimeOf)
 
 const types: Parameter<readonly string[]> = {
   required: false,
-  description: `Types that the bytes may have, separated by commas: ${TYPES.join(', ')}; all unless given`,
+  description: `Types that the bytes may have, separated by commas: ${TYPES.join(', ')}; by default all`,
   schema: { type: 'string', maxLength: 200 },
   example: 'image/jpeg,image/png',
   parse: (given) => {
@@ -39,17 +39,13 @@ export function ticketsRoute(
     methods: ['POST'],
     path: '/api/v1/imagestore/tickets',
     parameters: {
-      expires: integer(
-        `Seconds until the ticket expires, ${DEFAULT_SECONDS} unless given`,
-        1,
-        MAX_TICKET_SECONDS,
-      ),
-      uses: integer(`Images that can be uploaded, ${DEFAULT_USES} unless given`, 1, MAX_TICKET_USES),
-      max_bytes: integer('Largest image, in bytes; that of the service unless given', 1, maxBytes),
+      expires: integer(`Seconds until the ticket expires; default ${DEFAULT_SECONDS}`, 1, MAX_TICKET_SECONDS),
+      uses: integer(`Number of images that can be uploaded; default ${DEFAULT_USES}`, 1, MAX_TICKET_USES),
+      max_bytes: integer('Maximum size of an image in bytes; by default that of the service', 1, maxBytes),
       types,
-      name: nameParameter('Name of the images; that of the uploaded file unless given'),
+      name: nameParameter('Name of the images; by default that of the uploaded file'),
       image_expires: integer(
-        'When the images are to be gone, seconds since 1970-01-01 UTC; never unless given',
+        'Expiry time of the images, in seconds since 1970-01-01 UTC; by default never',
         0,
         MAX_EPOCH_SECONDS,
       ),
@@ -59,15 +55,15 @@ export function ticketsRoute(
       operation: 'createTicket',
       summary: 'Create a ticket for visitors to upload images',
       description:
-        'Anybody who has the ticket may upload images to its address without a key, for example from a browser. ' +
-        'What the ticket fixes holds for all of them. The images belong to the application, or to the key if it ' +
+        'Anyone who has the ticket may upload images to its address without a key, for example from a browser. ' +
+        'The values of the ticket apply to all these images. They belong to the application, or to the key if it ' +
         'has the scope `upload`.',
       answers: {
         200: schema.answer(
           {
             ticket: schema.string('Secret of the ticket; it is returned only in this response'),
             url: schema.string({ format: 'uri', description: 'Address to upload to' }),
-            expires: schema.integer('When the ticket expires, seconds since 1970-01-01 UTC'),
+            expires: schema.integer('Expiry time of the ticket, in seconds since 1970-01-01 UTC'),
           },
           'The ticket was created',
           {

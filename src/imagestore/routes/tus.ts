@@ -181,13 +181,17 @@ function filenameIn({ headers }: HttpRequest): string | undefined {
 const params = {
   type: 'object',
   properties: {
-    ticket: { type: 'string', description: 'The ticket', examples: ['mZ0xq3bKb0Tz4mY1oW2wq8tq7dU5Hn0c'] },
+    ticket: {
+      type: 'string',
+      description: 'Secret of the ticket',
+      examples: ['mZ0xq3bKb0Tz4mY1oW2wq8tq7dU5Hn0c'],
+    },
     id: { type: 'string', description: 'ID of the upload', examples: ['uQ3vZ0c9Y1oW2wq8'] },
   },
 }
 const base = { tags: ['imagestore'], params }
 const unknown = problem('The upload is unknown', imageErrors.upload_not_found())
-const version = problem('The request is of another version of tus', imageErrors.tus_version())
+const version = problem('The request uses another version of tus', imageErrors.tus_version())
 
 const headSchema = {
   ...base,
@@ -205,18 +209,18 @@ const patchSchema = (maxBytes: number) => ({
   operationId: 'continueUpload',
   summary: 'Continue a resumable upload',
   description:
-    'The body is the next part of the image, as `application/offset+octet-stream`. The last part is refused like an upload with a ticket.',
+    'The body is the next part of the image, as `application/offset+octet-stream`. The last part can be refused for the same reasons as an upload with a ticket.',
   response: {
-    204: { type: 'null', description: 'The part is stored, and with the last one the image' },
+    204: { type: 'null', description: 'The part was stored, and with the last one the image' },
     ...visitorRefusals(maxBytes, {
       400: [imageErrors.upload_parts(), httpErrors.bad_header('', '')],
       413: [httpErrors.body_too_large(1_000)],
     }),
     404: unknown,
-    409: problem('`Upload-Offset` is not where the upload is', imageErrors.upload_offset()),
+    409: problem('`Upload-Offset` differs from the offset of the upload', imageErrors.upload_offset()),
     412: version,
     415: problem(
-      'The body is of another type, or encoded',
+      'The body has an unsupported media type, or a content encoding',
       imageErrors.part_type(),
       httpErrors.unsupported_encoding(),
     ),
@@ -227,7 +231,7 @@ const getSchema = (maxBytes: number) => ({
   ...base,
   operationId: 'getUploadResult',
   summary: 'Get the answer of a resumable upload',
-  description: 'Answers as an upload with a ticket, for an hour after the last part.',
+  description: 'Returns the answer of an upload with a ticket, for an hour after the last part.',
   response: {
     200: uploadAnswer,
     ...visitorRefusals(maxBytes),

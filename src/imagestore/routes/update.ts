@@ -16,7 +16,7 @@ const seconds = integer('', 0, MAX_EPOCH_SECONDS)
 
 const expires: Parameter<number | null> = {
   required: false,
-  description: 'When the image is to be gone, seconds since 1970-01-01 UTC; empty for never',
+  description: 'Expiry time, in seconds since 1970-01-01 UTC; empty for never',
   schema: { type: ['integer', 'string'] },
   example: 1_893_456_000,
   parse: (text) => (text === '' ? { value: null } : seconds.parse(text)),
@@ -39,12 +39,12 @@ export function updateRoute(
       operation: 'updateImage',
       summary: 'Edit an image',
       description:
-        'Changes what is given, and answers as `get`. A key of scope `upload` edits what it uploaded itself, unless others of the ' +
+        'Changes only the given fields, and returns the details as `get` does. A key of scope `upload` edits what it uploaded itself, unless others of the ' +
         'application uploaded it too.',
       answers: {
-        200: { ...getAnswer, description: 'The image as it is now' },
-        400: problem('A parameter is not valid', notInFuture()),
-        403: problem('Others of the application uploaded the image, too', imageErrors.image_shared()),
+        200: { ...getAnswer, description: 'Details of the image after the change' },
+        400: problem('A parameter is invalid', notInFuture()),
+        403: problem('Another key of the application uploaded the image too', imageErrors.image_shared()),
         404: problem('This application has no such image', imageErrors.image_not_found()),
       },
     },

@@ -26,7 +26,7 @@ const REASONS = [
 export const reason = optional(
   string({
     enum: REASONS,
-    description: 'What is wrong with the upload; absent if it is not about the upload',
+    description: 'Reason why the upload was refused; absent for other errors',
   }),
 )
 

@@ -34,7 +34,7 @@ export const PARSE_UPLOAD = taskModule('../tasks/parse-upload', import.meta)
 
 const uploadBody = object(
   {
-    image: string({ format: 'byte', description: 'The image in base64, standard or URL alphabet' }),
+    image: string({ format: 'byte', description: 'Image in base64, standard or URL alphabet' }),
     info: object(
       {
         name: string({ maxLength: MAX_NAME_CHARACTERS }),
@@ -43,13 +43,13 @@ const uploadBody = object(
           maxLength: MAX_IP_CHARACTERS,
           description: 'Address of the end user who uploaded the image',
         }),
-        expires: optional(integer('When the image is to be gone, seconds since 1970-01-01 UTC')),
+        expires: optional(integer('Expiry time, in seconds since 1970-01-01 UTC')),
         tags: optional(array(string(), tagsParameter.description)),
         meta: optional({ type: 'object', description: editParameters.meta.description }),
         focus: optional({ ...editParameters.focus.schema, description: editParameters.focus.description }),
         public: optional(integer({ enum: [0, 1], description: editParameters.public.description })),
       },
-      'What the image is',
+      'Details of the image',
     ),
   },
   {
@@ -67,7 +67,7 @@ export const uploadAnswer = answer(
     ...toSchemas('upload'),
     similar: {
       type: ['integer', 'null'],
-      description: `Other own images whose dhash is at a distance of ${COUNT_DISTANCE_BITS} or less, ${MAX_COUNTED_IMAGES.toLocaleString('en')} at most; null while they are not in memory`,
+      description: `Number of other images of the application whose dhash is at a distance of ${COUNT_DISTANCE_BITS} or less, ${MAX_COUNTED_IMAGES.toLocaleString('en')} at most; null while the hashes are not in memory`,
     },
   },
   'The image is on stable storage',
@@ -106,24 +106,24 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
       answers: {
         200: uploadAnswer,
         400: problem(
-          '`info.expires` is not in the future, or another optional field of `info` is not valid',
+          '`info.expires` is not in the future, or another optional field of `info` is invalid',
           notInFuture(),
         ),
         401: problemWith(
           { reason },
-          'No key, no `info`, or a damaged image',
+          'The key or `info` is missing, or the image is damaged',
           refused(imageErrors.image_damaged(), 'damaged'),
           imageErrors.info_missing(),
         ),
         403: problemWith(
           { reason },
-          'The key is of the other service, the application has as many images as it may have, or has banned the picture',
+          'The key is for another service, or the application has reached its image quota or has banned the picture',
           refused(quotaError({ kind: 'full', of: 'images', max: 100, used: 100 }, true), 'quota'),
           imageErrors.image_banned(),
         ),
         413: problemWith(
           { reason },
-          'The image is too large, or larger than the room that the application has left',
+          'The image is too large, or exceeds the byte quota of the application',
           refused(imageErrors.image_too_large(maxBytes), 'too_many_bytes'),
           imageErrors.quota_bytes(''),
         ),

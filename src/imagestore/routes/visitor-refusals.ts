@@ -26,7 +26,7 @@ export const visitorRefusals = (
   ),
   403: problemWith(
     { reason },
-    'The ticket has expired or is spent, the application has as many images as it may have, or has banned the picture',
+    'The ticket has expired or is spent, or the application has reached its image quota or has banned the picture',
     imageErrors.ticket_spent(),
     imageErrors.ticket_expired(),
     imageErrors.quota_images(''),
@@ -34,11 +34,11 @@ export const visitorRefusals = (
   ),
   413: problemWith(
     { reason },
-    'The image is too large, or larger than the room that the application has left',
+    'The image is too large, or exceeds the byte quota of the application',
     refused(imageErrors.image_too_large(maxBytes), 'too_many_bytes'),
     imageErrors.quota_bytes(''),
     ...(others[413] ?? []),
   ),
   500: problem('The image could not be saved', imageErrors.not_saved()),
-  503: problem('Overloaded: retry after `Retry-After`', new OverloadError()),
+  503: problem('The service is overloaded: retry after `Retry-After`', new OverloadError()),
 })

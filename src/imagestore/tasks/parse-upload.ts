@@ -24,7 +24,7 @@ export interface Input {
   readonly bytes: Uint8Array<ArrayBuffer>
   /** Whether to remove metadata. */
   readonly strips: boolean
-  /** Of an upload with a ticket, whose body describes nothing and may be the image itself. */
+  /** Set for an upload with a ticket, whose body describes nothing and may be the image itself. */
   readonly visitor?: { readonly name: string | undefined; readonly ip: string }
 }
 

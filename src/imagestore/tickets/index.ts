@@ -17,14 +17,14 @@ const TICKET = /^[\w-]{32}$/
 
 /** What a ticket fixes. */
 export interface TicketTerms {
-  /** Of the images; by default that of the uploaded file. */
+  /** Name of the images; by default that of the uploaded file. */
   readonly name?: string | undefined
   /** When the images expire, in seconds since 1970. */
   readonly imageExpires?: number | undefined
   readonly maxBytes?: number | undefined
   /** Types that the images may have. */
   readonly types?: readonly string[] | undefined
-  /** Of the images, a JSON array. */
+  /** Tags of the images, a JSON array. */
   readonly tags?: string | undefined
 }
 

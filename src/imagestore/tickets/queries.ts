@@ -3,7 +3,7 @@ import { limit, sql } from '../../storage/database/sql.ts'
 export interface TicketRow {
   readonly digest: string
   readonly account_id: number
-  /** Of the key that created it. */
+  /** ID of the key that created the ticket. */
   readonly key_id: string
   /** Milliseconds since 1970. */
   readonly expires_at: number

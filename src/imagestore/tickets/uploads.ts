@@ -11,11 +11,11 @@ import * as queries from './queries.ts'
 
 /** Unfinished uploads of a ticket. */
 const MAX_UNFINISHED = 3
-/** Of all unfinished uploads of an application, as announced. */
+/** Maximum size of all unfinished uploads of an application, as announced. */
 const MAX_UNFINISHED_BYTES = 1024 ** 3
 /** An upload to which nothing is added is removed after this time, which is also how long its answer is kept. */
 const KEPT_MS = 3_600_000
-/** Of an upload: each is a file. */
+/** Maximum number of parts of an upload: each is a file. */
 const MAX_PARTS = 1_000
 const SWEEP_BATCH = 100
 /** Files are in the store of others' files too. */

@@ -13,7 +13,7 @@ const EMPTY_EXIF = Buffer.from('0000000049492a0008000000000000000000', 'hex')
 
 interface Box {
   readonly type: string
-  /** Of the content. */
+  /** Start of the content. */
   readonly start: number
   readonly end: number
 }

@@ -12,7 +12,7 @@ const MAX_FRAMES = 20_000
 interface Chunk {
   readonly type: string
   readonly start: number
-  /** Of the content; padding follows if its length is odd. */
+  /** End of the content; padding follows if its length is odd. */
   readonly end: number
 }
 

@@ -38,7 +38,7 @@ export function* countMatches(
 
 /** Returns which records of columns match any of the queries: a bit per record. Runs in any thread. */
 export function anyMatches(columns: Columns, queries: readonly IndexQuery[]): Uint32Array {
-  // Of those that match already, no further query is tested.
+  // No further query is tested for those that match already.
   const others = new Segment(columns)
   for (const query of queries) {
     const search = allMatches([others], query, new TimeSlice(), (_, position) => others.remove(position))

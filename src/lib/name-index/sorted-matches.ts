@@ -154,7 +154,7 @@ function namePrefix(names: Uint8Array, start: number, end: number): number {
 export interface Selected {
   readonly columns: SortColumns
   readonly positions: Uint32Array
-  /** Of all records of the columns, for the order by score. */
+  /** Scores of all records of the columns, for the order by score. */
   readonly scores?: Uint32Array | undefined
 }
 

@@ -252,5 +252,5 @@ export class SyncReadBudget {
   }
 }
 
-/** Of all threads: waits of other threads count too, which errs on the safe side. */
+/** Returns the waits of all threads: those of other threads count too, which errs on the safe side. */
 const voluntarySwitches = (): number => process.resourceUsage().voluntaryContextSwitches
