@@ -6,11 +6,11 @@
 /** Beginnings of summaries. Many are nouns too, so that they count as verbs only at the beginning. */
 const IMPERATIVES = new Set(
   `accept answer ban change check claim compare continue count cover create define delete diagnose edit export find forget get group
-  ignore import lift list look mark name need preview read record redirect refuse release replace restore return revoke save send set
+  ignore import lift list look mark move name need preview read record redirect refuse release replace restore return revoke save send set
   show skip sort stop store stream support take undo update upload wait`.split(/\s+/),
 )
 const VERBS = new Set(
-  `accept allow apply arrive begin contain decide delete differ edit equal expire find get hold ignore keep let make mean need read remove
+  `accept allow apply arrive begin contain decide delete differ edit equal expire find get hold ignore keep let make mean move need read remove
   resume return serve show skip stay stop`.split(/\s+/),
 )
 const AUXILIARIES = new Set('are can cannot does has have is may must was were will'.split(' '))

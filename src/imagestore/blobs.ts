@@ -1,7 +1,7 @@
 import { batchesOf } from '../lib/concurrency.ts'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Database } from '../storage/database/database.ts'
-import { heldKeys, instance, someBlobs, trashedKeys } from './queries.ts'
+import { heldKeys, instance, someBlobs, removalsAmong } from './queries.ts'
 
 /**
  * Suffix of the key of a blob whose bytes are lost. Its rows stay: applications still see what they lost, can delete it, or
@@ -47,7 +47,7 @@ export async function* findUnreferenced(
     const rows = await scanner.all(heldKeys(keys.flatMap((key) => [key, lostKey(key)])))
     const held = new Set(rows.map(({ key }) => bytesKey(key)))
     // Read after the blobs, to include what is deleted in between.
-    const trash = new Set((await scanner.all(trashedKeys(keys))).map(({ key }) => key))
+    const trash = new Set((await scanner.all(removalsAmong(keys))).map(({ key }) => key))
     const unreferenced = listed.filter(({ key }) => !held.has(bytesKey(key)))
     const stray = unreferenced.filter(({ key }) => !trash.has(key))
     yield {

@@ -86,6 +86,11 @@ const definitions = {
   key: ofBlob(''),
   format: ofBlob('png'),
   frames: ofBlob(1),
+  /** Null if it is not in the trash. */
+  trashed_at: ofRecord<number | null>(null, {
+    type: ['integer', 'null'],
+    description: `Time when the image was moved to the trash, ${EPOCH_SECONDS}; null if it is not there`,
+  }),
   /** Address of the end user who uploaded the image; empty if unknown or erased. */
   ip: ofRecord('200.1.2.3'),
 }

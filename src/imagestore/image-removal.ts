@@ -30,7 +30,7 @@ export async function removeRecord(
     return { unreferencedKey: undefined }
   await tx.run(queries.deleteBlob(hash))
   const key = bytesKey(blob.key)
-  await tx.run(queries.addTrash(key))
+  await tx.run(queries.addRemoval(key))
   return { unreferencedKey: key }
 }
 
@@ -54,7 +54,7 @@ export const hasExpiredImages = async (database: Database, clock: Clock): Promis
   (await database.first(queries.anyExpired(secondsOf(clock)))) !== undefined
 
 /**
- * Removes all expired images. They are in no answer any more: this frees space.
+ * Removes all images that have expired, or were in the trash for long enough. They are in no answer any more: this frees space.
  * @param onRemoved called with each blob key to remove from the store
  */
 export async function sweepExpired(

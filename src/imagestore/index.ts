@@ -26,6 +26,7 @@ import { linkRoute } from './routes/link.ts'
 import { imageListRoute } from './routes/list.ts'
 import { similarRoute } from './routes/similar.ts'
 import { statsRoute } from './routes/stats.ts'
+import { trashRoute } from './routes/trash.ts'
 import { ticketUploadRoute } from './routes/ticket-upload.ts'
 import { ticketsRoute } from './routes/tickets.ts'
 import { updateRoute } from './routes/update.ts'
@@ -185,6 +186,7 @@ export function imagestoreRoutes(
   getRoute(app, shared, database, baseUrl, clock)
   updateRoute(app, shared, store, baseUrl, clock)
   deleteRoute(app, shared, store)
+  trashRoute(app, shared, store)
   aliasRoutes(app, shared, { aliases, database, baseUrl })
   bansRoutes(app, shared, bans)
   definitionRoutes(app, shared, definitions)

@@ -6,19 +6,26 @@ import type { Edits } from './edits.ts'
 import { ANSWER_FIELDS, BLOB_FIELDS, columnOf, type BlobRow, type ImageRow } from './image-fields.ts'
 import type { DeliveryMode } from './links/delivery-mode.ts'
 
-/** Expired images, in the order in which their blobs are locked. */
+/** How long an image stays in the trash. */
+export const TRASH_DAYS = 7
+const TRASH_SECONDS = TRASH_DAYS * 86_400
+
+/** Whether an image is to be removed: it has expired, or its time in the trash is over. */
+const isDue = (now: number) => sql`(expires <= ${now} OR trashed_at <= ${now - TRASH_SECONDS})`
+
+/** Images to be removed, in the order in which their blobs are locked. */
 export const expiredImages = (now: number, count: number) => sql<{ account_id: number; hash: string }>`
-  SELECT account_id, hash FROM images WHERE expires <= ${now} ORDER BY hash, account_id ${limit(count)}`
+  SELECT account_id, hash FROM images WHERE ${isDue(now)} ORDER BY hash, account_id ${limit(count)}`
 
 export const expiredImagesOf = (accountId: number, now: number, count: number) => sql<{ hash: string }>`
   SELECT hash FROM images WHERE expires <= ${now} AND account_id = ${accountId} ORDER BY hash ${limit(count)}`
 
-/** Removes an image if it has expired: it may have been uploaded again since it was found. */
+/** Removes an image if it is due: it may have been uploaded again since it was found. */
 export const deleteExpiredImage = (accountId: number, hash: string, now: number) => sql`
-  DELETE FROM images WHERE account_id = ${accountId} AND hash = ${hash} AND expires <= ${now}`
+  DELETE FROM images WHERE account_id = ${accountId} AND hash = ${hash} AND ${isDue(now)}`
 
 export const anyExpired = (now: number) => sql<{ hash: string }>`
-  SELECT hash FROM images WHERE expires <= ${now} LIMIT 1`
+  SELECT hash FROM images WHERE ${isDue(now)} LIMIT 1`
 
 /** Images with an uploader's address that were uploaded before a time, in seconds since 1970. */
 export const anyAddress = (before: number) => sql<{ hash: string }>`
@@ -28,13 +35,14 @@ export const eraseAddresses = (before: number, count: number) => sql`
   UPDATE images SET ip = '' WHERE (account_id, hash) IN (
     SELECT account_id, hash FROM images WHERE ip <> '' AND date < ${before} ORDER BY date ${limit(count)})`
 
-export const addTrash = (key: string) => sql`INSERT INTO blob_trash (key) VALUES (${key})`
+export const addRemoval = (key: string) => sql`INSERT INTO blob_trash (key) VALUES (${key})`
 
-export const trash = (count: number) => sql<{ key: string }>`SELECT key FROM blob_trash ${limit(count)}`
+export const pendingRemovals = (count: number) =>
+  sql<{ key: string }>`SELECT key FROM blob_trash ${limit(count)}`
 
-export const removeTrash = (key: string) => sql`DELETE FROM blob_trash WHERE key = ${key}`
+export const endRemoval = (key: string) => sql`DELETE FROM blob_trash WHERE key = ${key}`
 
-export const trashedKeys = (keys: readonly string[]) => sql<{ key: string }>`
+export const removalsAmong = (keys: readonly string[]) => sql<{ key: string }>`
   SELECT key FROM blob_trash WHERE key IN (${join(keys)})`
 
 export interface HolderRow {
@@ -60,6 +68,8 @@ export interface ImageChanges extends Edits {
   readonly name?: string | undefined
   /** Seconds since 1970; null for never. */
   readonly expires?: number | null | undefined
+  /** Seconds since 1970; null to take it out of the trash. */
+  readonly trashed_at?: number | null | undefined
 }
 
 const BLOB_COLUMNS = raw(BLOB_FIELDS.map(columnOf).join(', '))
@@ -67,6 +77,12 @@ const IMAGE_COLUMNS = raw(ANSWER_FIELDS.list.map(columnOf).join(', '))
 
 /** Images that have not expired at `now`, in seconds since 1970. */
 const notExpired = (now: number) => sql`(images.expires IS NULL OR images.expires > ${now})`
+
+/** Images that are neither expired nor in the trash. */
+const isCurrent = (now: number) => sql`${notExpired(now)} AND images.trashed_at IS NULL`
+
+const isInTrash = (accountId: number, now: number) => sql`
+  images.account_id = ${accountId} AND images.trashed_at IS NOT NULL AND ${notExpired(now)}`
 
 /** Locks the account until the transaction ends. */
 export const lockAccount = (dialect: Dialect, accountId: number) => sql<{ id: number }>`
@@ -79,13 +95,13 @@ export const lockBlob = (dialect: Dialect, hash: string) =>
 export const blobByHash = (hash: string) => sql<BlobRow>`
   SELECT ${BLOB_COLUMNS} FROM blobs WHERE hash = ${hash}`
 
-/** A blob once for each application that holds it, with the delivery settings of that one. */
+/** A blob once for each application that holds it, not in its trash, with the delivery settings of that one. */
 export const blobWithHolders = (hash: string) => sql<BlobRow & HolderRow>`
   SELECT ${BLOB_COLUMNS}, images.account_id, images.expires, images.focus, delivery.secret,
     CASE images.public WHEN 0 THEN 'signed' ELSE coalesce(delivery.mode, 'open') END AS mode
   FROM blobs JOIN images ON images.hash = blobs.hash
   LEFT JOIN delivery ON delivery.account_id = images.account_id
-  WHERE blobs.hash = ${hash} ORDER BY images.account_id`
+  WHERE blobs.hash = ${hash} AND images.trashed_at IS NULL ORDER BY images.account_id`
 
 export const insertBlob = (blob: BlobRow) => sql`
   INSERT INTO blobs (${raw(BLOB_FIELDS.join(', '))}) VALUES (${join(BLOB_FIELDS.map((field) => blob[field]))})`
@@ -105,10 +121,10 @@ export const renameBlob = (hash: string, from: string, to: string) => sql`
 
 export const deleteBlob = (hash: string) => sql`DELETE FROM blobs WHERE hash = ${hash}`
 
-/** Stores an image. One that exists keeps the edits that are not given. */
+/** Stores an image. One that exists keeps the edits that are not given, and leaves the trash. */
 export function upsertImage(accountId: number, hash: string, info: ImageInfo, date: number) {
   const { name, ip, expires, edits = {} } = info
-  const values = { name, name_folded: name.toLowerCase(), ip, date, expires, ...edits }
+  const values = { name, name_folded: name.toLowerCase(), ip, date, expires, trashed_at: null, ...edits }
   const columns = Object.entries(values).filter(([, value]) => value !== undefined)
   const names = columns.map(([column]) => column)
   return sql`
@@ -125,28 +141,34 @@ export function updateImage(accountId: number, hash: string, changes: ImageChang
   return sql`UPDATE images SET ${join(assignments)} WHERE account_id = ${accountId} AND hash = ${hash}`
 }
 
-/** Removes an image that has not expired. */
+/** Removes an image that has not expired, from the trash too. */
 export const deleteImage = (accountId: number, hash: string, now: number) => sql`
   DELETE FROM images WHERE account_id = ${accountId} AND hash = ${hash} AND ${notExpired(now)}`
 
 export const anyHolder = (hash: string) => sql<{ account_id: number }>`
   SELECT account_id FROM images WHERE hash = ${hash} LIMIT 1`
 
+/** What decides whether an image is shown. Times in seconds since 1970, null for never. */
+export interface Lifetime {
+  readonly expires: number | null
+  readonly trashed_at: number | null
+}
+
 /**
- * An application's record of an image, expired or not.
+ * An application's record of an image, whether it is shown or not.
  * @param uploader only if the key of this id uploaded it
  */
-export const imageOf = (accountId: number, hash: string, uploader?: string) => sql<ImageRow>`
-  SELECT ${IMAGE_COLUMNS} FROM images JOIN blobs ON blobs.hash = images.hash
+export const imageOf = (accountId: number, hash: string, uploader?: string) => sql<ImageRow & Lifetime>`
+  SELECT ${IMAGE_COLUMNS}, images.trashed_at FROM images JOIN blobs ON blobs.hash = images.hash
   WHERE images.account_id = ${accountId} AND images.hash = ${hash}
   ${uploader === undefined ? empty : sql`AND EXISTS (${uploadBy(accountId, hash, uploader)})`}`
 
 const uploadBy = (accountId: number, hash: string, keyId: string) => sql`
   SELECT 1 FROM image_uploads WHERE account_id = ${accountId} AND hash = ${hash} AND key_id = ${keyId}`
 
-/** Selects the expiry of an application's record of an image, expired or not. */
-export const expiryOf = (accountId: number, hash: string) => sql<{ expires: number | null }>`
-  SELECT expires FROM images WHERE account_id = ${accountId} AND hash = ${hash}`
+/** Selects the lifetime of an application's record of an image, whether it is shown or not. */
+export const lifetimeOf = (accountId: number, hash: string) => sql<Lifetime>`
+  SELECT expires, trashed_at FROM images WHERE account_id = ${accountId} AND hash = ${hash}`
 
 export const uploadsOf = (accountId: number, hash: string) => sql<{ key_id: string }>`
   SELECT key_id FROM image_uploads WHERE account_id = ${accountId} AND hash = ${hash}`
@@ -174,6 +196,8 @@ export interface ImageSelection {
   /** Seconds since 1970, both included. */
   readonly from?: number | undefined
   readonly to?: number | undefined
+  /** Only images in the trash, which are left out otherwise. */
+  readonly trash?: boolean | undefined
   /** Only the newest of images with the same dhash, with the number of the others. */
   readonly grouped?: boolean
 }
@@ -201,11 +225,13 @@ interface ImagePage extends ImageSelection {
 const others = (now: number) => sql`
   FROM image_dhashes AS same CROSS JOIN images AS other
   WHERE other.account_id = same.account_id AND other.hash = same.hash AND same.account_id = images.account_id AND same.dhash = blobs.dhash AND same.hash <> images.hash
-    AND (other.expires IS NULL OR other.expires > ${now})`
+    AND (other.expires IS NULL OR other.expires > ${now}) AND other.trashed_at IS NULL`
 
 function isSelected(dialect: Dialect, selection: ImageSelection): Sql[] {
-  const { accountId, now, search, tag, mime, from, to, grouped = false } = selection
-  const conditions: Sql[] = [sql`images.account_id = ${accountId}`, notExpired(now)]
+  const { accountId, now, search, tag, mime, from, to, trash = false, grouped = false } = selection
+  const conditions: Sql[] = trash
+    ? [isInTrash(accountId, now)]
+    : [sql`images.account_id = ${accountId}`, isCurrent(now)]
   if (search !== undefined) conditions.push(dialect.contains(sql`images.name_folded`, search))
   if (tag !== undefined) {
     const tagged = sql`SELECT hash FROM image_tags WHERE account_id = ${accountId} AND tag = ${tag}`
@@ -234,8 +260,8 @@ export function imagePage(dialect: Dialect, page: ImagePage) {
     conditions.push(sql`(${key}, images.hash) ${comparison} (${after.key}, ${after.hash})`)
   }
   const duplicates = grouped ? sql`, (SELECT count(*) ${others(now)}) AS duplicates` : empty
-  return sql<ImageRow & { readonly sort_key: number | string; readonly duplicates?: number }>`
-    SELECT ${IMAGE_COLUMNS}, ${key} AS sort_key ${duplicates}
+  return sql<ImageRow & Lifetime & { readonly sort_key: number | string; readonly duplicates?: number }>`
+    SELECT ${IMAGE_COLUMNS}, images.trashed_at, ${key} AS sort_key ${duplicates}
     FROM images JOIN blobs ON blobs.hash = images.hash
     WHERE ${allOf(conditions)}
     ORDER BY ${key} ${direction}, images.hash ${direction} ${limit(count)}`
@@ -245,10 +271,11 @@ export const selectedCount = (dialect: Dialect, selection: ImageSelection) => sq
   SELECT count(*) AS count FROM images JOIN blobs ON blobs.hash = images.hash
   WHERE ${allOf(isSelected(dialect, selection))}`
 
-/** The number of an application's images that have not expired. The plus makes SQLite use the index of expiries. */
+/** The number of an application's current images. The plus makes SQLite use the index of expiries. */
 export const currentCount = (accountId: number, now: number) => sql<{ readonly count: number }>`
   SELECT coalesce((SELECT images FROM image_totals WHERE account_id = ${accountId}), 0)
-    - (SELECT count(*) FROM images WHERE +account_id = ${accountId} AND expires <= ${now}) AS count`
+    - (SELECT count(*) FROM images WHERE +account_id = ${accountId} AND expires <= ${now})
+    - (SELECT count(*) FROM images WHERE ${isInTrash(accountId, now)}) AS count`
 
 /** Which of these keys blobs have. @param keys at least one, at most as many as a statement permits parameters */
 export const heldKeys = (keys: readonly string[]) =>
@@ -302,7 +329,7 @@ export const imagesWith = (
   SELECT ${IMAGE_COLUMNS} FROM image_dhashes AS near
   JOIN images ON images.account_id = near.account_id AND images.hash = near.hash
   JOIN blobs ON blobs.hash = images.hash
-  WHERE near.account_id = ${accountId} AND ${isOneOf(dialect, sql`near.dhash`, dhashes)} AND ${notExpired(now)}
+  WHERE near.account_id = ${accountId} AND ${isOneOf(dialect, sql`near.dhash`, dhashes)} AND ${isCurrent(now)}
   ORDER BY near.dhash, near.hash ${limit(count)}`
 
 /** The number of images with one of these hashes, except one image. Counts up to a limit. */
@@ -318,7 +345,7 @@ export const countWith = (
     SELECT 1 AS one FROM image_dhashes AS near
     JOIN images ON images.account_id = near.account_id AND images.hash = near.hash
     WHERE near.account_id = ${accountId} AND ${isOneOf(dialect, sql`near.dhash`, dhashes)} AND near.hash <> ${exceptHash}
-      AND ${notExpired(now)} ${limit(max)}) AS found`
+      AND ${isCurrent(now)} ${limit(max)}) AS found`
 
 /** What an application may hold; null for no limit. */
 export interface Limits {
@@ -377,11 +404,21 @@ export const setLimits = (accountId: number, { max_bytes, max_images }: Limits) 
 export const totalOf = (accountId: number) => sql<Total>`
   SELECT images, bytes FROM image_totals WHERE account_id = ${accountId}`
 
-/** Usage less expired images that the sweep has not removed yet. One statement, so that no sweep runs in between. */
+/** Usage without images in the trash and expired ones that the sweep has not removed yet. One statement, so that no sweep runs in between. */
 export const usageAt = (accountId: number, now: number) => sql<Usage>`
   SELECT day, mime, images, bytes FROM image_usage WHERE account_id = ${accountId} AND images > 0
   UNION ALL
   SELECT images.date / 86400, blobs.mime, -count(*), CAST(-sum(blobs.size) AS bigint)
   FROM images JOIN blobs ON blobs.hash = images.hash
   WHERE images.account_id = ${accountId} AND images.expires <= ${now}
+  GROUP BY 1, 2
+  UNION ALL
+  SELECT images.date / 86400, blobs.mime, -count(*), CAST(-sum(blobs.size) AS bigint)
+  FROM images JOIN blobs ON blobs.hash = images.hash
+  WHERE ${isInTrash(accountId, now)}
   GROUP BY 1, 2`
+
+/** What an application has in the trash. */
+export const trashTotal = (accountId: number, now: number) => sql<Total>`
+  SELECT count(*) AS images, CAST(coalesce(sum(bytes), 0) AS bigint) AS bytes
+  FROM images WHERE ${isInTrash(accountId, now)}`

@@ -1,7 +1,7 @@
 import type { HttpError } from '../lib/errors.ts'
 import type { Reader } from '../storage/database/database.ts'
 import { imageErrors } from './errors.ts'
-import { expiryOf, limitsOf, totalOf, type Limits } from './queries.ts'
+import { lifetimeOf, limitsOf, totalOf, type Limits } from './queries.ts'
 
 /** The limit that one more image would exceed. */
 export interface QuotaExceeded {
@@ -30,7 +30,7 @@ export async function checkQuota(
 ): Promise<QuotaExceeded | undefined> {
   const { max_bytes = null, max_images = null } = locked ?? (await reader.first(limitsOf(accountId))) ?? {}
   if (max_bytes === null && max_images === null) return undefined
-  if ((await reader.first(expiryOf(accountId, hash))) !== undefined) return undefined
+  if ((await reader.first(lifetimeOf(accountId, hash))) !== undefined) return undefined
   const { images, bytes } = (await reader.first(totalOf(accountId))) ?? { images: 0, bytes: 0 }
   if (max_images !== null && images + 1 > max_images)
     return { kind: 'full', of: 'images', max: max_images, used: images }

@@ -23,6 +23,7 @@ import {
   recordUploader,
   uploadersOf,
   withdrawUpload,
+  type LockedImage,
 } from './uploaders.ts'
 
 export interface Upload {
@@ -55,7 +56,7 @@ export type OrphanSweep =
 /** Bytes that did not decode are refused without another attempt for this long. */
 const REFUSAL_MS = 600_000
 const MAX_REFUSALS = 10_000
-const TRASH_BATCH_KEYS = 1_000
+const REMOVAL_BATCH_KEYS = 1_000
 /** A sweep gives up after this many failures: then the whole store is failing, not single blobs. */
 const MAX_SWEEP_FAILURES = 3
 
@@ -73,7 +74,7 @@ export class ImageStore {
   readonly #ownership: StoreOwnership
   readonly #removals = new BackgroundRemovals(async (key) => {
     // A backup may still have to copy it: then the sweep removes it later.
-    if (!(await this.#isBackupRunning())) await this.#emptyTrash(key)
+    if (!(await this.#isBackupRunning())) await this.#finishRemoval(key)
   })
   readonly #forget: (key: string) => Promise<void>
   /** Why bytes were refused, by their hash. */
@@ -218,18 +219,50 @@ export class ImageStore {
     uploader?: string,
   ): Promise<ImageRow | 'shared' | undefined> {
     return this.#database.transaction(async (tx) => {
-      await tx.first(queries.lockBlob(this.#database.dialect, hash))
-      const now = secondsOf(this.#clock)
-      const image = await tx.first(queries.expiryOf(accountId, hash))
-      if (image === undefined || isExpired(image, now)) return undefined
-      const uploaders = await uploadersOf(tx, { accountId, hash }, now)
-      if (uploaders === undefined) return undefined
-      if (uploader !== undefined && !uploaders.keys.includes(uploader)) return undefined
-      if (isOfOthers(uploaders, uploader)) return 'shared'
+      const image = await this.#lockEditable(tx, { accountId, hash }, uploader)
+      if (image === 'shared' || image === undefined) return image
+      if (image.trashed_at !== null) return undefined
       if (Object.values(changes).some((value) => value !== undefined))
         await tx.run(queries.updateImage(accountId, hash, changes))
       return tx.first(queries.imageOf(accountId, hash))
     }, accountId)
+  }
+
+  /**
+   * Moves an image to the trash, or back; it may be there already.
+   * @param uploader the id of a key that moves only its own uploads
+   * @returns when it was moved to the trash, in seconds since 1970, and null if it was taken back; else as `update`
+   */
+  setTrashed(
+    accountId: number,
+    hash: ImageHash,
+    isTrashed: boolean,
+    uploader?: string,
+  ): Promise<Pick<queries.Lifetime, 'trashed_at'> | 'shared' | undefined> {
+    return this.#database.transaction(async (tx) => {
+      const image = await this.#lockEditable(tx, { accountId, hash }, uploader)
+      if (image === 'shared' || image === undefined) return image
+      if ((image.trashed_at !== null) === isTrashed) return image
+      const moved = { trashed_at: isTrashed ? secondsOf(this.#clock) : null }
+      await tx.run(queries.updateImage(accountId, hash, moved))
+      return moved
+    }, accountId)
+  }
+
+  /** Locks an image that has not expired, and checks that the key may change it. */
+  async #lockEditable(
+    tx: Transaction,
+    image: LockedImage,
+    uploader: string | undefined,
+  ): Promise<queries.Lifetime | 'shared' | undefined> {
+    await tx.first(queries.lockBlob(this.#database.dialect, image.hash))
+    const now = secondsOf(this.#clock)
+    const lifetime = await tx.first(queries.lifetimeOf(image.accountId, image.hash))
+    if (lifetime === undefined || isExpired(lifetime, now)) return undefined
+    const uploaders = await uploadersOf(tx, image, now)
+    if (uploaders === undefined) return undefined
+    if (uploader !== undefined && !uploaders.keys.includes(uploader)) return undefined
+    return isOfOthers(uploaders, uploader) ? 'shared' : lifetime
   }
 
   /**
@@ -244,7 +277,7 @@ export class ImageStore {
         const now = secondsOf(this.#clock)
         if (uploader !== undefined) {
           await tx.first(queries.lockBlob(dialect, hash))
-          const image = await tx.first(queries.expiryOf(accountId, hash))
+          const image = await tx.first(queries.lifetimeOf(accountId, hash))
           if (image === undefined || isExpired(image, now)) return undefined
           const state = await withdrawUpload(tx, { accountId, hash }, uploader)
           if (state !== 'last') return state === 'withdrawn' ? { unreferencedKey: undefined } : undefined
@@ -267,20 +300,20 @@ export class ImageStore {
     return this.#removals.waiting
   }
 
-  async hasTrash(): Promise<boolean> {
-    return (await this.#database.first(queries.trash(1))) !== undefined
+  async hasRemovals(): Promise<boolean> {
+    return (await this.#database.first(queries.pendingRemovals(1))) !== undefined
   }
 
-  /** Removes the bytes that interrupted removals left. Safe to run concurrently: a key in the trash is never used again. */
-  async sweepTrash(signal?: AbortSignal): Promise<void> {
-    const listed = await this.#database.all(queries.trash(TRASH_BATCH_KEYS))
+  /** Removes the bytes that interrupted removals left. Safe to run concurrently: a removed key is never used again. */
+  async sweepRemovals(signal?: AbortSignal): Promise<void> {
+    const listed = await this.#database.all(queries.pendingRemovals(REMOVAL_BATCH_KEYS))
     // Checked after the list: a backup that starts later does not contain these.
     if (await this.#isBackupRunning()) return
     let failures = 0
     for (const { key } of listed) {
       if (signal?.aborted === true) return
       try {
-        await this.#emptyTrash(key)
+        await this.#finishRemoval(key)
       } catch (error) {
         if (++failures === MAX_SWEEP_FAILURES) throw error
       }
@@ -325,10 +358,10 @@ export class ImageStore {
     return (await heldUntil(this.#database, this.#clock.now())) !== undefined
   }
 
-  async #emptyTrash(key: string): Promise<void> {
+  async #finishRemoval(key: string): Promise<void> {
     await this.#blobs.remove(key)
     await this.#forget(key)
-    await this.#database.transaction((tx) => tx.run(queries.removeTrash(key)), undefined, {
+    await this.#database.transaction((tx) => tx.run(queries.endRemoval(key)), undefined, {
       purpose: 'free-space',
     })
   }

@@ -16,6 +16,11 @@ export function isExpired({ expires }: { readonly expires: number | null }, now:
   return expires !== null && expires <= now
 }
 
+/** Whether an image is neither expired nor in the trash. @param now seconds since 1970 */
+export function isCurrent(image: queries.Lifetime, now: number): boolean {
+  return image.trashed_at === null && !isExpired(image, now)
+}
+
 /** An image whose blob the transaction has locked, so that nobody else uploads or deletes it. */
 export interface LockedImage {
   readonly accountId: number
@@ -36,7 +41,7 @@ export async function uploadersOf(
   { accountId, hash }: LockedImage,
   now: number,
 ): Promise<Uploaders | undefined> {
-  const image = await tx.first(queries.expiryOf(accountId, hash))
+  const image = await tx.first(queries.lifetimeOf(accountId, hash))
   if (image === undefined) return undefined
   if (isExpired(image, now)) {
     await tx.run(queries.deleteExpiredImage(accountId, hash, now))
@@ -51,7 +56,7 @@ export async function uploadersOf(
 export const isOfOthers = ({ keys }: Uploaders, uploader: string | undefined): boolean =>
   uploader !== undefined && keys.some((key) => key !== uploader)
 
-/** Lets an image that is uploaded again live as long as both uploads ask for. */
+/** Lets an image that is uploaded again live as long as both uploads ask for, outside the trash. */
 export async function prolongImage(
   tx: Transaction,
   { accountId, hash }: LockedImage,
@@ -60,7 +65,7 @@ export async function prolongImage(
 ): Promise<void> {
   const isEndless = info.expires === null || before.expires === null
   const expires = isEndless ? null : Math.max(info.expires, before.expires)
-  await tx.run(queries.updateImage(accountId, hash, { expires }))
+  await tx.run(queries.updateImage(accountId, hash, { expires, trashed_at: null }))
 }
 
 /** Records an upload, after the image's row is written. An image of the application alone needs no record. */

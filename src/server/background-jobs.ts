@@ -172,8 +172,8 @@ function sharedWork(
     {
       name: 'sweep of removed images',
       everyMs: MINUTE,
-      pending: () => store.hasTrash(),
-      run: (signal) => store.sweepTrash(signal),
+      pending: () => store.hasRemovals(),
+      run: (signal) => store.sweepRemovals(signal),
     },
     {
       name: 'sweep of old changes',

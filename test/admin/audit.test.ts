@@ -78,11 +78,14 @@ test('rules, bulk changes and deletions are recorded under their accounts', asyn
   const images = new ImageClient(service.url, service.imageKey)
   const { body } = await images.upload(await gradient(8, 8).png().toBuffer())
   const { hash } = Object(body)
+  for (const restore of ['0', '1'])
+    await fetch(images.endpoint('trash', { hash, restore }), { method: 'POST' })
   await images.remove(hash)
   await images.remove(hash)
-  const [entry, ...others] = await recorded()
-  assert.deepEqual(others, [])
-  assert.deepEqual(Object(entry).slice(2), ['image.delete', hash])
+  assert.deepEqual(
+    (await recorded()).map((entry) => Object(entry).slice(2)),
+    ['image.trash', 'image.restore', 'image.delete'].map((action) => [action, hash]),
+  )
 })
 
 test('entries are listed the latest first, in pages, and by account', async () => {

@@ -197,6 +197,7 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
     { group: 'similar' },
     { limit: '1' },
     { tag: 't7' },
+    { trash: '1' },
     { mime: 'image/png' },
     ...['date', 'name', 'size'].flatMap((order) =>
       ['asc', 'desc'].map((sort) => ({ order, sort, limit: '5' })),
@@ -211,6 +212,8 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   }
   await ask('imagestore/similar', { api: keys.images, hash: hashes[0] ?? '' })
   await ask('imagestore/update', { api: keys.images }, post({ hash: hashes[0], name: 'a', tags: ['a'] }))
+  for (const restore of [0, 1])
+    await ask('imagestore/trash', { api: keys.images }, post({ hash: hashes[0], restore }))
   await ask('imagestore/alias', { api: keys.images }, post({ name: 'portada', hash: hashes[0] }))
   await ask('imagestore/alias', { api: keys.images }, post({ name: 'otra', hash: '' }))
   await ask('imagestore/aliases', { api: keys.images })
@@ -309,6 +312,7 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
   await sql(`INSERT INTO images (account_id, hash, name, name_folded, ip, date, tags)
     SELECT (SELECT id FROM accounts WHERE name = 'fotos'), 'h' || i, 'foto', 'foto', '1.2.3.4', ${DAY} * (i % 300) + i, '["t' || (i % 500) || '"]' FROM ${n(isSqlite, IMAGES)} AS s`)
   await sql(`UPDATE images SET expires = 1 WHERE hash LIKE 'h1_'`)
+  await sql(`UPDATE images SET trashed_at = 1 WHERE hash LIKE 'h2_'`)
   await sql(`INSERT INTO image_aliases (account_id, name, hash)
     SELECT (SELECT id FROM accounts WHERE name = 'fotos'), 'a' || i, 'h' || i FROM ${n(isSqlite, IMAGES)} AS s`)
   await sql(`INSERT INTO name_servers (name, first_at, last_at, servers)

@@ -10,6 +10,6 @@ export function sweepsOf({ app: { context } }: TestService) {
   return {
     orphans: (ageMs: number) => store.sweepOrphans(ageMs),
     staged: (ageMs: number) => staging.sweep(clock.now(), ageMs),
-    trash: () => store.sweepTrash(),
+    trash: () => store.sweepRemovals(),
   }
 }

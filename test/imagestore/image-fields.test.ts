@@ -12,8 +12,8 @@ const columnsOf = (name: string) =>
 
 test('each field is a column, and each column a field', () => {
   assert.deepEqual(columnsOf('blobs'), BLOB_FIELDS.toSorted())
-  // What no answer has: whose it is, its name for searches, its size for sorting, and where it came from.
-  const ownColumns = ['account_id', 'bytes', 'hash', 'ip', 'name_folded']
+  // What the table's answers lack: whose it is, its name for searches, its size for sorting, where it came from, and its place in the trash.
+  const ownColumns = ['account_id', 'bytes', 'hash', 'ip', 'name_folded', 'trashed_at']
   const answered = [...new Set(Object.values(ANSWER_FIELDS).flat())]
   const fields = answered.filter((name) => columnOf(name).startsWith('images.'))
   assert.deepEqual(columnsOf('images'), [...ownColumns, ...fields].toSorted())

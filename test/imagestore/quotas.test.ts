@@ -193,6 +193,7 @@ suite('quotas and lifetimes of images', () => {
       status: 200,
       images: 0,
       bytes: 0,
+      trash: { images: 0, bytes: 0 },
       max_images: null,
       max_bytes: null,
       kinds: [],
@@ -212,6 +213,7 @@ suite('quotas and lifetimes of images', () => {
       status: 200,
       images: 3,
       bytes: pngs + jpeg.length,
+      trash: { images: 0, bytes: 0 },
       max_images: null,
       max_bytes: 1_000_000,
       kinds: [

@@ -63,6 +63,7 @@ const OPEN: Readonly<Record<string, readonly Scope[]>> = {
   'POST /api/v1/imagestore/upload': ['upload'],
   'POST /api/v1/imagestore/tickets': ['upload', 'tickets'],
   'POST /api/v1/imagestore/update': ['upload'],
+  'POST /api/v1/imagestore/trash': ['upload'],
   'POST /api/v1/imagestore/delete': ['upload'],
   'DELETE /api/v1/imagestore/delete': ['upload'],
 }

@@ -48,6 +48,7 @@ export const ENDPOINTS: readonly { method: 'GET' | 'POST' | 'DELETE'; path: stri
   { method: 'POST', path: '/api/v1/imagestore/upload', service: 'imagestore' },
   { method: 'GET', path: '/api/v1/imagestore/get', service: 'imagestore' },
   { method: 'POST', path: '/api/v1/imagestore/update', service: 'imagestore' },
+  { method: 'POST', path: '/api/v1/imagestore/trash', service: 'imagestore' },
   { method: 'POST', path: '/api/v1/imagestore/alias', service: 'imagestore' },
   { method: 'GET', path: '/api/v1/imagestore/aliases', service: 'imagestore' },
   { method: 'POST', path: '/api/v1/imagestore/bans', service: 'imagestore' },

@@ -61,6 +61,8 @@ export async function populate(service: TestService, domains = 1_100): Promise<K
   assert.equal((await fetch(mine.endpoint('bans'), { method: 'POST', body: ban })).status, 200)
   for (let i = 4; i < 8; i++) assert.equal((await theirs.upload(await picture(`foto ${i}`))).status, 200)
   assert.equal((await mine.remove(expectedHash(await picture('foto 0')))).status, 200)
+  const trashed = new URLSearchParams({ hash: expectedHash(await picture('foto 2')) })
+  assert.equal((await fetch(mine.endpoint('trash'), { method: 'POST', body: trashed })).status, 200)
   const limits = { scope: 'upload', expiresAt: Date.UTC(2099, 0, 1), rate: perMinute(100_000) } as const
   const { key: uploadKey } = await service.newKey('fotos', 'imagestore', limits)
   assert.equal((await new ImageClient(service.url, uploadKey).upload(await picture('foto 5'))).status, 200)
@@ -87,6 +89,7 @@ export async function portrait(service: TestService, keys: Keys) {
   const { body: bans } = await call(service, '/api/v1/imagestore/bans', { query: { api: keys.imageKey } })
   assert.partialDeepStrictEqual(bans, { data: [{ dhash: '00000000000000ff' }] })
   const client = new ImageClient(service.url, keys.imageKey)
+  assert.partialDeepStrictEqual((await client.list({ trash: '1' })).body, { data: [{ name: 'Ñ 2' }] })
   const derived = await client.link(`${expectedHash(await picture('foto 3'))}&m=ficha`)
   assert.equal((await bytesOf(derived)).length > 0 && derived.status, 200)
   const discarded = await walk({ ...service, domainKey: keys.domainKey }, { dis: '' })

@@ -21,6 +21,7 @@ export const CONTRACT: readonly string[] = [
     'resumable-uploads',
     'similar',
     'tickets',
+    'trash',
     'upload-answers',
     'upload-keys',
   ].map((name) => `imagestore/${name}.test.ts`),
@@ -43,5 +44,6 @@ export const IMAGES_ON_ONE_NODE: readonly string[] = [
   'list',
   'quotas',
   'similar',
+  'trash',
   'upload-left',
 ].map((name) => `imagestore/${name}.test.ts`)

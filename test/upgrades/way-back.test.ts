@@ -47,7 +47,7 @@ suite('the way back from an upgrade', { timeout: 300_000 }, () => {
     await using folder = await temporaryFolder()
     const path = await oldSqlite(OLD, folder.path)
     const before = contentOf(path)
-    // Of the upgrade before.
+    // From the previous upgrade.
     await writeFile(join(folder.path, 'before-schema-22.db'), '')
     {
       await using service = await serve(['--data', folder.path])

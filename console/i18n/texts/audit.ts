@@ -28,6 +28,8 @@ export const audit = {
   'audit.did.rule.delete': ['Borró una regla', 'Deleted a rule'],
   'audit.did.watch.delete': ['Borró una alerta', 'Deleted an alert'],
   'audit.did.dismissed.forget': ['Olvidó nombres descartados', 'Forgot dismissed names'],
+  'audit.did.image.trash': ['Movió una imagen a la papelera', 'Moved an image to the trash'],
+  'audit.did.image.restore': ['Recuperó una imagen', 'Restored an image'],
   'audit.did.image.delete': ['Borró una imagen', 'Deleted an image'],
   'audit.did.bulk.start': ['Inició un cambio masivo', 'Started a bulk change'],
   'audit.did.bulk.undo': ['Deshizo un cambio masivo', 'Undid a bulk change'],

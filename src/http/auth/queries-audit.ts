@@ -14,6 +14,8 @@ export const AUDIT_ACTIONS = [
   'rule.delete',
   'watch.delete',
   'dismissed.forget',
+  'image.trash',
+  'image.restore',
   'image.delete',
   'bulk.start',
   'bulk.undo',

@@ -49,7 +49,7 @@ export function getRoute(
       const image = await database
         .readerOf(client)
         .first(imageOf(identity.accountId, hash, uploaderOf(identity)))
-      if (image === undefined) return undefined
+      if (image === undefined || image.trashed_at !== null) return undefined
       const answer = Buffer.from(JSON.stringify({ status: 200, ...toAnswer('get', image, baseUrl()) }))
       return { answer, expires: image.expires }
     })
@@ -104,7 +104,8 @@ export function deleteRoute(app: HttpServer, shared: EndpointShared, store: Imag
       summary: 'Delete an image',
       description:
         'The public link stops working, unless another application holds the same bytes. A key of scope `upload` ' +
-        'deletes what it uploaded itself; what others of the application uploaded too stays for them.',
+        'deletes what it uploaded itself; what others of the application uploaded too stays for them. Deletes finally, also an image in ' +
+        'the trash.',
       answers: {
         200: deleteAnswer,
         404: problem('This application has no such image', imageErrors.image_not_found()),

@@ -36,6 +36,7 @@ const parameters = {
   group: flag(
     'Whether to list only the newest of the images with the same `dhash`, with the number of the others as `duplicates`',
   ),
+  trash: flag('The images in the trash, with `trashed_at`, in place of the others'),
   order: choice(
     `Sort key, by default \`date\`; names are sorted by their first ${SORTED_CHARACTERS} characters, ignoring case`,
     ['date', 'name', 'size'],
@@ -55,6 +56,9 @@ const listAnswer = schema.answer(
           ...toSchemas('list'),
           duplicates: schema.optional(
             schema.integer('Number of other images with the same dhash; only with `group`'),
+          ),
+          trashed_at: schema.optional(
+            schema.integer('With `trash`: when the image was moved there, seconds since 1970-01-01 UTC'),
           ),
         },
         { title: 'Image' },
@@ -87,15 +91,15 @@ export function imageListRoute(
     },
 
     async handle({ identity: { accountId }, values, request, reply }) {
-      const { limit = DEFAULT_PAGE, cursor, order = 'date', tag, mime, from, to, group: grouped } = values
+      const { limit = DEFAULT_PAGE, cursor, order = 'date', tag, mime, from, to, trash, group } = values
       const { sort = order === 'name' ? 'asc' : 'desc' } = values
       const { dialect } = database
       const search = values.search?.toLowerCase() || undefined
       const now = secondsOf(clock)
-      const selection = { accountId, now, search, tag, mime, from, to, grouped }
+      const selection = { accountId, now, search, tag, mime, from, to, trash, grouped: group }
       const after = cursor === undefined ? undefined : readCursor(cursor, order)
       const page = { ...selection, order, ascending: sort === 'asc', after, limit: limit + 1 }
-      const isWhole = [search, tag, mime, from, to].every((value) => value === undefined) && !grouped
+      const isWhole = [search, tag, mime, from, to].every((value) => value === undefined) && !trash && !group
       const reader = isWhole
         ? database.readerOf(accountClient(accountId))
         : database.scannerOf(accountId, clientAbort(reply.raw))
@@ -106,6 +110,7 @@ export function imageListRoute(
       const data = shown.map((row) => ({
         ...toAnswer('list', row, baseUrl()),
         ...(row.duplicates === undefined ? {} : { duplicates: row.duplicates }),
+        ...(row.trashed_at === null ? {} : { trashed_at: row.trashed_at }),
       }))
       return { status: 200, count: data.length, total: total?.count ?? 0, data }
     },

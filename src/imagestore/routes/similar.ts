@@ -11,7 +11,7 @@ import { EXAMPLE, schemaOf, toAnswer, toExample, toSchemas, type ImageRow } from
 import { imageOf } from '../queries.ts'
 import { isFlatHash, isHash64, mirrorHash } from '../../lib/perceptual-hash/index.ts'
 import type { SimilarImages } from '../near-duplicates/index.ts'
-import { isExpired } from '../uploaders.ts'
+import { isCurrent } from '../uploaders.ts'
 import { imageErrors } from '../errors.ts'
 import { hashParameter } from './image.ts'
 
@@ -119,7 +119,7 @@ export function similarRoute(
   async function imageNamed(accountId: number, hash: string): Promise<ImageRow> {
     const reader = database.readerOf(accountClient(accountId))
     const image = isImageHash(hash) ? await reader.first(imageOf(accountId, hash)) : undefined
-    if (image === undefined || isExpired(image, secondsOf(clock))) throw imageErrors.image_not_found()
+    if (image === undefined || !isCurrent(image, secondsOf(clock))) throw imageErrors.image_not_found()
     return image
   }
 }

@@ -7,7 +7,7 @@ import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { accountClient } from '../../lib/client.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { EXAMPLE, schemaOf } from '../image-fields.ts'
-import { limitsOf, usageAt, type Total, type Usage } from '../queries.ts'
+import { limitsOf, trashTotal, usageAt, type Total, type Usage } from '../queries.ts'
 
 const MAX_DAYS = 3_660
 const DEFAULT_DAYS = 30
@@ -19,12 +19,17 @@ const parameters = {
 
 const images = schema.integer('Images')
 const bytes = schema.integer('Bytes of images as uploaded')
+const NOTHING = { images: 0, bytes: 0 }
 const usageExample = { images: 1, bytes: EXAMPLE.size.example }
 
 const statsAnswer = schema.answer(
   {
     images,
     bytes,
+    trash: schema.object(
+      { images, bytes },
+      { description: 'Images in the trash, which the quota counts too' },
+    ),
     max_images: {
       type: ['integer', 'null'],
       description: 'Image quota; null if unlimited',
@@ -53,6 +58,7 @@ const statsAnswer = schema.answer(
   'Usage and quotas of the application',
   {
     ...usageExample,
+    trash: NOTHING,
     max_images: 100_000,
     max_bytes: null,
     derivatives: { bytes: 49_152, max_bytes: 1_073_741_824 },
@@ -92,12 +98,17 @@ export function statsRoute(
         (await database.readerOf(accountClient(accountId)).first(limitsOf(accountId))) ?? {}
       // One row for each day and kind: some thousand after years, however many images there are.
       const scanner = database.scannerOf(accountId, clientAbort(reply.raw))
-      const usage = await scanner.all(usageAt(accountId, secondsOf(clock)))
+      const now = secondsOf(clock)
+      const [usage, trash] = await Promise.all([
+        scanner.all(usageAt(accountId, now)),
+        scanner.first(trashTotal(accountId, now)),
+      ])
       const kinds = sumBy(usage, ({ mime }) => mime)
       const byDay = sumBy(usage, ({ day }) => new Date(day * DAY_MS).toISOString().slice(0, 10))
       return {
         status: 200,
-        ...(sumBy(usage, () => '')[0]?.[1] ?? { images: 0, bytes: 0 }),
+        ...(sumBy(usage, () => '')[0]?.[1] ?? NOTHING),
+        trash: trash ?? NOTHING,
         max_images,
         max_bytes,
         derivatives: derivatives(),
@@ -115,7 +126,7 @@ export function statsRoute(
 function sumBy(usage: readonly Usage[], nameOf: (row: Usage) => string): [name: string, total: Total][] {
   const sums = new Map<string, Total>()
   for (const row of usage) {
-    const { images, bytes } = sums.get(nameOf(row)) ?? { images: 0, bytes: 0 }
+    const { images, bytes } = sums.get(nameOf(row)) ?? NOTHING
     sums.set(nameOf(row), { images: images + row.images, bytes: bytes + row.bytes })
   }
   return [...sums].filter(([, { images }]) => images !== 0).sort(([one], [other]) => (one < other ? -1 : 1))
