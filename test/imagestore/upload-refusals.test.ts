@@ -80,7 +80,7 @@ const badImage: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     HTML: base64(Buffer.from('<!doctype html><svg></svg>')),
     BMP: base64(Buffer.concat([Buffer.from('BM'), Buffer.alloc(60)])),
     PDF: base64(Buffer.from('%PDF-1.7\n%âãÏÓ\n')),
-    HEIC: base64(Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1')),
+    'a sequence in HEVC': base64(Buffer.from('\0\0\0\x18ftyphevc\0\0\0\0mif1heic', 'latin1')),
     'JPEG XL': base64(Buffer.from('ff0afa1f01900a0400', 'hex')),
     'JPEG XL in a container': base64(Buffer.from('0000000c4a584c200d0a870a00000014667479706a786c20', 'hex')),
     ICO: base64(Buffer.from('00000100010010100000010020006804000016000000', 'hex')),
@@ -95,6 +95,7 @@ const badImage: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     ),
   },
   damaged: {
+    'the type of a HEIC alone': base64(Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1')),
     'a PNG signature alone': base64(png.subarray(0, 8)),
     'PNG cut in half': base64(png.subarray(0, png.length >> 1)),
     'PNG without its end': base64(png.subarray(0, png.length - 12)),

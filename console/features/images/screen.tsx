@@ -122,7 +122,7 @@ export default function ImagesScreen() {
           hidden
           type="file"
           multiple
-          accept="image/*,.svg,.tif,.tiff"
+          accept="image/*,.svg,.tif,.tiff,.heic,.heif"
           onChange={(event) => {
             addUploads(event.target.files ?? [])
             event.target.value = ''

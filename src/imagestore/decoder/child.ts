@@ -5,9 +5,12 @@ import { setImmediate } from 'node:timers/promises'
 import sharp from 'sharp'
 import { decodeCost, deriveCost } from './cost.ts'
 import { deriveImage } from './derive.ts'
+import { hasDecodedHeic } from './heic.ts'
 import { inspectSource } from './inspect.ts'
 import type { FromDecoder, ImageFault, Job, JobOutcome, Needs } from './protocol.ts'
-import { AlteredImage, openSource, readImageFile, RejectedImage } from './source.ts'
+import { AlteredImage, RejectedImage } from './rejected-image.ts'
+import { openSource, readImageFile } from './source.ts'
+import { transcode } from './transcode.ts'
 import { asError } from '../../lib/errors.ts'
 
 const MIB = 1024 * 1024
@@ -72,7 +75,10 @@ async function run({
     if (bytes > largestJob) return { kind: 'too-heavy', reason: `needs ${bytes} bytes to decode` }
     const weight = Math.max(least, cost.weight + ofMark)
     if (weight > granted) return { kind: 'needs', bytes: weight }
-    return isInspection ? await inspectSource(source) : await deriveImage(source, task.plan, watermark)
+    const picture = await transcode(source)
+    if (isInspection) return await inspectSource(picture)
+    const put = watermark && { ...watermark, source: await transcode(watermark.source) }
+    return await deriveImage(picture, task.plan, put)
   } catch (error) {
     const reason = asError(error).message.slice(0, MAX_REASON_LENGTH)
     if (OUT_OF_MEMORY.test(reason)) return { kind: 'too-heavy', reason, isOutOfMemory: true }
@@ -103,7 +109,8 @@ process.on('message', (job: Job) => {
     if (process.memoryUsage().external > MINOR_COLLECTION_BYTES) await collectGarbage('minor')
     if (process.memoryUsage().external > MAJOR_COLLECTION_BYTES) await collectGarbage('major')
     const isOutOfMemory = outcome.kind === 'too-heavy' && outcome.isOutOfMemory === true
-    send({ type: 'done', outcome, isBloated: isOutOfMemory || process.memoryUsage.rss() > BLOATED_BYTES })
+    const isBloated = isOutOfMemory || hasDecodedHeic() || process.memoryUsage.rss() > BLOATED_BYTES
+    send({ type: 'done', outcome, isBloated })
   })
 })
 

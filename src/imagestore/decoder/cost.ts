@@ -16,6 +16,8 @@ const DECODE_BYTES_PER_PIXEL = {
   avif: { streamed: 24, buffered: 24 },
   tiff: { streamed: 10, buffered: 10 },
   svg: { streamed: 10, buffered: 10 },
+  bmp: { streamed: 16, buffered: 16 },
+  heic: { streamed: 24, buffered: 24 },
 } as const satisfies Record<ImageFormat, { streamed: number; buffered: number }>
 
 /** The decoder's tables and whatever else does not depend on the pixels. */

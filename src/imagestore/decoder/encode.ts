@@ -201,10 +201,14 @@ const smallestOf = (encodings: readonly Rendered[]): Rendered | undefined =>
     undefined,
   )
 
+const LOSSLESS_FORMATS: ReadonlySet<string> = new Set(['png', 'gif', 'svg', 'tiff', 'bmp'])
+/** Formats that are always converted: few browsers show them. */
+const CONVERTED_FORMATS: ReadonlySet<string> = new Set(['tiff', 'bmp', 'heic'])
+
 /** True if the original is in a lossless format, so that a derivative can be lossless too. */
 function isLossless({ format, bytes }: Source): boolean {
   if (format === 'webp') return bytes.subarray(0, WEBP_HEAD_BYTES).includes('VP8L')
-  return format === 'png' || format === 'gif' || format === 'svg' || format === 'tiff'
+  return LOSSLESS_FORMATS.has(format)
 }
 
 /** The original without metadata, if the plan leaves all its pixels as they are and the client accepts its format. */
@@ -213,7 +217,7 @@ function originalIfUnchanged(source: Source, plan: ResolvedTransformation, size:
   const { fit, dpr, enlarge, ratio, gravity, quality, accepted } = UNCHANGED
   const sized = { width: null, height: null, fit, dpr, enlarge, ratio, gravity, quality, accepted }
   const isDisplayable =
-    source.format !== 'tiff' && metadata.space !== 'cmyk' && (metadata.orientation ?? 1) === 1
+    !CONVERTED_FORMATS.has(source.format) && metadata.space !== 'cmyk' && (metadata.orientation ?? 1) === 1
   const isSame = size.width === width && size.height === height && isIdentity({ ...plan, ...sized })
   if (plan.accepted?.includes('own') !== true || !isDisplayable || !isSame) return []
   const stripped = stripMetadata(bytes)

@@ -10,7 +10,8 @@ import {
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { toColor } from '../color.ts'
 import { firstFrameLuma } from './gif.ts'
-import { openSharp, RejectedImage, type Source } from './source.ts'
+import { RejectedImage } from './rejected-image.ts'
+import { openSharp, type Source } from './source.ts'
 import type { InspectedImage } from './protocol.ts'
 import { rgbaToThumbHash } from 'thumbhash'
 

@@ -20,7 +20,7 @@ export function staysAnimated(
 }
 
 /**
- * The format to write: the plan's, else the image's own, else (TIFF, SVG) one that every browser shows. If the client
+ * The format to write: the plan's, else the image's own, else (TIFF, BMP, HEIC, SVG) one that every browser shows. If the client
  * chooses, the accepted format that takes most resources to write.
  */
 export function outputFormat(plan: ResolvedTransformation, source: Source): OutputFormat {
@@ -39,6 +39,8 @@ export function ownFormat({ format, metadata }: Pick<Source, 'format' | 'metadat
     case 'svg':
       return 'png'
     case 'tiff':
+    case 'bmp':
+    case 'heic':
       return metadata.hasAlpha ? 'png' : 'jpg'
     case 'png':
     case 'gif':

@@ -4,25 +4,44 @@ import {
   detectFormat,
   insertPngProfile,
   normalizeSvg,
+  readBmpHeader,
   pngColourOf,
   readStructure,
   type ImageFormat,
   type Structure,
 } from '../../lib/image-metadata/index.ts'
 import { addTransparency, gifScreenPixels } from './gif.ts'
-import type { ImageFault } from './protocol.ts'
+import { isHeicSupported } from './heic.ts'
+import { AlteredImage, RejectedImage } from './rejected-image.ts'
 
 /** A file whose container is complete. */
 interface ImageFile {
-  /** As the decoder takes them: those of the file, except for some SVG. */
+  /** As the decoder takes them: those of the file, except for some SVG and for what is transcoded. */
   readonly bytes: Buffer
   readonly format: ImageFormat
   readonly structure: Structure
 }
 
+/** What is used of a header. */
+type Header = Pick<
+  Metadata,
+  | 'width'
+  | 'height'
+  | 'pages'
+  | 'pageHeight'
+  | 'orientation'
+  | 'space'
+  | 'depth'
+  | 'hasAlpha'
+  | 'icc'
+  | 'exif'
+  | 'xmp'
+  | 'iptc'
+>
+
 /** A file whose header the decoder has accepted. */
 export interface Source extends ImageFile {
-  readonly metadata: Metadata
+  readonly metadata: Header
   /** Of one frame, as stored. */
   readonly storedWidth: number
   readonly storedHeight: number
@@ -38,19 +57,6 @@ export interface Source extends ImageFile {
 /** EXIF orientations from here on swap width and height. */
 const FIRST_SWAPPED_ORIENTATION = 5
 const SPACES_OF_16_BITS = new Set(['rgb16', 'grey16'])
-
-/** The file is not an image that is accepted. The message is for the log. */
-export class RejectedImage extends Error {
-  readonly fault: ImageFault
-
-  constructor(message: string, fault: ImageFault) {
-    super(message)
-    this.fault = fault
-  }
-}
-
-/** The file does not hold as many bytes as were stored. */
-export class AlteredImage extends Error {}
 
 export function openSharp(bytes: Buffer, maxPixels: number, options: SharpOptions = {}): Sharp {
   // From bytes, never from a path: with a path, an SVG may read files next to it.
@@ -90,7 +96,8 @@ export function readImageFile(path: string, buffer?: Buffer, size?: number): Ima
   const file = readInto(path, buffer)
   if (size !== undefined && file.length !== size) throw new AlteredImage('not as many bytes as were stored')
   const format = detectFormat(file)
-  if (format === undefined) throw new RejectedImage('not an accepted format', 'format')
+  if (format === undefined || (format === 'heic' && !isHeicSupported()))
+    throw new RejectedImage('not an accepted format', 'format')
   const bytes = format === 'svg' ? normalizeSvg(file) : file
   if (bytes === undefined) throw new RejectedImage('svg is not in its encoding', 'damaged')
   const structure = readStructure(format, bytes)
@@ -102,10 +109,10 @@ export function readImageFile(path: string, buffer?: Buffer, size?: number): Ima
 /** Decodes the header. An SVG is parsed and styled completely for that. @throws RejectedImage */
 export async function openSource(file: ImageFile, maxPixels: number): Promise<Source> {
   const { bytes, format } = file
-  const metadata = await openSharp(bytes, maxPixels).metadata()
+  const metadata = format === 'bmp' ? bmpMetadata(bytes) : await openSharp(bytes, maxPixels).metadata()
   const { width, height, orientation = 1 } = metadata
   const storedHeight = metadata.pageHeight ?? height
-  const frames = format === 'avif' ? 1 : (metadata.pages ?? 1)
+  const frames = format === 'avif' || format === 'heic' ? 1 : (metadata.pages ?? 1)
   const screenPixels = format === 'gif' ? gifScreenPixels(bytes) : 0
   if (Math.max(width * storedHeight * frames, screenPixels) > maxPixels)
     throw new RejectedImage('too many pixels', 'too_many_pixels')
@@ -121,6 +128,13 @@ export async function openSource(file: ImageFile, maxPixels: number): Promise<So
     screenPixels,
     maxPixels,
   }
+}
+
+function bmpMetadata(bytes: Buffer): Header {
+  const header = readBmpHeader(bytes)
+  if (header === undefined) throw new RejectedImage('bmp has a malformed header', 'damaged')
+  const { width, height, masks } = header
+  return { width, height, space: 'srgb', depth: 'uchar', hasAlpha: masks[3] !== undefined && masks[3] > 0 }
 }
 
 /**

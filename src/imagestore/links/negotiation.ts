@@ -41,9 +41,9 @@ export function negotiate(
   }
 }
 
-/** Formats in which a photograph is written that has a lossless original, or a drawing that has none. */
+/** Formats in which a photograph is written whose own format is lossless or shown by few browsers, or a drawing that has no lossless original. */
 const isFallback = (format: AcceptedFormat): boolean => format === 'jpg' || format === 'png'
-const isLossless = (format: string): boolean => format === 'png' || format === 'tiff'
+const becomesJpeg = (format: string): boolean => ['png', 'tiff', 'bmp', 'heic'].includes(format)
 
 /** The formats of the highest weight. */
 function acceptedFormats(
@@ -58,7 +58,7 @@ function acceptedFormats(
   const candidates: readonly (readonly [AcceptedFormat, number])[] = [
     ['avif', isAnimated ? 0 : named('avif')],
     ['webp', named('webp')],
-    ['jpg', isLossless(image.format) ? weightOf(weights, 'image/jpeg') : 0],
+    ['jpg', becomesJpeg(image.format) ? weightOf(weights, 'image/jpeg') : 0],
     ['png', isAnimated ? 0 : weightOf(weights, 'image/png')],
     ['own', weightOf(weights, image.mime)],
   ]

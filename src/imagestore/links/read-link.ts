@@ -102,7 +102,7 @@ function decode(text: string): string | undefined {
 }
 
 /** Other extensions of an image's own format. */
-const SHORT_EXTENSIONS: Readonly<Record<string, string>> = { jpeg: 'jpg', tiff: 'tif' }
+const SHORT_EXTENSIONS: Readonly<Record<string, string>> = { jpeg: 'jpg', tiff: 'tif', heic: 'heif' }
 
 /** Parses the modifiers of a link to an image of `format`. Undefined if no image can be made with the link's extension. */
 export function parseLink(

@@ -1,4 +1,4 @@
-export type ImageFormat = 'jpeg' | 'png' | 'gif' | 'webp' | 'avif' | 'tiff' | 'svg'
+export type ImageFormat = 'jpeg' | 'png' | 'gif' | 'webp' | 'avif' | 'tiff' | 'svg' | 'bmp' | 'heic'
 
 export const mimeOf = {
   jpeg: 'image/jpeg',
@@ -8,6 +8,8 @@ export const mimeOf = {
   avif: 'image/avif',
   tiff: 'image/tiff',
   svg: 'image/svg+xml',
+  bmp: 'image/bmp',
+  heic: 'image/heic',
 } as const satisfies Record<ImageFormat, string>
 
 /**

@@ -81,12 +81,20 @@ export function stripPng(bytes: Buffer): Buffer | undefined {
   return undefined
 }
 
+/** What can be inserted into a PNG. */
+interface PngMetadata {
+  readonly exif?: Buffer | undefined
+  readonly xmp?: Buffer | undefined
+  /** A colour profile. */
+  readonly icc?: Buffer | undefined
+}
+
 /** Inserts metadata after IHDR. */
-export function insertPngMetadata(
-  png: Buffer,
-  { exif, xmp }: { readonly exif?: Buffer | undefined; readonly xmp?: Buffer | undefined },
-): Buffer {
+export function insertPngMetadata(png: Buffer, { exif, xmp, icc }: PngMetadata): Buffer {
   const chunks = [
+    ...(icc === undefined
+      ? []
+      : [createChunk('iCCP', Buffer.concat([Buffer.from('ICC\0\0', 'latin1'), deflateSync(icc)]))]),
     ...(exif === undefined ? [] : [createChunk('eXIf', exif)]),
     ...(xmp === undefined ? [] : [createChunk('iTXt', Buffer.concat([XMP_KEYWORD, xmp]))]),
   ]
@@ -132,10 +140,8 @@ export function pngColourOf(png: Buffer): PngColour | undefined {
 export function insertPngProfile(png: Buffer, colour: PngColour | undefined): Buffer {
   if (colour === undefined) return png
   const hasColours = ((png[25] ?? 0) & COLOUR_FLAG) !== 0
-  const profile = createProfile(1 / colour.gamma, hasColours ? (colour.chromaticities ?? SRGB) : undefined)
-  if (profile === undefined) return png
-  const data = Buffer.concat([Buffer.from('gAMA\0\0', 'latin1'), deflateSync(profile)])
-  return Buffer.concat([png.subarray(0, IHDR_END), createChunk('iCCP', data), png.subarray(IHDR_END)])
+  const icc = createProfile(1 / colour.gamma, hasColours ? (colour.chromaticities ?? SRGB) : undefined)
+  return icc === undefined ? png : insertPngMetadata(png, { icc })
 }
 
 function readChromaticities(data: Buffer): Chromaticities {

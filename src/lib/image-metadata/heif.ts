@@ -1,7 +1,7 @@
 import { repeatsDirectories } from './exif.ts'
 import { complete, ErasedRanges, truncated, type Structure } from './container.ts'
 
-/** Item types of a still AVIF that describe the picture and are not part of it. */
+/** Item types of a still AVIF or HEIC that describe the picture and are not part of it. */
 const METADATA_ITEMS = new Set(['Exif', 'mime', 'uri '])
 
 /** An Exif item begins with the offset of its TIFF header. */
@@ -46,7 +46,7 @@ function findBox(bytes: Buffer, from: number, to: number, type: string): Box | u
 const PICTURE_BOXES = new Set(['ftyp', 'meta', 'mdat', 'moov'])
 
 /** Reads the top-level boxes. What follows the header and the media data may be garbage. */
-export function avifStructure(bytes: Buffer): Structure {
+export function heifStructure(bytes: Buffer): Structure {
   const types = new Set<string>()
   let end = 0
   for (const box of boxesIn(bytes, 0, bytes.length)) {
@@ -73,7 +73,7 @@ function hasQuadraticExif(bytes: Buffer): boolean {
  * whose Exif item is not Exif. Lengths and offsets stay, so nothing else changes. Orientation is a property of the picture
  * itself in this format.
  */
-export function stripAvif(original: Buffer): Buffer | undefined {
+export function stripHeif(original: Buffer): Buffer | undefined {
   const bytes = Buffer.from(original)
   const extents = metadataExtents(bytes)
   if (extents === undefined) return undefined
