@@ -14,11 +14,13 @@ import { findPhrases } from './language/phrases.ts'
 import { proseOf } from './language/prose.ts'
 
 const DOCUMENTS = ['*.md', 'docs/**/*.md', 'src/**/README.md']
-const SOURCES = ['{src,console,test,scripts,bench}/**/*.{ts,tsx,js}']
+const SOURCES = ['{src,console,test,scripts,bench,clients}/**/*.{ts,tsx,js}']
 /** Generated files, released files, data, and shell scripts. */
 const EXCLUDED = [
   '**/node_modules/**',
   '**/*-wasm.ts',
+  'clients/js/dist/**',
+  'clients/js/schema.ts',
   'test/generated-clients/generated/**',
   'src/storage/database/migrations/**',
   'src/domainwatch/lookalikes/vocabulary.ts',

@@ -9,7 +9,7 @@ import { copyFile, mkdtemp, mkdir, readFile, readdir, rm, writeFile } from 'node
 import { tmpdir } from 'node:os'
 import { basename, delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createProgram } from '../src/cli/program.ts'
 
@@ -81,11 +81,17 @@ async function install(tarball: string): Promise<string> {
   const install = ['install', '--no-audit', '--no-fund', tarball]
   execFileSync('npm', install, { ...options(), cwd: target, stdio: 'inherit' })
   const files = await readdir(join(target, 'node_modules/catalejo'))
-  for (const name of ['dist', 'assets', 'openapi.json', 'README.md', 'LICENSE']) {
+  for (const name of ['dist', 'assets', 'clients', 'openapi.json', 'README.md', 'LICENSE']) {
     assert.ok(files.includes(name), `${name} is not in the package: ${files.join(', ')}`)
   }
   assert.ok(!files.includes('src'), 'the sources are in the package')
-  step('packed and installed')
+  const client = pathToFileURL(join(target, 'node_modules/catalejo/clients/js/dist/index.js'))
+  const { url } = await import(client.href)
+  assert.equal(
+    url('https://example.cl', '@tienda/portada', { w: 90 }),
+    'https://example.cl/i/@tienda/portada&m=w_90',
+  )
+  step('packed and installed, with its client')
   return join(target, 'node_modules/.bin/catalejo')
 }
 

@@ -3,8 +3,9 @@ import { spawnSync } from 'node:child_process'
 import { isInstalled } from './install-packages.ts'
 
 const STEPS = {
-  // First: the console's types need what it generates.
+  // First: the types of console and clients need what they generate.
   'build of the console': 'node scripts/build-console.ts',
+  'build of the clients': 'node scripts/build-clients.ts',
   types: 'tsc -p . && tsc -p console',
   'lint and layers': 'oxlint --type-aware --deny-warnings --report-unused-disable-directives',
   format: 'prettier --check --log-level warn .',

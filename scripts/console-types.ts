@@ -1,4 +1,4 @@
-/** Types of the public API for the console's client, generated from the OpenAPI document. */
+/** Types of the public API for the console and clients/js, generated from the OpenAPI document. */
 
 interface Schema {
   readonly $ref?: string
@@ -15,6 +15,7 @@ interface Schema {
 interface Parameter {
   readonly name: string
   readonly in: string
+  readonly required?: boolean
   readonly schema: Schema
 }
 
@@ -28,13 +29,14 @@ interface Operation {
 
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly webhooks: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>
     readonly parameters: Readonly<Record<string, Parameter>>
   }
 }
 
-const HEAD = `// Generated from openapi.json by npm run console. Do not edit.
+const HEAD = `// Generated from openapi.json by npm ci. Do not edit.
 `
 
 /** A module with one interface: what each operation takes and answers, by method and path. */
@@ -51,8 +53,14 @@ export function consoleTypes(document: ApiDocument): string {
       ),
     )
   const errors = `/** Codes of errors. */\nexport type ErrorCode = Error['code']\n`
-  return `${HEAD}\n${errors}\n${schemas.join('\n')}\nexport interface Operations {\n${operations.join('')}}\n`
+  const webhooks = Object.values(document.webhooks)
+    .flatMap((methods) => Object.values(methods))
+    .flatMap((operation) => bodyOf(operation) ?? [])
+  const webhook = `/** What webhooks contain. */\nexport type Webhook = ${webhooks.map(typeOf).join(' | ')}\n`
+  return `${HEAD}\n${errors}\n${webhook}\n${schemas.join('\n')}\nexport interface Operations {\n${operations.join('')}}\n`
 }
+
+const bodyOf = (operation: Operation) => operation.requestBody?.content['application/json']?.schema
 
 function describe(
   name: string,
@@ -61,8 +69,10 @@ function describe(
 ): string {
   const parameters = (operation.parameters ?? []).map((one) => ('$ref' in one ? find(shared, one.$ref) : one))
   const query = parameters.filter((one) => one.in === 'query')
-  const fields = query.map((one) => `${key(one.name)}?: ${typeOf(one.schema)}`)
-  const body = operation.requestBody?.content['application/json']?.schema
+  const fields = query.map(
+    (one) => `${key(one.name)}${one.required === true ? '' : '?'}: ${typeOf(one.schema)}`,
+  )
+  const body = bodyOf(operation)
   const success = operation.responses['200'] ?? operation.responses['202']
   const answer = success?.content?.['application/json']?.schema
   return [

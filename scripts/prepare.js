@@ -1,13 +1,13 @@
 /**
  * Runs after an installation in a checkout, with whatever Node the machine has: links the Node that comes along as a package, and
- * builds the console with it. Plain JavaScript, because Node 20 runs no TypeScript.
+ * builds the console and clients/js with it. Plain JavaScript, because Node 20 runs no TypeScript.
  */
 import { execSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
 linkNode()
-buildConsole()
+build()
 
 /**
  * Puts the packaged Node into node_modules/.bin, so that `npm test` and `npx node` run on it. npm 11 does that itself. npm 10, which
@@ -26,7 +26,8 @@ function linkNode() {
 }
 
 /** Without the sources (a layer of the container image) or without Vite (`--omit=dev`) there is nothing to build. */
-function buildConsole() {
-  if (!existsSync('console') || !existsSync(join('node_modules', 'vite'))) return
-  execSync('node scripts/build-console.ts', { stdio: 'inherit' })
+function build() {
+  if (!existsSync(join('node_modules', 'vite'))) return
+  for (const folder of ['console', 'clients'])
+    if (existsSync(folder)) execSync(`node scripts/build-${folder}.ts`, { stdio: 'inherit' })
 }

@@ -6,6 +6,7 @@ export const ENGLISH: Sidebar = {
   Guides: {
     console: 'Console',
     signals: 'Signals and rankings',
+    clients: 'Clients',
     'operations/registry-lists': 'Follow NIC Chile’s lists',
     'operations/import-export': 'Import and export',
   },

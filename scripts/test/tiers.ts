@@ -17,6 +17,7 @@ const FOLDERS: Readonly<Record<Tier, readonly string[]>> = {
     'console/',
     'test/admin/',
     'test/cli/',
+    'test/clients/',
     'test/contracts/',
     'test/corpus/',
     'test/deploy/',

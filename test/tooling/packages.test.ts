@@ -63,6 +63,12 @@ for (const folder of ['.', 'scripts/generate', 'scripts/site', 'test/generated-c
   })
 }
 
+test('clients/js has the version of the service', async () => {
+  const versionIn = async (folder: string) =>
+    JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8')).version
+  assert.equal(await versionIn('clients/js'), await versionIn('.'))
+})
+
 for (const prefix of ['node', 'node-bin']) {
   test(`after an installation, scripts find the Node of ${prefix}-…, which npm 10 does not link`, async () => {
     await using folder = await temporaryFolder()
