@@ -60,7 +60,7 @@ const SIGNATURE_BYTES = 16
 
 /** Prefix, account and name of an alias or hash, extension, modifiers. */
 const LINK =
-  /^(|.*\/)(?:(?:@|%40)([^/?&]+)\/([a-z0-9_-]+)|([a-z2-7]{32}))(?:\.([a-z]+))?(?:[?&](?:amp;)*m=([^?&]*))?$/i
+  /^(|.*\/)(?:(?:@|%40)([^/?&]+)\/([a-z0-9_-]+)|([a-z2-7]{32}))(?:\.([A-Za-z]+))?(?:[?&](?:amp;)*m=([^?&]*))?$/
 
 /** Returns what names an image by its alias in links. */
 export const alias = (account: string, name: string): string => `@${encodeURIComponent(account)}/${name}`

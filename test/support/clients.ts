@@ -46,7 +46,7 @@ interface Vectors {
   }[]
 }
 
-const VECTORS_PATH = new URL('../../clients/test-vectors.json', import.meta.url)
+export const VECTORS_PATH = new URL('../../clients/test-vectors.json', import.meta.url)
 /** What all clients are tested with. */
 export const VECTORS: Vectors = JSON.parse(readFileSync(VECTORS_PATH, 'utf8'))
 

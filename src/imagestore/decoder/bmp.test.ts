@@ -185,7 +185,7 @@ test('whatever the bytes, decoding ends, with as many samples as the header says
     .tuple(fc.constantFrom(...valid), fc.array(change, { minLength: 1, maxLength: 6 }), fc.nat(40))
     .map(([bytes, changes, cut]) => {
       const copy = Buffer.from(bytes.subarray(0, bytes.length - (cut > 30 ? cut - 30 : 0)))
-      // Parts of the sizes, only the lowest byte: the engine refuses larger pictures before decoding.
+      // Only the lowest byte of a size changes: the engine refuses larger pictures before decoding.
       for (const [at, value] of changes) {
         const place = 10 + (at % (copy.length - 10))
         if (![19, 20, 21, 23, 24, 25].includes(place)) copy[place] = value
