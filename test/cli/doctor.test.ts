@@ -1,63 +1,17 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { chmod, open, stat, writeFile } from 'node:fs/promises'
+import { chmod, writeFile } from 'node:fs/promises'
 import { createServer, request, type Server } from 'node:http'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { isObject } from '../../src/lib/json.ts'
 import { catalejo } from '../support/cli.ts'
 import { add, record } from '../support/domains.ts'
+import { diagnose, ranWell } from '../support/doctor.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const DAY = 86_400_000
-
-interface Diagnosis {
-  readonly code: number | null
-  /** Warnings and failures: level, check, text and mend. */
-  readonly problems: readonly string[]
-  readonly checks: readonly string[]
-}
-
-async function diagnose(service: TestService, ...flags: string[]): Promise<Diagnosis> {
-  const { port } = new URL(service.url)
-  const { code, stderr, stdout } = await catalejo([
-    'doctor',
-    '--json',
-    '--data',
-    service.data,
-    '--port',
-    port,
-    ...flags,
-  ])
-  assert.equal(stderr, '')
-  const findings: unknown = JSON.parse(stdout)
-  assert.ok(Array.isArray(findings))
-  const lines = findings.map((one: unknown) => {
-    assert.ok(isObject(one))
-    return {
-      level: one['level'],
-      check: String(one['check']),
-      line: `${one['level']} ${one['check']}: ${one['text']} → ${one['mend']}`,
-    }
-  })
-  return {
-    code,
-    problems: lines.filter(({ level }) => level !== 'ok').map(({ line }) => line),
-    checks: lines.map(({ check }) => check),
-  }
-}
-
-/** A regular backup that ended well so long ago, a check, a drill and a verification. */
-const ranWell = (service: TestService, backupMs = 60_000) =>
-  Promise.all(
-    ['backup', 'check', 'drill', 'verify'].map((kind) => {
-      const at = Date.now() - (kind === 'backup' ? backupMs : 60_000)
-      return service.sql(
-        `INSERT INTO backup_runs (kind, attempted_at, succeeded_at, duration_ms) VALUES ('${kind}', ${at}, ${at}, 1)`,
-      )
-    }),
-  )
 
 suite('catalejo doctor', { timeout: 480_000 }, () => {
   test('finds nothing in an instance that is well, with its service running and without', async () => {
@@ -66,7 +20,7 @@ suite('catalejo doctor', { timeout: 480_000 }, () => {
     await add(service, [record('casa')])
     await ranWell(service)
     const flags = ['--backup-to', backups.path]
-    const running = await diagnose(service, ...flags)
+    const running = await diagnose(service, flags)
     assert.deepEqual(running.problems, [])
     assert.equal(running.code, 0)
     assert.deepEqual(
@@ -91,7 +45,7 @@ suite('catalejo doctor', { timeout: 480_000 }, () => {
       ],
     )
     await service.stop()
-    const without = await diagnose(service, ...flags)
+    const without = await diagnose(service, flags)
     assert.deepEqual(without, { ...running, checks: without.checks })
     const text = await catalejo(['doctor', '--data', service.data, '--port', '0', ...flags])
     assert.match(text.stdout, /^ok {4}database: SQLite, schema \d+$/m)
@@ -124,7 +78,7 @@ suite('catalejo doctor', { timeout: 480_000 }, () => {
     const feeds = join(folder.path, 'feeds.json')
     await plantFeeds(service, feeds)
     const flags = ['--backup-to', folder.path, '--feeds', feeds, '--time-zone', 'Europe/Madrid']
-    const { code, problems } = await diagnose(service, ...flags)
+    const { code, problems } = await diagnose(service, flags)
     const expected = [
       /^warn data folder: other users of this machine can read .* → chmod -R go= /,
       /^fail clock: the newest change is 8\.0 days ahead of this clock/,
@@ -142,7 +96,7 @@ suite('catalejo doctor', { timeout: 480_000 }, () => {
     for (const [i, pattern] of expected.entries()) assert.match(problems[i] ?? '', pattern)
     assert.equal(code, 2)
     await service.sql("UPDATE backup_runs SET error = 'the disk is full' WHERE kind = 'backup'")
-    const failed = await diagnose(service, '--backup-to', folder.path)
+    const failed = await diagnose(service, ['--backup-to', folder.path])
     assert.equal(
       failed.problems.at(-1),
       'fail backups: the last backup failed: the disk is full → catalejo backup create',
@@ -158,13 +112,12 @@ suite('catalejo doctor', { timeout: 480_000 }, () => {
     await using other = await startService({ flags: { 'base-url': 'https://example.cl/catalejo' } })
     const port = portOf(service)
     await using proxy = await badProxy(port)
-    const { code, problems } = await diagnose(
-      service,
+    const { code, problems } = await diagnose(service, [
       '--port',
       String(port),
       '--base-url',
       `${proxy.url}/catalejo`,
-    )
+    ])
     assert.deepEqual(
       problems.map((line) => line.slice(0, 60)),
       [
@@ -173,13 +126,12 @@ suite('catalejo doctor', { timeout: 480_000 }, () => {
       ],
     )
     assert.equal(code, 1)
-    const elsewhere = await diagnose(
-      service,
+    const elsewhere = await diagnose(service, [
       '--port',
       String(port),
       '--base-url',
       `http://127.0.0.1:${portOf(other)}/catalejo`,
-    )
+    ])
     assert.match(elsewhere.problems.join('\n'), /does not lead to this instance/)
     assert.equal(elsewhere.code, 2)
   })
@@ -189,35 +141,14 @@ suite('catalejo doctor', { timeout: 480_000 }, () => {
     await using other = await startService()
     await ranWell(service)
     const { port } = new URL(other.url)
-    const taken = await diagnose(service, '--port', port)
+    const taken = await diagnose(service, ['--port', port])
     assert.deepEqual(taken.problems, [
       `fail port: another instance of Catalejo listens on ${other.url} → stop it, or take another --port`,
     ])
     await using program = await listening(createServer((_request, response) => response.end('hello')))
-    const foreign = await diagnose(service, '--port', String(program.port))
+    const foreign = await diagnose(service, ['--port', String(program.port)])
     assert.match(foreign.problems.join(), /^fail port: another program listens on port \d+ of 127\.0\.0\.1/)
     assert.equal(foreign.code, 2)
-  })
-
-  test('finds damaged pages', async () => {
-    await using service = await startService()
-    await ranWell(service)
-    await add(
-      service,
-      Array.from({ length: 5_000 }, (_, index) => record(`d${index}`)),
-    )
-    await service.stop()
-    const path = join(service.data, 'catalejo.db')
-    const { size } = await stat(path)
-    const file = await open(path, 'r+')
-    await file.write(Buffer.alloc(Math.floor(size / 3), 0x5a), 0, null, Math.floor(size / 8_192) * 4_096)
-    await file.close()
-    const { code, problems } = await diagnose(service)
-    assert.match(
-      problems.join('\n'),
-      /^fail pages of the database: the database is damaged: .* → catalejo restore/m,
-    )
-    assert.equal(code, 2)
   })
 })
 

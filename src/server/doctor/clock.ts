@@ -1,9 +1,12 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import type { Clock } from '../../lib/clock.ts'
 import { serviceTimeZone } from '../../domainwatch/index.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { Config } from '../config/config.ts'
+import { addressAtPort, readMetric } from './network.ts'
 import { fail, problemsOr, warn, type Check, type Result } from './finding.ts'
-import { newestChange, serverState } from './queries.ts'
+import { latestChange, serverState } from './queries.ts'
 
 /** Differences below it are those of requests and of ordinary clocks. */
 const TOLERANCE_MS = 2 * 60_000
@@ -20,7 +23,7 @@ export function clockChecks(config: Config, database: Database, clock: Clock): r
 
 async function checkClock(config: Config, database: Database, clock: Clock): Promise<readonly Result[]> {
   const problems: Result[] = []
-  const stepMs = clockStepMs(clock)
+  const stepMs = await serviceStepMs(config, clock)
   if (Math.abs(stepMs) > TOLERANCE_MS)
     problems.push(
       fail(
@@ -28,25 +31,44 @@ async function checkClock(config: Config, database: Database, clock: Clock): Pro
         SYNCHRONISE,
       ),
     )
-  const newest = await database.first(newestChange())
-  if (newest !== undefined && newest.at - clock.now() > TOLERANCE_MS)
+  const newest = (await database.first(latestChange()))?.at ?? 0
+  if (newest - clock.now() > TOLERANCE_MS)
     problems.push(
       fail(
-        `the newest change is ${distance(newest.at - clock.now())} of this clock: the clock was ahead then, or is behind now`,
+        `the newest change is ${distance(newest - clock.now())} of this clock: the clock was ahead then, or is behind now`,
         SYNCHRONISE,
       ),
     )
-  const others = await Promise.all([serverTime(config, database), ...feedHosts(config).map(hostTime)])
+  const others = await Promise.all([serverTime(config, database), ...remoteHosts(config).map(hostTime)])
   for (const other of others) {
     if (other === undefined) continue
     const ahead = clock.now() - other.at
     if (Math.abs(ahead) > TOLERANCE_MS)
       problems.push(fail(`the clock is ${distance(ahead)} of that of ${other.of}`, SYNCHRONISE))
   }
+  if (problems.length === 0 && (await isUnsynchronised()))
+    problems.push(warn('this system does not synchronise its clock, which may be wrong', SYNCHRONISE))
   const compared = others.flatMap((one) => one?.of ?? [])
   return problemsOr(
     problems,
     `${new Date(clock.now()).toISOString()}, compared with the newest change${compared.map((of) => `, ${of}`).join('')}`,
+  )
+}
+
+/** How far the clock was moved while the service ran, which is another process for the command. */
+async function serviceStepMs(config: Config, clock: Clock): Promise<number> {
+  const address = await addressAtPort(config)
+  if (!('url' in address)) return clockStepMs(clock)
+  return 1_000 * (await readMetric(config, address.url, 'catalejo_clock_step_seconds').catch(() => 0))
+}
+
+/** Whether systemd says so; without it nothing is known. */
+async function isUnsynchronised(): Promise<boolean> {
+  const words = ['show', '--property=NTPSynchronized', '--value']
+  const run = promisify(execFile)('timedatectl', words, { timeout: HEAD_TIMEOUT_MS })
+  return run.then(
+    ({ stdout }) => stdout.trim() === 'no',
+    () => false,
   )
 }
 
@@ -72,9 +94,12 @@ async function serverTime(config: Config, database: Database): Promise<OtherCloc
   return state && { of: 'PostgreSQL', at: Number(state.now) }
 }
 
-const feedHosts = ({ feeds }: Config): readonly string[] => [
-  ...new Set(feeds.map(({ url }) => new URL(url).origin)),
-]
+/** Other machines that the settings name. */
+const remoteHosts = ({ backupTo, blobsUrl, feeds }: Config): readonly string[] => {
+  const stores = [blobsUrl, backupTo?.kind === 's3' ? backupTo.location : undefined]
+  const urls = [...feeds.map(({ url }) => url), ...stores.flatMap((store) => store?.endpoint ?? [])]
+  return [...new Set(urls.map((url) => new URL(url).origin))]
+}
 
 /** Reads the header Date of a server. Undefined if it does not answer: that is the business of another check. */
 async function hostTime(origin: string): Promise<OtherClock | undefined> {

@@ -38,7 +38,7 @@ export function networkChecks({ clock, config, database }: NetworkSubject): read
         const isThis = await withProbeKey(
           database,
           clock,
-          async (key) => key === undefined || opens(url, key),
+          async (key) => typeof key !== 'string' || opens(url, key),
         )
         if (!isThis)
           return [fail(`another instance of Catalejo listens on ${url}`, 'stop it, or take another --port')]
@@ -55,7 +55,8 @@ export function networkChecks({ clock, config, database }: NetworkSubject): read
   ]
 }
 
-async function addressAtPort(config: Config): Promise<Result | { readonly url: string }> {
+/** Returns the address of the instance of Catalejo at the port, or what is found there instead. */
+export async function addressAtPort(config: Config): Promise<Result | { readonly url: string }> {
   if (config.port === 0) return ok('the service takes a free one at each start')
   try {
     await assertPortsFree(config)
@@ -66,23 +67,31 @@ async function addressAtPort(config: Config): Promise<Result | { readonly url: s
   }
 }
 
-/** Lends a key that reads the records of an account. Undefined if there is no account for it. */
+/** Lends a key that reads the records of an account; undefined if there is no account for it, an error if none can be stored. */
 async function withProbeKey<T>(
   database: Database,
   clock: Clock,
-  use: (key: string | undefined) => Promise<T>,
+  use: (key: string | Error | undefined) => Promise<T>,
 ): Promise<T> {
   const accounts = createAccounts(database, clock)
   const [account] = await accounts.ofService('domainwatch')
   if (account === undefined) return use(undefined)
   const limits = { scope: 'read', expiresAt: clock.now() + KEY_LIFETIME_MS, rate: null } as const
-  const outcome = await accounts.createKey(account.name, 'domainwatch', limits)
+  const outcome = await accounts.createKey(account.name, 'domainwatch', limits).catch(asError)
+  if (outcome instanceof Error) return use(outcome)
   if (outcome.kind !== 'created') return use(undefined)
   try {
     return await use(outcome.key)
   } finally {
     await accounts.revoke(outcome.id)
   }
+}
+
+/** Returns a metric of the service that listens at an address; 0 if it has none of that name. */
+export async function readMetric({ metricsAddress }: Config, local: string, name: string): Promise<number> {
+  const url = metricsAddress === undefined ? local : `http://${metricsAddress.host}:${metricsAddress.port}`
+  const text = await (await get(`${url}/metrics`)).text()
+  return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1] ?? 0)
 }
 
 const apiUrl = (url: string, path: string, key: string) => `${url}/api/v1/domainwatch/${path}?api=${key}`
@@ -100,8 +109,10 @@ const get = (url: string, headers: Record<string, string> = {}) =>
 async function checkPublicUrl(
   config: Config,
   url: string,
-  key: string | undefined,
+  key: string | Error | undefined,
 ): Promise<readonly Result[]> {
+  if (key instanceof Error)
+    return [fail(`nothing can be stored: ${key.message}`, 'free space on the disk, or mend the database')]
   if (key === undefined) return [ok('not tried: there is no account of domainwatch to try it with')]
   const isSame = await opens(url, key).catch(asError)
   if (isSame instanceof Error) {
@@ -181,16 +192,9 @@ function post(url: string, bytes: number): Promise<number | string> {
   })
 }
 
-const IGNORED = /^catalejo_forwarded_ignored_total (\d+)/m
-
 /** Whether requests come through a proxy whose X-Forwarded-For the service ignores. */
 async function checkForwarded(config: Config, local: string, publicUrl: string): Promise<readonly Result[]> {
-  const readIgnored = async () => {
-    const { metricsAddress } = config
-    const url = metricsAddress === undefined ? local : `http://${metricsAddress.host}:${metricsAddress.port}`
-    const text = await (await get(`${url}/metrics`)).text()
-    return Number(IGNORED.exec(text)?.[1] ?? 0)
-  }
+  const readIgnored = () => readMetric(config, local, 'catalejo_forwarded_ignored_total')
   const before = await readIgnored()
   await get(`${publicUrl}/healthz`)
   const after = await readIgnored()

@@ -101,16 +101,14 @@ const KINDS = ['backup', 'check', 'drill', 'verify'] as const satisfies readonly
 
 async function checkRuns({ backupTo }: Config, database: Database, clock: Clock): Promise<readonly Result[]> {
   const runs = new Map((await lastRuns(database)).map((run) => [run.kind, run]))
-  if (backupTo === undefined && runs.size === 0)
-    return [
-      warn(
-        'there are no regular backups',
-        'set --backup-to, and run catalejo backup drill after the first one',
-      ),
-    ]
-  return KINDS.flatMap((kind) => {
+  // The service may have the setting, and this command not.
+  const areBackedUp = backupTo !== undefined || runs.has('backup')
+  const missing = warn(
+    'there are no regular backups',
+    'set --backup-to, and run catalejo backup drill after the first one',
+  )
+  const found = KINDS.filter((kind) => areBackedUp || runs.has(kind)).map((kind) => {
     const run = runs.get(kind)
-    if (kind !== 'verify' && backupTo === undefined) return []
     if (run === undefined)
       return kind === 'backup'
         ? fail('no backup was made yet', COMMANDS.backup)
@@ -126,6 +124,7 @@ async function checkRuns({ backupTo }: Config, database: Database, clock: Clock)
       ? fail(text, `${COMMANDS.backup}; the log says why the daily one does not run`)
       : warn(text, COMMANDS[kind])
   })
+  return areBackedUp ? found : [missing, ...found]
 }
 
 const timeText = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('T', ' ').concat(' UTC')

@@ -1,7 +1,8 @@
 import { sql } from '../../storage/database/sql.ts'
 
-/** The newest change, and when it was made. */
-export const newestChange = () => sql<{ at: number }>`SELECT at FROM changes ORDER BY id DESC LIMIT 1`
+/** The latest time of the last changes, of which some may have been made by another clock; null if there are none. */
+export const latestChange = () => sql<{ at: number | null }>`
+  SELECT max(at) AS at FROM (SELECT at FROM changes ORDER BY id DESC LIMIT 1000) AS last`
 
 /** What a PostgreSQL server says of itself; `now` is its clock in milliseconds since 1970. */
 export const serverState = () => sql<{

@@ -53,14 +53,12 @@ async function checkDatabase(config: Config, database: Database): Promise<readon
   )
 }
 
+const RESTORE = 'catalejo restore PLACE --data DIR, into an empty folder'
+
 async function checkPages(database: Database): Promise<readonly Result[]> {
   const faults = await database.check()
   return problemsOr(
-    faults
-      .slice(0, 3)
-      .map((fault) =>
-        fail(`the database is damaged: ${fault}`, 'catalejo restore PLACE --data DIR, into an empty folder'),
-      ),
+    faults.slice(0, 3).map((fault) => fail(`the database is damaged: ${fault}`, RESTORE)),
     'no damage found',
   )
 }
@@ -94,5 +92,8 @@ export function unopened(error: Error): Result {
         error.message.replace(/: catalejo serve.*$/, ''),
         `start the service: it keeps a copy, and upgrades the database to schema ${SCHEMA}`,
       )
-    : fail(error.message, 'see docs/operations/troubleshooting.md')
+    : fail(
+        error.message,
+        / is damaged /.test(error.message) ? RESTORE : 'see docs/operations/troubleshooting.md',
+      )
 }

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { isObject } from '../../src/lib/json.ts'
+import { catalejo } from './cli.ts'
+import type { TestService } from './test-service.ts'
+
+export interface Diagnosis {
+  readonly code: number | null
+  /** Warnings and failures: level, check, text and mend. */
+  readonly problems: readonly string[]
+  readonly checks: readonly string[]
+}
+
+/** What `catalejo doctor` finds in an instance whose service may run. */
+export async function diagnose(
+  { data, url }: Pick<TestService, 'data' | 'url'>,
+  flags: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Diagnosis> {
+  const { port } = new URL(url)
+  const settings = ['--data', data, '--port', port, ...flags]
+  const { code, stderr, stdout } = await catalejo(['doctor', '--json', ...settings], environment)
+  assert.equal(stderr, '')
+  const findings: unknown = JSON.parse(stdout)
+  assert.ok(Array.isArray(findings))
+  const lines = findings.map((one: unknown) => {
+    assert.ok(isObject(one))
+    return {
+      level: one['level'],
+      check: String(one['check']),
+      line: `${one['level']} ${one['check']}: ${one['text']} → ${one['mend']}`,
+    }
+  })
+  return {
+    code,
+    problems: lines.filter(({ level }) => level !== 'ok').map(({ line }) => line),
+    checks: lines.map(({ check }) => check),
+  }
+}
+
+/** A regular backup that ended well so long ago, a check, a drill and a verification. */
+export const ranWell = (service: Pick<TestService, 'sql'>, backupMs = 60_000, now = Date.now()) =>
+  Promise.all(
+    ['backup', 'check', 'drill', 'verify'].map((kind) => {
+      const at = now - (kind === 'backup' ? backupMs : 60_000)
+      return service.sql(
+        `INSERT INTO backup_runs (kind, attempted_at, succeeded_at, duration_ms) VALUES ('${kind}', ${at}, ${at}, 1)`,
+      )
+    }),
+  )
