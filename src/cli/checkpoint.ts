@@ -17,14 +17,13 @@ export interface Checkpoint {
 
 /**
  * Returns the progress of importing one file, kept in the data folder until the import is done, so that it can be resumed.
- * The file is identified by path, size and modification time.
+ * A file is identified by path, size and modification time, a bucket by its address.
  */
 export async function checkpointsOf(data: string, file: string) {
   const folder = join(data, 'imports')
   await makeFolder(folder)
-  const { size, mtimeMs } = await stat(file)
   const identity = createHash('sha256')
-    .update(`${resolve(file)}\n${size}\n${mtimeMs}`)
+    .update(file.startsWith('s3://') ? file : await describeFile(file))
     .digest('hex')
   const path = join(folder, `${identity.slice(0, 32)}.json`)
   return {
@@ -40,6 +39,11 @@ export async function checkpointsOf(data: string, file: string) {
     },
     remove: () => rm(path, { force: true }),
   }
+}
+
+async function describeFile(file: string): Promise<string> {
+  const { size, mtimeMs } = await stat(file)
+  return `${resolve(file)}\n${size}\n${mtimeMs}`
 }
 
 function parse(text: string): Checkpoint | undefined {

@@ -1,13 +1,13 @@
-import { stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { createContext, type Context } from '../server/context.ts'
 import { createLog } from '../lib/log.ts'
 import { openImagestore } from '../imagestore/index.ts'
 import { exportImages, MANIFEST } from '../imagestore/transfer/export.ts'
-import { filesIn, importImages, listedImages } from '../imagestore/transfer/import.ts'
+import { importImages } from '../imagestore/transfer/import.ts'
 import { checkpointsOf } from './checkpoint.ts'
 import { fail, failureLine, usageFault } from './failure.ts'
 import type { Options } from './command.ts'
+import { openSource } from './image-source.ts'
 import { abortOnSignal } from './instance.ts'
 import { createProgress } from './progress.ts'
 import { countOf } from '../lib/text.ts'
@@ -51,9 +51,8 @@ async function run(
 
 async function importAll({ context, accountId, place, restart }: Run): Promise<void> {
   const { clock, config } = context
-  const found = await stat(place).catch(() => undefined)
-  if (found === undefined) return usageFault(`there is no ${place}`)
-  const items = () => (found.isDirectory() ? filesIn(place) : listedImages(place))
+  const items = await openSource(place, context)
+  if (typeof items === 'string') return usageFault(items)
   const progress = createProgress()
   const checkpoints = await checkpointsOf(config.data, place)
   if (restart) await checkpoints.remove()

@@ -133,15 +133,22 @@ function defineImageCommands(program: CatalejoCommand): void {
   const images = program.command('images').description('Imports and exports images.')
   images
     .command('import')
-    .summary('store the images of a folder or of a list')
+    .summary('store the images of a folder, a list or a bucket')
     .description(
-      'Stores the images of a folder, or those that a list names, for an account. Run again after an interruption, it continues.',
+      'Stores the images of a folder or of a bucket, or those that a list names, for an account. Run again after an interruption, it continues.',
     )
-    .argument('<PLACE>', 'folder of images, or a list as FILE.ndjson')
+    .argument(
+      '<PLACE>',
+      'folder of images, s3://bucket/prefix, or a list: a file of addresses, or of JSON objects',
+    )
     .flag('--account <NAME>', 'account of imagestore', { isRequired: true })
     .option('--restart', 'start from the beginning after an interruption')
-    .settings([...STORES, 'strip', 'max-image-bytes', 'max-image-pixels'])
-    .examples('catalejo images import ./pictures --account aplicacion')
+    .settings([...STORES, 'strip', 'max-image-bytes', 'max-image-pixels', 'webhook-networks'])
+    .examples(
+      'catalejo images import ./pictures --account aplicacion',
+      'catalejo images import s3://pictures/2026 --account aplicacion',
+      'catalejo images import addresses.txt --account aplicacion',
+    )
     .runs(async () => (await import('./images.ts')).importCommand)
   images
     .command('export')

@@ -48,6 +48,8 @@ import { Views } from './views/index.ts'
 import type { Dictionary } from './words/dictionary.ts'
 
 export { allowAddresses } from './outgoing/connect.ts'
+export { download, DOWNLOAD_LIMITS } from './feeds/download.ts'
+export { ListFault } from './import/list-fault.ts'
 export { Feeds, feedStatuses, type FeedStatus } from './feeds/index.ts'
 export { Jobs } from './jobs/index.ts'
 export { Rechecks } from './rechecks/index.ts'

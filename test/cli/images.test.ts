@@ -52,7 +52,7 @@ test('a folder is imported, and its export imports to the same state', async () 
       'line 3: not the bytes of its hash',
       'line 4: El parámetro expires debe ser un momento futuro, en segundos desde 1970',
       'line 5: no such file',
-      'line 6: no JSON object',
+      'line 6: no JSON object and no address',
     ].map((text) => `${list}: ${text}`),
   )
 

@@ -145,7 +145,7 @@ suite('import over HTTP', () => {
       const { state, error, new: added } = await imported(service, content, fields)
       return [state, error, added]
     }
-    assert.deepEqual(await reason('<html>'), ['failed', 'Es una página web en vez de una lista', 0])
+    assert.deepEqual(await reason('<html>'), ['failed', 'Es una página web', 0])
     assert.deepEqual(await reason('a;b;c\n1;2;3\n'), ['failed', 'La lista tiene un formato desconocido', 0])
     assert.deepEqual(await reason('no..vale\n', { format: 'deletions' }), [
       'failed',

@@ -147,11 +147,11 @@ test(
       'falta.txt': 'El servidor respondió con el código 404',
       'lejos.txt': 'La dirección no está permitida',
       'vueltas.txt': 'El servidor redirige demasiadas veces',
-      'pagina.html': 'Es una página web en vez de una lista',
-      'pagina.txt': 'Es una página web en vez de una lista',
+      'pagina.html': 'Es una página web',
+      'pagina.txt': 'Es una página web',
       'otra.csv': 'La lista tiene un formato desconocido',
       'partida.gz': 'El archivo comprimido está dañado',
-      'grande.txt': 'La lista tiene más de 256 MiB',
+      'grande.txt': 'Tiene más de 256 MiB',
     }
     await using folder = await temporaryFolder()
     const clock = new ManualClock('2026-03-01T12:00:00Z')
@@ -172,7 +172,7 @@ test('a small file that decompresses to a large one is not imported', { skip: no
   await using folder = await temporaryFolder()
   await using service = await startWith(['bomba.gz'], new ManualClock('2026-03-01T12:00:00Z'), folder.path)
   await allAttempted(service)
-  assert.equal((await feedStates(service))[0]?.error, 'La lista tiene más de 256 MiB')
+  assert.equal((await feedStates(service))[0]?.error, 'Tiene más de 256 MiB')
   assert.deepEqual(await names(service), [])
 })
 

@@ -112,9 +112,11 @@ export class ScriptedGateway {
           searchParams.get('delimiter') === null ||
           !key.slice(searchParams.get('prefix')?.length).includes('/'),
       )
+    const sizeOf = (key: string) =>
+      this.objects.get(`${bucket}${key.split('/').map(encodeURIComponent).join('/')}`)?.bytes.length
     const entries = keys.map(
       (key) =>
-        `<Contents><Key>${key}</Key><LastModified>${new Date().toISOString()}</LastModified></Contents>`,
+        `<Contents><Key>${key}</Key><Size>${sizeOf(key) ?? 0}</Size><LastModified>${new Date().toISOString()}</LastModified></Contents>`,
     )
     response.writeHead(200, { 'content-type': 'application/xml' })
     response.end(`<?xml version="1.0"?><ListBucketResult>${entries.join('')}</ListBucketResult>`)

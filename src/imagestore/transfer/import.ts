@@ -1,17 +1,13 @@
-import { constants, createReadStream } from 'node:fs'
-import { open, readdir, realpath } from 'node:fs/promises'
-import { dirname, join, resolve, sep } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { forEachConcurrent } from '../../lib/concurrency.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
-import { isObject, parseJson } from '../../lib/json.ts'
 import { hashOf } from '../image-hash.ts'
 import { imageErrors } from '../errors.ts'
 import { quotaError } from '../quotas.ts'
 import { completeInfo, isEpochSeconds, readInfo, storedBytes } from '../upload-input.ts'
 import type { ImageStore } from '../store.ts'
+import type { ImportItem } from './sources.ts'
 
 /** Refused images that are reported individually. */
 const MAX_FAULTS = 20
@@ -20,23 +16,6 @@ const MAX_ATTEMPTS = 20
 const PAUSE_MS = 250
 /** Used if the source declares no media type. */
 const DEFAULT_MIME = 'application/octet-stream'
-
-/** An image to be imported, or an entry of the source that is invalid. */
-interface ImportItem {
-  /** From 1. Stable as long as the source does not change. */
-  readonly number: number
-  /** Identifies it for people: a path, or a line number. */
-  readonly label: string
-  readonly content:
-    | {
-        readonly kind: 'file'
-        readonly path: string | Buffer
-        /** The folder that must contain the file after resolving symbolic links; undefined if none were followed. */
-        readonly root?: string
-        readonly info: Readonly<Record<string, unknown>>
-      }
-    | { readonly kind: 'invalid'; readonly reason: string }
-}
 
 export interface ImportTotals {
   readonly stored: number
@@ -115,7 +94,7 @@ async function storeOne({ content }: ImportItem, options: ImageImport): Promise<
     if (typeof info === 'string') return 'name or ip is not valid'
     if (date !== undefined && !isEpochSeconds(date)) return 'date is not valid'
     const complete = completeInfo(info, secondsOf(clock))
-    const read = await readFile(content, maxBytes)
+    const read = await content.read(maxBytes, signal)
     if (typeof read === 'string') return read
     const expected = content.info['hash']
     if (expected !== undefined && expected !== hashOf(read)) return 'not the bytes of its hash'
@@ -135,103 +114,4 @@ async function storeOne({ content }: ImportItem, options: ImageImport): Promise<
     if (error instanceof HttpError) return error.message
     throw error
   }
-}
-
-/** Returns the content, or why it was refused. */
-async function readFile(
-  { path, root }: Extract<ImportItem['content'], { kind: 'file' }>,
-  maxBytes: number,
-): Promise<Buffer | string> {
-  try {
-    const real = root === undefined ? path : await realpath(path)
-    if (root !== undefined && !real.toString().startsWith(join(await realpath(root), sep)))
-      return "a link out of the list's folder"
-    return (await readUpTo(real, maxBytes)) ?? `larger than ${maxBytes} bytes`
-  } catch (error) {
-    const reason = accessFault(error)
-    if (reason === undefined) throw error
-    return reason
-  }
-}
-
-/** Reads at most `maxBytes`, even if the file grows in the meantime. Undefined if it is larger. */
-async function readUpTo(path: string | Buffer, maxBytes: number): Promise<Buffer | undefined> {
-  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  const { size } = await file.stat()
-  if (size > maxBytes) return undefined
-  const bytes = Buffer.alloc(size)
-  let length = 0
-  while (length < size) {
-    const { bytesRead } = await file.read(bytes, length)
-    if (bytesRead === 0) break
-    length += bytesRead
-  }
-  return bytes.subarray(0, length)
-}
-
-/**
- * Yields every file below a folder in a stable order. Memory holds the names of one path of folders. Names are bytes,
- * because those of old systems need not be UTF-8.
- * @throws errors of the file system for the folder itself. Folders below it that cannot be read are invalid items.
- */
-export async function* filesIn(folder: string): AsyncGenerator<ImportItem> {
-  let number = 0
-  async function* walk(path: Buffer, below: string): AsyncGenerator<ImportItem> {
-    const entries = await readdir(path, { withFileTypes: true, encoding: 'buffer' })
-    for (const entry of entries.toSorted((one, other) => Buffer.compare(one.name, other.name))) {
-      const name = entry.name.toString()
-      const label = join(below, name)
-      const at = Buffer.concat([path, Buffer.from('/'), entry.name])
-      if (entry.isFile())
-        yield { number: ++number, label, content: { kind: 'file', path: at, info: { name } } }
-      if (!entry.isDirectory()) continue
-      try {
-        yield* walk(at, label)
-      } catch (error) {
-        const reason = accessFault(error)
-        if (reason === undefined) throw error
-        yield { number: ++number, label, content: { kind: 'invalid', reason } }
-      }
-    }
-  }
-  yield* walk(Buffer.from(resolve(folder)), '')
-}
-
-/** Describes an error that concerns one file or folder; undefined for any other error. */
-function accessFault(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined
-  const code = String(error.code)
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'no such file'
-  // Errors of the disk, or of all files, end the import.
-  return ['EISDIR', 'EACCES', 'EPERM', 'ENXIO', 'ELOOP', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'].includes(
-    code,
-  )
-    ? `cannot be read: ${code}`
-    : undefined
-}
-
-/**
- * Yields the images in a list with a JSON object per line: `file`, relative to the folder of the list and below it, and its
- * description. Skips empty lines.
- */
-export async function* listedImages(list: string): AsyncGenerator<ImportItem> {
-  const folder = resolve(dirname(list))
-  let number = 0
-  for await (const line of createInterface({ input: createReadStream(list), crlfDelay: Infinity })) {
-    number++
-    if (line.trim() === '') continue
-    yield { number, label: `line ${number}`, content: contentOf(line, folder) }
-  }
-}
-
-function contentOf(line: string, folder: string): ImportItem['content'] {
-  const info = parseJson(line)
-  if (!isObject(info)) return { kind: 'invalid', reason: 'no JSON object' }
-  const { file } = info
-  if (typeof file !== 'string' || file === '') return { kind: 'invalid', reason: 'file is missing' }
-  const path = resolve(folder, file)
-  // A list from elsewhere must not make this command read other files, nor by links, which are resolved later.
-  if (!path.startsWith(join(folder, sep)))
-    return { kind: 'invalid', reason: `${file} is not below the list's folder` }
-  return { kind: 'file', path, root: folder, info: { name: file.split('/').at(-1), ...info } }
 }

@@ -214,7 +214,7 @@ export const settings = {
   feeds: messages('--feeds <FILE>', 'JSON file with lists to fetch and import regularly', '', parse.feeds),
   webhookNetworks: messages(
     '--webhook-networks <NETWORKS>',
-    'private networks that webhooks may be sent to and feeds fetched from, such as 10.0.0.0/8',
+    'private networks that webhooks may be sent to, and feeds and lists of images fetched from, such as 10.0.0.0/8',
     '',
     listOf(parse.network),
   ),
