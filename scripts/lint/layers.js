@@ -12,8 +12,9 @@ const MAY_IMPORT = {
   storage: ['lib'],
   http: ['lib', 'storage'],
   console: ['lib', 'http'],
-  ...Object.fromEntries(FEATURES.map((feature) => [feature, SHARED])),
-  server: [...SHARED, ...FEATURES, 'console', 'operations'],
+  deliveries: SHARED,
+  ...Object.fromEntries(FEATURES.map((feature) => [feature, [...SHARED, 'deliveries']])),
+  server: [...SHARED, 'deliveries', ...FEATURES, 'console', 'operations'],
   operations: ['lib', 'storage', 'imagestore'],
 }
 

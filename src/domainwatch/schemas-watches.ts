@@ -1,7 +1,7 @@
 import { EVENT_KINDS, WATCH_CHOICES } from './events/event.ts'
 import { domainRecord } from './record-fields.ts'
 import { LANGUAGES } from './texts.ts'
-import { CHANNEL_NAMES } from './watches/channels/channel.ts'
+import { CHANNEL_NAMES } from '../deliveries/transport.ts'
 import { SECRETS_OVERLAP_HOURS } from './watches/index.ts'
 import {
   answer,

@@ -1,3 +1,4 @@
+import type { DeliveryGates } from '../deliveries/delivery-gates.ts'
 import type { Gate } from '../lib/gate.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
@@ -9,7 +10,7 @@ import { readVocabulary } from './lookalikes/vocabulary.ts'
 import type { Channels } from './watches/channels/channel.ts'
 import { openChannels, type ChannelSettings } from './watches/channels/index.ts'
 import { Watches } from './watches/index.ts'
-import { allowAddresses } from './outgoing/connect.ts'
+import { allowAddresses } from '../deliveries/connect.ts'
 
 export interface SubscriptionsOptions {
   readonly database: Database
@@ -18,6 +19,7 @@ export interface SubscriptionsOptions {
   /** Event streams that this process serves at a time. */
   readonly maxStreams: number
   readonly searches: Gate
+  readonly gates: DeliveryGates
   /** Private networks that webhooks may be sent to. */
   readonly webhookNetworks: readonly string[]
   readonly userAgent: string
@@ -55,6 +57,7 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
     clock,
     pages: events.pages,
     channels,
+    gates: options.gates,
     timeZone: options.timeZone,
     vocabulary,
     failed: (error) => failed('notifications of a watch failed', error),

@@ -133,6 +133,7 @@ export function follow(context: Context, baseUrl: () => string): Subscriptions {
     },
     maxStreams: perProcessShare(limits.eventStreams, config.workers),
     searches: context.searches,
+    gates: context.deliveries,
     webhookNetworks: config.webhookNetworks,
     phishingKeywords: config.phishingKeywords,
     channels: { telegram: config.telegram, ntfy: config.ntfy, email: config.smtpServer },

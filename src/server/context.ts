@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
+import { DeliveryGates } from '../deliveries/delivery-gates.ts'
 import { createAccounts } from '../accounts/index.ts'
 import { Audit } from '../http/auth/audit.ts'
 import { observed, openBlobs, reasonOf } from '../storage/blobs/open.ts'
@@ -144,6 +145,8 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
     tasks,
     /** In front of searches, which share the event loop. */
     searches: new Gate(POOLS.searches),
+    /** In front of deliveries to receivers that accounts choose. */
+    deliveries: new DeliveryGates(),
     accounts,
     audit: new Audit(database, clock),
     health,

@@ -1,7 +1,7 @@
 /** The vectors that test all clients are what the service itself computes and accepts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { signedHeaders } from '../../src/domainwatch/watches/channels/webhook.ts'
+import { signedHeaders } from '../../src/deliveries/webhook.ts'
 import { signedLink } from '../../src/imagestore/links/delivery-mode.ts'
 import { parseLink, readLink, toLinkId } from '../../src/imagestore/links/read-link.ts'
 import {

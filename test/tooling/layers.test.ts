@@ -43,6 +43,7 @@ const VIOLATIONS: readonly Plant[] = [
   imports('storage/blobs/b.ts', '../../imagestore/hash.ts'),
   imports('http/a.ts', '../domainwatch/index.ts'),
   imports('http/body/b.ts', '../../accounts/index.ts'),
+  imports('deliveries/a.ts', '../domainwatch/index.ts'),
   imports('accounts/a.ts', '../domainwatch/index.ts'),
   imports('domainwatch/a.ts', '../imagestore/index.ts'),
   imports('domainwatch/routes/b.ts', '../../imagestore/hash.ts'),

@@ -7,7 +7,7 @@ import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import type { Filters } from '../filters.ts'
 import { atomFeed, type AtomFeed, entryOf } from './atom.ts'
 import { concerns, eventOf, type ChangeReading, type Changes, type DomainEvent } from './event.ts'
-import { EventPages } from './pages.ts'
+import { openEventPages, type EventPages } from './pages.ts'
 import { StreamLimiter } from './stream-limiter.ts'
 
 /** Interval of heartbeats on an idle stream, and of checks of the client's key. */
@@ -61,7 +61,7 @@ export class Events {
     this.#database = database
     this.#reading = reading
     this.#searches = searches
-    this.pages = new EventPages(database.changes, reading, failed)
+    this.pages = openEventPages(database.changes, reading, failed)
     this.streams = new StreamLimiter(maxStreams)
     this.#atomFeeds = new VersionedCache(database, ['domain', 'dns'], MAX_CACHED_ATOM_FEEDS)
   }

@@ -8,7 +8,7 @@ import {
   readTarget,
   sendRequest,
   type IsAllowedAddress,
-} from '../outgoing/connect.ts'
+} from '../../deliveries/connect.ts'
 
 const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])

@@ -1,8 +1,10 @@
-import type { Outcome } from './channels/channel.ts'
-import { attempt, delayAfter, newDeliveryId } from './delivery-attempt.ts'
-import { waitUntil, type DestinationContext } from './destination-notifier.ts'
-import { LINK_DAYS } from './mail-recipients.ts'
-import type { DestinationToNotify } from './queries-destinations.ts'
+import { attempt, delayAfter, newDeliveryId, type AttemptContext } from '../../deliveries/delivery-attempt.ts'
+import { waitUntil } from '../../deliveries/destination-notifier.ts'
+import type { DestinationToNotify } from '../../deliveries/queries-destinations.ts'
+import type { Outcome } from '../../deliveries/transport.ts'
+import type { Database } from '../../storage/database/database.ts'
+import type { Channel, Channels } from './channels/channel.ts'
+import { LINK_DAYS, type MailRecipients } from './mail-recipients.ts'
 import { noteAsked, recipientOf, setAsked, type AskedRecipient } from './queries-mail.ts'
 import { languageOf } from '../texts.ts'
 
@@ -19,12 +21,18 @@ function resultOf(outcome: Outcome, failed: number, now: number): AskedRecipient
     : { expiresAt: null, attempts, nextAt: now + delay }
 }
 
+interface AskContext extends AttemptContext<Channel> {
+  readonly channels: Channels
+  readonly database: Database
+  readonly recipients: MailRecipients
+}
+
 /**
  * Sends an address the link to confirm, once: until `signal` aborts, the mail server takes it, or it was given up. An attempt
  * whose result is lost is repeated with another link.
  */
 export async function askRecipient(
-  context: DestinationContext,
+  context: AskContext,
   { channel: name, address: given, account_id, language }: DestinationToNotify,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,8 +1,9 @@
 import { badParameter } from '../../http/errors.ts'
 import type { Transaction } from '../../storage/database/database.ts'
 import { domainErrors } from '../errors.ts'
-import { CHANNEL_NAMES, type Channels, type Destination } from './channels/channel.ts'
-import { countDestinations } from './queries-destinations.ts'
+import { CHANNEL_NAMES, type Destination } from '../../deliveries/transport.ts'
+import type { Channels } from './channels/channel.ts'
+import { countDestinations } from '../../deliveries/queries-destinations.ts'
 
 /** Destinations of a watch, its webhook included. */
 export const MAX_DESTINATIONS = 10

@@ -3,8 +3,9 @@ import type { Cursor } from '../../storage/database/changes/change.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import { domainErrors } from '../errors.ts'
 import type { Language } from '../texts.ts'
-import type { Channels, Destination } from './channels/channel.ts'
-import { newSecret } from './channels/webhook.ts'
+import type { Channels } from './channels/channel.ts'
+import type { Destination } from '../../deliveries/transport.ts'
+import { newSecret } from '../../deliveries/webhook.ts'
 import {
   assertAccountLimit,
   assertFewDestinations,
@@ -13,8 +14,9 @@ import {
 } from './destinations.ts'
 import { forgetUnconfirmed } from './queries-mail.ts'
 import { digestOf, newToken } from './secret-links.ts'
+import { lockAccount } from '../../deliveries/queries-watches.ts'
 import * as queries from './queries.ts'
-import * as destinations from './queries-destinations.ts'
+import * as destinations from '../../deliveries/queries-destinations.ts'
 import type { Changes } from '../events/event.ts'
 import { parseSavedFilters, serializeFilters, type SavedFilters } from '../saved-filters.ts'
 import { beginReminders } from './queries-reminders.ts'
@@ -101,7 +103,7 @@ export async function editWatch(
     if (known === undefined) return undefined
     if (concernsOwner(edit)) assertOwner(known, accountId)
     // In the order in which a creation locks them.
-    await tx.all(queries.lockAccount(known.account_id, dialect.forUpdate))
+    await tx.all(lockAccount(known.account_id, dialect.forUpdate))
     const watch = await tx.first(queries.accessibleWatch(accountId, id, dialect.forUpdate))
     return watch && applyEdit(tx, dialect, context, watch, edit)
   }, accountId)

@@ -3,16 +3,24 @@ import type { Clock } from '../../lib/clock.ts'
 import { accountClient, type Client } from '../../lib/client.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import type { Database } from '../../storage/database/database.ts'
+import type { DeliveryGates } from '../../deliveries/delivery-gates.ts'
+import { KEEP_MS } from '../../deliveries/delivery-log.ts'
+import type { Purpose } from '../../deliveries/delivery-attempt.ts'
+import { Notifiers } from '../../deliveries/notifiers.ts'
+import * as log from '../../deliveries/queries-deliveries.ts'
+import { destinationsFor, type DestinationState } from '../../deliveries/queries-destinations.ts'
+import { countWatches, insertWatch, lockAccount } from '../../deliveries/queries-watches.ts'
+import { newSecret } from '../../deliveries/webhook.ts'
 import { domainErrors } from '../errors.ts'
 import { atomFeed } from '../events/atom.ts'
+import type { DomainEvent } from '../events/event.ts'
 import type { EventPages } from '../events/pages.ts'
 import type { Vocabulary } from '../../lib/lookalikes/index.ts'
 import { languageOf } from '../texts.ts'
-import type { Channels } from './channels/channel.ts'
-import { newSecret } from './channels/webhook.ts'
-import { KEEP_MS } from './delivery-log.ts'
+import type { Channel, Channels, DomainNotice } from './channels/channel.ts'
+import { askRecipient } from './ask-recipient.ts'
+import { atomFeedWork, entriesOf } from './atom-feeds.ts'
 import { showDestination } from './destinations.ts'
-import { DeliveryGates } from './delivery-gates.ts'
 import {
   applyEdit,
   assertOwner,
@@ -22,12 +30,10 @@ import {
   MAX_SHARED,
 } from './edit-watch.ts'
 import { MailRecipients } from './mail-recipients.ts'
-import { entriesOf, Notifiers } from './notifiers.ts'
 import * as queries from './queries.ts'
-import * as log from './queries-deliveries.ts'
-import { destinationsFor } from './queries-destinations.ts'
 import { digestOf } from './secret-links.ts'
 import { TestDeliveries } from './test-deliveries.ts'
+import { notifiedWatch, readWatch } from './watch-filters.ts'
 import { outcomeJson, watchJson } from './watch-json.ts'
 import { parseSavedFilters } from '../saved-filters.ts'
 
@@ -58,6 +64,7 @@ export interface WatchesOptions {
   readonly clock: Clock
   readonly pages: EventPages
   readonly channels: Channels
+  readonly gates: DeliveryGates
   /** Time zone of digest hours, and of the dates of records. */
   readonly timeZone: string
   readonly vocabulary: Vocabulary
@@ -67,7 +74,7 @@ export interface WatchesOptions {
 
 /** Saved filters of accounts, with notifications of new matches. */
 export class Watches {
-  readonly notifiers: Notifiers
+  readonly notifiers: Notifiers<DomainEvent, Channel>
   readonly recipients: MailRecipients
   readonly #options: WatchesOptions
   readonly #tests: TestDeliveries
@@ -76,9 +83,42 @@ export class Watches {
     this.#options = options
     this.recipients = new MailRecipients(options.database, options.clock)
     const { recipients } = this
-    const context = { ...options, recipients, gates: new DeliveryGates() }
-    this.notifiers = new Notifiers(context)
+    const context = {
+      ...options,
+      recipients,
+      hold: async (
+        channel: Channel,
+        { account_id: account, address }: Pick<DestinationState, 'account_id' | 'address'>,
+        purpose: Purpose,
+      ) =>
+        channel.renderConfirmation === undefined
+          ? undefined
+          : recipients.admit(account, address, purpose === 'confirmation'),
+    }
+    this.notifiers = new Notifiers({
+      ...context,
+      service: 'domainwatch',
+      reportsTo: (row: DestinationState) => this.#reportsTo(row),
+      otherWork: async (unconfirmed, now) => [
+        ...(await atomFeedWork(options, now)),
+        ...unconfirmed
+          .filter(({ asked }) => asked === 0)
+          .map((destination) => {
+            const notify = (signal: AbortSignal) => askRecipient(context, destination, signal)
+            return [`recipient ${destination.address.toLowerCase()}`, { version: '', notify }] as const
+          }),
+      ],
+    })
     this.#tests = new TestDeliveries(context)
+  }
+
+  #reportsTo(row: DestinationState) {
+    const channel = this.#options.channels.get(row.channel)
+    if (channel === undefined) return undefined
+    const { isRelevant, findBrand } = readWatch(row, this.#options.vocabulary)
+    const watch = { ...notifiedWatch(row), findBrand }
+    const render = (notice: DomainNotice) => channel.render(watch, notice, row.address)
+    return { transport: channel, isRelevant, render }
   }
 
   /**
@@ -95,12 +135,12 @@ export class Watches {
     const localNow = localDateTime(now, this.#options.timeZone)
     const made = await database.transaction(async (tx) => {
       // Serialises concurrent requests of an account, so that they cannot exceed the limit together.
-      await tx.all(queries.lockAccount(accountId, dialect.forUpdate))
+      await tx.all(lockAccount(accountId, dialect.forUpdate))
       const watch = { ...NEW_WATCH, id, account_id: accountId }
-      await tx.run(queries.insertWatch(watch, now))
+      await tx.run(insertWatch(watch, now))
       const edited = await applyEdit(tx, dialect, { channels, head, now, localNow }, watch, request)
       // After the edit, which rejects wrong input.
-      const { count = 0 } = (await tx.first(queries.countWatches(accountId))) ?? {}
+      const { count = 0 } = (await tx.first(countWatches(accountId))) ?? {}
       if (count > MAX_WATCHES) throw domainErrors.too_many_watches(MAX_WATCHES)
       return edited
     }, accountId)

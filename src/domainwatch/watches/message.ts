@@ -1,6 +1,6 @@
 import { escapeHtml } from '../../lib/text.ts'
 import type { ConsoleLinks } from '../console-links.ts'
-import type { Notice, NotifiedWatch } from './channels/channel.ts'
+import type { DomainNotice, NotifiedWatch } from './channels/channel.ts'
 import { objectUntil, occurrenceOf, recordIn, type DnsNews, type DomainEvent } from '../events/event.ts'
 import { splitTags } from '../tags.ts'
 import { textsIn, type Language, type Texts } from '../texts.ts'
@@ -34,7 +34,7 @@ export interface Message {
   readonly texts: Texts
 }
 
-export function messageOf(watch: NotifiedWatch, notice: Notice, links: ConsoleLinks): Message {
+export function messageOf(watch: NotifiedWatch, notice: DomainNotice, links: ConsoleLinks): Message {
   const texts = textsIn(watch.language)
   const name = cleaned(watch.name, MAX_TITLE)
   const filtered = links.view(watch.filters)

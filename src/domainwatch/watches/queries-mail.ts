@@ -1,5 +1,5 @@
 import { empty, limit, sql, type Sql } from '../../storage/database/sql.ts'
-import type { Outcome } from './channels/channel.ts'
+import type { Outcome } from '../../deliveries/transport.ts'
 
 /** A mail address, in lower case, and whether its reader wants messages. */
 export interface Recipient {

@@ -1,15 +1,6 @@
 import type { Cursor } from '../../storage/database/changes/change.ts'
+import { hasKey, isAccessible, type WatchProperties } from '../../deliveries/queries-watches.ts'
 import { empty, limit, sql, type Sql } from '../../storage/database/sql.ts'
-
-/** What a watch looks for, and how it is reported. */
-export interface WatchProperties {
-  readonly name: string
-  readonly filters: string
-  readonly changes: string
-  readonly language: string
-  /** HH:MM; null for immediate messages. */
-  readonly digest: string | null
-}
 
 /** A watch as members see it. */
 export interface WatchRow extends WatchProperties {
@@ -33,25 +24,6 @@ export interface AtomFeedState extends Pick<WatchProperties, 'filters' | 'change
   readonly feed: string | null
 }
 
-/** True if the account has a valid key. Without one it is no longer notified. */
-export const hasKey = (now: number): Sql => sql`EXISTS (
-  SELECT 1 FROM keys WHERE keys.account_id = watches.account_id AND revoked_at IS NULL
-    AND (expires_at IS NULL OR expires_at > ${now}))`
-
-export const lockAccount = (id: number, forUpdate: Sql) =>
-  sql`SELECT id FROM accounts WHERE id = ${id} ${forUpdate}`
-
-export const countWatches = (accountId: number) => sql<{ count: number }>`
-  SELECT count(*) AS count FROM watches WHERE account_id = ${accountId}`
-
-/** Inserts a watch without receivers, which an edit in the same transaction adds. */
-export const insertWatch = (
-  { id, account_id, name, filters, changes, language }: EditableWatch,
-  now: number,
-) => sql`
-  INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, language)
-  VALUES (${id}, ${account_id}, ${name}, ${filters}, ${changes}, ${now}, 'active', ${language})`
-
 const SHOWN = sql`watches.id AS id, account_id, accounts.name AS owner, watches.name AS name, filters, changes,
     watches.created_at AS created_at, feed_digest, shared, paused, language, digest
   FROM watches JOIN accounts ON accounts.id = account_id`
@@ -61,10 +33,6 @@ export const watchesFor = (accountId: number, count: number) => sql<WatchRow>`
   SELECT ${SHOWN} WHERE account_id = ${accountId}
   UNION ALL SELECT ${SHOWN} WHERE shared = 1 AND account_id <> ${accountId}
   ORDER BY created_at, id ${limit(count)}`
-
-/** True for the account that created a watch and, if it is shared, for every other. */
-export const isAccessible = (accountId: number): Sql =>
-  sql`(watches.account_id = ${accountId} OR watches.shared = 1)`
 
 /** A watch as edits need it. */
 export interface EditableWatch extends WatchProperties {
@@ -111,8 +79,6 @@ export const deleteWatch = (id: string) => sql`DELETE FROM watches WHERE id = ${
 
 export const atomFeedById = (id: string) => sql<AtomFeedState>`
   SELECT id, account_id, version, filters, changes, language, feed_cursor, feed FROM watches WHERE id = ${id}`
-
-export const anyWatch = () => sql<{ id: string }>`SELECT id FROM watches LIMIT 1`
 
 /** Selects the watches whose Atom feeds need a notifier. */
 export const atomFeedsToNotify = (now: number) => sql<{ id: string; version: number }>`

@@ -5,10 +5,11 @@ import { Gate } from '../../lib/gate.ts'
 import { RateLimit } from '../../lib/rate-limit.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { domainErrors } from '../errors.ts'
-import { failure, type Channels, type Outcome } from './channels/channel.ts'
-import { attempt, newDeliveryId, type AttemptContext } from './delivery-attempt.ts'
-import { writeOne } from './notification.ts'
-import { destinationsOfWatch, revive, type DestinationState } from './queries-destinations.ts'
+import { attempt, newDeliveryId, type AttemptContext } from '../../deliveries/delivery-attempt.ts'
+import { writeOne } from '../../deliveries/notification.ts'
+import { destinationsOfWatch, revive, type DestinationState } from '../../deliveries/queries-destinations.ts'
+import { failure, type Outcome } from '../../deliveries/transport.ts'
+import type { Channel, Channels } from './channels/channel.ts'
 import { notifiedWatch } from './watch-filters.ts'
 
 /** Concurrent tests of watches in this process. One with a silent receiver takes 20 s, so an account gets only a few. */
@@ -19,7 +20,7 @@ const TIMEOUT_MS = 21_000
 const PER_ACCOUNT = { burst: 10, perSecond: 1 / 6, maxClients: 10_000 }
 const PER_HOST = { burst: 20, perSecond: 1 / 3, maxClients: 10_000 }
 
-interface TestContext extends AttemptContext {
+interface TestContext extends AttemptContext<Channel> {
   readonly channels: Channels
   readonly database: Database
 }

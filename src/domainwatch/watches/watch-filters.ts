@@ -8,7 +8,7 @@ import { brands, maxDistance } from '../lookalikes/parameters.ts'
 import { OBJECTION_DAYS } from '../signals.ts'
 import type { NotifiedWatch } from './channels/channel.ts'
 import type { WatchRow } from './queries.ts'
-import type { DestinationState } from './queries-destinations.ts'
+import type { DestinationState } from '../../deliveries/queries-destinations.ts'
 
 /** What a watch may look for: names like one, too. */
 export const watchFilters = {

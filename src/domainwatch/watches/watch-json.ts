@@ -1,6 +1,7 @@
-import type { Channels, Outcome } from './channels/channel.ts'
+import type { Channels } from './channels/channel.ts'
+import type { Outcome } from '../../deliveries/transport.ts'
 import { HIDDEN_ADDRESS, showDestination } from './destinations.ts'
-import type { DestinationRow } from './queries-destinations.ts'
+import type { DestinationRow } from '../../deliveries/queries-destinations.ts'
 import type { WatchRow } from './queries.ts'
 import { parseSavedFilters } from '../saved-filters.ts'
 

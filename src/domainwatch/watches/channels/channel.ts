@@ -1,9 +1,9 @@
-import type { Language } from '../../texts.ts'
+import type { PostOptions } from '../../../deliveries/http-post.ts'
+import type { Batching, ChannelName, Notice, Transport } from '../../../deliveries/transport.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { ConsoleLinks } from '../../console-links.ts'
 import type { DomainEvent } from '../../events/event.ts'
-
-/** Names of channels, as clients write them before the colon in `to`; `webhook` is that of `url`. */
-export const CHANNEL_NAMES = ['webhook', 'telegram', 'ntfy', 'discord', 'slack', 'mailto'] as const
-export type ChannelName = (typeof CHANNEL_NAMES)[number]
+import type { Language } from '../../texts.ts'
 
 /** What messages show of their watch. */
 export interface NotifiedWatch {
@@ -15,96 +15,28 @@ export interface NotifiedWatch {
   readonly findBrand?: (name: string) => string | undefined
 }
 
-/** What to report. `gap`: changes were missed. `test`: the owner checks that messages arrive. */
-export type Notice =
-  | {
-      readonly kind: 'changes'
-      readonly events: readonly DomainEvent[]
-      /** Number of further events, which the message only counts. */
-      readonly omitted: number
-    }
-  | { readonly kind: 'gap' | 'test'; readonly at: number }
+export type DomainNotice = Notice<DomainEvent>
 
-/** Where messages are sent. */
-export interface Destination {
-  readonly channel: ChannelName
-  readonly address: string
-}
-
-/** One message to one destination. All its attempts have the same id and body. */
-export interface Delivery {
-  readonly id: string
-  readonly body: string
-  readonly address: string
-  /** Each signs webhooks. */
-  readonly secrets: readonly string[]
-}
-
-export type Outcome =
-  | { readonly kind: 'delivered'; readonly code: number | undefined }
-  /** `code` is undefined without a response. `error` is a Spanish message for the owner. */
-  | {
-      readonly kind: 'failed'
-      readonly code: number | undefined
-      readonly error: string
-      readonly retryAfterMs: number
-    }
-  | HeldDelivery
-  /** The receiver wants no more deliveries, or does not exist any more. */
-  | { readonly kind: 'gone'; readonly code: number; readonly error: string }
-
-/** Nothing was sent: the delivery has to wait, which does not count as a failure. */
-export interface HeldDelivery {
-  readonly kind: 'held'
-  readonly code: undefined
-  readonly until: number
-  readonly error: string
-}
-
-export type ParsedAddress =
-  | { readonly ok: true; readonly address: string }
-  /** The requirement that the address breaks, in Spanish, to follow the name of the parameter. */
-  | { readonly ok: false; readonly takes: string }
-  /** The operator has not configured what this address needs. */
-  | { readonly ok: 'unconfigured' }
-
-/** How events are gathered into one message. */
-export interface Batching {
-  /** Maximum number of events in a message. */
-  readonly max: number
-  /** What happens to events beyond it: the next message contains them, or this one counts them. */
-  readonly beyond: 'next' | 'counted'
-  /** Events that follow the first one within this time belong to the same message. */
-  readonly windowMs: number
-}
-
-/** A way to send messages to people or programs. */
-export interface Channel {
-  readonly batching: Batching
-  parseAddress(text: string): ParsedAddress
-  /** Returns the address as members of the group may see it, without what is secret. */
-  showAddress(address: string): string
-  /** The host that receives a delivery to this address, with its port. Limits are per host. */
-  hostOf(address: string): string
+/** A way to send messages of watches. */
+export interface Channel extends Transport {
   /** Returns the body of a delivery to this address, which is stored before the first attempt. */
-  render(watch: NotifiedWatch, notice: Notice, address: string): string
+  render(watch: NotifiedWatch, notice: DomainNotice, address: string): string
   /**
    * Returns the body of a message that asks the reader of an address to confirm it. Channels that have it send nothing else to an
    * address before, and a limited number of messages a day.
    * @param token the secret part of the link
    */
   renderConfirmation?(language: Language, token: string): string
-  /** Makes one attempt. Never rejects, and resolves soon after `signal` aborts. */
-  send(delivery: Delivery, signal: AbortSignal): Promise<Outcome>
-  close?(): void
 }
 
 /** The channels that can be used, by name. */
 export type Channels = ReadonlyMap<ChannelName, Channel>
 
+/** What every channel over HTTP needs. */
+export interface HttpChannelOptions extends PostOptions {
+  readonly clock: Clock
+  readonly links: ConsoleLinks
+}
+
 /** A message for people: soon, but one for everything that a bulk change brings. */
 export const FOR_PEOPLE: Batching = { max: 1_000, beyond: 'counted', windowMs: 1_000 }
-
-export function failure(error: string, code?: number, retryAfterMs = 0): Outcome {
-  return { kind: 'failed', code, error, retryAfterMs }
-}

@@ -1,8 +1,8 @@
 import type { Channel } from './channel.ts'
 import { chatChannel, type ChatResponse } from './chat.ts'
-import type { HttpChannelOptions } from './http-post.ts'
+import type { HttpChannelOptions } from './channel.ts'
 import { characters, layOut, telegramHtml, bytes, plainText, discordMarkdown, slackText } from '../message.ts'
-import { parseReceiver, showOrigin } from '../../outgoing/connect.ts'
+import { parseReceiver, showOrigin } from '../../../deliveries/connect.ts'
 
 /** Characters of `text` in `sendMessage`. The service counts them without markup, so this is on the safe side. */
 const MAX_TELEGRAM = 4_096

@@ -1,14 +1,15 @@
 import { isObject, parseJson } from '../../../lib/json.ts'
 import { cleaned, messageOf, type Message } from '../message.ts'
-import { failure, FOR_PEOPLE, type Channel, type Outcome } from './channel.ts'
+import { failure, type Outcome } from '../../../deliveries/transport.ts'
+import { FOR_PEOPLE, type Channel } from './channel.ts'
 import {
   boundedDelayMs,
   post,
   retryAfterMs,
-  type HttpChannelOptions,
   type PostRequest,
   type PostResponse,
-} from './http-post.ts'
+} from '../../../deliveries/http-post.ts'
+import type { HttpChannelOptions } from './channel.ts'
 
 /** Characters of a service's own description of an error that owners see. */
 const MAX_DESCRIPTION = 200

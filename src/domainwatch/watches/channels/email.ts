@@ -1,8 +1,9 @@
 import type { Transporter } from 'nodemailer'
 import type { Language } from '../../texts.ts'
-import { failure, FOR_PEOPLE, type Channel, type Outcome } from './channel.ts'
+import { failure, type Outcome } from '../../../deliveries/transport.ts'
+import { FOR_PEOPLE, type Channel } from './channel.ts'
 import { escapeHtml } from '../../../lib/text.ts'
-import type { HttpChannelOptions } from './http-post.ts'
+import type { HttpChannelOptions } from './channel.ts'
 import {
   mailHtml,
   plainText,

@@ -1,6 +1,7 @@
-import type { Channel, ChannelName, Channels } from './channel.ts'
+import type { Channel, Channels } from './channel.ts'
+import type { ChannelName } from '../../../deliveries/transport.ts'
 import { emailChannel, type EmailSettings } from './email.ts'
-import type { HttpChannelOptions } from './http-post.ts'
+import type { HttpChannelOptions } from './channel.ts'
 import {
   discordChannel,
   slackChannel,

@@ -1,5 +1,5 @@
-import { empty, limit, sql } from '../../storage/database/sql.ts'
-import { hasKey } from './queries.ts'
+import { empty, limit, sql } from '../storage/database/sql.ts'
+import { hasKey, isOfService, type WatchService } from './queries-watches.ts'
 
 /** `pending`: being tried. `failed`: given up. A delivery that arrived once stays `delivered`. */
 export type DeliveryState = 'pending' | 'delivered' | 'failed'
@@ -113,10 +113,13 @@ export const destinationExists = (id: string) => sql<{ id: string }>`
   SELECT id FROM watch_destinations WHERE id = ${id}`
 
 /** Selects the destinations for which replays wait. */
-export const destinationsToReplay = (now: number) => sql<{ id: string; version: number }>`
+export const destinationsToReplay = (service: WatchService, now: number) => sql<{
+  id: string
+  version: number
+}>`
   SELECT d.id, watches.version FROM watch_destinations AS d JOIN watches ON watches.id = d.watch_id
   WHERE d.id IN (SELECT destination_id FROM watch_deliveries WHERE replay_at IS NOT NULL)
-    AND ${hasKey(now)}`
+    AND ${isOfService(service)} AND ${hasKey(now)}`
 
 export interface Replay {
   readonly id: string

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Client } from '../../lib/client.ts'
-import { Gate, type GateOptions } from '../../lib/gate.ts'
-import { RateLimit } from '../../lib/rate-limit.ts'
+import type { Client } from '../lib/client.ts'
+import { Gate, type GateOptions } from '../lib/gate.ts'
+import { RateLimit } from '../lib/rate-limit.ts'
 
 /** Deliveries of one account, in total and to one receiver (host and port). */
 const OF_ACCOUNT = { running: 16, perClient: 4, waiting: Infinity }

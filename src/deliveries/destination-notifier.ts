@@ -1,22 +1,15 @@
-import { type Clock, InterruptibleSleep } from '../../lib/clock.ts'
-import { nextLocalTime } from '../../lib/dates.ts'
-import type { Cursor } from '../../storage/database/changes/change.ts'
-import type { Database, Transaction } from '../../storage/database/database.ts'
+import { type Clock, InterruptibleSleep } from '../lib/clock.ts'
+import { nextLocalTime } from '../lib/dates.ts'
+import type { Cursor } from '../storage/database/changes/change.ts'
+import type { Database, Transaction } from '../storage/database/database.ts'
 import { attempt, delayAfter, newDeliveryId, type AttemptContext } from './delivery-attempt.ts'
-import type { Channel, Channels, Notice, Outcome } from './channels/channel.ts'
+import type { ChangePages, EventPage, LoggedEvent } from './change-pages.ts'
+import type { Notice, Outcome, Transport } from './transport.ts'
 import { attemptOf, logDelivery } from './delivery-log.ts'
-import {
-  nextNotification,
-  writeOne,
-  type Notification,
-  type NotificationRequest,
-  type NotifierContext,
-} from './notification.ts'
-import type { MailRecipients } from './mail-recipients.ts'
+import { nextNotification, writeOne, type Notification, type NotificationRequest } from './notification.ts'
 import * as queries from './queries-destinations.ts'
 import type { DestinationState } from './queries-destinations.ts'
 import { countDelivery, logAttempt, logReplay, nextReplay } from './queries-deliveries.ts'
-import { notifiedWatch, readWatch } from './watch-filters.ts'
 
 /** How often to compare the time of the next attempt with the system clock, which may be set. */
 const CLOCK_CHECK_MS = 250
@@ -25,9 +18,24 @@ const DIGEST_CHECK_MS = 5_000
 /** Delay after the result of an attempt could not be stored. */
 const STORE_RETRY_MS = 1_000
 
-export interface DestinationContext extends NotifierContext, AttemptContext {
-  readonly recipients: MailRecipients
-  readonly channels: Channels
+/** What a watch reports to one of its destinations, and how. */
+export interface Reports<E extends LoggedEvent, T extends Transport> {
+  readonly transport: T
+  readonly isRelevant: (event: E) => boolean
+  /** Whether an event may be in one delivery with the first one; absent if all may. */
+  readonly isAlike?: (first: E, event: E) => boolean
+  /** Returns the body of a delivery. */
+  readonly render: (notice: Notice<E>) => string
+}
+
+export interface DestinationContext<
+  E extends LoggedEvent,
+  T extends Transport = Transport,
+> extends AttemptContext<T> {
+  readonly database: Database
+  readonly pages: ChangePages<EventPage<E>>
+  /** Returns undefined for a destination that cannot be used, such as one of a channel that the operator removed. */
+  readonly reportsTo: (row: DestinationState) => Reports<E, T> | undefined
   /** Time zone of digest hours. */
   readonly timeZone: string
   /** Called when the database fails. It is retried. */
@@ -48,20 +56,19 @@ interface PendingDelivery {
  * deleted or given up, its watch is edited or paused, or another process delivers to it. A delivery and its id are stored before the first attempt, and its
  * result before the next delivery.
  */
-export async function notifyDestination(
-  context: DestinationContext,
+export async function notifyDestination<E extends LoggedEvent, T extends Transport>(
+  context: DestinationContext<E, T>,
   row: DestinationState,
   signal: AbortSignal,
 ): Promise<void> {
-  const { channels, clock, database, vocabulary } = context
-  const { id, address, account_id: account } = row
-  const channel = channels.get(row.channel)
-  if (channel === undefined) return
-  const { isRelevant, findBrand } = readWatch(row, vocabulary)
-  const watch = { ...notifiedWatch(row), findBrand }
-  const request = { account, isRelevant, ...channel.batching }
+  const { clock, database } = context
+  const { id, account_id: account } = row
+  const reports = context.reportsTo(row)
+  if (reports === undefined) return
+  const { render, transport, ...wanted } = reports
+  const request = { account, ...wanted, ...transport.batching }
   let { cursor } = row
-  let delivery = pendingOf(channel, row)
+  let delivery = pendingOf(transport, row)
   if (delivery !== undefined) cursor = row.delivery_cursor ?? cursor
   let digestAt = delivery === undefined ? row.next_at : 0
   while (!signal.aborted) {
@@ -75,19 +82,19 @@ export async function notifyDestination(
         cursor = found.cursor
         continue
       }
-      const notice: Notice = found.isGap
+      const notice: Notice<E> = found.isGap
         ? { kind: 'gap', at: clock.now() }
         : { kind: 'changes', events: found.events, omitted: found.omitted }
-      const body = channel.render(watch, notice, address)
+      const body = render(notice)
       const events = found.events.length + found.omitted
-      delivery = { id: newDeliveryId(), body, attempts: 0, nextAt: 0, isPart: isPart(channel, row, events) }
+      delivery = { id: newDeliveryId(), body, attempts: 0, nextAt: 0, isPart: isPart(transport, row, events) }
       cursor = found.cursor
       const begun = { ...delivery, cursor, events }
       if (!(await begin(database, row, begun, clock.now()))) return
     }
     if (!(await waitUntil(delivery.nextAt, clock, signal))) return
     const { id: deliveryId, attempts, isPart: hasMore } = delivery
-    const attempted = await attempt(context, channel, row, delivery, signal)
+    const attempted = await attempt(context, transport, row, delivery, signal)
     if (attempted === undefined) return
     const { outcome, ms } = attempted
     const failure = failureOf(outcome, attempts, clock.now())
@@ -116,13 +123,13 @@ export async function notifyDestination(
  * @param digestAt when the next digest is due; 0 if it is not scheduled yet
  * @returns undefined if `signal` aborts, or another delivery is pending
  */
-async function nextOf(
-  { clock, database, pages, timeZone }: DestinationContext,
+async function nextOf<E extends LoggedEvent, T extends Transport>(
+  { clock, database, pages, timeZone }: DestinationContext<E, T>,
   { id, digest }: DestinationState,
-  request: NotificationRequest,
+  request: NotificationRequest<E>,
   { cursor, digestAt }: { readonly cursor: Cursor; readonly digestAt: number },
   signal: AbortSignal,
-): Promise<Notification | undefined> {
+): Promise<Notification<E> | undefined> {
   if (digest === null) return nextNotification(pages, cursor, request, signal)
   // Reports changes that were removed while the last digest was read, instead of a day later with all that follow.
   if (digestAt === 0 && (await pages.next(cursor, signal, 0, request.account)).kind === 'gap')
@@ -139,18 +146,18 @@ async function nextOf(
  * limits of all deliveries. A replay waits in the database until its result is stored, so after a crash it is sent again. If
  * it arrives, deliveries to a receiver that was given up resume.
  */
-export async function notifyReplays(
-  context: DestinationContext,
+export async function notifyReplays<E extends LoggedEvent, T extends Transport>(
+  context: DestinationContext<E, T>,
   row: DestinationState,
   signal: AbortSignal,
 ): Promise<void> {
-  const { channels, database } = context
-  const channel = channels.get(row.channel)
-  if (channel === undefined) return
+  const { database } = context
+  const transport = context.reportsTo(row)?.transport
+  if (transport === undefined) return
   while (!signal.aborted) {
     const replay = await database.first(nextReplay(row.id))
     if (replay === undefined) return
-    const attempted = await attempt(context, channel, row, replay, signal)
+    const attempted = await attempt(context, transport, row, replay, signal)
     if (attempted === undefined) return
     const { outcome, ms } = attempted
     const isDelivered = outcome.kind === 'delivered'
@@ -168,7 +175,7 @@ export async function notifyReplays(
  * @throws the error of the last try
  */
 async function storeResult<T>(
-  { database, failed }: DestinationContext,
+  { database, failed }: { readonly database: Database; readonly failed: (error: unknown) => void },
   { account_id: account }: DestinationState,
   signal: AbortSignal,
   store: (tx: Transaction) => Promise<T>,
@@ -215,14 +222,14 @@ async function begin(
   }, account)
 }
 
-function pendingOf(channel: Channel, row: DestinationState): PendingDelivery | undefined {
+function pendingOf(transport: Transport, row: DestinationState): PendingDelivery | undefined {
   const { delivery_id: id, delivery_body: body, delivery_events: events, attempts, next_at: nextAt } = row
   if (id === null || body === null) return undefined
-  return { id, body, attempts, nextAt, isPart: isPart(channel, row, events ?? 0) }
+  return { id, body, attempts, nextAt, isPart: isPart(transport, row, events ?? 0) }
 }
 
 /** A channel whose messages leave nothing out splits a long digest into several. */
-const isPart = ({ batching }: Channel, { digest }: DestinationState, events: number): boolean =>
+const isPart = ({ batching }: Transport, { digest }: DestinationState, events: number): boolean =>
   digest !== null && batching.beyond === 'next' && events >= batching.max
 
 /**

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import { test } from 'node:test'
-import { systemClock } from '../../../lib/clock.ts'
-import { delayAfter, newDeliveryId } from '../delivery-attempt.ts'
-import { allowAddresses, type Resolve } from '../../outgoing/connect.ts'
+import { systemClock } from '../lib/clock.ts'
+import { delayAfter, newDeliveryId } from './delivery-attempt.ts'
+import { allowAddresses, type Resolve } from './connect.ts'
 import { retryAfterMs } from './http-post.ts'
-import { newSecret, signedHeaders, webhookChannel } from './webhook.ts'
+import { newSecret, signedHeaders, webhookTransport } from './webhook.ts'
 
 const FORBIDDEN = [
   '127.0.0.1',
@@ -83,7 +83,7 @@ test('resolved addresses are checked at every delivery', async () => {
     secrets: [newSecret()],
   }
   const post = (networks: string[], resolve: Resolve) =>
-    webhookChannel({
+    webhookTransport({
       isAllowedAddress: allowAddresses(networks),
       userAgent: 'x',
       clock: systemClock,
@@ -115,7 +115,7 @@ test('a peer address that is not allowed is disconnected before anything is sent
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
   let checks = 0
-  const channel = webhookChannel({
+  const channel = webhookTransport({
     isAllowedAddress: () => checks++ === 0,
     userAgent: 'x',
     clock: systemClock,
@@ -181,7 +181,7 @@ test('an upgrade or a hang-up fails without a timeout', async () => {
   await once(server, 'listening')
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
-  const channel = webhookChannel({ isAllowedAddress: () => true, userAgent: 'x', clock: systemClock })
+  const channel = webhookTransport({ isAllowedAddress: () => true, userAgent: 'x', clock: systemClock })
   const receiver = `http://127.0.0.1:${address.port}/`
   const post = () =>
     channel.send(

@@ -1,8 +1,14 @@
-import type { Cursor } from '../../storage/database/changes/change.ts'
-import { limit, sql } from '../../storage/database/sql.ts'
-import type { ChannelName, Destination } from './channels/channel.ts'
-import type { Secrets } from './channels/webhook.ts'
-import { hasKey, isAccessible, type WatchProperties } from './queries.ts'
+import type { Cursor } from '../storage/database/changes/change.ts'
+import { limit, sql } from '../storage/database/sql.ts'
+import type { ChannelName, Destination } from './transport.ts'
+import type { Secrets } from './webhook.ts'
+import {
+  hasKey,
+  isAccessible,
+  isOfService,
+  type WatchProperties,
+  type WatchService,
+} from './queries-watches.ts'
 
 /** A destination as the members of its account see it. */
 export interface DestinationRow {
@@ -127,11 +133,11 @@ export interface DestinationToNotify extends Pick<
   readonly asked: number
 }
 
-export const destinationsToNotify = (now: number) => sql<DestinationToNotify>`
+export const destinationsToNotify = (service: WatchService, now: number) => sql<DestinationToNotify>`
   SELECT d.id, watches.version, d.resumes, d.channel, d.address, watches.account_id, watches.language, ${CONFIRMED},
     CASE WHEN r.expires_at IS NULL THEN 0 ELSE 1 END AS asked
   FROM watch_destinations AS d JOIN watches ON watches.id = d.watch_id ${RECIPIENT}
-  WHERE d.state = 'active' AND watches.paused = 0 AND ${hasKey(now)}`
+  WHERE d.state = 'active' AND watches.paused = 0 AND ${isOfService(service)} AND ${hasKey(now)}`
 
 export interface NewDelivery {
   readonly id: string

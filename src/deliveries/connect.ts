@@ -4,8 +4,8 @@ import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:ht
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import ipaddr from 'ipaddr.js'
-import { networkMatcher } from '../../http/client.ts'
-import { abortable } from '../../lib/concurrency.ts'
+import { networkMatcher } from '../http/client.ts'
+import { abortable } from '../lib/concurrency.ts'
 
 /** A public address on which Azure serves its platform. */
 const PLATFORM = '168.63.129.16'

@@ -1,26 +1,15 @@
-import type { Clock } from '../../lib/clock.ts'
-import type { Vocabulary } from '../../lib/lookalikes/index.ts'
-import { parseCursor, type Cursor } from '../../storage/database/changes/change.ts'
-import type { Database } from '../../storage/database/database.ts'
-import type { Query } from '../../storage/database/sql.ts'
-import type { DomainEvent } from '../events/event.ts'
-import type { EventPages } from '../events/pages.ts'
-import type { Batching } from './channels/channel.ts'
+import { parseCursor, type Cursor } from '../storage/database/changes/change.ts'
+import type { Database } from '../storage/database/database.ts'
+import type { Query } from '../storage/database/sql.ts'
+import type { ChangePages, EventPage, LoggedEvent } from './change-pages.ts'
+import type { Batching } from './transport.ts'
 
 /** Without events, the cursor is reported after this time, so that it can be stored. */
 const IDLE_MS = 60_000
 
-/** What notifiers of both kinds need. */
-export interface NotifierContext {
-  readonly database: Database
-  readonly clock: Clock
-  readonly pages: EventPages
-  readonly vocabulary: Vocabulary
-}
-
 /** Events to report. If there are none and no gap, only the cursor has advanced. */
-export interface Notification {
-  readonly events: readonly DomainEvent[]
+export interface Notification<E extends LoggedEvent> {
+  readonly events: readonly E[]
   /** Number of relevant events that were not kept. */
   readonly omitted: number
   /** True if changes were missed. */
@@ -29,10 +18,12 @@ export interface Notification {
   readonly cursor: Cursor
 }
 
-export interface NotificationRequest {
+export interface NotificationRequest<E extends LoggedEvent> {
   /** Id of the account of the watch, in whose turn changes are read and filtered. */
   readonly account: number
-  readonly isRelevant: (event: DomainEvent) => boolean
+  readonly isRelevant: (event: E) => boolean
+  /** Whether an event may be in one notification with the first one; absent if all may. */
+  readonly isAlike?: (first: E, event: E) => boolean
   /** Maximum number of events. */
   readonly max: number
   /** Which events are dropped beyond the maximum. With `next`, none: they belong to the next notification. */
@@ -45,18 +36,19 @@ export interface NotificationRequest {
  * Collects the next notification after `from`: the first events, and those that follow within the window. With `upTo`, collects
  * everything up to there, or as much as belongs to one notification. Resolves to undefined when `signal` aborts.
  */
-export async function nextNotification(
-  pages: EventPages,
+export async function nextNotification<E extends LoggedEvent>(
+  pages: ChangePages<EventPage<E>>,
   from: Cursor,
-  { account, isRelevant, max, beyond, windowMs }: NotificationRequest,
+  { account, isRelevant, isAlike = () => true, max, beyond, windowMs }: NotificationRequest<E>,
   signal: AbortSignal,
   upTo?: Cursor,
-): Promise<Notification | undefined> {
-  const events: DomainEvent[] = []
+): Promise<Notification<E> | undefined> {
+  const events: E[] = []
   let omitted = 0
+  let most = max
   let cursor = from
   let end = performance.now() + IDLE_MS
-  const isFull = () => beyond === 'next' && events.length >= max
+  const isFull = () => beyond === 'next' && events.length >= most
   const isOver = () => (upTo === undefined ? performance.now() >= end : hasReached(cursor, upTo))
   while (!isFull() && !isOver()) {
     const waitMs = upTo === undefined ? end - performance.now() : IDLE_MS
@@ -71,10 +63,12 @@ export async function nextNotification(
     const wasEmpty = events.length === 0
     events.push(...step.page.events.filter(isRelevant))
     cursor = step.page.cursor
+    const other = events.findIndex((event) => !isAlike(events[0] ?? event, event))
+    if (other > 0) most = Math.min(most, other)
     if (wasEmpty && events.length > 0) end = performance.now() + windowMs
-    const excess = events.length - max
+    const excess = events.length - most
     if (excess <= 0) continue
-    events.splice(beyond === 'oldest' ? 0 : max, excess)
+    events.splice(beyond === 'oldest' ? 0 : most, excess)
     if (beyond === 'counted') omitted += excess
     if (beyond === 'next') cursor = events.at(-1)?.cursor ?? cursor
   }

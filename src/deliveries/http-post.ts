@@ -1,14 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { Clock } from '../../../lib/clock.ts'
-import type { ConsoleLinks } from '../../console-links.ts'
 import {
   connectTo,
   ForbiddenAddressError,
   sendRequest,
   type IsAllowedAddress,
   type Resolve,
-} from '../../outgoing/connect.ts'
-import { failure, type Outcome } from './channel.ts'
+} from './connect.ts'
+import { failure, type Outcome } from './transport.ts'
 
 /** From the DNS look-up to the response. Standard Webhooks recommends 15 to 30 s. */
 const TIMEOUT_MS = 20_000
@@ -21,12 +19,6 @@ export interface PostOptions {
   readonly isAllowedAddress: IsAllowedAddress
   readonly userAgent: string
   readonly resolve?: Resolve
-}
-
-/** What every channel over HTTP needs. */
-export interface HttpChannelOptions extends PostOptions {
-  readonly clock: Clock
-  readonly links: ConsoleLinks
 }
 
 export interface PostRequest {

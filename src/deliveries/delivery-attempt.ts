@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { addAbortListener } from 'node:events'
-import type { Clock } from '../../lib/clock.ts'
-import type { Channel, Delivery } from './channels/channel.ts'
-import type { MailRecipients } from './mail-recipients.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Delivery, HeldDelivery, Transport } from './transport.ts'
 import type { DestinationState } from './queries-destinations.ts'
-import { secretsAt, type Secrets } from './channels/webhook.ts'
+import { secretsAt, type Secrets } from './webhook.ts'
 import type { DeliveryGates } from './delivery-gates.ts'
-import { accountClient } from '../../lib/client.ts'
+import { accountClient } from '../lib/client.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
@@ -42,22 +41,27 @@ export function newDeliveryId(): string {
   return `msg_${randomBytes(15).toString('base64url')}`
 }
 
-export interface AttemptContext {
+/** Why an attempt is made: `confirmation` asks the reader of an address to confirm it, `test` has passed the gate of tests. */
+export type Purpose = 'delivery' | 'confirmation' | 'test'
+
+export interface AttemptContext<T extends Transport = Transport> {
   readonly clock: Clock
   readonly gates: DeliveryGates
-  readonly recipients: Pick<MailRecipients, 'admit'>
+  /** Returns until when a message has to wait, and why; undefined if it may be sent. */
+  readonly hold?: (
+    transport: T,
+    target: Pick<DestinationState, 'account_id' | 'address'>,
+    purpose: Purpose,
+  ) => Promise<HeldDelivery | undefined>
 }
-
-/** Why an attempt is made: `confirmation` asks the reader of an address to confirm it, `test` has passed the gate of tests. */
-type Purpose = 'delivery' | 'confirmation' | 'test'
 
 /**
  * Makes one attempt of a delivery when its turn comes. It may continue for a moment after `signal` aborts.
  * @returns undefined if it was aborted, so it may have arrived: it is sent again with the same id
  */
-export async function attempt(
-  { clock, gates, recipients }: AttemptContext,
-  channel: Channel,
+export async function attempt<T extends Transport>(
+  { clock, gates, hold }: AttemptContext<T>,
+  transport: T,
   target: Pick<DestinationState, 'account_id' | 'address'> & Partial<Secrets>,
   { id, body }: Pick<Delivery, 'id' | 'body'>,
   signal: AbortSignal,
@@ -66,9 +70,8 @@ export async function attempt(
   const { address, account_id: account } = target
   const send = async () => {
     const begin = performance.now()
-    const isMail = channel.renderConfirmation !== undefined
-    const held = isMail && (await recipients.admit(account, address, purpose === 'confirmation'))
-    if (held) return { outcome: held, ms: 0 }
+    const held = await hold?.(transport, target, purpose)
+    if (held !== undefined) return { outcome: held, ms: 0 }
     const over = new AbortController()
     let timer: NodeJS.Timeout | undefined
     // Removed in the end, because `signal` outlives thousands of attempts.
@@ -77,13 +80,13 @@ export async function attempt(
     })
     try {
       const secrets = secretsAt(clock.now(), target)
-      const outcome = await channel.send({ id, body, address, secrets }, over.signal)
+      const outcome = await transport.send({ id, body, address, secrets }, over.signal)
       return { outcome, ms: performance.now() - begin }
     } finally {
       clearTimeout(timer)
     }
   }
-  const [client, host] = [accountClient(account), channel.hostOf(address)]
+  const [client, host] = [accountClient(account), transport.hostOf(address)]
   const measured =
     purpose === 'test'
       ? await gates.toHost(client, host, signal, send)

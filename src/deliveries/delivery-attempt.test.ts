@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
-import { systemClock } from '../../lib/clock.ts'
-import { webhookChannel } from './channels/webhook.ts'
+import { systemClock } from '../lib/clock.ts'
+import { webhookTransport } from './webhook.ts'
 import { attempt } from './delivery-attempt.ts'
 import { DeliveryGates } from './delivery-gates.ts'
 
 test('an attempt leaves nothing on the signal of its notifier, which lives for months', async () => {
-  const channel = webhookChannel({ clock: systemClock, isAllowedAddress: () => false, userAgent: 'test' })
+  const transport = webhookTransport({ clock: systemClock, isAllowedAddress: () => false, userAgent: 'test' })
   const stop = new AbortController()
   const row = {
     id: 'd1',
@@ -19,8 +19,7 @@ test('an attempt leaves nothing on the signal of its notifier, which lives for m
   }
   const gates = new DeliveryGates()
   const delivery = { id: 'msg_x', body: '{}' }
-  const recipients = { admit: async () => undefined }
-  const made = await attempt({ clock: systemClock, gates, recipients }, channel, row, delivery, stop.signal)
+  const made = await attempt({ clock: systemClock, gates }, transport, row, delivery, stop.signal)
   assert.equal(made?.outcome.kind, 'failed')
   assert.equal(getEventListeners(stop.signal, 'abort').length, 0)
 })
