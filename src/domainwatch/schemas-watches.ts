@@ -3,29 +3,12 @@ import { domainRecord } from './record-fields.ts'
 import { LANGUAGES } from './texts.ts'
 import { CHANNEL_NAMES } from '../deliveries/transport.ts'
 import { SECRETS_OVERLAP_HOURS } from './watches/index.ts'
-import {
-  answer,
-  array,
-  integer,
-  object,
-  optional,
-  string,
-  nullable,
-  type JsonSchema,
-} from '../http/openapi/json-schema.ts'
+import { answer, array, integer, object, optional, string, nullable } from '../http/openapi/json-schema.ts'
+import { DELIVERY_STATE_EXAMPLE, deliveryStateFields } from '../deliveries/delivery-state.ts'
+import { webhook } from '../deliveries/webhook-schema.ts'
 import { bit } from './schemas.ts'
 
 const id = string('Watch ID')
-
-const DELIVERED = {
-  state: 'active',
-  pending: 0,
-  attempts: 0,
-  next_attempt: null,
-  last_delivery: '2026-01-06T09:00:01.250Z',
-  last_error: null,
-  last_error_at: null,
-}
 
 const SHOWN = {
   id: 'q0Zl3vXW8b1k',
@@ -42,10 +25,10 @@ const SHOWN = {
   digest: '09:00',
   next_digest: '2026-01-07T12:00:00.000Z',
   atom: 0,
-  ...DELIVERED,
+  ...DELIVERY_STATE_EXAMPLE,
   destinations: [
-    { channel: 'telegram', to: 'telegram:-1001234567890', ...DELIVERED },
-    { channel: 'discord', to: 'discord:https://discord.com/…', ...DELIVERED },
+    { channel: 'telegram', to: 'telegram:-1001234567890', ...DELIVERY_STATE_EXAMPLE },
+    { channel: 'discord', to: 'discord:https://discord.com/…', ...DELIVERY_STATE_EXAMPLE },
   ],
 }
 
@@ -60,20 +43,6 @@ export const watchMade = answer(
   'The watch was created',
   { id: SHOWN.id, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw0Q8YkZ0m3nE=', atom: null },
 )
-
-/** The state of deliveries to one destination. */
-const deliveryState = {
-  state: string({
-    enum: ['active', 'dead'],
-    description: '`active`: changes are delivered. `dead`: deliveries were abandoned',
-  }),
-  pending: bit('Whether a delivery is in progress'),
-  attempts: integer('Failed attempts of the delivery in progress'),
-  next_attempt: nullable(string('Time of the next attempt')),
-  last_delivery: nullable(string('Time of the last successful delivery')),
-  last_error: nullable(string('Last error since the last successful delivery')),
-  last_error_at: nullable(string('Time of the last error')),
-}
 
 export const watchesAnswer = answer(
   {
@@ -103,7 +72,7 @@ export const watchesAnswer = answer(
           digest: nullable(string('Time of day of the daily message; null for immediate messages')),
           next_digest: nullable(string('Time of the next daily message; null while it is not scheduled')),
           atom: bit('Whether the watch has an Atom feed'),
-          ...deliveryState,
+          ...deliveryStateFields,
           destinations: array(
             object({
               channel: string({ enum: CHANNEL_NAMES }),
@@ -113,7 +82,7 @@ export const watchesAnswer = answer(
                   'Whether the reader confirmed the mail address, before which nothing else is sent; only for mail addresses',
                 ),
               ),
-              ...deliveryState,
+              ...deliveryStateFields,
             }),
             'Per-destination state; top-level fields show the worst or latest',
           ),
@@ -207,43 +176,19 @@ const domainEvent = object(
   { title: 'DomainEvent', description: 'Change of a record' },
 )
 
-const webhook = (type: string, summary: string, data: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
-  post: {
-    summary,
-    parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => ({
-      name,
-      in: 'header',
-      required: true,
-      schema: string(),
-      description: 'Header of Standard Webhooks 1.0.0',
-    })),
-    requestBody: {
-      required: true,
-      content: {
-        'application/json': {
-          schema: object({
-            type: string({ enum: [type] }),
-            timestamp: string('Time of the newest change, in UTC (RFC 3339)'),
-            data: object({ watch: notified, ...data }),
-          }),
-        },
-      },
-    },
-    responses: {
-      204: { description: 'Received; any other 2xx means the same' },
-      410: { description: 'Stop: nothing more is sent' },
-    },
-  },
-})
-
 /** What receivers of webhooks get. */
 export const watchWebhooks = {
   domainsChanged: webhook('domains.changed', 'Records changed', {
+    watch: notified,
     count: integer('Number of changes'),
     changes: array(domainEvent),
   }),
-  domainsGap: webhook('domains.gap', 'Changes were missed', { msg: string('Message for people') }),
+  domainsGap: webhook('domains.gap', 'Changes were missed', {
+    watch: notified,
+    msg: string('Message for people'),
+  }),
   watchTest: webhook('watch.test', 'Test that a user requested', {
+    watch: notified,
     msg: string('Message for people'),
   }),
 }

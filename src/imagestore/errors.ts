@@ -38,6 +38,9 @@ export const imageErrors = declareErrors({
   ban_not_found: [404, 'El bloqueo no existe'],
   too_many_bans: [409, (max: number) => `La aplicación ya tiene ${max} bloqueos`],
 
+  hook_not_found: [404, 'El webhook no existe'],
+  too_many_hooks: [409, (max: number) => `La aplicación ya tiene ${max} webhooks`],
+
   image_lost: [410, 'Los datos de la imagen se perdieron, hay que subirla de nuevo'],
   modifier_invalid: [400, (modifier: string, fault: string) => `El modificador ${modifier} ${fault}`],
   image_too_heavy: [

@@ -25,7 +25,9 @@ export async function removeRecord(
   remove: ReturnType<typeof queries.deleteImage>,
 ): Promise<{ readonly unreferencedKey: string | undefined } | undefined> {
   const blob = await tx.first(queries.lockBlob(dialect, hash))
-  if ((await tx.run(remove)) === 0) return undefined
+  const removed = await tx.first(remove)
+  if (removed === undefined) return undefined
+  if (removed.kind !== 'deleted') await tx.run(queries.logRemoval(removed))
   if (blob === undefined || (await tx.first(queries.anyHolder(hash))) !== undefined)
     return { unreferencedKey: undefined }
   await tx.run(queries.deleteBlob(hash))

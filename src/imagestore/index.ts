@@ -4,9 +4,13 @@ import type { Logger } from 'pino'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import type { S3Location } from '../storage/blobs/s3/location.ts'
 import type { Staging } from '../storage/blobs/staging.ts'
+import { allowAddresses } from '../deliveries/connect.ts'
+import type { DeliveryGates } from '../deliveries/delivery-gates.ts'
+import { webhookTransport } from '../deliveries/webhook.ts'
 import type { Clock } from '../lib/clock.ts'
 import { perProcessShare } from '../lib/concurrency.ts'
 import type { Tasks } from '../lib/tasks.ts'
+import { VERSION } from '../lib/version.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
 import { Delivery } from './delivery.ts'
 import { openDerivatives, type DerivativesContext, type DerivativeCache } from './derivatives/index.ts'
@@ -17,10 +21,12 @@ import type { ImageSettings } from './image-settings.ts'
 import { linkResolver } from './links/resolve-link.ts'
 import { Aliases } from './aliases/index.ts'
 import { Bans } from './bans/index.ts'
+import { Hooks } from './hooks/index.ts'
 import { ImageDefinitions } from './definitions/index.ts'
 import { definitionRoutes } from './definitions/routes.ts'
 import { aliasRoutes } from './routes/aliases.ts'
 import { bansRoutes } from './routes/bans.ts'
+import { hooksRoutes } from './routes/hooks.ts'
 import { deleteRoute, getRoute } from './routes/image.ts'
 import { linkRoute } from './routes/link.ts'
 import { imageListRoute } from './routes/list.ts'
@@ -38,6 +44,7 @@ import { Tickets } from './tickets/index.ts'
 import { TicketUploads } from './tickets/uploads.ts'
 
 export { maxBodyBytes } from './routes/upload.ts'
+export { hookWebhooks } from './routes/hooks.ts'
 export { createAccountPolicies } from './account-policy.ts'
 
 export interface Imagestore {
@@ -51,17 +58,21 @@ export interface Imagestore {
   readonly aliases: Aliases
   readonly bans: Bans
   readonly definitions: ImageDefinitions
+  readonly hooks: Hooks
 }
 
 /** What image hosting is built on: the part of the service's context that it uses. */
 export interface ImagestoreContext extends DerivativesContext {
   readonly searches: Gate
+  readonly deliveries: DeliveryGates
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
   readonly config: DerivativesContext['config'] & {
     /** Bytes. */
     readonly maxImageBytes: number
     readonly maxImagePixels: number
     readonly imageSettings: ImageSettings
+    /** Private networks that webhooks may be sent to. */
+    readonly webhookNetworks: readonly string[]
     /** 1 if images are stored without their metadata. */
     readonly strip: number
     /** Whether shared caches may keep answers that depend on the request's headers. */
@@ -157,6 +168,18 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     'Originals found damaged and marked as lost',
     () => originals.damaged,
   )
+  const hooks = new Hooks({
+    database,
+    clock,
+    gates: context.deliveries,
+    webhooks: webhookTransport({
+      clock,
+      isAllowedAddress: allowAddresses(config.webhookNetworks),
+      userAgent: `Catalejo/${VERSION}`,
+    }),
+    failed: (error) => context.log.warn({ err: error }, 'notifications of a hook failed'),
+  })
+  context.onClose(async () => hooks.close())
   return {
     store,
     delivery,
@@ -168,6 +191,7 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     aliases: new Aliases(database, clock),
     bans: new Bans(database, clock),
     definitions: new ImageDefinitions(database, config.imageSettings),
+    hooks,
   }
 }
 
@@ -175,7 +199,18 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
 export function imagestoreRoutes(
   app: HttpServer,
   shared: EndpointShared,
-  { store, delivery, derivatives, similar, tickets, ticketUploads, aliases, bans, definitions }: Imagestore,
+  {
+    store,
+    delivery,
+    derivatives,
+    similar,
+    tickets,
+    ticketUploads,
+    aliases,
+    bans,
+    definitions,
+    hooks,
+  }: Imagestore,
   { database, tasks, clock, config }: ImagestoreContext,
   baseUrl: () => string,
 ): void {
@@ -189,6 +224,7 @@ export function imagestoreRoutes(
   trashRoute(app, shared, store)
   aliasRoutes(app, shared, { aliases, database, baseUrl })
   bansRoutes(app, shared, bans)
+  hooksRoutes(app, shared, hooks)
   definitionRoutes(app, shared, definitions)
   imageListRoute(app, shared, database, baseUrl, clock)
   similarRoute(app, shared, { database, clock, similar, baseUrl })

@@ -21,8 +21,22 @@ export const expiredImagesOf = (accountId: number, now: number, count: number) =
   SELECT hash FROM images WHERE expires <= ${now} AND account_id = ${accountId} ORDER BY hash ${limit(count)}`
 
 /** Removes an image if it is due: it may have been uploaded again since it was found. */
-export const deleteExpiredImage = (accountId: number, hash: string, now: number) => sql`
-  DELETE FROM images WHERE account_id = ${accountId} AND hash = ${hash} AND ${isDue(now)}`
+export const deleteExpiredImage = (accountId: number, hash: string, now: number) => sql<RemovedImage>`
+  DELETE FROM images WHERE account_id = ${accountId} AND hash = ${hash} AND ${isDue(now)}
+  RETURNING account_id, hash, CASE WHEN trashed_at IS NULL THEN 'expired' ELSE 'purged' END AS kind`
+
+/** A removed image, and how the change log names its removal: what was in the trash is deleted already. */
+export interface RemovedImage {
+  readonly account_id: number
+  readonly hash: string
+  readonly kind: 'deleted' | 'expired' | 'purged'
+}
+
+/** Changes the kind of an image's newest change, which its removal in this transaction wrote. */
+export const logRemoval = ({ account_id, hash, kind }: RemovedImage) => sql`
+  UPDATE changes SET kind = ${kind} WHERE id = (
+    SELECT id FROM changes WHERE topic = 'image' AND topic <> 'domain' AND account_id = ${account_id} AND key = ${hash}
+    ORDER BY id DESC LIMIT 1)`
 
 export const anyExpired = (now: number) => sql<{ hash: string }>`
   SELECT hash FROM images WHERE ${isDue(now)} LIMIT 1`
@@ -142,8 +156,9 @@ export function updateImage(accountId: number, hash: string, changes: ImageChang
 }
 
 /** Removes an image that has not expired, from the trash too. */
-export const deleteImage = (accountId: number, hash: string, now: number) => sql`
-  DELETE FROM images WHERE account_id = ${accountId} AND hash = ${hash} AND ${notExpired(now)}`
+export const deleteImage = (accountId: number, hash: string, now: number) => sql<RemovedImage>`
+  DELETE FROM images WHERE account_id = ${accountId} AND hash = ${hash} AND ${notExpired(now)}
+  RETURNING account_id, hash, CASE WHEN trashed_at IS NULL THEN 'deleted' ELSE 'purged' END AS kind`
 
 export const anyHolder = (hash: string) => sql<{ account_id: number }>`
   SELECT account_id FROM images WHERE hash = ${hash} LIMIT 1`

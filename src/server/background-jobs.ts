@@ -46,6 +46,12 @@ export function backgroundJobs(
     pending: () => watches.notifiers.hasWatches(),
     run: (signal) => watches.notifiers.run(signal),
   }
+  const hookDelivery: LeasedWork = {
+    name: 'delivery to hooks',
+    everyMs: 0,
+    pending: () => images.hooks.notifiers.hasWatches(),
+    run: (signal) => images.hooks.notifiers.run(signal),
+  }
   const shared = (work: LeasedWork): BackgroundJob => ({
     name: work.name,
     everyMs: POLL_MS,
@@ -72,6 +78,7 @@ export function backgroundJobs(
       : [shared(dailyBackups(context, context.config.backupTo))]),
     // Delivery starts as soon as the first watch exists.
     { ...shared(delivery), wakeup: watches.notifiers.wakeup },
+    { ...shared(hookDelivery), wakeup: images.hooks.notifiers.wakeup },
     // They are due soon after the clock was set.
     { ...shared(reminders(context)), ...(clock.moved && { wakeup: clock.moved }) },
     // A job starts as soon as it is ready.

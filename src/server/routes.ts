@@ -24,6 +24,7 @@ import { homeRoute, serviceRoutes } from '../http/service-routes.ts'
 import { createServer } from '../http/server.ts'
 import {
   createAccountPolicies,
+  hookWebhooks,
   imagestoreRoutes,
   maxBodyBytes,
   type Imagestore,
@@ -60,7 +61,7 @@ export async function createRoutes(
     clientConnections: perProcessShare(limits.clientConnections, config.workers),
     clientLogLines: perProcessShare(limits.clientLogLines, config.workers),
     version: VERSION,
-    webhooks: watchWebhooks,
+    webhooks: { ...watchWebhooks, ...hookWebhooks },
     minRate,
     unauthenticated,
     memoryFraction,

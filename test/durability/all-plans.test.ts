@@ -219,6 +219,9 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   await ask('imagestore/aliases', { api: keys.images })
   await ask('imagestore/bans', { api: keys.images }, post({ hash: hashes[0] }))
   await ask('imagestore/bans', { api: keys.images })
+  const hook = await ask('imagestore/hooks', { api: keys.images }, post({ url: 'https://example.invalid/' }))
+  await ask('imagestore/hooks', { api: keys.images })
+  await ask('imagestore/hooks', { api: keys.images, id: JSON.parse(hook.text).id }, { method: 'DELETE' })
   const { text } = await ask('imagestore/tickets', { api: keys.images }, { method: 'POST' })
   const { url }: { url: string } = JSON.parse(text)
   const tus = { 'tus-resumable': '1.0.0' }
@@ -334,9 +337,10 @@ async function noScans(database: Pick<TestDatabase, 'url'>): Promise<void> {
     SELECT 'u' || i, 't' || i, ${member}, 9, ${Date.now() + DAY * 1_000} + i FROM ${n(isSqlite, WATCHES)} AS s`)
   await sql(`INSERT INTO image_bans (account_id, id, hash, distance, created_at)
     SELECT ${member}, 'b' || i, 'h' || i, 4, 1 FROM ${n(isSqlite, WATCHES)} AS s`)
+  await key('vecino', 'domainwatch')
   await sql(`INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, secret, shared,
       deliveries)
-    SELECT 'w' || i, (SELECT id FROM accounts WHERE name = CASE i WHEN 7 THEN 'fotos' ELSE 'cuenta' || (1 + i / 51) END), 'muchas', '{"search":"-"}', 'new', 1, 'active',
+    SELECT 'w' || i, (SELECT id FROM accounts WHERE name = CASE i WHEN 7 THEN 'vecino' ELSE 'cuenta' || (1 + i / 51) END), 'muchas', '{"search":"-"}', 'new', 1, 'active',
       'whsec_AAAA', CASE i WHEN 7 THEN 1 ELSE 0 END, 100
     FROM ${n(isSqlite, WATCHES)} AS s`)
   await sql(`INSERT INTO watch_destinations (id, watch_id, position, channel, address, state, cursor)

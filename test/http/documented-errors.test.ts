@@ -206,6 +206,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'La cabecera Tus-Resumable debe ser 1.0.0': 'imagestore/resumable-uploads.test.ts',
   'El tipo de contenido debe ser application/offset+octet-stream': 'imagestore/resumable-uploads.test.ts',
   'Hay demasiadas subidas sin terminar': 'imagestore/resumable-uploads.test.ts',
+  'El webhook no existe': 'imagestore/hooks.test.ts',
+  'La aplicación ya tiene 20 webhooks': 'imagestore/hooks.test.ts',
   'El bloqueo no existe': 'imagestore/bans.test.ts',
   'La imagen está bloqueada': 'imagestore/bans.test.ts',
   'La aplicación ya tiene 1000 bloqueos': 'imagestore/bans.test.ts',

@@ -155,7 +155,9 @@ test('generated clients find schemas by their names', () => {
 })
 
 test('webhooks are described', () => {
-  assert.deepEqual(Object.keys(document.webhooks), ['domainsChanged', 'domainsGap', 'watchTest'])
+  const domains = ['domainsChanged', 'domainsGap', 'watchTest']
+  const images = ['imageCreated', 'imageUpdated', 'imageDeleted', 'imageExpired', 'aliasChanged', 'imagesGap']
+  assert.deepEqual(Object.keys(document.webhooks), [...domains, ...images])
 })
 
 test('POST accepts the three encodings', () => {

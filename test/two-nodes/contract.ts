@@ -36,6 +36,7 @@ export const IMAGES_ON_ONE_NODE: readonly string[] = [
   'derivative-cache',
   'edited-keys',
   'editing',
+  'hooks',
   'link-cached',
   'link-changed-meanwhile',
   'link-floods',

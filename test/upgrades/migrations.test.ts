@@ -33,6 +33,7 @@ const HASHES = [
   { version: 40, sqlite: 'ce7dc73062823b14', postgres: 'de817e02c8c4e26e' },
   { version: 41, sqlite: '7030634b08cd04ea', postgres: 'ea9293e8caeae749' },
   { version: 42, sqlite: '07ddba612185de06', postgres: 'b53f909e6f7a62ae' },
+  { version: 43, sqlite: '006625c6a85a4d94', postgres: 'a2c9e56a0e436a0d' },
   { version: 44, sqlite: '4ea6f4b9c21bcb05', postgres: 'd4588a4024934b16' },
 ]
 

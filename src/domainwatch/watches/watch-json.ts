@@ -1,3 +1,4 @@
+import { iso, isoOrNull, isRetried, toDeliveryState } from '../../deliveries/delivery-state.ts'
 import type { Channels } from './channels/channel.ts'
 import type { Outcome } from '../../deliveries/transport.ts'
 import { HIDDEN_ADDRESS, showDestination } from './destinations.ts'
@@ -50,14 +51,8 @@ function destinationJson(row: DestinationRow, channels: Channels, isOwner: boole
   return {
     channel: row.channel,
     to: showDestination(row, channels, isOwner),
-    state: row.state,
     ...(row.channel === 'mailto' && { confirmed: row.confirmed }),
-    pending: row.delivery_id === null ? 0 : 1,
-    attempts: row.attempts,
-    next_attempt: isRetried(row) ? iso(row.next_at) : null,
-    last_delivery: isoOrNull(row.delivered_at),
-    last_error: row.last_error,
-    last_error_at: isoOrNull(row.last_error_at),
+    ...toDeliveryState(row),
   }
 }
 
@@ -67,10 +62,6 @@ const earliest = (destinations: readonly DestinationRow[]): string | null =>
 
 const isScheduled = ({ state, next_at, delivery_id }: DestinationRow): boolean =>
   state === 'active' && next_at > 0 && delivery_id === null
-
-/** Without a pending delivery, `next_at` is the time of a digest. */
-const isRetried = ({ state, next_at, delivery_id }: DestinationRow): boolean =>
-  state === 'active' && next_at > 0 && delivery_id !== null
 
 /** Returns the outcome of a test as members see it. */
 export function outcomeJson(outcome: Outcome) {
@@ -89,6 +80,3 @@ function latest(
     .filter((one) => timeOf(one) !== null)
     .toSorted((a, b) => (timeOf(b) ?? 0) - (timeOf(a) ?? 0))[0]
 }
-
-const iso = (time: number) => new Date(time).toISOString()
-const isoOrNull = (time: number | null | undefined) => (typeof time === 'number' ? iso(time) : null)

@@ -1,7 +1,7 @@
 import type { SqlValue } from '../sql.ts'
 
 /** What a change is about. A cache names the topics that it depends on. */
-export const TOPICS = ['domain', 'image', 'key', 'account', 'dns', 'objection'] as const
+export const TOPICS = ['domain', 'image', 'alias', 'key', 'account', 'dns', 'objection'] as const
 export type Topic = (typeof TOPICS)[number]
 
 /** Position of a follower: it has read all changes up to here. Opaque, and valid across restarts. */
@@ -17,11 +17,11 @@ export interface Change {
   readonly at: number
   readonly topic: Topic
   /**
-   * domain: added, changed, discarded, deleted · image: stored, deleted · key: made, revoked · account: made, changed ·
+   * domain: added, changed, discarded, deleted · image: stored, deleted, expired, purged (from the trash) · alias: changed · key: made, revoked · account: made, changed ·
    * dns: ns, mx · objection: the days that are left to object to a registration
    */
   readonly kind: string
-  /** The domain's name (also of dns and objection), the image's hash, the key's id, the account's name. */
+  /** The domain's name (also of dns and objection), the image's hash, the alias, the key's id, the account's name. */
   readonly key: string
   /** The author; null if unknown: a deletion by time, or a write from outside the service. */
   readonly accountId: number | null
@@ -56,6 +56,7 @@ export const DOMAIN_FIELDS = [
 const FIELDS: Readonly<Record<Topic, readonly string[]>> = {
   domain: DOMAIN_FIELDS,
   image: ['name', 'date'],
+  alias: ['hash'],
   key: [],
   account: ['service'],
   // The answer of the DNS as JSON, and the record to which it belongs.

@@ -27,6 +27,7 @@ import { audit } from './039-audit.ts'
 import { ticketUploads } from './040-ticket-uploads.ts'
 import { imageBans } from './041-image-bans.ts'
 import { imageDefinitions } from './042-image-definitions.ts'
+import { imageHooks } from './043-image-hooks.ts'
 import { imageTrash } from './044-image-trash.ts'
 
 /** One step of the schema. A released step never changes. */
@@ -72,6 +73,7 @@ export const migrations: readonly Migration[] = [
   ticketUploads,
   imageBans,
   imageDefinitions,
+  imageHooks,
   imageTrash,
 ]
 

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto'
+import { ChangePages, eventsAfter, type EventPage } from '../../deliveries/change-pages.ts'
+import type { DeliveryGates } from '../../deliveries/delivery-gates.ts'
+import { Notifiers } from '../../deliveries/notifiers.ts'
+import { insertDestination, type DestinationState } from '../../deliveries/queries-destinations.ts'
+import { countWatches, insertWatch } from '../../deliveries/queries-watches.ts'
+import type { Transport } from '../../deliveries/transport.ts'
+import { newSecret } from '../../deliveries/webhook.ts'
+import { accountClient } from '../../lib/client.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Database } from '../../storage/database/database.ts'
+import { badParameter } from '../../http/errors.ts'
+import { imageErrors } from '../errors.ts'
+import { lockAccount } from '../queries.ts'
+import { HOOK_EVENTS, payload, toImageEvent, type HookEvent, type ImageEvent } from './event.ts'
+import * as queries from './queries.ts'
+
+/** Hooks of an application. */
+export const MAX_HOOKS = 20
+
+export interface HooksOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly gates: DeliveryGates
+  readonly webhooks: Transport
+  /** Called when a notifier or a read of changes fails. It is retried. */
+  readonly failed: (error: unknown) => void
+}
+
+/** Webhooks about images: watches of applications, which follow the changes of their images and aliases. */
+export class Hooks {
+  readonly notifiers: Notifiers<ImageEvent>
+  readonly #options: HooksOptions
+  readonly #pages: ChangePages<EventPage<ImageEvent>>
+
+  constructor(options: HooksOptions) {
+    this.#options = options
+    const { database, failed, webhooks: transport } = options
+    this.#pages = new ChangePages<EventPage<ImageEvent>>(
+      database.changes,
+      {
+        toPage: (after, cursor, changes) => ({
+          after,
+          cursor,
+          events: changes.map(toImageEvent).filter((event) => event !== undefined),
+        }),
+        restOf: (page, after) => ({ ...page, after, events: eventsAfter(page.events, after) }),
+      },
+      failed,
+    )
+    this.notifiers = new Notifiers({
+      ...options,
+      service: 'imagestore',
+      pages: this.#pages,
+      // Hooks have no digests.
+      timeZone: 'UTC',
+      reportsTo: ({ account_id: account, filters, watch_id: id }: DestinationState) => {
+        const events = toEvents(filters)
+        return {
+          transport,
+          isRelevant: (event) => event.account === account && events.includes(event.type),
+          isAlike: (first, event) => first.type === event.type,
+          render: (notice) => payload(id, notice),
+        }
+      },
+    })
+  }
+
+  /** Returns the hooks of an application, oldest first. */
+  list(accountId: number): Promise<queries.HookRow[]> {
+    return this.#options.database.readerOf(accountClient(accountId)).all(queries.hooksOf(accountId))
+  }
+
+  /**
+   * @param url receives the events from now on
+   * @throws HttpError 400 for an address to which no webhook may be sent; 409 if the application has its maximum
+   */
+  async create(accountId: number, url: string, events: readonly HookEvent[]) {
+    const { clock, database, webhooks } = this.#options
+    const parsed = webhooks.parseAddress(url)
+    if (parsed.ok !== true) throw badParameter('url', parsed.ok ? 'no se puede usar' : parsed.takes)
+    const id = randomBytes(9).toString('base64url')
+    const secret = newSecret()
+    const cursor = await this.#pages.head()
+    await database.transaction(async (tx) => {
+      // Concurrent requests of an application cannot exceed the limit together.
+      await tx.first(lockAccount(database.dialect, accountId))
+      const { count = 0 } = (await tx.first(countWatches(accountId))) ?? {}
+      if (count >= MAX_HOOKS) throw imageErrors.too_many_hooks(MAX_HOOKS)
+      const filters = JSON.stringify({ events })
+      const watch = { id, account_id: accountId, name: '', filters, changes: 'all', language: 'es', secret }
+      await tx.run(insertWatch(watch, clock.now()))
+      const destination = {
+        id,
+        watchId: id,
+        position: 0,
+        channel: 'webhook',
+        address: parsed.address,
+        cursor,
+      }
+      await tx.run(insertDestination(destination))
+    }, accountId)
+    this.notifiers.wakeup.wakeAll()
+    return { id, url: parsed.address, secret }
+  }
+
+  /** @returns false if the application has no such hook */
+  async remove(accountId: number, id: string): Promise<boolean> {
+    const { database } = this.#options
+    const removed = await database.transaction((tx) => tx.run(queries.deleteHook(accountId, id)), accountId)
+    this.notifiers.wakeup.wakeAll()
+    return removed > 0
+  }
+
+  close(): void {
+    this.#pages.close()
+  }
+}
+
+/** Reads the events of a stored hook, without those of a newer version. */
+export function toEvents(filters: string): readonly HookEvent[] {
+  const { events }: { readonly events: readonly string[] } = JSON.parse(filters)
+  return HOOK_EVENTS.filter((event) => events.includes(event))
+}
