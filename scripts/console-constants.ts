@@ -18,6 +18,8 @@ import { MAX_REPLAYS, MAX_WATCHES, SECRETS_OVERLAP_HOURS } from '../src/domainwa
 import { MAX_ACCOUNT_CHARACTERS, MAX_RATE, PERIODS, SCOPES } from '../src/http/auth/key-limits.ts'
 import { mimeOf } from '../src/lib/image-metadata/index.ts'
 import { DELIVERY_MODES } from '../src/imagestore/links/delivery-mode.ts'
+import { TRASH_DAYS } from '../src/imagestore/queries.ts'
+import { MAX_TICKET_USES } from '../src/imagestore/tickets/index.ts'
 import { MAX_NAME_CHARACTERS } from '../src/imagestore/upload-input.ts'
 
 const CONSTANTS = {
@@ -42,6 +44,7 @@ const CONSTANTS = {
   MAX_SHARED_WATCHES: MAX_SHARED,
   MAX_TAGS,
   MAX_TAG_CHARACTERS,
+  MAX_TICKET_USES,
   MAX_TO_CHARACTERS,
   MAX_VIEWS,
   MAX_VIEW_NAME_CHARACTERS,
@@ -50,6 +53,7 @@ const CONSTANTS = {
   MAX_WORDS,
   OBJECTION_DAYS,
   SECRETS_OVERLAP_HOURS,
+  TRASH_DAYS,
   DELIVERY_MODES,
   IMAGE_TYPES: Object.values(mimeOf),
   LIST_ORDERS,

@@ -7,6 +7,7 @@ const TIMEOUT_MS = 125_000
 
 interface UploadOptions {
   readonly query?: QueryValues
+  /** Empty for an address that needs none. */
   readonly key: string | undefined
   readonly signal: AbortSignal
   /** Called with the share of the body that is sent. */
@@ -35,7 +36,7 @@ export function uploadForm(
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
     const request = new XMLHttpRequest()
-    request.open('POST', apiUrl(path, { ...query, api: key ?? '' }))
+    request.open('POST', apiUrl(path, key === '' ? { ...query } : { ...query, api: key }))
     request.timeout = TIMEOUT_MS
     request.onabort = () => reject(new Error('aborted', { cause: signal.reason }))
     signal.addEventListener('abort', () => request.abort())

@@ -28,7 +28,7 @@ export const SHORTCUTS = {
     ' ': 'keys.select',
     'mod+a': 'keys.selectAll',
   },
-  images: { '/': 'keys.search', Escape: 'keys.close' },
+  images: { '/': 'keys.search', z: 'keys.undo', Escape: 'keys.close' },
   image: { ArrowLeft: 'keys.next', ArrowRight: 'keys.next' },
   triage: {
     r: 'keys.reviewThis',

@@ -96,7 +96,7 @@ interface FormDialogProps {
   readonly hasInput?: boolean
   readonly isDisabled?: boolean
   /** The queries that show what it changes. */
-  readonly shownBy: 'watches' | 'rules' | 'admin'
+  readonly shownBy: 'watches' | 'rules' | 'admin' | 'images'
   /** Rejects with the error to show. */
   readonly onSend: () => Promise<void>
   /** Called when it was sent or cancelled; not when it is only closed. */

@@ -70,7 +70,7 @@ test('an upload with a revoked key asks for another one, and is repeated with th
   const { page, context, complaints } = await browser.open(service, 'imagenes', { imagestore: key })
   await page.getByText('Todavía no hay imágenes').waitFor()
   // Not before: another request may find first that the key was revoked, and take the field away.
-  await page.route('**/imagestore/upload?*', async (route) => {
+  await page.route('**/imagestore/tickets?*', async (route) => {
     await service.revokeKey(id)
     await route.continue()
   })
@@ -97,32 +97,30 @@ test('deleting images tells those that a colleague deleted, and does not take an
   })
   for (const name of ['verde.png', 'azul.png'])
     await page.getByRole('checkbox', { name: `Seleccionar ${name}` }).click()
-  const confirm = async () => {
-    await page.locator('.selection').getByRole('button', { name: 'Borrar' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Borrar' }).click()
-  }
-  await page.route('**/imagestore/delete?*', (route) =>
+  const confirm = () => page.locator('.selection').getByRole('button', { name: 'Borrar' }).click()
+  await page.route('**/imagestore/trash?*', (route) =>
     route.fulfill({ status: 404, contentType: 'text/html', body: '<h1>404</h1>' }),
   )
   await confirm()
   await toast(page, 'No se pudo borrar').filter({ hasText: 'No existe. y 1 más' }).waitFor()
-  await page.unroute('**/imagestore/delete?*')
+  await page.unroute('**/imagestore/trash?*')
   await page.getByRole('region', { name: '2 seleccionadas' }).waitFor()
   await client.remove(String(body['hash']))
   await confirm()
-  await toast(page, '1 imagen borrada. 1 imagen ya estaba borrada').waitFor()
+  await toast(page, '1 imagen en la papelera. 1 imagen ya estaba borrada').waitFor()
   assert.deepEqual(complaints, [])
   await context.close()
 })
 
 test('a deletion whose answer was lost is not taken for that of a colleague', async () => {
   const client = new ImageClient(service.url, service.imageKey)
-  await client.upload(await png(23), { name: 'gris.png' })
-  const { page, context } = await browser.open(service, 'imagenes', { imagestore: service.imageKey })
+  const { body } = await client.upload(await png(23), { name: 'gris.png' })
+  await fetch(client.endpoint('trash', { hash: String(body['hash']) }), { method: 'POST' })
+  const { page, context } = await browser.open(service, 'imagenes?papelera', { imagestore: service.imageKey })
   await page.getByRole('checkbox', { name: 'Seleccionar gris.png' }).click()
   const gate = await holdRequests(page, 'imagestore/delete')
-  await page.locator('.selection').getByRole('button', { name: 'Borrar' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Borrar' }).click()
+  await page.locator('.selection').getByRole('button', { name: 'Borrar definitivamente' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Borrar definitivamente' }).click()
   await (await gate.next()).loseAnswer()
   await (await gate.next()).pass()
   await toast(page, '1 imagen borrada').waitFor()
@@ -203,7 +201,7 @@ test('a revoked key of one service takes neither a new key of another from the p
   const link = (name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
   await page.getByText('Todavía no hay imágenes').waitFor()
   const upload = Promise.withResolvers<Route>()
-  await page.route('**/imagestore/upload?*', upload.resolve)
+  await page.route('**/imagestore/tickets?*', upload.resolve)
   await page
     .locator('input[type=file]')
     .setInputFiles({ name: 'roja.png', mimeType: 'image/png', buffer: await png(24) })
@@ -218,7 +216,7 @@ test('a revoked key of one service takes neither a new key of another from the p
   const shown = page.getByRole('dialog', { name: /nueva/ })
   await shown.locator('.secret').waitFor()
   await service.revokeKey(id)
-  const refused = page.waitForResponse((response) => response.url().includes('/imagestore/upload'))
+  const refused = page.waitForResponse((response) => response.url().includes('/imagestore/tickets'))
   await (await upload.promise).continue()
   await (await refused).finished()
   await shown.locator('.secret').waitFor()

@@ -65,19 +65,17 @@ test('deleting many tells images that were gone already; failures stay selected 
   const { page, context, complaints } = await open()
   await box(page, first).click()
   await box(page, third).click({ modifiers: ['Shift'] })
+  const gate = await holdRequests(page, 'imagestore/trash')
   await bar(page, '3 seleccionadas').getByRole('button', { name: 'Borrar' }).click()
-  const gate = await holdRequests(page, 'imagestore/delete')
-  await page.getByRole('dialog').getByRole('button', { name: 'Borrar' }).click()
-  await page.getByRole('dialog').waitFor({ state: 'detached' })
   const one = await gate.next()
-  await toast(page, 'Borrando… 0 de 3').waitFor()
+  await toast(page, 'Moviendo a la papelera… 0 de 3').waitFor()
   assert.equal(await page.locator('.tile.going').count(), 3)
   await one.answer(imageErrors.image_not_found())
   await (await gate.next()).answer(commonErrors.overloaded())
   await (await gate.next()).pass()
   await toast(
     page,
-    `1 imagen borrada. 1 imagen ya estaba borrada. No se pudo borrar ${second}: El servicio está ocupado. Espere un momento`,
+    `1 imagen en la papelera. 1 imagen ya estaba borrada. No se pudo borrar ${second}: El servicio está ocupado. Espere un momento`,
   ).waitFor()
   await bar(page, '1 seleccionada').waitFor()
   assert.equal(await box(page, second).isChecked(), true)
@@ -98,7 +96,6 @@ test('two concurrent deletions on a slow service each show their own outcome', a
   for (const name of [first, second]) {
     await box(page, name).click()
     await page.getByRole('region', { name: '1 seleccionada' }).getByRole('button', { name: 'Borrar' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Borrar' }).click()
   }
   await box(page, first).waitFor({ state: 'detached' })
   await box(page, second).waitFor({ state: 'detached' })

@@ -244,11 +244,7 @@ test('near-duplicates are compared side by side, and one is deleted', async () =
   // A link shows the same two.
   await page.reload()
   await side('Bruma chica.jpg').getByRole('button', { name: 'Borrar esta Bruma chica.jpg' }).click()
-  await page
-    .getByRole('dialog', { name: '¿Borrar 1 imagen?' })
-    .getByRole('button', { name: 'Borrar' })
-    .click()
-  await page.getByText('1 imagen borrada').waitFor()
+  await page.getByText('1 imagen en la papelera').waitFor()
   await page.getByRole('dialog', { name: 'Bruma.jpg' }).waitFor()
   assert.equal((await client.get(String(body['hash']))).status, 404)
   assert.deepEqual(complaints, [])
@@ -291,7 +287,7 @@ test('usage shows limits, formats and uploads per day', async () => {
   await context.close()
 })
 
-test('deleting many images asks for confirmation', async () => {
+test('deleted images go to the trash, from where they come back or are deleted permanently after a confirmation', async () => {
   for (const [name, width] of [
     ['uno', 30],
     ['dos', 31],
@@ -299,16 +295,50 @@ test('deleting many images asks for confirmation', async () => {
     await client.upload(await sharp(logo).resize(width).png().toBuffer(), { name: `borrar-${name}.png` })
   }
   const { page, context, complaints } = await open('imagenes?search=borrar')
-  await page.getByLabel('Seleccionar borrar-uno.png').check()
-  await page.getByLabel('Seleccionar borrar-dos.png').check()
-  await page.getByRole('region', { name: '2 seleccionadas' }).getByRole('button', { name: 'Borrar' }).click()
-  const dialog = page.getByRole('dialog', { name: '¿Borrar 2 imágenes?' })
-  await dialog.getByRole('button', { name: 'Cancelar' }).click()
-  assert.equal(await page.getByRole('img', { name: /borrar/ }).count(), 2)
-  await page.getByRole('region', { name: '2 seleccionadas' }).getByRole('button', { name: 'Borrar' }).click()
-  await dialog.getByRole('button', { name: 'Borrar' }).click()
-  await page.getByText('2 imágenes borradas').waitFor()
+  const picture = (name: string) => page.getByRole('img', { name: `borrar-${name}.png` })
+  const choose = async (...names: readonly string[]) => {
+    for (const name of names) await page.getByLabel(`Seleccionar borrar-${name}.png`).check()
+  }
+  const press = (name: string) =>
+    page.locator('.selection').getByRole('button', { name, exact: true }).click()
+  await page.locator('.tile img.loaded').nth(1).waitFor()
+  await choose('uno', 'dos')
+  await press('Borrar')
+  const done = page.locator('.toast').filter({ hasText: '2 imágenes en la papelera' })
+  await done.getByRole('button', { name: 'Deshacer' }).click()
+  await page.getByText('2 imágenes restauradas').waitFor()
+  await choose('uno', 'dos')
+  await press('Borrar')
   await page.getByText('Ninguna imagen cumple los filtros').waitFor()
+  await page.keyboard.press('z')
+  await picture('uno').waitFor()
+  await picture('dos').waitFor()
+  await choose('uno', 'dos')
+  await press('Borrar')
+  await page.getByText('Ninguna imagen cumple los filtros').waitFor()
+
+  await page.getByRole('searchbox').fill('')
+  await page.getByRole('button', { name: 'Más', exact: true }).click()
+  await page.getByRole('button', { name: 'Papelera' }).click()
+  await page.getByRole('heading', { name: 'Papelera', level: 1 }).waitFor()
+  await page.getByText(' · quedan 7 días').nth(1).waitFor()
+  assert.deepEqual(await accessibilityViolations(page), [])
+  // A click on a picture selects it: its links do not work.
+  await page.getByRole('button', { name: 'borrar-uno.png' }).click()
+  await press('Restaurar')
+  await page.getByText('1 imagen restaurada').waitFor()
+  await picture('uno').waitFor({ state: 'detached' })
+  await choose('dos')
+  await press('Borrar definitivamente')
+  const dialog = page.getByRole('dialog', { name: '¿Borrar 1 imagen definitivamente?' })
+  await dialog.getByRole('button', { name: 'Cancelar' }).click()
+  await press('Borrar definitivamente')
+  await dialog.getByRole('button', { name: 'Borrar definitivamente' }).click()
+  await page.getByText('1 imagen borrada').waitFor()
+  await page.getByText('La papelera está vacía').waitFor()
+  await page.getByRole('link', { name: 'Volver a la galería' }).click()
+  await picture('uno').waitFor()
+  assert.equal(await picture('dos').count(), 0)
   assert.deepEqual(complaints, [])
   await context.close()
 })

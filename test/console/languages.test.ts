@@ -39,6 +39,7 @@ const SCREENS = [
   ['cifras', 'By agent'],
   ['vigilancias', 'Deliveries'],
   ['imagenes', '1 image'],
+  ['imagenes?papelera', 'The trash is empty'],
   ['espacio', 'Average size'],
   ['claves', 'New key'],
   ['auditoria', 'Signed in through the proxy'],
@@ -91,3 +92,21 @@ test('dates at home are written in the language of the page', async () => {
     await context.close()
   }
 })
+
+for (const [action, text] of [
+  ['Upload ticket', 'Largest size of each (MB)'],
+  ['Banned images', 'No banned images'],
+] as const) {
+  test(`in English, nothing in the dialog ${action} is in Spanish`, async () => {
+    const { page, context } = await browser.open(service, 'imagenes', keys, {
+      language: 'en',
+      locale: 'en-GB',
+    })
+    await page.getByRole('button', { name: 'More', exact: true }).click()
+    await page.getByRole('button', { name: action }).click()
+    await page.getByRole('dialog').getByText(text).waitFor()
+    const spanish = (await textsOf(page)).filter((one) => /[áéíóúñ¿¡«»]/i.test(one))
+    assert.deepEqual(spanish, [])
+    await context.close()
+  })
+}

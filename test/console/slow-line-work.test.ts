@@ -103,8 +103,8 @@ test('uploads interrupted by a lost connection complete when it is back, each on
         .toBuffer(),
     })),
   )
-  await page.route('**/imagestore/upload?*', async (route) => {
-    await page.unroute('**/imagestore/upload?*')
+  await page.route('**/u/*', async (route) => {
+    await page.unroute('**/u/*')
     await route.fetch()
     await line.break()
     await route.abort('connectionreset')

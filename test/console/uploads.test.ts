@@ -4,11 +4,12 @@ import { startConsole } from '../support/console.ts'
 import { errorResponse } from '../support/gate.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { gradient, ImageClient } from '../support/images.ts'
 
 const { service, browser } = await startConsole()
-const UPLOAD = '**/imagestore/upload?*'
+const UPLOAD = '**/u/*'
 const open = () => browser.open(service, 'imagenes', { imagestore: service.imageKey })
 
 async function pictures(stem: string, width: number, count: number) {
@@ -124,6 +125,7 @@ test('uploads are stopped from the bar, and sent again on request', async () => 
   // The first three hang.
   await page.route(UPLOAD, (route) => (++sent > 3 ? route.continue() : undefined))
   await page.locator('input[type=file]').setInputFiles(await pictures('detenida', 80, 5))
+  await eventually(() => sent === 3, 'three uploads')
   await page.getByRole('button', { name: 'Detener: Subiendo 5 imágenes' }).click()
   const list = page.getByRole('region', { name: 'Subidas' })
   await list.getByText('5 no se pudieron subir').waitFor()
@@ -179,7 +181,7 @@ test('a sign-out that would lose uploads, or names that are to be added, asks be
     await gate.promise
     await route.continue()
   })
-  const asked = page.waitForRequest(/imagestore\/upload/)
+  const asked = page.waitForRequest(/\/u\//)
   await page.locator('input[type=file]').setInputFiles(await pictures('pendiente', 42, 1))
   await asked
   await signOut()

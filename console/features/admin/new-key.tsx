@@ -2,9 +2,8 @@ import { apiUrl, callApi } from '../../api/client.ts'
 import type { Scope } from '../../api/scope.ts'
 import { type ServiceName, SERVICES } from '../../api/session.ts'
 import { MAX_ACCOUNT_CHARACTERS, MAX_RATE, RATE_PERIODS, SCOPES } from '../../base/constants.ts'
-import { Button } from '../../design/button.tsx'
-import { CopyButton } from '../../design/copy-button.tsx'
-import { Dialog, FormDialog } from '../../design/dialog.tsx'
+import { FormDialog } from '../../design/dialog.tsx'
+import { ShownOnce } from '../../design/shown-once.tsx'
 import { showOnce } from '../work/one-time-results.tsx'
 import { unsentForms } from '../work/unsent-forms.ts'
 import { count, t, tn } from '../../i18n/index.ts'
@@ -127,22 +126,15 @@ const TRIES: Readonly<Record<ServiceName, string>> = {
 }
 
 function Shown({ made, onClose }: { made: Made; onClose: () => void }) {
-  const line = `curl '${apiUrl(TRIES[made.service], { api: made.key }).href}'`
   return (
-    <Dialog title={t('admin.keyMade', { account: made.account })} isFirm onClose={onClose}>
-      <p className="callout">{t('admin.once')}</p>
-      <code className="secret" translate="no">
-        {made.key}
-      </code>
-      <div className="row">
-        <CopyButton text={made.key} label={t('admin.copyKey')} />
-        <CopyButton text={line} label={t('domains.curl')} isPlain />
-      </div>
-      <code className="address">{line}</code>
-      <div className="row end">
-        <Button look="primary" label={t('admin.kept')} onClick={onClose} />
-      </div>
-    </Dialog>
+    <ShownOnce
+      title={t('admin.keyMade', { account: made.account })}
+      text={t('admin.once')}
+      secret={made.key}
+      copyLabel={t('admin.copyKey')}
+      line={`curl '${apiUrl(TRIES[made.service], { api: made.key }).href}'`}
+      onClose={onClose}
+    />
   )
 }
 

@@ -94,7 +94,7 @@ function viewActions(filters: Filters, total: number | undefined): Action[] {
   return [
     {
       id: 'curl',
-      label: t('domains.curl'),
+      label: t('app.curl'),
       icon: 'copy',
       run: () => void copy(address()).then((isDone) => isDone && showToast(t('app.copied'))),
     },

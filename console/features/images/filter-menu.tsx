@@ -44,6 +44,7 @@ export function toListParameters(query: URLSearchParams): Readonly<Record<string
   return {
     ...Object.fromEntries(given),
     ...(query.has('agrupar') ? { group: '' } : {}),
+    ...(query.has('papelera') ? { trash: '' } : {}),
     ...ORDERS[orderOf(query)],
   }
 }

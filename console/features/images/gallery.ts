@@ -2,7 +2,8 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { useMemo } from 'react'
 import { callApi } from '../../api/client.ts'
 import type { Operations } from '../../api/schema.ts'
-import { SERVICE_URL } from '../../base/server.ts'
+import { TRASH_DAYS } from '../../base/constants.ts'
+import { serverNow, SERVICE_URL } from '../../base/server.ts'
 import { toListParameters } from './filter-menu.tsx'
 import { DAYS } from './upload-days.ts'
 
@@ -43,6 +44,10 @@ export function thumbOf({ hash }: ImageRecord, height: number): string {
   // The maximum aspect ratio shown is 2:1.
   return linkOf(hash, `w_${step * 2},h_${step},f_webp`)
 }
+
+/** The days until an image of the trash is deleted. @param trashedAt seconds since 1970 */
+export const trashDaysLeft = (trashedAt: number): number =>
+  Math.max(0, Math.ceil(TRASH_DAYS - (serverNow() / 1_000 - trashedAt) / 86_400))
 
 export type ImageStats = Operations['GET /api/v1/imagestore/stats']['answer']
 

@@ -3,9 +3,9 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useIsNarrow } from '../../base/hooks.ts'
 import { usePendingSubjects } from '../work/operations.ts'
 import { t, tn } from '../../i18n/index.ts'
-import { subjectOf } from './delete-dialog.tsx'
 import { justifiedRows } from './justified-rows.ts'
-import type { ImageRecord } from './gallery.ts'
+import { trashDaysLeft, type ImageRecord } from './gallery.ts'
+import { subjectOf } from './move-images.ts'
 import { Thumb } from './thumb.tsx'
 import './tile.css'
 
@@ -105,8 +105,10 @@ export function Grid({ images, selected, actions, onEnd }: Props) {
                   onClick={(event) => actions.toggle(image, event.shiftKey)}
                 />
               </label>
-              <span className="tile-name ellipsis" aria-hidden="true">
-                {image.name}
+              <span className={`tile-name ellipsis${image.trashed_at === undefined ? '' : ' shown'}`}>
+                <span aria-hidden="true">{image.name}</span>
+                {image.trashed_at !== undefined &&
+                  ` · ${tn('images.trashLeft', trashDaysLeft(image.trashed_at))}`}
               </span>
             </div>
           )

@@ -1,23 +1,27 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { MAX_IMAGE_NAME_CHARACTERS } from '../../base/constants.ts'
+import { MAX_IMAGE_NAME_CHARACTERS, TRASH_DAYS } from '../../base/constants.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { withParameters, navigate, changeQuery, replaceQuery, useRoute } from '../../base/router.ts'
 import { useShortcuts } from '../../base/shortcuts.ts'
 import { Button } from '../../design/button.tsx'
-import { CopyButton } from '../../design/copy-button.tsx'
 import { Loading, QueryError, Notice } from '../../design/notice.tsx'
 import { Icon } from '../../design/icon.tsx'
+import { Link } from '../../design/link.tsx'
 import { t, tn } from '../../i18n/index.ts'
 import '../../i18n/texts/images.ts'
 import { Compare } from './near-duplicates.tsx'
-import { DeleteDialog, deleteImages } from './delete-dialog.tsx'
+import { DeleteDialog } from './delete-dialog.tsx'
 import { Detail } from './detail.tsx'
 import { DropZone, UploadList } from './upload-list.tsx'
 import { FilterMenu, isFiltered } from './filter-menu.tsx'
-import { linkOf, useGallery, type ImageRecord } from './gallery.ts'
+import { useGallery, type ImageRecord } from './gallery.ts'
+import { GalleryMenu } from './gallery-menu.tsx'
 import { Grid } from './grid.tsx'
+import { moveImages, type Move } from './move-images.ts'
+import { SelectionBar } from './selection-bar.tsx'
 import { useImageSelection } from './selection.ts'
+import { undoLast } from '../work/operations.ts'
 import { addUploads, onUploaded } from './uploads.ts'
 import './images.css'
 
@@ -28,11 +32,14 @@ export default function ImagesScreen() {
   const open = query.get('imagen') || undefined
   const other = query.get('con') || undefined
   const isGrouped = query.has('agrupar')
+  const isTrash = query.has('papelera')
   const gallery = useGallery(query)
   const { images, total, error, hasNextPage, isFetchingNextPage, fetchNextPage } = gallery
   const selection = useImageSelection(images)
   const { selected } = selection
   const [deleting, setDeleting] = useState<readonly ImageRecord[]>()
+  const { clear } = selection
+  useEffect(() => clear(), [isTrash, clear])
   const box = useRef<HTMLInputElement>(null)
   const picker = useRef<HTMLInputElement>(null)
   const queries = useQueryClient()
@@ -56,15 +63,28 @@ export default function ImagesScreen() {
   leave.current = afterDeleting
   useShortcuts('images', {
     '/': focusBox,
+    z: ({ repeat }) => repeat || void undoLast(),
     Escape: () => (open === undefined ? selection.clear() : close()),
   })
   const actions = useMemo(
     () => ({
-      open: (image: ImageRecord) => navigate('imagenes', withParameters(query, { imagen: image.hash })),
+      open: (image: ImageRecord) =>
+        isTrash
+          ? selection.toggle(image, false)
+          : navigate('imagenes', withParameters(query, { imagen: image.hash })),
       toggle: selection.toggle,
     }),
-    [query, selection.toggle],
+    [query, isTrash, selection.toggle],
   )
+  const move = (where: Move, some: readonly ImageRecord[]) => {
+    const wasSelected = some.filter(({ hash }) => selected.has(hash))
+    selection.drop(some)
+    moveImages(where, some, (gone, kept) => {
+      // Images that could not be moved are selected again.
+      selection.add(kept.filter((image) => wasSelected.includes(image)))
+      leave.current(gone)
+    })
+  }
   const place = images.findIndex(({ hash }) => hash === open)
   const fetchMore = () => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
@@ -80,7 +100,7 @@ export default function ImagesScreen() {
   return (
     <DropZone>
       <div className="gallery-tools row">
-        <h1>{t('images.title')}</h1>
+        <h1>{t(isTrash ? 'images.trash' : 'images.title')}</h1>
         <span className="muted figures" role="status">
           {total !== undefined && tn('images.count', total)}
         </span>
@@ -110,13 +130,22 @@ export default function ImagesScreen() {
           <Icon name="layers" />
           {t('images.group')}
         </button>
-        <Button
-          look="primary"
-          icon="upload"
-          label={t('images.upload')}
-          disabled={isLocked}
-          onClick={() => picker.current?.click()}
-        />
+        {isTrash ? (
+          <Link to="imagenes" className="button">
+            {t('images.backToGallery')}
+          </Link>
+        ) : (
+          <>
+            <Button
+              look="primary"
+              icon="upload"
+              label={t('images.upload')}
+              disabled={isLocked}
+              onClick={() => picker.current?.click()}
+            />
+            <GalleryMenu isLocked={isLocked} />
+          </>
+        )}
         <input
           ref={picker}
           hidden
@@ -129,45 +158,33 @@ export default function ImagesScreen() {
           }}
         />
       </div>
+      {isTrash && <p className="gallery-note muted">{t('images.trashText', { n: TRASH_DAYS })}</p>}
       <UploadList />
       <QueryError of={gallery} />
       {gallery.isPending && error === null && <Loading />}
       {gallery.data !== undefined && images.length === 0 && (
         <Notice
-          icon="images"
-          title={t(isNarrowed ? 'images.noMatch' : 'images.empty')}
-          {...(isNarrowed ? {} : { text: t('images.emptyText') })}
+          icon={isTrash ? 'trash' : 'images'}
+          title={t(isNarrowed ? 'images.noMatch' : isTrash ? 'images.trashEmpty' : 'images.empty')}
+          {...(isNarrowed || isTrash ? {} : { text: t('images.emptyText') })}
         />
       )}
       <Grid images={images} selected={selected} actions={actions} onEnd={fetchMore} />
       {selected.size > 0 && (
-        <div
-          className="selection fixed row floating"
-          role="region"
-          aria-label={tn('images.selected', selected.size)}
-        >
-          <strong className="figures">{tn('images.selected', selected.size)}</strong>
-          <CopyButton
-            text={[...selected.keys()].map((hash) => linkOf(hash)).join('\n')}
-            label={t('images.copyLinks')}
-          />
-          <Button icon="download" label={t('images.download')} onClick={() => download(selected.values())} />
-          <Button
-            look="danger"
-            icon="trash"
-            label={t('images.delete')}
-            disabled={isLocked}
-            onClick={() => setDeleting([...selected.values()])}
-          />
-          <Button look="quiet" label={t('domains.clearSelection')} onClick={() => selection.clear()} />
-        </div>
+        <SelectionBar
+          images={[...selected.values()]}
+          isTrash={isTrash}
+          isLocked={isLocked}
+          onMove={(where, some) => (where === 'delete' ? setDeleting(some) : move(where, some))}
+          onClear={selection.clear}
+        />
       )}
       {open !== undefined && other !== undefined && (
         <Compare
           key={`${open} ${other}`}
           hashes={[open, other]}
           onClose={close}
-          onDelete={(image) => setDeleting([image])}
+          onDelete={(image) => move('trash', [image])}
         />
       )}
       {open !== undefined && other === undefined && (
@@ -177,7 +194,7 @@ export default function ImagesScreen() {
           onPrevious={place > 0 ? () => showAt(place - 1) : undefined}
           onNext={place >= 0 && place < images.length - 1 ? () => showAt(place + 1) : undefined}
           onClose={close}
-          onDelete={(image) => setDeleting([image])}
+          onDelete={(image) => move('trash', [image])}
         />
       )}
       {deleting !== undefined && (
@@ -186,27 +203,10 @@ export default function ImagesScreen() {
           onClose={() => setDeleting(undefined)}
           onConfirm={() => {
             setDeleting(undefined)
-            const wasSelected = deleting.filter(({ hash }) => selected.has(hash))
-            selection.drop(deleting)
-            deleteImages(deleting, (gone, kept) => {
-              // Images that could not be deleted are selected again.
-              selection.add(kept.filter((image) => wasSelected.includes(image)))
-              leave.current(gone)
-              void queries.invalidateQueries({ queryKey: ['images'] })
-            })
+            move('delete', deleting)
           }}
         />
       )}
     </DropZone>
   )
-}
-
-/** Saves the originals under their names. */
-function download(images: Iterable<ImageRecord>): void {
-  for (const { hash, name } of images) {
-    const anchor = document.createElement('a')
-    anchor.href = linkOf(hash)
-    anchor.download = name
-    anchor.click()
-  }
 }

@@ -16,8 +16,10 @@ const cancelOnRemoval = (image: HTMLImageElement) => () => image.removeAttribute
 /** An image of the gallery: its blurred placeholder, then the image over it. */
 export function Thumb({ image, height }: { image: ImageRecord; height: number }) {
   const [state, setState] = useState<State>('loading')
-  useRetries(state, () => setState('loading'))
-  if (state === 'broken') {
+  // Links of the trash are only in the browser's cache.
+  const isInTrash = image.trashed_at !== undefined
+  useRetries(isInTrash ? 'loaded' : state, () => setState('loading'))
+  if (state === 'broken' && (!isInTrash || image.thumbhash === null)) {
     return (
       <span className="tile-broken">
         <Icon name="images" />
@@ -26,7 +28,7 @@ export function Thumb({ image, height }: { image: ImageRecord; height: number })
     )
   }
   const placeholder = placeholderOf(image.thumbhash)
-  const isBehind = placeholder !== undefined && (state === 'loading' || !placeholder.isSeeThrough)
+  const isBehind = placeholder !== undefined && (state !== 'loaded' || !placeholder.isSeeThrough)
   return (
     <span
       className={placeholder === undefined ? 'thumb' : 'thumb blurred'}

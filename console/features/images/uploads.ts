@@ -1,4 +1,4 @@
-import { ConnectionError } from '../../api/client.ts'
+import { callApi, ConnectionError } from '../../api/client.ts'
 import { withRetries } from '../../api/retry.ts'
 import { onNextUser } from '../../api/scope.ts'
 import { keyFor } from '../../api/session.ts'
@@ -39,9 +39,10 @@ const AT_ONCE = 3
 const TOO_SLOW_MS = 100_000
 /** Uploads that take longer are sent one at a time, so that each has the whole line. */
 const SLOW_MS = 20_000
-/** The API requires the uploader's address, which the page does not know: the unspecified address. */
-const NO_ADDRESS = '0.0.0.0'
-const PATH = '/api/v1/imagestore/upload'
+/** An upload with a ticket does not count them: bits of the dhash that differ, and the most that are counted. */
+const SIMILAR = { distance: 4, limit: 100 }
+/** Seconds. It has to last until the upload begins. */
+const TICKET_SECONDS = 3_600
 
 export const uploads = createStore<readonly Upload[]>([])
 const queue: QueuedUpload[] = []
@@ -168,9 +169,13 @@ async function send(
 ): Promise<Stored> {
   if (!(await isReadable(file))) throw new Error(t('images.unreadable'))
   signal.throwIfAborted()
+  // With a ticket the service records the address of the uploader, which the page does not know.
+  const { data: ticket } = await callApi('POST /api/v1/imagestore/tickets', {
+    body: { expires: TICKET_SECONDS },
+    key,
+    signal,
+  })
   const body = new FormData()
-  const mime = file.type === '' ? 'application/octet-stream' : file.type
-  body.append('info', JSON.stringify({ name: file.name === '' ? 'imagen' : file.name, mime, ip: NO_ADDRESS }))
   body.append('image', file)
   const begun = performance.now()
   const onProgress = (progress: number) => {
@@ -178,10 +183,21 @@ async function send(
     tell(progress === 1 ? { kind: 'checking' } : { kind: 'sending', progress })
   }
   try {
-    const { hash, similar } = await uploadForm(PATH, body, { key, signal, onProgress })
-    return { hash: String(hash), similar: typeof similar === 'number' ? similar : 0 }
+    const stored = await uploadForm(`/u/${ticket.ticket}`, body, { key: '', signal, onProgress })
+    const hash = String(stored['hash'])
+    return { hash, similar: await countSimilar(hash, key) }
   } catch (error) {
     const isTooSlow = error instanceof ConnectionError && performance.now() - begun > TOO_SLOW_MS
     throw isTooSlow ? new Error(t('images.tooSlow')) : error
   }
+}
+
+/** Returns the number of other images that look alike; 0 if it is not known, because the image is stored in any case. */
+async function countSimilar(hash: string, key: string | undefined): Promise<number> {
+  const query = { hash, ...SIMILAR }
+  return callApi('GET /api/v1/imagestore/similar', { query, key }).then(
+    // The image itself is among them.
+    ({ data }) => data.count - 1,
+    () => 0,
+  )
 }

@@ -35,15 +35,20 @@ export default function UsageScreen() {
   )
 }
 
-function Totals({ stats: { images, bytes: held, max_images, max_bytes } }: { stats: ImageStats }) {
+function Totals({ stats: { images, bytes: held, trash, max_images, max_bytes } }: { stats: ImageStats }) {
   return (
     <ul className="tiles totals">
       <Tile label="nav.images" value={count(images)}>
-        <Bound used={images} max={max_images} text={count} />
+        <Bound used={images + trash.images} max={max_images} text={count} />
       </Tile>
       <Tile label="app.stored" value={bytes(held)}>
-        <Bound used={held} max={max_bytes} text={bytes} />
+        <Bound used={held + trash.bytes} max={max_bytes} text={bytes} />
       </Tile>
+      {trash.images > 0 && (
+        <Tile label="images.trash" value={count(trash.images)} to="imagenes" query={{ papelera: '' }}>
+          <span className="muted figures">{bytes(trash.bytes)}</span>
+        </Tile>
+      )}
       <Tile label="usage.average" value={images === 0 ? '–' : bytes(Math.round(held / images))} />
     </ul>
   )

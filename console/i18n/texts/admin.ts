@@ -27,7 +27,6 @@ export const admin = {
   'admin.keyMade': ['Nueva clave de {account}', 'New key for {account}'],
   'admin.once': ['Se muestra una sola vez. Guárdela ahora.', 'It is shown only once. Save it now.'],
   'admin.copyKey': ['Copiar la clave', 'Copy key'],
-  'admin.kept': ['Ya la guardé', 'I have saved it'],
   'admin.scope': ['Alcance', 'Scope'],
   'admin.expires': ['Vence', 'Expires'],
   'admin.neverExpires': ['Nunca', 'Never'],

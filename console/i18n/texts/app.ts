@@ -30,6 +30,8 @@ export const app = {
   'app.copy': ['Copiar', 'Copy'],
   'app.copied': ['Copiado', 'Copied'],
   'app.notCopied': ['El navegador no deja copiar. Seleccione el texto y cópielo.', 'The browser does not allow copying. Select the text and copy it.'],
+  'app.curl': ['Copiar como curl', 'Copy as curl'],
+  'app.kept': ['Ya la guardé', 'I have saved it'],
   'app.undo': ['Deshacer', 'Undo'],
   'operation.tooMany': ['Hay demasiadas acciones en curso. Espere a que terminen.', 'Too many actions in progress. Wait for them to finish.'],
   'operation.nothingChanged': ['No hay nada que deshacer. {text}', 'Nothing to undo. {text}'],

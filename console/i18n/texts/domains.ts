@@ -42,7 +42,6 @@ export const domains = {
   'domains.rows.other': ['{n} dominios', '{n} domains'],
   'domains.rowsMore': ['{n} o más dominios', '{n} or more domains'],
   'domains.clear': ['Quitar filtros', 'Clear filters'],
-  'domains.curl': ['Copiar como curl', 'Copy as curl'],
   'domains.exportCsv': ['Exportar CSV', 'Export CSV'],
   'domains.exportNdjson': ['Exportar NDJSON', 'Export NDJSON'],
   'domains.exporting.one': ['Exportando… {n} línea', 'Exporting… {n} line'],

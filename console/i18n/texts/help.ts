@@ -48,8 +48,8 @@ export const help = {
     'An alert notifies by message, mail or Atom feed when a new name matches its filters.',
   ],
   'help.imagenes': [
-    'Suba imágenes con el botón, arrastrándolas o pegándolas; al abrir una verá su enlace y sus transformaciones.',
-    'Upload images with the button, by dropping or pasting them; open one for its link and its transformations.',
+    'Suba imágenes con el botón, arrastrándolas o pegándolas; al abrir una verá su enlace y sus transformaciones. Las que borre quedan siete días en la papelera, y z deshace.',
+    'Upload images with the button, by dropping or pasting them; open one for its link and its transformations. Those you delete stay in the trash for seven days, and z undoes it.',
   ],
   'help.espacio': ['Muestra cuánto ocupan las imágenes y cuánto queda de su cuota.', 'It shows how much the images take and how much of the quota is left.'],
   'help.claves': [

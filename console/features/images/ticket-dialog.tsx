@@ -1,0 +1,111 @@
+import { callApi } from '../../api/client.ts'
+import { IMAGE_TYPES, MAX_TICKET_USES } from '../../base/constants.ts'
+import { FormDialog } from '../../design/dialog.tsx'
+import { Check, SelectField, TextField } from '../../design/field.tsx'
+import { ShownOnce } from '../../design/shown-once.tsx'
+import { moment, t } from '../../i18n/index.ts'
+import { showOnce } from '../work/one-time-results.tsx'
+import { unsentForms } from '../work/unsent-forms.ts'
+import './upload.css'
+
+const MEGABYTE = 1_000_000
+/** Seconds. */
+const LIFETIMES = ['600', '3600', '86400'] as const
+
+interface Fields {
+  readonly seconds: (typeof LIFETIMES)[number]
+  readonly uses: string
+  /** Megabytes; empty for the limit of the service. */
+  readonly largest: string
+  /** None for all. */
+  readonly types: readonly string[]
+  readonly tags: string
+}
+
+const INITIAL: Fields = { seconds: '3600', uses: '1', largest: '', types: [], tags: '' }
+
+const useFields = unsentForms<Fields>('imagestore')
+
+/** Creates an address to which anybody can upload, and shows it, once. */
+export function TicketDialog({ onClose }: { onClose: () => void }) {
+  const { fields, isChanged, set, forget } = useFields('ticket', INITIAL)
+  const { seconds, uses, largest, types, tags } = fields
+  const create = () =>
+    showOnce('imagestore', async () => {
+      const { data } = await callApi('POST /api/v1/imagestore/tickets', {
+        body: {
+          expires: Number(seconds),
+          uses: Number(uses),
+          ...(largest === '' ? {} : { max_bytes: Math.floor(Number(largest) * MEGABYTE) }),
+          ...(types.length === 0 ? {} : { types: types.join(',') }),
+          ...(tags === '' ? {} : { tags }),
+        },
+      })
+      return (close) => (
+        <ShownOnce
+          title={t('images.ticketCreated')}
+          text={t('images.ticketOnce', { until: moment(data.expires) })}
+          secret={data.url}
+          copyLabel={t('images.ticketCopy')}
+          line={`curl --data-binary @foto.jpg -H 'Content-Type: image/jpeg' '${data.url}'`}
+          onClose={close}
+        />
+      )
+    })
+  return (
+    <FormDialog
+      title={t('images.ticket')}
+      action={t('images.ticketCreate')}
+      hasInput={isChanged}
+      shownBy="images"
+      onSend={create}
+      onDone={forget}
+      onClose={onClose}
+    >
+      <p className="muted">{t('images.ticketText')}</p>
+      <SelectField
+        label={t('images.ticketExpires')}
+        value={seconds}
+        options={LIFETIMES}
+        textOf={(one) => t(`images.ticketLasts.${one}`)}
+        onChoose={(next) => set({ seconds: next })}
+      />
+      <TextField
+        label={t('images.ticketUses')}
+        type="number"
+        required
+        min={1}
+        max={MAX_TICKET_USES}
+        step={1}
+        value={uses}
+        onText={(next) => set({ uses: next })}
+      />
+      <TextField
+        label={t('images.ticketLargest')}
+        type="number"
+        min={0.001}
+        step="any"
+        placeholder={t('images.ticketNoLimit')}
+        value={largest}
+        onText={(next) => set({ largest: next })}
+      />
+      <fieldset className="ticket-types">
+        <legend>{t('images.ticketTypes')}</legend>
+        {IMAGE_TYPES.map((type) => (
+          <Check
+            key={type}
+            label={type.replace(/^image\/|\+xml$/g, '')}
+            value={types.includes(type)}
+            onChange={(isOn) => set({ types: isOn ? [...types, type] : types.filter((one) => one !== type) })}
+          />
+        ))}
+      </fieldset>
+      <TextField
+        label={t('images.tags')}
+        placeholder={t('images.ticketTags')}
+        value={tags}
+        onText={(next) => set({ tags: next })}
+      />
+    </FormDialog>
+  )
+}
