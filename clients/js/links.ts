@@ -34,9 +34,12 @@ export const MODIFIERS = [
   'wmo',
 ] as const
 
-/** The text of `m=`, or its tokens by key: `{ w: 300, c: 'fill', gray: true }`. `p` is a preset. */
-export type Modifiers =
-  string | { readonly [Key in (typeof MODIFIERS)[number] | 'p']?: string | number | boolean | undefined }
+/** Tokens by key: `{ w: 300, c: 'fill', gray: true }`. `p` is a preset. */
+export type Tokens = {
+  readonly [Key in (typeof MODIFIERS)[number] | 'p']?: string | number | boolean | undefined
+}
+/** The text of `m=`, or its tokens. */
+export type Modifiers = string | Tokens
 
 export interface SignOptions {
   /** When the link expires, in seconds since 1970. */
@@ -65,6 +68,9 @@ const LINK =
 /** Returns what names an image by its alias in links. */
 export const alias = (account: string, name: string): string => `@${encodeURIComponent(account)}/${name}`
 
+/** Whether a text is a hash, an alias or a link whose modifiers can change, because no signature covers them. */
+export const isUnsigned = (text: string): boolean => LINK.test(text) && !/[=,]sig_/.test(text)
+
 interface Link {
   /** What precedes the image: the address of the service, and `/i/`. */
   readonly prefix: string
@@ -73,7 +79,7 @@ interface Link {
   readonly modifiers: string
 }
 
-function parseLink(link: string): Link {
+export function parseLink(link: string): Link {
   const [, prefix = '', account, name = '', hash = '', extension, modifiers = ''] = LINK.exec(link) ?? []
   const image = account === undefined ? hash : alias(decodeURIComponent(account), name)
   if (image === '') throw new TypeError(`not a link to an image: ${link}`)
@@ -98,7 +104,8 @@ function tokensOf(modifiers: Modifiers): string {
  */
 export function url(base: string, image: string, modifiers: Modifiers = ''): string {
   const { prefix, image: id, extension } = parseLink(image)
-  const path = (prefix === '' ? `${base.replace(/\/$/, '')}/i/` : prefix) + id
+  // Frameworks put a slash before names.
+  const path = (prefix === '' || prefix === '/' ? `${base.replace(/\/$/, '')}/i/` : prefix) + id
   const text = tokensOf(modifiers)
   return `${path}${extension === undefined ? '' : `.${extension}`}${text === '' ? '' : `&m=${text}`}`
 }
@@ -160,7 +167,7 @@ function canonical(text: string, extension: string | undefined, options: SignOpt
 }
 
 /** An extension at the end is one more token. */
-function splitTokens(text: string): string[] {
+export function splitTokens(text: string): string[] {
   const [, rest = '', format] = /^(.*)\.(webp|avif|jpe?g|png|gif)$/i.exec(text) ?? [text, text]
   return [...rest.split(','), ...(format === undefined ? [] : [`f_${format.toLowerCase()}`])].filter(
     (token) => token !== '',

@@ -220,7 +220,7 @@ function alias(string $account, string $name): string
 function url(string $base, string $image, string|array $modifiers = ''): string
 {
     [$prefix, $name, $extension] = parseLink($image);
-    $path = ($prefix === '' ? rtrim($base, '/') . '/i/' : $prefix) . $name;
+    $path = ($prefix === '' || $prefix === '/' ? rtrim($base, '/') . '/i/' : $prefix) . $name;
     $text = toTokens($modifiers);
     return $path . ($extension === '' ? '' : ".$extension") . ($text === '' ? '' : "&m=$text");
 }

@@ -143,7 +143,7 @@ _UNESCAPED = "!'()*~"
 def url(base: str, image: str, modifiers: Modifiers = "") -> str:
     """Returns the link of an image: a hash, an `alias()`, or a whole link, whose modifiers are replaced."""
     prefix, name, extension, _ = _parse_link(image)
-    path = (prefix or base.rstrip("/") + "/i/") + name
+    path = (base.rstrip("/") + "/i/" if prefix in ("", "/") else prefix) + name
     text = _to_tokens(modifiers)
     return path + (f".{extension}" if extension else "") + (f"&m={text}" if text else "")
 

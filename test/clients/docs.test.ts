@@ -16,7 +16,10 @@ const LANGUAGES: Readonly<Record<string, (code: string) => [program: string, ...
     process.execPath,
     '--input-type=module',
     '--eval',
-    code.replace("'catalejo-client'", JSON.stringify(new URL('../../clients/js/index.ts', import.meta.url))),
+    code.replaceAll(
+      /'catalejo-client(?:\/(\w+))?'/g,
+      (_, name = 'index') => `'${new URL(`../../clients/js/${name}.ts`, import.meta.url).href}'`,
+    ),
   ],
   php: (code) => ['php', '-d', 'include_path=clients/php', '-r', code],
   python: (code) => ['python3', '-c', code],
