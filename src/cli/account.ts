@@ -71,7 +71,7 @@ function readChange(own: Flags): Partial<AccountPolicy> | undefined {
   if (maxBytes === 'wrong' || maxImages === 'wrong')
     return usageFault('--max-bytes and --max-images take an integer from 0 on, or none')
   if (mode === undefined && maxBytes === undefined && maxImages === undefined)
-    return usageFault('account set takes --delivery MODE, --max-bytes N, --max-images N, or several of them')
+    return usageFault('account set needs --delivery MODE, --max-bytes N or --max-images N')
   return {
     ...(mode === undefined ? {} : { delivery: mode }),
     ...(maxBytes === undefined ? {} : { max_bytes: maxBytes }),
@@ -97,10 +97,8 @@ export async function signLink({ config, own, positionals }: Options): Promise<v
   // A whole URL is accepted too.
   const target = readLink((positionals[0] ?? '').replace(/^.*\/i\//, ''))
   const expires = until === undefined ? undefined : readTime(until)
-  if (target === undefined)
-    return fail(`«${positionals[0]}» is not an image link: it takes the part after /i/`)
-  if (expires === null)
-    return fail(`--expires «${until}» is not valid, it takes seconds from now or a date to come`)
+  if (target === undefined) return fail(`«${positionals[0]}» is not an image link: give the part after /i/`)
+  if (expires === null) return fail(`--expires «${until}» must be seconds from now or a future date`)
   await withDatabase(config, { existing: true }, async (database) => {
     const { image } = target
     const hash =
@@ -109,11 +107,11 @@ export async function signLink({ config, own, positionals }: Options): Promise<v
     if (blob === undefined) return fail(`there is no image ${toLinkId(image)}`)
     const { grammar } = await new ImageDefinitions(database, config.imageSettings).current(SERVICE.client)
     const parsed = parseLink(target, blob.format, grammar)
-    if (parsed === undefined) return fail(`images cannot be made into .${target.extension}`)
+    if (parsed === undefined) return fail(`images cannot be converted to .${target.extension}`)
     if (!parsed.ok)
       return fail(`«${parsed.fault.token}» in the modifier is not valid: ${explain(parsed.fault)}`)
     if (parsed.expires !== undefined || parsed.signature !== undefined)
-      return fail('the link is to have neither exp_ nor sig_: use --expires')
+      return fail('the link must have neither exp_ nor sig_: use --expires')
     const updated = await updateDelivery(database, account, { secret: 'kept' })
     if (updated.kind !== 'updated') return fail(faultOf(updated.kind, account))
     const base = config.baseUrl || httpUrl(config.host, config.port)
@@ -127,11 +125,11 @@ function explain(fault: ModifierFault): string {
     case 'unknown':
       return 'there is no such modifier'
     case 'repeated':
-      return 'it is there twice'
+      return 'it is repeated'
     case 'range':
-      return `it takes ${fault.takes}`
+      return `it must be ${fault.takes}`
     case 'last':
-      return 'it goes to the end'
+      return 'it must be the last one'
   }
 }
 

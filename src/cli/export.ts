@@ -26,7 +26,7 @@ export async function exportAll({ config, own }: Options): Promise<void> {
   const format = EXPORT_FORMATS.find((name) => name === own['format']) ?? 'csv'
   const fields = typeof own['fields'] === 'string' ? fieldsParameter.parse(own['fields']) : undefined
   if (fields !== undefined && 'takes' in fields)
-    return usageFault(`--fields takes all, or a list separated by commas of ${FIELD_NAMES.join(', ')}`)
+    return usageFault(`--fields must be all, or a list separated by commas of ${FIELD_NAMES.join(', ')}`)
   await using database = await openDatabase(config, { existing: true })
   const dictionary = readDictionary(config.words)
   const tasks = createTasks(INDEX_THREADS)

@@ -36,10 +36,10 @@ export async function importFiles({ config, own, positionals, switches }: Option
   const format = IMPORT_FORMATS.find((name) => name === own['format'])
   const isPiped = positionals.length === 0 && process.stdin.isTTY !== true
   const files = isPiped ? [STANDARD_INPUT] : positionals
-  if (files.length === 0) return usageFault('import takes files, or - for standard input')
+  if (files.length === 0) return usageFault('import needs files, or - for standard input')
   const window = WINDOW_NAMES.find((name) => name === own['window']) ?? DEFAULT_WINDOW
   if (own['source']?.startsWith('feed:') === true)
-    return usageFault('--source takes a name that is not a feed')
+    return usageFault('--source must not be the name of a feed')
 
   await using database = await openDatabase(config, { load: true, ...upgrading(config) })
   const account = await accountFor(database, own['account'])
@@ -148,9 +148,9 @@ export async function timeZones(database: Database, { timeZone, shown }: Options
 /** Returns a time of the past in milliseconds since 1970, or a string that says why it is none. */
 function readTime(text: string, timeZone: string): number | string {
   const time = text.replace('T', ' ').replace(/ \d\d:\d\d$/, '$&:00')
-  if (!isCalendarDateTime(time)) return '--as-of takes a time, such as 2026-01-31 15:00'
+  if (!isCalendarDateTime(time)) return '--as-of must be a time, such as 2026-01-31 15:00'
   const at = epochOf(time, timeZone)
-  return at > systemClock.now() ? '--as-of takes a time in the past' : at
+  return at > systemClock.now() ? '--as-of must be in the past' : at
 }
 
 type FileOutcome = ImportOutcome | { readonly kind: 'unreadable' | 'failed'; readonly reason: string }
@@ -178,8 +178,8 @@ const SKIPPED = {
 const INCOMPLETE = {
   damaged: 'its last line has no end and was dropped, and names that it lacks are not taken as absent',
   shrunken:
-    'under half of the names of the last list, so names that it lacks are not taken as absent (--force takes it)',
-  empty: 'empty, unlike the last list of its source, so it changes nothing (--force takes it)',
+    'under half of the names of the last list, so names that it lacks are not taken as absent (--force takes it as complete)',
+  empty: 'empty, unlike the last list of its source, so it changes nothing (--force imports it)',
 }
 
 function report(file: string, outcome: FileOutcome, timeZone: string, isDry: boolean): void {

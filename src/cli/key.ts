@@ -24,7 +24,7 @@ import type { Options } from './command.ts'
 export async function createKey({ config, own }: Options): Promise<void> {
   const { account = '' } = own
   const service = SERVICES.find((one) => one === own['service'])
-  if (service === undefined) return usageFault(`--service takes ${SERVICES.join(', ')}`)
+  if (service === undefined) return usageFault(`--service must be one of ${SERVICES.join(', ')}`)
   const limits = readLimits(own, service)
   if (typeof limits === 'string') return usageFault(limits)
   await withAccounts(config, {}, async (accounts, audit) => {
@@ -36,7 +36,7 @@ export async function createKey({ config, own }: Options): Promise<void> {
       case 'other-service':
         return fail(`the account «${account.trim()}» is of the service ${outcome.service}`)
       case 'bad-name':
-        return fail(`an account name takes ${outcome.takes}`)
+        return fail(`an account name must have ${outcome.takes}`)
     }
   })
 }
@@ -88,13 +88,14 @@ async function withAccounts(
 /** Reads the limits of a key from flags; a string says which flag is wrong. */
 function readLimits({ scope: scopeText = 'full', expires, rate: rateText }: Flags, service: Service) {
   const scope = parseScope(scopeText, service)
-  if (scope === undefined) return `--scope takes ${SCOPES[service].join(', ')} for the service ${service}`
+  if (scope === undefined)
+    return `--scope must be one of ${SCOPES[service].join(', ')} for the service ${service}`
   const lifetime = expires === undefined ? null : parseLifetime(expires)
   if (lifetime === undefined)
-    return `--expires takes minutes, hours or days, such as 30m, 12h or 90d, at most ${MAX_LIFETIME_DAYS}d`
+    return `--expires must be minutes, hours or days, such as 30m, 12h or 90d, at most ${MAX_LIFETIME_DAYS}d`
   const rate = rateText === undefined ? null : parseRate(rateText)
   if (rate === undefined)
-    return `--rate takes a number of requests, at most ${MAX_RATE}, per s, min, h or day, such as 5/s or 60/min`
+    return `--rate must be a number of requests, at most ${MAX_RATE}, per s, min, h or day, such as 5/s or 60/min`
   const expiresAt = lifetime === null ? null : systemClock.now() + lifetime
   return { scope, expiresAt, rate } satisfies KeyLimits
 }

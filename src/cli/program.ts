@@ -41,21 +41,34 @@ export function createProgram(): CatalejoCommand {
 }
 
 function defineKeyCommands(program: CatalejoCommand): void {
-  const key = program.command('key').description('Creates, lists and revokes keys.')
+  const key = program
+    .command('key')
+    .summary('create, list and revoke keys')
+    .description('Creates, lists and revokes keys.')
   key
     .command('create')
     .summary('create a key, and its account if needed, and print it')
     .description(
-      'Creates a key, and the account if it does not exist, and prints the key alone. It cannot be shown again.',
+      'Creates a key, and the account if it does not exist, and prints only the key. It cannot be shown again.',
     )
-    .flag('--account <NAME>', 'account the key belongs to', { isRequired: true })
-    .flag('--service <SERVICE>', 'service the key opens', { isRequired: true, values: SERVICES })
-    .flag('--scope <SCOPE>', 'what the key opens: write is for domainwatch, upload for imagestore', {
-      values: ALL_SCOPES,
-      default: 'full',
+    .flag('--account <NAME>', 'account that the key belongs to', { isRequired: true })
+    .flag('--service <SERVICE>', 'service that the key gives access to', {
+      isRequired: true,
+      values: SERVICES,
     })
-    .flag('--expires <TIME>', 'minutes, hours or days from now, such as 30m, 12h or 90d; without it, never')
-    .flag('--rate <RATE>', 'requests per s, min, h or day, such as 60/min; without it, unlimited')
+    .flag(
+      '--scope <SCOPE>',
+      'what the key allows: write is for domainwatch, upload and tickets for imagestore',
+      {
+        values: ALL_SCOPES,
+        default: 'full',
+      },
+    )
+    .flag(
+      '--expires <TIME>',
+      'lifetime in minutes, hours or days, such as 30m, 12h or 90d; by default unlimited',
+    )
+    .flag('--rate <RATE>', 'requests per s, min, h or day, such as 60/min; by default unlimited')
     .settings(DATABASE)
     .examples(
       'catalejo key create --account equipo --service domainwatch',
@@ -64,7 +77,7 @@ function defineKeyCommands(program: CatalejoCommand): void {
     .runs(async () => (await import('./key.ts')).createKey)
   key
     .command('list')
-    .summary('list keys, without what is secret')
+    .summary('list keys (secrets hidden)')
     .description(
       'Prints a header and a line for each key, in columns separated by tabs: id, service, account, creation, state, scope, expiry, rate, day of last use.',
     )
@@ -82,10 +95,13 @@ function defineKeyCommands(program: CatalejoCommand): void {
 }
 
 function defineAccountCommands(program: CatalejoCommand): void {
-  const account = program.command('account').description('Shows and changes accounts of imagestore.')
+  const account = program
+    .command('account')
+    .summary('show and change accounts of imagestore')
+    .description('Shows and changes accounts of imagestore.')
   account
     .command('list')
-    .summary("list the delivery modes of the accounts' images")
+    .summary('list accounts of imagestore with their delivery modes')
     .description(
       'Prints a line for each account of imagestore: its name, its delivery mode, and whether it has a signing secret.',
     )
@@ -95,13 +111,11 @@ function defineAccountCommands(program: CatalejoCommand): void {
   account
     .command('set')
     .summary("change an account's delivery mode and quotas")
-    .description(
-      'Changes how links may request the images of an account, and how much it may store. Takes at least one flag.',
-    )
+    .description('Changes the delivery mode and the quotas of an account. Needs at least one flag.')
     .argument('<NAME>', 'account')
     .flag('--delivery <MODE>', 'delivery mode', { values: DELIVERY_MODES })
-    .flag('--max-bytes <N>', 'bytes the account may store, or none for no limit')
-    .flag('--max-images <N>', 'images the account may store, or none for no limit')
+    .flag('--max-bytes <N>', 'byte quota, or none if unlimited')
+    .flag('--max-images <N>', 'image quota, or none if unlimited')
     .settings(DATABASE)
     .examples('catalejo account set aplicacion --delivery open --max-images 100000 --max-bytes none')
     .runs(async () => (await import('./account.ts')).setAccount)
@@ -121,16 +135,19 @@ function defineImageCommands(program: CatalejoCommand): void {
     .command('sign')
     .summary("sign an image's link")
     .description('Prints the link of an image, signed with the secret of an account.')
-    .argument('<LINK>', 'what follows /i/ in the link, or the whole link')
+    .argument('<LINK>', 'the link, or its part after /i/')
     .flag('--account <NAME>', 'account that holds the image', { isRequired: true })
-    .flag('--expires <TIME>', 'seconds from now, or a date; without it, the link does not expire')
+    .flag('--expires <TIME>', 'expiry in seconds from now, or a date; by default never')
     .settings([...DATABASE, 'base-url', 'image-settings'])
     .examples(
       "catalejo sign '42j4wpd3wjumvg7ovuzuh4g5ev565hwq.webp&m=w_300' --account aplicacion --expires 86400",
     )
     .runs(async () => (await import('./account.ts')).signLink)
 
-  const images = program.command('images').description('Imports and exports images.')
+  const images = program
+    .command('images')
+    .summary('import and export images')
+    .description('Imports and exports images.')
   images
     .command('import')
     .summary('store the images of a folder, a list or a bucket')
@@ -169,17 +186,17 @@ function defineDomainCommands(program: CatalejoCommand): void {
       "Loads the registry's lists of registered and deleted domains, or an export, compressed or not. Run again after an interruption, it continues. Without files it reads standard input.",
     )
     .argument('[FILE...]', 'files to load; - is standard input')
-    .flag('--account <NAME>', 'account of new records; needed if there are several of domainwatch')
-    .flag('--format <FORMAT>', 'format of the files; without it, detected from the first line', {
+    .flag('--account <NAME>', 'account of new records; required if domainwatch has several accounts')
+    .flag('--format <FORMAT>', 'format of the files; by default detected from the first line', {
       values: IMPORT_FORMATS,
     })
-    .flag('--source <NAME>', 'source of a list of the registry; without it, format and window')
+    .flag('--source <NAME>', 'source of a list of the registry; by default its format and window')
     .flag('--window <WINDOW>', 'time that a list of deletions covers', {
       values: WINDOW_NAMES,
       default: DEFAULT_WINDOW,
     })
-    .flag('--as-of <TIME>', 'when a list was fetched, such as 2026-01-31 15:00; without it, now')
-    .option('--force', 'take a list as complete although it has under half of the names of the last one')
+    .flag('--as-of <TIME>', 'time at which a list was fetched, such as 2026-01-31 15:00; by default now')
+    .option('--force', 'take a list as complete even if it has less than half of the names of the last one')
     .option('--dry-run', 'store nothing, and report what would change')
     .option('--restart', 'start from the beginning after an interruption')
     .settings([...DATABASE, 'time-zone'])
@@ -193,21 +210,22 @@ function defineDomainCommands(program: CatalejoCommand): void {
     .summary('write all domain records to standard output')
     .description('Writes all domain records to standard output, in a format that import reads back.')
     .flag('--format <FORMAT>', 'format of the records', { values: EXPORT_FORMATS, default: 'csv' })
-    .flag('--fields <FIELDS>', 'further fields: all, or a list separated by commas such as seen,note,tags')
+    .flag('--fields <FIELDS>', 'additional fields: all, or a list separated by commas such as seen,note,tags')
     .settings([...DATABASE, 'time-zone'])
     .examples('catalejo export > domains.csv', 'catalejo export --fields all > domains.csv')
     .runs(async () => (await import('./export.ts')).exportAll)
   program
     .command('lists')
+    .summary('repair what lists of the registry have changed')
     .description('Repairs what lists of the registry have changed.')
     .command('repair')
-    .summary('correct names that version 0.1.0 took as free')
+    .summary('correct names that version 0.1.0 freed by mistake')
     .description(
-      'Prints the free names that a list of registrations shows to be registered, and corrects them with --apply. Takes the newest list. Names that this version has freed are left alone.',
+      'Prints the free names that are registered according to a list of registrations, and corrects them with --apply. Needs the newest list. Names that this version has freed are left unchanged.',
     )
     .argument('<FILE>', 'list of registrations')
-    .flag('--account <NAME>', 'author of the changes; needed if there are several accounts of domainwatch')
-    .option('--apply', 'correct them')
+    .flag('--account <NAME>', 'author of the changes; required if domainwatch has several accounts')
+    .option('--apply', 'correct the names')
     .settings([...DATABASE, 'time-zone'])
     .examples(
       "printf 'Nombre,Fecha\\nejemplo,2026-01-31\\n' > altas.csv && catalejo lists repair altas.csv --account grupo",
@@ -215,30 +233,31 @@ function defineDomainCommands(program: CatalejoCommand): void {
     .runs(async () => (await import('./import.ts')).repairLists)
   const dismissed = program
     .command('dismissed')
-    .description('Lists and forgets names whose discarded records were removed.')
+    .summary('list and forget names whose discarded records were purged')
+    .description('Lists and forgets names whose discarded records were purged.')
   dismissed
     .command('list')
     .summary('print dismissed names as CSV, which import reads back')
     .description(
       'Prints dismissed names as CSV, those dismissed last first. Import reads it back. Lists of the registry record such a name again only if they report a newer registration or deletion.',
     )
-    .flag('--search <TEXT>', 'only names that contain it; of several words, all')
+    .flag('--search <TEXT>', 'only names that contain all words of this text')
     .settings(DATABASE)
     .examples('catalejo dismissed list > dismissed.csv', 'catalejo dismissed list --search casa')
     .runs(async () => (await import('./dismissed.ts')).listDismissed)
   dismissed
     .command('forget')
-    .summary('let lists of the registry record names again')
-    .description('Forgets that names were dismissed, and prints how many were.')
+    .summary('allow lists of the registry to record names again')
+    .description('Forgets that names were dismissed, and prints their number.')
     .argument('<NAME...>', 'names, with or without .cl')
     .settings(DATABASE)
     .examples('catalejo dismissed forget ejemplo.cl')
     .runs(async () => (await import('./dismissed.ts')).forgetDismissed)
   program
     .command('changes')
-    .summary('print the changes of records, a JSON line each')
+    .summary('print changes as JSON lines')
     .description(
-      'Prints the changes of domains, images, keys and accounts, a JSON line each, from the oldest. Exits with 3 if the changes after the cursor were deleted.',
+      'Prints the changes of domains, images, keys and accounts as JSON lines, the oldest first. Exits with 3 if the changes after the cursor were deleted.',
     )
     .flag('--since <CURSOR>', 'continue after the line with this cursor')
     .flag('--follow <YES|NO>', 'also wait for new changes', { values: ['yes', 'no'], default: 'no' })
@@ -250,9 +269,9 @@ function defineDomainCommands(program: CatalejoCommand): void {
 function defineMaintenanceCommands(program: CatalejoCommand): void {
   program
     .command('doctor')
-    .summary('look for what tends to go wrong')
+    .summary('diagnose the instance')
     .description(
-      'Looks at machine, settings, database, image store, network, feeds, keys and backups, next to a running service or without one. Prints a line for each finding, with what mends it. Exits with 0, with 1 if there are warnings, and with 2 if there are failures.',
+      'Checks the machine, settings, database, image store, network, feeds, keys and backups, whether the service runs or not. Prints a line for each finding and its solution. Exits with 0, with 1 if there are warnings, and with 2 if there are failures.',
     )
     .option('--json', 'print the findings as one JSON array')
     .settings('all')
@@ -264,7 +283,7 @@ function defineMaintenanceCommands(program: CatalejoCommand): void {
     .description(
       'Prints changes of keys, limits and rules, deletions and bulk changes of the last year, the latest first, in columns separated by tabs.',
     )
-    .flag('--account <NAME>', 'only what this account, or a user as cli:NAME, did')
+    .flag('--account <NAME>', 'only actions of this account, or of a user as cli:NAME')
     .settings(DATABASE)
     .examples('catalejo audit', 'catalejo audit --account grupo')
     .runs(async () => (await import('./audit.ts')).printAudit)
@@ -272,11 +291,11 @@ function defineMaintenanceCommands(program: CatalejoCommand): void {
     .command('verify')
     .summary('check the database and all images')
     .description(
-      'Checks the database, and the bytes of every image. Exits with 0 if there are no faults, with 1 if there are, and with 2 if it could not check.',
+      'Checks the database, and the bytes of every image. Exits with 0 without faults, with 1 if there are faults, and with 2 if it could not check.',
     )
-    .option('--repair', 'mark lost images, put rotted ones into quarantine, remove what no record needs')
-    .option('--claim', "make the image store this database's, whichever it belonged to")
-    .flag('--examples <N>', 'how many of each kind of fault to list', { default: '10' })
+    .option('--repair', 'mark lost images, quarantine corrupt ones, remove files that no record needs')
+    .option('--claim', 'assign the image store to this database, even if it belonged to another one')
+    .flag('--examples <N>', 'maximum number of listed faults of each kind', { default: '10' })
     .settings(STORES)
     .examples('catalejo verify', 'catalejo verify --repair')
     .runs(async () => (await import('./verify.ts')).verifyCommand)
@@ -285,12 +304,12 @@ function defineMaintenanceCommands(program: CatalejoCommand): void {
     .command('migrate')
     .summary('copy an instance to another database, image store or folder')
     .description(
-      'Copies an instance that is in use, or updates such a copy, and compares both. What no flag names stays where it is. Takes at least one of the --to flags.',
+      'Copies an instance that is in use, or updates such a copy, and compares both. Copies only the parts that flags name, and needs at least one --to flag.',
     )
     .flag('--to-database-url <URL>', 'database to copy to, postgres://…')
     .flag('--to-blobs-url <URL>', 'image store to copy to, s3://…')
-    .flag('--to-data <FOLDER>', 'folder to copy to what the other flags do not name')
-    .option('--force', 'replace what the target holds')
+    .flag('--to-data <FOLDER>', 'folder for the parts that the other flags do not name')
+    .option('--force', 'replace the contents of the target')
     .settings(STORES)
     .examples('catalejo migrate --to-data ./copy')
     .runs(async () => (await import('./transfer.ts')).migrateCommand)
@@ -298,9 +317,9 @@ function defineMaintenanceCommands(program: CatalejoCommand): void {
   program
     .command('restore')
     .summary('fill an empty instance from a snapshot')
-    .description('Fills an empty instance from a snapshot, after checking all of it.')
+    .description('Fills an empty instance from a snapshot, after checking the whole snapshot.')
     .argument('<PLACE>', 'folder, or s3://bucket/prefix?endpoint=…')
-    .flag('--snapshot <NAME>', 'snapshot to restore; without it, the newest')
+    .flag('--snapshot <NAME>', 'snapshot to restore; by default the newest')
     .settings(STORES)
     .examples('catalejo restore ./backups --data ./restored')
     .runs(async () => (await import('./transfer.ts')).restoreCommand)
@@ -308,16 +327,19 @@ function defineMaintenanceCommands(program: CatalejoCommand): void {
 
 function defineBackupCommands(program: CatalejoCommand): void {
   const settings = [...STORES, 'backup-to', 'backup-keep']
-  const place = 'folder, or s3://bucket/prefix?endpoint=…; by default that of --backup-to'
-  const group = program.command('backup').description('Creates, lists, checks and tries out backups.')
+  const place = 'folder, or s3://bucket/prefix?endpoint=…; by default --backup-to'
+  const group = program
+    .command('backup')
+    .summary('create, list, check and try out backups')
+    .description('Creates, lists, checks and tries out backups.')
   group
     .command('create', { isDefault: true })
     .summary('take a snapshot of records and images')
-    .description('Takes a snapshot of all records and images. Images are shared by the snapshots of a place.')
+    .description('Takes a snapshot of all records and images. The snapshots of a place share images.')
     .argument('[PLACE]', place)
     .flag(
       '--keep <N>',
-      'remove all but the newest N snapshots; without it, none is removed from a PLACE, and --backup-keep counts for --backup-to',
+      'remove all but the newest N snapshots; by default --backup-keep for --backup-to, and no removal from another PLACE',
     )
     .settings(settings)
     .examples('catalejo backup create ./backups --keep 14')
@@ -337,15 +359,15 @@ function defineBackupCommands(program: CatalejoCommand): void {
       'Reads every byte of a snapshot and compares it with its digest. Exits with 1 if anything differs.',
     )
     .argument('[PLACE]', place)
-    .flag('--snapshot <NAME>', 'snapshot to check; without it, the newest')
+    .flag('--snapshot <NAME>', 'snapshot to check; by default the newest')
     .settings(settings)
     .examples('catalejo backup check ./backups')
     .runs(async () => (await import('./transfer.ts')).checkBackup)
   group
     .command('drill')
-    .summary('restore the newest snapshot for a trial')
+    .summary('restore the newest snapshot as a trial')
     .description(
-      'Restores the newest snapshot into a temporary folder, compares 1,000 records that are unchanged since, and 100 images, with the instance, and removes the folder.',
+      'Restores the newest snapshot into a temporary folder, compares 1,000 records that are unchanged since and 100 images with the instance, and removes the folder.',
     )
     .argument('[PLACE]', place)
     .settings(settings)

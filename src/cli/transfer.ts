@@ -73,7 +73,7 @@ export async function migrateCommand({ config, own, switches }: Options): Promis
     console.log(parts.join('; '))
     if (images !== undefined)
       reportFaults(images, 'These images are missing or damaged at the source: see catalejo verify.')
-    if (isOutdated) fail('the source changed meanwhile. Stop the service and run it again')
+    if (isOutdated) fail('the source has changed since. Stop the service and run the command again')
   })
 }
 
@@ -83,8 +83,8 @@ function targetOf(from: Config, own: Flags): InstanceLocation | undefined {
   const database = databaseUrl === undefined ? undefined : settings.databaseUrl.parse(databaseUrl)
   const blobs = blobsUrl === undefined ? undefined : settings.blobsUrl.parse(blobsUrl)
   if (database !== undefined && 'takes' in database)
-    return usageFault(`--to-database-url takes ${database.takes}`)
-  if (blobs !== undefined && 'takes' in blobs) return usageFault(`--to-blobs-url takes ${blobs.takes}`)
+    return usageFault(`--to-database-url must be ${database.takes}`)
+  if (blobs !== undefined && 'takes' in blobs) return usageFault(`--to-blobs-url must be ${blobs.takes}`)
   const stay: InstanceLocation = data === undefined ? from : { data, databaseUrl: '', blobsUrl: undefined }
   return {
     data: stay.data,
@@ -95,9 +95,9 @@ function targetOf(from: Config, own: Flags): InstanceLocation | undefined {
 
 /** Reads the place of the backups: by default that of regular ones. Undefined, and reported, if there is none, or it is not valid. */
 export function readPlace([text]: readonly string[], config?: Config): BackupLocation | undefined {
-  if (text === undefined) return config?.backupTo ?? usageFault('give a PLACE, or --backup-to')
+  if (text === undefined) return config?.backupTo ?? usageFault('name a PLACE, or set --backup-to')
   const place = text === '' ? undefined : parsePlace(text)
-  return place ?? usageFault(`a PLACE is a folder or ${S3_LOCATION_TAKES}`)
+  return place ?? usageFault(`a PLACE must be a folder or ${S3_LOCATION_TAKES}`)
 }
 
 /**
@@ -140,7 +140,7 @@ export async function createBackup({ config, own, positionals }: Options): Promi
   const place = readPlace(positionals, config)
   if (place === undefined) return
   const { keep: text } = own
-  if (text !== undefined && !/^[1-9]\d{0,5}$/.test(text)) return usageFault('--keep takes a number from 1 on')
+  if (text !== undefined && !/^[1-9]\d{0,5}$/.test(text)) return usageFault('--keep must be a number from 1')
   const isRegular = positionals.length === 0
   const keep = text === undefined ? (isRegular ? config.backupKeep : undefined) : Number(text)
   await withProgress(undefined, async (progress) => {

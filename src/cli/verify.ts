@@ -22,7 +22,7 @@ const MIN_AGE_MS = 60 * 60_000
 /** `catalejo verify [--repair] [--claim]`. Works while the service runs. */
 export async function verifyCommand({ config, own, switches }: Options): Promise<void> {
   const examples = Number(own['examples'])
-  if (!Number.isSafeInteger(examples) || examples < 0) return usageFault('--examples takes a number from 0')
+  if (!Number.isSafeInteger(examples) || examples < 0) return usageFault('--examples must be a number from 0')
   const repair = switches.has('repair')
   try {
     const verified = await verifyAll(config, { repair, claim: switches.has('claim'), examples })

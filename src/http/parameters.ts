@@ -59,8 +59,12 @@ export function text(description: string, maxLength: number): Parameter<string> 
   }
 }
 
+/** Says which values a parameter takes. */
+export const oneOfTakes = (values: readonly string[]): string =>
+  values.length > 2 ? `debe ser uno de: ${values.join(', ')}` : `debe ser ${values.join(' o ')}`
+
 export function choice<const T extends string>(description: string, values: readonly T[]): Parameter<T> {
-  const takes = `debe ser ${values.join(' o ')}`
+  const takes = oneOfTakes(values)
   return {
     required: false,
     description,

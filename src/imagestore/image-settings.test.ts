@@ -30,16 +30,16 @@ test('presets and watermarks become names that links may use', () => {
 
 for (const [text, faults] of [
   ['{}', []],
-  ['[]', ['it takes an object']],
-  ['null', ['it takes an object']],
-  ['{"preset": {}}', ['"preset" is not known, it takes "presets", "watermarks", "auto_format_cache"']],
+  ['[]', ['must be an object']],
+  ['null', ['must be an object']],
+  ['{"preset": {}}', ['"preset" is not known: use one of "presets", "watermarks", "auto_format_cache"']],
   ['{"auto_format_cache": 1}', ['"auto_format_cache" takes "private" or "shared"']],
   ['{"presets": [], "watermarks": 3}', ['"watermarks" takes an object', '"presets" takes an object']],
   [
     '{"presets": {"A": "w_1", "x y": "w_1", "": "w_1"}}',
     ['A', 'x y', ''].map(
       (name) =>
-        `presets: "${name}" is not a name, it takes up to 32 of a to z, 0 to 9 and hyphens, the first one no hyphen`,
+        `presets: "${name}" is not a name: it must have at most 32 of a to z, 0 to 9 and hyphens, and no hyphen at the beginning`,
     ),
   ],
   [
@@ -91,7 +91,7 @@ for (const [text, faults] of [
       'watermarks: "c" takes a number from 1 to 100 as "width"',
       'watermarks: "d" takes a number from 0 to 100 as "margin"',
       'watermarks: "e" takes a number from 1 to 100 as "opacity"',
-      'watermarks: "f" has "alpha", it takes image, at, width, margin, opacity',
+      'watermarks: "f" has the unknown field "alpha": use image, at, width, margin, opacity',
       'watermarks: "g" takes an object with "image"',
     ],
   ],

@@ -57,10 +57,10 @@ export function readImageSettings(text: string): ImageSettings | { readonly faul
     return { faults: [`it is not JSON: ${asError(error).message}`] }
   }
   const faults: string[] = []
-  if (!isObject(json)) return { faults: ['it takes an object'] }
+  if (!isObject(json)) return { faults: ['must be an object'] }
   for (const name of Object.keys(json)) {
     if (!SECTIONS.includes(name))
-      faults.push(`"${name}" is not known, it takes ${SECTIONS.map((one) => `"${one}"`).join(', ')}`)
+      faults.push(`"${name}" is not known: use one of ${SECTIONS.map((one) => `"${one}"`).join(', ')}`)
   }
   const { auto_format_cache: caches = 'private' } = json
   if (caches !== 'private' && caches !== 'shared')
@@ -86,7 +86,7 @@ export function readImageSettings(text: string): ImageSettings | { readonly faul
     if (!isObject(value)) faults.push(`"${section}" takes an object`)
     if (entries.length > MAX_NAMES) faults.push(`"${section}" takes up to ${MAX_NAMES} names`)
     return entries.slice(0, MAX_NAMES).filter(([name]) => {
-      if (!isName(name)) faults.push(`${section}: "${name}" is not a name, it takes ${NAME_TAKES}`)
+      if (!isName(name)) faults.push(`${section}: "${name}" is not a name: it must have ${NAME_TAKES}`)
       return isName(name)
     })
   }
@@ -110,7 +110,8 @@ export function readImageSettings(text: string): ImageSettings | { readonly faul
     const fault = (what: string): undefined => void faults.push(`watermarks: "${name}" ${what}`)
     if (!isObject(value)) return fault('takes an object with "image"')
     const strange = Object.keys(value).find((field) => !MARK_FIELDS.includes(field))
-    if (strange !== undefined) return fault(`has "${strange}", it takes ${MARK_FIELDS.join(', ')}`)
+    if (strange !== undefined)
+      return fault(`has the unknown field "${strange}": use ${MARK_FIELDS.join(', ')}`)
     const { image } = value
     const { at, width, margin, opacity } = { ...DEFAULT_PLACEMENT, ...value }
     if (typeof image !== 'string' || !isImageHash(image))

@@ -194,7 +194,7 @@ export function createJobs(context: Context): Jobs {
     nameOfAccount: accounts.nameOf,
     staging,
     files: jobFiles,
-    failed: (error, job) => log.warn({ err: error, job }, 'job failed and is tried again'),
+    failed: (error, job) => log.warn({ err: error, job }, 'job failed and will be retried'),
   })
 }
 

@@ -22,7 +22,7 @@ export class PortTaken extends Error {
       place === undefined
         ? `another program listens on port ${port} of ${host} (EADDRINUSE)`
         : `Catalejo already listens on ${place.address} (EADDRINUSE), with its console at ${place.console}`
-    super(`${taken}; --port takes another port, and 0 a free one`, { cause })
+    super(`${taken}; choose another one with --port, or 0 for a free one`, { cause })
     this.place = place
   }
 }

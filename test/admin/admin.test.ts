@@ -101,9 +101,9 @@ test('limits of keys are validated', async () => {
   ]) {
     assert.equal(await created({ rate: wrong }), rate, wrong)
   }
-  const scope = 'El parámetro scope debe ser read o upload o tickets o full'
+  const scope = 'El parámetro scope debe ser uno de: read, upload, tickets, full'
   assert.equal(await created({ scope: 'write' }), scope)
-  const any = 'El parámetro scope debe ser read o write o full o upload o tickets'
+  const any = 'El parámetro scope debe ser uno de: read, write, full, upload, tickets'
   for (const wrong of ['', 'todo', 'READ']) assert.equal(await created({ scope: wrong }), any, wrong)
   const other = async (service_: string, scope_: string) => {
     const { body } = await post('create', { account: service_, service: service_, scope: scope_ })
@@ -111,7 +111,7 @@ test('limits of keys are validated', async () => {
   }
   assert.deepEqual(await other('domainwatch', 'upload'), {
     status: 400,
-    msg: 'El parámetro scope debe ser read o write o full',
+    msg: 'El parámetro scope debe ser uno de: read, write, full',
   })
   assert.deepEqual(await other('admin', 'read'), { status: 400, msg: 'El parámetro scope debe ser full' })
 })
@@ -173,7 +173,7 @@ test('rejects invalid requests', async () => {
     const { body } = await post('create', { account, service: 'imagestore' })
     assert.deepEqual(body, { status: 400, msg: `El parámetro account ${takes}` })
   }
-  const wanted = { status: 400, msg: 'El parámetro service debe ser domainwatch o imagestore o admin' }
+  const wanted = { status: 400, msg: 'El parámetro service debe ser uno de: domainwatch, imagestore, admin' }
   assert.deepEqual((await post('create', { account: 'x' })).body, wanted)
   assert.deepEqual((await post('create', { account: 'x', service: 'todo' })).body, wanted)
   for (const fields of [{}, { id: '' }, { id: 'nada' }]) {
@@ -269,7 +269,7 @@ test('an update of the limits and delivery mode of an application is atomic', as
   }
   assert.deepEqual(await update({ delivery: 'abierto', max_images: 9 }), {
     status: 400,
-    msg: 'El parámetro delivery debe ser open o ladder o presets o signed',
+    msg: 'El parámetro delivery debe ser uno de: open, ladder, presets, signed',
   })
   assert.deepEqual(await update({}), { ...free, max_bytes: 5_000_000, delivery: 'signed' })
   assert.deepEqual((await post('limits', { account: 'grupo', max_images: 1 })).body, {

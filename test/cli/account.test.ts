@@ -58,17 +58,17 @@ test('account set and sign work while the service runs', async () => {
   assert.deepEqual(await run('account', 'set', 'grupo', '--delivery', 'open'), other)
   assert.deepEqual(await run('sign', hash, '--account', 'grupo'), other)
   const signs = (...args: string[]) => run('sign', ...args, '--account', 'fotos')
-  const takes = 'is not an image link: it takes the part after /i/'
+  const takes = 'is not an image link: give the part after /i/'
   assert.deepEqual(await signs('nothing'), failed(`«nothing» ${takes}`))
   assert.deepEqual(await signs('a'.repeat(32)), failed(`there is no image ${'a'.repeat(32)}`))
-  assert.deepEqual(await signs(`${hash}.bmp`), failed('images cannot be made into .bmp'))
+  assert.deepEqual(await signs(`${hash}.bmp`), failed('images cannot be converted to .bmp'))
   assert.deepEqual(
     await signs(`${hash}&m=w_0`),
-    failed('«w_0» in the modifier is not valid: it takes un entero de 1 a 8192'),
+    failed('«w_0» in the modifier is not valid: it must be un entero de 1 a 8192'),
   )
   assert.deepEqual(
     await signs(hash, '--expires', '2020-01-01'),
-    failed('--expires «2020-01-01» is not valid, it takes seconds from now or a date to come'),
+    failed('--expires «2020-01-01» must be seconds from now or a future date'),
   )
   const usage = await run('account', 'set', 'fotos', '--delivery', 'closed')
   assert.deepEqual([usage.code, usage.stdout], [2, ''])

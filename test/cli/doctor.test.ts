@@ -121,7 +121,7 @@ suite('catalejo doctor', { timeout: 480_000 }, () => {
     assert.deepEqual(
       problems.map((line) => line.slice(0, 60)),
       [
-        `warn public URL: event streams are held back on the way → tu`,
+        `warn public URL: the proxy buffers event streams → turn off `,
         `warn public URL: a body of 41 MiB is answered by HTTP 413 in`,
       ],
     )

@@ -136,7 +136,7 @@ suite('usage errors are one line, with the most similar command or flag', () => 
       "too many arguments for 'serve'. Expected 0 arguments but got 1; see catalejo serve --help",
     ],
     ['restore', "missing required argument 'PLACE'; see catalejo restore --help"],
-    ['backup', 'give a PLACE, or --backup-to'],
+    ['backup', 'name a PLACE, or set --backup-to'],
     ['backup --keep', "option '--keep <N>' argument missing; see catalejo backup create --help"],
     [
       'export --format xml',
@@ -146,7 +146,7 @@ suite('usage errors are one line, with the most similar command or flag', () => 
       'verify --data --repair',
       "option '--data <DIR>' argument '--repair' is invalid. It needs a value before the next flag; see catalejo --help",
     ],
-    ['account set a', 'account set takes --delivery MODE, --max-bytes N, --max-images N, or several of them'],
+    ['account set a', 'account set needs --delivery MODE, --max-bytes N or --max-images N'],
   ]
   for (const [line, message] of cases) {
     test(`catalejo ${line}`, async () => {

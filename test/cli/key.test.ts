@@ -95,12 +95,12 @@ test('the key command rejects invalid arguments', async () => {
   const service =
     "option '--service <SERVICE>' argument 'otro' is invalid. Allowed choices are domainwatch, imagestore, admin"
   const name =
-    'catalejo: an account name takes 1 to 100 characters, none of them a control or invisible character\n'
+    'catalejo: an account name must have 1 to 100 characters, none of them a control or invisible character\n'
 
   const lifetime = 'minutes, hours or days, such as 30m, 12h or 90d, at most 3650d'
   const rate = 'a number of requests, at most 1000000, per s, min, h or day, such as 5/s or 60/min'
   const limits = [
-    ['scope', 'write', 'read, upload, tickets, full for the service imagestore'],
+    ['scope', 'write', 'one of read, upload, tickets, full for the service imagestore'],
     ['expires', '90', lifetime],
     ['expires', '', lifetime],
     ['rate', '60', rate],
@@ -134,7 +134,7 @@ test('the key command rejects invalid arguments', async () => {
     ],
     ...limits.map(([flag, value, wanted]): [readonly string[], Partial<CliResult>] => [
       ['create', '--account', 'b', '--service', 'imagestore', `--${flag}=${value}`],
-      { code: 2, stderr: `catalejo: --${flag} takes ${wanted}\n` },
+      { code: 2, stderr: `catalejo: --${flag} must be ${wanted}\n` },
     ]),
     [['create', '--account', '', '--service', 'imagestore'], { code: 1, stderr: name }],
     [

@@ -67,7 +67,7 @@ test('a start that fails changes nothing', async () => {
   const address = taken.address()
   const port = String(typeof address === 'object' ? address?.port : 0)
   const data = join(folder.path, 'data')
-  const reason = `another program listens on port ${port} of 127.0.0.1 (EADDRINUSE); --port takes another port, and 0 a free one`
+  const reason = `another program listens on port ${port} of 127.0.0.1 (EADDRINUSE); choose another one with --port, or 0 for a free one`
   const attempts: readonly (readonly string[])[] = [
     ['--port', port],
     ['--port', port, '--workers', '2'],

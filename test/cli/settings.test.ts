@@ -30,19 +30,19 @@ test('all invalid settings are reported together, one line each', async () => {
   assert.deepEqual([code, stdout], [78, ''])
   const zone = 'an IANA time zone, such as America/Santiago'
   assert.deepEqual(stderr.trimEnd().split('\n').toSorted(), [
-    'CATALEJO_BASE_URL: «ftp://x» (flag --base-url) is not valid, it takes an http:// or https:// address without query, such as https://example.cl/catalejo',
-    'CATALEJO_BLOBS_URL: «x» (environment) is not valid, it takes s3://bucket/prefix?endpoint=https://…&public_endpoint=https://…&redirect=1MiB&region=…&path_style=true|false, everything after the bucket optional',
-    'CATALEJO_CORS_ORIGINS: «https://a.cl/» (environment) is not valid, it takes a comma-separated list, each entry * or an origin, such as https://example.cl',
-    'CATALEJO_DATA: « » (environment) is not valid, it takes a folder',
-    'CATALEJO_DATABASE_URL: «mysql://x» (environment) is not valid, it takes postgres://user:password@host:port/database, or nothing for SQLite in the data folder',
-    'CATALEJO_DNS_SERVERS: «uno,dos» (environment) is not valid, it takes address:port,… of up to 8 servers',
-    'CATALEJO_FAILED_KEYS: «0» (flag --failed-keys) is not valid, it takes an integer from 1 to 1000000',
-    `CATALEJO_HOST_FILE: «${join(folder.path, 'no-hay')}» (environment) cannot be read, it takes the path of a readable file`,
-    'CATALEJO_LOG_LEVEL: «mucho» (flag --log-level) is not valid, it takes one of trace, debug, info, warn, error, fatal, silent',
-    'CATALEJO_PORT: «70000» (flag --port) is not valid, it takes an integer from 0 to 65535',
-    `CATALEJO_TIME_ZONE: «Marte/Olimpo» (file ${file}) is not valid, it takes ${zone}`,
-    'CATALEJO_TRUSTED_PROXIES: «10.0.0.0/8,casa» (environment) is not valid, it takes a comma-separated list, each entry an IP address or network, such as 10.0.0.0/8',
-    'CATALEJO_WORKERS: «muchos» (environment) is not valid, it takes an integer from 1 to 128, or auto for one a core',
+    'CATALEJO_BASE_URL: «ftp://x» (flag --base-url) must be an http:// or https:// address without query, such as https://example.cl/catalejo',
+    'CATALEJO_BLOBS_URL: «x» (environment) must be s3://bucket/prefix?endpoint=https://…&public_endpoint=https://…&redirect=1MiB&region=…&path_style=true|false, everything after the bucket optional',
+    'CATALEJO_CORS_ORIGINS: «https://a.cl/» (environment) must be a comma-separated list, each entry * or an origin, such as https://example.cl',
+    'CATALEJO_DATA: « » (environment) must be a folder',
+    'CATALEJO_DATABASE_URL: «mysql://x» (environment) must be postgres://user:password@host:port/database, or nothing for SQLite in the data folder',
+    'CATALEJO_DNS_SERVERS: «uno,dos» (environment) must be address:port,… of up to 8 servers',
+    'CATALEJO_FAILED_KEYS: «0» (flag --failed-keys) must be an integer from 1 to 1000000',
+    `CATALEJO_HOST_FILE: «${join(folder.path, 'no-hay')}» (environment) cannot be read: it must be the path of a readable file`,
+    'CATALEJO_LOG_LEVEL: «mucho» (flag --log-level) must be one of trace, debug, info, warn, error, fatal, silent',
+    'CATALEJO_PORT: «70000» (flag --port) must be an integer from 0 to 65535',
+    `CATALEJO_TIME_ZONE: «Marte/Olimpo» (file ${file}) must be ${zone}`,
+    'CATALEJO_TRUSTED_PROXIES: «10.0.0.0/8,casa» (environment) must be a comma-separated list, each entry an IP address or network, such as 10.0.0.0/8',
+    'CATALEJO_WORKERS: «muchos» (environment) must be an integer from 1 to 128, or auto for one per core',
   ])
 })
 
@@ -50,7 +50,7 @@ test('the key command uses the same settings', async () => {
   const { code, stderr } = await catalejo(['key', 'list'], { CATALEJO_PORT: 'x' })
   assert.deepEqual(
     [code, stderr],
-    [78, 'CATALEJO_PORT: «x» (environment) is not valid, it takes an integer from 0 to 65535\n'],
+    [78, 'CATALEJO_PORT: «x» (environment) must be an integer from 0 to 65535\n'],
   )
 })
 
@@ -91,7 +91,7 @@ test('a setting and its _FILE variable together are an error', async () => {
   assert.equal(code, 78)
   assert.equal(
     stderr,
-    'CATALEJO_DATA: set twice, directly and by CATALEJO_DATA_FILE «y»; it takes only one of them\n',
+    'CATALEJO_DATA: set twice, directly and by CATALEJO_DATA_FILE «y»; set only one of them\n',
   )
 })
 

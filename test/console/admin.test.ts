@@ -58,7 +58,7 @@ test('an administrator creates a limited key and sees its limits', async () => {
   const form = page.getByRole('dialog')
   await form.getByLabel('Cuenta').fill('lectora')
   await form.getByLabel('Alcance').selectOption('Solo lectura')
-  await form.getByLabel('Vence').selectOption('En 90 días')
+  await form.getByLabel('Expira').selectOption('En 90 días')
   await form.getByLabel('Límite de solicitudes').fill('60')
   await form.getByLabel(/^Por/).selectOption('minuto')
   assert.deepEqual(await accessibilityViolations(page), [])
@@ -75,7 +75,7 @@ test('an administrator creates a limited key and sees its limits', async () => {
   const keys = page.getByRole('region', { name: 'Claves' })
   await keys.getByRole('row', { name: /lectora dominios Solo lectura .* 60 por minuto/ }).waitFor()
   await keys
-    .getByRole('row', { name: /vencida dominios Lectura y escritura Venció el .* Sin límite/ })
+    .getByRole('row', { name: /vencida dominios Lectura y escritura Expiró el .* Sin límite/ })
     .waitFor()
   assert.deepEqual(await accessibilityViolations(page), [])
   assert.deepEqual(complaints, [])

@@ -190,8 +190,11 @@ test('a watch with changes=dns notifies of them only', async () => {
 
 test('changes rejects unknown values', async () => {
   const { body } = await createWatch(service, { name: 'x', atom: '', changes: 'mx' })
-  const msg = 'El parámetro changes debe ser new o all o dns o new,dns o all,dns'
+  const msg = 'El parámetro changes debe ser uno de: new, all, dns, new,dns, all,dns'
   assert.deepEqual(body, { status: 400, msg })
   const events = await call(service, EVENTS, { query: { api, changes: 'new' } })
-  assert.deepEqual(events.body, { status: 400, msg: 'El parámetro changes debe ser all o dns o all,dns' })
+  assert.deepEqual(events.body, {
+    status: 400,
+    msg: 'El parámetro changes debe ser uno de: all, dns, all,dns',
+  })
 })

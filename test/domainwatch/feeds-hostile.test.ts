@@ -153,7 +153,7 @@ test('responses of a hostile server are rejected or limited', async () => {
   await allAttempted(service)
   const states = await feedStates(service)
   const cut = 'La descarga se cortó antes del final'
-  const unconnected = (code: string) => `No se ha podido conectar con el servidor (${code})`
+  const unconnected = (code: string) => `No se pudo conectar con el servidor (${code})`
   assert.deepEqual(Object.fromEntries(states.map(({ name, error }) => [name, error])), {
     etag: unconnected('HPE_HEADER_OVERFLOW'),
     'etag-largo': null,
@@ -170,7 +170,7 @@ test('responses of a hostile server are rejected or limited', async () => {
     bomba: 'Ninguna línea de la lista es válida',
     brotli: 'El servidor usa una compresión desconocida (br)',
     previas: null,
-    'muchas-previas': 'No se ha podido conectar con el servidor',
+    'muchas-previas': 'No se pudo conectar con el servidor',
     'no-http': unconnected('HPE_INVALID_CONSTANT'),
     nada: unconnected('ECONNRESET'),
   })

@@ -233,7 +233,7 @@ test('wrong windows and zones prevent the start', async () => {
   const faultsOf = (more: Fields) => parseFeeds(JSON.stringify([feed('a', 'deletions', more)]))
   assert.deepEqual(faultsOf({ window: 'year', zone: 'Chile' }), {
     faults: [
-      'feed 1: "window" takes one of hour, day, week, month',
+      'feed 1: "window" must be one of hour, day, week, month',
       'feed 1: "zone" takes an IANA time zone, such as America/Santiago',
     ],
   })

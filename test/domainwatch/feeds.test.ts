@@ -132,8 +132,8 @@ test('invalid entries prevent the start, with a line for each fault', async () =
   }
   const faultsIn = (feeds: unknown) => faultsOf(JSON.stringify(feeds))
   assert.deepEqual(await faultsIn([feed(), feed({ name: 'otra', format: 'auto', every: '31d' })]), [])
-  assert.deepEqual(await faultsIn({}), ['it takes an array of feeds'])
-  assert.deepEqual(await faultsIn(Array.from({ length: 51 }, () => feed())), ['it takes up to 50 feeds'])
+  assert.deepEqual(await faultsIn({}), ['must be an array of feeds'])
+  assert.deepEqual(await faultsIn(Array.from({ length: 51 }, () => feed())), ['must have at most 50 feeds'])
   assert.match((await faultsOf('[{')).join('\n'), /^it is not JSON: /)
   assert.deepEqual(
     await faultsIn([
@@ -153,7 +153,7 @@ test('invalid entries prevent the start, with a line for each fault', async () =
       'feed 4: "account" takes the name of an account',
       'feed 5: "url" takes an http:// or https:// address without user and password',
       'feed 6: "url" takes an http:// or https:// address without user and password',
-      'feed 6: "format" takes one of registrations, deletions, csv, ndjson, auto',
+      'feed 6: "format" must be one of registrations, deletions, csv, ndjson, auto',
       'feed 6: "every" takes an interval of 5m to 31d, such as 15m, 6h or 1d',
       'feed 7: "every" takes an interval of 5m to 31d, such as 15m, 6h or 1d',
     ],

@@ -223,7 +223,7 @@ suite('import over HTTP', () => {
     const refusal = (msg: string) => ({ status: 400, msg })
     assert.deepEqual(
       (await form(api, ['window', 'year'], file)).body,
-      refusal('El parámetro window debe ser hour o day o week o month'),
+      refusal('El parámetro window debe ser uno de: hour, day, week, month'),
     )
     assert.deepEqual(
       (await form(api, file, ['windows', 'day'])).body,

@@ -195,7 +195,7 @@ test('an unknown order is refused', async () => {
     const { body } = await call(service, LIST, { query: { api: service.domainKey, order } })
     assert.deepEqual(body, {
       status: 400,
-      msg: 'El parámetro order debe ser registered o deleted o modified o name o length o objection o interest, o num_ y una clave',
+      msg: 'El parámetro order debe ser uno de: registered, deleted, modified, name, length, objection, interest, o num_ y una clave',
     })
   }
 })

@@ -134,7 +134,7 @@ test('a list that is the same, or not later, changes nothing; a future time and 
   assert.deepEqual(await import_(text, '--as-of', shown(clock.now() + HOUR)), {
     code: 2,
     stdout: '',
-    messages: ['catalejo: --as-of takes a time in the past'],
+    messages: ['catalejo: --as-of must be in the past'],
   })
   assert.equal((await import_(text, '--source', 'feed:altas')).code, 2)
 })
@@ -146,14 +146,14 @@ test('what an incomplete list lacks is not absent: cut off, with few names, or e
   assert.deepEqual(await import_(lines(...names), ...source), counted(20, 20))
   clock.advance(HOUR)
   const few =
-    'under half of the names of the last list, so names that it lacks are not taken as absent (--force takes it)'
+    'under half of the names of the last list, so names that it lacks are not taken as absent (--force takes it as complete)'
   assert.deepEqual(await import_(lines(...names.slice(0, 9)), ...source), counted(9, 0, [few]))
   clock.advance(HOUR)
   const cut = 'its last line has no end and was dropped, and names that it lacks are not taken as absent'
   const part = lines(...names.slice(0, 15))
   assert.deepEqual(await import_(`${part}parci`, ...source), counted(15, 0, [cut]))
   clock.advance(HOUR)
-  const empty = 'empty, unlike the last list of its source, so it changes nothing (--force takes it)'
+  const empty = 'empty, unlike the last list of its source, so it changes nothing (--force imports it)'
   assert.deepEqual(await import_('', '--format', 'deletions', ...source), counted(0, 0, [empty]))
   clock.advance(HOUR)
   // None was deleted again.

@@ -76,7 +76,7 @@ suite('watches that are edited', () => {
       [
         { id, name: 'nuevo', changes: 'some' },
         400,
-        'El parámetro changes debe ser new o all o dns o new,dns o all,dns',
+        'El parámetro changes debe ser uno de: new, all, dns, new,dns, all,dns',
       ],
       [{ id, name: 'nuevo', paused: '2' }, 400, 'El parámetro paused debe ser un entero entre 0 y 1'],
       [{ id, name: 'nuevo', shared: 'x' }, 400, 'El parámetro shared debe ser un entero entre 0 y 1'],

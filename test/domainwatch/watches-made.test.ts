@@ -183,7 +183,7 @@ suite('creating, listing and deleting watches', () => {
       [{ ...good, url: 'http://[::ffff:169.254.169.254]/' }, priv],
       [{ ...good, url: 'http://[fd00:ec2::254]/' }, priv],
       [{ ...good, url: 'http://[2600:1f18::5efe:10.0.0.1]/' }, priv],
-      [{ ...good, changes: 'some' }, 'El parámetro changes debe ser new o all o dns o new,dns o all,dns'],
+      [{ ...good, changes: 'some' }, 'El parámetro changes debe ser uno de: new, all, dns, new,dns, all,dns'],
       [{ ...good, length: '99' }, 'El parámetro length debe ser un entero entre 1 y 63'],
       [{ ...good, similar: 'a b' }, 'El parámetro similar debe ser un nombre de dominio .cl'],
       [

@@ -299,7 +299,7 @@ const documentedRows = () =>
 
 /** Messages of the documents that no test can provoke, and why. */
 const UNPROVOKED = new Map([
-  ['No se ha podido transformar la imagen', 'the decoder fails on no image that it accepted'],
+  ['No se pudo transformar la imagen', 'the decoder fails on no image that it accepted'],
   ['La conexión se cerró antes de terminar', 'there is no one to receive it'],
 ])
 

@@ -101,7 +101,7 @@ test('an invalid address prevents the start', () => {
   for (const text of ['9464', ':9464', '127.0.0.1', '127.0.0.1:65536', '[::g]:1', '::1:9464', 'a b:1']) {
     const read = readConfig({ 'metrics-address': text }, {})
     assert.deepEqual(!read.ok && read.faults, [
-      `CATALEJO_METRICS_ADDRESS: «${text}» (flag --metrics-address) is not valid, it takes an address and a port, such as 127.0.0.1:9464 or [::1]:9464`,
+      `CATALEJO_METRICS_ADDRESS: «${text}» (flag --metrics-address) must be an address and a port, such as 127.0.0.1:9464 or [::1]:9464`,
     ])
   }
 })

@@ -19,7 +19,7 @@ import { keyOf, put } from '../integrity/looking.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
 
 const UNSIGNED = problem(403, 'La imagen solo se entrega por enlaces firmados')
-const EXPIRED = problem(410, 'El enlace venció')
+const EXPIRED = problem(410, 'El enlace expiró')
 const NOW = Date.UTC(2026, 5, 1)
 
 suite('links whose image changes during the request', () => {

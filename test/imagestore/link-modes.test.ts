@@ -16,7 +16,7 @@ const forged = (signed: string) => ({
   body: { status: 403, signed, msg: 'La firma del enlace no es válida' },
 })
 const PRESETS_ONLY = problem(403, 'La imagen solo se entrega sin modificar o en un tamaño con nombre')
-const EXPIRED = problem(410, 'El enlace venció')
+const EXPIRED = problem(410, 'El enlace expiró')
 
 suite('delivery modes', () => {
   const clock = new ManualClock(new Date(NOW).toISOString())

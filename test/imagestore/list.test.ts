@@ -247,7 +247,7 @@ suite('list of images', () => {
   for (const [name, value, takes] of [
     ['tag', 'a,b', 'debe ser una etiqueta de 1 a 60 caracteres, sin comas'],
     ['tag', '', 'debe ser una etiqueta de 1 a 60 caracteres, sin comas'],
-    ['order', 'width', 'debe ser date o name o size'],
+    ['order', 'width', 'debe ser uno de: date, name, size'],
     ['sort', 'up', 'debe ser asc o desc'],
     ['from', 'ayer', 'debe ser un entero entre 0 y 253402300799'],
     ['cursor', `YQ.${'a'.repeat(32)}`, 'debe ser el de la cabecera Link de la página anterior'],

@@ -46,7 +46,7 @@ test('a month of checks reads every original once, and marks damaged ones as los
   }
   const { found } = await look(service)
   assert.deepEqual(
-    [found['lost'], found['rotted'], found['missing']],
+    [found['lost'], found['corrupt'], found['missing']],
     [[key, shortKey].toSorted(), undefined, [missingKey]],
   )
   // The whole store may have been unavailable.

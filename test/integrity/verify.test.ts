@@ -46,19 +46,19 @@ suite('verify', { timeout: 400_000 }, () => {
     assert.equal(checked.bytes, bytes)
   })
 
-  test('reports missing, rotted, orphaned and trashed bytes, and changes nothing without --repair', async () => {
+  test('reports missing, corrupt, orphaned and trashed bytes, and changes nothing without --repair', async () => {
     await using service = await startService()
     const { blobs } = service.app.context
     const fotos = new ImageClient(service.url, service.imageKey)
-    const pictures = ['missing', 'rotted', 'short', 'well', 'deleted'].map((text) => stamped(png, text))
+    const pictures = ['missing', 'corrupt', 'short', 'well', 'deleted'].map((text) => stamped(png, text))
     const keys: string[] = []
     for (const picture of pictures) {
       await fotos.upload(picture)
       keys.push(await keyOf(service, picture))
     }
-    const [missing = '', rotted = '', short = '', , deleted = ''] = keys
+    const [missing = '', corrupt = '', short = '', , deleted = ''] = keys
     await blobs.remove(missing)
-    await put(service, rotted, flipped(pictures[1] ?? png))
+    await put(service, corrupt, flipped(pictures[1] ?? png))
     await put(service, short, png.subarray(0, 50))
     await put(service, 'zz-orphan', png)
     const remove = blobs.remove.bind(blobs)
@@ -69,7 +69,7 @@ suite('verify', { timeout: 400_000 }, () => {
     const first = await look(service)
     assert.deepEqual(first.found, {
       missing: [missing],
-      rotted: [rotted, short].toSorted(),
+      corrupt: [corrupt, short].toSorted(),
       orphaned: ['zz-orphan'],
     })
     assert.equal(first.total, 4)
@@ -87,10 +87,10 @@ suite('verify', { timeout: 400_000 }, () => {
     await using service = await startService()
     const { blobs } = service.app.context
     const fotos = new ImageClient(service.url, service.imageKey)
-    const [missing, rotted, given] = [stamped(png, 'm'), stamped(png, 'r'), stamped(png, 'g')]
-    for (const picture of [missing, rotted, given]) await fotos.upload(picture)
+    const [missing, corrupt, given] = [stamped(png, 'm'), stamped(png, 'r'), stamped(png, 'g')]
+    for (const picture of [missing, corrupt, given]) await fotos.upload(picture)
     for (const picture of [missing, given]) await blobs.remove(await keyOf(service, picture))
-    await put(service, await keyOf(service, rotted), flipped(rotted))
+    await put(service, await keyOf(service, corrupt), flipped(corrupt))
     await put(service, 'zz-orphan', png)
     // Before the repair it is a fault of ours, not an image that does not exist.
     assert.equal((await fotos.link(expectedHash(missing))).status, 500)
@@ -98,7 +98,7 @@ suite('verify', { timeout: 400_000 }, () => {
     const { repaired } = await look(service, { repair: true })
     assert.deepEqual(repaired, { markedLost: 3, quarantined: 1, recovered: 0, removed: 1 })
     assert.deepEqual(await listed(service), [])
-    for (const path of [missing, rotted].map(expectedHash).flatMap((hash) => [hash, `${hash}&m=w_5`])) {
+    for (const path of [missing, corrupt].map(expectedHash).flatMap((hash) => [hash, `${hash}&m=w_5`])) {
       const link = await fotos.link(path)
       assert.equal(link.status, 410)
       assert.equal(link.headers.get('cache-control'), 'no-store')
@@ -117,7 +117,7 @@ suite('verify', { timeout: 400_000 }, () => {
     assert.equal((await fotos.remove(expectedHash(given))).status, 200)
     assert.equal((await fotos.link(expectedHash(given))).status, 404)
     const heal = (bytes: Buffer) => Promise.all([fotos.upload(bytes), fotos.upload(bytes)])
-    for (const picture of [missing, rotted]) {
+    for (const picture of [missing, corrupt]) {
       for (const answer of await heal(picture)) assert.equal(answer.status, 200)
       assert.ok((await bytesOf(await fotos.link(expectedHash(picture)))).equals(picture))
     }

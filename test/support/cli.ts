@@ -123,7 +123,7 @@ export async function serve(
 /** Why a start fails whose port another instance has. */
 export const takenBy = (url: string) =>
   `Catalejo already listens on ${url} (EADDRINUSE), with its console at ${url}/console/; ` +
-  '--port takes another port, and 0 a free one'
+  'choose another one with --port, or 0 for a free one'
 
 /** Returns the keys that a first start prints, after the line that says it listens. */
 export async function firstKeys(service: Served) {

@@ -24,7 +24,7 @@ test('OpenAPI states the limits of a batch and of a name', () => {
   for (const name of ['length', 'min_length', 'max_length'])
     assert.equal(parameters.find((one) => one.name === name)?.schema.maximum, MAX_LABEL_CHARACTERS, name)
   const batches = [
-    ...JSON.stringify(document).matchAll(/"maxItems":(\d+),"description":"The (?:records|marks)"/g),
+    ...JSON.stringify(document).matchAll(/"maxItems":(\d+),"description":"(?:Records to store|Marks to set)"/g),
   ]
   assert.ok(batches.length > 0 && batches.every(([, max]) => Number(max) === MAX_BATCH_RECORDS))
 })

@@ -107,7 +107,7 @@ suite('migrate', { timeout: 400_000 }, () => {
     const live = await catalejo(args)
     const written = await writer.stop()
     assert.equal(live.code, 1, live.stdout)
-    assert.match(live.stderr, /the source changed meanwhile\. Stop the service and run it again\n$/)
+    assert.match(live.stderr, /the source has changed since\. Stop the service and run the command again\n$/)
     await assert.rejects(startHere({ data: there.path }), /an incomplete copy/)
 
     const [rotten = '', longer = ''] = await filesOf(there.path)
@@ -162,8 +162,8 @@ suite('migrate', { timeout: 400_000 }, () => {
     await refused([], /the target is the source/)
     await refused(['--to-data', service.data], /the target is the source/)
     await refused(['--to-data', other.data], /the target holds the data of another instance/)
-    await refused(['--to-blobs-url', 'ftp://x'], /--to-blobs-url takes s3:/, 2)
-    await refused(['--to-database-url', 'mysql://x'], /--to-database-url takes postgres:/, 2)
+    await refused(['--to-blobs-url', 'ftp://x'], /--to-blobs-url must be s3:/, 2)
+    await refused(['--to-database-url', 'mysql://x'], /--to-database-url must be postgres:/, 2)
 
     const database = await makeDatabase(POSTGRES_URL ?? '', `move_${randomBytes(6).toString('hex')}`)
     try {

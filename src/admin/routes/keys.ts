@@ -22,7 +22,7 @@ import {
   parseScope,
 } from '../../http/auth/key-limits.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { choice, text, type Parameter } from '../../http/parameters.ts'
+import { choice, oneOfTakes, text, type Parameter } from '../../http/parameters.ts'
 import { createdKey } from '../../http/auth/audit.ts'
 import { adminErrors } from '../errors.ts'
 import { createAnswer, keysAnswer, revokeAnswer } from '../schemas.ts'
@@ -122,9 +122,9 @@ export function keysRoutes(
       },
     },
     async handle({ identity, values: { account = '', service, scope = 'full', expires, rate: maxRate } }) {
-      if (service === undefined) throw badParameter('service', `debe ser ${SERVICES.join(' o ')}`)
+      if (service === undefined) throw badParameter('service', oneOfTakes(SERVICES))
       if (parseScope(scope, service) === undefined) {
-        throw badParameter('scope', `debe ser ${SCOPES[service].join(' o ')}`)
+        throw badParameter('scope', oneOfTakes(SCOPES[service]))
       }
       const limits = {
         scope,

@@ -86,10 +86,8 @@ export async function download(
     if (total.aborted) return 'La descarga no terminó a tiempo'
     if (silence.signal.aborted) return 'El servidor dejó de responder'
     if (error instanceof ForbiddenAddressError) return NOT_ALLOWED
-    if (isDiskError(error)) return `No se ha podido guardar la descarga${code}`
-    return isConnected
-      ? 'La descarga se cortó antes del final'
-      : `No se ha podido conectar con el servidor${code}`
+    if (isDiskError(error)) return `No se pudo guardar la descarga${code}`
+    return isConnected ? 'La descarga se cortó antes del final' : `No se pudo conectar con el servidor${code}`
   }
 }
 

@@ -41,8 +41,8 @@ export function parseFeeds(
   } catch (error) {
     return { faults: [`it is not JSON: ${asError(error).message}`] }
   }
-  if (!Array.isArray(json)) return { faults: ['it takes an array of feeds'] }
-  if (json.length > MAX_FEEDS) return { faults: [`it takes up to ${MAX_FEEDS} feeds`] }
+  if (!Array.isArray(json)) return { faults: ['must be an array of feeds'] }
+  if (json.length > MAX_FEEDS) return { faults: [`must have at most ${MAX_FEEDS} feeds`] }
   const faults: string[] = []
   const feeds: Feed[] = []
   const names = new Set<string>()
@@ -69,14 +69,14 @@ function parseFeed(entry: unknown, fault: (what: string) => void): Feed | undefi
   const url = parseUrl(fields.get('url'))
   if (url === undefined) fault('"url" takes an http:// or https:// address without user and password')
   const format = FORMATS.find((one) => one === fields.get('format'))
-  if (format === undefined) fault(`"format" takes one of ${FORMATS.join(', ')}`)
+  if (format === undefined) fault(`"format" must be one of ${FORMATS.join(', ')}`)
   const every = fields.get('every')
   const everyMs = typeof every === 'string' ? parseInterval(every) : undefined
   if (everyMs === undefined)
     fault(`"every" takes an interval of ${MIN_EVERY} to ${MAX_EVERY}, such as 15m, 6h or 1d`)
   const { window: givenWindow = DEFAULT_WINDOW, zone } = entry
   const window = WINDOW_NAMES.find((one) => one === givenWindow)
-  if (window === undefined) fault(`"window" takes one of ${WINDOW_NAMES.join(', ')}`)
+  if (window === undefined) fault(`"window" must be one of ${WINDOW_NAMES.join(', ')}`)
   const isZone = zone === undefined || (typeof zone === 'string' && isTimeZone(zone))
   if (!isZone) fault('"zone" takes an IANA time zone, such as America/Santiago')
   if (name === undefined || account === undefined || url === undefined || window === undefined)

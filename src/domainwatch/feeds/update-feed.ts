@@ -66,7 +66,7 @@ export async function updateFeed(
     state = { ...state, ...result, ...succeeded }
   } catch (error) {
     if (signal.aborted) return
-    const message = error instanceof ListFault ? error.message : 'La lista no se ha podido guardar'
+    const message = error instanceof ListFault ? error.message : 'No se pudo guardar la lista'
     // The account may be created at any moment, as at the first start.
     const isMissing = error instanceof MissingAccount
     if (isMissing && before?.error === message)

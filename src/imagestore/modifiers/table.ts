@@ -32,7 +32,7 @@ const BLUR_MASK_END = 0.025
 
 /** Permitted names of presets and watermarks. */
 export const isName = (text: string): boolean => /^[a-z0-9][a-z0-9-]{0,31}$/.test(text)
-export const NAME_TAKES = 'up to 32 of a to z, 0 to 9 and hyphens, the first one no hyphen'
+export const NAME_TAKES = 'at most 32 of a to z, 0 to 9 and hyphens, and no hyphen at the beginning'
 
 const side = (key: 'w' | 'h', description: string) =>
   integer(key, {

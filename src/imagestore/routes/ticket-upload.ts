@@ -129,7 +129,7 @@ export function ticketUploadRoute(
   async function giveBack(ticket: Ticket, error: unknown, request: HttpRequest): Promise<void> {
     const isRefusal = error instanceof HttpError && error.status < 500
     await tickets.giveBack(ticket, isRefusal).catch((fault: unknown) => {
-      requestLog(request).error({ err: fault }, 'a use of a ticket could not be given back')
+      requestLog(request).error({ err: fault }, 'a use of a ticket could not be refunded')
     })
   }
 }

@@ -67,7 +67,7 @@ async function reportDifference(
   if (unchanged === undefined) return
   if (typeof state === 'object') return findings.add('unreadable', `${key}: ${state.unreadable}`)
   if (state === 'valid') findings.add('found', bytesKey(key))
-  else findings.add(state === 'damaged' ? 'rotted' : state, key)
+  else findings.add(state === 'damaged' ? 'corrupt' : state, key)
   if (repairs) await repair(verification, row, state)
 }
 

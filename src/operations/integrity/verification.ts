@@ -15,7 +15,7 @@ const RETRIES = { attempts: 6, firstPauseMs: 500, isRetryable: isOverload }
 /** The kinds of faults that an instance can have. */
 export const KINDS = {
   missing: 'recorded images whose bytes are not in the store',
-  rotted: 'recorded images whose bytes are not those that were uploaded',
+  corrupt: 'recorded images whose bytes are not those that were uploaded',
   unreadable: 'recorded images whose bytes could not be read, so that they are unverified',
   lost: 'images marked as lost earlier: uploading the same bytes again restores them',
   found: 'images marked as lost whose bytes are in the store again',

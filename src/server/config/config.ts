@@ -57,7 +57,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
       return setting.default
     }
     faults.push(
-      `${environmentName(setting.name)}: «${setting.show?.(source.text) ?? source.text}» (${source.from}) is not valid, it takes ${parsed.takes}`,
+      `${environmentName(setting.name)}: «${setting.show?.(source.text) ?? source.text}» (${source.from}) must be ${parsed.takes}`,
     )
     return setting.default
   }
@@ -69,9 +69,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     const direct = environment[variable]
     const path = environment[`${variable}_FILE`]
     if (direct !== undefined && path !== undefined) {
-      faults.push(
-        `${variable}: set twice, directly and by ${variable}_FILE «${path}»; it takes only one of them`,
-      )
+      faults.push(`${variable}: set twice, directly and by ${variable}_FILE «${path}»; set only one of them`)
     }
     if (direct !== undefined) return { text: direct, kind: 'environment', from: 'environment' }
     if (path === undefined) return undefined
@@ -79,7 +77,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
       return { text: readFileSync(path, 'utf8').trim(), kind: 'file', from: `file ${path}` }
     } catch {
       faults.push(
-        `${variable}_FILE: «${path}» (environment) cannot be read, it takes the path of a readable file`,
+        `${variable}_FILE: «${path}» (environment) cannot be read: it must be the path of a readable file`,
       )
       return undefined
     }

@@ -267,7 +267,7 @@ function readFile(path: string): string | undefined {
 export function workers(value: string): Parsed<number> {
   if (value === 'auto') return { value: Math.min(MAX_WORKERS, availableParallelism()) }
   const parsed = integer(1, MAX_WORKERS)(value)
-  return 'value' in parsed ? parsed : { takes: `${parsed.takes}, or auto for one a core` }
+  return 'value' in parsed ? parsed : { takes: `${parsed.takes}, or auto for one per core` }
 }
 
 export function network(value: string): Parsed<string> {

@@ -66,13 +66,13 @@ export const settings = {
   ),
   failedKeys: network(
     '--failed-keys <N>',
-    'wrong keys accepted from one address per minute',
+    'maximum number of wrong keys per minute from one address',
     '300',
     integer(1, 1_000_000),
   ),
   metricsAddress: network(
     '--metrics-address <ADDRESS:PORT>',
-    'address that serves /metrics exclusively; empty for the main port',
+    'address that only serves /metrics; empty to serve it on the main port',
     '',
     parse.listenAddress,
   ),
@@ -86,7 +86,7 @@ export const settings = {
   ),
   databaseListenUrl: storage(
     '--database-listen-url <URL>',
-    'address of the server itself if database-url is a pooler in transaction mode',
+    'address of the PostgreSQL server if database-url is a pooler in transaction mode',
     '',
     parse.databaseUrl,
     { show: parse.withoutSecrets, needs: 'database-url' },
@@ -115,11 +115,16 @@ export const settings = {
   }),
   historyMs: storage(
     '--history-days <TIME>',
-    'how long the history of deleted records is kept',
+    'time for which the history of deleted records is kept',
     '365d',
     duration(DAY, 36_500 * DAY, 'd'),
   ),
-  timeZone: domains('--time-zone <ZONE>', 'IANA time zone of date_mod', 'America/Santiago', parse.timeZone),
+  timeZone: domains(
+    '--time-zone <ZONE>',
+    'IANA time zone of the service',
+    'America/Santiago',
+    parse.timeZone,
+  ),
   dnsServers: domains(
     '--dns-servers <SERVERS>',
     'resolvers, address:port,…; empty for those of the system',
@@ -220,14 +225,14 @@ export const settings = {
   ),
   telegram: messages(
     '--telegram-token <TOKEN>',
-    'token of the Telegram bot that sends messages of watches, or https://host/bot<token> of an own Bot API server',
+    'token of the Telegram bot that sends messages of watches, or https://host/bot<token> of your own Bot API server',
     '',
     parse.telegram,
     { show: parse.hidden },
   ),
   ntfy: messages(
     '--ntfy-url <URL>',
-    'ntfy server that topics of watches are on, https://host, or https://<access token>@host; empty for none',
+    'ntfy server of the topics of watches, https://host, or https://<access token>@host; empty for none',
     '',
     parse.ntfyServer,
     { show: parse.withoutSecrets },

@@ -44,7 +44,7 @@ async function checkClock(config: Config, database: Database, clock: Clock): Pro
     if (other === undefined) continue
     const ahead = clock.now() - other.at
     if (Math.abs(ahead) > TOLERANCE_MS)
-      problems.push(fail(`the clock is ${distance(ahead)} of that of ${other.of}`, SYNCHRONISE))
+      problems.push(fail(`the clock is ${distance(ahead)} of the clock of ${other.of}`, SYNCHRONISE))
   }
   if (problems.length === 0 && (await isUnsynchronised()))
     problems.push(warn('this system does not synchronise its clock, which may be wrong', SYNCHRONISE))

@@ -29,7 +29,10 @@ async function checkFolder({ data }: Config): Promise<readonly Result[]> {
   const folder = resolve(data)
   if (!existsSync(folder))
     return [
-      fail(`there is no folder ${folder}`, 'name it with --data; catalejo serve makes it at its first start'),
+      fail(
+        `there is no folder ${folder}`,
+        'name it with --data; catalejo serve creates it at its first start',
+      ),
     ]
   const problems: Result[] = []
   for (const path of [folder, join(folder, 'catalejo.db'), join(folder, 'blobs')]) {
@@ -38,7 +41,7 @@ async function checkFolder({ data }: Config): Promise<readonly Result[]> {
     if (fault !== undefined)
       problems.push(
         isErrorCode(fault, 'EROFS')
-          ? fail(`${path} is on a file system that only reads: nothing can be stored`, 'mount it for writing')
+          ? fail(`${path} is on a read-only file system: nothing can be stored`, 'mount it for writing')
           : fail(`${path} cannot be written by the user of this command`, `chown it to the service's user`),
       )
     if (isOpenToOthers(path))

@@ -139,7 +139,7 @@ async function checkPublicUrl(
       ),
     )
   if (!(await streams(apiUrl(url, 'events', key))))
-    problems.push(warn('event streams are held back on the way', 'turn off response buffering in the proxy'))
+    problems.push(warn('the proxy buffers event streams', 'turn off response buffering in the proxy'))
   const limit = maxBodyBytes(config.maxImageBytes)
   const upload = `${url}/api/v1/imagestore/upload`
   for (const declared of [limit, limit + MIB]) {

@@ -36,7 +36,9 @@ async function checkFeeds({ feeds }: Config, database: Database, clock: Clock): 
         ),
       )
     else if (isStale)
-      problems.push(fail(`${name} was not fetched for three intervals`, 'see the log for its name'))
+      problems.push(
+        fail(`${name} was not fetched for three intervals`, 'search the log for the name of the feed'),
+      )
     if (state?.records_read === 0)
       problems.push(fail(`the last list of ${name} was empty`, `look at ${feed.url}`))
     const gapTo = source?.gap_to ?? null
@@ -63,7 +65,7 @@ async function checkWatches(database: Database): Promise<readonly Result[]> {
         'correct the address, or test the watch in the console: either resumes it',
       ),
     ),
-    'every destination takes its messages',
+    'every destination accepts its messages',
   )
 }
 

@@ -22,13 +22,13 @@ async function checkDatabase(config: Config, database: Database): Promise<readon
   const schema = await schemaOf(database)
   if (config.databaseUrl === '') return [ok(`SQLite, schema ${schema}`)]
   const state = await database.first(serverState())
-  if (state === undefined) return [fail('PostgreSQL says nothing of itself', 'see its log')]
+  if (state === undefined) return [fail('PostgreSQL does not report its state', 'see its log')]
   const problems: Result[] = []
   const { connections, has_trigrams, max_connections, release } = state
   if (!has_trigrams)
     problems.push(
       warn(
-        'the extension pg_trgm is missing: a search of images visits all of them',
+        'the extension pg_trgm is missing: a search of images by name scans all of them',
         'CREATE EXTENSION pg_trgm; then restart the service',
       ),
     )
@@ -36,7 +36,7 @@ async function checkDatabase(config: Config, database: Database): Promise<readon
   if (wanted > max_connections)
     problems.push(
       fail(
-        `the server takes ${max_connections} connections, this node may open ${wanted}`,
+        `the server accepts ${max_connections} connections, and this node may open ${wanted}`,
         'lower --database-connections, or raise max_connections',
       ),
     )
@@ -71,7 +71,7 @@ async function checkImages({ blobsUrl, data }: Config): Promise<readonly Result[
     problems.push(
       fail(
         'the object store ignores If-None-Match: two instances could overwrite each other',
-        'take a store with conditional writes, such as Amazon S3 or Ceph 18',
+        'use a store with conditional writes, such as Amazon S3 or Ceph 18',
       ),
     )
   if (hasVersioning)

@@ -78,11 +78,11 @@ async function check(connection: PostgresConnection): Promise<void> {
       current_setting('server_version') AS release, current_setting('server_encoding') AS encoding,
       current_setting('transaction_read_only') AS read_only`)
   if (Number(server?.['version']) < LEAST_VERSION) {
-    throw new Error(`PostgreSQL ${String(server?.['release'])} is too old, it takes 13 or newer`)
+    throw new Error(`PostgreSQL ${String(server?.['release'])} is too old: use version 13 or newer`)
   }
   if (server?.['encoding'] !== 'UTF8') {
     throw new Error(
-      `the database's encoding is ${String(server?.['encoding'])}, it takes one made with ENCODING 'UTF8'`,
+      `the encoding of the database is ${String(server?.['encoding'])}: create it with ENCODING 'UTF8'`,
     )
   }
   // A standby may become the primary at any time.
