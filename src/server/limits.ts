@@ -5,14 +5,14 @@
 export const LIMITS = {
   /** DNS queries in progress. A few sockets carry them; resolvers drop more. */
   dnsInFlight: 1_024,
-  /** DNS queries for names that are looked up again regularly: courtesy to the resolver, and 800,000 names a day. */
+  /** DNS queries for names that are looked up again regularly: courtesy to the resolver, and 216,000 names a day, each with four. */
   rechecksPerMinute: 600,
   /** Time for one image, on a busy machine too. What takes longer is an attack. */
   imageTimeoutMs: 60_000,
   /** Images that wait to be decoded: a gallery of hundreds, and others while it is served. */
   imageQueue: 1_000,
   /** Memory for the hashes of similar images: some 16 million of them. The accounts used least lose theirs. */
-  similarBytes: 512 * 2 ** 20,
+  similarBytes: 512 * 1024 * 1024,
   /** How long, and how many, changes are kept for followers. A follower that is behind by more starts over. */
   changesMs: 30 * 86_400_000,
   changesMax: 2_000_000,

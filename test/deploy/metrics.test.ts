@@ -10,16 +10,32 @@ import { temporaryFolder } from '../support/folder.ts'
 const noPromtool =
   spawnSync('promtool', ['--version'], { stdio: 'ignore' }).error !== undefined && 'promtool is not installed'
 
+const MONITORING = new URL('../../docs/operations/monitoring.md', import.meta.url)
+
 for (const workers of ['1', '2']) {
   test(`metrics of ${workers} processes follow the conventions`, async (context) => {
     await using folder = await temporaryFolder()
-    await using service = await serve(['--data', folder.path, '--port', '0', '--workers', workers])
+    const feeds = join(folder.path, 'feeds.json')
+    const url = 'http://127.0.0.1:9/altas.csv'
+    await writeFile(
+      feeds,
+      JSON.stringify([{ name: 'altas', url, format: 'auto', every: '1d', account: 'grupo' }]),
+    )
+    await using service = await serve(['--data', folder.path, '--workers', workers, '--feeds', feeds])
     const text = await (await fetch(`${service.url}/metrics`)).text()
     const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)]
     assert.ok(types.length > 50)
     const misnamed = types.filter(([, name = '', type]) => (type === 'counter') !== name.endsWith('_total'))
     assert.deepEqual(
       misnamed.map(([, name]) => name),
+      [],
+    )
+    const manual = await readFile(MONITORING, 'utf8')
+    const undocumented = types.filter(
+      ([, name = '']) => name.startsWith('catalejo_') && !manual.includes(`\`${name}\``),
+    )
+    assert.deepEqual(
+      undocumented.map(([, name]) => name),
       [],
     )
     if (noPromtool !== false) return context.diagnostic(noPromtool)

@@ -44,7 +44,7 @@ export function getLifetime(answer: Answer, ttl: number | undefined, limits: Cac
   }
 }
 
-const MAX_BYTES = 32 * 2 ** 20
+const MAX_BYTES = 32 * 1024 * 1024
 const MAX_CLIENT_BYTES = MAX_BYTES / 2
 
 interface Entry {
