@@ -146,7 +146,7 @@ export const images = {
   'images.banDistance.0': ['Solo copias: otro tamaño o formato', 'Only copies: another size or format'],
   'images.banDistance.4': ['También lo muy parecido', 'What is very similar, too'],
   'images.banDistance.8': ['También lo parecido', 'What is similar, too'],
-  'images.banHint': ['De una imagen sin contraste se bloquean solo sus bytes.', 'Of an image without contrast only its bytes are banned.'],
+  'images.banHint': ['De una imagen sin contraste se bloquean solo sus bytes.', 'For an image without contrast only the same bytes are banned.'],
   'images.banTrash': ['Enviar además a la papelera', 'Also move to the trash'],
   'images.banDate': ['Bloqueada el', 'Banned on'],
   'images.banBytes': ['Nada: solo sus bytes', 'Nothing: only its bytes'],

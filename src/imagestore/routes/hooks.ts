@@ -103,7 +103,7 @@ export function hooksRoutes(app: HttpServer, shared: EndpointShared, hooks: Hook
             count: schema.integer('Number of hooks'),
             data: schema.array(
               schema.object(
-                { ...described, created: schema.string('When it was created'), ...deliveryStateFields },
+                { ...described, created: schema.string('Creation time, in UTC (RFC 3339)'), ...deliveryStateFields },
                 { title: 'Hook' },
               ),
               'Oldest first',
