@@ -335,7 +335,7 @@ test('deleted images go to the trash, from where they come back or are deleted p
   await press('Borrar definitivamente')
   await dialog.getByRole('button', { name: 'Borrar definitivamente' }).click()
   await page.getByText('1 imagen borrada').waitFor()
-  await page.getByText('La papelera está vacía').waitFor()
+  await picture('dos').waitFor({ state: 'detached' })
   await page.getByRole('link', { name: 'Volver a la galería' }).click()
   await picture('uno').waitFor()
   assert.equal(await picture('dos').count(), 0)
