@@ -7,6 +7,7 @@ export const ENGLISH: Sidebar = {
     console: 'Console',
     signals: 'Signals and rankings',
     clients: 'Clients',
+    'moving-in': 'Move in from another image service',
     'operations/registry-lists': 'Follow NIC Chile’s lists',
     'operations/import-export': 'Import and export',
   },

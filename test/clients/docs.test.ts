@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { startShop } from '../support/clients.ts'
+import { defaultPresets, parseModifiers } from '../../src/imagestore/modifiers/index.ts'
+import { startShop, VECTORS } from '../support/clients.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
@@ -24,6 +25,21 @@ const LANGUAGES: Readonly<Record<string, (code: string) => [program: string, ...
   php: (code) => ['php', '-d', 'include_path=clients/php', '-r', code],
   python: (code) => ['python3', '-c', code],
 }
+
+test('the modifiers in docs/moving-in.md are those of links', () => {
+  const rows = readFileSync(`${ROOT}/docs/moving-in.md`, 'utf8').matchAll(/^\| (`[^|]*`) /gm)
+  const texts = [...rows].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text),
+  )
+  const presets = new Map([...defaultPresets, ['tarjeta', {}] as const])
+  for (const text of texts)
+    assert.ok(parseModifiers(text, undefined, { presets, watermarks: new Set(['logo']) }).ok, text)
+  const keys = new Set(texts.flatMap((text) => text.split(',').map((token) => token.split('_', 1)[0])))
+  assert.deepEqual(
+    VECTORS.modifiers.filter((key) => !keys.has(key)),
+    [],
+  )
+})
 
 const blocks = readFileSync(`${ROOT}/docs/clients.md`, 'utf8').matchAll(/^```(\w+)\n([^]*?)^```/gm)
 const examples = [...blocks].map(([, language = '', code = '']) => ({ language, code }))
