@@ -6,7 +6,7 @@ import type { Operations } from './schema.ts'
 export type Operation = keyof Operations
 /** Parts of a body that may be files. */
 type Files<Body> = { [Name in keyof Body]: Body[Name] | (Name extends 'image' | 'file' ? Blob : never) }
-export type Parameters<Name extends Operation> = Operations[Name] extends { body: infer Body }
+export type OperationParameters<Name extends Operation> = Operations[Name] extends { body: infer Body }
   ? Files<Body>
   : Operations[Name]['query']
 export type Answer<Name extends Operation> = Operations[Name]['answer']
@@ -28,7 +28,7 @@ export class Catalejo {
   /** Calls an operation and returns its answer. */
   async call<Name extends Operation>(
     name: Name,
-    parameters?: Parameters<Name>,
+    parameters?: OperationParameters<Name>,
     options?: RequestOptions,
   ): Promise<Answer<Name>> {
     const response = await this.request(name, parameters, options)
@@ -38,7 +38,7 @@ export class Catalejo {
   /** Calls an operation and returns the response, such as that of an export. Waits and repeats after 429 and 503. */
   async request<Name extends Operation>(
     name: Name,
-    parameters?: Parameters<Name>,
+    parameters?: OperationParameters<Name>,
     options: RequestOptions = {},
   ): Promise<Response> {
     const [method = 'GET', path = ''] = name.split(' ')
@@ -56,7 +56,7 @@ export class Catalejo {
   /** Returns the answers of a list, page by page. */
   async *pages<Name extends Operation>(
     name: Name,
-    parameters?: Parameters<Name>,
+    parameters?: OperationParameters<Name>,
     options: RequestOptions = {},
   ): AsyncGenerator<Answer<Name>, void> {
     let response = await this.request(name, parameters, options)
@@ -71,7 +71,7 @@ export class Catalejo {
 
   /** Follows the changes of domains, and reconnects where the stream broke. */
   events(
-    filters: Parameters<'GET /api/v1/domainwatch/events'> = {},
+    filters: OperationParameters<'GET /api/v1/domainwatch/events'> = {},
     options: EventsOptions = {},
   ): AsyncGenerator<ServiceEvent, void> {
     const open = (headers: Readonly<Record<string, string>>, signal: AbortSignal) =>

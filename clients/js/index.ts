@@ -4,7 +4,7 @@ export {
   type Answer,
   type ClientOptions,
   type Operation,
-  type Parameters,
+  type OperationParameters,
 } from './client.ts'
 export { CatalejoError, type RequestOptions } from './request.ts'
 export type { EventsOptions, ServiceEvent } from './events.ts'

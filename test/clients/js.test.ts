@@ -102,6 +102,19 @@ test('images are uploaded, listed by pages, signed and deleted', async () => {
   await assert.rejects(gone, isRefused(404, 'image_not_found'))
 })
 
+test('parameters and answers have types', () => {
+  const catalejo = new Catalejo({ url: 'http://127.0.0.1', key: 'x' })
+  assert.ok([
+    async () => (await catalejo.call('GET /api/v1/imagestore/list', { order: 'size' })).data[0]?.link.length,
+    // @ts-expect-error A list has no such order.
+    () => catalejo.call('GET /api/v1/imagestore/list', { order: 'color' }),
+    // @ts-expect-error An image has a name.
+    () => catalejo.call('POST /api/v1/imagestore/upload', { image: '', info: { mime: 'image/png', ip: '' } }),
+    // @ts-expect-error There is no such operation.
+    () => catalejo.call('POST /api/v1/imagestore/list'),
+  ])
+})
+
 test('a visitor uploads with a ticket', async () => {
   const { service, key } = await startShop()
   await using _ = service
