@@ -46,9 +46,7 @@ final class CatalejoError extends \RuntimeException
 }
 
 /** A webhook that is not signed with the secret, or too old. */
-final class WebhookError extends \RuntimeException
-{
-}
+final class WebhookError extends \RuntimeException {}
 
 /** Bytes that are sent as a file. */
 final class File
@@ -74,13 +72,7 @@ final class Client
         $this->url = rtrim($url, '/');
     }
 
-    /**
-     * Uploads an image.
-     *
-     * @param string $ip address of the user
-     * @param array<string, mixed> $info tags, meta, expires, focus, public
-     * @return array<string, mixed>
-     */
+    /** Uploads an image. `$ip` is the address of the user; `$info` has tags, meta, expires, focus, public. */
     public function upload(string $image, string $name, string $ip, string $mime = 'image/*', array $info = []): array
     {
         $fields = ['info' => ['name' => $name, 'mime' => $mime, 'ip' => $ip] + $info, 'image' => new File($image)];
@@ -115,12 +107,7 @@ final class Client
         return $this->call('POST /api/v1/imagestore/tickets', $options);
     }
 
-    /**
-     * Calls an operation by its method and path, such as `GET /api/v1/domainwatch/list`.
-     *
-     * @param array<string, mixed> $parameters
-     * @return array<string, mixed>
-     */
+    /** Calls an operation by its method and path, such as `GET /api/v1/domainwatch/list`. @return array<string, mixed> */
     public function call(string $operation, array $parameters = []): array
     {
         return $this->request($operation, $parameters)[0];
@@ -162,12 +149,7 @@ final class Client
         return $this->send($method, "$this->url$path?" . http_build_query($query), $body, $headers);
     }
 
-    /**
-     * Waits and repeats after 429 and 503.
-     *
-     * @param list<string> $headers
-     * @return array{array<string, mixed>, string} the answer, and its header `Link`
-     */
+    /** Waits and repeats after 429 and 503. @return array{array<string, mixed>, string} the answer, and its header `Link` */
     private function send(string $method, string $address, ?string $body, array $headers): array
     {
         $http = [
@@ -302,12 +284,7 @@ function verifyWebhook(string $body, array $headers, string $secret, int $tolera
     throw new WebhookError('the signature does not match');
 }
 
-/**
- * Encodes a body as JSON, or as `multipart/form-data` if there is a file.
- *
- * @internal
- * @return array{string, list<string>} the body and its headers
- */
+/** Encodes as JSON, or as `multipart/form-data` if there is a file. @internal @return array{string, list<string>} body, headers */
 function encode(array $fields): array
 {
     if (array_filter($fields, fn ($value) => $value instanceof File) === []) {
@@ -370,33 +347,20 @@ function toTokens(string|array $modifiers): string
     return implode(',', $tokens);
 }
 
-/**
- * Returns the tokens that a signature covers. Those of a link override those of its preset, and these its extension.
- *
- * @internal
- * @param array<string, string> $presets
- * @return list<string>
- */
+/** Returns what a signature covers. Tokens override those of their preset, and these the extension. @internal @return list<string> */
 function canonical(string $text, string $extension, ?int $expires, array $presets): array
 {
-    $values = [];
     $tokens = splitTokens($text);
     $presetOf = fn (string $token): ?string => $presets[preg_replace('/^p_/', '', $token)] ?? null;
-    if ($extension !== '') {
-        put($values, 'f_' . strtolower($extension));
-    }
-    foreach ($tokens as $token) {
-        foreach (splitTokens($presetOf($token) ?? '') as $one) {
-            put($values, $one);
-        }
-    }
-    foreach ($tokens as $token) {
-        if ($presetOf($token) === null) {
-            put($values, $token);
-        }
-    }
-    if ($expires !== null) {
-        put($values, "exp_$expires");
+    $all = [
+        $extension === '' ? '' : 'f_' . strtolower($extension),
+        ...array_merge(...array_map(fn (string $token) => splitTokens($presetOf($token) ?? ''), $tokens)),
+        ...array_filter($tokens, fn (string $token) => $presetOf($token) === null),
+        $expires === null ? '' : "exp_$expires",
+    ];
+    $values = [];
+    foreach (array_filter($all) as $token) {
+        put($values, $token);
     }
     $ordered = array_map(fn (string $key): ?string => $values[$key] ?? null, [...MODIFIERS, 'exp']);
     return array_values(array_diff(array_filter($ordered, is_string(...)), DEFAULTS));
