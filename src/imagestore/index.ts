@@ -21,6 +21,7 @@ import type { ImageSettings } from './image-settings.ts'
 import { linkResolver } from './links/resolve-link.ts'
 import { Aliases } from './aliases/index.ts'
 import { Bans } from './bans/index.ts'
+import { EagerDerivatives } from './eager.ts'
 import { Hooks } from './hooks/index.ts'
 import { ImageDefinitions } from './definitions/index.ts'
 import { definitionRoutes } from './definitions/routes.ts'
@@ -211,12 +212,20 @@ export function imagestoreRoutes(
     definitions,
     hooks,
   }: Imagestore,
-  { database, tasks, clock, config }: ImagestoreContext,
+  { database, tasks, clock, config, log }: ImagestoreContext,
   baseUrl: () => string,
 ): void {
-  const uploads = { store, tasks, baseUrl, maxBytes: config.maxImageBytes, strips: config.strip === 1 }
+  const now = () => clock.now()
+  const resolve = linkResolver(definitions, delivery.images, now)
+  const eager = new EagerDerivatives({
+    delivery,
+    definitions,
+    resolve,
+    failed: (error) => log.warn({ err: error }, 'derivatives of an upload could not be made'),
+  })
+  const uploads = { eager, store, tasks, baseUrl, maxBytes: config.maxImageBytes, strips: config.strip === 1 }
   uploadRoute(app, shared, { ...uploads, similar, clock })
-  ticketsRoute(app, shared, tickets, { baseUrl, clock, maxBytes: config.maxImageBytes })
+  ticketsRoute(app, shared, tickets, { eager, baseUrl, clock, maxBytes: config.maxImageBytes })
   ticketUploadRoute(app, shared, { ...uploads, tickets, uploads: ticketUploads })
   getRoute(app, shared, database, baseUrl, clock)
   updateRoute(app, shared, store, baseUrl, clock)
@@ -236,12 +245,11 @@ export function imagestoreRoutes(
       max_bytes: config.derivativeCacheBytes,
     }),
   })
-  const now = () => clock.now()
   linkRoute(app, {
     delivery,
     aliases,
     definitions,
-    resolve: linkResolver(definitions, delivery.images, now),
+    resolve,
     now,
     sharesVariants: config.imageSettings.sharesVariants,
   })

@@ -10,6 +10,7 @@ import { problem } from '../../http/openapi/json-schema.ts'
 import { HttpError } from '../../lib/errors.ts'
 import type { Tasks } from '../../lib/tasks.ts'
 import { imageErrors } from '../errors.ts'
+import type { EagerDerivatives } from '../eager.ts'
 import type { ImageStore } from '../store.ts'
 import type { Input, Output } from '../tasks/parse-upload.ts'
 import type { Ticket, Tickets } from '../tickets/index.ts'
@@ -23,6 +24,7 @@ import { imageIn, refused, storeImage, toUploadAnswer } from './upload-outcome.t
 export interface TicketUploadOptions {
   readonly tickets: Tickets
   readonly uploads: TicketUploads
+  readonly eager: EagerDerivatives
   readonly store: ImageStore
   readonly tasks: Tasks
   readonly baseUrl: () => string
@@ -47,7 +49,7 @@ export function ticketUploadRoute(
   shared: EndpointShared,
   options: TicketUploadOptions,
 ): void {
-  const { tickets, store, tasks, baseUrl, maxBytes, strips } = options
+  const { eager, tickets, store, tasks, baseUrl, maxBytes, strips } = options
   const { bodies } = shared
   tusRoutes(app, shared, {
     ...options,
@@ -105,7 +107,7 @@ export function ticketUploadRoute(
     const image = imageIn(parsed, maxBytes)
     if (image.bytes.byteLength > (terms.maxBytes ?? maxBytes)) throw tooLarge(ticket)
     const { name, ip } = parsed.info
-    const { types, tags } = terms
+    const { eager: lists = [], types, tags } = terms
     const info = { name, ip, expires: terms.imageExpires ?? null, edits: { tags } }
     const stored = await storeImage(
       store,
@@ -113,6 +115,7 @@ export function ticketUploadRoute(
       request,
       reply,
     )
+    eager.after(reply, accountId, image.hash, lists)
     // A visitor learns nothing of what the application noted about an image that it had.
     const visible = { ...stored, tags: tags ?? '[]', meta: '{}', focus: null, public: 1 }
     return toUploadAnswer(visible, baseUrl(), null)

@@ -1,3 +1,4 @@
+import { eagerParameter, type EagerDerivatives } from '../eager.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
@@ -31,7 +32,12 @@ export function ticketsRoute(
   app: HttpServer,
   shared: EndpointShared,
   tickets: Tickets,
-  { baseUrl, clock, maxBytes }: { baseUrl: () => string; clock: Clock; maxBytes: number },
+  {
+    baseUrl,
+    clock,
+    eager,
+    maxBytes,
+  }: { baseUrl: () => string; clock: Clock; eager: EagerDerivatives; maxBytes: number },
 ): void {
   simpleEndpoint(app, shared, {
     service: 'imagestore',
@@ -50,6 +56,7 @@ export function ticketsRoute(
         MAX_EPOCH_SECONDS,
       ),
       tags: tagsParameter,
+      eager: eagerParameter,
     },
     document: {
       operation: 'createTicket',
@@ -79,7 +86,8 @@ export function ticketsRoute(
       const { expires = DEFAULT_SECONDS, uses = DEFAULT_USES, image_expires: imageExpires } = values
       if (imageExpires !== undefined && imageExpires <= secondsOf(clock)) throw notInFuture('image_expires')
       const { name, max_bytes: maxBytes, types, tags } = values
-      const terms = { name, imageExpires, maxBytes, types, tags }
+      const lists = await eager.read(values.eager, identity.accountId)
+      const terms = { name, imageExpires, maxBytes, types, tags, eager: lists }
       const created = await tickets.create(identity, { uses, seconds: expires }, terms)
       const url = `${baseUrl()}/u/${created.ticket}`
       return { status: 200, ticket: created.ticket, url, expires: created.expires }

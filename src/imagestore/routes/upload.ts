@@ -1,3 +1,4 @@
+import { HttpError } from '../../lib/errors.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { taskModule, type Tasks } from '../../lib/tasks.ts'
@@ -24,6 +25,7 @@ import { editParameters, tagsParameter } from '../edits.ts'
 import { imageErrors } from '../errors.ts'
 import { EXAMPLE, toExample, toSchemas } from '../image-fields.ts'
 import { COUNT_DISTANCE_BITS, MAX_COUNTED_IMAGES, type SimilarImages } from '../near-duplicates/index.ts'
+import type { EagerDerivatives } from '../eager.ts'
 import type { ImageStore } from '../store.ts'
 import type { Input, Output } from '../tasks/parse-upload.ts'
 import { uploaderOf } from '../uploaders.ts'
@@ -75,6 +77,7 @@ export const uploadAnswer = answer(
 )
 
 export interface UploadOptions {
+  readonly eager: EagerDerivatives
   readonly store: ImageStore
   readonly similar: SimilarImages
   readonly clock: Clock
@@ -90,7 +93,7 @@ export interface UploadOptions {
 export const maxBodyBytes = (maxImageBytes: number): number => 2 * maxImageBytes + 1024 * 1024
 
 export function uploadRoute(app: HttpServer, shared: EndpointShared, options: UploadOptions) {
-  const { store, similar, clock, tasks, baseUrl, maxBytes, strips } = options
+  const { eager, store, similar, clock, tasks, baseUrl, maxBytes, strips } = options
   bulkEndpoint(app, shared, {
     service: 'imagestore',
     scopes: ['upload'],
@@ -105,7 +108,8 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
       body: uploadBody,
       answers: {
         200: uploadAnswer,
-        400: problem(
+        400: problemWith(
+          { reason },
           '`info.expires` is not in the future, or another optional field of `info` is invalid',
           notInFuture(),
         ),
@@ -144,8 +148,12 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
       const { info } = upload
       if (typeof info === 'string') throw refused(imageErrors.info_missing(), info)
       const complete = completeInfo(info, secondsOf(clock))
+      const lists = await eager.read(info.fields['eager'], accountId).catch((error: unknown) => {
+        throw error instanceof HttpError ? refused(error, 'info') : error
+      })
       const checked = { accountId, info: complete, uploader, ...imageIn(upload, maxBytes) }
       const image = await storeImage(store, checked, request, reply)
+      eager.after(reply, accountId, checked.hash, lists)
       // A key that sees only its own images learns nothing of the others.
       const count = uploader === undefined ? await countSimilar(image.hash, image.dhash) : null
       return toUploadAnswer(image, baseUrl(), count)

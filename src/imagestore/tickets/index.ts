@@ -26,6 +26,8 @@ export interface TicketTerms {
   readonly types?: readonly string[] | undefined
   /** Tags of the images, a JSON array. */
   readonly tags?: string | undefined
+  /** Lists of modifiers whose derivatives are made after each upload. */
+  readonly eager?: readonly string[] | undefined
 }
 
 /** A ticket of which an upload has taken a use. */

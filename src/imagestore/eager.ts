@@ -1,0 +1,84 @@
+import { finished } from 'node:stream'
+import type { HttpReply } from '../http/server.ts'
+import { badParameter } from '../http/errors.ts'
+import type { Parameter } from '../http/parameters.ts'
+import { accountClient } from '../lib/client.ts'
+import { parseJson } from '../lib/json.ts'
+import type { ImageDefinitions } from './definitions/index.ts'
+import { cacheKey, type Delivery } from './delivery.ts'
+import type { ImageHash } from './image-hash.ts'
+import type { ResolveLink } from './links/resolve-link.ts'
+import { MAX_MODIFIER_CHARACTERS, parseModifiers } from './modifiers/index.ts'
+
+const MAX_LISTS = 8
+/** Each waits in the turn of its application like a link, which bounds it; this ends what nobody waits for any more. */
+const TIMEOUT_MS = 60_000
+
+/** Lists of modifiers whose derivatives are made before anybody asks for them. */
+export const eagerParameter: Parameter<readonly string[]> = {
+  required: false,
+  description: `Up to ${MAX_LISTS} lists of modifiers, a JSON array, whose images are made right after the upload`,
+  schema: { type: 'string', contentMediaType: 'application/json' },
+  example: '["w_300,f_auto","w_900"]',
+  parse: (text) => {
+    const lists = parseJson(text)
+    return Array.isArray(lists) && lists.length <= MAX_LISTS && lists.every(isList)
+      ? { value: lists }
+      : { takes: `debe ser una lista JSON de hasta ${MAX_LISTS} textos de modificadores` }
+  },
+}
+
+const isList = (list: unknown): list is string =>
+  typeof list === 'string' && list !== '' && list.length <= MAX_MODIFIER_CHARACTERS
+
+export interface EagerOptions {
+  readonly delivery: Delivery
+  readonly definitions: Pick<ImageDefinitions, 'current'>
+  readonly resolve: ResolveLink
+  readonly failed: (error: unknown) => void
+}
+
+/** Makes derivatives of new images in the way of links, so that their first requests find them in the cache. */
+export class EagerDerivatives {
+  readonly #options: EagerOptions
+
+  constructor(options: EagerOptions) {
+    this.#options = options
+  }
+
+  /** Reads `eager` of `info`. @throws HttpError 400 */
+  async read(given: unknown, accountId: number): Promise<readonly string[]> {
+    if (given === undefined || given === null) return []
+    const parsed = eagerParameter.parse(typeof given === 'string' ? given : JSON.stringify(given))
+    if ('takes' in parsed) throw badParameter('eager', parsed.takes)
+    const { grammar } = await this.#options.definitions.current(accountClient(accountId))
+    for (const list of parsed.value) {
+      const link = parseModifiers(list, undefined, grammar)
+      if (!link.ok) throw badParameter('eager', `no admite el modificador ${link.fault.token}`)
+    }
+    return parsed.value
+  }
+
+  /** Makes the derivatives once the answer is sent. */
+  after(reply: HttpReply, accountId: number, hash: ImageHash, lists: readonly string[]): void {
+    if (lists.length === 0) return
+    finished(reply.raw, () => {
+      this.#make(accountId, hash, lists).catch((error: unknown) => this.#options.failed(error))
+    })
+  }
+
+  async #make(accountId: number, image: ImageHash, lists: readonly string[]): Promise<void> {
+    const { delivery, resolve } = this.#options
+    const client = accountClient(accountId)
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    for (const modifier of lists) {
+      const known = await delivery.images.find(image, client)
+      if (known === undefined) return
+      const target = { image, extension: undefined, modifier, others: [] }
+      const link = await resolve(target, known, {}, client, 'trusted')
+      if (link.kind !== 'image' || link.recipe === undefined) continue
+      if (delivery.cached(cacheKey(known.blob.key, link.recipe.name)) !== undefined) continue
+      await delivery.derivative(known.blob, link.recipe, { client, signal })
+    }
+  }
+}
