@@ -1,41 +1,49 @@
 import sharp, { type Sharp } from 'sharp'
 import { asPixels, type Pixels } from '../../lib/perceptual-hash/index.ts'
-import { ssimulacra2 } from './score.ts'
+import { estimateScore, ssimulacra2 } from './score.ts'
+import type { Size } from './stage.ts'
 
 /** The SSIMULACRA2 score that `q_auto` aims at: that of JPEG 80 in the mean of photographs. */
 export const TARGET_SCORE = 78
-/** Pixels that are encoded to find the quality. */
-const SAMPLE_PIXELS = 700_000
-/** Rows of a band: the blocks of all formats divide it. */
+/** Larger pictures are encoded in part to find the quality: each encoding takes seconds. */
+const MAX_PROBED_PIXELS = 8_000_000
+/** Larger ones are scored in part at the fine scales. */
+const SAMPLE_PIXELS = 400_000
+/** Rows of a band of that part. */
 const BAND_ROWS = 64
 const [MIN_QUALITY, MAX_QUALITY] = [30, 95]
 /** Points of the score for a step of quality, near the target: of photographs, in each format. */
 const SLOPE = 0.7
 /** Encodings that are scored. */
-const PROBES = 3
+const PROBES = 4
 /** Points from the target that are not worth another one. */
 const TOLERANCE = 0.5
 
 /**
- * Finds the quality at which a picture gets the target score, from a sample of bands of it.
+ * Encodes a picture with the quality at which it gets the target score. What is scored is encoded whole, because encoders choose
+ * differently for other pictures, be they parts of this one.
  * @param start the first quality that is tried
  * @param write encodes a picture with a quality
  */
-export async function findQuality(
+export async function encodeToTarget(
   open: () => Sharp,
   start: number,
+  { width, height }: Size,
   write: (image: Sharp, quality: number) => Promise<Buffer>,
-): Promise<number> {
-  const sample = sampleOf(await readColours(open()))
-  const { width, height, channels } = sample
-  const reopen = () => sharp(sample.data, { raw: { width, height, channels } })
+): Promise<Buffer> {
+  const rows = Math.max(1, Math.floor(MAX_PROBED_PIXELS / width))
+  const isWhole = rows >= height
+  const strip = { left: 0, top: Math.floor((height - rows) / 2), width, height: rows }
+  const reopen = isWhole ? open : () => open().extract(strip)
+  const original = await readColours(reopen())
   let quality = start
-  let best = { quality: start, distance: Infinity }
+  let best: { readonly quality: number; readonly distance: number; readonly bytes: Buffer } | undefined
   let last: { readonly quality: number; readonly score: number } | undefined
   for (let probe = 0; probe < PROBES; probe++) {
-    const score = ssimulacra2(sample, await readColours(sharp(await write(reopen(), quality))))
+    const bytes = await write(reopen(), quality)
+    const score = scoreOf(original, await readColours(sharp(bytes)))
     const distance = Math.abs(score - TARGET_SCORE)
-    if (distance < best.distance) best = { quality, distance }
+    if (best === undefined || distance < best.distance) best = { quality, distance, bytes }
     if (distance < TOLERANCE) break
     const slope = last === undefined ? SLOPE : (score - last.score) / (quality - last.quality)
     last = { quality, score }
@@ -44,8 +52,13 @@ export async function findQuality(
     if (next === quality) break
     quality = next
   }
-  return best.quality
+  return isWhole && best !== undefined ? best.bytes : write(open(), best?.quality ?? start)
 }
+
+const scoreOf = (original: Pixels, copy: Pixels): number =>
+  original.width * original.height > SAMPLE_PIXELS
+    ? estimateScore(original, copy, bandsOf)
+    : ssimulacra2(original, copy)
 
 /** Three channels of what is seen on gray. */
 async function readColours(image: Sharp): Promise<Pixels> {
@@ -58,7 +71,7 @@ async function readColours(image: Sharp): Promise<Pixels> {
 }
 
 /** Bands from top to bottom, joined. */
-function sampleOf(pixels: Pixels): Pixels {
+function bandsOf(pixels: Pixels): Pixels {
   const { data, width, height, channels } = pixels
   const bands = Math.max(1, Math.floor(SAMPLE_PIXELS / (width * BAND_ROWS)))
   if (bands * BAND_ROWS >= height) return pixels

@@ -32,6 +32,10 @@ const AVIF_WEIGHT_PER_PIXEL = 8 * 12
 const ENCODE_BYTES_PER_PIXEL = 12
 /** For the finished picture, which is kept while several encoders read it. */
 const FINISHED_BYTES_PER_PIXEL = 8
+/** For the picture and its copy while `q_auto` scores them, and for the coarse scales of both. */
+const SCORED_BYTES_PER_PIXEL = 20
+/** For the fine scales of a part of them. */
+const SCORED_BYTES = 48 * 1024 * 1024
 
 /**
  * Seconds to write an animation on a common core, per frame and per pixel. Measured; the content can halve or double it.
@@ -70,7 +74,8 @@ export function deriveCost(source: Source, plan: ResolvedTransformation): Cost {
   const isKept = plan.accepted !== null || plan.quality === 'auto' || copiesOutput(plan) || format === 'png'
   const decodeBytes = decodeCost({ ...source, frames }).bytes
   const pixels = outputPixels * frames
-  const keptBytes = isKept ? pixels * FINISHED_BYTES_PER_PIXEL : 0
+  const scoredBytes = plan.quality === 'auto' ? SCORED_BYTES + pixels * SCORED_BYTES_PER_PIXEL : 0
+  const keptBytes = scoredBytes + (isKept ? pixels * FINISHED_BYTES_PER_PIXEL : 0)
   const isAvif = format === 'avif'
   const encodeBytes = pixels * (isAvif ? AVIF_ENCODE_BYTES_PER_PIXEL : ENCODE_BYTES_PER_PIXEL)
   const bytes = decodeBytes + keptBytes + encodeBytes

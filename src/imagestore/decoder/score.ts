@@ -43,25 +43,44 @@ const LINEAR = Float32Array.from({ length: 256 }, (_, sample) => {
  * quality. Within 0.01 of the reference implementation.
  * @param original of three channels, as `copy` is
  */
-export function ssimulacra2(original: Pixels, copy: Pixels): number {
-  let one = linearPlanes(original)
-  let other = linearPlanes(copy)
+export const ssimulacra2 = (original: Pixels, copy: Pixels): number =>
+  toScore(weightedErrors(linearPlanes(original), linearPlanes(copy), 0, SCALES))
+
+/** Scales that are seen in a part of a picture as well as in all of it, and take most of the time. */
+const FINE_SCALES = 2
+
+/**
+ * Estimates the score of a large copy: fine scales from a part, coarse ones from all of it, because every edge of the part would count
+ * at these.
+ * @param part returns the same part of each of the two
+ */
+export function estimateScore(original: Pixels, copy: Pixels, part: (pixels: Pixels) => Pixels): number {
+  const fine = weightedErrors(linearPlanes(part(original)), linearPlanes(part(copy)), 0, FINE_SCALES)
+  const coarse = weightedErrors(halvedPlanes(original), halvedPlanes(copy), FINE_SCALES, SCALES, 1)
+  return toScore(fine + coarse)
+}
+
+/** The errors of scales `from` to `to`. @param scale that of the planes */
+function weightedErrors(original: Planes, copy: Planes, from: number, to: number, scale = 0): number {
+  let [one, other] = [original, copy]
   let sum = 0
-  for (let scale = 0; scale < SCALES; scale++) {
+  for (let at = scale; at < to; at++) {
     const [{ width, height }] = one
     if (width < MIN_SIDE || height < MIN_SIDE) break
-    if (scale > 0) {
-      one = mapPlanes(one, halve)
-      other = mapPlanes(other, halve)
-    }
+    if (at > scale) [one, other] = [mapPlanes(one, halve), mapPlanes(other, halve)]
+    if (at < from) continue
     const [a, b] = [toXyb(one), toXyb(other)]
     for (const channel of ['x', 'y', 'b'] as const) {
-      const weights = WEIGHTS[channel][scale] ?? []
+      const weights = WEIGHTS[channel][at] ?? []
       if (weights.length === 0) continue
       const errors = errorsOf(a[channel], b[channel])
       weights.forEach((weight, i) => (sum += weight * (errors[i] ?? 0)))
     }
   }
+  return sum
+}
+
+function toScore(sum: number): number {
   const error = sum * 0.9562382616834844
   const shaped =
     2.326765642916932 * error - 0.020884521182843837 * error ** 2 + 6.248496625763138e-5 * error ** 3
@@ -76,6 +95,21 @@ function linearPlanes({ data, width, height }: Pixels): Planes {
     const linear = new Float32Array(width * height)
     for (let i = 0; i < linear.length; i++) linear[i] = LINEAR[data[i * 3 + channel] ?? 0] ?? 0
     return { data: linear, width, height }
+  }
+  return [plane(0), plane(1), plane(2)]
+}
+
+/** The same at half the size, without the memory of the whole. */
+function halvedPlanes({ data, width, height }: Pixels): Planes {
+  const [columns, rows] = [Math.ceil(width / 2), Math.ceil(height / 2)]
+  const plane = (channel: number): Plane => {
+    const half = new Float32Array(columns * rows)
+    const sample = (x: number, y: number) =>
+      LINEAR[data[(Math.min(y, height - 1) * width + Math.min(x, width - 1)) * 3 + channel] ?? 0] ?? 0
+    for (let y = 0, i = 0; y < height; y += 2)
+      for (let x = 0; x < width; x += 2)
+        half[i++] = (sample(x, y) + sample(x + 1, y) + sample(x, y + 1) + sample(x + 1, y + 1)) / 4
+    return { data: half, width: columns, height: rows }
   }
   return [plane(0), plane(1), plane(2)]
 }
