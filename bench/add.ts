@@ -11,7 +11,7 @@ import { fillDatabase } from './lib/fill.ts'
 import { cpuMicros, cpuSeconds } from './lib/machine.ts'
 import { chosen, ROUNDS } from './lib/options.ts'
 import { post } from './lib/post.ts'
-import { dropTriggers, preparedUpsert, rowOf } from './lib/raw-upsert.ts'
+import { dropTriggers, preparedUpsert, toRow } from './lib/raw-upsert.ts'
 import { searchReady, startService } from './lib/service.ts'
 import { withWorkspace, type Workspace } from './lib/workspace.ts'
 
@@ -84,12 +84,12 @@ async function makeTemplate(workspace: Workspace, records: readonly DomainRecord
 }
 
 async function upsert(workspace: Workspace, template: Template) {
-  const data = await copyOf(workspace, template)
+  const data = await toCopy(workspace, template)
   const db = new DatabaseSync(join(data, 'catalejo.db'))
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536')
   dropTriggers(db)
   const store = preparedUpsert(db)
-  const rows = batch.map(rowOf)
+  const rows = batch.map(toRow)
   const start = performance.now()
   const cpu = process.cpuUsage()
   db.exec('BEGIN IMMEDIATE')
@@ -111,7 +111,7 @@ interface Turn {
 
 async function overHttp(workspace: Workspace, template: Template, turn: Turn) {
   const { contentType, refused, body, isListed } = turn
-  const data = await copyOf(workspace, template)
+  const data = await toCopy(workspace, template)
   const service = await startService(workspace, { existing: { data, keys: template.keys } })
   await searchReady(service)
   const url = service.endpoint('domainwatch/add')
@@ -128,7 +128,7 @@ async function overHttp(workspace: Workspace, template: Template, turn: Turn) {
   return { perSecond, cpuMicros: cpuMicros(cpu, after, BATCH) }
 }
 
-async function copyOf(workspace: Workspace, { data }: Template): Promise<string> {
+async function toCopy(workspace: Workspace, { data }: Template): Promise<string> {
   const copy = join(workspace.folder, `copy-${copies++}`)
   await cp(data, copy, { recursive: true })
   return copy

@@ -20,7 +20,7 @@ sharp.cache(false)
 const folder = await mkdtemp(join(tmpdir(), 'catalejo-auto-'))
 const engine = new ImageEngine({ workers: 1 })
 
-async function scoreOf(reference: Buffer, copy: Buffer): Promise<number> {
+async function getScore(reference: Buffer, copy: Buffer): Promise<number> {
   const [one, other] = [join(folder, 'reference.png'), join(folder, 'copy.png')]
   await writeFile(one, reference)
   await writeFile(other, await sharp(copy).png().toBuffer())
@@ -43,7 +43,7 @@ async function equalAvif(reference: Buffer, open: () => Sharp, effort: number, w
     const { bytes, ms } = await timed(() =>
       open().avif({ quality, effort, chromaSubsampling: '4:2:0' }).toBuffer(),
     )
-    if ((await scoreOf(reference, bytes)) <= worst) {
+    if ((await getScore(reference, bytes)) <= worst) {
       found = { quality, bytes: bytes.length, ms }
       high = quality - 1
     } else low = quality + 1
@@ -67,7 +67,7 @@ for (const { name, bytes } of pictures) {
     const reference = await small.png().toBuffer()
     const open = () => sharp(reference)
     const webp = await timed(() => open().webp({ quality: 80 }).toBuffer())
-    const worst = await scoreOf(reference, webp.bytes)
+    const worst = await getScore(reference, webp.bytes)
     const cells = [`${name}, ${width}`, `${webp.bytes.length} bytes, ${webp.ms.toFixed(0)} ms`]
     for (const effort of EFFORTS) {
       const avif = await equalAvif(reference, open, effort, worst)

@@ -19,13 +19,13 @@ const WRITERS = 16
 const NOW = '2025-12-31 12:00:00'
 
 const all = generateDomains(150_000)
-const rowsOf = (status: number, from: number, to: number) =>
+const toRows = (status: number, from: number, to: number) =>
   all
     .slice(from, to)
     .map(({ domain, length, date_reg }) => [domain, null, length, null, null, status, 0, date_reg])
-const fresh = rowsOf(1, 0, BATCH)
-const sold = rowsOf(0, 0, BATCH)
-const others = rowsOf(1, BATCH, all.length)
+const fresh = toRows(1, 0, BATCH)
+const sold = toRows(0, 0, BATCH)
+const others = toRows(1, BATCH, all.length)
 
 type Run = (rows: readonly (readonly (string | number | null)[])[]) => Promise<Sample>
 

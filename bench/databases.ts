@@ -113,18 +113,18 @@ async function added(workspace: Workspace, options: ServiceOptions, database?: n
   const bad = { ...batch[0], length: 0 }
   const refused = Buffer.from(JSON.stringify({ data: [...batch.slice(0, -1), bad] }))
   for (let i = 0; i < 3; i++) await post(url, 'application/json', refused, { expected: 500 })
-  const cpu = cpuOf(service, database)
+  const cpu = getCpu(service, database)
   const start = performance.now()
   const answer: { count: number } = JSON.parse(await post(url, 'application/json', body))
   const perSecond = (BATCH * 1000) / (performance.now() - start)
-  const after = cpuOf(service, database)
+  const after = getCpu(service, database)
   if (answer.count !== BATCH) throw new Error(`stored ${answer.count}`)
   await service.stop()
   return { perSecond, cpuMicros: cpuMicros(cpu, after, BATCH) }
 }
 
 /** CPU seconds of the service and, if it has one, its database server. */
-function cpuOf(service: Service, database: number | undefined): number | undefined {
+function getCpu(service: Service, database: number | undefined): number | undefined {
   const own = cpuSeconds(service.pid)
   const other = database === undefined ? 0 : cpuSeconds(database)
   return own === undefined || other === undefined ? undefined : own + other

@@ -93,15 +93,15 @@ await withWorkspace(async (workspace) => {
         },
       ]
       const capable = peers.filter(({ url }) => url(rendition, 0) !== undefined)
-      const rowOf = (peer: Peer) => `${peer.name}, ${clients} clients`
+      const toRow = (peer: Peer) => `${peer.name}, ${clients} clients`
       for (const peer of capable) {
         const run = () => lanes(clients, peer.pid, (i) => fetched(peer.url(rendition, i) ?? ''))
-        contenders.push({ name: rowOf(peer), floor, mayFail: true, run })
+        contenders.push({ name: toRow(peer), floor, mayFail: true, run })
       }
       const rates = await compare(`${megapixels} megapixels to ${BOX} pixels, ${title}, uncached`, contenders)
       console.log()
       for (const peer of capable) {
-        const times = (rates.get(ours) ?? NaN) / (rates.get(rowOf(peer)) ?? NaN)
+        const times = (rates.get(ours) ?? NaN) / (rates.get(toRow(peer)) ?? NaN)
         if (!Number.isNaN(times))
           console.log(
             `${times.toFixed(2)} times ${peer.name} (at least ${peer.aim}: ${times < peer.aim ? 'missed' : 'met'}).`,
@@ -120,23 +120,23 @@ async function startPeers(workspace: Workspace, folder: string, jpeg: Buffer): P
   }
   if (wanted('ipx', hasIpx)) {
     const { pid, url } = await startIpx(workspace, folder)
-    const urlOf: Peer['url'] = ({ ipx }, i) => `${url}/${ipx},s_${BOX}x${BOX},fit_inside/${i % SOURCES}.jpg`
-    peers.push({ name: 'ipx', pid, aim: 1, url: urlOf })
+    const toUrl: Peer['url'] = ({ ipx }, i) => `${url}/${ipx},s_${BOX}x${BOX},fit_inside/${i % SOURCES}.jpg`
+    peers.push({ name: 'ipx', pid, aim: 1, url: toUrl })
   }
   if (wanted('nginx', hasImageFilter)) {
     const { pid, url } = await startImageFilter(workspace, folder, BOX)
     // It does not convert formats.
-    const urlOf: Peer['url'] = ({ name }, i) => (name === 'jpeg' ? `${url}/${i % SOURCES}.jpg` : undefined)
-    peers.push({ name: "nginx's image filter", pid, aim: 3, url: urlOf })
+    const toUrl: Peer['url'] = ({ name }, i) => (name === 'jpeg' ? `${url}/${i % SOURCES}.jpg` : undefined)
+    peers.push({ name: "nginx's image filter", pid, aim: 3, url: toUrl })
   }
   if (wanted('directus', hasDirectus)) {
     const database = await startDatabaseServer(workspace)
     const directus = await startDirectus(workspace, { database: await database.make(), core: 'any' })
     const ids: string[] = []
     for (let i = 0; i < SOURCES; i++) ids.push(await uploadPicture(directus, Buffer.from(stamp(jpeg, i))))
-    const urlOf: Peer['url'] = (rendition, i) =>
+    const toUrl: Peer['url'] = (rendition, i) =>
       assetUrl(directus, ids[i % SOURCES] ?? '', rendition.directus)
-    peers.push({ name: 'Directus', pid: directus.pid, aim: 1.8, url: urlOf })
+    peers.push({ name: 'Directus', pid: directus.pid, aim: 1.8, url: toUrl })
   }
   return peers
 }

@@ -19,7 +19,7 @@ import {
   ownName,
   startNsd,
   startUnbound,
-  truthOf,
+  getTruth,
 } from './lib/dns-zone.ts'
 import { CLIENT_CORE, cpuMicros, cpuSeconds, has, pinned } from './lib/machine.ts'
 import { SECONDS, wants } from './lib/options.ts'
@@ -121,7 +121,7 @@ async function faults(workspace: Workspace): Promise<void> {
           const began = performance.now()
           const answer = await resolver.nameServers(delegatedName(i))
           slowest = Math.max(slowest, performance.now() - began)
-          const truth = truthOf(i)
+          const truth = getTruth(i)
           if (answer.kind === 'failed' || answer.kind === 'timeout') counts.unanswered++
           else if (JSON.stringify(answer) === JSON.stringify(truth)) counts.right++
           else counts.wrong++

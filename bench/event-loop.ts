@@ -48,7 +48,7 @@ await withWorkspace(async (workspace) => {
     [`\`list?search=\` over ${ROWS} records`]: () =>
       Promise.all(searches.map(async (url) => (await fetch(url)).arrayBuffer())),
   }
-  const answersOf = new Map<string, Answers[]>(Object.keys(works).map((name) => [name, []]))
+  const toAnswers = new Map<string, Answers[]>(Object.keys(works).map((name) => [name, []]))
   for (let round = 0; round < ROUNDS; round++) {
     for (const [name, work] of Object.entries(works)) {
       if (work === works[`the purge of ${EXPIRED} records`]) {
@@ -61,7 +61,7 @@ await withWorkspace(async (workspace) => {
       const probe = await startProbe(`${service.url}/healthz`)
       await work()
       const answers = await probe.stop()
-      answersOf.get(name)?.push({ ...answers, held: await held(service) })
+      toAnswers.get(name)?.push({ ...answers, held: await held(service) })
     }
     await addAll(service, domains.slice(0, EXPIRED))
     process.stderr.write(`Event loop: round ${round + 1} of ${ROUNDS}\n`)
@@ -72,7 +72,7 @@ await withWorkspace(async (workspace) => {
     '| Operation | responses | p50 | p99 | slowest: median (worst) of rounds | longest event loop delay | target |',
   )
   console.log('|---|---|---|---|---|---|---|')
-  for (const [name, rounds] of answersOf) {
+  for (const [name, rounds] of toAnswers) {
     const of = (pick: (answers: Answers) => number) => rounds.map(pick)
     const slowest = median(of(({ slowest }) => slowest))
     const heldMost = median(of(({ held }) => held))

@@ -32,7 +32,7 @@ await withWorkspace(async (workspace) => {
   for (const rendition of chosen(renditions, ({ name }) => name)) {
     const ofOwn =
       rendition.name === 'jpeg' ? ofJpeg : await Promise.all(photos.map((bytes) => own(rendition, bytes)))
-    const rates = [await rateOf(rendition, ofJpeg), await rateOf(rendition, ofOwn)]
+    const rates = [await getRate(rendition, ofJpeg), await getRate(rendition, ofOwn)]
     const cells = [rendition.title, rendition.yardstick, ...rates.map((rate) => `**${rate.toFixed(1)}**`)]
     console.log(`| ${cells.join(' | ')} |`)
   }
@@ -52,7 +52,7 @@ await withWorkspace(async (workspace) => {
   }
 
   /** Median of the rounds, after a warm-up round. */
-  async function rateOf({ token }: Rendition, hashes: readonly string[]): Promise<number> {
+  async function getRate({ token }: Rendition, hashes: readonly string[]): Promise<number> {
     const rates: number[] = []
     for (let round = 0; round <= ROUNDS; round++) {
       const { perSecond } = await lanes(CLIENTS, service.pid, (i) =>

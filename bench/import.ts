@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { openSqlite } from '../src/storage/database/sqlite/open.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { runCommand, type Ran } from './lib/command.ts'
-import { recordsOf } from './lib/names.ts'
+import { toRecords } from './lib/names.ts'
 import { chosen, RECORDS } from './lib/options.ts'
 import { loadBare, openBare } from './lib/raw-upsert.ts'
 import { withWorkspace } from './lib/workspace.ts'
@@ -17,7 +17,7 @@ interface Measured extends Ran {
 
 await withWorkspace(async (workspace) => {
   const { folder } = workspace
-  const records = recordsOf(RECORDS)
+  const records = toRecords(RECORDS)
   const list = join(folder, 'altas.csv')
   const lines = records.map(({ domain, date_reg }) => `${domain}.cl,${date_reg}`)
   await writeFile(list, `Nombre Dominio,Fecha Inscripción\n${lines.join('\n')}\n`)

@@ -9,9 +9,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { memoryOf, runCommand, textOf } from './lib/command.ts'
-import { linesOf } from './lib/domains.ts'
-import { streamOf } from './lib/names.ts'
+import { getMemory, runCommand, textOf } from './lib/command.ts'
+import { toLines } from './lib/domains.ts'
+import { getStream } from './lib/names.ts'
 import { FILES, RECORDS } from './lib/options.ts'
 import { post } from './lib/post.ts'
 import { metric, searchReady, startService, untilAtRest, type Service } from './lib/service.ts'
@@ -32,7 +32,7 @@ await withWorkspace(async (workspace) => {
   const admin = await key('duena', 'admin')
   if (given === undefined) {
     const list = join(workspace.folder, 'altas.csv')
-    await pipeline(Readable.from(linesOf(streamOf(RECORDS))), createWriteStream(list))
+    await pipeline(Readable.from(toLines(getStream(RECORDS))), createWriteStream(list))
     await runCommand(['import', list, '--account', 'grupo', ...place])
     await rm(list)
   }
@@ -45,7 +45,7 @@ await withWorkspace(async (workspace) => {
   await untilAtRest(service)
   const names = await metric(service, 'catalejo_search_names')
   report('names', names.toLocaleString('en'))
-  report('idle memory', megabytes(memoryOf(service.pid)?.nowMb))
+  report('idle memory', megabytes(getMemory(service.pid)?.nowMb))
 
   await updates(service, names, file)
   await pages(service)
@@ -73,7 +73,7 @@ await withWorkspace(async (workspace) => {
   const similar = service.endpoint('domainwatch/similar', { domain: 'mibanco.cl' })
   await timed('without the index: `similar`', 2, () => text(similar))
   await timed('without the index: `stats`', 2, () => text(service.endpoint('domainwatch/stats')))
-  report('memory without the index', megabytes(memoryOf(service.pid)?.nowMb))
+  report('memory without the index', megabytes(getMemory(service.pid)?.nowMb))
   await service.stop()
 
   async function backedUp(count: number) {
@@ -146,7 +146,7 @@ async function exported(service: Service, names: number, file: string) {
   db.close()
   // Resets the peak.
   await writeFile(`/proc/${service.pid}/clear_refs`, '5')
-  const before = memoryOf(service.pid)?.nowMb
+  const before = getMemory(service.pid)?.nowMb
   const began = performance.now()
   const { ok, body } = await fetch(service.endpoint('domainwatch/export'))
   if (!ok || body === null) throw new Error('the export failed')
@@ -159,7 +159,7 @@ async function exported(service: Service, names: number, file: string) {
   )
   report(
     'memory before it, peak during it',
-    `${megabytes(before)}, ${megabytes(memoryOf(service.pid)?.peakMb)}`,
+    `${megabytes(before)}, ${megabytes(getMemory(service.pid)?.peakMb)}`,
   )
 }
 

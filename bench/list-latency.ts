@@ -4,7 +4,7 @@
 import { addAll, type DomainRecord } from './lib/domains.ts'
 import { median } from './lib/compare.ts'
 import { load, type Loaded } from './lib/load.ts'
-import { recordsOf } from './lib/names.ts'
+import { toRecords } from './lib/names.ts'
 import { RECORDS, ROUNDS } from './lib/options.ts'
 import { searchReady, startService, untilAtRest } from './lib/service.ts'
 import { withWorkspace } from './lib/workspace.ts'
@@ -34,7 +34,7 @@ interface Round {
 await withWorkspace(async (workspace) => {
   // On all cores, as in production: writes run in their own thread.
   const service = await startService(workspace, { core: 'any' })
-  await addAll(service, recordsOf(RECORDS))
+  await addAll(service, toRecords(RECORDS))
   await searchReady(service)
   console.log(`### ${READERS} readers and a writer of ${BATCH} per call, initially ${RECORDS} records\n`)
   console.log('| | idle: per second | p99 | with the writer: per second | p99 | calls | ratio of p99 |')

@@ -1,6 +1,6 @@
 // Measures pages of `list` in process, without the server: the search in the name index and the JSON of a page, at each
 // of `--sizes`. The floor passes over the bytes of all names once, which a search without an index cannot avoid.
-import { columnsOf, finishNow, mergeParts, partOf, Segment, TimeSlice } from '../src/lib/name-index/index.ts'
+import { toColumns, finishNow, mergeParts, toPart, Segment, TimeSlice } from '../src/lib/name-index/index.ts'
 import { plainContext } from '../test/support/plain-signals.ts'
 import { filterParameters, readFilters } from '../src/domainwatch/filters.ts'
 import { optionsFor } from '../src/domainwatch/list/hits.ts'
@@ -10,7 +10,7 @@ import { parseParameters, parseQuery } from '../src/http/parameters.ts'
 import { readDictionary } from '../src/domainwatch/words/dictionary.ts'
 import { listedRecord } from './lib/listed-record.ts'
 import type { DomainRecord } from './lib/domains.ts'
-import { streamOf } from './lib/names.ts'
+import { getStream } from './lib/names.ts'
 import { SIZES } from './lib/options.ts'
 
 const QUERIES = [
@@ -35,24 +35,24 @@ const NOTHING = Buffer.alloc(0)
 
 const { split } = readDictionary([])
 
-function segmentOf(records: readonly DomainRecord[]): Segment {
+function getSegment(records: readonly DomainRecord[]): Segment {
   const indexed = records.map(({ domain, status, reserve, date_reg }) =>
     listedRecord(split(domain), { name: domain, status, reserved: reserve, date_reg }),
   )
-  return new Segment(columnsOf(indexed, optionsFor('registered')))
+  return new Segment(toColumns(indexed, optionsFor('registered')))
 }
 
 /** One segment of all records, as the service has once its merges are done. */
 function segmentOfAll(count: number): Segment {
   const segments: Segment[] = []
   let chunk: DomainRecord[] = []
-  for (const record of streamOf(count)) {
+  for (const record of getStream(count)) {
     if (chunk.push(record) < CHUNK) continue
-    segments.push(segmentOf(chunk))
+    segments.push(getSegment(chunk))
     chunk = []
   }
-  segments.push(segmentOf(chunk))
-  return new Segment(mergeParts(segments.map(partOf), optionsFor('registered')))
+  segments.push(getSegment(chunk))
+  return new Segment(mergeParts(segments.map(toPart), optionsFor('registered')))
 }
 
 function answer(segment: Segment, query: string): Buffer {
@@ -71,7 +71,7 @@ function answer(segment: Segment, query: string): Buffer {
 }
 
 /** @returns median and p99 of the processor time, in milliseconds */
-function timesOf(run: () => unknown): string {
+function getTimes(run: () => unknown): string {
   const taken = Array.from({ length: REPEATS }, () => {
     const before = process.cpuUsage()
     run()
@@ -86,8 +86,8 @@ const segments = SIZES.map(segmentOfAll)
 console.log(`| Query | ${SIZES.join(' | ')} |`)
 console.log(`|---|${SIZES.map(() => '---|').join('')}`)
 for (const query of QUERIES) {
-  const times = segments.map((segment) => timesOf(() => answer(segment, query)))
+  const times = segments.map((segment) => getTimes(() => answer(segment, query)))
   console.log(`| ${query === '' ? 'newest' : `\`${query}\``} | ${times.join(' | ')} |`)
 }
-const floors = segments.map(({ columns: { names } }) => timesOf(() => names.indexOf(0)))
+const floors = segments.map(({ columns: { names } }) => getTimes(() => names.indexOf(0)))
 console.log(`| floor: a pass over all names | ${floors.join(' | ')} |`)

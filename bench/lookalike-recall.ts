@@ -7,7 +7,7 @@ import { distance } from 'fastest-levenshtein'
 import { readVocabulary } from '../src/domainwatch/lookalikes/vocabulary.ts'
 import { BestMatches, Matcher, MAX_DISTANCE } from '../src/lib/lookalikes/index.ts'
 import { variants } from '../test/support/similar-variants.ts'
-import { recordsOf } from './lib/names.ts'
+import { toRecords } from './lib/names.ts'
 
 interface Labels {
   /** By brand: real registrations that contain it, or are one typo away from it. */
@@ -25,7 +25,7 @@ const REAL = 109_000
 /** A permutation changes a single letter. */
 const ONE = 1
 
-const real = recordsOf(REAL).map(({ domain }) => domain)
+const real = toRecords(REAL).map(({ domain }) => domain)
 const vocabulary = readVocabulary()
 
 type Finder = (brand: string) => (name: string) => boolean
@@ -46,7 +46,7 @@ const finders: readonly (readonly [string, Finder])[] = [
   ],
 ]
 
-const planted = new Map(brands.map((brand) => [brand, plantedOf(brand)]))
+const planted = new Map(brands.map((brand) => [brand, getPlanted(brand)]))
 console.log(`\n${brands.length} brands among ${real.length.toLocaleString('en')} names\n`)
 console.log(
   '| | alone | with a word, exact | with a word, misspelt | labelled real names | precision (labelled or planted of all found) |',
@@ -87,7 +87,7 @@ console.log(`\n${Object.keys(short).length} short brands\n`)
 console.log(`| | right, of the first ${FIRST} | found, of those labelled |`)
 console.log('|---|---|---|')
 const shortFinders: readonly (readonly [string, (brand: string) => readonly string[]])[] = [
-  ['Catalejo', bestOf],
+  ['Catalejo', getBest],
   [
     'names that contain the brand, or within an edit distance of 1',
     (brand) =>
@@ -122,7 +122,7 @@ function ours(brand: string, maxDistance?: number): (name: string) => boolean {
   return (name) => matcher.resembles(name)
 }
 
-function bestOf(brand: string): readonly string[] {
+function getBest(brand: string): readonly string[] {
   const starts = new Uint32Array(real.length + 1)
   for (const [i, name] of real.entries()) starts[i + 1] = (starts[i] ?? 0) + name.length
   const block = { names: Buffer.from(real.join(''), 'latin1'), starts, count: real.length }
@@ -131,7 +131,7 @@ function bestOf(brand: string): readonly string[] {
   return best.result().matches.map(({ name }) => name)
 }
 
-function plantedOf(brand: string) {
+function getPlanted(brand: string) {
   const permutations = [...variants(brand)].filter(
     (name) =>
       name !== brand &&

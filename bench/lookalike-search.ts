@@ -42,7 +42,7 @@ const MOST_OVER_HTTP = 1_000_000
 
 const names = allNames()
 const blocks: NameBlock[] = []
-for (let from = 0; from < names.length; from += BLOCK) blocks.push(blockOf(names.slice(from, from + BLOCK)))
+for (let from = 0; from < names.length; from += BLOCK) blocks.push(toBlock(names.slice(from, from + BLOCK)))
 const floor = 'a bare pass over the bytes'
 const vocabulary = readVocabulary()
 /** Prevents dead code elimination. */
@@ -62,16 +62,16 @@ function scan(name: string, isOver = () => false): number {
 }
 
 await compare(`Lookalikes of one name among ${names.length.toLocaleString('en')}, in process`, [
-  eachOf(floor, () => {
+  forEach(floor, () => {
     for (const { names: octets } of blocks) {
       let passed = 0
       for (let at = 0; at < octets.length; at++) passed += octets[at] ?? 0
       sum += passed
     }
   }),
-  { ...eachOf('our scan', (name) => (sum += scan(name))), floor },
+  { ...forEach('our scan', (name) => (sum += scan(name))), floor },
   {
-    ...eachOf('`fastest-levenshtein` over all names', (name) => {
+    ...forEach('`fastest-levenshtein` over all names', (name) => {
       let near = 0
       for (const other of names) if (distance(name, other) <= 2) near++
       sum += near
@@ -126,7 +126,7 @@ if (names.length <= MOST_OVER_HTTP) await overHttpToo()
 async function overHttpToo(): Promise<void> {
   await withWorkspace(async (workspace) => {
     const service = await startService(workspace)
-    await addAll(service, names.map(recordOf))
+    await addAll(service, names.map(toRecord))
     await compare('The same over HTTP, 100 records', [
       await overHttp('`similar`, uncached', () => {
         const name = WANTED[turn % WANTED.length] ?? ''
@@ -148,7 +148,7 @@ function two(count: number): string {
   return String(Math.floor(count) % 60).padStart(2, '0')
 }
 
-function eachOf(name: string, work: (name: string) => void): Contender {
+function forEach(name: string, work: (name: string) => void): Contender {
   return {
     name,
     run: async () => {
@@ -198,14 +198,14 @@ function realNames(): string[] {
     .flatMap((line) => line.split(',')[0]?.replace(/\.cl$/, '').toLowerCase() || [])
 }
 
-function recordOf(domain: string, i: number): DomainRecord {
+function toRecord(domain: string, i: number): DomainRecord {
   const day = String(1 + (i % 28)).padStart(2, '0')
   const date_reg = `${2020 + (i % 6)}-${String(1 + (i % 12)).padStart(2, '0')}-${day} 12:00:00`
   return { domain, length: domain.length, reserve: 0, status: i % 5 === 0 ? 0 : 1, date_reg }
 }
 
 /** As the index has them: with the names of each letter. */
-function blockOf(all: readonly string[]): NameBlock {
+function toBlock(all: readonly string[]): NameBlock {
   const starts = new Uint32Array(all.length + 1)
   const octets = Buffer.from(all.join(''), 'latin1')
   const words = Math.ceil(all.length / 32)

@@ -72,7 +72,7 @@ async function measure(
   commit: () => void | Promise<void>,
 ) {
   await searchReady(service)
-  const keys = await membersOf(service, flags)
+  const keys = await getMembers(service, flags)
   await untilAtRest(service)
   const floor = 'durable transactions, sequential'
   const claims = `\`queue\`, ${CLAIMED} new records each`
@@ -99,7 +99,7 @@ async function measure(
 }
 
 /** Creates an account and a key for each member. */
-async function membersOf({ url, data }: Service, flags: readonly string[]): Promise<string[]> {
+async function getMembers({ url, data }: Service, flags: readonly string[]): Promise<string[]> {
   const admin = (
     await textOf(['key', 'create', '--account', 'jefe', '--service', 'admin', '--data', data, ...flags])
   ).trim()

@@ -7,12 +7,12 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { memoryOf, runCommand } from './lib/command.ts'
+import { getMemory, runCommand } from './lib/command.ts'
 import { median } from './lib/compare.ts'
-import { addAll, linesOf, type DomainRecord } from './lib/domains.ts'
+import { addAll, toLines, type DomainRecord } from './lib/domains.ts'
 import { growthFloors, readSeconds, type Floors } from './lib/scaling-floors.ts'
 import { load } from './lib/load.ts'
-import { streamOf } from './lib/names.ts'
+import { getStream } from './lib/names.ts'
 import { ROUNDS, SIZES } from './lib/options.ts'
 import { metric, searchReady, startService, untilAtRest, type Service } from './lib/service.ts'
 import { withWorkspace, type Workspace } from './lib/workspace.ts'
@@ -69,14 +69,14 @@ async function measure(workspace: Workspace, size: number): Promise<Row[]> {
   const { folder } = workspace
   const first = await startService(workspace, { core: 'any' })
   await first.stop()
-  const floors = await growthFloors(join(first.data, 'catalejo.db'), streamOf(size))
+  const floors = await growthFloors(join(first.data, 'catalejo.db'), getStream(size))
   const list = join(folder, 'altas.csv')
-  await pipeline(Readable.from(linesOf(streamOf(size))), createWriteStream(list))
+  await pipeline(Readable.from(toLines(getStream(size))), createWriteStream(list))
   const loaded = await runCommand(['import', list, '--data', first.data, '--account', 'grupo'])
   await rm(list)
 
   const fresh = await started(workspace, first)
-  const peakMb = memoryOf(fresh.service.pid)?.peakMb ?? NaN
+  const peakMb = getMemory(fresh.service.pid)?.peakMb ?? NaN
   await fresh.service.stop()
   const fileSeconds = await readSeconds(join(first.data, 'lists'))
   const { service, listening, ready } = await started(workspace, first)
@@ -102,7 +102,7 @@ async function measure(workspace: Workspace, size: number): Promise<Row[]> {
       floor: floors.selectSeconds,
     },
     { name: 'start to lists from memory, with the index file', unit: 's', value: ready, floor: fileSeconds },
-    { name: 'idle memory', unit: 'MB', value: memoryOf(service.pid)?.nowMb ?? NaN },
+    { name: 'idle memory', unit: 'MB', value: getMemory(service.pid)?.nowMb ?? NaN },
     {
       name: 'index memory per name',
       unit: 'bytes',
@@ -127,7 +127,7 @@ async function measure(workspace: Workspace, size: number): Promise<Row[]> {
     value: median(rates),
     floor: median(floorRates),
   })
-  rows.push({ name: 'peak memory at the end', unit: 'MB', value: memoryOf(service.pid)?.peakMb ?? NaN })
+  rows.push({ name: 'peak memory at the end', unit: 'MB', value: getMemory(service.pid)?.peakMb ?? NaN })
   floors.close()
   await service.stop()
   return rows

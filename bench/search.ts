@@ -10,7 +10,7 @@ import { startBare } from './lib/bare-server.ts'
 import { addAll } from './lib/domains.ts'
 import { load } from './lib/load.ts'
 import { whileStill } from './lib/machine.ts'
-import { recordsOf } from './lib/names.ts'
+import { toRecords } from './lib/names.ts'
 import { RECORDS, SECONDS } from './lib/options.ts'
 import { startSearchPeers } from './lib/search-peers.ts'
 import type { Server } from './lib/server.ts'
@@ -44,7 +44,7 @@ const PATTERNS: readonly (readonly [name: string, query: Readonly<Record<string,
 ]
 
 await withWorkspace(async (workspace) => {
-  const records = recordsOf(RECORDS)
+  const records = toRecords(RECORDS)
   const known = PREPARED === undefined ? undefined : join(PREPARED, 'keys.json')
   let existing: { readonly data: string; readonly keys: Keys } | undefined
   if (PREPARED !== undefined && known !== undefined && existsSync(known)) {

@@ -1,11 +1,11 @@
 // Measures lists by signals in process, in turns with PostgreSQL, which has each signal as a column with the index that suits the
 // query. A page of 100 records as JSON; both must return the same names. `--records` sets their number.
-import { columnsOf, finishNow, Segment, TimeSlice } from '../src/lib/name-index/index.ts'
-import { shapeOf, syllablesOf } from '../src/lib/name-spelling.ts'
+import { toColumns, finishNow, Segment, TimeSlice } from '../src/lib/name-index/index.ts'
+import { toShape, toSyllables } from '../src/lib/name-spelling.ts'
 import { FilterContext } from '../src/domainwatch/filter-context.ts'
 import { filterParameters, readFilters } from '../src/domainwatch/filters.ts'
 import { InterestModel } from '../src/domainwatch/interest/model.ts'
-import { scoresOf } from '../src/domainwatch/interest/scored.ts'
+import { getScores } from '../src/domainwatch/interest/scored.ts'
 import { Ranking } from '../src/domainwatch/interest/scores.ts'
 import { train } from '../src/domainwatch/interest/train.ts'
 import { Demand } from '../src/domainwatch/list/demand.ts'
@@ -18,7 +18,7 @@ import { readDictionary } from '../src/domainwatch/words/dictionary.ts'
 import { parseParameters, parseQuery } from '../src/http/parameters.ts'
 import { listedRecord } from './lib/listed-record.ts'
 import { connect, copyIn, startDatabaseServer } from './lib/postgres.ts'
-import { streamOf } from './lib/names.ts'
+import { getStream } from './lib/names.ts'
 import { RECORDS } from './lib/options.ts'
 import { withWorkspace } from './lib/workspace.ts'
 
@@ -61,13 +61,13 @@ const INDEXES = `
   VACUUM ANALYZE domains`
 
 const dictionary = readDictionary([])
-const listed = [...streamOf(RECORDS)].map(({ domain: name, status, date_reg }, i) => {
+const listed = [...getStream(RECORDS)].map(({ domain: name, status, date_reg }, i) => {
   const words = dictionary.split(name)
   const number = (i * 7_919) % 100_003
   return { name, words, status, date_reg, past_drops: i % 4, volumen: i % 10 === 0 ? number : null }
 })
 const segment = new Segment(
-  columnsOf(
+  toColumns(
     listed.map(({ words, volumen, ...record }) =>
       listedRecord(words, { ...record, numbers: volumen === null ? null : `volumen=${volumen}` }),
     ),
@@ -77,7 +77,7 @@ const segment = new Segment(
 const demand = new Demand()
 await demand.add(segment.columns)
 const context = new FilterContext(Date.parse(`${NOW.replace(' ', 'T')}Z`), 'UTC', {
-  demandOf: demand.of,
+  getDemand: demand.of,
   hasBoughtTwin: (name, at) => hasBoughtTwin([segment], name, at),
   firstTwins: (name, at) => firstTwins([segment], name, at),
 })
@@ -92,7 +92,7 @@ const decisions = listed
     hasTwin: false,
   }))
 const model = new InterestModel('', { ...train(decisions), demand: [] })
-const scores = scoresOf(model, segment, [segment])
+const scores = getScores(model, segment, [segment])
 const ranking = new Ranking(model, [segment], new Map([[segment.columns, scores]]))
 
 function answer(query: string): Buffer {
@@ -113,9 +113,9 @@ function answer(query: string): Buffer {
   return hitsToJson(finishNow(found).items, NOTHING, NOTHING)
 }
 
-const scoreOf = new Map<string, number>()
+const getScore = new Map<string, number>()
 for (let position = 0; position < segment.columns.count; position++)
-  scoreOf.set(Buffer.from(segment.nameOf(position)).toString('latin1'), scores[position] ?? 0)
+  getScore.set(Buffer.from(segment.nameOf(position)).toString('latin1'), scores[position] ?? 0)
 const lines = listed.map(({ name, words, status, date_reg, past_drops, volumen }) => {
   const twin = Number(context.hasBoughtTwin(Buffer.from(name, 'latin1')))
   const drops = past_drops + 1 - status
@@ -124,11 +124,11 @@ const lines = listed.map(({ name, words, status, date_reg, past_drops, volumen }
     name.length,
     status,
     date_reg,
-    shapeOf(name),
-    syllablesOf(name),
-    context.demandOf(words),
+    toShape(name),
+    toSyllables(name),
+    context.getDemand(words),
   ]
-  return [...values, twin, drops, volumen, scoreOf.get(name)].map((value) => value ?? '\\N').join('\t')
+  return [...values, twin, drops, volumen, getScore.get(name)].map((value) => value ?? '\\N').join('\t')
 })
 
 const median = (times: readonly number[]) =>

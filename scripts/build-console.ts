@@ -12,29 +12,29 @@ import { consoleConstants } from './console-constants.ts'
 import { writeGuides } from './console-guide.ts'
 import { consoleTypes } from './console-types.ts'
 
-const pathOf = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
-const TARGET = pathOf('assets/console')
+const toPath = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
+const TARGET = toPath('assets/console')
 const compress = promisify(brotliCompress)
 /** These formats are compressed already. */
 const COMPRESSED = /\.(woff2|png|webp|avif)$/
 
 await writeFile(
-  pathOf('console/api/schema.ts'),
-  consoleTypes(JSON.parse(await readFile(pathOf('openapi.json'), 'utf8'))),
+  toPath('console/api/schema.ts'),
+  consoleTypes(JSON.parse(await readFile(toPath('openapi.json'), 'utf8'))),
 )
-await writeFile(pathOf('console/base/constants.ts'), consoleConstants())
+await writeFile(toPath('console/base/constants.ts'), consoleConstants())
 
-const built = await mkdtemp(pathOf('assets/.console-'))
+const built = await mkdtemp(toPath('assets/.console-'))
 try {
   await build({
-    configFile: pathOf('console/vite.config.ts'),
+    configFile: toPath('console/vite.config.ts'),
     logLevel: 'warn',
     build: { outDir: join(built, 'plain'), emptyOutDir: true },
   })
   // A build of its own, since the console has all styles in one file.
   await build({
     configFile: false,
-    root: pathOf('console/reference'),
+    root: toPath('console/reference'),
     base: './',
     logLevel: 'warn',
     build: {
@@ -47,7 +47,7 @@ try {
       rolldownOptions: { checks: { pluginTimings: false } },
     },
   })
-  await writeGuides(pathOf(''), join(built, 'plain'))
+  await writeGuides(toPath(''), join(built, 'plain'))
   await Promise.all((await filesIn(join(built, 'plain'))).map(store))
   // A service that starts meanwhile finds the old files or the new ones.
   await rm(TARGET, { recursive: true, force: true })

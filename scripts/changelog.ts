@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { findChangelogProblems, notesOf, parseChangelog } from './release/changelog.ts'
+import { findChangelogProblems, toNotes, parseChangelog } from './release/changelog.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -16,7 +16,7 @@ if (values.check) {
 } else {
   const [version = 'Unreleased'] = positionals
   const section = parseChangelog(text).find(({ name }) => name === version)
-  const notes = section === undefined ? '' : notesOf(section)
+  const notes = section === undefined ? '' : toNotes(section)
   if (notes === '') fail([`${values.file} has no entry for ${version}`])
   else console.log(notes)
 }

@@ -14,7 +14,7 @@ function run(script: string, ...parameters: readonly string[]): void {
   })
 }
 
-function linesOf(path: string): number {
+function toLines(path: string): number {
   return readFileSync(join(folder, 'generated', path), 'utf8').split('\n').length - 1
 }
 
@@ -30,7 +30,7 @@ run(
   '--no-log-file',
 )
 console.log(
-  `${linesOf('openapi-typescript.ts')} lines by openapi-typescript, ${linesOf('hey-api/types.gen.ts')} types by hey-api`,
+  `${toLines('openapi-typescript.ts')} lines by openapi-typescript, ${toLines('hey-api/types.gen.ts')} types by hey-api`,
 )
 execFileSync(process.execPath, [join(folder, 'node_modules/typescript/bin/tsc'), '-p', '.'], {
   cwd: folder,

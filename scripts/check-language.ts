@@ -1,7 +1,7 @@
 /**
  * Checks the language of documents and sources: the spelling with cspell (cspell.json, cspell-words.txt), and that they
- * avoid some phrases (scripts/language/phrases.ts). In sources it checks what people read (scripts/language/prose.ts), in
- * openapi.json the descriptions (scripts/language/descriptions.ts). Exits 1 if it finds a problem. `--root` checks another folder.
+ * avoid some phrases (scripts/language/phrases.ts). In sources it checks what people read (scripts/language/prose.ts) and
+ * names (scripts/language/names.ts), in openapi.json the descriptions (scripts/language/descriptions.ts). Exits 1 if it finds a problem. `--root` checks another folder.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,8 +10,9 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { findDescriptionProblems } from './language/descriptions.ts'
+import { findNames } from './language/names.ts'
 import { findPhrases } from './language/phrases.ts'
-import { proseOf } from './language/prose.ts'
+import { getProse } from './language/prose.ts'
 
 const DOCUMENTS = ['*.md', 'docs/**/*.md', 'src/**/README.md']
 const SOURCES = ['{src,console,test,scripts,bench,clients}/**/*.{ts,tsx,js}']
@@ -37,7 +38,7 @@ const paths = globSync([...DOCUMENTS, ...SOURCES], { cwd: root, exclude: EXCLUDE
 const sources = paths.map((path): [string, string] => [path, readFileSync(join(root, path), 'utf8')])
 const texts = sources.map(([path, text]): [string, string] => [
   path,
-  path.endsWith('.md') ? text : proseOf(path, text),
+  path.endsWith('.md') ? text : getProse(path, text),
 ])
 
 const phrases = texts.flatMap(([path, text]) =>
@@ -45,17 +46,18 @@ const phrases = texts.flatMap(([path, text]) =>
     ({ line, text: found, instead }) => `${path}:${line}: avoid «${found}», write: ${instead}`,
   ),
 )
+const names = sources.flatMap(([path, text]) => (path.endsWith('.md') ? [] : findNames(path, text)))
 const openapi = join(root, 'openapi.json')
 const descriptions = existsSync(openapi)
   ? findDescriptionProblems(JSON.parse(readFileSync(openapi, 'utf8'))).map(
       (problem) => `openapi.json: ${problem}`,
     )
   : []
-const problems = [...phrases, ...descriptions]
+const problems = [...phrases, ...names, ...descriptions]
 for (const problem of problems) console.error(problem)
 
 const isClean = isSpelledCorrectly() && problems.length === 0
-if (isClean) console.log(`${paths.length} files have no spelling mistakes and no phrases to avoid`)
+if (isClean) console.log(`${paths.length} files have no spelling mistakes and no phrases or names to avoid`)
 process.exitCode = isClean ? 0 : 1
 
 /** Runs cspell on copies of the texts, which have lines and columns of the originals. */

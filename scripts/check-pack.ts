@@ -34,7 +34,7 @@ try {
   const run = (...args: string[]) => execFileSync(command, args, options()).trim()
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
   assert.equal(run('--version'), version)
-  helpOf(run)
+  getHelp(run)
   await mkdir(join(work, 'data'))
   const key = run('key', 'create', '--account', 'grupo', '--service', 'domainwatch')
   const imageKey = run('key', 'create', '--account', 'fotos', '--service', 'imagestore')
@@ -48,7 +48,7 @@ try {
 }
 
 /** Each command of these sources is in the package too, with its help. */
-function helpOf(run: (...args: string[]) => string): void {
+function getHelp(run: (...args: string[]) => string): void {
   for (const { path } of createProgram().leaves()) {
     const usage = `Usage: catalejo ${path.join(' ')} `
     assert.ok(`${run(...path, '--help')} `.startsWith(usage), usage)
@@ -102,7 +102,7 @@ async function useService(command: string, key: string, imageKey: string): Promi
   })
   const ended = once(service, 'exit')
   try {
-    const url = await addressOf(createInterface(service.stdout))
+    const url = await getAddress(createInterface(service.stdout))
     await useDomainwatch(url, key)
     await useImagestore(url, imageKey)
     await useConsole(url)
@@ -170,7 +170,7 @@ async function bytes(url: string, type: string): Promise<Buffer> {
 }
 
 /** Where the service says that it listens. Its lines are read on, so that it never waits for a reader. */
-async function addressOf(lines: ReturnType<typeof createInterface>): Promise<string> {
+async function getAddress(lines: ReturnType<typeof createInterface>): Promise<string> {
   return within(
     START_MS,
     new Promise<string>((resolve) => {

@@ -6,18 +6,18 @@ import { fileURLToPath } from 'node:url'
 /** Folders with a package.json of their own: what few need, or only some tests start, is not installed by `npm ci`. */
 export type PackageFolder = 'scripts/generate' | 'scripts/site' | 'test/generated-clients' | 'test/servers'
 
-const pathOf = (folder: PackageFolder, file: string) =>
+const toPath = (folder: PackageFolder, file: string) =>
   fileURLToPath(new URL(`../${folder}/${file}`, import.meta.url))
 
 const digestOf = (folder: PackageFolder) =>
   createHash('sha256')
-    .update(readFileSync(pathOf(folder, 'package-lock.json')))
+    .update(readFileSync(toPath(folder, 'package-lock.json')))
     .digest('hex')
 
 /** Whether the packages of a folder are installed as its lock file says. */
 export function isInstalled(folder: PackageFolder): boolean {
   try {
-    return readFileSync(pathOf(folder, 'node_modules/.installed'), 'utf8') === digestOf(folder)
+    return readFileSync(toPath(folder, 'node_modules/.installed'), 'utf8') === digestOf(folder)
   } catch {
     return false
   }
@@ -27,7 +27,7 @@ export function isInstalled(folder: PackageFolder): boolean {
 export function installPackages(folder: PackageFolder): void {
   if (isInstalled(folder)) return
   console.log(`Installing the packages of ${folder}`)
-  const options = { cwd: pathOf(folder, ''), stdio: 'inherit', shell: process.platform === 'win32' } as const
+  const options = { cwd: toPath(folder, ''), stdio: 'inherit', shell: process.platform === 'win32' } as const
   execFileSync('npm', ['ci', '--silent'], options)
-  writeFileSync(pathOf(folder, 'node_modules/.installed'), digestOf(folder))
+  writeFileSync(toPath(folder, 'node_modules/.installed'), digestOf(folder))
 }

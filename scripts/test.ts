@@ -6,10 +6,10 @@ import { parseArgs } from 'node:util'
 import { chromiumPath } from '../test/servers/packages.ts'
 import { startCeph } from '../test/support/ceph.ts'
 import { startPostgres } from '../test/support/postgres.ts'
-import { forgetResults, keepResults, printResults, printTotal, titleOf } from './test/results.ts'
+import { forgetResults, keepResults, printResults, printTotal, toTitle } from './test/results.ts'
 import { runPass, type Ended, type Results, type RunOptions } from './test/run.ts'
-import { selectionHints, selectorOf } from './test/selection.ts'
-import { passesOf, TIERS, type Pass, type Tier } from './test/tiers.ts'
+import { selectionHints, toSelector } from './test/selection.ts'
+import { getPasses, TIERS, type Pass, type Tier } from './test/tiers.ts'
 
 /** Tiers that break servers, disks and nodes: on a shared machine, their failed files run once more. */
 const MAY_RUN_AGAIN: readonly Tier[] = ['faults', 'cluster']
@@ -27,8 +27,8 @@ const { values, positionals: words } = parseArgs({
 const tiers = TIERS.filter((tier) => values.tier === tier || values.tier === 'all')
 if (tiers.length === 0) throw new Error(`--tier is one of ${TIERS.join(', ')}, all`)
 const isWhole = words.length === 0 && values.name === undefined && !values.watch
-const isWanted = selectorOf(words)
-const passes = tiers.map((tier) => ({ tier, passes: passesOf(tier, isWanted) }))
+const isWanted = toSelector(words)
+const passes = tiers.map((tier) => ({ tier, passes: getPasses(tier, isWanted) }))
 
 const hints = selectionHints(words, tiers)
 for (const hint of hints) console.error(hint)
@@ -86,17 +86,17 @@ async function runAgain(pass: Pass, first: Results, options: RunOptions): Promis
   if (files.length === 0 || files.length > MAX_FILES_AGAIN) return first
   console.log(`\n== ${pass.name}, once more: ${files.join(' ')}`)
   const second = await runPass({ ...pass, files, concurrency: 1 }, options)
-  const titles = new Map(second.ended.map((each) => [titleOf(each), each.outcome]))
+  const titles = new Map(second.ended.map((each) => [toTitle(each), each.outcome]))
   const passedThen = first.ended.filter(
-    (each) => each.outcome === 'failed' && titles.get(titleOf(each)) !== 'failed',
+    (each) => each.outcome === 'failed' && titles.get(toTitle(each)) !== 'failed',
   )
   // A file that did not load, or a failed hook, has no test of that name when it works.
-  const isReplaced = (each: Ended) => titles.has(titleOf(each)) || passedThen.includes(each)
+  const isReplaced = (each: Ended) => titles.has(toTitle(each)) || passedThen.includes(each)
   return {
     ...second,
     ended: [...first.ended.filter((each) => !isReplaced(each)), ...second.ended],
     files: first.files,
-    flaky: [...first.flaky, ...second.flaky, ...passedThen.map(titleOf)],
+    flaky: [...first.flaky, ...second.flaky, ...passedThen.map(toTitle)],
   }
 }
 

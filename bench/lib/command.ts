@@ -18,7 +18,7 @@ export async function runCommand(args: readonly string[]): Promise<Ran> {
   const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
   child.stdout.pipe(createWriteStream('/dev/null'))
   let peakMb: number | undefined
-  const timer = setInterval(() => (peakMb = memoryOf(child.pid)?.peakMb ?? peakMb), LOOK_MS)
+  const timer = setInterval(() => (peakMb = getMemory(child.pid)?.peakMb ?? peakMb), LOOK_MS)
   const [code] = await once(child, 'close')
   clearInterval(timer)
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${String(code)}`)
@@ -36,7 +36,7 @@ export async function textOf(args: readonly string[]): Promise<string> {
 }
 
 /** Returns the current and peak memory of a process, or undefined if it has exited or there is no /proc. */
-export function memoryOf(pid: number | undefined) {
+export function getMemory(pid: number | undefined) {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'latin1')
     const megabytes = (name: string) =>

@@ -15,13 +15,13 @@ export const OWN_ZONES = 1_000
 
 export const delegatedName = (i: number) => `nombre${i}.cl`
 export const ownName = (i: number) => `propio${i}.cl`
-const serversOf = (i: number) => [1, 2].map((n) => `ns${n}.hosting${i % COMPANIES}.cl`)
+const getServers = (i: number) => [1, 2].map((n) => `ns${n}.hosting${i % COMPANIES}.cl`)
 
 /** The correct answer of the faulty servers. */
-export function truthOf(i: number) {
+export function getTruth(i: number) {
   if (i % 10 === 0) return { kind: 'no-such-name' } as const
   if (i % 10 === 1) return { kind: 'empty' } as const
-  return { kind: 'found', servers: serversOf(i) } as const
+  return { kind: 'found', servers: getServers(i) } as const
 }
 
 /** Returns a UDP port that was free a moment ago. */
@@ -40,13 +40,13 @@ export async function startNsd(workspace: Workspace): Promise<number> {
   const port = await freeUdpPort()
   const head = '$TTL 3600\n@ IN SOA ns.nic.cl. h.nic.cl. 1 3600 600 86400 300\n'
   const delegations = Array.from({ length: DELEGATED }, (_, i) =>
-    serversOf(i).map((server) => `nombre${i} IN NS ${server}.\n`),
+    getServers(i).map((server) => `nombre${i} IN NS ${server}.\n`),
   )
   await writeFile(
     join(folder, 'cl.zone'),
     `$ORIGIN cl.\n${head}@ IN NS ns.nic.cl.\nns.nic IN A 127.0.0.1\n${delegations.flat().join('')}`,
   )
-  const own = serversOf(0).map((server) => `@ IN NS ${server}.\n`)
+  const own = getServers(0).map((server) => `@ IN NS ${server}.\n`)
   await writeFile(join(folder, 'own.zone'), head + own.join(''))
   const zones = [['cl', 'cl.zone'], ...Array.from({ length: OWN_ZONES }, (_, i) => [ownName(i), 'own.zone'])]
   const settings = `server:

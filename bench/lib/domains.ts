@@ -85,7 +85,7 @@ function randomFrom(seed: number): () => number {
 }
 
 /** Formats records as a list of the registry. */
-export function* linesOf(records: Iterable<DomainRecord>): Generator<string> {
+export function* toLines(records: Iterable<DomainRecord>): Generator<string> {
   yield 'Nombre Dominio,Fecha Inscripción\n'
   let lines: string[] = []
   for (const { domain, date_reg } of records) {

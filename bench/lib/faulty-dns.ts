@@ -1,6 +1,6 @@
 // An authoritative server of cl that drops 1% of the queries and answers 1% with SERVFAIL. Prints its port.
 import { createSocket } from 'node:dgram'
-import { truthOf } from './dns-zone.ts'
+import { getTruth } from './dns-zone.ts'
 
 const LOST = 0.01
 const FAILED = 0.01
@@ -23,7 +23,7 @@ socket.on('message', (question, { port, address }) => {
   if (dice < LOST) return
   const label = question.toString('latin1', 13, 13 + (question[12] ?? 0))
   const end = 12 + label.length + 2 + 3 + 4
-  const truth = truthOf(Number(label.replace('nombre', '')))
+  const truth = getTruth(Number(label.replace('nombre', '')))
   const hasFailed = dice < LOST + FAILED
   const records =
     truth.kind === 'found' && !hasFailed

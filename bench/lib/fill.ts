@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { DomainRecord } from './domains.ts'
-import { dropTriggers, preparedUpsert, rowOf } from './raw-upsert.ts'
+import { dropTriggers, preparedUpsert, toRow } from './raw-upsert.ts'
 
 const CHANGES = `
   INSERT INTO changes (at, topic, kind, key, account_id, before, after)
@@ -26,7 +26,7 @@ export function fillDatabase(data: string, records: readonly DomainRecord[]): vo
   for (const { type, name } of made) if (type === 'index') db.exec(`DROP INDEX ${String(name)}`)
   const store = preparedUpsert(db)
   for (const record of records.toSorted((one, other) => (one.domain < other.domain ? -1 : 1)))
-    store(rowOf(record))
+    store(toRow(record))
   db.exec(CHANGES)
   for (const { sql } of made) db.exec(String(sql))
   db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')

@@ -34,7 +34,7 @@ export function cpuSeconds(pid: number): number | undefined {
     // The command name may contain spaces and brackets: the numbers start after the last bracket.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const own = (Number(fields[11]) + Number(fields[12])) * TICK_SECONDS
-    return childrenOf(pid).reduce((sum, child) => sum + (cpuSeconds(child) ?? 0), own)
+    return getChildren(pid).reduce((sum, child) => sum + (cpuSeconds(child) ?? 0), own)
   } catch {
     return undefined
   }
@@ -43,7 +43,7 @@ export function cpuSeconds(pid: number): number | undefined {
 /** Returns the ids of a process and all its descendants. */
 export function processTree(pid: number): number[] {
   try {
-    return [pid, ...childrenOf(pid).flatMap(processTree)]
+    return [pid, ...getChildren(pid).flatMap(processTree)]
   } catch {
     return []
   }
@@ -71,7 +71,7 @@ function signal(pid: number, name: 'SIGSTOP' | 'SIGCONT'): void {
   }
 }
 
-function childrenOf(pid: number): number[] {
+function getChildren(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
     const path = `/proc/${pid}/task/${thread}/children`
     return existsSync(path) ? readFileSync(path, 'latin1').split(' ').filter(Boolean).map(Number) : []

@@ -6,7 +6,7 @@ import { domainStream, type DomainRecord } from './domains.ts'
 const CORPUS = new URL('../../../shared/corpus/registrations/', import.meta.url)
 
 /** Returns `count` records with unique names: real registrations first, if available, then generated ones. */
-export function* streamOf(count: number): Generator<DomainRecord> {
+export function* getStream(count: number): Generator<DomainRecord> {
   const real = new Map(realRecords().map((record) => [record.domain, record]))
   let left = count
   for (const record of real.values()) {
@@ -20,7 +20,7 @@ export function* streamOf(count: number): Generator<DomainRecord> {
   }
 }
 
-export const recordsOf = (count: number): DomainRecord[] => [...streamOf(count)]
+export const toRecords = (count: number): DomainRecord[] => [...getStream(count)]
 
 /** Registrations of the available lists; none is reserved. */
 function realRecords(): DomainRecord[] {

@@ -4,7 +4,7 @@ import type { DomainRecord } from './domains.ts'
 export type Row = readonly (string | number | null)[]
 
 /** Returns the columns of a record in the order of the statement. */
-export function rowOf({ domain, length, status, reserve, date_reg }: DomainRecord): Row {
+export function toRow({ domain, length, status, reserve, date_reg }: DomainRecord): Row {
   const ascii = /[^ -~]/.test(domain) ? new URL(`http://${domain}.cl`).hostname.slice(0, -3) : null
   return [domain, ascii, length, null, null, status, reserve, date_reg]
 }
@@ -34,7 +34,7 @@ export function loadBare(db: DatabaseSync, records: Iterable<DomainRecord>): voi
     stretch.sort((one, other) => (one.domain < other.domain ? -1 : 1))
     for (let i = 0; i < stretch.length; i += TRANSACTION) {
       db.exec('BEGIN IMMEDIATE')
-      for (const record of stretch.slice(i, i + TRANSACTION)) upsert(rowOf(record))
+      for (const record of stretch.slice(i, i + TRANSACTION)) upsert(toRow(record))
       db.exec('COMMIT')
     }
   }

@@ -1,6 +1,6 @@
 import { copyFile, readFile, stat } from 'node:fs/promises'
 import type { DomainRecord } from './domains.ts'
-import { loadBare, openBare, preparedUpsert, rowOf } from './raw-upsert.ts'
+import { loadBare, openBare, preparedUpsert, toRow } from './raw-upsert.ts'
 
 const DATE_BYTES = 8
 
@@ -57,7 +57,7 @@ export async function growthFloors(schema: string, records: Iterable<DomainRecor
     upsertSeconds: (some) =>
       timed(() => {
         db.exec('BEGIN')
-        for (const record of some) upsert(rowOf(record))
+        for (const record of some) upsert(toRow(record))
         db.exec('COMMIT')
       }),
     close: () => db.close(),

@@ -35,7 +35,7 @@ export async function* readEvents(
     try {
       const headers: Readonly<Record<string, string>> = id === '' ? {} : { 'last-event-id': id }
       const { body } = await open(headers, connection.signal)
-      for await (const block of blocksOf(body, () => {
+      for await (const block of toBlocks(body, () => {
         clearTimeout(silence)
         silence = setTimeout(end, SILENCE_MS)
       })) {
@@ -59,7 +59,7 @@ export async function* readEvents(
 type Block = { [Field in 'id' | 'event' | 'data' | 'retry']?: string }
 
 /** Splits a stream into its blocks. @param onBytes called when something arrives */
-async function* blocksOf(
+async function* toBlocks(
   body: ReadableStream<Uint8Array> | null,
   onBytes: () => void,
 ): AsyncGenerator<Block> {

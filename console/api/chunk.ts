@@ -12,7 +12,7 @@ export interface Chunk<T> {
 }
 
 /** Code that is fetched when it is needed. */
-export const chunkOf = <T>(load: () => Promise<T>): Chunk<T> => ({ load, loaded: undefined })
+export const toChunk = <T>(load: () => Promise<T>): Chunk<T> => ({ load, loaded: undefined })
 
 /**
  * Fetches a chunk once. Browsers cache failed imports of an address for the lifetime of the page, so a failed one is

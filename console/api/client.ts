@@ -120,7 +120,7 @@ function bodyWithTimeouts(
         if (done) controller.close()
         else controller.enqueue(value)
       } catch (error) {
-        throw connectionErrorOf(error, init.signal)
+        throw toConnectionError(error, init.signal)
       }
     },
     cancel: (reason) => reader.cancel(reason),
@@ -159,12 +159,12 @@ export async function send(url: URL, init: RequestInit): Promise<Response> {
     updateClockSkew(response.headers.get('date'))
     return response
   } catch (error) {
-    throw connectionErrorOf(error, init.signal)
+    throw toConnectionError(error, init.signal)
   }
 }
 
 /** An aborted request is not a connection loss. */
-function connectionErrorOf(error: unknown, signal: RequestInit['signal']): unknown {
+function toConnectionError(error: unknown, signal: RequestInit['signal']): unknown {
   if (signal?.aborted === true && !isTimeout(error)) return error
   markDisconnected()
   return new ConnectionError('', { cause: error })
@@ -177,7 +177,7 @@ async function readAnswer(response: Response, signal: AbortSignal): Promise<unkn
     return await response.json()
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
-    throw connectionErrorOf(error, signal)
+    throw toConnectionError(error, signal)
   }
 }
 

@@ -70,7 +70,7 @@ export function useAccounts(): (service: ServiceName) => string | undefined {
 }
 
 /** The same, outside components. */
-export const accountOf = (service: ServiceName): string | undefined => accountOfKey(keyFor(service))
+export const getAccount = (service: ServiceName): string | undefined => accountOfKey(keyFor(service))
 
 /** Calls a listener when the session's keys change, or an account is learned. */
 export function onUser(listener: () => void): void {
@@ -134,10 +134,10 @@ export function onNextUser(service: ServiceName, listener: () => void): void {
 
 /** Whether the keys of the session suffice for what the console does. */
 export function usePermissions(): (ability: Permission) => boolean {
-  const scopeOf = useScopes()
+  const getScope = useScopes()
   return (ability) => {
     const { service, scopes } = NEEDS[ability]
-    const scope = scopeOf(service)
+    const scope = getScope(service)
     return scopes.some((one) => one === scope)
   }
 }

@@ -10,7 +10,7 @@ export interface BrowserStorage {
 }
 
 /** @param open throws if the browser forbids storage */
-function storageOf(open: () => Storage): BrowserStorage {
+function getStorage(open: () => Storage): BrowserStorage {
   return {
     read(name) {
       try {
@@ -45,9 +45,9 @@ function storageOf(open: () => Storage): BrowserStorage {
 }
 
 /** Shared by the tabs of this browser. */
-export const browserStorage = storageOf(() => localStorage)
+export const browserStorage = getStorage(() => localStorage)
 /** Of this tab only. */
-export const tabStorage = storageOf(() => sessionStorage)
+export const tabStorage = getStorage(() => sessionStorage)
 
 /** Calls a listener when another tab has written a value, or removed it (null). Returns a function that ends it. */
 export function onOtherTab(

@@ -29,7 +29,7 @@ function read(): Route {
 
 export const useRoute = (): Route => useStore(route)
 
-export function hrefOf(path: string, query?: URLSearchParams): string {
+export function toHref(path: string, query?: URLSearchParams): string {
   const text = query?.toString() ?? ''
   return `${CONSOLE_PATH}${path}${text === '' ? '' : `?${text}`}`
 }
@@ -39,7 +39,7 @@ export function navigate(path: string, query = new URLSearchParams()): void {
   flush()
   typedIn = undefined
   // A second click on the same link must not add a history entry.
-  const href = hrefOf(path, query)
+  const href = toHref(path, query)
   if (href !== `${location.pathname}${location.search}`) history.pushState(null, '', href)
   route.set({ path, query })
 }
@@ -64,7 +64,7 @@ function flush(): void {
   clearTimeout(pending)
   pending = undefined
   const { path, query } = route.get()
-  history.replaceState(null, '', hrefOf(path, query))
+  history.replaceState(null, '', toHref(path, query))
 }
 
 /** Returns the query with some parameters set, or removed (undefined). */

@@ -51,7 +51,7 @@ const localFormat = new Intl.DateTimeFormat('sv-SE', {
 })
 
 /** Milliseconds since 1970 of such a time. */
-export function epochOf(time: string): number {
+export function toEpoch(time: string): number {
   const asUtc = (text: string) => Date.parse(`${text.replace(' ', 'T')}Z`)
   const zoneMs = asUtc(localTime(asUtc(time))) - asUtc(time)
   return asUtc(time) - zoneMs

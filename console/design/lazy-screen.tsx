@@ -1,5 +1,5 @@
 import { Component, type ComponentType, type ReactNode, useEffect } from 'react'
-import { chunkOf, useChunk } from '../api/chunk.ts'
+import { toChunk, useChunk } from '../api/chunk.ts'
 import { reloadIfIdle } from '../base/release.ts'
 import { Button } from './button.tsx'
 import { ErrorNotice, Loading, Notice } from './notice.tsx'
@@ -12,7 +12,7 @@ type Load<Props> = () => Promise<{ default: ComponentType<Props> }>
  * be lost.
  */
 export function lazyScreen(load: Load<object>): ComponentType {
-  const chunk = chunkOf(load)
+  const chunk = toChunk(load)
   return function LazyScreen() {
     const { loaded, state } = useChunk(chunk)
     useEffect(() => {
@@ -30,7 +30,7 @@ export function lazyComponent<Props extends object>(
   load: Load<Props>,
   placeholder: ReactNode = null,
 ): ComponentType<Props> {
-  const chunk = chunkOf(load)
+  const chunk = toChunk(load)
   return function LazyPart(props: Props) {
     const { loaded, state } = useChunk(chunk)
     if (loaded !== undefined) return <loaded.default {...props} />

@@ -1,5 +1,5 @@
 import type { MouseEvent, ReactNode } from 'react'
-import { hrefOf, navigate } from '../base/router.ts'
+import { toHref, navigate } from '../base/router.ts'
 
 /** A link within the console. */
 export function Link(props: {
@@ -17,7 +17,7 @@ export function Link(props: {
   }
   return (
     <a
-      href={hrefOf(to, query)}
+      href={toHref(to, query)}
       className={className}
       aria-current={current === true ? 'page' : undefined}
       onClick={follow}

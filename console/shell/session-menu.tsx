@@ -17,10 +17,10 @@ import { LANGUAGES, languageName } from '../i18n/preferred.ts'
 /** The account and keys of the session, and the preferences of this browser: language and theme. */
 export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
   const keys = useStore(session)
-  const accountOf = useAccounts()
-  const scopeOf = useScopes()
+  const getAccount = useAccounts()
+  const getScope = useScopes()
   const services = SERVICES.filter((service) => keys[service] !== undefined)
-  const account = services.map(accountOf).find((one) => one !== undefined)
+  const account = services.map(getAccount).find((one) => one !== undefined)
   const [isAsking, setAsking] = useState(false)
   const leave = () => {
     queryClient.clear()
@@ -40,10 +40,10 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
     >
       <ul className="who-keys" aria-label={t('app.keys')}>
         {services.map((service) => {
-          const scope = scopeOf(service)
+          const scope = getScope(service)
           return (
             <li key={service}>
-              <strong>{accountOf(service) ?? '…'}</strong>
+              <strong>{getAccount(service) ?? '…'}</strong>
               <span className="muted">
                 {t('app.keyOf', { service: t(`service.${service}`) })}
                 {scope === 'full' ? '' : ` · ${t(`scope.name.${scope}`)}`}

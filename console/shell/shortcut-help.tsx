@@ -23,7 +23,7 @@ const NAMES: Readonly<Record<string, string>> = {
 const nameOf = (key: string) => (key === ' ' ? t('keys.space') : (NAMES[key] ?? key))
 
 /** The shortcuts that work now, those with the same effect in one row. */
-function rowsOf(groups: readonly ShortcutGroup[]): readonly (readonly [TextKey, readonly string[]])[] {
+function toRows(groups: readonly ShortcutGroup[]): readonly (readonly [TextKey, readonly string[]])[] {
   const keys = new Map<TextKey, string[]>()
   for (const [group, shortcuts] of Object.entries(SHORTCUTS)) {
     if (!groups.some((one) => one === group)) continue
@@ -81,7 +81,7 @@ export default function ShortcutHelp({ onClose }: { onClose: () => void }) {
       <h3>{t('keys.title')}</h3>
       <table className="plain">
         <tbody>
-          {rowsOf(groups).map(([text, keys]) => (
+          {toRows(groups).map(([text, keys]) => (
             <tr key={text}>
               <th scope="row">
                 {keys.map((key) => (

@@ -32,7 +32,7 @@ export function findBreaches(packages: readonly ProductionPackage[], policy: Aud
     return exception !== undefined
   }
 
-  function breachesOf(name: string, { license, hasInstallScript }: Facts): string[] {
+  function getBreaches(name: string, { license, hasInstallScript }: Facts): string[] {
     const breaches: string[] = []
     if (license === undefined) breaches.push('names no license')
     else if (!isLicenseAllowed(license, allowed) && !isExcepted(name, license)) {
@@ -43,10 +43,10 @@ export function findBreaches(packages: readonly ProductionPackage[], policy: Aud
   }
 
   const breaches = packages.flatMap(({ name, path, locked, hasIntegrity, installed }) => {
-    const found = new Set(breachesOf(name, locked))
+    const found = new Set(getBreaches(name, locked))
     if (!hasIntegrity) found.add('has no integrity hash in package-lock.json')
     if (installed !== undefined) {
-      for (const breach of breachesOf(name, installed)) found.add(breach)
+      for (const breach of getBreaches(name, installed)) found.add(breach)
       if (installed.version !== locked.version) {
         found.add(`is installed as ${installed.version}: run npm ci`)
       }

@@ -36,7 +36,7 @@ const plain = (word: string) => word.replaceAll(/[áéíóúü]/g, (letter) => l
 
 type Ranked = readonly [word: string, rank: number]
 
-function wordsOf(ranked: readonly string[], language: 'spanish' | 'english'): Ranked[] {
+function toWords(ranked: readonly string[], language: 'spanish' | 'english'): Ranked[] {
   const isWanted = (word: string, rank: number) =>
     word.length < 3
       ? SHORT_WORDS[language].has(word)
@@ -46,8 +46,8 @@ function wordsOf(ranked: readonly string[], language: 'spanish' | 'english'): Ra
 
 export function generate(): ReadonlyMap<string, string> {
   const ranked: readonly Ranked[] = [
-    ...wordsOf(spanish['commonWords-es-es'], 'spanish'),
-    ...wordsOf(english['commonWords-en'], 'english'),
+    ...toWords(spanish['commonWords-es-es'], 'spanish'),
+    ...toWords(english['commonWords-en'], 'english'),
     ...CHILEAN_WORDS.map((word): Ranked => [word, CHILEAN_RANK]),
   ].toSorted(([, one], [, other]) => one - other)
   const text = [...HEADER, ...new Set(ranked.map(([word]) => word)), ''].join('\n')

@@ -13,7 +13,7 @@ const TEST_FUNCTIONS = new Set(['test', 'suite', 'it', 'describe'])
 const hasTexts = (path: string) => /^(src|console)\//.test(path) && !/\.test\.tsx?$/.test(path)
 
 /** Returns `source` with everything but its prose replaced by spaces, so that lines and columns stay. */
-export function proseOf(path: string, source: string): string {
+export function getProse(path: string, source: string): string {
   const { program, comments, errors } = parseSync(path, source)
   if (errors.length > 0) throw new Error(`${path} cannot be parsed: ${errors[0]?.message}`)
   const ranges: Range[] = [...comments]

@@ -24,7 +24,7 @@ export function parseChangelog(text: string): ChangelogSection[] {
 }
 
 /** Returns the notes of a release: its section without headings of kinds that have no entry. */
-export function notesOf(section: ChangelogSection): string {
+export function toNotes(section: ChangelogSection): string {
   return section.body
     .split(/^(?=### )/m)
     .filter((part) => !part.startsWith('### ') || part.includes('\n- '))
@@ -35,7 +35,7 @@ export function notesOf(section: ChangelogSection): string {
 /** Returns what keeps the text from being a changelog that people and the release can read. */
 export function findChangelogProblems(text: string): string[] {
   const sections = parseChangelog(text)
-  const problems = sections.flatMap(problemsOf)
+  const problems = sections.flatMap(toProblems)
   if (!/^# Changelog$/m.test(text)) problems.push('the title is not "# Changelog"')
   if (sections[0]?.name !== 'Unreleased') problems.push('the first section is not "Unreleased"')
   const versions = sections.slice(1)
@@ -48,7 +48,7 @@ export function findChangelogProblems(text: string): string[] {
   return problems
 }
 
-function problemsOf({ name, date, body }: ChangelogSection, index: number): string[] {
+function toProblems({ name, date, body }: ChangelogSection, index: number): string[] {
   const problems: string[] = []
   if (index > 0) {
     if (!VERSION.test(name)) problems.push(`"${name}" is no version`)

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findChangelogProblems, notesOf, parseChangelog } from './changelog.ts'
+import { findChangelogProblems, toNotes, parseChangelog } from './changelog.ts'
 
 export interface ReleaseCandidate {
   readonly version: string
@@ -34,11 +34,11 @@ export function readCandidate(root: string, tag: string | undefined, isRehearsal
   const unreleased = sections.find(({ name }) => name === 'Unreleased')
   const released = sections.find(({ name }) => name === version)
   if (released === undefined && !isRehearsal) problems.push(`CHANGELOG.md has no section for ${version}.`)
-  if (released !== undefined && unreleased !== undefined && notesOf(unreleased) !== '') {
+  if (released !== undefined && unreleased !== undefined && toNotes(unreleased) !== '') {
     problems.push(`CHANGELOG.md still has entries under "Unreleased": move them to ${version}.`)
   }
   const section = released ?? (isRehearsal ? unreleased : undefined)
-  const notes = section === undefined ? '' : notesOf(section)
+  const notes = section === undefined ? '' : toNotes(section)
   if (section !== undefined && notes === '') problems.push(`CHANGELOG.md has no entry for ${section.name}.`)
   return { version, notes, problems }
 }

@@ -31,7 +31,7 @@ export function printResults(name: string, results: Results, ms: number): void {
   const slowest = [...files].toSorted(([, a], [, b]) => b - a).slice(0, SLOWEST)
   console.log(`\nSlowest files of ${name}:`)
   for (const [file, took] of slowest) console.log(`  ${(took / 1_000).toFixed(1).padStart(6)} s  ${file}`)
-  printSome('Skipped', ended.filter(({ outcome }) => outcome === 'skipped').map(titleOf))
+  printSome('Skipped', ended.filter(({ outcome }) => outcome === 'skipped').map(toTitle))
   printEnd(`${name}, in ${Math.round(ms / 1_000)} s`, results)
 }
 
@@ -44,7 +44,7 @@ export function printTotal(passes: readonly Results[]): void {
 }
 
 function printEnd(name: string, { ended, flaky }: Kept): void {
-  printSome('Failed', ended.filter(({ outcome }) => outcome === 'failed').map(titleOf))
+  printSome('Failed', ended.filter(({ outcome }) => outcome === 'failed').map(toTitle))
   printSome('FLAKY: failed at first, passed when run again. Find out why', flaky)
   const counts = (['passed', 'failed', 'skipped'] as const).map((each) => `${count({ ended }, each)} ${each}`)
   console.log(`\n${name}: ${counts.join(', ')}`)
@@ -57,7 +57,7 @@ function printSome(title: string, lines: readonly string[]): void {
   if (lines.length > SKIPPED_SHOWN) console.log(`  and ${lines.length - SKIPPED_SHOWN} more`)
 }
 
-export const titleOf = ({ file, name }: Ended) => `${file}: ${name}`
+export const toTitle = ({ file, name }: Ended) => `${file}: ${name}`
 
 interface Total {
   readonly passed: number
@@ -72,16 +72,16 @@ interface Total {
 export function total(): Total {
   const tiers = readdirSync(FOLDER).map((name): Kept => JSON.parse(readFileSync(`${FOLDER}${name}`, 'utf8')))
   const ended = tiers.flatMap((tier) => tier.ended)
-  const passed = new Set(ended.filter(({ outcome }) => outcome === 'passed').map(titleOf))
+  const passed = new Set(ended.filter(({ outcome }) => outcome === 'passed').map(toTitle))
   const skipped = ended.filter(({ outcome, file }) => outcome === 'skipped' && !RUN_BY_CEPH.includes(file))
   return {
     passed: count({ ended }, 'passed'),
     failed: count({ ended }, 'failed'),
     failures: ended
       .filter(({ outcome }) => outcome === 'failed')
-      .map((each) => `${titleOf(each)}\n${each.reason ?? ''}`),
+      .map((each) => `${toTitle(each)}\n${each.reason ?? ''}`),
     flaky: tiers.flatMap((tier) => tier.flaky),
-    skippedEverywhere: [...new Set(skipped.map(titleOf).filter((title) => !passed.has(title)))],
+    skippedEverywhere: [...new Set(skipped.map(toTitle).filter((title) => !passed.has(title)))],
   }
 }
 

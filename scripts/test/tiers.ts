@@ -133,15 +133,15 @@ export function testFiles(): string[] {
 }
 
 /** The tier of each file. @throws when a file belongs to no tier or to several, or a file that is named here does not exist */
-export function tiersOf(files: readonly string[]): ReadonlyMap<string, Tier> {
+export function getTiers(files: readonly string[]): ReadonlyMap<string, Tier> {
   const listed = [...CONTRACT, ...IMAGES_ON_ONE_NODE].map((name) => `test/${name}`)
   const named = [...Object.keys(EXCEPTIONS), ...PARTLY_POSTGRES, ...ON_ONE_DATABASE, ...LONGEST, ...listed]
   const gone = named.filter((file) => !files.includes(file))
   if (gone.length > 0) throw new Error(`lists of test files name some that do not exist: ${gone.join(', ')}`)
-  return new Map(files.map((file) => [file, tierOf(file)]))
+  return new Map(files.map((file) => [file, getTier(file)]))
 }
 
-function tierOf(file: string): Tier {
+function getTier(file: string): Tier {
   const exception = EXCEPTIONS[file]
   if (exception !== undefined) return exception
   const tiers = TIERS.filter((tier) => FOLDERS[tier].some((folder) => file.startsWith(folder)))
@@ -153,8 +153,8 @@ function tierOf(file: string): Tier {
 }
 
 /** The passes of a tier over those of its files that are wanted. */
-export function passesOf(tier: Tier, isWanted: (file: string) => boolean): Pass[] {
-  const tiers = tiersOf(testFiles())
+export function getPasses(tier: Tier, isWanted: (file: string) => boolean): Pass[] {
+  const tiers = getTiers(testFiles())
   const ofTier = (wanted: Tier) =>
     longestFirst([...tiers.keys()].filter((file) => tiers.get(file) === wanted))
   const own = ofTier(tier).filter(isWanted)

@@ -34,7 +34,7 @@ function digestOf(key: string): string {
  * Returns the digest of a limited key. It differs from `digestOf`, so that a node of a version without limits rejects the key
  * instead of taking it for an unlimited one.
  */
-function limitedDigestOf(key: string): string {
+function toLimitedDigest(key: string): string {
   return hash('sha256', `limited ${key}`)
 }
 
@@ -68,7 +68,7 @@ export function createAccounts(database: Database, clock: Clock) {
       const identity = await cache.get(key, async () => {
         const row = await database
           .readerOf(client)
-          .first(queries.holderOf([digestOf(key), limitedDigestOf(key)]))
+          .first(queries.getHolder([digestOf(key), toLimitedDigest(key)]))
         if (row === undefined) return undefined
         const { id: accountId, key_id: keyId, name: account, service } = row
         return { accountId, keyId, account, service, ...limitsOf(row) }
@@ -153,7 +153,7 @@ export function createAccounts(database: Database, clock: Clock) {
     find: (name: string) => database.first(queries.accountByName(name.trim().normalize('NFC'))),
 
     /** Lists the accounts of a service, ordered by name. */
-    ofService: (service: Service) => database.all(queries.accountsOf(service)),
+    ofService: (service: Service) => database.all(queries.getAccounts(service)),
 
     /** Returns the name of an account, which never changes. Undefined if there is none. */
     nameOf: async (id: number): Promise<string | undefined> => {
@@ -213,7 +213,7 @@ async function addKey(
   if (found.kind === 'other-service') return found
   // 160 random bits, shown to the holder once and never stored; the id is public.
   const [key, id] = [randomText(32) as ApiKey, `${idPrefix}${randomText(10)}`]
-  const digest = isLimited(limits) ? limitedDigestOf(key) : digestOf(key)
+  const digest = isLimited(limits) ? toLimitedDigest(key) : digestOf(key)
   await tx.run(found.insert({ id, digest, now, limits }))
   return { kind: 'created', key, id }
 }

@@ -17,7 +17,7 @@ export type KeyRow = Omit<KeyRecord, keyof KeyLimits> & LimitsRow
 const LIMITS = raw('scope, expires_at, rate_count, rate_ms')
 
 /** @param digests all digests that the key may be stored under */
-export const holderOf = (digests: readonly string[]) => sql<AccountRow & LimitsRow & { key_id: string }>`
+export const getHolder = (digests: readonly string[]) => sql<AccountRow & LimitsRow & { key_id: string }>`
   SELECT accounts.id, accounts.name, accounts.service, keys.id AS key_id, ${LIMITS}
   FROM keys JOIN accounts ON accounts.id = keys.account_id
   WHERE keys.digest IN (${join([...digests])}) AND keys.revoked_at IS NULL
@@ -33,7 +33,7 @@ export const accountById = (id: number) => sql<{ name: string }>`SELECT name FRO
 export const administratorByName = (name: string) => sql<{ id: string }>`
   SELECT id FROM administrators WHERE name = ${name}`
 
-export const accountsOf = (service: Service) => sql<AccountRow>`
+export const getAccounts = (service: Service) => sql<AccountRow>`
   SELECT id, name, service FROM accounts WHERE service = ${service} ORDER BY name`
 
 export const allAccounts = () => sql<AccountRecord>`

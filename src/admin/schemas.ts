@@ -9,7 +9,7 @@ const id = string({ description: 'ID of the key, which is not the key itself', e
 const account = string({ description: "The account's name", examples: ['fotos'] })
 const service = string({ enum: SERVICES, description: 'Service that the key or account belongs to' })
 const DELIVERY = ['open', 'ladder', 'presets', 'signed']
-const limitOf = (unit: string) => nullable(integer(`Quota of ${unit} of the account; null if unlimited`))
+const getLimit = (unit: string) => nullable(integer(`Quota of ${unit} of the account; null if unlimited`))
 const delivery = string({ enum: DELIVERY, description: 'Delivery mode of the images of the account' })
 const seconds = (description: string) => integer(`${description}, in seconds since 1970-01-01 UTC`)
 
@@ -32,8 +32,8 @@ export const accountsAnswer = answer(
           keys: integer('Number of valid keys of the account'),
           images: integer('Number of images of the account'),
           bytes: integer('Total size in bytes'),
-          max_images: limitOf('images'),
-          max_bytes: limitOf('bytes'),
+          max_images: getLimit('images'),
+          max_bytes: getLimit('bytes'),
           delivery: { ...nullable(delivery), enum: [...DELIVERY, null] },
           used: nullable(seconds('Last use of any key of the account, accurate to a few minutes')),
         },
@@ -64,8 +64,8 @@ export const accountsAnswer = answer(
 export const limitsAnswer = answer(
   {
     account,
-    max_images: limitOf('images'),
-    max_bytes: limitOf('bytes'),
+    max_images: getLimit('images'),
+    max_bytes: getLimit('bytes'),
     delivery,
   },
   'The new limits of the application',

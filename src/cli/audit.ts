@@ -26,13 +26,13 @@ async function* allEntries(database: Database, account: string | undefined): Asy
   yield `${HEAD.join('\t')}\n`
   for (let after: AuditEntry | undefined; ;) {
     const entries = await audit.page(PART, after, account)
-    yield entries.map(lineOf).join('')
+    yield entries.map(toLine).join('')
     after = entries.at(-1)
     if (after === undefined || entries.length < PART) return
   }
 }
 
-function lineOf({ at, actor, key_id, action, subject }: AuditEntry): string {
+function toLine({ at, actor, key_id, action, subject }: AuditEntry): string {
   return `${[new Date(at).toISOString(), actor, key_id ?? '-', action, subject].join('\t')}\n`
 }
 

@@ -23,16 +23,16 @@ export function reportUsageError(text: string, command: Command): void {
   if (kind === undefined || unknown === undefined) return usageFault(`${message}${seeHelp(command)}`)
   // The value after an equals sign may be secret.
   const name = unknown.replace(/=.*/s, '')
-  const known = kind === 'option' ? optionsOf(command) : command.commands.map((one) => one.name())
+  const known = kind === 'option' ? toOptions(command) : command.commands.map((one) => one.name())
   const similar = suggestion(name, known)
   const advice = similar === undefined ? seeHelp(command) : `, did you mean ${similar}?`
   usageFault(`unknown ${kind} '${name}'${advice}`)
 }
 
 /** The long flags that a command accepts, including those of the whole program. */
-function optionsOf(command: Command | null): string[] {
+function toOptions(command: Command | null): string[] {
   if (command === null) return ['--help']
-  return [...command.options.flatMap(({ long }) => long ?? []), ...optionsOf(command.parent)]
+  return [...command.options.flatMap(({ long }) => long ?? []), ...toOptions(command.parent)]
 }
 
 function seeHelp(command: Command): string {

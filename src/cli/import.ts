@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { createAccounts } from '../accounts/index.ts'
 import { openDatabase } from '../server/open-database.ts'
 import { systemClock } from '../lib/clock.ts'
-import { epochOf, isCalendarDateTime, localDateTime } from '../lib/dates.ts'
+import { toEpoch, isCalendarDateTime, localDateTime } from '../lib/dates.ts'
 import type { Database } from '../storage/database/database.ts'
 import { Staging } from '../storage/blobs/staging.ts'
 import { openDestination } from '../domainwatch/import/destination.ts'
@@ -149,7 +149,7 @@ export async function timeZones(database: Database, { timeZone, shown }: Options
 function readTime(text: string, timeZone: string): number | string {
   const time = text.replace('T', ' ').replace(/ \d\d:\d\d$/, '$&:00')
   if (!isCalendarDateTime(time)) return '--as-of must be a time, such as 2026-01-31 15:00'
-  const at = epochOf(time, timeZone)
+  const at = toEpoch(time, timeZone)
   return at > systemClock.now() ? '--as-of must be in the past' : at
 }
 

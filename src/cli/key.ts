@@ -54,7 +54,7 @@ export async function listKeys({ config }: Options): Promise<void> {
         row.service,
         row.account,
         timeOf(row.created_at),
-        stateOf(row),
+        getState(row),
         scope,
         expiresAt === null ? '-' : timeOf(expiresAt),
         rate === null ? '-' : formatRate(rate),
@@ -100,7 +100,7 @@ function readLimits({ scope: scopeText = 'full', expires, rate: rateText }: Flag
   return { scope, expiresAt, rate } satisfies KeyLimits
 }
 
-function stateOf({ expiresAt, revoked_at }: KeyRecord): string {
+function getState({ expiresAt, revoked_at }: KeyRecord): string {
   if (revoked_at !== null) return `revoked ${timeOf(revoked_at)}`
   if (expiresAt !== null && expiresAt <= systemClock.now()) return `expired ${timeOf(expiresAt)}`
   return 'active'

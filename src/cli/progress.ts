@@ -29,7 +29,7 @@ export function createProgress(
   let hasBegun = false
   let timer: NodeJS.Timeout | undefined
   const show = () => {
-    if (part !== undefined) output.write(`${lineOf(part, (now() - part.startedAt) / 1_000)}\n`)
+    if (part !== undefined) output.write(`${toLine(part, (now() - part.startedAt) / 1_000)}\n`)
   }
   const end = () => {
     clearInterval(timer)
@@ -55,7 +55,7 @@ export function createProgress(
 }
 
 /** `images: 25 of 100, 25 %, 15 s left` */
-function lineOf({ name, total, unit, count, before }: Part, seconds: number): string {
+function toLine({ name, total, unit, count, before }: Part, seconds: number): string {
   const amount = (value: number) => (unit === 'bytes' ? `${(value / 1e6).toFixed(1)} MB` : String(value))
   const after = `after ${Math.round(seconds)} s`
   if (total === undefined) return `${name}: ${amount(count)}, ${after}`

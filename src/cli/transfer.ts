@@ -58,7 +58,7 @@ export async function restoreCommand({ config, own, positionals }: Options): Pro
 
 /** `catalejo migrate`. Exits with 0 if the copy has everything, otherwise with 1. */
 export async function migrateCommand({ config, own, switches }: Options): Promise<void> {
-  const to = targetOf(config, own)
+  const to = getTarget(config, own)
   if (to === undefined) return
   const advice = 'The copy is not complete. Run the same command again.'
   await withProgress(advice, async (progress) => {
@@ -78,7 +78,7 @@ export async function migrateCommand({ config, own, switches }: Options): Promis
 }
 
 /** What no flag names stays where it is, or with `--to-data` goes into that folder. */
-function targetOf(from: Config, own: Flags): InstanceLocation | undefined {
+function getTarget(from: Config, own: Flags): InstanceLocation | undefined {
   const { 'to-data': data, 'to-database-url': databaseUrl, 'to-blobs-url': blobsUrl } = own
   const database = databaseUrl === undefined ? undefined : settings.databaseUrl.parse(databaseUrl)
   const blobs = blobsUrl === undefined ? undefined : settings.blobsUrl.parse(blobsUrl)
@@ -153,7 +153,7 @@ export async function createBackup({ config, own, positionals }: Options): Promi
       : await create()
     if (outcome.kind === 'refused') return fail(outcome.reason)
     const { images, manifest, pruned } = outcome
-    console.log(`snapshot ${manifest.name}: ${countOf(rowsOf(manifest), 'row')}; ${imagesText(images)}`)
+    console.log(`snapshot ${manifest.name}: ${countOf(toRows(manifest), 'row')}; ${imagesText(images)}`)
     if (pruned !== undefined) {
       console.log(
         `removed ${countOf(pruned.snapshots, 'snapshot')}, ${countOf(pruned.files, 'file')}, ${countOf(pruned.images, 'image')}`,
@@ -177,7 +177,7 @@ export async function listBackups({ config, positionals }: Options): Promise<voi
         continue
       }
       const { images, program } = manifest
-      console.log([name, program, rowsOf(manifest), images.count, images.bytes].join('\t'))
+      console.log([name, program, toRows(manifest), images.count, images.bytes].join('\t'))
     }
   })
 }
@@ -196,7 +196,7 @@ export async function checkBackup({ config, own, positionals }: Options): Promis
       if (faults.length > 0) return `snapshot ${name} has ${countOf(faults.length, 'fault')}`
       const { count, bytes } = manifest.images
       console.log(
-        `snapshot ${name}: ${countOf(rowsOf(manifest), 'row')} and ${countOf(count, 'image')} of ${countOf(bytes, 'byte')} are whole`,
+        `snapshot ${name}: ${countOf(toRows(manifest), 'row')} and ${countOf(count, 'image')} of ${countOf(bytes, 'byte')} are whole`,
       )
       return undefined
     })
@@ -259,4 +259,4 @@ async function withPlace(
   await use(place)
 }
 
-const rowsOf = ({ tables }: Manifest) => tables.reduce((sum, { rows }) => sum + rows, 0)
+const toRows = ({ tables }: Manifest) => tables.reduce((sum, { rows }) => sum + rows, 0)

@@ -83,7 +83,7 @@ function page(
 
 function plain(name: string, bytes: Uint8Array): ConsoleFile {
   const encoded = { bytes, encoding: undefined }
-  return { type: typeOf(name), tag: tagOf(bytes), encoded: () => encoded }
+  return { type: typeOf(name), tag: toTag(bytes), encoded: () => encoded }
 }
 
 function text(name: string, compressed: Uint8Array): ConsoleFile {
@@ -92,7 +92,7 @@ function text(name: string, compressed: Uint8Array): ConsoleFile {
   let identity: Encoded | undefined
   return {
     type: typeOf(name),
-    tag: tagOf(compressed),
+    tag: toTag(compressed),
     // Encoded on first use: browsers accept Brotli over https and from localhost only.
     encoded: (acceptEncoding) => {
       if (accepts(acceptEncoding, 'br')) return br
@@ -116,7 +116,7 @@ function typeOf(name: string): string {
   return TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
 }
 
-function tagOf(bytes: Uint8Array): string {
+function toTag(bytes: Uint8Array): string {
   return hash('sha256', bytes).slice(0, 20)
 }
 

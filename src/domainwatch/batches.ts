@@ -10,7 +10,7 @@ import type { Identity } from '../http/auth/authenticator.ts'
 import type { RequestBody } from '../http/body/receive.ts'
 import { requestLog } from '../http/observability/request-log.ts'
 import type { Dictionary } from './words/dictionary.ts'
-import { purgeBeforeWrite, endClaimsOf } from './purge.ts'
+import { purgeBeforeWrite, findEndClaims } from './purge.ts'
 import {
   EXPECTABLE_FIELDS,
   differences,
@@ -144,7 +144,7 @@ export class DomainBatches {
     const seenAt = Math.floor(now / 1000) * 1000
     const constants = [localDateTime(now, timeZone), now, seenAt, account]
     const found = await tx.runMany(statements.markDomains, constants, rows)
-    await endClaimsOf(tx, database.dialect, accountId, decided, now)
+    await findEndClaims(tx, database.dialect, accountId, decided, now)
     return found
   }
 

@@ -4,7 +4,7 @@ import { twinKey } from '../lib/name-index/index.ts'
 /** What other records say of a name. */
 export interface NameSignals {
   /** Returns the smallest number of bought records with one of these words; null if none of the words counts. */
-  readonly demandOf: (words: readonly string[]) => number | null
+  readonly getDemand: (words: readonly string[]) => number | null
   /** Whether a bought record has a twin of this name, which is in Latin-1. */
   readonly hasBoughtTwin: (name: Uint8Array, now: number) => boolean
   /** Returns the first of the name and its twins, by name. */
@@ -31,8 +31,8 @@ export class FilterContext {
     return localDateTime(this.now, this.#timeZone)
   }
 
-  demandOf(words: readonly string[]): number | null {
-    return this.#signals.demandOf(words)
+  getDemand(words: readonly string[]): number | null {
+    return this.#signals.getDemand(words)
   }
 
   /** @param name in Latin-1 */
@@ -41,7 +41,7 @@ export class FilterContext {
   }
 
   /** Returns the first twins of a name, by name. */
-  twinsOf(name: string): readonly string[] {
+  getTwins(name: string): readonly string[] {
     const bytes = Buffer.from(name, 'latin1')
     const key = twinKey(bytes)
     let first = this.#twins.get(key)

@@ -1,5 +1,5 @@
 import { isCalendarDateTime } from '../lib/dates.ts'
-import { aLabelOf, foldSearch, hasIdnLetter, type SearchText } from '../lib/domain-names.ts'
+import { toALabel, foldSearch, hasIdnLetter, type SearchText } from '../lib/domain-names.ts'
 import type { DateColumn, IndexTerm } from '../lib/name-index/index.ts'
 import { hasAtMostCharacters } from '../lib/text.ts'
 import { presentFlag, text, type Parameter, integer } from '../http/parameters.ts'
@@ -161,7 +161,7 @@ function nameCondition(wanted: SearchText, compare: NameComparison) {
   return {
     matches: ({ name }: FilteredRecord) =>
       compare.matches(name, wanted.text) ||
-      (wanted.ascii !== undefined && hasIdnLetter(name) && compare.matches(aLabelOf(name), wanted.ascii)),
+      (wanted.ascii !== undefined && hasIdnLetter(name) && compare.matches(toALabel(name), wanted.ascii)),
     index: {
       kind: 'name' as const,
       glob: compare.glob(wanted.text),

@@ -85,9 +85,9 @@ export const DISCARDED = mark(({ discarded_at }) => discarded_at !== null)
 export const DATED = mark(({ date_reg_known }) => date_reg_known === 1)
 
 /** Returns how often the name became free since it was first recorded. */
-export const dropsOf = ({ past_drops, status }: Pick<FilteredRecord, 'past_drops' | 'status'>): number =>
+export const getDrops = ({ past_drops, status }: Pick<FilteredRecord, 'past_drops' | 'status'>): number =>
   past_drops + 1 - status
-export const DROPS = number(MAX_DROPS, dropsOf)
+export const DROPS = number(MAX_DROPS, getDrops)
 
 /** A record as stored in a change. */
 export interface ChangedRecord extends FilteredRecord {

@@ -1,7 +1,7 @@
 import { presentFlag, integer, type Values } from '../http/parameters.ts'
 import { badParameter } from '../http/errors.ts'
 import { hasIdnLetter } from '../lib/domain-names.ts'
-import { syllablesOf } from '../lib/name-spelling.ts'
+import { toSyllables } from '../lib/name-spelling.ts'
 import { Layout } from '../lib/name-index/index.ts'
 import { isExpired, MAX_LABEL_CHARACTERS } from './limits.ts'
 import {
@@ -56,7 +56,7 @@ export type { FilteredRecord } from './filtered-record.ts'
 export const MAX_WORDS = 6
 
 /** 0 if it has none. */
-const SYLLABLES = number(MAX_LABEL_CHARACTERS, ({ name }) => syllablesOf(name) ?? 0)
+const SYLLABLES = number(MAX_LABEL_CHARACTERS, ({ name }) => toSyllables(name) ?? 0)
 
 /**
  * The filters of domain records: the only place that defines one. The parameters of the API, and all that applies filters
@@ -231,7 +231,7 @@ export interface NamedCondition extends Condition {
 }
 
 /** The conditions of the filters that are set, in the order of the table. */
-export function conditionsOf(filters: Filters): readonly NamedCondition[] {
+export function toConditions(filters: Filters): readonly NamedCondition[] {
   const found: NamedCondition[] = []
   const add = <K extends FilterName>(name: K, wanted: WantedValues[K] | undefined) => {
     if (wanted === undefined) return
@@ -245,10 +245,10 @@ export function conditionsOf(filters: Filters): readonly NamedCondition[] {
 /** Watches and event streams apply the same filters to one record after another. */
 const known = new WeakMap<Filters, readonly NamedCondition[]>()
 
-function knownConditionsOf(filters: Filters): readonly NamedCondition[] {
+function getKnownConditions(filters: Filters): readonly NamedCondition[] {
   let conditions = known.get(filters)
   if (conditions === undefined) {
-    conditions = conditionsOf(filters)
+    conditions = toConditions(filters)
     known.set(filters, conditions)
   }
   return conditions
@@ -266,5 +266,5 @@ export const dependsOnTime = ({ age_min, objection }: Filters): boolean =>
 
 /** The same of a record that may have expired. */
 export function letsThrough(filters: Filters, record: FilteredRecord, context: FilterContext): boolean {
-  return knownConditionsOf(filters).every((condition) => condition.matches(record, context))
+  return getKnownConditions(filters).every((condition) => condition.matches(record, context))
 }

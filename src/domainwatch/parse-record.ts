@@ -1,4 +1,4 @@
-import { epochOf, isCalendarDateTime } from '../lib/dates.ts'
+import { toEpoch, isCalendarDateTime } from '../lib/dates.ts'
 import { jsonTypeOf } from '../http/body/fields.ts'
 import { isObject } from '../lib/json.ts'
 import { DISPLAY_NAME_TAKES, isDisplayName, isDisplayText } from '../lib/free-text.ts'
@@ -95,7 +95,7 @@ export function parseMarks(record: unknown): ParsedMarks {
   if (!isOptionalBit(seen)) return bad('seen', seen, TAKES_BIT, 'bit')
   if (note !== undefined && !isNote(note)) return bad('note', note, TAKES_NOTE, 'text')
   if (note !== undefined && !isDisplayText(note)) return bad('note', note, TAKES_DISPLAY_TEXT)
-  const readTags = tags === undefined ? [] : tagsOf(tags)
+  const readTags = tags === undefined ? [] : toTags(tags)
   if (readTags === undefined) return bad('tags', tags, TAKES_TAGS, 'array')
   const expected = expect === undefined ? undefined : readExpected(expect)
   if (expected?.ok === false) return expected
@@ -172,8 +172,8 @@ export function parseExportedRecord(
     typeof discarded_at !== 'string'
       ? null
       : isLocalTime(discarded_at)
-        ? epochOf(discarded_at, timeZone)
-        : momentOf(discarded_at)
+        ? toEpoch(discarded_at, timeZone)
+        : toMoment(discarded_at)
   if (discardedAt === undefined || (discardedAt === null) !== (discarded === 0)) {
     return bad('discarded_at', discarded_at ?? null, TAKES_MOMENT)
   }
@@ -189,7 +189,7 @@ export function parseExportedRecord(
   const dismissal = readDismissal(record, timeZone)
   if (!dismissal.ok) return dismissal
   if (note !== undefined && !isNote(note)) return bad('note', note, TAKES_NOTE, 'text')
-  const readTags = tags === undefined ? [] : tagsOf(tags)
+  const readTags = tags === undefined ? [] : toTags(tags)
   if (readTags === undefined) return bad('tags', tags, TAKES_TAGS, 'array')
   return {
     ok: true,
@@ -222,7 +222,7 @@ function readDecision(
 ): ParsedRecord<Decision> {
   if (!isOptionalBit(seen)) return bad('seen', seen, TAKES_BIT, 'bit')
   const seenAt =
-    typeof seen_at === 'string' && isCalendarDateTime(seen_at) ? epochOf(seen_at, timeZone) : null
+    typeof seen_at === 'string' && isCalendarDateTime(seen_at) ? toEpoch(seen_at, timeZone) : null
   if (seen === undefined) return { ok: true, row: { seen_at: null, seen_by: null, has_seen: 0 } }
   if ((seenAt === null) !== (seen === 0) || (seen === 0 && seen_at !== null))
     return bad('seen_at', seen_at, TAKES_SEEN_AT)
@@ -243,7 +243,7 @@ function readDismissal(
     return bad('dismissed_at', dismissed_at, TAKES_DATE, 'text')
   return {
     ok: true,
-    row: { dismissed_by, dismissed_at: dismissed_at === null ? null : epochOf(dismissed_at, timeZone) },
+    row: { dismissed_by, dismissed_at: dismissed_at === null ? null : toEpoch(dismissed_at, timeZone) },
   }
 }
 
@@ -257,7 +257,7 @@ export function parseDismissed(
   if (label?.ok !== true) return bad('name', name, TAKES_NAME, 'text')
   if (dismissed_by !== null && !isAgent(dismissed_by))
     return bad('dismissed_by', dismissed_by, TAKES_AGENT, 'text')
-  const dismissedAt = typeof dismissed_at === 'string' ? momentOf(dismissed_at) : undefined
+  const dismissedAt = typeof dismissed_at === 'string' ? toMoment(dismissed_at) : undefined
   if (dismissedAt === undefined) return bad('dismissed_at', dismissed_at, TAKES_DISMISSAL)
   if (!isBit(status)) return bad('status', status, TAKES_BIT)
   if (!isLocalTime(date_reg)) return bad('date_reg', date_reg, TAKES_DATE)
@@ -277,7 +277,7 @@ const isLocalTime = (value: unknown): value is string =>
 const OWN_NAMES: Readonly<Record<string, string>> = { domain: 'name', reserve: 'reserved' }
 
 /** Returns milliseconds since 1970. */
-function momentOf(text: string): number | undefined {
+function toMoment(text: string): number | undefined {
   const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) ? Date.parse(text) : NaN
   return Number.isNaN(moment) ? undefined : moment
 }
@@ -355,7 +355,7 @@ function isNote(value: unknown): value is string {
 }
 
 /** Returns the tags folded, each once, in the order given; undefined if they are not tags. */
-function tagsOf(value: unknown): readonly string[] | undefined {
+function toTags(value: unknown): readonly string[] | undefined {
   if (!Array.isArray(value) || value.length > MAX_TAGS) return undefined
   const tags = new Set<string>()
   for (const item of value) {

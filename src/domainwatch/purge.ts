@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../storage/database/database.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
 import { inBatches } from '../lib/background-jobs.ts'
 import { deletionsBefore, removeChangesUpTo, removeObservations } from './history/queries.ts'
-import { anyExpired, deleteExpired, deleteExpiredOf } from './queries-records.ts'
+import { anyExpired, deleteExpired, findDeleteExpired } from './queries-records.ts'
 import { removeServers } from './servers/queries.ts'
 import { endClaims, heldBy } from './queue/queries.ts'
 
@@ -28,7 +28,7 @@ export async function purgeBeforeWrite(tx: Transaction, dialect: Dialect, now: n
   // On PostgreSQL, planning the deletion takes longer than the whole of this read.
   if ((await tx.first(anyExpired(now))) === undefined) return
   const removed = await tx.run(deleteExpired(now, BATCH))
-  if (removed === BATCH) await tx.run(deleteExpiredOf(dialect, now, rows()))
+  if (removed === BATCH) await tx.run(findDeleteExpired(dialect, now, rows()))
 }
 
 export async function hasExpired(database: Database, clock: Clock): Promise<boolean> {
@@ -61,7 +61,7 @@ export async function hasOldHistory(database: Database, clock: Clock, keepMs: nu
 }
 
 /** Ends the claims of an account on records that it decides on, in the transaction of its update. */
-export async function endClaimsOf(
+export async function findEndClaims(
   tx: Transaction,
   dialect: Dialect,
   account: number,

@@ -28,7 +28,7 @@ export const anyExpired = (now: number) => sql<{ name: string }>`
   SELECT name FROM domains WHERE ${expired(now)} LIMIT 1`
 
 /** Deletes the expired records whose names are first in these rows: a JSON array of arrays. */
-export const deleteExpiredOf = (dialect: Dialect, now: number, rows: string) =>
+export const findDeleteExpired = (dialect: Dialect, now: number, rows: string) =>
   sql`DELETE FROM domains WHERE ${expired(now)} AND ${isOneOf(dialect, sql`name`, rows)}`
 
 /** A record with everything that is stored of it. */

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../lib/clock.ts'
 import { localDateTime } from '../lib/dates.ts'
 import type { Gate } from '../lib/gate.ts'
-import { shapeOf, syllablesOf } from '../lib/name-spelling.ts'
+import { toShape, toSyllables } from '../lib/name-spelling.ts'
 import {
   array,
   integer,
@@ -16,10 +16,10 @@ import type { Parameter } from '../http/parameters.ts'
 import { accountClient } from '../lib/client.ts'
 import type { Database, Reader } from '../storage/database/database.ts'
 import type { ContextAt, FilterContext } from './filter-context.ts'
-import { dropsOf, type FilteredRecord } from './filtered-record.ts'
+import { getDrops, type FilteredRecord } from './filtered-record.ts'
 import { recordsNamed, type RecordRow } from './queries-records.ts'
 import { parseNumbers } from './numbers/numbers.ts'
-import { ageOf, objectionEnd } from './signals.ts'
+import { getAge, objectionEnd } from './signals.ts'
 import { splitTags } from './tags.ts'
 import { FEATURE_KINDS } from './interest/features.ts'
 import type { Interest } from './interest/index.ts'
@@ -115,11 +115,11 @@ const table = {
     schema: string(
       'Shape of the name, a letter per character: `C` consonant, `V` vowel, `N` digit, `H` hyphen',
     ),
-    value: ({ name }) => shapeOf(name),
+    value: ({ name }) => toShape(name),
   },
   syllables: {
     schema: nullable(integer('Syllables of the name; null without a vowel, or with a digit or a hyphen')),
-    value: ({ name }) => syllablesOf(name),
+    value: ({ name }) => toSyllables(name),
   },
   demand: {
     schema: nullable(
@@ -127,18 +127,18 @@ const table = {
         'Number of registered domains with the rarest word of the name, among words of 3 letters or more; null without such a word',
       ),
     ),
-    value: ({ name }, { split, context }) => context.demandOf(split(name)),
+    value: ({ name }, { split, context }) => context.getDemand(split(name)),
   },
   twins: {
     schema: array(
       string(),
       'Registered names that are equal except for hyphens, accents, `ñ` and a plural; the first 10 by name',
     ),
-    value: ({ name }, { context }) => context.twinsOf(name),
+    value: ({ name }, { context }) => context.getTwins(name),
   },
   drops: {
     schema: integer('Number of times that the name became free since it was first recorded'),
-    value: dropsOf,
+    value: getDrops,
   },
   age: {
     schema: nullable(
@@ -146,7 +146,7 @@ const table = {
         'Whole years from the registration to the deletion, or to now while the domain is registered; null if the registration time is unknown',
       ),
     ),
-    value: (row, { context }) => ageOf(row, context.localNow),
+    value: (row, { context }) => getAge(row, context.localNow),
   },
   object_until: {
     schema: nullable(
@@ -165,7 +165,7 @@ const table = {
     value: (row, { model, split, context }) =>
       model === undefined
         ? null
-        : Math.round((model.scoreOf(scoredRecord(row, split(row.name), context)) / MAX_SCORE) * 100),
+        : Math.round((model.getScore(scoredRecord(row, split(row.name), context)) / MAX_SCORE) * 100),
   },
   because: {
     schema: array(
@@ -226,7 +226,11 @@ export const fieldsParameter: Parameter<readonly FieldName[]> = {
 
 export type FurtherFields = Readonly<Partial<Record<FieldName, FieldValue>>>
 
-function furtherFieldsOf(row: RecordRow, fields: readonly FieldName[], context: FieldContext): FurtherFields {
+function getFurtherFields(
+  row: RecordRow,
+  fields: readonly FieldName[],
+  context: FieldContext,
+): FurtherFields {
   return Object.fromEntries(fields.map((name) => [name, table[name].value(row, context)]))
 }
 
@@ -301,7 +305,7 @@ export class RecordFields {
   ): Promise<RecordWithFields[]> {
     const rows = await this.#rows(names, reader)
     const context = this.#context(model)
-    return rows.map((row) => ({ ...listedFields(row), ...furtherFieldsOf(row, fields, context) }))
+    return rows.map((row) => ({ ...listedFields(row), ...getFurtherFields(row, fields, context) }))
   }
 
   /** Returns the further fields alone, by name, of one part of very many records. */
@@ -313,7 +317,7 @@ export class RecordFields {
   ): Promise<ReadonlyMap<string, FurtherFields>> {
     const rows = await this.#rows(names, this.#database.scannerOf(account, signal))
     const context = this.#context(await this.#newest(fields))
-    return new Map(rows.map((row) => [row.name, furtherFieldsOf(row, fields, context)]))
+    return new Map(rows.map((row) => [row.name, getFurtherFields(row, fields, context)]))
   }
 
   /** Without training, which would wait for the transaction that reads. */

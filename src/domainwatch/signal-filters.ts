@@ -1,4 +1,4 @@
-import { parseTimestamp, wholeYears, wordsOf, type Segment } from '../lib/name-index/index.ts'
+import { parseTimestamp, wholeYears, toWords, type Segment } from '../lib/name-index/index.ts'
 import { hasShape } from '../lib/name-spelling.ts'
 import { integer } from '../http/parameters.ts'
 import { filter, lengthIs, traitIs, type Condition, type Filter } from './filter-kinds.ts'
@@ -13,7 +13,7 @@ import {
   toBound,
   type NumberBound,
 } from './numbers/numbers.ts'
-import { ageOf, canObject, objectionsSince } from './signals.ts'
+import { getAge, canObject, objectionsSince } from './signals.ts'
 import { splitTags } from './tags.ts'
 
 const TAKES_SHAPE = `debe ser un texto de 1 a ${MAX_LABEL_CHARACTERS} letras C, V, L, N o H`
@@ -42,7 +42,7 @@ export function shapeFilter(description: string): Filter<string, string> {
 /** Filters by the whole years between registration and deletion, or now. */
 export function ageAtLeastFilter(description: string): Filter<number, number> {
   const isAtLeast = (years: number): Condition => ({
-    matches: (record, { localNow }) => (ageOf(record, localNow) ?? 0) >= years,
+    matches: (record, { localNow }) => (getAge(record, localNow) ?? 0) >= years,
     index({ localNow }) {
       const now = parseTimestamp(localNow)
       const test = (segment: Segment, position: number) => {
@@ -62,10 +62,10 @@ export function ageAtLeastFilter(description: string): Filter<number, number> {
 /** Filters names by the smallest number of bought records with one of their words. */
 export function demandFilter(description: string): Filter<number, number> {
   return filter(integer(description, 1, MAX_DEMAND), (wanted) => ({
-    matches: ({ words }, context) => (context.demandOf(splitTags(words)) ?? 0) >= wanted,
+    matches: ({ words }, context) => (context.getDemand(splitTags(words)) ?? 0) >= wanted,
     index: (context) => ({
       kind: 'record',
-      test: (segment, position) => (context.demandOf(wordsOf(segment, position)) ?? 0) >= wanted,
+      test: (segment, position) => (context.getDemand(toWords(segment, position)) ?? 0) >= wanted,
     }),
   }))
 }

@@ -12,7 +12,7 @@ const LAST_MS = Date.parse('9999-12-31T23:59:59Z')
 type Dates = Pick<FilteredRecord, 'status' | 'date_reg' | 'date_reg_known' | 'deleted_at'>
 
 /** Returns the whole years from the registration to the deletion, or to now while it is bought; null if the registration is unknown. */
-export function ageOf({ date_reg, date_reg_known, deleted_at }: Dates, localNow: string): number | null {
+export function getAge({ date_reg, date_reg_known, deleted_at }: Dates, localNow: string): number | null {
   if (date_reg_known === 0) return null
   return wholeYears(parseTimestamp(date_reg), parseTimestamp(deleted_at ?? localNow))
 }

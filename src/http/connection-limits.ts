@@ -3,7 +3,7 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Client } from '../lib/client.ts'
 import { addressClient } from './client.ts'
-import { originalOf } from './malformed-requests.ts'
+import { getOriginal } from './malformed-requests.ts'
 
 /**
  * Returns how many connections to accept: at most half of the file descriptors, because sending a file takes two, and idle
@@ -38,7 +38,7 @@ export function limitConnections(server: Server, { total, perClient, isTrusted }
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
     // Its socket is counted already.
-    if (originalOf(socket) !== undefined || isTrusted(address)) return
+    if (getOriginal(socket) !== undefined || isTrusted(address)) return
     const client = addressClient(address)
     const open = (byClient.get(client) ?? 0) + 1
     if (open > perClient) return void socket.resetAndDestroy()

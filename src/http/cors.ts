@@ -58,13 +58,13 @@ export function allowOrigins(app: FastifyInstance, origins: readonly string[]): 
     if (config?.hasCors === 'never') closed.add(url)
     if (config?.hasCors === 'always') open.push(url.split(':', 1)[0] ?? url)
   })
-  const settingOf = (path: string) => {
+  const toSetting = (path: string) => {
     if (closed.has(path)) return 'never'
     return open.some((before) => path.startsWith(before)) ? 'always' : undefined
   }
   return (request, reply, ofRoute) => {
     const isPreflight = request.method === 'OPTIONS'
-    const setting = isPreflight ? settingOf(pathOf(request.raw.url)) : ofRoute
+    const setting = isPreflight ? toSetting(toPath(request.raw.url)) : ofRoute
     if (setting === 'never' || (setting === undefined && origins.length === 0)) return false
     const { origin } = request.headers
     if (setting === 'always') request.cors = OPEN
@@ -106,7 +106,7 @@ export function withCorsHeaders(cors: CorsHeaders | undefined, headers: readonly
 /** All in one header: some caches (nginx before 1.23) read only one of several `Vary`. */
 const withOrigin = (vary: string | undefined): string => (vary === undefined ? 'Origin' : `Origin, ${vary}`)
 
-function pathOf(url = ''): string {
+function toPath(url = ''): string {
   const end = url.indexOf('?')
   return end < 0 ? url : url.slice(0, end)
 }

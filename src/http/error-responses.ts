@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError, isErrorCode, OverloadError } from '../lib/errors.ts'
-import { httpErrorOf, httpErrors } from './errors.ts'
+import { toHttpError, httpErrors } from './errors.ts'
 import { JSON_TYPE, PRIVATE_HEADERS } from './headers.ts'
 import { requestLog } from './observability/request-log.ts'
 
@@ -66,7 +66,7 @@ function translate(error: unknown, request: FastifyRequest): HttpError {
   // The client left before a stream had sent anything, so nobody reads the answer.
   const hasLeft = isErrorCode(error, 'ERR_STREAM_PREMATURE_CLOSE')
   if (hasLeft || isOutOfFiles(error)) return new OverloadError()
-  const httpError = httpErrorOf(status)
+  const httpError = toHttpError(status)
   if (httpError.status >= 500) requestLog(request).error({ err: error }, 'unexpected error')
   return httpError
 }

@@ -47,4 +47,4 @@ const BY_STATUS: Readonly<Record<number, () => HttpError>> = {
   503: commonErrors.overloaded,
 }
 
-export const httpErrorOf = (status: number): HttpError => (BY_STATUS[status] ?? httpErrors.internal_error)()
+export const toHttpError = (status: number): HttpError => (BY_STATUS[status] ?? httpErrors.internal_error)()

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { originalOf } from './malformed-requests.ts'
+import { getOriginal } from './malformed-requests.ts'
 
 /** Graceful shutdown, in two phases. All times in milliseconds. */
 export interface ShutdownOptions {
@@ -31,7 +31,7 @@ export class GracefulShutdown {
   /** Tracks the connections of a server. Must be called before it listens. */
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => {
-      const original = originalOf(socket)
+      const original = getOriginal(socket)
       // It would seem idle, and be closed, while the replayed connection is busy.
       if (original !== undefined) this.#connections.delete(original)
       this.#connections.set(socket, [])

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { httpErrorOf } from './errors.ts'
+import { toHttpError } from './errors.ts'
 import { JSON_TYPE, PRIVATE_HEADERS } from './headers.ts'
 import { Duplex } from 'node:stream'
 
@@ -57,7 +57,7 @@ class ReplayedConnection extends Duplex {
 }
 
 /** Returns the socket that a replayed connection reads from; undefined for any other connection. */
-export const originalOf = (connection: Duplex): Socket | undefined =>
+export const getOriginal = (connection: Duplex): Socket | undefined =>
   connection instanceof ReplayedConnection ? connection.original : undefined
 
 /** Longest URL accepted. */
@@ -138,8 +138,8 @@ function sendParserError(error: ParserError, socket: Socket): void {
     socket.destroy()
     return
   }
-  const status = statusOf(error)
-  const body = JSON.stringify(httpErrorOf(status).body())
+  const status = toStatus(error)
+  const body = JSON.stringify(toHttpError(status).body())
   const headers = {
     ...PRIVATE_HEADERS,
     'content-type': JSON_TYPE,
@@ -152,7 +152,7 @@ function sendParserError(error: ParserError, socket: Socket): void {
   socket.setTimeout(ERROR_TIMEOUT_MS, () => socket.destroy())
 }
 
-function statusOf(error: ParserError): number {
+function toStatus(error: ParserError): number {
   switch (error.code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return 408

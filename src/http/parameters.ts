@@ -179,7 +179,7 @@ export function parseQuery(query: string): Given {
 export function queryPairs(query: string): [name: string, value: string][] | undefined {
   const pairs = query.split('&', MAX_PAIRS + 1)
   if (pairs.length > MAX_PAIRS) return undefined
-  const decode = decoderOf(query)
+  const decode = getDecoder(query)
   return pairs
     .filter((pair) => pair !== '')
     .map((pair) => {
@@ -192,7 +192,7 @@ export function queryPairs(query: string): [name: string, value: string][] | und
  * Returns the fastest decoder of texts in a query string. `URLSearchParams` and `decodeURIComponent` take microseconds for each
  * text that is not valid UTF-8.
  */
-function decoderOf(query: string): (text: string) => string {
+function getDecoder(query: string): (text: string) => string {
   if (!/[%+]/.test(query)) return (text) => text
   try {
     decodeURIComponent(query)

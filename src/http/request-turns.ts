@@ -10,15 +10,15 @@ const { running: PER_TURN, waiting: MAX_WAITING } = POOLS.requests
  * upload takes a turn, so without a limit a client with hundreds of connections would make the uploads of others very slow.
  */
 export class RequestTurns<Request> {
-  readonly #clientOf: (request: Request) => Client
+  readonly #getClient: (request: Request) => Client
   /** Requests of each client, the oldest first. The next one is that of the first client, who goes to the end. */
   readonly #queues = new Map<Client, (() => void)[]>()
   #waiting = 0
   /** How many more requests may begin in this turn. */
   #left = PER_TURN
 
-  constructor(clientOf: (request: Request) => Client) {
-    this.#clientOf = clientOf
+  constructor(getClient: (request: Request) => Client) {
+    this.#getClient = getClient
   }
 
   /**
@@ -31,7 +31,7 @@ export class RequestTurns<Request> {
       this.#count()
       return undefined
     }
-    const client = this.#clientOf(request)
+    const client = this.#getClient(request)
     const queue = this.#queues.get(client) ?? []
     if (this.#waiting === MAX_WAITING || queue.length === MAX_WAITING / 2) throw new OverloadError()
     const { promise, resolve } = Promise.withResolvers<void>()

@@ -121,7 +121,7 @@ function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
 }
 
 /** Where the parts of the service are, under its public URL. */
-export const homeOf = (baseUrl: string) => ({
+export const getHome = (baseUrl: string) => ({
   console: `${baseUrl}/console/`,
   docs: `${baseUrl}/docs`,
   openapi: `${baseUrl}/openapi.json`,
@@ -144,7 +144,7 @@ export function homeRoute(app: FastifyInstance, prefix: string, baseUrl: () => s
         description: 'Redirects browsers (`Accept: text/html`) to the console.',
         response: {
           200: answer({ console: url, docs: url, openapi: url }, 'Addresses of the service', {
-            ...homeOf('https://example.com'),
+            ...getHome('https://example.com'),
           }),
           302: { description: 'Redirect to the console, for browsers', type: 'null' },
         },
@@ -154,7 +154,7 @@ export function homeRoute(app: FastifyInstance, prefix: string, baseUrl: () => s
       void reply.header('vary', 'Accept')
       if (/\btext\/html\b/i.test(request.headers.accept ?? ''))
         return reply.redirect(`${prefix}/console/`, 302)
-      return { status: 200, ...homeOf(baseUrl()) }
+      return { status: 200, ...getHome(baseUrl()) }
     },
   )
 }

@@ -24,7 +24,7 @@ export function dataPrefixLength(bytes: Buffer): number {
 }
 
 // Node decodes both alphabets under both names, but the one it expects three times as fast.
-function alphabetOf(bytes: Buffer): 'base64' | 'base64url' {
+function toAlphabet(bytes: Buffer): 'base64' | 'base64url' {
   const start = bytes.subarray(0, PIECE_BYTES)
   return start.includes('-') || start.includes('_') ? 'base64url' : 'base64'
 }
@@ -39,7 +39,7 @@ export function decodeCompactBase64(bytes: Buffer): Buffer | undefined {
   let end = bytes.length
   if (bytes[end - 1] === EQUALS) end -= bytes[end - 2] === EQUALS ? 2 : 1
   if (end <= 0 || end % 4 === 1 || (end !== bytes.length && bytes.length % 4 !== 0)) return undefined
-  const alphabet = alphabetOf(bytes)
+  const alphabet = toAlphabet(bytes)
   const decoded = Buffer.allocUnsafeSlow(Math.floor((end * 3) / 4))
   let length = 0
   for (let start = 0; start < end; start += PIECE_BYTES) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ByteBudget, type ByteHold } from './byte-budget.ts'
-import { groupOf, type Client } from './client.ts'
+import { getGroup, type Client } from './client.ts'
 import { OverloadError } from './errors.ts'
 
 /** Of 100 bytes, an account has 75, and an address 56. */
@@ -105,13 +105,13 @@ test('whatever clients do, limits hold, and none loses a hold to a client or an 
       const holds: { client: Client; bytes: number; isPinned: boolean; hold: ByteHold }[] = []
       const total = (filter: (of: Client) => boolean = () => true) =>
         holds.reduce((sum, each) => sum + (filter(each.client) ? each.bytes : 0), 0)
-      const ofGroup = (of: Client) => total((each) => groupOf(each) === groupOf(of))
+      const ofGroup = (of: Client) => total((each) => getGroup(each) === getGroup(of))
       let growing: Client = 'service'
       for (const [step, name, bytes, place] of taken) {
         const chosen = holds[place % Math.max(1, holds.length)]
         if (step === 'open' || chosen === undefined) {
           const onDisplaced = () => {
-            const isSame = groupOf(name) === groupOf(growing)
+            const isSame = getGroup(name) === getGroup(growing)
             const has = (of: Client) => (isSame ? total((each) => each === of) : ofGroup(of))
             assert.ok(!opened.isPinned && has(name) > has(growing))
             opened.bytes = 0

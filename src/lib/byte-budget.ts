@@ -1,4 +1,4 @@
-import { groupOf, type Client } from './client.ts'
+import { getGroup, type Client } from './client.ts'
 import { OverloadError } from './errors.ts'
 
 /** The largest part of one account, or of all addresses without a key, and of that the largest part of one address. */
@@ -78,7 +78,7 @@ export class ByteBudget {
   }
 
   #grow(client: Client, hold: Hold, bytes: number): void {
-    const name = groupOf(client)
+    const name = getGroup(client)
     const group = this.#groups.get(name) ?? { bytes: 0 }
     const share = this.#shares.get(client) ?? { bytes: 0, group, displaceable: new Set() }
     if (share.bytes + bytes > this.#perClient) throw new OverloadError()
@@ -113,7 +113,7 @@ export class ByteBudget {
     this.#add(share, hold, -hold.bytes)
     share.displaceable.delete(hold)
     if (share.bytes === 0) this.#shares.delete(client)
-    if (share.group.bytes === 0) this.#groups.delete(groupOf(client))
+    if (share.group.bytes === 0) this.#groups.delete(getGroup(client))
   }
 
   #add(share: Share, hold: Hold, bytes: number): void {

@@ -27,5 +27,5 @@ export interface Caller {
 export const SERVICE: Caller = { client: 'service', signal: new AbortController().signal }
 
 /** Returns the account of a client that uses its key; addresses without a key are one group. */
-export const groupOf = (client: Client): string =>
+export const getGroup = (client: Client): string =>
   isAddress(client) ? 'unauthenticated' : (client.split(' at ', 1)[0] ?? client)

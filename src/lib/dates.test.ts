@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
-  epochOf,
+  toEpoch,
   isCalendarDateTime,
   isTimeZone,
   localDateTime,
@@ -150,23 +150,23 @@ test('time zone names are recognised', () => {
   }
 })
 
-test('epochOf reverses localDateTime, also near clock changes', () => {
+test('toEpoch reverses localDateTime, also near clock changes', () => {
   const moment = fc.integer({ min: Date.parse('1975-01-01') / 1000, max: Date.parse('2040-01-01') / 1000 })
   const zone = fc.constantFrom('America/Santiago', 'Pacific/Easter', 'Europe/Madrid', 'UTC', 'Asia/Kolkata')
   fc.assert(
     fc.property(moment, zone, (second, timeZone) => {
       const text = localDateTime(second * 1000, timeZone)
-      const epoch = epochOf(text, timeZone)
+      const epoch = toEpoch(text, timeZone)
       assert.equal(localDateTime(epoch, timeZone), text)
       // An hour that occurs twice, when clocks go back, is read as the first one.
       assert.ok(epoch === second * 1000 || epoch === (second - 3_600) * 1000)
     }),
   )
   // Chile set its clocks back at midnight on 5 April 2026, and forward on 6 September.
-  assert.equal(epochOf('2026-04-04 23:30:00', 'America/Santiago'), Date.parse('2026-04-05T02:30:00Z'))
-  assert.equal(epochOf('2026-04-05 00:00:00', 'America/Santiago'), Date.parse('2026-04-05T04:00:00Z'))
-  assert.equal(epochOf('2026-09-06 00:30:00', 'America/Santiago'), Date.parse('2026-09-06T04:30:00Z'))
-  assert.equal(epochOf('2026-09-06 01:00:00', 'America/Santiago'), Date.parse('2026-09-06T04:00:00Z'))
+  assert.equal(toEpoch('2026-04-04 23:30:00', 'America/Santiago'), Date.parse('2026-04-05T02:30:00Z'))
+  assert.equal(toEpoch('2026-04-05 00:00:00', 'America/Santiago'), Date.parse('2026-04-05T04:00:00Z'))
+  assert.equal(toEpoch('2026-09-06 00:30:00', 'America/Santiago'), Date.parse('2026-09-06T04:30:00Z'))
+  assert.equal(toEpoch('2026-09-06 01:00:00', 'America/Santiago'), Date.parse('2026-09-06T04:00:00Z'))
 })
 
 test('the next time of day, also when clocks in Chile change', () => {
@@ -200,9 +200,9 @@ test('the next time of day is right in the zone, and at most a day and an hour l
 
 test('of a repeated time either can be meant', () => {
   const [first, last] = [Date.parse('2026-04-05T02:30:00Z'), Date.parse('2026-04-05T03:30:00Z')]
-  assert.equal(epochOf('2026-04-04 23:30:00', 'America/Santiago', 'last'), last)
-  assert.equal(epochOf('2026-04-04 22:30:00', 'America/Santiago', 'last'), first - 3_600_000)
-  assert.equal(epochOf('2026-04-05 00:30:00', 'America/Santiago', 'last'), last + 3_600_000)
+  assert.equal(toEpoch('2026-04-04 23:30:00', 'America/Santiago', 'last'), last)
+  assert.equal(toEpoch('2026-04-04 22:30:00', 'America/Santiago', 'last'), first - 3_600_000)
+  assert.equal(toEpoch('2026-04-05 00:30:00', 'America/Santiago', 'last'), last + 3_600_000)
 })
 
 test('no clock shows a time before the lower bound of an earlier moment', () => {

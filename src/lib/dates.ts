@@ -85,7 +85,7 @@ function shownAt(epochMs: number, timeZone: string): number {
  * @param repeated which time is meant if the zone shows it twice, when it sets its clocks back
  * @returns milliseconds since 1970
  */
-export function epochOf(text: string, timeZone: string, repeated: 'first' | 'last' = 'first'): number {
+export function toEpoch(text: string, timeZone: string, repeated: 'first' | 'last' = 'first'): number {
   const shown = Date.parse(`${text.replace(' ', 'T')}Z`)
   // The offsets of the days before and after, between which there is at most one change of the clocks.
   const [before, after] = [shown - DAY_MS, shown + DAY_MS].map((at) => shown - (shownAt(at, timeZone) - at))
@@ -101,7 +101,7 @@ export function epochOf(text: string, timeZone: string, repeated: 'first' | 'las
 export function localLowerBound(epochMs: number, timeZone: string): string {
   const shown = localDateTime(epochMs, timeZone)
   const second = Math.floor(epochMs / 1000) * 1000
-  return localDateTime(2 * second - epochOf(shown, timeZone, 'last'), timeZone)
+  return localDateTime(2 * second - toEpoch(shown, timeZone, 'last'), timeZone)
 }
 
 /**
@@ -111,7 +111,7 @@ export function localLowerBound(epochMs: number, timeZone: string): string {
 export function nextLocalTime(epochMs: number, time: string, timeZone: string): number {
   const today = Date.parse(`${localDateTime(epochMs, timeZone).slice(0, 10)}T00:00:00Z`)
   for (let day = today; ; day += DAY_MS) {
-    const found = epochOf(`${new Date(day).toISOString().slice(0, 10)} ${time}:00`, timeZone)
+    const found = toEpoch(`${new Date(day).toISOString().slice(0, 10)} ${time}:00`, timeZone)
     if (found > epochMs) return found
   }
 }

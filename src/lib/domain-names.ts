@@ -47,7 +47,7 @@ const PLAIN = /^(?!-|..--)[a-z\d-]{1,63}(?<!-)$/
 const INVALID: Invalid = { ok: false }
 
 /** The A-label of a .cl label with letters beyond ASCII: what the DNS carries. UTS #46 maps no letter of .cl to another one. */
-export const aLabelOf = (label: string): string => domainToASCII(label)
+export const toALabel = (label: string): string => domainToASCII(label)
 
 /**
  * Lower-casing is the locale-independent kind. It turns the Kelvin sign into `k` (as UTS #46 does) and `İ` into `i` with a
@@ -69,7 +69,7 @@ function parseFoldedLabel(label: string): Label {
   const name = isALabel ? domainToUnicode(label) : label
   if (!isCanonical(name)) return INVALID
   if (!hasIdnLetter(name)) return { ok: true, name, ascii: name }
-  const ascii = aLabelOf(name)
+  const ascii = toALabel(name)
   // A second encoding of a name would be a second key for one domain.
   if (ascii.length > MAX_LABEL_OCTETS || (isALabel && ascii !== label)) return INVALID
   return { ok: true, name, ascii }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lruCacheOfBytes } from './lru-cache.ts'
 
-const cacheOf = (maxBytes: number) => lruCacheOfBytes<Buffer>(maxBytes, ({ byteLength }) => byteLength)
+const getCache = (maxBytes: number) => lruCacheOfBytes<Buffer>(maxBytes, ({ byteLength }) => byteLength)
 
 test('a value that does not fit replaces the old one by none', () => {
-  const cache = cacheOf(10)
+  const cache = getCache(10)
   cache.set('a', Buffer.alloc(6, 1))
   cache.set('b', Buffer.alloc(4, 1))
   cache.set('a', Buffer.alloc(11, 2))
@@ -15,7 +15,7 @@ test('a value that does not fit replaces the old one by none', () => {
 })
 
 test('without room nothing is kept', () => {
-  const cache = cacheOf(0)
+  const cache = getCache(0)
   cache.set('a', Buffer.alloc(6))
   assert.equal(cache.get('a'), undefined)
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { hasShape, shapeOf, syllablesOf } from './name-spelling.ts'
+import { hasShape, toShape, toSyllables } from './name-spelling.ts'
 
 /** Words with a hyphen between syllables, by the rules of Spanish orthography. */
 const WORDS = readFileSync(new URL('../../test/fixtures/spanish-syllables.txt', import.meta.url), 'utf8')
@@ -11,16 +11,16 @@ const WORDS = readFileSync(new URL('../../test/fixtures/spanish-syllables.txt', 
 
 test('syllables of Spanish words', () => {
   assert.ok(WORDS.length >= 500)
-  for (const word of WORDS) assert.equal(syllablesOf(word.replaceAll('-', '')), word.split('-').length, word)
+  for (const word of WORDS) assert.equal(toSyllables(word.replaceAll('-', '')), word.split('-').length, word)
 })
 
 test('an h between vowels separates them', () => {
-  assert.equal(syllablesOf('prohibido'), 4)
+  assert.equal(toSyllables('prohibido'), 4)
 })
 
 test('what is not a pronounceable name has no syllables', () => {
   for (const name of ['bcd', 'ñ', 'casa1', '4', 'mi-casa', 'xyó-a', 'gqw'])
-    assert.equal(syllablesOf(name), null, name)
+    assert.equal(toSyllables(name), null, name)
 })
 
 /** The second definition: the fewest nuclei that a run of vowels can be cut into. */
@@ -68,7 +68,7 @@ test('syllables are the fewest nuclei', () => {
   fc.assert(
     fc.property(name, (one) => {
       const count = vowelRuns(one).reduce((sum, run) => sum + fewestNuclei(run), 0)
-      assert.equal(syllablesOf(one), /[\d-]/.test(one) || count === 0 ? null : count)
+      assert.equal(toSyllables(one), /[\d-]/.test(one) || count === 0 ? null : count)
     }),
     { numRuns: 2_000 },
   )
@@ -77,9 +77,9 @@ test('syllables are the fewest nuclei', () => {
 const SYMBOLS = { C: 'bcdfghjklmnñpqrstvwxyz', V: 'aeiouáéíóúü', N: '0123456789', H: '-' }
 
 test('a shape has a letter per character', () => {
-  assert.equal(shapeOf('ñandú-2y'), 'CVCCVHNC')
+  assert.equal(toShape('ñandú-2y'), 'CVCCVHNC')
   for (const [letter, characters] of Object.entries(SYMBOLS))
-    assert.equal(shapeOf(characters), letter.repeat(characters.length))
+    assert.equal(toShape(characters), letter.repeat(characters.length))
 })
 
 const RUN_OF = { C: '[^aeiouáéíóúü0-9-]', V: '[aeiouáéíóúü]', N: '[0-9]', H: '-', L: '[a-zñáéíóúü]' }
@@ -91,7 +91,7 @@ test('a name has the shapes whose letters stand for its characters', () => {
     fc.property(shape, named, (wanted, one) => {
       const expression = new RegExp(`^${[...wanted].map((letter) => Object(RUN_OF)[letter]).join('')}$`)
       assert.equal(hasShape(one, wanted), expression.test(one))
-      const own = shapeOf(one)
+      const own = toShape(one)
       assert.ok(hasShape(one, own))
       assert.ok(hasShape(one, own.replaceAll(/[CV]/g, 'L')))
     }),

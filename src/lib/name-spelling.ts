@@ -5,20 +5,20 @@ const Y_AS_I = /y(?![aeiouáéíóúü])/g
 
 const VOWELS = 'aeiouáéíóúü'
 
-function kindOf(character: string): string {
+function toKind(character: string): string {
   if (character === '-') return 'H'
   if (character >= '0' && character <= '9') return 'N'
   return VOWELS.includes(character) ? 'V' : 'C'
 }
 
 /** Returns a letter per character of a name: `C` for a consonant, `V` for a vowel, `N` for a digit and `H` for a hyphen. */
-export const shapeOf = (name: string): string => Array.from(name, kindOf).join('')
+export const toShape = (name: string): string => Array.from(name, toKind).join('')
 
 /** Whether a name has this shape, in which `L` stands for a consonant or a vowel. */
 export function hasShape(name: string, shape: string): boolean {
   if (name.length !== shape.length) return false
   return [...shape].every((wanted, i) => {
-    const kind = kindOf(name.charAt(i))
+    const kind = toKind(name.charAt(i))
     return kind === wanted || (wanted === 'L' && (kind === 'C' || kind === 'V'))
   })
 }
@@ -28,7 +28,7 @@ export function hasShape(name: string, shape: string): boolean {
  * accent on either side, and two different closed vowels are one nucleus.
  * @returns null for a name without a vowel, or with a digit or a hyphen
  */
-export function syllablesOf(name: string): number | null {
+export function toSyllables(name: string): number | null {
   if (/[\d-]/.test(name)) return null
   return name.replaceAll(SILENT_U, '').replaceAll(Y_AS_I, 'i').match(NUCLEUS)?.length ?? null
 }

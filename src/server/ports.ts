@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { once } from 'node:events'
-import { homeOf } from '../http/service-routes.ts'
+import { getHome } from '../http/service-routes.ts'
 import type { Config } from './config/config.ts'
 import { asError } from '../lib/errors.ts'
 import { httpUrl } from '../lib/text.ts'
@@ -68,4 +68,4 @@ async function instanceAt(host: string, port: number, path: string): Promise<Pla
   }
 }
 
-export const placeOf = (baseUrl: string): Place => ({ address: baseUrl, console: homeOf(baseUrl).console })
+export const placeOf = (baseUrl: string): Place => ({ address: baseUrl, console: getHome(baseUrl).console })

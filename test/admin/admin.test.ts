@@ -22,7 +22,7 @@ const post = (name: string, fields: Fields) =>
   send(service, `/api/v1/admin/${name}`, fields, { query: { api } })
 
 /** The rows of an answer. */
-function rowsOf({ body, text }: Reply): Record<string, unknown>[] {
+function toRows({ body, text }: Reply): Record<string, unknown>[] {
   assert.ok(typeof body === 'object' && body !== null && 'data' in body && Array.isArray(body.data), text)
   return body.data
 }
@@ -41,13 +41,13 @@ test('a created key works immediately, is shown once, and stops working when rev
   const keys = await get('keys')
   assert.doesNotMatch(keys.text, new RegExp(String(key)))
   assert.deepEqual(
-    rowsOf(keys).find((one) => one['id'] === id),
+    toRows(keys).find((one) => one['id'] === id),
     { id, account: 'Ana Ñ', service: 'domainwatch', date: START, used: null, revoked: null, ...limits },
   )
   assert.deepEqual((await post('revoke', { id })).body, { status: 200, id })
   assert.equal((await list()).status, 401)
   assert.deepEqual((await post('revoke', { id })).body, { status: 200, id })
-  assert.equal(rowsOf(await get('keys')).find((one) => one['id'] === id)?.['revoked'], START)
+  assert.equal(toRows(await get('keys')).find((one) => one['id'] === id)?.['revoked'], START)
 })
 
 test('a created key has its scope, expiry and rate, which the list shows', async () => {
@@ -58,7 +58,7 @@ test('a created key has its scope, expiry and rate, which the list shows', async
   const named = { account: 'Ana Ñ', service: 'domainwatch', ...limits }
   assert.deepEqual(body, { status: 200, id: body.id, key: body.key, ...named })
   assert.deepEqual(
-    rowsOf(await get('keys')).find(({ id }) => id === body.id),
+    toRows(await get('keys')).find(({ id }) => id === body.id),
     { id: body.id, ...named, date: START, used: null, revoked: null },
   )
   const mark = await send(service, '/api/v1/domainwatch/update', { data: [] }, { query: { api: body.key } })
@@ -120,7 +120,7 @@ test('an expired key is listed, but not counted as active', async () => {
   const { body } = await post('create', { account: 'vencida', service: 'imagestore', expires: '1h' })
   assert.ok(typeof body === 'object' && body !== null && 'id' in body)
   const keys = async () =>
-    rowsOf(await get('accounts')).find(({ account }) => account === 'vencida')?.['keys']
+    toRows(await get('accounts')).find(({ account }) => account === 'vencida')?.['keys']
   assert.equal(await keys(), 1)
   await service.newKey('vencida', 'imagestore', {
     scope: 'full',
@@ -128,7 +128,7 @@ test('an expired key is listed, but not counted as active', async () => {
     rate: null,
   })
   assert.equal(await keys(), 1)
-  const states = rowsOf(await get('keys')).filter(({ account }) => account === 'vencida')
+  const states = toRows(await get('keys')).filter(({ account }) => account === 'vencida')
   assert.deepEqual(
     states
       .map(({ expires, revoked }) => [Number(expires), revoked])
@@ -190,7 +190,7 @@ test('accounts are listed with their storage and the last use of their keys', as
   await client.get('x')
   await get('keys')
   await service.app.context.accounts.writeUses()
-  const accounts = rowsOf(await get('accounts'))
+  const accounts = toRows(await get('accounts'))
   const named = (account: string) => accounts.find((one) => one['account'] === account)
   const fotos = { account: 'fotos', service: 'imagestore', keys: 1, date: START }
   const terms = { max_images: null, max_bytes: null, delivery: 'open' }
@@ -218,7 +218,7 @@ test('accounts are listed with their storage and the last use of their keys', as
   await client.get('x')
   await service.app.context.accounts.writeUses()
   assert.equal(
-    rowsOf(await get('accounts')).find((one) => one['account'] === 'fotos')?.['used'],
+    toRows(await get('accounts')).find((one) => one['account'] === 'fotos')?.['used'],
     START + 3_600,
   )
 })
@@ -243,7 +243,7 @@ test('an update of the limits and delivery mode of an application is atomic', as
   // The name of the endpoint before the first release.
   const alias = await post('settle', { account: 'galería', max_bytes: 5_000_000 })
   assert.deepEqual(alias.body, await update({}))
-  const held = rowsOf(await get('accounts')).find((one) => one['account'] === 'galería')
+  const held = toRows(await get('accounts')).find((one) => one['account'] === 'galería')
   assert.partialDeepStrictEqual(held, { max_images: 1, max_bytes: 5_000_000, delivery: 'ladder', images: 0 })
 
   assert.equal((await client.upload(await picture(21))).status, 200)

@@ -12,7 +12,7 @@ import { gradient } from '../support/images.ts'
 
 const run = promisify(execFile)
 const LIMIT_MS = 60_000
-const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const toPath = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 const LANGUAGES = [
   { program: 'php', script: 'check.php', folder: '../../clients/php/' },
@@ -39,7 +39,7 @@ for (const { program, script, folder } of LANGUAGES) {
       const env = {
         PATH: process.env['PATH'],
         PYTHONDONTWRITEBYTECODE: '1',
-        CLIENT_FOLDER: pathOf(folder),
+        CLIENT_FOLDER: toPath(folder),
         VECTORS: fileURLToPath(VECTORS_PATH),
         PICTURES: pictures.path,
         CATALEJO_URL: service.url,
@@ -47,7 +47,7 @@ for (const { program, script, folder } of LANGUAGES) {
         CATALEJO_SECRET: secret,
         BUSY_URL: busy.url,
       }
-      const { stderr } = await run(program, [pathOf(script)], { env, timeout: LIMIT_MS })
+      const { stderr } = await run(program, [toPath(script)], { env, timeout: LIMIT_MS })
       assert.equal(stderr, '')
       busy.assertPatience()
     },

@@ -23,7 +23,7 @@ await stored(service, [
 const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
 
 /** What is stored of a name. */
-async function stateOf(name: string) {
+async function getState(name: string) {
   return (await records(service, { search: name })).find((one) => one.name === name)
 }
 
@@ -127,7 +127,7 @@ test('single keys mark records and undo marks; discarded records show the time l
   await page.keyboard.press('r')
   await domainRow(page, 'casa-blanca').getByText('Revisión').waitFor()
   await page.getByText('1 dominio en revisión').waitFor()
-  assert.equal((await stateOf('casa-blanca'))?.revision, 1)
+  assert.equal((await getState('casa-blanca'))?.revision, 1)
   // Rows that were read before are shown with the mark, too.
   await page.getByRole('searchbox').fill('catalejo')
   await domainRow(page, 'casa-blanca').waitFor({ state: 'detached' })
@@ -137,11 +137,11 @@ test('single keys mark records and undo marks; discarded records show the time l
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('z')
   await page.getByText('Deshecho').waitFor()
-  assert.equal((await stateOf('casa-blanca'))?.revision, 0)
+  assert.equal((await getState('casa-blanca'))?.revision, 0)
 
   await page.keyboard.press('d')
   await page.getByText('1 dominio descartado').waitFor()
-  assert.equal((await stateOf('casa-blanca'))?.discarded, 1)
+  assert.equal((await getState('casa-blanca'))?.discarded, 1)
   // What is typed comes into the address a moment later.
   await page.waitForURL(/dominios$/)
   await page.reload()
@@ -152,13 +152,13 @@ test('single keys mark records and undo marks; discarded records show the time l
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('d')
   await page.getByText('1 dominio restaurado').waitFor()
-  assert.equal((await stateOf('casa-blanca'))?.discarded, 0)
+  assert.equal((await getState('casa-blanca'))?.discarded, 0)
 
   // Typed letters are not shortcuts.
   await page.getByRole('searchbox').fill('')
   await page.getByRole('searchbox').pressSequentially('dr')
   await page.getByText('Ningún dominio coincide').waitFor()
-  assert.equal((await stateOf('casa-blanca'))?.discarded, 0)
+  assert.equal((await getState('casa-blanca'))?.discarded, 0)
   assert.deepEqual(complaints, [])
   await context.close()
 })

@@ -5,7 +5,7 @@ import { domainGrid, domainRow, startBrowser } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
 import { startService } from '../support/service.ts'
 
-const styleOf = (locator: Locator, name: 'outlineStyle' | 'backgroundColor') =>
+const toStyle = (locator: Locator, name: 'outlineStyle' | 'backgroundColor') =>
   locator.evaluate(
     (element, property) => element.ownerDocument.defaultView?.getComputedStyle(element)[property],
     name,
@@ -21,11 +21,11 @@ test('with forced colours, the row that the keyboard is on and the legend are sh
   await domainRow(page, 'casa').waitFor()
   await domainGrid(page).focus()
   await page.keyboard.press('ArrowDown')
-  assert.equal(await styleOf(domainRow(page, 'casa'), 'outlineStyle'), 'solid')
+  assert.equal(await toStyle(domainRow(page, 'casa'), 'outlineStyle'), 'solid')
   const keys = page.locator('.days .key')
   await keys.first().waitFor()
   assert.notEqual(
-    await styleOf(keys.first(), 'backgroundColor'),
-    await styleOf(keys.last(), 'backgroundColor'),
+    await toStyle(keys.first(), 'backgroundColor'),
+    await toStyle(keys.last(), 'backgroundColor'),
   )
 })

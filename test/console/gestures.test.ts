@@ -35,12 +35,12 @@ async function moveTo(page: Page, index: number): Promise<number> {
   }
 }
 
-async function stateOf(name: string) {
+async function getState(name: string) {
   const found = await records(service, { search: name, length: [...name].length })
   return found.find((one) => one.name === name)
 }
-const marksOf = async (name: string) => {
-  const { revision, discarded } = (await stateOf(name)) ?? {}
+const toMarks = async (name: string) => {
+  const { revision, discarded } = (await getState(name)) ?? {}
   return { revision, discarded }
 }
 const NO_MARKS = { revision: 0, discarded: 0 }
@@ -183,12 +183,12 @@ test('undo during a request undoes exactly that request, after it completes', as
   assert.partialDeepStrictEqual(undoing.body, { data: [{ domain: second, discarded: 0 }] })
   await undoing.pass()
   await toast(page, `Deshecho: ${second}.cl`).waitFor()
-  assert.deepEqual(await marksOf(second), NO_MARKS)
-  assert.deepEqual(await marksOf(first), { revision: 0, discarded: 1 }, 'the one before is untouched')
+  assert.deepEqual(await toMarks(second), NO_MARKS)
+  assert.deepEqual(await toMarks(first), { revision: 0, discarded: 1 }, 'the one before is untouched')
   await gate.open()
   await page.keyboard.press('z')
   await toast(page, `Deshecho: ${first}.cl`).waitFor()
-  assert.deepEqual(await marksOf(first), NO_MARKS)
+  assert.deepEqual(await toMarks(first), NO_MARKS)
   assert.deepEqual(complaints, [])
   await context.close()
 })
@@ -209,11 +209,11 @@ test('a failure restores the record and shows the reason, and undo does not affe
   await gate.open()
   await page.keyboard.press('z')
   await toast(page, 'No hay nada que deshacer').waitFor()
-  assert.deepEqual(await marksOf(first), { revision: 1, discarded: 0 })
+  assert.deepEqual(await toMarks(first), { revision: 1, discarded: 0 })
   // Once reported, the key undoes the previous one.
   await page.keyboard.press('z')
   await toast(page, `Deshecho: ${first}.cl`).waitFor()
-  assert.deepEqual(await marksOf(first), NO_MARKS)
+  assert.deepEqual(await toMarks(first), NO_MARKS)
 
   // The answer was lost, the mark was stored: that is what is shown.
   const lossy = await holdRequests(page, 'domainwatch/update')
@@ -221,7 +221,7 @@ test('a failure restores the record and shows the reason, and undo does not affe
   await (await lossy.next()).loseAnswer()
   await lossy.open()
   await toast(page, `1 dominio en revisión: ${second}.cl`).waitFor()
-  assert.deepEqual(await marksOf(second), { revision: 1, discarded: 0 })
+  assert.deepEqual(await toMarks(second), { revision: 1, discarded: 0 })
   await unmark(second)
   await context.close()
 })
@@ -244,7 +244,7 @@ test('marks and undos in quick succession are applied in order on a slow service
   for (let i = 0; i < 3; i++) await (await gate.next()).pass()
   await page.locator('.table-row.pending').waitFor({ state: 'detached' })
   await domainRow(page, name).getByText('Revisión').waitFor()
-  assert.deepEqual(await marksOf(name), { revision: 1, discarded: 0 })
+  assert.deepEqual(await toMarks(name), { revision: 1, discarded: 0 })
   await unmark(name)
   await context.close()
 })
@@ -285,10 +285,10 @@ test('undo does not overwrite changes of another member, says so, and undoes the
   await page.keyboard.press('z')
   await toast(page, 'Deshecho: 2 dominios').waitFor()
   await toast(page, `porque alguien lo cambió mientras tanto: ${second}.cl`).waitFor()
-  assert.deepEqual(await marksOf(first), NO_MARKS)
-  assert.deepEqual(await marksOf(second), { revision: 1, discarded: 1 })
-  assert.deepEqual(await marksOf(third), { revision: 1, discarded: 0 }, 'it was in review before')
-  assert.deepEqual(await marksOf(fourth), NO_MARKS)
+  assert.deepEqual(await toMarks(first), NO_MARKS)
+  assert.deepEqual(await toMarks(second), { revision: 1, discarded: 1 })
+  assert.deepEqual(await toMarks(third), { revision: 1, discarded: 0 }, 'it was in review before')
+  assert.deepEqual(await toMarks(fourth), NO_MARKS)
   await domainRow(page, second).getByText('Descartado').first().waitFor()
   await unmark(second, third)
   await context.close()
@@ -305,8 +305,8 @@ test('names deleted meanwhile are reported with the reason, and the others are m
   await service.sql(`DELETE FROM domains WHERE name = '${nameAt(61)}'`)
   await page.getByRole('button', { name: 'Marcar para revisión' }).click()
   await toast(page, `Sin cambiar: ${nameAt(61)}.cl (El dominio no está registrado en el servicio)`).waitFor()
-  assert.deepEqual(await marksOf(nameAt(60)), { revision: 1, discarded: 0 })
-  assert.deepEqual(await marksOf(nameAt(62)), { revision: 1, discarded: 0 })
+  assert.deepEqual(await toMarks(nameAt(60)), { revision: 1, discarded: 0 })
+  assert.deepEqual(await toMarks(nameAt(62)), { revision: 1, discarded: 0 })
   await page.getByRole('region', { name: '1 seleccionado' }).waitFor()
   await unmark(nameAt(60), nameAt(62))
   await context.close()
@@ -331,7 +331,7 @@ test('after a link to a name far down, j and k move to its neighbours, also on a
   // Marks are for the name that is shown.
   await page.keyboard.press('r')
   await toast(page, `1 dominio en revisión: ${nameAt(at - 4)}.cl`).waitFor()
-  assert.deepEqual(await marksOf(nameAt(at - 4)), { revision: 1, discarded: 0 })
+  assert.deepEqual(await toMarks(nameAt(at - 4)), { revision: 1, discarded: 0 })
   await unmark(nameAt(at - 4))
   assert.deepEqual(complaints, [])
   await context.close()

@@ -22,7 +22,7 @@ const open = (path: string) => {
 }
 const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
 
-async function boxOf(locator: Locator) {
+async function getBox(locator: Locator) {
   const box = await locator.boundingBox()
   assert.ok(box !== null)
   return box
@@ -36,8 +36,8 @@ test('news of decisions leaves the whole card free, and touches go through it', 
     await review.click()
     await toast(page, `1 dominio en revisión: ${name.trim()}`).waitFor()
   }
-  const news = await boxOf(page.locator('.toasts'))
-  assert.ok(news.y + news.height <= (await boxOf(page.locator('.triage-card'))).y)
+  const news = await getBox(page.locator('.toasts'))
+  assert.ok(news.y + news.height <= (await getBox(page.locator('.triage-card'))).y)
   assert.equal(await page.locator('.toast:visible').count(), 1)
   await page.getByRole('button', { name: 'Menú' }).click()
   await page.getByRole('navigation').getByRole('link', { name: 'Inicio' }).waitFor()
@@ -49,7 +49,7 @@ test('rows take most of the screen: filters and chart open on request, and the a
   const { page, context, complaints } = await open('dominios')
   const pick = (index: number) => domainGrid(page).locator(`#row-${index} .pick`)
   await pick(0).waitFor()
-  assert.ok((await boxOf(domainGrid(page))).height >= HEIGHT * 0.75)
+  assert.ok((await getBox(domainGrid(page))).height >= HEIGHT * 0.75)
   const free = page.getByRole('button', { name: /^Libre/ })
   assert.equal(await free.count(), 0)
   await page.getByRole('button', { name: 'Filtros', expanded: false }).click()
@@ -63,7 +63,7 @@ test('rows take most of the screen: filters and chart open on request, and the a
   await pick(1).click()
   const bar = page.getByRole('region', { name: '2 seleccionados' })
   await bar.getByRole('button', { name: 'Marcar para revisión' }).waitFor()
-  assert.ok((await boxOf(bar)).height <= HEIGHT * 0.13)
+  assert.ok((await getBox(bar)).height <= HEIGHT * 0.13)
   await bar.getByRole('button', { name: 'Descartar' }).click()
   await toast(page, '2 dominios descartados').waitFor()
   assert.deepEqual(complaints, [])

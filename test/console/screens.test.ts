@@ -126,7 +126,7 @@ const FAULTS = `(() => {
   return found
 })()`
 
-const faultsOf = async (page: Page): Promise<unknown> => page.evaluate(FAULTS)
+const getFaults = async (page: Page): Promise<unknown> => page.evaluate(FAULTS)
 
 suite('every screen', { concurrency: 3 }, () => {
   for (const [name, path, sign, act] of SCREENS) {
@@ -145,12 +145,12 @@ suite('every screen', { concurrency: 3 }, () => {
       for (const [width, height] of SIZES) {
         await page.setViewportSize({ width, height })
         await fits(page, width)
-        assert.deepEqual(await faultsOf(page), [], `${width} pixels`)
+        assert.deepEqual(await getFaults(page), [], `${width} pixels`)
       }
       assert.deepEqual(await accessibilityViolations(page, rules), [], '320 pixels')
       if (name === 'home') {
         await page.getByRole('button', { name: 'Menú' }).click()
-        assert.deepEqual(await faultsOf(page), [], 'with the menu')
+        assert.deepEqual(await getFaults(page), [], 'with the menu')
       }
       await context.close()
     })
@@ -172,7 +172,7 @@ test('faults that are planted are found', async () => {
   }
   await page.evaluate(`document.querySelector('main').insertAdjacentElement('beforeend',
     Object.assign(document.createElement('button'), { textContent: 'x', style: 'width: 10px; padding: 0; position: absolute; left: 2000px' }))`)
-  const faults = JSON.stringify(await faultsOf(page))
+  const faults = JSON.stringify(await getFaults(page))
   assert.match(faults, /BUTTON\. x: 10 x/)
   assert.match(faults, /BUTTON\. x: beyond the edge/)
   await context.close()

@@ -40,20 +40,20 @@ interface Decided {
   readonly note: string
 }
 
-async function stateOf(starts: string): Promise<readonly Decided[]> {
+async function getState(starts: string): Promise<readonly Decided[]> {
   const query = { api: service.domainKey, starts, limit: 1_000, fields: 'seen_by,note' }
   const { body } = await call(service, LIST, { query })
   // Its shape is asserted by the tests of `list`.
   return (body as { data: readonly [readonly Decided[]] }).data[0]
 }
 
-const marksOf = async (name: string) => {
-  const { revision, discarded, note } = (await stateOf(name)).find((one) => one.name === name) ?? {}
+const toMarks = async (name: string) => {
+  const { revision, discarded, note } = (await getState(name)).find((one) => one.name === name) ?? {}
   return { revision, discarded, note }
 }
 
 /** How often a record was changed. */
-async function changesOf(domain: string): Promise<number> {
+async function toChanges(domain: string): Promise<number> {
   const { body } = await call(service, HISTORY, { query: { api: service.domainKey, domain, limit: 50 } })
   return Object(body).data.length - 1
 }
@@ -84,16 +84,16 @@ test('marks, undos and notes made offline are shown as unsaved, and stored once 
   await page.keyboard.press('k')
   await page.getByRole('heading', { name: 'fila0.cl' }).waitFor()
   assert.equal(await note.inputValue(), 'escrita en el túnel')
-  assert.deepEqual(await marksOf('fila0'), { revision: 0, discarded: 0, note: '' })
+  assert.deepEqual(await toMarks('fila0'), { revision: 0, discarded: 0, note: '' })
 
   await line.mend()
   await page.locator('.table-row.pending').first().waitFor({ state: 'detached' })
   await lost(page).waitFor({ state: 'detached' })
-  assert.deepEqual(await marksOf('fila0'), { revision: 1, discarded: 0, note: 'escrita en el túnel' })
-  assert.deepEqual(await marksOf('fila1'), { revision: 1, discarded: 0, note: '' })
-  assert.equal(await changesOf('fila0'), 2)
+  assert.deepEqual(await toMarks('fila0'), { revision: 1, discarded: 0, note: 'escrita en el túnel' })
+  assert.deepEqual(await toMarks('fila1'), { revision: 1, discarded: 0, note: '' })
+  assert.equal(await toChanges('fila0'), 2)
   // The first mark was on its way when it was undone.
-  assert.equal(await changesOf('fila1'), 3)
+  assert.equal(await toChanges('fila1'), 3)
   assert.deepEqual(complaints, [])
   await context.close()
 })
@@ -116,8 +116,8 @@ test("a change whose response was lost is not repeated, and does not overwrite a
   await toast(page, /No se pudo descartar fila2\.cl: .*ahora: Comprado · Revisión/).waitFor()
   await domainRow(page, 'fila2').getByText('Revisión').waitFor()
   await domainRow(page, 'fila2').getByText('Descartado').first().waitFor({ state: 'detached' })
-  assert.deepEqual(await marksOf('fila2'), { revision: 1, discarded: 0, note: '' })
-  assert.equal(await changesOf('fila2'), 2)
+  assert.deepEqual(await toMarks('fila2'), { revision: 1, discarded: 0, note: '' })
+  assert.equal(await toChanges('fila2'), 2)
   await context.close()
 })
 
@@ -130,8 +130,8 @@ test('a change whose response was lost counts as stored although the service is 
   await (await gate.next()).answer(commonErrors.overloaded())
   await gate.open()
   await toast(page, '1 dominio descartado: fila9.cl').waitFor()
-  assert.deepEqual(await marksOf('fila9'), { revision: 0, discarded: 1, note: '' })
-  assert.equal(await changesOf('fila9'), 1)
+  assert.deepEqual(await toMarks('fila9'), { revision: 0, discarded: 1, note: '' })
+  assert.equal(await toChanges('fila9'), 1)
   await context.close()
 })
 
@@ -192,13 +192,13 @@ test('changes whose answers a proxy replaced, as during a restart, are kept unti
   await domainRow(page, 'fila8').locator('.pick').click()
   await page.keyboard.press('r')
   await lost(page).filter({ hasText: '2 cambios por guardar' }).waitFor()
-  assert.deepEqual(await marksOf('fila7'), { revision: 0, discarded: 1, note: '' })
+  assert.deepEqual(await toMarks('fila7'), { revision: 0, discarded: 1, note: '' })
   await page.unrouteAll()
   await lost(page).waitFor({ state: 'detached' })
   await toast(page, '1 dominio descartado: fila7.cl').waitFor()
   await toast(page, '1 dominio en revisión: fila8.cl').waitFor()
-  assert.deepEqual(await marksOf('fila8'), { revision: 1, discarded: 0, note: '' })
-  assert.deepEqual([await changesOf('fila7'), await changesOf('fila8')], [1, 1])
+  assert.deepEqual(await toMarks('fila8'), { revision: 1, discarded: 0, note: '' })
+  assert.deepEqual([await toChanges('fila7'), await toChanges('fila8')], [1, 1])
   assert.deepEqual(complaints, [])
   await context.close()
 })
@@ -213,7 +213,7 @@ test("a colleague's note that arrives late does not hide a mark set after it", a
   await page.clock.pauseAt(Date.now() + 60_000)
   await asAna([{ domain: 'fila3', note: 'la de Ana' }])
   await page.keyboard.press('d')
-  await eventually(async () => (await marksOf('fila3')).discarded === 1)
+  await eventually(async () => (await toMarks('fila3')).discarded === 1)
   await page.clock.resume()
   await eventually(async () => (await note.inputValue()) === 'la de Ana')
   await page.getByText('Nota: – → la de Ana', { exact: true }).waitFor()
@@ -242,8 +242,8 @@ test('a conflicting note keeps its text, which can be saved after confirmation',
   await page.getByRole('heading', { name: 'fila5.cl' }).waitFor()
   await page.keyboard.press('k')
   await page.getByRole('button', { name: 'Guardar lo mío' }).click()
-  await eventually(async () => (await marksOf('fila4')).note === 'la mía')
-  assert.deepEqual(await marksOf('fila4'), { revision: 1, discarded: 0, note: 'la mía' })
+  await eventually(async () => (await toMarks('fila4')).note === 'la mía')
+  assert.deepEqual(await toMarks('fila4'), { revision: 1, discarded: 0, note: 'la mía' })
   assert.equal(await page.getByText('Sin guardar.').count(), 0)
   await context.close()
 })
@@ -310,8 +310,8 @@ test('on an unreliable connection two members decide each name of one queue once
     if (await done.isVisible()) break
     await Promise.all([press('d'), colleague(1)])
   }
-  await eventually(async () => (await stateOf('cola')).every(({ seen_by }) => seen_by !== null))
-  const all = await stateOf('cola')
+  await eventually(async () => (await getState('cola')).every(({ seen_by }) => seen_by !== null))
+  const all = await getState('cola')
   assert.equal(all.length, QUEUED)
   for (const { name: decided, revision, discarded, seen_by } of all) {
     // A colleague may get a name between the undo and the next gesture, which is refused then.

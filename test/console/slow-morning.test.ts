@@ -33,14 +33,14 @@ const activeRow = (page: Page, name: string) =>
 const go = (page: Page, name: string) =>
   page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
 
-async function stateOf(name: string) {
+async function getState(name: string) {
   const query = { api: service.domainKey, search: name, fields: 'seen,note,tags' }
   const { body } = await call(service, LIST, { query })
   const { revision, discarded, seen, note, tags } = Object(body).data[0][0]
   return { revision, discarded, seen, note, tags }
 }
-const becomes = (name: string, state: Awaited<ReturnType<typeof stateOf>>) =>
-  eventually(async () => isDeepStrictEqual(await stateOf(name), state), `${name} is as expected`)
+const becomes = (name: string, state: Awaited<ReturnType<typeof getState>>) =>
+  eventually(async () => isDeepStrictEqual(await getState(name), state), `${name} is as expected`)
 const UNDECIDED = { revision: 0, discarded: 0, seen: 0, note: '', tags: [] }
 
 test('news, triage, notes, undo, Back, search and statistics work on a line that is slow and fails', async () => {

@@ -29,13 +29,13 @@ const { key } = await service.newKey('una cuenta que se llama así de largo, y m
 assert.deepEqual((await claim(service, key, { search: HELD })).names, [HELD])
 const admin = (await service.newKey('dueña', 'admin')).key
 const keys = { domainwatch: service.domainKey, imagestore: service.imageKey, admin }
-async function boxOf(locator: Locator) {
+async function getBox(locator: Locator) {
   const box = await locator.boundingBox()
   assert.ok(box !== null)
   return box
 }
 
-const overflowOf = (locator: Locator) =>
+const getOverflow = (locator: Locator) =>
   locator.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
 
 test('at 320 pixels, the bar says that the connection is lost', async () => {
@@ -43,7 +43,7 @@ test('at 320 pixels, the bar says that the connection is lost', async () => {
   await domainRow(page, 'corto').waitFor()
   await context.setOffline(true)
   await page.locator('.bar').getByText('Sin conexión con el servicio').waitFor()
-  const { x, width } = await boxOf(page.locator('.bar').getByRole('button', { name: '¿Cómo funciona?' }))
+  const { x, width } = await getBox(page.locator('.bar').getByRole('button', { name: '¿Cómo funciona?' }))
   assert.ok(x >= 0 && x + width <= 320)
   await context.close()
 })
@@ -53,7 +53,7 @@ test('at 320 pixels, the last entry of the menu of the session can be scrolled t
   await page.getByRole('button', { name: /^Mi sesión/ }).click()
   const signOut = page.getByRole('button', { name: 'Salir' })
   await signOut.scrollIntoViewIfNeeded()
-  const { y, height } = await boxOf(signOut)
+  const { y, height } = await getBox(signOut)
   assert.ok(y + height <= 256, String(y + height))
   await context.close()
 })
@@ -65,9 +65,9 @@ test('on narrow screens, long tags leave room for the name, and the table does n
   for (const width of [640, 390, 320]) {
     await page.setViewportSize({ width, height: 700 })
     await fits(page, width)
-    assert.equal(await overflowOf(row.locator('.cell-name')), 0)
-    assert.ok((await boxOf(domainRow(page, LONG).locator('.cell-name'))).width > 120, `${width} pixels`)
-    assert.equal(await overflowOf(page.getByRole('grid')), 0)
+    assert.equal(await getOverflow(row.locator('.cell-name')), 0)
+    assert.ok((await getBox(domainRow(page, LONG).locator('.cell-name'))).width > 120, `${width} pixels`)
+    assert.equal(await getOverflow(page.getByRole('grid')), 0)
   }
   await context.close()
 })
@@ -83,7 +83,7 @@ test('on wide screens, the account that holds a name and its tags are shortened,
       const end = ({ x, width: wide }: { x: number; width: number }) => x + wide
       const note = cell.locator('.tag').filter({ hasText: 'Nota: una nota' })
       const last = width === 1_440 ? cell.getByText('+8') : note
-      assert.ok(end(await boxOf(last)) <= end(await boxOf(cell)), name)
+      assert.ok(end(await getBox(last)) <= end(await getBox(cell)), name)
     }
   }
   await context.close()
@@ -92,12 +92,12 @@ test('on wide screens, the account that holds a name and its tags are shortened,
 test('a screen at 400 % leaves room for rows of the table and for the name to decide about', async () => {
   const { page, context } = await browser.open(service, 'dominios', keys, { width: 320, height: 256 })
   await domainRow(page, 'corto').waitFor()
-  assert.ok((await boxOf(page.getByRole('grid'))).height >= 160)
+  assert.ok((await getBox(page.getByRole('grid'))).height >= 160)
   await page.goto(`${service.url}/console/triaje?search=${FREE}`)
   const name = page.locator('.triage-name')
   await name.waitFor()
-  const buttons = await boxOf(page.getByRole('button', { name: 'Descartar' }))
-  assert.ok(buttons.y >= (await boxOf(name)).y + (await boxOf(name)).height)
+  const buttons = await getBox(page.getByRole('button', { name: 'Descartar' }))
+  assert.ok(buttons.y >= (await getBox(name)).y + (await getBox(name)).height)
   await context.close()
 })
 
@@ -106,17 +106,17 @@ test('at 390 pixels, every option of a form fits into its list', async () => {
   const lists = page.getByRole('dialog').getByRole('combobox')
   await lists.first().waitFor()
   for (const list of await lists.all()) {
-    const room = (await boxOf(list)).width
+    const room = (await getBox(list)).width
     // As wide as its widest option, with the arrow.
     await list.evaluate((element) => element.setAttribute('style', 'width: max-content; max-width: none'))
-    assert.ok((await boxOf(list)).width <= room, await list.innerText())
+    assert.ok((await getBox(list)).width <= room, await list.innerText())
   }
   await context.close()
 })
 
 test('a finished triage offers to look for more with a button of the usual height', async () => {
   const { page, context } = await browser.open(service, 'triaje?search=zzz', keys)
-  assert.ok((await boxOf(page.getByRole('button', { name: 'Buscar más' }))).height <= 48)
+  assert.ok((await getBox(page.getByRole('button', { name: 'Buscar más' }))).height <= 48)
   await context.close()
 })
 

@@ -51,7 +51,7 @@ interface Stored extends Fields {
   readonly tags: readonly string[]
 }
 
-async function stateOf(name: string): Promise<Partial<Stored>> {
+async function getState(name: string): Promise<Partial<Stored>> {
   const query = { api: service.domainKey, search: name, length: name.length, fields: 'all' }
   const reply = await call(service, LIST, { query })
   // Its shape is asserted by the tests of `list`.
@@ -69,7 +69,7 @@ async function holders(): Promise<ReadonlySet<string | null>> {
 }
 
 async function decisionOn(name: string) {
-  const { revision, discarded, seen } = await stateOf(name)
+  const { revision, discarded, seen } = await getState(name)
   return { revision, discarded, seen }
 }
 
@@ -92,7 +92,7 @@ test('keys decide on one name after the other; decisions are stored with their a
   assert.deepEqual(await decisionOn(nameAt(0)), { revision: 1, discarded: 0, seen: 1 })
   assert.deepEqual(await decisionOn(nameAt(1)), { revision: 0, discarded: 1, seen: 1 })
   assert.deepEqual(await decisionOn(nameAt(2)), { revision: 0, discarded: 0, seen: 1 })
-  assert.equal((await stateOf(nameAt(2))).seen_by, 'grupo')
+  assert.equal((await getState(nameAt(2))).seen_by, 'grupo')
   // One press is one gesture: the third is undone, then the second.
   await page.keyboard.press('z')
   await card(page, nameAt(2)).waitFor()
@@ -166,7 +166,7 @@ test('many decisions are undone in a row, and their names come again in the same
   }
   const areDiscarded = (discarded: number) =>
     eventually(async () => {
-      const states = await Promise.all(names.slice(0, many).map(stateOf))
+      const states = await Promise.all(names.slice(0, many).map(getState))
       return states.every((one) => one.discarded === discarded)
     }, 'the decisions')
   await areDiscarded(1)
@@ -263,7 +263,7 @@ test('a note and tags are edited on the card by keyboard, and not overwritten by
   await tag.fill('Marca-1')
   await tag.press('Enter')
   await toast(page, `Guardado: las etiquetas de ${nameAt(0)}.cl`).waitFor()
-  const { note, tags, seen } = await stateOf(nameAt(0))
+  const { note, tags, seen } = await getState(nameAt(0))
   assert.deepEqual({ note, tags, seen }, { note: 'rd: para el verano', tags: ['marca-1'], seen: 0 })
   assert.deepEqual((await claim(service, ana, { search: nameAt(0), length: nameAt(0).length })).names, [])
   await gate.open()
@@ -272,7 +272,7 @@ test('a note and tags are edited on the card by keyboard, and not overwritten by
   await asAna([{ domain: nameAt(0), note: 'la de Ana' }])
   await page.getByRole('textbox', { name: 'Nota' }).press('Enter')
   await toast(page, /No se guardó el cambio de la nota .* mientras tanto alguien puso «la de Ana»/).waitFor()
-  assert.equal((await stateOf(nameAt(0))).note, 'la de Ana')
+  assert.equal((await getState(nameAt(0))).note, 'la de Ana')
   assert.deepEqual(complaints, [])
   await context.close()
 })

@@ -8,7 +8,7 @@ import { holdRequests } from '../support/gate.ts'
 import { call, send } from '../support/http.ts'
 import { ManualClock, startService } from '../support/service.ts'
 import { confirmationLink, mailFlags, startMailServer } from '../support/smtp.ts'
-import { removeWatch, watch, WATCHES, watchesOf, watchUntil } from '../support/watches.ts'
+import { removeWatch, watch, WATCHES, getWatches, watchUntil } from '../support/watches.ts'
 import { verify, WebhookReceiver } from '../support/webhook-receiver.ts'
 
 const flags = { 'webhook-networks': '127.0.0.0/8', 'dns-servers': '127.0.0.1:9' }
@@ -71,11 +71,11 @@ test('a view is watched: its secret and feed are shown once, its webhook is test
   await remove()
   const question = page.getByRole('dialog', { name: '¿Eliminar «<b>Casas</b> libres»?' })
   await question.getByRole('button', { name: 'Cancelar' }).click()
-  assert.equal((await watchesOf(service)).length, 1)
+  assert.equal((await getWatches(service)).length, 1)
   await remove()
   await question.getByRole('button', { name: 'Eliminar' }).click()
   await page.getByText('Todavía no hay alertas').waitFor()
-  assert.deepEqual(await watchesOf(service), [])
+  assert.deepEqual(await getWatches(service), [])
   assert.deepEqual([complaints, foreign], [[], []])
   await context.close()
 })
@@ -120,7 +120,7 @@ test('lookalikes of a name are watched from its details', async () => {
   await edit.getByRole('button', { name: 'Guardar' }).click()
   await item.getByText(/recuerda/).waitFor({ state: 'detached' })
   assert.equal(await item.getByRole('button', { name: /^Probar/ }).count(), 0)
-  const [kept] = await watchesOf(service)
+  const [kept] = await getWatches(service)
   const filters = { similar: 'ñandú', remind: '0' }
   assert.deepEqual([kept?.['filters'], kept?.['changes'], kept?.['atom']], [filters, 'all', 1])
   assert.deepEqual(complaints, [])
@@ -132,7 +132,7 @@ test('a watch is edited, shared, paused and resumed; its secret is rotated and s
   const made = await watch(service, { name: 'Cambiante', search: 'casa', rev: '', url: receiver.url })
   const { page, context, complaints } = await open('vigilancias')
   const item = (name: string) => page.getByRole('listitem', { name, exact: true })
-  const shown = async () => (await watchesOf(service)).find(({ id }) => id === made.id)
+  const shown = async () => (await getWatches(service)).find(({ id }) => id === made.id)
   const choose = async (action: string, name = 'Otra') => {
     await item(name).getByRole('button', { name: /^Más/ }).click()
     await item(name).getByRole('button', { name: action }).click()
@@ -211,7 +211,7 @@ test('a watch is edited, shared, paused and resumed; its secret is rotated and s
 test('an edit does not overwrite the edit of a colleague unless the user saves again', async () => {
   const ana = (await service.newKey('Ana', 'domainwatch')).key
   const { id } = await watch(service, { name: 'Grupo', search: 'casa', atom: '', shared: 1 })
-  const shown = async () => (await watchesOf(service)).find((one) => one['id'] === id)
+  const shown = async () => (await getWatches(service)).find((one) => one['id'] === id)
   const { page, context, complaints } = await open('vigilancias')
   const form = page.getByRole('dialog', { name: /^Editar/ })
   const edit = (name: string) =>
@@ -256,7 +256,7 @@ test('after a lost response the list shows whether a watch was made', async () =
   await form.getByText('Revise si quedó hecho antes de repetir.').waitFor()
   await page.getByRole('listitem', { name: 'Playas', includeHidden: true }).waitFor()
   await context.close()
-  const made = (await watchesOf(service)).find(({ name }) => name === 'Playas')
+  const made = (await getWatches(service)).find(({ name }) => name === 'Playas')
   await removeWatch(service, String(made?.['id']))
 })
 
@@ -341,7 +341,7 @@ test('another member sees shared watches with their owner, in English, without w
   await form.getByRole('button', { name: 'Save' }).click()
   await form.waitFor({ state: 'detached' })
   await item('De todos').waitFor()
-  assert.equal((await watchesOf(service)).find(({ id }) => id === common.id)?.['url'], url)
+  assert.equal((await getWatches(service)).find(({ id }) => id === common.id)?.['url'], url)
   await page.getByRole('button', { name: /^Deliveries/ }).click()
   await page.getByText('It has sent nothing in the last 30 days.').waitFor()
   assert.equal(await page.getByRole('listitem', { name: 'Propia' }).count(), 0)
@@ -393,7 +393,7 @@ test('a watch has several destinations, a daily digest and a language; secrets i
   await form.getByRole('button', { name: 'Crear' }).click()
   const item = page.getByRole('listitem', { name: 'Al teléfono' })
   await item.getByText('un resumen diario a las 09:30').waitFor()
-  const own = async () => (await watchesOf(service)).find(({ name }) => name === 'Al teléfono')
+  const own = async () => (await getWatches(service)).find(({ name }) => name === 'Al teléfono')
   const made = await own()
   assert.deepEqual([made?.['digest'], made?.['language'], made?.['url']], ['09:30', 'en', null])
   const shown = String(made?.['to'])

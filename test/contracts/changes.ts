@@ -52,7 +52,7 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
       return { topic, kind, key, accountId, before: was, after: is }
     }
     /** What `work` left, once all that was under way has settled. */
-    async function changesOf(work: () => Promise<unknown>) {
+    async function toChanges(work: () => Promise<unknown>) {
       const cursor = await settledHead(database)
       await work()
       const end = await settledHead(database)
@@ -97,22 +97,22 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
         before: was,
         after: is,
       })
-      assert.deepEqual(await changesOf(() => record([row('vida')])), [of('added', null, fields({}))])
+      assert.deepEqual(await toChanges(() => record([row('vida')])), [of('added', null, fields({}))])
       // Sent again it is the same.
-      assert.deepEqual(await changesOf(() => record([row('vida')])), [])
+      assert.deepEqual(await toChanges(() => record([row('vida')])), [])
       const sold = fields({ agent: 'Ana "Ñ"', status: 0, released_at: NOW, deleted_after: NOW })
       assert.deepEqual(
-        await changesOf(() => recordOn(database, [row('vida', { agent: 'Ana "Ñ"', status: 0 })])),
+        await toChanges(() => recordOn(database, [row('vida', { agent: 'Ana "Ñ"', status: 0 })])),
         [of('changed', fields({}), sold, null)],
       )
       const discarded = { ...sold, discarded_at: 7 }
-      assert.deepEqual(await changesOf(() => mark([['vida', null, 1, ...UNCHANGED]], 7)), [
+      assert.deepEqual(await toChanges(() => mark([['vida', null, 1, ...UNCHANGED]], 7)), [
         of('discarded', sold, discarded),
       ])
-      assert.deepEqual(await changesOf(() => mark([['vida', null, 1, ...UNCHANGED]], 9)), [])
+      assert.deepEqual(await toChanges(() => mark([['vida', null, 1, ...UNCHANGED]], 9)), [])
       const clock = new ManualClock('1970-01-01T00:00:00Z')
       clock.advance(7 + DISCARDED_LIFETIME_MS)
-      assert.deepEqual(await changesOf(() => purgeExpired(other, clock, new AbortController().signal)), [
+      assert.deepEqual(await toChanges(() => purgeExpired(other, clock, new AbortController().signal)), [
         of('deleted', discarded, null, null),
       ])
     })
@@ -173,7 +173,7 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
       const hash = 'a'.repeat(32)
       let id = ''
       let fotos = 0
-      const made = await changesOf(async () => {
+      const made = await toChanges(async () => {
         const outcome = await accounts.createKey('fotos', 'imagestore')
         assert.ok(outcome.kind === 'created')
         id = outcome.id
@@ -191,10 +191,10 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
         },
         { topic: 'key', kind: 'made', key: id, accountId: fotos, ...nothing },
       ])
-      assert.deepEqual(await changesOf(async () => accounts.revoke(id)), [
+      assert.deepEqual(await toChanges(async () => accounts.revoke(id)), [
         { topic: 'key', kind: 'revoked', key: id, accountId: fotos, ...nothing },
       ])
-      assert.deepEqual(await changesOf(async () => accounts.revoke(id)), [])
+      assert.deepEqual(await toChanges(async () => accounts.revoke(id)), [])
 
       const blob = {
         hash,
@@ -216,7 +216,7 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
       const of = (kind: string, was: object | null, is: object | null) => {
         return { topic: 'image', kind, key: hash, accountId: fotos, before: was, after: is }
       }
-      const stored = await changesOf(async () => {
+      const stored = await toChanges(async () => {
         await database.transaction((tx) => tx.run(images.insertBlob(blob)))
         await store('uno.png', 1)
         await store('dos.png', 2)
@@ -230,7 +230,7 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
     })
 
     test('a transaction that fails leaves no change, and no author behind', async () => {
-      const changed = await changesOf(async () => {
+      const changed = await toChanges(async () => {
         await assert.rejects(
           database.transaction(async (tx) => {
             await tx.run(sql`DELETE FROM blob_trash`)

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Database } from '../../src/storage/database/database.ts'
 import { SCHEMA } from '../../src/storage/database/migrations/index.ts'
 import {
-  pagesOf,
+  toPages,
   PAGE_ROWS,
   removeRows,
   replaceContents,
@@ -12,7 +12,7 @@ import {
   type Row,
 } from '../../src/storage/database/rows.ts'
 import { sql } from '../../src/storage/database/sql.ts'
-import { isCopied, tablesOf, type Table } from '../../src/storage/database/tables.ts'
+import { isCopied, getTables, type Table } from '../../src/storage/database/tables.ts'
 import { openTwo, recordOn, row, type OpenDatabase, type TwoNodes } from './nodes.ts'
 
 /** Those of the database as a place, and PostgreSQL's version of the schema. */
@@ -20,26 +20,26 @@ const OWN = ['change_log', 'leases', 'moves', 'schema_version']
 const SILENT = { begin() {}, add() {}, end() {} }
 
 function tableNamed(name: string): Table {
-  const table = tablesOf(SCHEMA).find((one) => one.name === name)
+  const table = getTables(SCHEMA).find((one) => one.name === name)
   assert.ok(table !== undefined, name)
   return table
 }
 
 async function rowsIn(database: Database, name: string): Promise<unknown[]> {
   const rows: unknown[] = []
-  for await (const page of pagesOf(database.scanner, database.dialect, tableNamed(name)))
+  for await (const page of toPages(database.scanner, database.dialect, tableNamed(name)))
     rows.push(...page.map((line): unknown => JSON.parse(line)))
   return rows
 }
 
 /** All that is copied of a database, with other rows of some tables. */
-async function contentsOf(
+async function getContents(
   database: Database,
   others: Readonly<Record<string, readonly Row[]>>,
 ): Promise<Contents> {
   const tables = []
   const lines = new Map<string, string[]>()
-  for (const table of tablesOf(SCHEMA).filter(isCopied)) {
+  for (const table of getTables(SCHEMA).filter(isCopied)) {
     const rows = others[table.name] ?? (await rowsIn(database, table.name))
     lines.set(
       table.name,
@@ -68,7 +68,7 @@ export function tablesContract(name: string, make: () => Promise<OpenDatabase>):
     after(() => nodes.close())
 
     test('the tables of the schema are those of the engine, with their columns and keys', async () => {
-      const tables = tablesOf(SCHEMA)
+      const tables = getTables(SCHEMA)
       const names = (await database.values(tablesIn(name))).flat().map(String)
       assert.deepEqual(
         names.filter((one) => !OWN.includes(one)).toSorted(),
@@ -119,9 +119,9 @@ export function tablesContract(name: string, make: () => Promise<OpenDatabase>):
       await recordOn(database, [row('sobra')])
       const suspensions = () => database.all(database.dialect.suspensions(['domains', 'changes']))
       const before = await suspensions()
-      const contents = await contentsOf(database, { domains: [], ...others })
+      const contents = await getContents(database, { domains: [], ...others })
       const count = contents.tables.reduce((sum, { rows }) => sum + rows, 0)
-      assert.equal(await replaceContents(database, tablesOf(SCHEMA), contents, SILENT), count)
+      assert.equal(await replaceContents(database, getTables(SCHEMA), contents, SILENT), count)
 
       for (const [table, rows] of Object.entries(others))
         assert.deepEqual(await rowsIn(database, table), rows, table)
@@ -147,14 +147,14 @@ export function tablesContract(name: string, make: () => Promise<OpenDatabase>):
 
     test('contents with too few rows, or a wrong one, replace nothing', async () => {
       const before = await rowsIn(database, 'accounts')
-      const contents = await contentsOf(database, { accounts: [[90, 'z', 'imagestore', 1]], keys: [] })
+      const contents = await getContents(database, { accounts: [[90, 'z', 'imagestore', 1]], keys: [] })
       const tables = contents.tables.map((table) => (table.name === 'keys' ? { ...table, rows: 2 } : table))
       await assert.rejects(
-        replaceContents(database, tablesOf(SCHEMA), { ...contents, tables }, SILENT),
+        replaceContents(database, getTables(SCHEMA), { ...contents, tables }, SILENT),
         /0 rows of keys were read, 2 were expected/,
       )
-      const wrong = await contentsOf(database, { accounts: [[90, 'z', 'other', 1]] })
-      await assert.rejects(replaceContents(database, tablesOf(SCHEMA), wrong, SILENT))
+      const wrong = await getContents(database, { accounts: [[90, 'z', 'other', 1]] })
+      await assert.rejects(replaceContents(database, getTables(SCHEMA), wrong, SILENT))
       assert.deepEqual(await rowsIn(database, 'accounts'), before)
     })
   })

@@ -41,7 +41,7 @@ function pick<T>(from: readonly T[]): T {
   return picked
 }
 
-const monthOf = (date: string): string => date.slice(0, 7)
+const toMonth = (date: string): string => date.slice(0, 7)
 
 /** The moments of a group of 4 to 9 names, within a day of one month. */
 function moments(): readonly string[] {
@@ -49,7 +49,7 @@ function moments(): readonly string[] {
   const dates = Array.from({ length: 4 + random(6) }, () =>
     new Date(start + random(DAY_MS)).toISOString().slice(0, 19).replace('T', ' '),
   )
-  return new Set(dates.map(monthOf)).size === 1 ? dates : moments()
+  return new Set(dates.map(toMonth)).size === 1 ? dates : moments()
 }
 
 const known = new Set(all.map(({ name }) => name))
@@ -121,7 +121,7 @@ test('groups planted among registrations are found', async (t) => {
   }
 
   const found: Group[] = []
-  for (const month of new Set(all.map(({ date }) => monthOf(date)))) {
+  for (const month of new Set(all.map(({ date }) => toMonth(date)))) {
     const [year, number] = month.split('-').map(Number)
     const last = new Date(Date.UTC(year ?? 0, number ?? 0, 0)).getUTCDate()
     const { data } = await campaigns(service, { from: `${month}-01`, to: `${month}-${last}`, limit: 200 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { shapeOf } from '../../src/lib/name-spelling.ts'
+import { toShape } from '../../src/lib/name-spelling.ts'
 import { LIST, record, records, stored, update } from '../support/domains.ts'
 import { call, type Fields } from '../support/http.ts'
 import { ManualClock, startService } from '../support/service.ts'
@@ -62,7 +62,7 @@ for (const [field, value, shown] of [
     await stored(service, [record(name)])
     const before = await whole(name)
     const seed = (await records(service, { search: name }))[0]
-    assert.deepEqual(before, { ...seed, ...NOTHING, shape: shapeOf(name) })
+    assert.deepEqual(before, { ...seed, ...NOTHING, shape: toShape(name) })
     clock.advance(1_000)
     await succeeds({ domain: name, [field]: value })
     const now = localTime()

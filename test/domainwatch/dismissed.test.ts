@@ -68,7 +68,7 @@ async function dismissed(query: Fields = {}) {
   return { data: Object(body).data, link: headers.get('link') }
 }
 
-const namesOf = (data: readonly { readonly name: string }[]) => data.map(({ name }) => name)
+const toNames = (data: readonly { readonly name: string }[]) => data.map(({ name }) => name)
 
 /** Discards records as Ana, and removes them. */
 async function dismiss(...domains: string[]): Promise<void> {
@@ -83,7 +83,7 @@ async function dismiss(...domains: string[]): Promise<void> {
 /** Any write removes what has expired. */
 const removeExpired = () => stored(service, [record('queda', { reserve: clock.now() % 2 })])
 
-async function dismissalOf(name: string): Promise<Fields> {
+async function getDismissal(name: string): Promise<Fields> {
   const fields = 'dismissed_by,dismissed_at'
   const { body } = await call(service, LIST, { query: { api: service.domainKey, search: name, fields } })
   const { status, dismissed_by, dismissed_at } = Object(body).data[0][0]
@@ -135,12 +135,12 @@ test('a list records a dismissed name again only for a newer fact, and says who 
   assert.equal(await registered('vuelve', shown(since)), counted(1, 0))
   clock.advance(HOUR)
   assert.equal(await registered('vuelve', shown(clock.now() - HOUR)), counted(1, 1))
-  assert.deepEqual(await dismissalOf('vuelve'), { status: 1, ...by })
+  assert.deepEqual(await getDismissal('vuelve'), { status: 1, ...by })
   assert.equal(await deletions('cae', 'libre'), counted(2, 2))
-  assert.equal(Object(await dismissalOf('cae')).status, 0)
+  assert.equal(Object(await getDismissal('cae')).status, 0)
   await stored(service, [record('sumada')])
-  assert.equal(Object(await dismissalOf('sumada')).dismissed_by, 'ana')
-  assert.deepEqual(namesOf((await dismissed()).data), ['comprada'])
+  assert.equal(Object(await getDismissal('sumada')).dismissed_by, 'ana')
+  assert.deepEqual(toNames((await dismissed()).data), ['comprada'])
 })
 
 test('pages of dismissed names neither skip nor repeat any', async () => {
@@ -159,7 +159,7 @@ test('pages of dismissed names neither skip nor repeat any', async () => {
   const found: string[] = []
   let { data, link } = await dismissed({ search: 'pagina', limit: 2 })
   for (;;) {
-    found.push(...namesOf(data))
+    found.push(...toNames(data))
     if (link === null) break
     const cursor = new URL(link.slice(1, link.indexOf('>'))).searchParams.get('cursor')
     ;({ data, link } = await dismissed({ search: 'pagina', limit: 2, cursor: cursor ?? '' }))
@@ -184,7 +184,7 @@ test('a forgotten name is recorded by the next list that has it', async () => {
   assert.deepEqual((await dismissed({ search: 'olvidada' })).data, [])
   clock.advance(HOUR)
   assert.equal(await import_(`Nombre,Fecha\notra,${date}\nolvidada,${date}\n`), counted(2, 2))
-  assert.deepEqual(await dismissalOf('olvidada'), { status: 1, dismissed_by: null, dismissed_at: null })
+  assert.deepEqual(await getDismissal('olvidada'), { status: 1, dismissed_by: null, dismissed_at: null })
   const refused = { data: 'debe ser un arreglo de nombres de dominio .cl válidos, sin el sufijo' }
   const { status, body } = await forget(['con.punto'])
   assert.deepEqual([status, Object(body).msg], [400, `El parámetro data ${refused.data}`])

@@ -7,7 +7,7 @@ import { EventReader } from '../support/event-reader.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
 import { startService } from '../support/service.ts'
-import { createWatch, removeWatch, watch, watchesOf } from '../support/watches.ts'
+import { createWatch, removeWatch, watch, getWatches } from '../support/watches.ts'
 import { WebhookReceiver, type Received } from '../support/webhook-receiver.ts'
 
 /** What the DNS says now, by name. A TTL of 0 keeps the service from caching it. */
@@ -170,7 +170,7 @@ test('a watch with changes=dns notifies of them only', async () => {
     names.map((name) => record(name)),
   )
   const { id } = await watch(service, { search: 'vigi', dns: '1', changes: 'dns', url: receiver.url })
-  const shown = (await watchesOf(service)).find((one) => one['id'] === id)
+  const shown = (await getWatches(service)).find((one) => one['id'] === id)
   assert.deepEqual([shown?.['changes'], shown?.['filters']], ['dns', { search: 'vigi', dns: '1' }])
   for (const [i, host] of ['ns1.cl', 'ns2.cl'].entries()) {
     for (const name of names) {

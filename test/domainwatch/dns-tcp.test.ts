@@ -33,7 +33,7 @@ async function setUp(react: (asked: Asked) => Reaction) {
 }
 
 const found = ({ name }: Asked): Reaction => ({ answers: [ns(name, `ns.${name}`)] })
-const linesOf = (text: string) => text.split('\n').filter(Boolean).toSorted()
+const toLines = (text: string) => text.split('\n').filter(Boolean).toSorted()
 const WANTED = Array.from({ length: NAMES }, (_, i) =>
   JSON.stringify({ status: 200, domain: `d${i}.cl`, dns: [`ns.d${i}.cl`] }),
 ).toSorted()
@@ -42,7 +42,7 @@ test('only truncated responses open a connection', async () => {
   await using setting = await setUp((question) =>
     question.name === 'largo.cl' && question.transport === 'udp' ? { flags: FLAG.TC } : found(question),
   )
-  assert.deepEqual(linesOf((await setting.many()).text), WANTED)
+  assert.deepEqual(toLines((await setting.many()).text), WANTED)
   assert.deepEqual([setting.connections.length, setting.over('tcp')], [0, 0])
   assert.ok(setting.over('udp') >= NAMES)
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { shapeOf, syllablesOf } from '../../src/lib/name-spelling.ts'
+import { toShape, toSyllables } from '../../src/lib/name-spelling.ts'
 import { LIST, record, stored, update } from '../support/domains.ts'
 import { call, type Fields } from '../support/http.ts'
 import { ManualClock, startService } from '../support/service.ts'
@@ -33,8 +33,8 @@ const fresh = (name: string, fields: Fields = {}): Fields => ({
   date_reg_known: 1,
   dismissed_by: null,
   dismissed_at: null,
-  shape: shapeOf(name),
-  syllables: syllablesOf(name),
+  shape: toShape(name),
+  syllables: toSyllables(name),
   demand: null,
   twins: [],
   drops: 0,

@@ -230,14 +230,14 @@ test('a feed is fetched as soon as its account exists', async () => {
 
 test('wrong windows and zones prevent the start', async () => {
   const { parseFeeds } = await import('../../src/domainwatch/feeds/settings.ts')
-  const faultsOf = (more: Fields) => parseFeeds(JSON.stringify([feed('a', 'deletions', more)]))
-  assert.deepEqual(faultsOf({ window: 'year', zone: 'Chile' }), {
+  const getFaults = (more: Fields) => parseFeeds(JSON.stringify([feed('a', 'deletions', more)]))
+  assert.deepEqual(getFaults({ window: 'year', zone: 'Chile' }), {
     faults: [
       'feed 1: "window" must be one of hour, day, week, month',
       'feed 1: "zone" takes an IANA time zone, such as America/Santiago',
     ],
   })
-  const parsed = faultsOf({ window: undefined, zone: 'Europe/Madrid' })
+  const parsed = getFaults({ window: undefined, zone: 'Europe/Madrid' })
   assert.ok('feeds' in parsed)
   assert.deepEqual([parsed.feeds[0]?.window, parsed.feeds[0]?.zone], ['month', 'Europe/Madrid'])
 })

@@ -123,18 +123,18 @@ test('without the setting there are no feeds', async () => {
 
 test('invalid entries prevent the start, with a line for each fault', async () => {
   await using folder = await temporaryFolder()
-  const faultsOf = async (content: string) => {
+  const getFaults = async (content: string) => {
     const path = join(folder.path, 'feeds.json')
     await writeFile(path, content)
     const result = readConfig({ feeds: path }, {})
     const from = `CATALEJO_FEEDS: «${path}» (flag --feeds): `
     return result.ok ? [] : result.faults.map((line) => line.replace(from, ''))
   }
-  const faultsIn = (feeds: unknown) => faultsOf(JSON.stringify(feeds))
+  const faultsIn = (feeds: unknown) => getFaults(JSON.stringify(feeds))
   assert.deepEqual(await faultsIn([feed(), feed({ name: 'otra', format: 'auto', every: '31d' })]), [])
   assert.deepEqual(await faultsIn({}), ['must be an array of feeds'])
   assert.deepEqual(await faultsIn(Array.from({ length: 51 }, () => feed())), ['must have at most 50 feeds'])
-  assert.match((await faultsOf('[{')).join('\n'), /^it is not JSON: /)
+  assert.match((await getFaults('[{')).join('\n'), /^it is not JSON: /)
   assert.deepEqual(
     await faultsIn([
       feed(),

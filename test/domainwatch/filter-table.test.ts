@@ -4,13 +4,13 @@ import { glob, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { conditionsOf, FILTER_NAMES, matches } from '../../src/domainwatch/filters.ts'
+import { toConditions, FILTER_NAMES, matches } from '../../src/domainwatch/filters.ts'
 import { purgeExpired } from '../../src/domainwatch/index.ts'
 import { listParameters } from '../../src/domainwatch/list/domain-lists.ts'
 import { countInIndex } from '../../src/domainwatch/stats/statistics.ts'
 import { createTasks } from '../../src/lib/tasks.ts'
 import { propertyRuns } from '../support/effort.ts'
-import { openLists, requestOf } from '../support/open-lists.ts'
+import { openLists, getRequest } from '../support/open-lists.ts'
 import { plainContext } from '../support/plain-signals.ts'
 import { filtersWith, mark, Model, newRecord, writingDate } from '../support/random-lists.ts'
 
@@ -45,7 +45,7 @@ test('the index answers as the predicates of the filters do', async () => {
       const records = [...model.records.values()]
       const context = plainContext(clock.now(), 'UTC', records)
       for (const given of requests) {
-        const asked = requestOf(given)
+        const asked = getRequest(given)
         const wanted = records.filter((record) => matches(asked.filters, record, context))
         const names = wanted.map(({ name }) => name).toSorted()
         const { json } = await opened.page(asked)
@@ -58,7 +58,7 @@ test('the index answers as the predicates of the filters do', async () => {
           nameIndex.contextAt(clock.now()),
         )
         assert.equal(totals.overall.records, names.length)
-        for (const { name } of conditionsOf(asked.filters)) compared.add(name)
+        for (const { name } of toConditions(asked.filters)) compared.add(name)
       }
     }),
     { numRuns: propertyRuns(60) },
@@ -79,7 +79,7 @@ test('the console knows all filters', async () => {
 const documentedNames = (name: string) => (name === 'numbers' ? ['num_<key>_min', 'num_<key>_max'] : [name])
 
 /** The tables of some pages: of each row its cells. */
-async function tablesOf(pattern: string): Promise<string[][][]> {
+async function getTables(pattern: string): Promise<string[][][]> {
   const tables: string[][][] = []
   for await (const path of glob(pattern, { cwd: root })) {
     const text = await readFile(`${root}/${path}`, 'utf8')
@@ -98,7 +98,7 @@ async function tablesOf(pattern: string): Promise<string[][][]> {
 const codeIn = (text: string) => Array.from(text.matchAll(/`([^`]+)`/g), ([, code]) => code ?? '')
 
 test('the reference of the API describes all filters', async () => {
-  const tables = await tablesOf('docs/{api.md,api/**/*.md}')
+  const tables = await getTables('docs/{api.md,api/**/*.md}')
   const parameters = tables
     .map((rows) => rows.flatMap(([first = '']) => codeIn(first)))
     .filter((names) => names.includes('last_deleted') && names.includes('cursor'))
@@ -108,7 +108,7 @@ test('the reference of the API describes all filters', async () => {
 })
 
 test('the console page documents a word for each filter', async () => {
-  const tables = await tablesOf('docs/console.md')
+  const tables = await getTables('docs/console.md')
   const codes = tables.map((rows) => rows.flatMap((cells) => codeIn(cells.at(-1) ?? '')))
   const described = codes.find((names) => names.includes('last_deleted')) ?? []
   const worded = Object.keys(listParameters)

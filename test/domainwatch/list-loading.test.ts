@@ -7,7 +7,7 @@ import { names } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
 import { storeManyDomains } from '../support/many-domains.ts'
-import { many, openLists, requestOf } from '../support/open-lists.ts'
+import { many, openLists, getRequest } from '../support/open-lists.ts'
 import { startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
@@ -32,7 +32,7 @@ test('a list waits until the records are loaded, and shows what was written mean
   await using opened = await openLists(held)
   await opened.store(many(10))
   await assert.rejects(opened.nameIndex.assertReady(), /not loaded/)
-  const page = opened.page(requestOf({}))
+  const page = opened.page(getRequest({}))
   await opened.store(many(20))
   release()
   assert.equal((await page).count, 20)
@@ -51,7 +51,7 @@ test('a list that waits too long is a 503 with Retry-After, and ends if its clie
   let now = performance.now()
   const clock = t.mock.method(performance, 'now', () => (now += 9_900))
   await assert.rejects(
-    opened.page(requestOf({})),
+    opened.page(getRequest({})),
     (error) => error instanceof OverloadError && error.headers['retry-after'] === '1',
   )
   clock.mock.restore()

@@ -132,7 +132,7 @@ test('filters apply to bought records at the end of an order by deletion', async
   assert.deepEqual(freed, ['xx', 'ab'])
 })
 
-async function cursorOf(query: Fields): Promise<string> {
+async function toCursor(query: Fields): Promise<string> {
   const { headers } = await call(service, LIST, { query: { api: service.domainKey, limit: 2, ...query } })
   return new URL(/<([^>]*)>/.exec(headers.get('link') ?? '')?.[1] ?? '').searchParams.get('cursor') ?? ''
 }
@@ -145,16 +145,16 @@ test('a cursor belongs to its order', async () => {
     return reply.status
   }
   for (const order of PLAIN_ORDERS) {
-    const cursor = await cursorOf({ order })
+    const cursor = await toCursor({ order })
     for (const other of PLAIN_ORDERS) {
       const wanted = other === order ? 200 : 400
       assert.equal(await status({ order: other, cursor }), wanted, `${order} under ${other}`)
     }
     assert.equal(await status({ cursor }), order === 'registered' ? 200 : 400, order)
   }
-  const ofDefault = await cursorOf({})
+  const ofDefault = await toCursor({})
   assert.equal(await status({ cursor: ofDefault, order: 'registered' }), 200)
-  const ofDeleted = await cursorOf({ last_deleted: 5 })
+  const ofDeleted = await toCursor({ last_deleted: 5 })
   assert.equal(await status({ cursor: ofDeleted, last_deleted: 5, order: 'deleted' }), 200)
 })
 

@@ -5,14 +5,14 @@ import { findPage } from '../../src/domainwatch/list/search.ts'
 import { HttpError } from '../../src/lib/errors.ts'
 import { finishNow, parseTimestamp, TimeSlice } from '../../src/lib/name-index/index.ts'
 import { createTasks } from '../../src/lib/tasks.ts'
-import { many, openLists, requestOf, type OpenedLists } from '../support/open-lists.ts'
+import { many, openLists, getRequest, type OpenedLists } from '../support/open-lists.ts'
 
 const tasks = createTasks(1)
 after(() => tasks.close())
 
 /** Records are compared with these filters one by one, and none matches. */
 const GAP = { modified_from: '2025-06-02', modified_to: '2025-06-02' }
-const contextOf = ({ clock, nameIndex }: OpenedLists) => nameIndex.contextAt(clock.now())
+const getContext = ({ clock, nameIndex }: OpenedLists) => nameIndex.contextAt(clock.now())
 
 const UNMATCHED: readonly Readonly<Record<string, string>>[] = [
   GAP,
@@ -30,9 +30,9 @@ test('a list that finds nothing among many records pauses', async (t) => {
   )
   const segments = await opened.nameIndex.current()
   for (const given of UNMATCHED) {
-    const { filters, ascending, order = 'registered' } = requestOf(given)
+    const { filters, ascending, order = 'registered' } = getRequest(given)
     const sources = [{ kind: 'all' }] as const
-    const listing = { sources, filters, order, ascending, limit: 5, context: contextOf(opened) }
+    const listing = { sources, filters, order, ascending, limit: 5, context: getContext(opened) }
     // The slice of time is over at every check.
     const clock = t.mock.method(performance, 'now', () => Infinity)
     const search = findPage(segments, listing, new TimeSlice())
@@ -40,7 +40,7 @@ test('a list that finds nothing among many records pauses', async (t) => {
     for (; search.next().done !== true; pauses++);
     clock.mock.restore()
     assert.ok(pauses > 2, `${pauses} pauses: ${JSON.stringify(given)}`)
-    assert.deepEqual((await opened.page(requestOf(given))).count, 0)
+    assert.deepEqual((await opened.page(getRequest(given))).count, 0)
   }
 })
 
@@ -49,10 +49,10 @@ test('a record that changes during the search is found in its earlier state', as
   await opened.store(many(5_000))
   const segments = await opened.nameIndex.current()
   const clock = t.mock.method(performance, 'now', () => Infinity)
-  const request = requestOf({ search: 'grupo', agent: '', sort: 'asc' })
+  const request = getRequest({ search: 'grupo', agent: '', sort: 'asc' })
   const wanted = (await opened.expected(request)).map(({ name }) => name)
   const listing = { ...request, sources: [{ kind: 'all' }], order: 'registered', limit: 9_999 } as const
-  const search = findPage(segments, { ...listing, context: contextOf(opened) }, new TimeSlice())
+  const search = findPage(segments, { ...listing, context: getContext(opened) }, new TimeSlice())
   assert.equal(search.next().done, false)
   clock.mock.restore()
   await opened.update(wanted.slice(-9).map((domain) => ({ domain, agent: 'c' })))
@@ -68,7 +68,7 @@ test('a forged cursor that spans everything is refused, one that spans some reco
   const page = (low: string) => {
     const range = { low: { key: parseTimestamp(low), name }, high: end }
     return opened.page({
-      ...requestOf({ last_register: '2' }),
+      ...getRequest({ last_register: '2' }),
       limit: 1,
       cursor: { after: end, registered: range },
     })
@@ -87,7 +87,7 @@ test('an export in any order is complete and sorted, however many parts it has',
   for (const order of ['registered', 'deleted', 'modified', 'name', 'length']) {
     for (const filters of [{}, { search: 'b' }, { reserved: '1' }, { tag: 'ninguna' }]) {
       for (const sort of ['asc', 'desc']) {
-        const asked = requestOf({ ...filters, order, sort })
+        const asked = getRequest({ ...filters, order, sort })
         const names = (await opened.expected(asked)).map(({ name }) => name)
         assert.ok(
           (await opened.exported(asked)).join() === names.join(),

@@ -52,7 +52,7 @@ const lines = (...names: string[]) => names.map((name) => `${name}.cl\n`).join('
 const registrations = (...rows: [name: string, date: string][]) =>
   `Nombre,Fecha\n${rows.map(([name, date]) => `${name}.cl,${date}\n`).join('')}`
 
-async function recordOf(name: string): Promise<Fields> {
+async function toRecord(name: string): Promise<Fields> {
   const fields = 'deleted_at,deleted_after,date_reg_known,seen'
   const read = async () => {
     const { body } = await call(service, LIST, { query: { api: service.domainKey, search: name, fields } })
@@ -66,11 +66,11 @@ async function recordOf(name: string): Promise<Fields> {
 /** Resolves when the record is like that: lists may show what another process wrote a moment later. */
 const becomes = (name: string, fields: Fields) =>
   eventually(async () => {
-    assert.deepEqual(await recordOf(name), fields)
+    assert.deepEqual(await toRecord(name), fields)
     return true
   }, `${name} is as expected`)
 
-async function historyOf(name: string) {
+async function getHistory(name: string) {
   const query = { api: service.domainKey, domain: name }
   const { body } = await call(service, '/api/v1/domainwatch/history', { query })
   return Object(body).data.map(({ kind, from, to }: Fields) => ({ kind, from, to }))
@@ -88,7 +88,7 @@ test('a deletion frees a name once; a registration in its window keeps it bought
   await becomes('tres', { ...freed, date_reg: deletedAt, date_reg_known: 0 })
   const dos = { status: 1, deleted_at: null, deleted_after: null, seen: 0, date_reg_known: 1 }
   await becomes('dos', { ...dos, date_reg: shown(clock.now() - 5 * DAY) })
-  assert.deepEqual((await historyOf('dos'))[0], {
+  assert.deepEqual((await getHistory('dos'))[0], {
     kind: 'dropped',
     from: { deleted_after: null, deleted_at: null },
     to: { deleted_after: after, deleted_at: deletedAt },
@@ -104,7 +104,7 @@ test('a deletion frees a name once; a registration in its window keeps it bought
   assert.deepEqual(await news(), ['uno'])
   assert.deepEqual(await import_(lines('uno', 'dos', 'tres', 'otra'), ...week), counted(4, 1))
   await becomes('uno', { ...dos, date_reg: date })
-  assert.equal((await historyOf('dos')).length, 2)
+  assert.equal((await getHistory('dos')).length, 2)
 
   // Not in a complete list, and then in one again: deleted again, between these two.
   clock.advance(DAY)
@@ -127,7 +127,7 @@ test('a list that is the same, or not later, changes nothing; a future time and 
   clock.advance(60 * DAY)
   const same = 'the same as the last list of its source, so it changes nothing'
   assert.deepEqual(await import_(text, ...source), counted(2, 0, [same]))
-  await becomes('igual', { ...(await recordOf('igual')), status: 1 })
+  await becomes('igual', { ...(await toRecord('igual')), status: 1 })
   const older = 'not later than the last list of its source, so it changes nothing (--as-of, --source)'
   const before = ['--as-of', shown(clock.now() - 61 * DAY)]
   assert.deepEqual(await import_(lines('igual', 'vieja'), ...source, ...before), counted(2, 0, [older]))
@@ -177,18 +177,18 @@ test('a status that a member states stands until the name is deleted again', asy
   await update(service, [{ domain: 'firme', status: 1 }])
   clock.advance(HOUR)
   assert.deepEqual(await import_(lines('firme', 'fijo', 'mas'), ...source), counted(3, 1))
-  assert.equal((await recordOf('firme'))['status'], 1)
+  assert.equal((await toRecord('firme'))['status'], 1)
   clock.advance(HOUR)
   assert.deepEqual(await import_(lines('fijo', 'mas'), ...source), counted(2, 0))
   clock.advance(HOUR)
   assert.deepEqual(await import_(lines('firme', 'fijo', 'mas'), ...source), counted(3, 1))
   const freed = clock.now()
-  await becomes('firme', { ...(await recordOf('firme')), status: 0, deleted_after: shown(freed - 2 * HOUR) })
+  await becomes('firme', { ...(await toRecord('firme')), status: 0, deleted_after: shown(freed - 2 * HOUR) })
 
   clock.advance(HOUR)
   await update(service, [{ domain: 'firme', status: 1 }])
   await update(service, [{ domain: 'firme', status: 0 }])
-  const stated = { ...(await recordOf('firme')), deleted_at: now(), deleted_after: now() }
+  const stated = { ...(await toRecord('firme')), deleted_at: now(), deleted_after: now() }
   await becomes('firme', stated)
   assert.deepEqual(await import_(registrations(['firme', shown(freed)]), '--source', 'altas'), counted(1, 1))
   await becomes('firme', { ...stated, date_reg: shown(freed), date_reg_known: 1 })
@@ -201,8 +201,8 @@ test('dates are read in the time zone of the service, unless another one is name
   clock.advance(HOUR)
   const utc = ['--source', 'zonas', '--time-zone', 'UTC']
   assert.deepEqual(await import_(registrations(['utc', date]), ...utc), counted(1, 1))
-  await becomes('chilena', { ...(await recordOf('chilena')), date_reg: date })
-  await becomes('utc', { ...(await recordOf('utc')), date_reg: '2026-02-01 09:00:00' })
+  await becomes('chilena', { ...(await toRecord('chilena')), date_reg: date })
+  await becomes('utc', { ...(await toRecord('utc')), date_reg: '2026-02-01 09:00:00' })
 })
 
 test('news of free names wait for a list of registrations that is not older, for 6 hours at most', async () => {
@@ -288,8 +288,8 @@ test('lists repair shows, and with --apply corrects, names that version 0.1.0 to
     date_reg_known: 1,
     seen: 0,
   })
-  assert.equal((await recordOf('borrada'))['status'], 0)
-  assert.equal((await recordOf('cierta'))['status'], 0)
+  assert.equal((await toRecord('borrada'))['status'], 0)
+  assert.equal((await toRecord('cierta'))['status'], 0)
   assert.deepEqual(await repair(), ['0 records would be corrected (--apply corrects them)'])
 })
 

@@ -4,9 +4,9 @@ import { list, record, stored, update, walk } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call, send, type Fields } from '../support/http.ts'
 import { imported } from '../support/jobs.ts'
-import { segmentOf } from '../support/segments.ts'
+import { getSegment } from '../support/segments.ts'
 import { startService } from '../support/service.ts'
-import { watch, watchesOf } from '../support/watches.ts'
+import { watch, getWatches } from '../support/watches.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
 const service = await startService({ flags: { 'webhook-networks': '127.0.0.0/8' } })
@@ -27,7 +27,7 @@ const numbersOf = async (search: string) => {
 test('the index takes at most 8 bytes for a name and key, whatever names have numbers', () => {
   const names = Array.from({ length: 10_000 }, (_, i) => `n${i}`)
   const size = (share: number) =>
-    segmentOf(
+    getSegment(
       names.map((name, i) => ({
         name,
         numbers: i % 100 < share * 100 ? `enlaces=${i / 7} volumen=${-i}` : null,
@@ -182,7 +182,7 @@ suite('imported numbers', () => {
     assert.equal(made.status, 200, made.text)
     await watch(service, { search: 'alt', num_volumen_min: 500, url: receiver.url })
     await watch(service, { num_volumen_min: 0, num_volumen_max: 500, hidden: 1, url: receiver.url })
-    assert.deepEqual((await watchesOf(service))[0]?.['filters'], { search: 'alt', num_volumen_min: '500' })
+    assert.deepEqual((await getWatches(service))[0]?.['filters'], { search: 'alt', num_volumen_min: '500' })
     await stored(service, [record('alto'), record('altos'), record('bajo')])
     await receiver.until(2)
     const reported: string[] = receiver.received.flatMap(({ body }) =>

@@ -28,7 +28,7 @@ const rule = async (fields: Fields) => idIn(await createRule({ ...PLAIN, ...fiel
 const rules = async (): Promise<readonly Record<string, unknown>[]> =>
   Object((await call(service, RULES, { query })).body).data
 
-async function tagsOf(name: string): Promise<readonly string[]> {
+async function toTags(name: string): Promise<readonly string[]> {
   const { body } = await call(service, '/api/v1/domainwatch/list', {
     query: { ...query, pattern: name, fields: 'tags' },
   })
@@ -265,12 +265,12 @@ suite('tagging', () => {
     const casas = await rule({ action: 'tag', tag: 'casas', search: 'casa' })
     await rule({ action: 'tag', tag: 'libres', search: 'casa', status: 0 })
     await using events = await EventReader.open(service, { api: service.domainKey, search: 'casa' })
-    assert.deepEqual(await tagsOf('vieja-casa'), [])
+    assert.deepEqual(await toTags('vieja-casa'), [])
     await stored(service, [record('casa-nueva'), record('otra')])
-    assert.deepEqual(await tagsOf('casa-nueva'), ['casas'])
-    assert.deepEqual(await tagsOf('otra'), [])
+    assert.deepEqual(await toTags('casa-nueva'), ['casas'])
+    assert.deepEqual(await toTags('otra'), [])
     await update(service, [{ domain: 'casa-nueva', status: 0, tags: ['mía'] }])
-    assert.deepEqual(await tagsOf('casa-nueva'), ['mía', 'casas', 'libres'])
+    assert.deepEqual(await toTags('casa-nueva'), ['mía', 'casas', 'libres'])
     // The tags are part of the change that they follow from.
     const told = await events.take(2)
     assert.deepEqual(
@@ -281,19 +281,19 @@ suite('tagging', () => {
       ],
     )
     await update(service, [{ domain: 'casa-nueva', tags: [], note: 'sin etiquetas' }])
-    assert.deepEqual(await tagsOf('casa-nueva'), [])
+    assert.deepEqual(await toTags('casa-nueva'), [])
     await ended(
       service,
       IMPORTS,
       acceptedId(await upload(service, 'casa-baja.cl\ncasa-nueva.cl\n', { format: 'deletions' })),
     )
-    assert.deepEqual(await tagsOf('casa-baja'), ['casas', 'libres'])
+    assert.deepEqual(await toTags('casa-baja'), ['casas', 'libres'])
     await remove(casas)
-    assert.deepEqual(await tagsOf('casa-baja'), ['casas', 'libres'])
+    assert.deepEqual(await toTags('casa-baja'), ['casas', 'libres'])
     await stored(service, [record('casa-baja', { date_reg: '2026-11-01 00:00:00' })])
-    assert.deepEqual(await tagsOf('casa-baja'), ['casas', 'libres'])
+    assert.deepEqual(await toTags('casa-baja'), ['casas', 'libres'])
     await stored(service, [record('casa-sin')])
-    assert.deepEqual(await tagsOf('casa-sin'), [])
+    assert.deepEqual(await toTags('casa-sin'), [])
   })
 
   test('a record keeps at most ten tags, and batches of any size are tagged', async () => {
@@ -304,7 +304,7 @@ suite('tagging', () => {
       service,
       Array.from({ length: 2_500 }, (_, i) => record(`lote${i}`)),
     )
-    assert.equal((await tagsOf('lote2499')).length, 10)
+    assert.equal((await toTags('lote2499')).length, 10)
     const { body } = await call(service, '/api/v1/domainwatch/stats', {
       query: { ...query, starts: 'lote', tags: 20 },
     })

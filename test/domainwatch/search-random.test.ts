@@ -7,7 +7,7 @@ import { purgeExpired } from '../../src/domainwatch/index.ts'
 import type { ListRequest } from '../../src/domainwatch/list/domain-lists.ts'
 import { propertyRuns } from '../support/effort.ts'
 import { listed, PLAIN_ORDERS } from '../support/expected-lists.ts'
-import { openLists, requestOf, type OpenedLists } from '../support/open-lists.ts'
+import { openLists, getRequest, type OpenedLists } from '../support/open-lists.ts'
 import { filters, mark, newRecord, writingDate, type NewRecord } from '../support/random-lists.ts'
 
 const HOUR = 3_600_000
@@ -31,7 +31,7 @@ const request = fc
   })
   .map(({ filters: some, more, limit }): ListRequest => {
     const given = Object.entries({ ...some, ...more }).map(([key, value]) => [key, String(value)])
-    return { ...requestOf(Object.fromEntries(given)), limit }
+    return { ...getRequest(Object.fromEntries(given)), limit }
   })
 
 /** Compares all pages of a list, and its export, with what they should be. @returns the number of records */

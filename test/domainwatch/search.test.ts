@@ -5,7 +5,7 @@ import { sql } from '../../src/storage/database/sql.ts'
 import { purgeExpired } from '../../src/domainwatch/index.ts'
 import { MAX_PAGE_RECORDS } from '../../src/domainwatch/limits.ts'
 import { expectedList, listed, storedRecords } from '../support/expected-lists.ts'
-import { DATE, many, openLists, requestOf, type OpenedLists } from '../support/open-lists.ts'
+import { DATE, many, openLists, getRequest, type OpenedLists } from '../support/open-lists.ts'
 import { plainContext } from '../support/plain-signals.ts'
 
 const HOUR = 3_600_000
@@ -61,7 +61,7 @@ async function compareAll(opened: OpenedLists, limits: readonly (number | undefi
   for (const given of REQUESTS) {
     for (const sort of ['asc', 'desc']) {
       for (const limit of limits) {
-        const asked = { ...requestOf({ ...given, sort }), limit }
+        const asked = { ...getRequest({ ...given, sort }), limit }
         const { json, count, next } = await opened.page(asked)
         const wanted = expectedList(records, asked, context)
         const isWhole = given['last_register'] !== undefined || given['last_deleted'] !== undefined
@@ -117,7 +117,7 @@ test('the prefix of an A-label is also found inside names', async () => {
     ['xn--and-', 1],
     ['xn--zapatos', 0],
   ] as const) {
-    const asked = requestOf({ search })
+    const asked = getRequest({ search })
     assert.equal((await opened.page(asked)).count, wanted, search)
     assert.equal((await opened.expected(asked)).length, wanted, search)
   }
@@ -129,7 +129,7 @@ test('a record that the index cannot hold is left out and reported, and others a
   const run = (statement: ReturnType<typeof sql>) => database.transaction((tx) => tx.run(statement))
   await opened.store(many(10))
   await opened.nameIndex.load()
-  const listed = async () => (await opened.page(requestOf({}))).count
+  const listed = async () => (await opened.page(getRequest({}))).count
   assert.equal(await listed(), 10)
   await run(sql`UPDATE domains SET date_reg = 'no date' WHERE name = 'ca0'`)
   assert.equal(await listed(), 9)

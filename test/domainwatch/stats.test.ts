@@ -85,9 +85,9 @@ const FILTERED: readonly [Fields, registered: number[], deleted: number[], recor
 for (const [query, registered, deleted, records] of FILTERED) {
   test(`with ${JSON.stringify(query)}`, async () => {
     const { days } = await counts({ ...query, to: '2026-01-05' })
-    const lastOf = (name: string) => [days[name]].flat().slice(-4)
-    assert.deepEqual(lastOf('registered'), registered)
-    assert.deepEqual(lastOf('deleted'), deleted)
+    const getLast = (name: string) => [days[name]].flat().slice(-4)
+    assert.deepEqual(getLast('registered'), registered)
+    assert.deepEqual(getLast('deleted'), deleted)
     const everything = { from: '0001-01-01', to: '0010-01-01' }
     assert.equal((await counts({ ...query, ...everything })).totals['records'], 0)
     assert.equal((await counts(query)).totals['records'], records)
@@ -148,21 +148,21 @@ test('tags are listed on request: the most frequent first, of the matching recor
     { domain: 'gamma', tags: ['playa', 'norte'], discarded: 1 },
   ]
   await update(own, tagged, { encoding: 'json' })
-  const tagsOf = async (query: Fields) => {
+  const toTags = async (query: Fields) => {
     const { body } = await call(own, STATS, { query: { api: own.domainKey, ...query } })
     return Object(body).tags
   }
   const all = { tag: ['playa', 'norte', 'sur', 'ñandú'], count: [3, 1, 1, 1] }
-  assert.equal(await tagsOf({}), undefined)
-  assert.deepEqual(await tagsOf({ tags: 1_000 }), all)
-  assert.deepEqual(await tagsOf({ tags: 1 }), { tag: ['playa'], count: [3] })
-  assert.deepEqual(await tagsOf({ tags: 9, tag: 'sur' }), {
+  assert.equal(await toTags({}), undefined)
+  assert.deepEqual(await toTags({ tags: 1_000 }), all)
+  assert.deepEqual(await toTags({ tags: 1 }), { tag: ['playa'], count: [3] })
+  assert.deepEqual(await toTags({ tags: 9, tag: 'sur' }), {
     tag: ['playa', 'sur', 'ñandú'],
     count: [1, 1, 1],
   })
-  assert.deepEqual(await tagsOf({ tags: 9, search: 'delta' }), { tag: [], count: [] })
+  assert.deepEqual(await toTags({ tags: 9, search: 'delta' }), { tag: [], count: [] })
   await update(own, [{ domain: 'alfa', tags: [] }], { encoding: 'json' })
-  assert.deepEqual(await tagsOf({ tags: 9 }), { tag: ['playa', 'norte'], count: [2, 1] })
+  assert.deepEqual(await toTags({ tags: 9 }), { tag: ['playa', 'norte'], count: [2, 1] })
 })
 
 test('expired records are not counted, without any write', async () => {

@@ -12,7 +12,7 @@ import {
   removeWatch,
   watch,
   WATCHES,
-  watchesOf,
+  getWatches,
   watchUntil,
 } from '../support/watches.ts'
 import { verify, WebhookReceiver, type Received } from '../support/webhook-receiver.ts'
@@ -33,7 +33,7 @@ suite('watches that are edited', () => {
   after(() => service[Symbol.asyncDispose]())
 
   const update = (fields: Record<string, unknown>, key?: string) => onWatch(service, 'update', fields, key)
-  const shownOf = async (id: string) => (await watchesOf(service)).find((one) => one['id'] === id)
+  const toShown = async (id: string) => (await getWatches(service)).find((one) => one['id'] === id)
 
   test('given properties change, in all encodings; any filter replaces all', async () => {
     const { id } = await watch(service, { search: 'uno', length: '4', rev: '', atom: '' })
@@ -44,30 +44,30 @@ suite('watches that are edited', () => {
         query: { api: service.domainKey },
       })
       assert.deepEqual(edited.body, { status: 200, id, secret: null, atom: null })
-      const shown = await shownOf(id)
+      const shown = await toShown(id)
       assert.deepEqual(
         [shown?.['name'], shown?.['changes'], shown?.['filters'], shown?.['atom']],
         [encoding, 'all', { search: encoding, dis: '' }, 1],
       )
     }
     await update({ id, changes: 'new' })
-    assert.deepEqual((await shownOf(id))?.['filters'], { search: 'json', dis: '' }, 'no filter was given')
+    assert.deepEqual((await toShown(id))?.['filters'], { search: 'json', dis: '' }, 'no filter was given')
     await update({ id, similar: 'MiBanco.cl' })
-    assert.deepEqual((await shownOf(id))?.['filters'], { similar: 'mibanco' })
+    assert.deepEqual((await toShown(id))?.['filters'], { similar: 'mibanco' })
     await update({ id, dns: 1 })
-    assert.deepEqual((await shownOf(id))?.['filters'], { similar: 'mibanco', dns: '1' }, 'no filter')
+    assert.deepEqual((await toShown(id))?.['filters'], { similar: 'mibanco', dns: '1' }, 'no filter')
     await update({ id, search: 'otro' })
-    assert.deepEqual((await shownOf(id))?.['filters'], { search: 'otro', dns: '1' })
+    assert.deepEqual((await toShown(id))?.['filters'], { search: 'otro', dns: '1' })
     await update({ id, search: '', dns: 0 })
-    assert.deepEqual((await shownOf(id))?.['filters'], { dns: '0' })
+    assert.deepEqual((await toShown(id))?.['filters'], { dns: '0' })
     await update({ id, search: '' })
-    assert.deepEqual((await shownOf(id))?.['filters'], { dns: '0' })
+    assert.deepEqual((await toShown(id))?.['filters'], { dns: '0' })
     await removeWatch(service, id)
   })
 
   test('invalid input is rejected and changes nothing', async () => {
     const { id } = await watch(service, { search: 'uno', atom: '' })
-    const before = await shownOf(id)
+    const before = await toShown(id)
     for (const [fields, status, msg] of [
       [{ id: 'nadie', name: 'x' }, 404, GONE.msg],
       [{ id: 'a\0b', name: 'x' }, 404, GONE.msg],
@@ -90,7 +90,7 @@ suite('watches that are edited', () => {
     ] as const) {
       assert.deepEqual((await update(fields)).body, { status, msg })
     }
-    assert.deepEqual(await shownOf(id), before)
+    assert.deepEqual(await toShown(id), before)
     await removeWatch(service, id)
   })
 
@@ -116,12 +116,12 @@ suite('watches that are edited', () => {
     assert.ok(moved !== undefined)
     verify(added.secret, moved)
     assert.deepEqual([moved.id, moved.text], [failed?.id, failed?.text])
-    assert.equal((await shownOf(id))?.['atom'], 0)
+    assert.equal((await toShown(id))?.['atom'], 0)
 
     const again = Object((await update({ id, url: '', atom: '' })).body)
     assert.equal(again.secret, null)
     assert.equal((await call(service, new URL(again.atom).pathname)).status, 200)
-    const shown = await shownOf(id)
+    const shown = await toShown(id)
     assert.deepEqual([shown?.['url'], shown?.['pending'], shown?.['atom']], [null, 0, 1])
     await update({ id, atom: '0', url: first.url })
     assert.deepEqual((await call(service, new URL(again.atom).pathname)).body, GONE)
@@ -151,7 +151,7 @@ suite('watches that are edited', () => {
     await eventually(async () => (await feed()).includes('pausa1'))
     receiver.answer = (response) => void response.writeHead(204).end()
     assert.equal((await update({ id, paused: 1 })).status, 200)
-    assert.deepEqual([(await shownOf(id))?.['paused'], (await shownOf(id))?.['pending']], [1, 1])
+    assert.deepEqual([(await toShown(id))?.['paused'], (await toShown(id))?.['pending']], [1, 1])
     await using reader = await EventReader.open(service, { api: service.domainKey })
     await stored(service, [record('pausa2')])
     await reader.next()
@@ -198,7 +198,7 @@ suite('watches that are edited', () => {
     const [test] = receiver.received.slice(-1)
     assert.ok(test !== undefined)
     verify([last.secret, next.secret], test)
-    assert.equal(JSON.stringify(await watchesOf(service)).includes('whsec_'), false)
+    assert.equal(JSON.stringify(await getWatches(service)).includes('whsec_'), false)
     await removeWatch(service, id)
     const feed = await watch(service, { atom: '' })
     const none = await onWatch(service, 'rotate', { id: feed.id })
@@ -227,7 +227,7 @@ suite('watches that are shared', () => {
     assert.deepEqual([mine['shared'], shared['shared']], [0, 1])
     const [destination] = Object(shared['destinations'])
     const masked = { ...shared, url: '…', destinations: [{ ...destination, to: 'webhook:…' }] }
-    assert.deepEqual(await watchesOf(service, other), [masked])
+    assert.deepEqual(await getWatches(service, other), [masked])
 
     const { data } = Object((await deliveriesOf(service, { id: own.id })).body)
     for (const [operation, fields] of [
@@ -240,7 +240,7 @@ suite('watches that are shared', () => {
     assert.deepEqual((await deliveriesOf(service, { id: own.id }, other)).body, GONE)
     assert.deepEqual((await removeWatch(service, own.id, other)).body, GONE)
     assert.deepEqual(
-      (await watchesOf(service)).find(({ id }) => id === own.id),
+      (await getWatches(service)).find(({ id }) => id === own.id),
       mine,
     )
 
@@ -283,7 +283,7 @@ suite('watches that are shared', () => {
     assert.ok(test !== undefined)
     verify(common.secret, test)
     await onWatch(service, 'update', { id, shared: 0 })
-    assert.deepEqual(await watchesOf(service, other), [])
+    assert.deepEqual(await getWatches(service, other), [])
     assert.deepEqual((await onWatch(service, 'update', { id, name: 'x' }, other)).body, GONE)
     for (const one of [own, common]) await removeWatch(service, one.id)
   })
@@ -301,7 +301,7 @@ suite('watches that are shared', () => {
     const full = { status: 409, msg: 'El grupo ya tiene 200 alertas compartidas' }
     const [, , , , last = ''] = accounts
     assert.deepEqual((await createWatch(service, { name: 'n', atom: '', shared: 1 }, last)).body, full)
-    assert.equal((await watchesOf(service, last)).length, 200)
+    assert.equal((await getWatches(service, last)).length, 200)
     // An edit by another account does not change whose limit it counts for.
     assert.equal((await onWatch(service, 'update', { id: mine.id, name: 'x' }, last)).status, 200)
     const { id } = await watch(service, { atom: '' }, last)

@@ -11,7 +11,7 @@ import {
   removeWatch,
   watch,
   WATCHES,
-  watchesOf,
+  getWatches,
   watchUntil,
 } from '../support/watches.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
@@ -240,7 +240,7 @@ suite('watches that send messages to chat services', () => {
   test('secrets are not in lists, errors, logs or metrics', async () => {
     using webhook = await WebhookReceiver.start()
     const { id } = await watch(service, { to: all(), url: webhook.url, name: 'x' })
-    const shown = (await watchesOf(service)).find((one) => one['id'] === id)
+    const shown = (await getWatches(service)).find((one) => one['id'] === id)
     assert.equal(shown?.['to'], `telegram:-100123,ntfy:avisos,discord:${discord.url}/…,slack:${slack.url}/…`)
     assert.equal(shown['url'], webhook.url)
     const { text: page } = await (await fetch(`${service.url}/metrics`)).text().then((text) => ({ text }))
@@ -256,7 +256,7 @@ suite('watches that send messages to chat services', () => {
   })
 
   test('a destination that cannot be used is refused and stores nothing', async () => {
-    const known = (await watchesOf(service)).length
+    const known = (await getWatches(service)).length
     const list =
       'El parámetro to debe ser una lista separada por comas de telegram:…, ntfy:…, discord:…, slack:… o mailto:…'
     for (const [to, msg] of [
@@ -288,7 +288,7 @@ suite('watches that send messages to chat services', () => {
       status: 400,
       msg: 'El parámetro digest debe ser una hora (HH:MM)',
     })
-    assert.equal((await watchesOf(service)).length, known)
+    assert.equal((await getWatches(service)).length, known)
   })
 
   test('a test reaches all ten destinations of a watch', async () => {
@@ -328,7 +328,7 @@ suite('watches that send messages to chat services', () => {
 
   test('a day among the destinations is the filter of that name', async () => {
     const { id } = await watch(service, { to: '2025-12-31,telegram:1', from: '2025-01-01' })
-    const shown = (await watchesOf(service)).find((one) => one['id'] === id)
+    const shown = (await getWatches(service)).find((one) => one['id'] === id)
     assert.deepEqual(
       [shown?.['filters'], shown?.['to']],
       [{ from: '2025-01-01 00:00:00', to: '2025-12-31 23:59:59' }, 'telegram:1'],
@@ -356,7 +356,7 @@ suite('watches that send messages to chat services', () => {
       { query: { api: service.domainKey } },
     )
     assert.equal(edited.status, 200, edited.text)
-    const shown = (await watchesOf(service)).find((one) => one['id'] === id)
+    const shown = (await getWatches(service)).find((one) => one['id'] === id)
     assert.deepEqual([shown?.['to'], shown?.['language']], [`discord:${discord.url}/…,telegram:7`, 'en'])
     const received = discord.received.length
     await stored(service, [record('editado')])
@@ -369,7 +369,7 @@ suite('watches that send messages to chat services', () => {
     const to = 'telegram:3,telegram:4,telegram:1'
     const edited = await send(service, `${WATCHES}/update`, { id, to }, { query: { api: service.domainKey } })
     assert.equal(edited.status, 200, edited.text)
-    assert.equal((await watchesOf(service)).find((one) => one['id'] === id)?.['to'], to)
+    assert.equal((await getWatches(service)).find((one) => one['id'] === id)?.['to'], to)
     await removeWatch(service, id)
   })
 })

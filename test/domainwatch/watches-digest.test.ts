@@ -5,14 +5,14 @@ import { ChatReceiver, checkTelegram } from '../support/chat-receiver.ts'
 import { record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { ManualClock, startService } from '../support/service.ts'
-import { onWatch, watch, watchesOf, watchUntil } from '../support/watches.ts'
+import { onWatch, watch, getWatches, watchUntil } from '../support/watches.ts'
 import { WebhookReceiver, type Received } from '../support/webhook-receiver.ts'
 
 const TOKEN = '1:x'
 const DAY = 24 * 60 * 60 * 1000
 
 /** Names and what happened to them, of each message. */
-const linesOf = ({ received }: ChatReceiver) =>
+const toLines = ({ received }: ChatReceiver) =>
   received.map(({ body }) =>
     [...String(body['text']).matchAll(/^• <code>(.+)\.cl<\/code>: (.+) · agente/gm)].map(
       ([, name, what]) => `${name} ${what}`,
@@ -55,7 +55,7 @@ test('a digest is one message per day at its hour, also at clock changes, and no
   clock.advance(1_000)
   await arrived(1)
   await scheduled('2026-04-06T03:30:00.000Z')
-  assert.deepEqual(linesOf(telegram), [['dia1 nuevo, eliminado', 'dia2 nuevo', 'dia3 nuevo']])
+  assert.deepEqual(toLines(telegram), [['dia1 nuevo, eliminado', 'dia2 nuevo', 'dia3 nuevo']])
   assert.match(String(telegram.received[0]?.body['text']), /^<b>prueba: 3 nombres<\/b>/)
 
   // It is 23:30 again on the same day; then the next day.
@@ -65,7 +65,7 @@ test('a digest is one message per day at its hour, also at clock changes, and no
   clock.advance(DAY)
   await arrived(2)
   await scheduled('2026-04-07T03:30:00.000Z')
-  assert.deepEqual(linesOf(telegram)[1], ['dia4 nuevo', 'dia5 nuevo'])
+  assert.deepEqual(toLines(telegram)[1], ['dia4 nuevo', 'dia5 nuevo'])
 
   // A day without news.
   clock.advance(DAY)
@@ -74,7 +74,7 @@ test('a digest is one message per day at its hour, also at clock changes, and no
   clock.advance(DAY)
   await arrived(3)
   await scheduled('2026-04-09T03:30:00.000Z')
-  assert.deepEqual(linesOf(telegram)[2], ['dia6 nuevo'])
+  assert.deepEqual(toLines(telegram)[2], ['dia6 nuevo'])
 
   // A digest that fails is retried, and news of later days waits for the next one.
   telegram.answer = () => ({ code: 500, body: '{}' })
@@ -85,11 +85,11 @@ test('a digest is one message per day at its hour, also at clock changes, and no
   telegram.answer = undefined
   clock.advance(60 * 60 * 1000)
   await scheduled('2026-04-10T03:30:00.000Z')
-  assert.deepEqual(linesOf(telegram).at(-1), ['dia7 nuevo'])
+  assert.deepEqual(toLines(telegram).at(-1), ['dia7 nuevo'])
   const count = telegram.received.length
   clock.advance(DAY)
   await arrived(count + 1)
-  assert.deepEqual(linesOf(telegram).at(-1), ['dia8 nuevo'])
+  assert.deepEqual(toLines(telegram).at(-1), ['dia8 nuevo'])
 })
 
 test('a digest at an hour skipped in spring is sent after it, and a restart loses nothing', async () => {
@@ -123,7 +123,7 @@ test('a digest at an hour skipped in spring is sent after it, and a restart lose
     assert.equal(telegram.received.length, 0)
     clock.advance(1_000)
     await eventually(async () => telegram.received.length === 1)
-    assert.deepEqual(linesOf(telegram), [['salto1 nuevo', 'salto2 nuevo']])
+    assert.deepEqual(toLines(telegram), [['salto1 nuevo', 'salto2 nuevo']])
   } finally {
     await again.stop()
   }
@@ -170,7 +170,7 @@ test('the hour of a digest that passes during a pause is not made up for', async
   await onWatch(service, 'update', { id, paused: 1 })
   await service.sql(`UPDATE watch_destinations SET next_at = ${clock.now() - DAY}`)
   await onWatch(service, 'update', { id, paused: 0 })
-  const [shown] = await watchesOf(service)
+  const [shown] = await getWatches(service)
   assert.deepEqual([shown?.['paused'], shown?.['next_digest']], [0, null])
   await service.newKey('otra', 'domainwatch')
   await watchUntil(service, id, ({ next_digest }) => next_digest === '2026-06-02T13:00:00.000Z')

@@ -6,7 +6,7 @@ import { record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
-import { removeWatch, watch, WATCHES, watchesOf, watchUntil } from '../support/watches.ts'
+import { removeWatch, watch, WATCHES, getWatches, watchUntil } from '../support/watches.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
 /** Accepts webhooks on every loopback address and answers none until it is released. */
@@ -106,7 +106,7 @@ suite('watches of several accounts', () => {
     await eventually(async () => silent.held.length === 64)
     await stored(service, [record('detenido')])
     for (const key of keys)
-      await eventually(async () => (await watchesOf(service, key)).every(({ pending }) => pending === 1))
+      await eventually(async () => (await getWatches(service, key)).every(({ pending }) => pending === 1))
     await stored(service, [record('libre')])
     await receiver.until(1)
     assert.deepEqual([receiver.received.length, silent.ended()], [1, 0])
@@ -119,14 +119,14 @@ suite('watches of several accounts', () => {
     using receiver = await WebhookReceiver.start()
     const slow = await watch(service, { url: silent.url(3) })
     const quick = await watch(service, { url: receiver.url }, otherKey)
-    const testOf = (id: string, key: string) =>
+    const toTest = (id: string, key: string) =>
       send(service, `${WATCHES}/test`, { id }, { query: { api: key } })
 
-    const mine = Array.from({ length: 9 }, () => testOf(slow.id, service.domainKey))
+    const mine = Array.from({ length: 9 }, () => toTest(slow.id, service.domainKey))
     await eventually(async () => silent.held.length === 2)
     const replies = []
     // The slower the machine, the more tests pass: another one may be sent every six seconds.
-    do replies.push(await testOf(quick.id, otherKey))
+    do replies.push(await toTest(quick.id, otherKey))
     while (replies.length < 50 && replies.at(-1)?.status !== 429)
     const passed = replies.filter(({ status }) => status === 200).length
     assert.ok(passed >= 10, 'the burst passes')
@@ -161,7 +161,7 @@ test('a slow receiver of 32 accounts delays no delivery to another slow one', as
     for (let i = 0; i < 4; i++) await watch(service, { search: 'lento', url: silent.url(2) }, key)
   }
   await stored(service, [record('lento')])
-  for (const key of keys) await eventually(async () => (await watchesOf(service, key)).every(hasFailed))
+  for (const key of keys) await eventually(async () => (await getWatches(service, key)).every(hasFailed))
   const { id } = await watch(service, { search: 'otro', url: receiver.url })
   silent.answerWith(0)
   clock.advance(10_000)
@@ -196,7 +196,7 @@ test('a receiver with many host names delays others by no more than its accounts
   await eventually(() => silent.held.length === 256, 'all slots are taken')
   await stored(service, [record('tarde')])
   for (const key of later)
-    await eventually(async () => (await watchesOf(service, key)).every(({ pending }) => pending === 1))
+    await eventually(async () => (await getWatches(service, key)).every(({ pending }) => pending === 1))
   for (let freed = 1; freed <= later.length; freed++) {
     silent.held.at(freed)?.writeHead(204).end()
     await eventually(() => silent.held.length === 256 + freed)

@@ -30,13 +30,13 @@ after(async () => {
 })
 
 const titlesIn = (feed: string) => [...feed.matchAll(/<title>(.*?)<\/title>/g)].map(([, title = '']) => title)
-const feedOf = async (address: string) => (await call(service, new URL(address).pathname)).text
+const getFeed = async (address: string) => (await call(service, new URL(address).pathname)).text
 
 /** Looks the name up and waits until the feed shows it. */
 async function changesTo(next: typeof zone, feed: string, titles: number): Promise<void> {
   zone = next
   await call(service, DNS, { query: { api: service.domainKey, domain: 'words.cl', types: 'mx' } })
-  await eventually(async () => titlesIn(await feedOf(feed)).length >= titles, `${titles} titles`)
+  await eventually(async () => titlesIn(await getFeed(feed)).length >= titles, `${titles} titles`)
 }
 
 test('changes of records and of the DNS are reported in the language of the watch', async () => {
@@ -55,11 +55,11 @@ test('changes of records and of the DNS are reported in the language of the watc
   })
   await call(service, DNS, { query: { api: service.domainKey, domain: 'words.cl', types: 'mx' } })
   await update(service, [{ domain: 'words', status: 0, note: 'good', tags: ['brand'] }])
-  await eventually(async () => titlesIn(await feedOf(atom)).length === 2, 'the change of the record')
+  await eventually(async () => titlesIn(await getFeed(atom)).length === 2, 'the change of the record')
   await changesTo({ ns: ['ns1.cl'], mx: [] }, atom, 3)
   await changesTo({ ns: ['ns1.cl'], mx: ['mx.cl'] }, atom, 4)
   await changesTo({ ns: ['ns1.cl'], mx: [] }, atom, 5)
-  const feed = await feedOf(atom)
+  const feed = await getFeed(atom)
   assert.match(feed, /<feed xmlns="http:\/\/www\.w3\.org\/2005\/Atom" xml:lang="en">/)
   assert.deepEqual(titlesIn(feed), [
     '.cl domains: Words',
@@ -113,8 +113,8 @@ test('changes of records and of the DNS are reported in the language of the watc
     Object(receiver.received[before]?.body.data).msg,
     'Earlier changes may be missing: read the list again',
   )
-  await eventually(async () => (await feedOf(atom)).includes('may be missing'), 'the gap in the feed')
-  assert.deepEqual(titlesIn(await feedOf(atom)).slice(0, 2), [
+  await eventually(async () => (await getFeed(atom)).includes('may be missing'), 'the gap in the feed')
+  assert.deepEqual(titlesIn(await getFeed(atom)).slice(0, 2), [
     '.cl domains: More words',
     'Earlier changes may be missing',
   ])
@@ -125,7 +125,7 @@ test('changes of records and of the DNS are reported in the language of the watc
   await receiver.until(before + 2)
   const [next] = Object(receiver.received[before + 1]?.body.data).changes
   assert.equal(next.record.name, 'crosswords')
-  await eventually(async () => (await feedOf(atom)).includes('crosswords.cl'), 'the change in the feed')
+  await eventually(async () => (await getFeed(atom)).includes('crosswords.cl'), 'the change in the feed')
   await eventually(() => chats().includes('crosswords.cl'), 'the change in the chat')
 
   await onWatch(service, 'test', { id })

@@ -4,7 +4,7 @@ import { record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { call, ENCODINGS, send } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { createWatch, removeWatch, watch, WATCHES, watchesOf, watchUntil } from '../support/watches.ts'
+import { createWatch, removeWatch, watch, WATCHES, getWatches, watchUntil } from '../support/watches.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
 suite('creating, listing and deleting watches', () => {
@@ -24,7 +24,7 @@ suite('creating, listing and deleting watches', () => {
       })
     const made = await make({ name: 'a', max_length: 4, dis: true, rev: false, search: null, atom: true })
     assert.equal(made.status, 200)
-    const [watch] = await watchesOf(service)
+    const [watch] = await getWatches(service)
     assert.deepEqual(watch?.filters, { max_length: '4', dis: '' })
     await removeWatch(service, String(watch?.id))
 
@@ -44,7 +44,7 @@ suite('creating, listing and deleting watches', () => {
       const { body } = await make({ name: 'a', atom: true, [name]: value, unknown: [1] })
       assert.deepEqual(body, { status: 400, msg: `El parámetro ${name} debe ser ${expected}` })
     }
-    assert.deepEqual(await watchesOf(service), [])
+    assert.deepEqual(await getWatches(service), [])
   })
 
   test('an account sees and deletes its own watches, at most 50, and without a valid key gets no notifications', async () => {
@@ -58,7 +58,7 @@ suite('creating, listing and deleting watches', () => {
     await Promise.all([receiver.until(1), shutOut.until(1)])
     await watchUntil(service, own.id, ({ pending }) => pending === 0)
     assert.deepEqual(
-      (await watchesOf(service, other.key)).map(({ id }) => id),
+      (await getWatches(service, other.key)).map(({ id }) => id),
       [theirs.id],
     )
     const gone = { status: 404, msg: 'La alerta no existe' }
@@ -133,7 +133,7 @@ suite('creating, listing and deleting watches', () => {
       const fields = { name: ' Ñandú ', agent: '', search: 'Ana', length: '4', atom: '1' }
       const made = await send(service, WATCHES, fields, { encoding, query: { api: service.domainKey } })
       assert.equal(made.status, 200, made.text)
-      const [shown] = await watchesOf(service)
+      const [shown] = await getWatches(service)
       assert.deepEqual(
         { ...shown, created: '' },
         {
@@ -195,6 +195,6 @@ suite('creating, listing and deleting watches', () => {
     ] as const) {
       assert.deepEqual((await createWatch(service, fields)).body, { status: 400, msg })
     }
-    assert.deepEqual(await watchesOf(service), [])
+    assert.deepEqual(await getWatches(service), [])
   })
 })

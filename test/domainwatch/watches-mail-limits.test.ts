@@ -10,7 +10,7 @@ import {
   startMailServer,
   type MailServer,
 } from '../support/smtp.ts'
-import { onWatch, removeWatch, watch, watchesOf, watchUntil } from '../support/watches.ts'
+import { onWatch, removeWatch, watch, getWatches, watchUntil } from '../support/watches.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -37,8 +37,8 @@ suite('mail addresses of watches', () => {
     await server[Symbol.asyncDispose]()
   })
 
-  const confirmedOf = async (id: string, key?: string) => {
-    const shown = (await watchesOf(service, key)).find((one) => one['id'] === id)
+  const getConfirmed = async (id: string, key?: string) => {
+    const shown = (await getWatches(service, key)).find((one) => one['id'] === id)
     return Object(shown?.['destinations'])[0]?.confirmed
   }
   const mailsTo = (address: string) =>
@@ -87,7 +87,7 @@ suite('mail addresses of watches', () => {
     await mailWitness('tras-nueva')
     // Programs that check mails open the links in them.
     for (const method of ['GET', 'HEAD', 'GET']) assert.equal((await fetch(link, { method })).status, 200)
-    assert.deepEqual([await confirmedOf(id), await confirmedOf(theirs.id, other)], [0, 0])
+    assert.deepEqual([await getConfirmed(id), await getConfirmed(theirs.id, other)], [0, 0])
     await mailWitness('otra-vez')
     await mailed('ana@example.cl', 1)
 
@@ -111,7 +111,7 @@ suite('mail addresses of watches', () => {
     // Each watch reports now, once, what happened meanwhile.
     await mailed('ana@example.cl', 3)
     for (const one of mailsTo('ana@example.cl').slice(1)) assert.match(one.text ?? '', /nueva1\.cl/)
-    assert.deepEqual([await confirmedOf(id), await confirmedOf(theirs.id, other)], [1, 1])
+    assert.deepEqual([await getConfirmed(id), await getConfirmed(theirs.id, other)], [1, 1])
     const more = await watch(service, { starts: 'confirmada', to: 'mailto:ANA@example.cl' })
     await stored(service, [record('confirmada')])
     await mailed('ana@example.cl', 4)
@@ -145,13 +145,13 @@ suite('mail addresses of watches', () => {
     assert.equal(new Set(links).size, 3)
     for (const [i, link] of links.entries())
       assert.equal((await fetch(link, { method: 'POST' })).status, i === 2 ? 200 : 404)
-    assert.equal(await confirmedOf(id), 1)
+    assert.equal(await getConfirmed(id), 1)
     for (const unknown of [`${links[2]}x`, `${service.url}/w/confirmar/`, `${service.url}/w/confirmar/%00`]) {
       const reply = await fetch(unknown, { method: 'POST' })
       assert.equal(reply.status, 404, unknown)
     }
     await removeWatch(service, id)
-    for (const one of await watchesOf(service, other)) await removeWatch(service, String(one['id']), other)
+    for (const one of await getWatches(service, other)) await removeWatch(service, String(one['id']), other)
   })
 
   test('an address that does not exist is given up, and asked again when it is added again', async () => {
@@ -159,7 +159,7 @@ suite('mail addresses of watches', () => {
     const { id } = await watch(service, { starts: 'nadie', to: 'mailto:nadie@example.cl' })
     const dead = await watchUntil(service, id, ({ state }) => state === 'dead')
     assert.deepEqual(
-      [await confirmedOf(id), dead['last_error']],
+      [await getConfirmed(id), dead['last_error']],
       [0, 'El servidor de correo respondió 550: la dirección no existe'],
     )
     server.unknown.clear()
@@ -167,7 +167,7 @@ suite('mail addresses of watches', () => {
     await onWatch(service, 'update', { id, to: 'mailto:nadie@example.cl' })
     await mailed('nadie@example.cl', 1)
     const shown = await watchUntil(service, id, ({ last_error }) => last_error === null)
-    assert.deepEqual([shown['state'], await confirmedOf(id)], ['active', 0])
+    assert.deepEqual([shown['state'], await getConfirmed(id)], ['active', 0])
     await removeWatch(service, id)
   })
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { ManualClock, startService } from '../support/service.ts'
-import { createWatch, onWatch, watch, watchesOf } from '../support/watches.ts'
+import { createWatch, onWatch, watch, getWatches } from '../support/watches.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
 const HOUR = 60 * 60 * 1000
@@ -93,7 +93,7 @@ test('a reminder can be changed and ended, is kept by other edits, and begins wi
   }
   const { id } = await watch(service, { min_length: 2, remind: 3, url: receiver.url })
   await onWatch(service, 'update', { id, max_length: 9 })
-  const filters = async () => (await watchesOf(service))[0]?.['filters']
+  const filters = async () => (await getWatches(service))[0]?.['filters']
   assert.deepEqual(await filters(), { max_length: '9', remind: '3' })
   await onWatch(service, 'update', { id, remind: 20 })
   // Its time was now, not later.

@@ -8,8 +8,8 @@ import { startService } from '../support/service.ts'
 import { watch, WATCHES } from '../support/watches.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
-const pathOf = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}.pem`, import.meta.url))
-const receiverWith = async (name: string) => WebhookReceiver.start(await readFile(pathOf(name)))
+const toPath = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}.pem`, import.meta.url))
+const receiverWith = async (name: string) => WebhookReceiver.start(await readFile(toPath(name)))
 
 test('webhooks are sent only to servers with a certificate of a known authority', async () => {
   await using service = await startService()
@@ -53,7 +53,7 @@ test('webhooks are sent only to servers with a certificate of a known authority'
   ])
   const arrived = () => [signed, self, other].map(({ received }) => received.length)
   assert.deepEqual(arrived(), [0, 0, 0])
-  assert.deepEqual(await outcomes({ NODE_EXTRA_CA_CERTS: pathOf('authority') }), [
+  assert.deepEqual(await outcomes({ NODE_EXTRA_CA_CERTS: toPath('authority') }), [
     [1, null],
     refused('DEPTH_ZERO_SELF_SIGNED_CERT'),
     refused('ERR_TLS_CERT_ALTNAME_INVALID'),

@@ -4,7 +4,7 @@ import { record, stored, update } from '../support/domains.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { send } from '../support/http.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
-import { removeWatch, watch, WATCHES, watchesOf, watchUntil } from '../support/watches.ts'
+import { removeWatch, watch, WATCHES, getWatches, watchUntil } from '../support/watches.ts'
 import { verify, WebhookReceiver, type Received } from '../support/webhook-receiver.ts'
 
 const changesIn = ({ body }: Received) =>
@@ -84,7 +84,7 @@ suite('watches with a webhook', () => {
       new Set(receiver.received.flatMap(changesIn)),
       new Set([...near, 'mibanko'].map((name) => `added ${name}`)),
     )
-    const [shown] = await watchesOf(service)
+    const [shown] = await getWatches(service)
     assert.deepEqual(shown?.['filters'], { status: '1', similar: 'mibanco' })
     await removeWatch(service, id)
   })
@@ -112,7 +112,7 @@ suite('watches with a webhook', () => {
       'copechub copec',
       'ñandu ñandú',
     ])
-    const shown = (await watchesOf(service)).find((one) => one['id'] === id)
+    const shown = (await getWatches(service)).find((one) => one['id'] === id)
     assert.deepEqual(shown?.['filters'], { similar: 'copec,bci,ñandú', max_distance: '12' })
     await removeWatch(service, id)
   })
@@ -194,7 +194,7 @@ suite('watches with a webhook', () => {
     await receiver.until(1)
     // A silent one is given up after 20 s, which counts as an attempt: nobody waited for that.
     assert.deepEqual(
-      (await watchesOf(service)).map(({ attempts }) => attempts),
+      (await getWatches(service)).map(({ attempts }) => attempts),
       ids.map(() => 0),
     )
     for (const id of ids) await removeWatch(service, id)

@@ -15,7 +15,7 @@ const batch = (prefix: string, size = MANY) =>
   Array.from({ length: size }, (_, i) => record(`${prefix}${i}`, { status: 0 }))
 
 /** Makes accounts. Returns the key of each. */
-async function keysOf(
+async function toKeys(
   service: TestService,
   accounts: readonly string[],
 ): Promise<(account: string) => string> {
@@ -71,7 +71,7 @@ const ONE_WRITER = { flags: { 'database-connections': '3' } }
 
 test('small writes wait for one large batch of other accounts, not for all of them', async () => {
   await using service = await startService(ONE_WRITER)
-  const keyOf = await keysOf(service, [...HOSTILE, 'vecina', 'otra'])
+  const keyOf = await toKeys(service, [...HOSTILE, 'vecina', 'otra'])
   await stored(
     service,
     ['vecina', 'otra'].map((name) => record(name)),
@@ -103,7 +103,7 @@ test('small writes wait for one large batch of other accounts, not for all of th
 
 test('a large batch of an account waits for one of another account and for one turn of small ones', async () => {
   await using service = await startService(ONE_WRITER)
-  const keyOf = await keysOf(service, ['a', 'vecina'])
+  const keyOf = await toKeys(service, ['a', 'vecina'])
   const order = await orderOf(service, async (queued) => {
     const sizes = [10, 800, MANY].flatMap((size) => [size, size])
     const key = keyOf('a')

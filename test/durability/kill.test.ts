@@ -7,7 +7,7 @@ import { expectedHash, gradient } from '../support/images.ts'
 import { randomFrom } from '../support/random.ts'
 import { startService } from '../support/service.ts'
 import { filesUnder } from './folders.ts'
-import { sweepsOf } from './sweeps.ts'
+import { getSweeps } from './sweeps.ts'
 import { startVictim } from './victim.ts'
 import { Witness } from './witness.ts'
 
@@ -60,7 +60,7 @@ async function kills(context: TestContext, lineage: number): Promise<void> {
   assert.ok(pictures.length > 0 && batches.length > 0, 'some work was done between the kills')
 
   // With an age of 0, all that no record holds is taken for a leftover.
-  const sweeps = sweepsOf(last)
+  const sweeps = getSweeps(last)
   await sweeps.trash()
   const [staged, orphans] = [await sweeps.staged(0), await sweeps.orphans(0)]
   assert.ok(orphans.kind === 'swept')

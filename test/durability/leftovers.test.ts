@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { bytesOf, expectedHash, gradient, ImageClient } from '../support/images.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
 import { filesUnder } from './folders.ts'
-import { sweepsOf } from './sweeps.ts'
+import { getSweeps } from './sweeps.ts'
 
 const png = await gradient(20, 10).png().toBuffer()
 const MINUTE = 60_000
@@ -22,7 +22,7 @@ suite('leftovers of interrupted work', () => {
     const { staging, blobs } = service.app.context
     await staging.write(Buffer.from('cut off while it was checked'))
     await blobs.put('zz-orphan', await staging.write(Buffer.from('cut off before its record')))
-    const sweeps = sweepsOf(service)
+    const sweeps = getSweeps(service)
 
     assert.equal(await sweeps.staged(60 * MINUTE), 0)
     assert.deepEqual(await sweeps.orphans(60 * MINUTE), { kind: 'swept', removed: 0 })
@@ -60,7 +60,7 @@ suite('leftovers of interrupted work', () => {
     assert.equal((await blobFiles(service)).length, 1)
     Object.assign(blobs, { remove })
 
-    await sweepsOf(service).trash()
+    await getSweeps(service).trash()
     assert.deepEqual(await blobFiles(service), [])
     await database.ping()
   })
@@ -80,7 +80,7 @@ suite('leftovers of interrupted work', () => {
     Object.assign(blobs, {
       remove: (key: string) => (key === resisting ? Promise.reject(new Error('refused')) : remove(key)),
     })
-    await sweepsOf(service).trash()
+    await getSweeps(service).trash()
     assert.deepEqual(await blobFiles(service), [resisting])
   })
 

@@ -5,7 +5,7 @@ import { after, before, suite, test } from 'node:test'
 import { bytesOf, expectedHash, gradient, ImageClient, stamped } from '../support/images.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { filesUnder } from './folders.ts'
-import { sweepsOf } from './sweeps.ts'
+import { getSweeps } from './sweeps.ts'
 
 const ROUNDS = 15
 
@@ -30,7 +30,7 @@ suite('the same bytes uploaded and deleted concurrently', () => {
   }
 
   async function assertEmpty(): Promise<void> {
-    await sweepsOf(service).trash()
+    await getSweeps(service).trash()
     assert.deepEqual(await filesUnder(join(service.data, 'blobs')), [])
     assert.deepEqual(await readdir(join(service.data, 'staging')), [])
   }

@@ -3,7 +3,7 @@ import { ImageStore } from '../../src/imagestore/store.ts'
 import type { TestService } from '../support/service.ts'
 
 /** The sweeps as the service runs them, at a moment of the test's choosing. */
-export function sweepsOf({ app: { context } }: TestService) {
+export function getSweeps({ app: { context } }: TestService) {
   const { database, blobs, staging, clock } = context
   // It starts no process unless asked to decode.
   const store = new ImageStore(database, blobs, staging, new ImageEngine(), clock)

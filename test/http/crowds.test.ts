@@ -14,7 +14,7 @@ const CROWD = 4 * QUEUE
 const HOLD = taskModule('../support/hold-thread', import.meta)
 /** At least as many as parse bodies. */
 const THREADS = 4
-const addressOf = (i: number) => `10.0.${i >> 8}.${i & 255}`
+const getAddress = (i: number) => `10.0.${i >> 8}.${i & 255}`
 
 /** Takes a moment to draw, in bytes of its own. */
 const drawing = (number: number) =>
@@ -42,7 +42,7 @@ suite('a crowd of addresses', { timeout: 300_000 }, () => {
     const visitors = Array.from({ length: CROWD }, async () => {
       while (!ending.signal.aborted) {
         const visitor = width++
-        const headers = { 'x-forwarded-for': addressOf(visitor) }
+        const headers = { 'x-forwarded-for': getAddress(visitor) }
         const path = `${hash}&m=w_${visitor},f_png`
         await client.link(path, { headers, signal: ending.signal }).then((response) => response.text())
       }
@@ -71,16 +71,16 @@ suite('a crowd of addresses', { timeout: 300_000 }, () => {
     ['the state of the service', () => '/healthz', 200],
   ] as const) {
     test(`that requests ${what} all together does not delay another one with a key`, async () => {
-      const getOf = (target: string, ip: string) =>
+      const getIn = (target: string, ip: string) =>
         `GET ${target} HTTP/1.1\r\nhost: x\r\nx-forwarded-for: ${ip}\r\n\r\n`
       const own = await RawConnection.open(service)
-      const list = getOf(`${LIST}?api=${service.domainKey}`, addressOf(0))
+      const list = getIn(`${LIST}?api=${service.domainKey}`, getAddress(0))
       own.send(list)
       assert.equal((await own.reply())?.status, 200)
       const crowd = await Promise.all(Array.from({ length: 300 }, () => RawConnection.open(service)))
       const statuses: unknown[] = []
       const ask = async (connection: RawConnection, i: number) => {
-        connection.send(getOf(path(), addressOf(i + 1)))
+        connection.send(getIn(path(), getAddress(i + 1)))
         statuses.push((await connection.reply())?.status)
       }
       // All are accepted.
@@ -108,7 +108,7 @@ suite('a crowd of addresses', { timeout: 300_000 }, () => {
     const type = { 'content-type': 'application/x-www-form-urlencoded' }
     let answered = 0
     const crowd = Array.from({ length: CROWD }, async (_, i) => {
-      await call(service, ADD, { headers: { ...type, 'x-forwarded-for': addressOf(i) }, body })
+      await call(service, ADD, { headers: { ...type, 'x-forwarded-for': getAddress(i) }, body })
       answered++
     })
     await eventually(() => tasks.waiting === free + CROWD)

@@ -19,7 +19,7 @@ const CALLS = 25
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const photo = (await gradient(40, 30).png().toBuffer()).toString('base64')
 
-const headOf = (path: string, declared: number) =>
+const getHead = (path: string, declared: number) =>
   `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: multipart/form-data; boundary=x\r\n` +
   `content-length: ${declared}\r\n\r\n`
 
@@ -32,7 +32,7 @@ interface Attack {
 async function attack(url: string, { declared, sent }: Attack): Promise<StalledBody[]> {
   const path = [ADD, UPLOAD]
   const bodies = Array.from({ length: CONNECTIONS }, (_, i) =>
-    stallBody(url, STRANGERS[i % 4] ?? '', headOf(path[i % 2] ?? '', declared), sent),
+    stallBody(url, STRANGERS[i % 4] ?? '', getHead(path[i % 2] ?? '', declared), sent),
   )
   await Promise.all(bodies.map((body) => body.sent))
   return bodies

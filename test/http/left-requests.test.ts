@@ -75,23 +75,23 @@ async function leave(paths: readonly string[], hasBegun: () => boolean): Promise
 for (const [name, request] of Object.entries(REQUESTS)) {
   test(`${name} reads nothing more for clients that have left`, async () => {
     const key = name.startsWith('image') ? service.imageKey : service.domainKey
-    const pathOf = (i: number) => `${request(i)}&api=${key}`
+    const toPath = (i: number) => `${request(i)}&api=${key}`
     const { database } = service.app.context
     const readsAlone = async () => {
       using scans = holdScans(database)
       scans.release()
-      assert.equal((await call(service, pathOf(LEAVING))).status, 200)
+      assert.equal((await call(service, toPath(LEAVING))).status, 200)
       return scans.reads.made
     }
     const expected = await readsAlone()
     assert.ok(expected > 0)
     using scans = holdScans(database)
     await leave(
-      Array.from({ length: LEAVING }, (_, i) => pathOf(i)),
+      Array.from({ length: LEAVING }, (_, i) => toPath(i)),
       () => scans.reads.started > 0,
     )
     scans.release()
-    assert.equal((await call(service, pathOf(LEAVING + 1))).status, 200)
+    assert.equal((await call(service, toPath(LEAVING + 1))).status, 200)
     assert.equal(scans.reads.made, expected)
     assert.ok(!(await service.log()).includes('unexpected error'))
   })
@@ -107,14 +107,14 @@ test('no Atom feed is made for clients that have left', async () => {
     await released.promise
     yield* newest(count)
   }
-  const pathOf = (i: number) =>
+  const toPath = (i: number) =>
     `/api/v1/domainwatch/events?format=atom&search=banco${i}&api=${service.domainKey}`
   await leave(
-    Array.from({ length: LEAVING }, (_, i) => pathOf(i)),
+    Array.from({ length: LEAVING }, (_, i) => toPath(i)),
     () => searches > 0,
   )
   released.resolve()
-  assert.equal((await call(service, pathOf(LEAVING))).status, 200)
+  assert.equal((await call(service, toPath(LEAVING))).status, 200)
   // Those that had begun, and the last.
   assert.equal(searches, POOLS.searches.perClient + 1)
   changes.newest = newest

@@ -22,13 +22,13 @@ async function requestLines(): Promise<Record<string, unknown>[]> {
 
 test('every request is one JSON line with an id, the route and no address', async () => {
   // Of one process; another may have the same.
-  const idOf = ({ reqId, pid }: Record<string, unknown>) => `${String(pid)} ${String(reqId)}`
-  const before = new Set((await requestLines()).map(idOf))
+  const getId = ({ reqId, pid }: Record<string, unknown>) => `${String(pid)} ${String(reqId)}`
+  const before = new Set((await requestLines()).map(getId))
   await call(service, LIST, { query: { api: service.domainKey, search: 'secreto' } })
   await call(service, '/i/secreto')
   await call(service, '/secreto?a=secreto')
   await send(service, ADD, { data: 'secreto' }, { query: { api: service.domainKey } })
-  const added = (await requestLines()).filter((line) => !before.has(idOf(line)))
+  const added = (await requestLines()).filter((line) => !before.has(getId(line)))
   // In no order: they may have reached several processes.
   assert.deepEqual(
     added.map(({ method, route, status, ip }) => [method, route, status, ip].join(' ')).toSorted(),
@@ -39,7 +39,7 @@ test('every request is one JSON line with an id, the route and no address', asyn
       `POST ${ADD} 500 127.0.0.1`,
     ],
   )
-  assert.equal(new Set(added.map(idOf)).size, 4)
+  assert.equal(new Set(added.map(getId)).size, 4)
   for (const { reqId } of added) assert.equal(typeof reqId, 'string')
   for (const { ms, time } of added) assert.deepEqual([typeof ms, typeof time], ['number', 'number'])
   assert.equal((await service.log()).includes('secreto'), false)

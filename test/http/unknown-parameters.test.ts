@@ -4,7 +4,7 @@ import { LIST, record, stored } from '../support/domains.ts'
 import { ENDPOINTS } from '../support/endpoints.ts'
 import { call, ENCODINGS, send } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { WATCHES, watchesOf } from '../support/watches.ts'
+import { WATCHES, getWatches } from '../support/watches.ts'
 
 /** What the first specification describes: its clients may send anything else besides. */
 const SEED = [
@@ -85,7 +85,7 @@ suite('unknown parameters', () => {
       assert.equal(reply.status, 400, given)
       if (given !== '__proto__') assert.deepEqual(reply.body, unknown(given, nearest))
     }
-    assert.deepEqual(await watchesOf(service), [])
+    assert.deepEqual(await getWatches(service), [])
     const update = { data: [{ domain: 'x', revision: 1 }], expects: '1' }
     const batch = await send(service, '/api/v1/domainwatch/update', update, { query })
     assert.deepEqual(batch.body, unknown('expects', 'api'))

@@ -7,7 +7,7 @@ import { bytesOf, DAMAGED, expectedHash, ImageClient, plain, UNEDITED } from '..
 import { startService, type TestService } from '../support/service.ts'
 
 /** The files of a folder of the corpus. */
-async function filesOf(folder: string, extension: string) {
+async function getFiles(folder: string, extension: string) {
   const url = new URL(`${folder}/`, corpus)
   const wanted = (await readdir(url)).filter((name) => name.endsWith(extension)).toSorted()
   return Promise.all(wanted.map(async (name) => ({ name, bytes: await readFile(new URL(name, url)) })))
@@ -30,7 +30,7 @@ suite('third-party images', () => {
   after(() => service[Symbol.asyncDispose]())
 
   test('every valid PNG of PngSuite is stored with its size', async () => {
-    const files = await filesOf('png/valid', '.png')
+    const files = await getFiles('png/valid', '.png')
     assert.equal(files.length, inCorpus(161, 12))
     for (const { name, bytes } of files) {
       const { status, body } = await fotos.upload(bytes, { name })
@@ -52,7 +52,7 @@ suite('third-party images', () => {
   })
 
   test('every damaged PNG of PngSuite is refused', async () => {
-    const files = await filesOf('png/damaged', '.png')
+    const files = await getFiles('png/damaged', '.png')
     assert.equal(files.length, inCorpus(14, 8))
     for (const { name, bytes } of files) assert.deepEqual(plain(await fotos.upload(bytes)), DAMAGED, name)
   })
@@ -67,7 +67,7 @@ suite('third-party images', () => {
     ['Portrait', 1_200, 1_800],
   ] as const) {
     test(`${set}: six EXIF orientations of one picture look the same`, async () => {
-      const files = (await filesOf('orientation', '.jpg'))?.filter(({ name }) => name.startsWith(set))
+      const files = (await getFiles('orientation', '.jpg'))?.filter(({ name }) => name.startsWith(set))
       assert.equal(files.length, 6)
       const dhashes: string[] = []
       const small: Buffer[] = []

@@ -43,7 +43,7 @@ async function sizeOf(modifiers: string) {
   return [width, height, response.headers.get('cache-control')]
 }
 
-async function colourOf(modifiers: string, left: number, top: number) {
+async function toColour(modifiers: string, left: number, top: number) {
   const response = await client.link(`${hash}&m=${modifiers}`)
   if (response.status !== 200) return Object(await response.json()).msg
   const part = sharp(await bytesOf(response)).extract({ left, top, width: 1, height: 1 })
@@ -72,27 +72,27 @@ test('links use a preset as soon as it is defined, its new meaning, and no longe
 
 test('a watermark lies where it was last defined, also within a preset', async () => {
   const absent = 'El modificador wm_logo no es válido: el nombre de una marca de agua que exista'
-  assert.equal(await colourOf('wm_logo,f_png', 150, 70), absent)
+  assert.equal(await toColour('wm_logo,f_png', 150, 70), absent)
   await define('watermarks', { name: 'logo', image, width: 20, margin: 5 })
-  assert.equal(await colourOf('wm_logo,f_png', 150, 70), 'ff0000')
+  assert.equal(await toColour('wm_logo,f_png', 150, 70), 'ff0000')
   assert.equal((await define('presets', { name: 'marcada', modifiers: 'wm_logo,f_png' })).status, 200)
-  assert.equal(await colourOf('marcada', 150, 70), 'ff0000')
+  assert.equal(await toColour('marcada', 150, 70), 'ff0000')
   const { body } = await define('watermarks', { name: 'logo', image, at: 'nw', width: 20, margin: 5 })
   assert.deepEqual(body, { status: 200, name: 'logo', image })
   for (const modifiers of ['wm_logo,f_png', 'marcada']) {
-    assert.equal(await colourOf(modifiers, 150, 70), '0000ff')
-    assert.equal(await colourOf(modifiers, 12, 12), 'ff0000')
+    assert.equal(await toColour(modifiers, 150, 70), '0000ff')
+    assert.equal(await toColour(modifiers, 12, 12), 'ff0000')
   }
   const placed = { name: 'logo', image, at: 'nw', width: 20, margin: 5, opacity: 100 }
   assert.deepEqual(await list('watermarks'), { status: 200, count: 1, data: [placed] })
   await define('watermarks', { name: 'logo', image: '' })
   // Unlike a preset, it is never written without `wm_`.
   await define('watermarks', { name: 'gray', image, at: 'nw', width: 20, margin: 5 })
-  assert.equal(await colourOf('wm_gray,f_png', 12, 12), 'ff0000')
+  assert.equal(await toColour('wm_gray,f_png', 12, 12), 'ff0000')
   await define('watermarks', { name: 'gray', image: '' })
-  assert.equal(await colourOf('wm_logo,f_png', 12, 12), absent)
+  assert.equal(await toColour('wm_logo,f_png', 12, 12), absent)
   assert.equal(
-    await colourOf('marcada', 12, 12),
+    await toColour('marcada', 12, 12),
     'El modificador wm_logo no es válido: su imagen no es de la misma aplicación',
   )
 })

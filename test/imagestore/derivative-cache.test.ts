@@ -92,21 +92,21 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
       return body !== null && typeof body === 'object' && 'derivatives' in body ? body.derivatives : undefined
     }
     const use = (bytes: number) => ({ bytes, max_bytes: 100 * 1_024 * 1_024 })
-    const usageOf = (from: ImageClient) => derivatives({ endpoint: from.endpoint.bind(from) })
-    assert.deepEqual(await usageOf(client), use(0))
+    const toUsage = (from: ImageClient) => derivatives({ endpoint: from.endpoint.bind(from) })
+    assert.deepEqual(await toUsage(client), use(0))
     await client.upload(photo)
     await bytesOf(await client.link(LINK))
     // Two blocks of the disk: the file and its folder.
-    await eventually(async () => isDeepStrictEqual(await usageOf(client), use(8_192)))
-    assert.deepEqual(await usageOf(other), use(8_192))
+    await eventually(async () => isDeepStrictEqual(await toUsage(client), use(8_192)))
+    assert.deepEqual(await toUsage(other), use(8_192))
     await service.stop()
     // Each start begins with a sweep.
     const again = await open({ data: service.data, flags: { 'derivative-cache': '100' } })
-    await eventually(async () => isDeepStrictEqual(await usageOf(again.client), use(8_192)))
+    await eventually(async () => isDeepStrictEqual(await toUsage(again.client), use(8_192)))
     await again.client.remove(hash)
     await again.service.stop()
     const last = await open({ data: service.data, flags: { 'derivative-cache': '100' } })
-    await eventually(async () => isDeepStrictEqual(await usageOf(last.client), use(0)))
+    await eventually(async () => isDeepStrictEqual(await toUsage(last.client), use(0)))
     await last.service.stop()
   })
 

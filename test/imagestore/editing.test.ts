@@ -63,7 +63,7 @@ suite('editing of images', () => {
     return answer
   }
 
-  const editsOf = ({ body: { tags, meta, focus, public: isPublic } }: Answer) => ({
+  const toEdits = ({ body: { tags, meta, focus, public: isPublic } }: Answer) => ({
     tags,
     meta,
     focus,
@@ -73,7 +73,7 @@ suite('editing of images', () => {
   test('what is given changes, and everything else stays', async () => {
     const hash = await uploaded(app, picture(), { name: 'antes.png' })
     const { body: before } = await app.get(hash)
-    assert.deepEqual(editsOf(await app.get(hash)), UNEDITED)
+    assert.deepEqual(toEdits(await app.get(hash)), UNEDITED)
     clock.advance(60_000)
     const edits = {
       name: 'después.png',
@@ -165,7 +165,7 @@ suite('editing of images', () => {
     assert.partialDeepStrictEqual(again.body, { ...info, tags: ['b'] })
     clock.advance(HOUR * 1_000)
     const anew = await app.upload(bytes)
-    assert.deepEqual(editsOf(anew), UNEDITED)
+    assert.deepEqual(toEdits(anew), UNEDITED)
   })
 
   test('a ticket fixes tags, and its visitors learn nothing of an image that was there', async () => {
@@ -187,7 +187,7 @@ suite('editing of images', () => {
     const bytes = picture()
     const edits = { tags: ['propia'], meta: { costo: 7 }, focus: '0,0', public: 0 }
     const hash = await uploaded(app, bytes, edits)
-    assert.deepEqual(editsOf(await send(bytes)), { ...UNEDITED, tags: ['visita'] })
+    assert.deepEqual(toEdits(await send(bytes)), { ...UNEDITED, tags: ['visita'] })
     assert.partialDeepStrictEqual((await app.get(hash)).body, edits)
   })
 

@@ -40,11 +40,11 @@ function directory(entries: readonly Buffer[], next = 0): Buffer {
 
 const entriesOf = (count: number, one: Buffer) => Array.from({ length: count }, () => one)
 
-const exifOf = (entries: readonly Buffer[]) =>
+const toExif = (entries: readonly Buffer[]) =>
   Buffer.concat([Buffer.from('II*\0\x08\0\0\0', 'latin1'), directory(entries)])
 
 /** 5,000 pointers to the directory that holds them. */
-const loopingExif = exifOf(entriesOf(5_000, entry(34665, 4, 1, DIRECTORY_AT)))
+const loopingExif = toExif(entriesOf(5_000, entry(34665, 4, 1, DIRECTORY_AT)))
 
 function segment(marker: number, content: Buffer): Buffer {
   const bytes = Buffer.concat([Buffer.from([0xff, marker, 0, 0]), content])
@@ -151,7 +151,7 @@ function tiffOfPages(pages: number, widthOf = (_page: number) => 1, pixelsAt = (
 }
 
 /** The same file as BigTIFF, with 64-bit offsets. */
-function bigTiffOf(tiff: Buffer): Buffer {
+function toBigTiff(tiff: Buffer): Buffer {
   const pages: Buffer[][] = []
   for (let at = tiff.readUInt32LE(4); at !== 0;) {
     const count = tiff.readUInt16LE(at)
@@ -205,7 +205,7 @@ suite('containers that repeat themselves', () => {
   }
 
   test('an EXIF directory that points to itself once, and a WebP of 1,000 frames, are accepted', async () => {
-    const once = exifOf([entry(34665, 4, 1, DIRECTORY_AT), entry(274, 3, 1, 6)])
+    const once = toExif([entry(34665, 4, 1, DIRECTORY_AT), entry(274, 3, 1, 6)])
     const { status, body } = await client.upload(jpegWith(exifSegment(once)))
     assert.deepEqual([status, body['width'], body['height']], [200, 40, 60])
     assert.equal((await client.upload(await animatedWebp(1_000))).status, 200)
@@ -222,7 +222,7 @@ suite('containers that repeat themselves', () => {
   })
 
   test('every page of a TIFF of different sizes is decoded', async () => {
-    for (const convert of [(bytes: Buffer) => bytes, bigTiffOf]) {
+    for (const convert of [(bytes: Buffer) => bytes, toBigTiff]) {
       assert.equal((await client.upload(convert(tiffOfPages(5, alternately)))).status, 200)
       for (let damaged = 0; damaged < 5; damaged++) {
         const pastTheEnd = (page: number) => (page === damaged ? 1_000_000 : 8)
@@ -250,7 +250,7 @@ suite('containers that repeat themselves', () => {
   })
 
   test('meta_keep repeats no EXIF value more often than its bytes allow', async () => {
-    const bytes = jpegWith(exifSegment(exifOf(entriesOf(5_000, entry(315, 2, 4_000, 1_000)))))
+    const bytes = jpegWith(exifSegment(toExif(entriesOf(5_000, entry(315, 2, 4_000, 1_000)))))
     const { exif } = await kept(bytes)
     assert.ok(exif === undefined || exif.length < 2 * bytes.length)
   })

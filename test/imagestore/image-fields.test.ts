@@ -4,19 +4,19 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { ANSWER_FIELDS, BLOB_FIELDS, columnOf } from '../../src/imagestore/image-fields.ts'
 import { SCHEMA } from '../../src/storage/database/migrations/index.ts'
-import { tablesOf } from '../../src/storage/database/tables.ts'
+import { getTables } from '../../src/storage/database/tables.ts'
 
 const root = new URL('../../', import.meta.url)
-const columnsOf = (name: string) =>
-  Object.keys(tablesOf(SCHEMA).find((table) => table.name === name)?.columns ?? {}).toSorted()
+const toColumns = (name: string) =>
+  Object.keys(getTables(SCHEMA).find((table) => table.name === name)?.columns ?? {}).toSorted()
 
 test('each field is a column, and each column a field', () => {
-  assert.deepEqual(columnsOf('blobs'), BLOB_FIELDS.toSorted())
+  assert.deepEqual(toColumns('blobs'), BLOB_FIELDS.toSorted())
   // What the table's answers lack: whose it is, its name for searches, its size for sorting, where it came from, and its place in the trash.
   const ownColumns = ['account_id', 'bytes', 'hash', 'ip', 'name_folded', 'trashed_at']
   const answered = [...new Set(Object.values(ANSWER_FIELDS).flat())]
   const fields = answered.filter((name) => columnOf(name).startsWith('images.'))
-  assert.deepEqual(columnsOf('images'), [...ownColumns, ...fields].toSorted())
+  assert.deepEqual(toColumns('images'), [...ownColumns, ...fields].toSorted())
 })
 
 test('the documents name each field of an answer', () => {

@@ -19,7 +19,7 @@ const cHRM = (...values: number[]) =>
   pngChunk('cHRM', Buffer.concat(values.map((value) => number(Math.round(value * 100_000)))))
 
 /** A row of samples, each a pixel of `channels`, 8 or 16 bits, with more chunks in front of the pixels. */
-function pngOf(
+function toPng(
   pixels: readonly (readonly number[])[],
   depth: 8 | 16,
   chunks: readonly Buffer[],
@@ -61,7 +61,7 @@ suite('colours of derivatives', () => {
     return bytesOf(response)
   }
 
-  async function pixelsOf(bytes: Buffer, page = 0): Promise<Rgba[]> {
+  async function toPixels(bytes: Buffer, page = 0): Promise<Rgba[]> {
     const { data } = await sharp(bytes, { page }).ensureAlpha().raw().toBuffer({ resolveWithObject: true })
     return Array.from({ length: data.length / 4 }, (_, i) => {
       const [r = 0, g = 0, b = 0, a = 0] = data.subarray(i * 4, i * 4 + 4)
@@ -77,7 +77,7 @@ suite('colours of derivatives', () => {
   }
 
   /** Clear, half red, opaque blue. */
-  const clear = pngOf(
+  const clear = toPng(
     [
       [0, 0, 0, 0],
       [255, 0, 0, 128],
@@ -130,7 +130,7 @@ suite('colours of derivatives', () => {
     ],
   ] as const) {
     test(`transparent pixels on ${modifier}`, async () => {
-      const got = await pixelsOf(await derive(clear, modifier))
+      const got = await toPixels(await derive(clear, modifier))
       // What gray is of a colour is the library's matter; what shows through it is not.
       const compared = modifier.includes('gray') ? [0] : modifier.includes('rad_') ? [1] : [0, 1, 2]
       for (const i of compared) {
@@ -153,7 +153,7 @@ suite('colours of derivatives', () => {
       ['w_80,h_40,c_pad,f_jpg', [255, 255, 255, 255]],
       ['w_80,h_40,c_pad,bg_0f0,f_jpg', [0, 255, 0, 255]],
     ] as const) {
-      for (const pixel of await pixelsOf(await derive(large, modifier))) near(pixel, wanted, modifier, 4)
+      for (const pixel of await toPixels(await derive(large, modifier))) near(pixel, wanted, modifier, 4)
     }
   })
 
@@ -168,13 +168,13 @@ suite('colours of derivatives', () => {
       .webp({ lossless: true })
       .toBuffer()
     const made = await derive(moving, 'bg_00ff0080,f_webp')
-    near((await pixelsOf(made, 0))[0], [0, 255, 0, 128], 'first frame', 6)
-    near((await pixelsOf(made, 1))[0], [255, 0, 0, 255], 'second frame', 6)
-    near((await pixelsOf(made, 2))[0], [0, 255, 0, 128], 'third frame', 6)
+    near((await toPixels(made, 0))[0], [0, 255, 0, 128], 'first frame', 6)
+    near((await toPixels(made, 1))[0], [255, 0, 0, 255], 'second frame', 6)
+    near((await toPixels(made, 2))[0], [0, 255, 0, 128], 'third frame', 6)
   })
 
   test('gray keeps transparency', async () => {
-    const grayAlpha = pngOf(
+    const grayAlpha = toPng(
       [
         [0, 0],
         [100, 128],
@@ -192,7 +192,7 @@ suite('colours of derivatives', () => {
       [clear, 'gray,f_webp'],
       [clear, 'gray,flop,flip,r_180,f_png'],
     ] as const) {
-      const made = await pixelsOf(await derive(bytes, modifier))
+      const made = await toPixels(await derive(bytes, modifier))
       const alpha = made.map(([, , , a]) => a).filter((a) => !modifier.includes('pad') || a > 0)
       const wanted = modifier.includes('pad') ? [128, 255] : [0, 128, 255]
       assert.deepEqual(alpha, wanted, modifier)
@@ -204,31 +204,31 @@ suite('colours of derivatives', () => {
   const colours = samples.map((value) => [value, 255 - value, 128])
   for (const gamma of [1, 0.35, 0.25, 0.7]) {
     for (const [kind, png] of [
-      ['gray, 8 bits', pngOf(grays, 8, [gAMA(gamma)])],
-      ['gray, 16 bits', pngOf(grays, 16, [gAMA(gamma)])],
+      ['gray, 8 bits', toPng(grays, 8, [gAMA(gamma)])],
+      ['gray, 16 bits', toPng(grays, 16, [gAMA(gamma)])],
       [
         'gray and alpha',
-        pngOf(
+        toPng(
           grays.map(([v = 0]) => [v, 255]),
           8,
           [gAMA(gamma)],
         ),
       ],
-      ['colours, 8 bits', pngOf(colours, 8, [gAMA(gamma)])],
-      ['colours, 16 bits', pngOf(colours, 16, [gAMA(gamma)])],
+      ['colours, 8 bits', toPng(colours, 8, [gAMA(gamma)])],
+      ['colours, 16 bits', toPng(colours, 16, [gAMA(gamma)])],
       [
         'colours and alpha',
-        pngOf(
+        toPng(
           colours.map((pixel) => [...pixel, 255]),
           8,
           [gAMA(gamma)],
         ),
       ],
-      ['a palette', pngOf(colours, 8, [gAMA(gamma)], true)],
+      ['a palette', toPng(colours, 8, [gAMA(gamma)], true)],
     ] as const) {
       test(`gAMA ${gamma} of a PNG counts: ${kind}`, async () => {
         for (const modifier of ['f_png,q_100', 'f_png,flop', 'f_auto']) {
-          const got = await pixelsOf(await derive(png, modifier))
+          const got = await toPixels(await derive(png, modifier))
           // As it was uploaded, it still says its gamma.
           if (modifier === 'f_auto') continue
           const pixels = modifier.includes('flop') ? got.toReversed() : got
@@ -250,7 +250,7 @@ suite('colours of derivatives', () => {
     ['cHRM of no colours', [cHRM(0, 0, 0, 0, 0, 0, 0, 0), gAMA(0.45455)]],
   ] as const) {
     test(`${what} changes nothing`, async () => {
-      const got = await pixelsOf(await derive(pngOf(colours, 8, chunks), 'f_png,q_100'))
+      const got = await toPixels(await derive(toPng(colours, 8, chunks), 'f_png,q_100'))
       colours.forEach((pixel, i) => near(got[i], [...pixel, 255], what, 0))
     })
   }
@@ -263,7 +263,7 @@ suite('colours of derivatives', () => {
       [90, 90, 190],
       [128, 128, 128],
     ]
-    const converted = await sharp(pngOf(pixels, 8, []))
+    const converted = await sharp(toPng(pixels, 8, []))
       .withIccProfile('p3')
       .png()
       .toBuffer()
@@ -274,9 +274,9 @@ suite('colours of derivatives', () => {
     assert.ok(icc !== undefined)
     const iCCP = pngChunk('iCCP', Buffer.concat([Buffer.from('P3\0\0'), deflateSync(Uint8Array.from(icc))]))
     for (const depth of [8, 16] as const) {
-      const byChunks = await pixelsOf(await derive(pngOf(stored, depth, p3), 'f_png,q_100'))
+      const byChunks = await toPixels(await derive(toPng(stored, depth, p3), 'f_png,q_100'))
       pixels.forEach((wanted, i) => near(byChunks[i], [...wanted, 255], `chunks, ${depth} bits, ${i}`, 3))
-      const byProfile = await pixelsOf(await derive(pngOf(stored, depth, [iCCP]), 'f_png,q_100'))
+      const byProfile = await toPixels(await derive(toPng(stored, depth, [iCCP]), 'f_png,q_100'))
       pixels.forEach((wanted, i) =>
         near(byProfile[i], [...wanted, 255], `profile, ${depth} bits, pixel ${i}`, 3),
       )
@@ -311,7 +311,7 @@ suite('colours of derivatives', () => {
   }
 
   /** @param background index of the colour that the screen descriptor names, which browsers do not show */
-  function gifOf(
+  function toGif(
     width: number,
     height: number,
     table: readonly number[],
@@ -351,7 +351,7 @@ suite('colours of derivatives', () => {
         { at: [4, 0, 2, 4], indices: solid(2, 8) },
         { at: [6, 0, 2, 4], indices: solid(3, 8) },
       ] as const
-      const gif = gifOf(
+      const gif = toGif(
         8,
         4,
         four,
@@ -361,25 +361,25 @@ suite('colours of derivatives', () => {
         const made = await derive(gif, modifier)
         assert.equal((await sharp(made).metadata()).pages, 3)
         for (const [page, row] of rows.entries()) {
-          const pixels = await pixelsOf(made, page)
+          const pixels = await toPixels(made, page)
           assert.equal(pixels.slice(0, 8).map(letter).join(''), row, `${modifier}, frame ${page}`)
         }
       }
-      const still = await pixelsOf(await derive(gif, 'frame_1,f_png'))
+      const still = await toPixels(await derive(gif, 'frame_1,f_png'))
       assert.equal(still.slice(0, 8).map(letter).join(''), rows[1])
     })
   }
 
   test('a GIF frame that uses all 256 colours is restored to the background all the same', async () => {
     const table = Array.from({ length: 256 }, (_, i) => [i, i, 255 - i]).flat()
-    const gif = gifOf(16, 17, table, [
+    const gif = toGif(16, 17, table, [
       { at: [0, 0, 16, 17], disposal: 2, indices: Array.from({ length: 272 }, (_, i) => i & 0xff) },
       { at: [0, 0, 1, 1], disposal: 1, indices: [255] },
     ])
     const made = await derive(gif, 'f_webp,q_100')
-    const first = await pixelsOf(made, 0)
+    const first = await toPixels(made, 0)
     assert.ok(first.every(([, , , alpha]) => alpha === 255))
-    const second = await pixelsOf(made, 1)
+    const second = await toPixels(made, 1)
     assert.deepEqual(
       second.map(([, , , alpha]) => alpha),
       [255, ...solid(0, 271)],

@@ -36,7 +36,7 @@ suite('a flood of links', () => {
   }
 
   /** Requests a thumbnail that nobody has requested before. */
-  const statusOf = (agent: Agent) =>
+  const toStatus = (agent: Agent) =>
     new Promise<number | undefined>((resolve, reject) => {
       const path = `${service.url}/i/${hash}&m=w_${width++}`
       get(path, { agent }, (response) => response.resume().on('end', () => resolve(response.statusCode))).on(
@@ -51,7 +51,7 @@ suite('a flood of links', () => {
   for (const connections of [6, 100]) {
     test(`a gallery of a hundred images never breaks on ${connections} connections`, async () => {
       const agent = new Agent({ keepAlive: true, maxSockets: connections })
-      const statuses = await Promise.all(Array.from({ length: 100 }, () => statusOf(agent)))
+      const statuses = await Promise.all(Array.from({ length: 100 }, () => toStatus(agent)))
       assert.deepEqual(new Set(statuses), new Set([200]))
       agent.destroy()
     })

@@ -17,13 +17,13 @@ const png = await gradient(20, 10).png().toBuffer()
 const image = (name: string) => stamped(png, Buffer.from(name).toString('hex'))
 const hashOf = (name: string) => expectedHash(image(name))
 
-function imagesOf({ body }: Answer): Readonly<Record<string, unknown>>[] {
+function getImages({ body }: Answer): Readonly<Record<string, unknown>>[] {
   assert.ok(Array.isArray(body['data']))
   assert.equal(body['count'], body['data'].length)
   return body['data']
 }
 
-const namesOf = (answer: Answer) => imagesOf(answer).map(({ name }) => String(name))
+const toNames = (answer: Answer) => getImages(answer).map(({ name }) => String(name))
 
 const nextOf = ({ headers }: Answer) => /^<(.+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1]
 
@@ -57,7 +57,7 @@ suite('list of images', () => {
     const names: string[] = []
     let answer = await fotos.list(query)
     for (let page = 0; ; page++) {
-      names.push(...namesOf(answer))
+      names.push(...toNames(answer))
       const next = nextOf(answer)
       if (next === undefined) return names
       await between(page)
@@ -104,16 +104,16 @@ suite('list of images', () => {
 
   test('newest first, and a new upload of the same bytes is newest', async () => {
     await uploadAll(['a', 'b', 'c'])
-    assert.deepEqual(namesOf(await fotos.list()), ['c', 'b', 'a'])
+    assert.deepEqual(toNames(await fotos.list()), ['c', 'b', 'a'])
     await uploadAll(['a'])
-    assert.deepEqual(namesOf(await fotos.list()), ['a', 'c', 'b'])
+    assert.deepEqual(toNames(await fotos.list()), ['a', 'c', 'b'])
   })
 
   for (const together of [true, false]) {
     test(`pages of any size contain each image once, uploaded ${together ? 'in one second' : 'one a second'}`, async () => {
       const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
       await uploadAll(names, together ? 0 : 1)
-      const whole = namesOf(await fotos.list())
+      const whole = toNames(await fotos.list())
       assert.deepEqual(whole.toSorted(), names)
       for (const limit of ['1', '2', '3', '6', '7', '8', '1024']) {
         assert.deepEqual(await walk({ limit }), whole)
@@ -129,7 +129,7 @@ suite('list of images', () => {
   test('pages during uploads and deletions contain each remaining image once', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `foto ${String.fromCharCode(97 + index)}`)
     await uploadAll(names, 0)
-    const inOrder = namesOf(await fotos.list())
+    const inOrder = toNames(await fotos.list())
     const doomed = [inOrder[1], inOrder[2], inOrder[7]].map(String)
     const met = await walk({ limit: '3' }, async (page) => {
       clock.advance(1_000)
@@ -156,7 +156,7 @@ suite('list of images', () => {
   ] as const) {
     test(`search «${search}»`, async () => {
       await uploadAll(['ñandú chico.jpg', 'ÑANDÚ.png', 'casa_1.png', 'casa%1.PNG'])
-      assert.deepEqual(namesOf(await fotos.list({ search })).toSorted(), expected.toSorted())
+      assert.deepEqual(toNames(await fotos.list({ search })).toSorted(), expected.toSorted())
     })
   }
 
@@ -199,7 +199,7 @@ suite('list of images', () => {
       [{ to: String(start + 19) }, ['b.png', 'a.jpg']],
     ] as const) {
       const answer = await fotos.list(query)
-      assert.deepEqual([namesOf(answer), answer.body['total']], [names, names.length], JSON.stringify(query))
+      assert.deepEqual([toNames(answer), answer.body['total']], [names, names.length], JSON.stringify(query))
       assert.deepEqual(await walk({ ...query, limit: '1' }), names)
       const { body } = await fotos.list({ ...query, limit: '1' })
       assert.equal(body['total'], names.length)
@@ -220,7 +220,7 @@ suite('list of images', () => {
     await sized('casa', 200)
     await sized('Casa', 40)
     for (const end of ['a', 'b']) await sized(`${long}${end}`, end === 'a' ? 60 : 80)
-    const rows = imagesOf(await fotos.list())
+    const rows = getImages(await fotos.list())
     const keys = {
       date: (row: (typeof rows)[number]) => [Number(row['date']), String(row['hash'])],
       size: (row: (typeof rows)[number]) => [Number(row['size']), String(row['hash'])],

@@ -234,7 +234,7 @@ suite('quotas and lifetimes of images', () => {
   test("an uploader's address is in no response, and is erased after its days without a change", async () => {
     const { client, id, stats } = await application()
     const { database } = service.app.context
-    const addresses = async () => (await database.all(addressesOf(id))).map(({ ip }) => ip)
+    const addresses = async () => (await database.all(getAddresses(id))).map(({ ip }) => ip)
     await client.upload(image('vieja'), { ip: '203.0.113.77' })
     clock.advance(90 * DAY_MS)
     await client.upload(image('joven'), { ip: '203.0.113.78' })
@@ -294,5 +294,5 @@ suite('quotas and lifetimes of images', () => {
 })
 
 const blobs = (hash: string) => sql<{ hash: string }>`SELECT hash FROM blobs WHERE hash = ${hash}`
-const addressesOf = (accountId: number) => sql<{ ip: string }>`
+const getAddresses = (accountId: number) => sql<{ ip: string }>`
   SELECT ip FROM images WHERE account_id = ${accountId} ORDER BY date`

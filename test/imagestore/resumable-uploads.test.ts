@@ -72,7 +72,7 @@ suite('resumable uploads (tus 1.0)', () => {
     return response
   }
 
-  const offsetOf = async (url: string) => {
+  const toOffset = async (url: string) => {
     const response = await fetch(url, { method: 'HEAD', headers: VERSION })
     return response.status === 200 ? Number(response.headers.get('upload-offset')) : response.status
   }
@@ -134,10 +134,10 @@ suite('resumable uploads (tus 1.0)', () => {
     }
     // On a busy machine, nothing may have arrived when the connection breaks.
     await eventually(async () => {
-      if ((await offsetOf(at)) === 0) await breakOff()
-      return (await offsetOf(at)) > 0
+      if ((await toOffset(at)) === 0) await breakOff()
+      return (await toOffset(at)) > 0
     })
-    assert.ok((await offsetOf(at)) <= sent)
+    assert.ok((await toOffset(at)) <= sent)
     const resumed = await send(bytes, { endpoint: url, uploadUrl: at, retryDelays: null })
     assert.equal(resumed, at)
     assert.equal((await answerOf(await fetch(at))).body['hash'], expectedHash(bytes))
@@ -155,12 +155,12 @@ suite('resumable uploads (tus 1.0)', () => {
     )
     const [kept] = replies.filter(({ status }) => status === 204)
     assert.equal(kept?.headers.get('upload-offset'), String(half))
-    assert.equal(await offsetOf(at), half)
+    assert.equal(await toOffset(at), half)
     assert.deepEqual(plain(await answerOf(await fetch(at))), problem(409, 'La subida aún no termina'))
     assert.equal((await patch(at, half, bytes.subarray(half))).status, 204)
     assert.equal((await answerOf(await fetch(at))).body['hash'], expectedHash(bytes))
     // A client that missed the answer learns that all has arrived.
-    assert.equal(await offsetOf(at), bytes.byteLength)
+    assert.equal(await toOffset(at), bytes.byteLength)
     assert.equal((await patch(at, half, bytes.subarray(half))).status, 409)
   })
 
@@ -174,7 +174,7 @@ suite('resumable uploads (tus 1.0)', () => {
     assert.deepEqual(plain(last), reply)
     assert.deepEqual([last.code, last.reason], ['ticket_type', 'format'])
     assert.deepEqual(plain(await answerOf(await fetch(at))), reply)
-    assert.equal(await offsetOf(at), 400)
+    assert.equal(await toOffset(at), 400)
     const jpeg = await gradient(30, 20).jpeg().toBuffer()
     const other = await begin(url, jpeg)
     assert.equal((await patch(other, 0, jpeg)).status, 204)
@@ -190,9 +190,9 @@ suite('resumable uploads (tus 1.0)', () => {
     const files = () => readdir(join(service.data, 'jobs', 'up'))
     assert.equal((await files()).length, 1)
     clock.advance(HOUR_MS - 1)
-    assert.equal(await offsetOf(at), 9)
+    assert.equal(await toOffset(at), 9)
     clock.advance(1)
-    assert.equal(await offsetOf(at), 404)
+    assert.equal(await toOffset(at), 404)
     assert.equal((await patch(at, 9, bytes.subarray(9))).status, 404)
     const ticketUploads = ownUploads()
     assert.equal(await ticketUploads.hasEnded(), true)
@@ -239,7 +239,7 @@ suite('resumable uploads (tus 1.0)', () => {
     await first.stop()
     await using second = await startService({ clock, data: first.data })
     const moved = `${second.url}${new URL(at).pathname}`
-    assert.equal(await offsetOf(moved), 700)
+    assert.equal(await toOffset(moved), 700)
     await send(bytes, { endpoint: moved, uploadUrl: moved, retryDelays: null })
     assert.equal((await answerOf(await fetch(moved))).body['hash'], expectedHash(bytes))
   })
@@ -254,7 +254,7 @@ suite('resumable uploads (tus 1.0)', () => {
     const upload = await ticketUploads.find(ticketText, id, addressClient('127.0.0.1'))
     await ticketUploads.append(upload, Readable.from([bytes.subarray(500)]))
     assert.equal((await app.get(expectedHash(bytes))).status, 404)
-    assert.equal(await offsetOf(at), bytes.byteLength)
+    assert.equal(await toOffset(at), bytes.byteLength)
     assert.equal((await app.get(expectedHash(bytes))).status, 200)
   })
 

@@ -18,7 +18,7 @@ import {
 import { ManualClock, onTwoNodes, startService, type TestService } from '../support/service.ts'
 
 /** A picture with this dhash: columns that rise or fall as each bit says, in blocks that scaling leaves alone. */
-async function pictureOf(dhash: bigint, note = ''): Promise<Buffer> {
+async function toPicture(dhash: bigint, note = ''): Promise<Buffer> {
   const block = 16
   const data = Buffer.alloc(9 * block * 8 * block)
   for (let row = 0; row < 8; row++) {
@@ -40,10 +40,10 @@ async function pictureOf(dhash: bigint, note = ''): Promise<Buffer> {
 const moveBlob = (hash: string, dhash: string) => sql`UPDATE blobs SET dhash = ${dhash} WHERE hash = ${hash}`
 const pretendImages = (images: number) => sql`UPDATE image_totals SET images = ${images}`
 
-const bitsOf = (one: string, other: string) =>
+const toBits = (one: string, other: string) =>
   (BigInt(`0x${one}`) ^ BigInt(`0x${other}`)).toString(2).replaceAll('0', '').length
 
-const dataOf = ({ body }: Answer): Readonly<Record<string, unknown>>[] => {
+const toData = ({ body }: Answer): Readonly<Record<string, unknown>>[] => {
   assert.ok(Array.isArray(body['data']))
   assert.equal(body['count'], body['data'].length)
   return body['data']
@@ -66,7 +66,7 @@ suite('similar images', () => {
     for (let i = 0; i < 24; i++) {
       // Each a few bits further than the one before, some twice under other bytes.
       const flips = Array.from({ length: i % 12 }, (_, k) => 1n << BigInt((k * 11 + i) % 64))
-      const bytes = await pictureOf(
+      const bytes = await toPicture(
         flips.reduce((value, bit) => value ^ bit, base),
         String(i),
       )
@@ -74,16 +74,16 @@ suite('similar images', () => {
       assert.equal(status, 200)
       stored.push({ hash: String(body['hash']), dhash: String(body['dhash']) })
     }
-    assert.equal((await diario.upload(await pictureOf(base, 'ajena'))).status, 200)
+    assert.equal((await diario.upload(await toPicture(base, 'ajena'))).status, 200)
   })
   after(() => service[Symbol.asyncDispose]())
 
   test('exactly the images within the distance, nearest first, as in get and list', async () => {
-    const listed = new Map(dataOf(await fotos.list({ limit: '1024' })).map((row) => [row['hash'], row]))
+    const listed = new Map(toData(await fotos.list({ limit: '1024' })).map((row) => [row['hash'], row]))
     for (const { hash, dhash } of stored.slice(0, 8)) {
       for (const distance of [undefined, 0, 1, 3, 8, 16]) {
         const expected = stored
-          .map((image) => ({ ...image, distance: bitsOf(image.dhash, dhash) }))
+          .map((image) => ({ ...image, distance: toBits(image.dhash, dhash) }))
           .filter((image) => image.distance <= (distance ?? 10))
           .toSorted((a, b) => a.distance - b.distance || (a.dhash + a.hash < b.dhash + b.hash ? -1 : 1))
           .map((image) => ({ ...listed.get(image.hash), distance: image.distance }))
@@ -92,7 +92,7 @@ suite('similar images', () => {
         assert.deepEqual(plain(await similar({ hash, ...query })), { status: 200, body })
         assert.deepEqual(plain(await similar({ dhash, ...query })), { status: 200, body })
         assert.deepEqual(
-          dataOf(await similar({ dhash: dhash.toUpperCase(), limit: '3', ...query })),
+          toData(await similar({ dhash: dhash.toUpperCase(), limit: '3', ...query })),
           expected.slice(0, 3),
         )
       }
@@ -104,7 +104,7 @@ suite('similar images', () => {
       sharp({ create: { width: 64, height: 48, channels: 3, background } })
         .png()
         .toBuffer()
-    const nearlyFlat = await pictureOf(1n)
+    const nearlyFlat = await toPicture(1n)
     const hashes: string[] = []
     for (const bytes of [await flat('#c00'), await flat('#00c'), nearlyFlat]) {
       const { body } = await diario.upload(bytes)
@@ -113,10 +113,10 @@ suite('similar images', () => {
     }
     for (const hash of hashes)
       assert.deepEqual(
-        dataOf(await similar({ hash }, diario)).map((image) => image['hash']),
+        toData(await similar({ hash }, diario)).map((image) => image['hash']),
         [hash],
       )
-    assert.deepEqual(dataOf(await similar({ dhash: '0'.repeat(16), distance: '16' }, diario)), [])
+    assert.deepEqual(toData(await similar({ dhash: '0'.repeat(16), distance: '16' }, diario)), [])
     for (const hash of hashes) await diario.remove(hash)
   })
 
@@ -130,7 +130,7 @@ suite('similar images', () => {
     const mirrored = await sharp(picture).flop().png().toBuffer()
     const [one, other] = [await diario.upload(picture), await diario.upload(mirrored)]
     const found = async (query: Record<string, string>) =>
-      dataOf(await similar(query, diario)).map(({ hash }) => hash)
+      toData(await similar(query, diario)).map(({ hash }) => hash)
     const hash = String(one.body['hash'])
     assert.deepEqual(await found({ hash }), [hash])
     assert.deepEqual(await found({ hash, mirrored: '1' }), [other.body['hash']])
@@ -141,18 +141,18 @@ suite('similar images', () => {
   test('own images only: images of other applications are neither found nor accepted as query', async () => {
     const [mine] = stored
     assert.ok(mine !== undefined)
-    assert.equal(dataOf(await similar({ dhash: mine.dhash }, diario)).length, 1)
+    assert.equal(toData(await similar({ dhash: mine.dhash }, diario)).length, 1)
     assert.deepEqual(plain(await similar({ hash: mine.hash }, diario)), NO_IMAGE)
   })
 
   test('an upload counts the images that a search finds immediately afterwards, without deleted ones', async () => {
     for (let i = 0; i < 4; i++) {
-      const { body } = await diario.upload(await pictureOf(0xaaaa_5555_ffff_0000n, `nueva ${i}`))
+      const { body } = await diario.upload(await toPicture(0xaaaa_5555_ffff_0000n, `nueva ${i}`))
       assert.equal(body['similar'], i)
-      assert.equal(dataOf(await similar({ hash: String(body['hash']), distance: '4' }, diario)).length, i + 1)
+      assert.equal(toData(await similar({ hash: String(body['hash']), distance: '4' }, diario)).length, i + 1)
       if (i < 3) continue
       await diario.remove(String(body['hash']))
-      assert.equal(dataOf(await similar({ dhash: String(body['dhash']), distance: '4' }, diario)).length, i)
+      assert.equal(toData(await similar({ dhash: String(body['dhash']), distance: '4' }, diario)).length, i)
     }
   })
 
@@ -166,7 +166,7 @@ suite('similar images', () => {
       const other = await openDatabase(result.config)
       try {
         const { hash, dhash } = stored[0] ?? { hash: '', dhash: '' }
-        assert.equal(dataOf(await similar({ dhash: '0123456789abcdef', distance: '0' })).length, 0)
+        assert.equal(toData(await similar({ dhash: '0123456789abcdef', distance: '0' })).length, 0)
         const far = ['0123456789abcdef', 'fedcba9876543210']
         for (const [i, place] of far.entries()) {
           await other.transaction(async (tx) => {
@@ -181,7 +181,7 @@ suite('similar images', () => {
             await tx.run(sql`DELETE FROM changes WHERE topic = 'image'`)
           })
           assert.deepEqual(
-            dataOf(await similar({ dhash: place, distance: '0' })).map((row) => row['hash']),
+            toData(await similar({ dhash: place, distance: '0' })).map((row) => row['hash']),
             [hash],
           )
         }
@@ -230,23 +230,23 @@ suite('similar images', () => {
     const client = new ImageClient(service.url, key)
     const other = await gradient(30, 20).png().toBuffer()
     for (const [name, bytes] of [
-      ['a1', await pictureOf(1n, 'a1')],
-      ['a2', await pictureOf(1n, 'a2')],
+      ['a1', await toPicture(1n, 'a1')],
+      ['a2', await toPicture(1n, 'a2')],
       ['b1', other],
-      ['a3', await pictureOf(1n, 'a3')],
+      ['a3', await toPicture(1n, 'a3')],
     ] as const) {
       await client.upload(bytes, { name })
       clock.advance(1_000)
     }
     const grouped = async () =>
-      dataOf(await client.list({ group: '' })).map((row) => [row['name'], row['duplicates']])
+      toData(await client.list({ group: '' })).map((row) => [row['name'], row['duplicates']])
     assert.deepEqual(await grouped(), [
       ['a3', 2],
       ['b1', 0],
     ])
     for (const off of ['false', '0'])
-      assert.equal(dataOf(await client.list({ group: off })).length, dataOf(await client.list()).length)
-    const [newest] = dataOf(await client.list({ limit: '1' }))
+      assert.equal(toData(await client.list({ group: off })).length, toData(await client.list()).length)
+    const [newest] = toData(await client.list({ limit: '1' }))
     await client.remove(String(newest?.['hash']))
     assert.deepEqual(await grouped(), [
       ['b1', 0],
@@ -265,6 +265,6 @@ suite('similar images without memory for them', () => {
     const again = await fotos.upload(stamped(await gradient(30, 20).png().toBuffer(), 'otra'))
     assert.deepEqual([body['similar'], again.status], [0, 200])
     const answer = await answerOf(await fetch(fotos.endpoint('similar', { hash: String(body['hash']) })))
-    assert.equal(dataOf(answer).length, 2)
+    assert.equal(toData(answer).length, 2)
   })
 })

@@ -55,13 +55,13 @@ function withThumbnail(tiff: Buffer): Buffer {
   const entries = Array.from({ length: (end - directory - 2) / 12 }, (_, i) =>
     tiff.subarray(directory + 2 + i * 12, directory + 14 + i * 12),
   )
-  const thumbnail = directoryOf([
+  const thumbnail = getDirectory([
     entryOf(270, 2, text.length, tiff.length),
     entryOf(273, 4, 1, tiff.length + text.length),
     entryOf(279, 4, 1, text.length),
   ])
   const thumbnailAt = tiff.length + 2 * text.length
-  const main = directoryOf(
+  const main = getDirectory(
     [...entries, entryOf(330, 4, 1, thumbnailAt)].toSorted((a, b) => a.readUInt16LE(0) - b.readUInt16LE(0)),
   )
   const out = Buffer.concat([tiff, text, text, thumbnail, main])
@@ -78,7 +78,7 @@ function entryOf(tag: number, type: number, count: number, value: number): Buffe
   return entry
 }
 
-function directoryOf(entries: readonly Buffer[]): Buffer {
+function getDirectory(entries: readonly Buffer[]): Buffer {
   const count = Buffer.from([entries.length, 0])
   return Buffer.concat([count, ...entries, Buffer.alloc(4)])
 }

@@ -235,11 +235,11 @@ suite('upload tickets', () => {
 
   test("the address of the upload is the visitor's, through a trusted proxy", async () => {
     const { body } = await send(await ticket(), picture(), { 'x-forwarded-for': '203.0.113.9' })
-    assert.equal(await addressOf(String(body['hash'])), '203.0.113.9')
+    assert.equal(await getAddress(String(body['hash'])), '203.0.113.9')
   })
 
   /** The address of an image's uploader, which no answer contains. */
-  async function addressOf(hash: string): Promise<string | undefined> {
+  async function getAddress(hash: string): Promise<string | undefined> {
     if (service.databaseUrl !== '') return /203\.0\.113\.9/.exec((await service.dump()).toString())?.[0]
     using db = new DatabaseSync(`${service.data}/catalejo.db`, { readOnly: true })
     return String(db.prepare('SELECT ip FROM images WHERE hash = ?').get(hash)?.['ip'])
@@ -326,11 +326,11 @@ suite('upload tickets', () => {
     const name = String(body['ticket'])
     await send(String(body['url']), picture())
     assert.equal((await service.log()).includes(name), false)
-    const stored = service.databaseUrl === '' ? await contentsOf(service.data) : await service.dump()
+    const stored = service.databaseUrl === '' ? await getContents(service.data) : await service.dump()
     assert.equal(stored.includes(name), false)
   })
 
-  async function contentsOf(folder: string): Promise<Buffer> {
+  async function getContents(folder: string): Promise<Buffer> {
     const files = ['catalejo.db', 'catalejo.db-wal'].map((name) => readFile(`${folder}/${name}`))
     return Buffer.concat(await Promise.all(files))
   }

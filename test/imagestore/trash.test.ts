@@ -63,7 +63,7 @@ suite('the trash', () => {
     return data.map((image: { readonly name: string }) => image.name)
   }
 
-  const statusOf = async (client: ImageClient, path: string) => {
+  const toStatus = async (client: ImageClient, path: string) => {
     const response = await client.link(path)
     await response.arrayBuffer()
     return response.status
@@ -79,7 +79,7 @@ suite('the trash', () => {
     await fetch(client.endpoint('alias', { name: 'banner', hash }), { method: 'POST' })
     await pause(service.lagMs)
     const links = [hash, `${hash}&m=w_10`, `@${encodeURIComponent(name)}/banner`]
-    for (const link of links) assert.equal(await statusOf(client, link), 200)
+    for (const link of links) assert.equal(await toStatus(client, link), 200)
     const before = plain(await client.get(hash))
     const stats = async () => (await answerOf(await fetch(client.endpoint('stats')))).body
     assert.partialDeepStrictEqual(await stats(), { images: 2, trash: { images: 0, bytes: 0 } })
@@ -89,7 +89,7 @@ suite('the trash', () => {
     clock.advance(1_000)
     assert.deepEqual(await move(client, hash), trashed, 'again')
 
-    for (const link of links) assert.equal(await statusOf(client, link), 404, link)
+    for (const link of links) assert.equal(await toStatus(client, link), 404, link)
     assert.deepEqual(plain(await client.get(hash)), NO_IMAGE)
     assert.deepEqual(await names(client), ['otra.jpg'])
     assert.deepEqual(await names(client, { search: 'uno' }), [])
@@ -116,7 +116,7 @@ suite('the trash', () => {
       status: 200,
       body: { status: 200, hash, trashed_at: null },
     })
-    for (const link of links) assert.equal(await statusOf(client, link), 200)
+    for (const link of links) assert.equal(await toStatus(client, link), 200)
     assert.deepEqual(plain(await client.get(hash)), before)
     assert.deepEqual(await names(client, { trash: '1' }), [])
   })
@@ -138,7 +138,7 @@ suite('the trash', () => {
     await sweep()
     assert.deepEqual(await names(client, { trash: '1' }), [])
     assert.deepEqual(await move(client, hash, { restore: '1' }), NO_IMAGE)
-    assert.equal(await statusOf(client, String(kept.body['hash'])), 200)
+    assert.equal(await toStatus(client, String(kept.body['hash'])), 200)
   })
 
   test('an upload of the same bytes restores an image, and a deletion is final', async () => {
@@ -187,7 +187,7 @@ suite('the trash', () => {
     const other = await application()
     await other.client.upload(bytes)
     await move(client, hash)
-    assert.equal(await statusOf(client, hash), 200)
+    assert.equal(await toStatus(client, hash), 200)
     assert.equal((await other.client.get(hash)).status, 200)
     await move(client, hash, { restore: '1' })
 

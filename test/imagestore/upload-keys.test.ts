@@ -104,34 +104,34 @@ suite('keys of scope upload', () => {
   })
 
   test('a key shortens the lifetime of its own images only', async () => {
-    const expiryOf = async (hash: string) => (await app.get(hash)).body['expires']
+    const getExpiry = async (hash: string) => (await app.get(hash)).body['expires']
     const soon = START + HOUR
     const late = START + 5 * HOUR
     const bytes = picture()
     const lasting = await uploaded(app, bytes)
     await uploaded(one, bytes, { expires: soon })
     await pause(service.lagMs)
-    assert.equal(await expiryOf(lasting), null)
+    assert.equal(await getExpiry(lasting), null)
 
     const limitedBytes = picture()
     const hash = await uploaded(app, limitedBytes, { expires: late })
     await uploaded(one, limitedBytes, { expires: soon })
     await pause(service.lagMs)
-    assert.equal(await expiryOf(hash), late)
+    assert.equal(await getExpiry(hash), late)
 
     const ownBytes = picture()
     const own = await uploaded(one, ownBytes)
     await uploaded(one, ownBytes, { expires: soon })
     await pause(service.lagMs)
-    assert.equal(await expiryOf(own), soon)
+    assert.equal(await getExpiry(own), soon)
     // The application's own uploads replace the existing record.
     await uploaded(app, limitedBytes, { expires: soon })
     await pause(service.lagMs)
-    assert.equal(await expiryOf(hash), soon)
+    assert.equal(await getExpiry(hash), soon)
   })
 
   test('a key changes name and date of its own images only', async () => {
-    const recordOf = async (hash: string) => {
+    const toRecord = async (hash: string) => {
       await pause(service.lagMs)
       const { body } = await app.get(hash)
       return [body['name'], body['date']]
@@ -145,19 +145,19 @@ suite('keys of scope upload', () => {
       assert.equal((await one.get(hash)).status, 404)
       await uploaded(one, bytes, { name: 'ajeno.png' })
       await uploaded(one, bytes, { name: 'ajeno.png' })
-      assert.deepEqual(await recordOf(hash), ['primero.png', date])
+      assert.deepEqual(await toRecord(hash), ['primero.png', date])
       assert.deepEqual((await one.get(hash)).body['name'], 'primero.png')
       // Once it is the only holder, the image is its own.
       if (holder !== other) continue
       assert.equal(await removes(other, hash), 200)
       await uploaded(one, bytes, { name: 'propio.png' })
-      assert.deepEqual(await recordOf(hash), ['propio.png', now()])
+      assert.deepEqual(await toRecord(hash), ['propio.png', now()])
     }
     const bytes = picture()
     const hash = await uploaded(one, bytes, { name: 'primero.png' })
     clock.advance(60_000)
     await uploaded(app, bytes, { name: 'de la aplicación.png' })
-    assert.deepEqual(await recordOf(hash), ['de la aplicación.png', now()])
+    assert.deepEqual(await toRecord(hash), ['de la aplicación.png', now()])
   })
 
   test('an expired image has no owner: the key that uploads it again is its only owner', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { BlobStore } from '../../src/storage/blobs/blob-store.ts'
-import { sweepsOf } from '../durability/sweeps.ts'
+import { getSweeps } from '../durability/sweeps.ts'
 import { bytesOf, expectedHash, ImageClient, plain, stamped } from '../support/images.ts'
 import { startService } from '../support/service.ts'
 import { HOUR, keyOf, listed, look, NO_REPAIRS, png, put } from './looking.ts'
@@ -35,7 +35,7 @@ suite('verify: stores', { timeout: 400_000 }, () => {
     await using service = await startService()
     const fotos = new ImageClient(service.url, service.imageKey)
     const { blobs } = service.app.context
-    const sweeps = sweepsOf(service)
+    const sweeps = getSweeps(service)
     const [first, second] = [stamped(png, 'first'), stamped(png, 'second')]
     for (const picture of [first, second]) await fotos.upload(picture)
     const forget = async (picture: Buffer) => {
@@ -77,7 +77,7 @@ suite('verify: stores', { timeout: 400_000 }, () => {
     await blobs.clearOwner()
     await blobs.owner('other')
 
-    assert.deepEqual(await sweepsOf(service).orphans(-HOUR), { kind: 'foreign', owner: 'other' })
+    assert.deepEqual(await getSweeps(service).orphans(-HOUR), { kind: 'foreign', owner: 'other' })
     const foreign = await look(service, { repair: true })
     assert.deepEqual(foreign.found, {
       missing: [key],
@@ -108,10 +108,10 @@ suite('verify: stores', { timeout: 400_000 }, () => {
     const key = await keyOf(service, png)
     await blobs.clearOwner()
     // Its own images are there: it is claimed again.
-    assert.deepEqual((await sweepsOf(service).orphans(0)).kind, 'swept')
+    assert.deepEqual((await getSweeps(service).orphans(0)).kind, 'swept')
     await blobs.clearOwner()
     await blobs.remove(key)
-    assert.deepEqual(await sweepsOf(service).orphans(0), { kind: 'strange' })
+    assert.deepEqual(await getSweeps(service).orphans(0), { kind: 'strange' })
     assert.equal(await blobs.owner(), undefined)
     assert.equal((await look(service, { repair: true })).repaired.markedLost, 0)
   })

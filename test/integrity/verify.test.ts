@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { suite, test } from 'node:test'
-import { sweepsOf } from '../durability/sweeps.ts'
+import { getSweeps } from '../durability/sweeps.ts'
 import { catalejo } from '../support/cli.ts'
 import { record, stored } from '../support/domains.ts'
 import { bytesOf, expectedHash, ImageClient, stamped } from '../support/images.ts'
@@ -121,8 +121,8 @@ suite('verify', { timeout: 400_000 }, () => {
       for (const answer of await heal(picture)) assert.equal(answer.status, 200)
       assert.ok((await bytesOf(await fotos.link(expectedHash(picture)))).equals(picture))
     }
-    await sweepsOf(service).trash()
-    await sweepsOf(service).orphans(0)
+    await getSweeps(service).trash()
+    await getSweeps(service).orphans(0)
     assert.deepEqual((await look(service)).found, {})
   })
 
@@ -135,7 +135,7 @@ suite('verify', { timeout: 400_000 }, () => {
     await service.app.context.blobs.remove(key)
     await look(service, { repair: true })
     await put(service, key, png)
-    assert.deepEqual(await sweepsOf(service).orphans(-HOUR), { kind: 'swept', removed: 0 })
+    assert.deepEqual(await getSweeps(service).orphans(-HOUR), { kind: 'swept', removed: 0 })
     assert.deepEqual((await look(service)).found, { found: [key] })
     assert.deepEqual((await look(service, { repair: true })).repaired, { ...NO_REPAIRS, recovered: 1 })
     assert.ok((await bytesOf(await fotos.link(expectedHash(png)))).equals(png))

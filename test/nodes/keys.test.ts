@@ -13,7 +13,7 @@ import { openAt } from './open.ts'
 /** Another node may accept a revoked key for a moment; processes on SQLite see it immediately. */
 const isImmediate = process.env['TEST_DATABASE'] !== 'postgres'
 
-const statusOf = async (service: TestService, api: string) =>
+const toStatus = async (service: TestService, api: string) =>
   (await call(service, LIST, { query: { api } })).status
 
 async function twoNodes() {
@@ -35,12 +35,12 @@ suite('keys on two nodes', () => {
     const { one, other } = nodes
     const { key, id } = await one.newKey('nueva', 'domainwatch')
     // Also where it was asked for before it was there.
-    assert.equal(await statusOf(other, key), 200)
-    assert.equal(await statusOf(one, key), 200)
+    assert.equal(await toStatus(other, key), 200)
+    assert.equal(await toStatus(one, key), 200)
     assert.equal(await one.app.context.accounts.revoke(id), 'revoked')
-    assert.equal(await statusOf(one, key), 401)
-    if (isImmediate) assert.equal(await statusOf(other, key), 401)
-    await eventually(async () => (await statusOf(other, key)) === 401, 'the other node rejects it')
+    assert.equal(await toStatus(one, key), 401)
+    if (isImmediate) assert.equal(await toStatus(other, key), 401)
+    await eventually(async () => (await toStatus(other, key)) === 401, 'the other node rejects it')
   })
 
   test('started together on an empty database, one node creates the first accounts', async () => {

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
 import { openS3Blobs } from '../../src/storage/blobs/s3/store.ts'
 import { Staging } from '../../src/storage/blobs/staging.ts'
-import { sweepsOf } from '../durability/sweeps.ts'
+import { getSweeps } from '../durability/sweeps.ts'
 import { startVictim } from '../durability/victim.ts'
 import { Witness } from '../durability/witness.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -53,7 +53,7 @@ suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
 
     const location = redirect.headers.get('location') ?? ''
     assert.equal((await client.remove(hash)).status, 200)
-    await sweepsOf(service).trash()
+    await getSweeps(service).trash()
     assert.equal((await fetch(location)).status, 404)
   })
 

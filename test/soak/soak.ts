@@ -90,12 +90,12 @@ async function verify(
   // From now on nothing is behind any more.
   await pause(LAG_MS)
   for (const { url } of place.seats) {
-    await eachOf(domains.all, async (group) => {
+    await forEach(domains.all, async (group) => {
       const state = await domains.list(url, group)
       if (state === undefined) asking.violation(`no answer about ${group.mark}`)
       else group.history.settle(state)
     })
-    await eachOf(pictures.all, async (picture) => {
+    await forEach(pictures.all, async (picture) => {
       const held: (boolean | undefined)[] = []
       for (const key of picture.records.keys()) held.push(await pictures.get(url, key, picture))
       const shown = [await pictures.link(url, picture), await pictures.derived(url, picture)]
@@ -115,7 +115,7 @@ async function verify(
   )
 }
 
-async function eachOf<T>(things: readonly T[], look: (thing: T) => Promise<void>): Promise<void> {
+async function forEach<T>(things: readonly T[], look: (thing: T) => Promise<void>): Promise<void> {
   const left = things.values()
   await Promise.all(
     Array.from({ length: 8 }, async () => {

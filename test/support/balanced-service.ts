@@ -21,7 +21,7 @@ const LAG_MS = 3_000
 const LOG_LIMIT_MS = 30_000
 
 /** All that a node has logged of what was answered until now: its lines come a moment after its answers. */
-async function logOf(node: NodeProcess): Promise<string> {
+async function getLog(node: NodeProcess): Promise<string> {
   // Nobody else asks for this; and its line is behind all of them.
   const mark = /"method":"HEAD","route":"[^"]*\/openapi\.json"/g
   const marks = () => node.log().match(mark)?.length ?? 0
@@ -102,7 +102,7 @@ export async function startBalanced(options: TestServiceOptions): Promise<TestSe
     data,
     domainKey,
     imageKey,
-    log: async () => (await Promise.all(nodes.map(logOf))).join('\n'),
+    log: async () => (await Promise.all(nodes.map(getLog))).join('\n'),
     sql: (statement) => runOn(database.url, data, statement),
     loseDatabase: () => database.drop(),
     dump: () => database.dump(),

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { CommanderError, type Command } from 'commander'
 import { createProgram } from '../../src/cli/program.ts'
 import { systemClock, type Clock } from '../../src/lib/clock.ts'
-import { reportLogOf } from './failure-report.ts'
+import { reportLog } from './failure-report.ts'
 
 export const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
 const KILL_AFTER = new URL('./kill-after.ts', import.meta.url).href
@@ -100,7 +100,7 @@ export async function serve(
     child.once('close', () => reject(new Error(`it ended: ${stdout()}${stderr()}`)))
   })
 
-  reportLogOf(url, () => stdout() + stderr())
+  reportLog(url, () => stdout() + stderr())
 
   async function end(signal: 'SIGTERM' | 'SIGKILL') {
     const begin = performance.now()

@@ -18,10 +18,10 @@ const fixtures = new URL('../fixtures/dhash/', import.meta.url)
 /** A picture and the dhash that the ImageHash library gives it: the one it publishes, or a fixture hashed with Pillow. */
 export const hashedPicture: { readonly file: URL; readonly dhash: string } =
   whole === undefined
-    ? { file: new URL('rgb.png', fixtures), dhash: dhashOf('rgb.png') }
+    ? { file: new URL('rgb.png', fixtures), dhash: toDhash('rgb.png') }
     : { file: new URL('dhash/imagehash.png', corpus), dhash: '0026273b2b19550e' }
 
-function dhashOf(name: string): string {
+function toDhash(name: string): string {
   const expected: Readonly<Record<string, { dhash: string }>> = JSON.parse(
     readFileSync(new URL('expected.json', fixtures), 'utf8'),
   )

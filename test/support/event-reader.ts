@@ -29,7 +29,7 @@ export class EventReader {
   private constructor(response: Response, abort: AbortController) {
     this.headers = response.headers
     this.#abort = abort
-    this.#blocks = blocksOf(response)
+    this.#blocks = toBlocks(response)
   }
 
   /** Opens a stream that, unless it resumes, begins after everything written until now. */
@@ -120,7 +120,7 @@ export class EventReader {
   }
 }
 
-async function* blocksOf(response: Response): AsyncGenerator<string> {
+async function* toBlocks(response: Response): AsyncGenerator<string> {
   let rest = ''
   const decoder = new TextDecoder()
   for await (const chunk of response.body ?? []) {

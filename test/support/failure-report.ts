@@ -23,7 +23,7 @@ const byRequest = new WeakMap<object, Exchange>()
 const logs = new Map<string, () => string>()
 
 /** Has the end of a service's log printed when a test fails that spoke to it. */
-export function reportLogOf(url: string, log: () => string): void {
+export function reportLog(url: string, log: () => string): void {
   logs.delete(url)
   logs.set(url, log)
   forgetOldest(logs)

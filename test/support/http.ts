@@ -43,7 +43,7 @@ export async function call(
   if (!response.bodyUsed) await response.body?.cancel()
   const isJson = text !== '' && type.startsWith('application/json')
   const parsed: unknown = isJson ? JSON.parse(text) : undefined
-  if (isJson && !path.endsWith('/openapi.json')) assert.equal(statusOf(parsed), response.status)
+  if (isJson && !path.endsWith('/openapi.json')) assert.equal(toStatus(parsed), response.status)
   return { status: response.status, headers: response.headers, text, ...splitCode(parsed, { method, path }) }
 }
 
@@ -90,6 +90,6 @@ function queryText(query: Fields | URLSearchParams | undefined): string {
   return `?${query instanceof URLSearchParams ? query : new URLSearchParams(textsOf(query))}`
 }
 
-function statusOf(body: unknown): unknown {
+function toStatus(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'status' in body ? body.status : undefined
 }

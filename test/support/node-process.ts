@@ -2,7 +2,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { reportLogOf } from './failure-report.ts'
+import { reportLog } from './failure-report.ts'
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const START_LIMIT_MS = 60_000
@@ -86,7 +86,7 @@ export async function startNode(options: NodeOptions): Promise<NodeProcess> {
     .catch(() => {})
   const url = await listening.promise.finally(() => clearTimeout(timer))
 
-  reportLogOf(url, () => lines.slice(-LINES_OF_REPORT).join('\n'))
+  reportLog(url, () => lines.slice(-LINES_OF_REPORT).join('\n'))
 
   async function end(signal: 'SIGTERM' | 'SIGKILL') {
     child.kill(signal)

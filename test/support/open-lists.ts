@@ -126,7 +126,7 @@ export function many(count: number, prefix = ''): Wide[] {
 
 export const DATE = '2025-01-01 00:00:00'
 
-export function requestOf(given: Readonly<Record<string, string>>): ListRequest {
+export function getRequest(given: Readonly<Record<string, string>>): ListRequest {
   const parsed = parseParameters(listParameters, given)
   assert.ok(parsed.ok)
   return listRequest(parsed.values)

@@ -23,7 +23,7 @@ export function plainContext(now: number, timeZone = 'UTC', records: Iterable<Kn
   const text = (name: Uint8Array) => Buffer.from(name).toString('latin1')
   const withTwins = (name: string) => listed.filter((other) => areTwins(name, other.name))
   return new FilterContext(now, timeZone, {
-    demandOf(words) {
+    getDemand(words) {
       const counts = words
         .filter((word) => word.length >= 3)
         .map((word) => counted.filter((all) => all.includes(word)).length)

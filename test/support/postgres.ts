@@ -92,7 +92,7 @@ export async function startPostgres(
         // The parent first: it makes the others.
         process.kill(pid, 'SIGSTOP')
         frozen.push(pid)
-        for (const child of childrenOf(pid)) stopTree(child)
+        for (const child of getChildren(pid)) stopTree(child)
       }
       if (server.pid !== undefined) stopTree(server.pid)
       return () => {
@@ -103,7 +103,7 @@ export async function startPostgres(
   }
 }
 
-function childrenOf(pid: number): number[] {
+function getChildren(pid: number): number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
   return text.split(' ').filter(Boolean).map(Number)
 }

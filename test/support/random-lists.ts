@@ -2,7 +2,7 @@ import { readDictionary } from '../../src/domainwatch/words/dictionary.ts'
 import { toColumn } from '../../src/domainwatch/tags.ts'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
-import { shapeOf } from '../../src/lib/name-spelling.ts'
+import { toShape } from '../../src/lib/name-spelling.ts'
 import { parseLabel } from '../../src/lib/domain-names.ts'
 import { isExpired } from '../../src/domainwatch/limits.ts'
 import { filterParameters, type FilteredRecord, type FilterName } from '../../src/domainwatch/filters.ts'
@@ -115,7 +115,7 @@ const special: Readonly<Record<string, fc.Arbitrary<string>>> = {
   not_tag: listOf('casa', ' Casa', 'a', 'Ñandú', 'b-1', 'cas'),
   not_agent: listOf('b1', 'ÁGUILA', ' aña', 'grupo', 'águ', 'c'),
   shape: fc.oneof(
-    name.map((of) => shapeOf(of).replace('C', 'L').replace('V', 'v')),
+    name.map((of) => toShape(of).replace('C', 'L').replace('V', 'v')),
     fc.stringMatching(/^[CVNHL]{1,3}$/),
   ),
   syllables: fc.integer({ min: 1, max: 4 }).map(String),

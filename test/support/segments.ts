@@ -1,6 +1,6 @@
 import type { FilteredRecord } from '../../src/domainwatch/filters.ts'
 import { indexedRecord, optionsFor } from '../../src/domainwatch/list/hits.ts'
-import { columnsOf, Segment, type Order } from '../../src/lib/name-index/index.ts'
+import { toColumns, Segment, type Order } from '../../src/lib/name-index/index.ts'
 
 /** The fields of a record that a test does not care about. */
 const PLAIN: Omit<FilteredRecord, 'name'> = {
@@ -25,7 +25,7 @@ const PLAIN: Omit<FilteredRecord, 'name'> = {
 export type SomeFields = Partial<FilteredRecord> & Pick<FilteredRecord, 'name'>
 
 /** A segment of the index with these records. */
-export function segmentOf(records: readonly SomeFields[], order: Order = 'registered'): Segment {
+export function getSegment(records: readonly SomeFields[], order: Order = 'registered'): Segment {
   const indexed = records.map((fields) => indexedRecord({ ...PLAIN, ...fields }))
-  return new Segment(columnsOf(indexed, optionsFor(order)))
+  return new Segment(toColumns(indexed, optionsFor(order)))
 }

@@ -8,7 +8,7 @@ import { readConfig } from '../../src/server/config/config.ts'
 import type { KeyLimits, Service } from '../../src/http/auth/key-limits.ts'
 import { startBalanced } from './balanced-service.ts'
 import { databaseFor, runOn } from './engine.ts'
-import { reportLogOf } from './failure-report.ts'
+import { reportLog } from './failure-report.ts'
 import { testBlobsUrl } from './s3.ts'
 import { ManualClock, type TestService, type TestServiceOptions } from './test-service.ts'
 
@@ -59,7 +59,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     return { key: String(outcome.key), id: outcome.id }
   }
 
-  reportLogOf(app.baseUrl, () => logged)
+  reportLog(app.baseUrl, () => logged)
 
   let stopped = false
   async function stop() {

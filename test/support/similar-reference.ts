@@ -6,7 +6,7 @@ import {
 } from '../../src/lib/lookalikes/distance.ts'
 import type { Vocabulary } from '../../src/lib/lookalikes/vocabulary.ts'
 import { readVocabulary } from '../../src/domainwatch/lookalikes/vocabulary.ts'
-import { LETTER_PAIRS as PAIRS, replacementOf } from '../../src/lib/lookalikes/letters.ts'
+import { LETTER_PAIRS as PAIRS, toReplacement } from '../../src/lib/lookalikes/letters.ts'
 
 /** The built-in words and keywords. */
 export const vocabulary = readVocabulary()
@@ -34,7 +34,7 @@ export function referenceCost(name: string, other: string): number {
     }
     if (i < name.length && j < other.length) {
       const isSame = name[i] === other[j]
-      ways.push((isSame ? 0 : replacementOf(code(name, i), code(other, j)).cost) + rest(i + 1, j + 1))
+      ways.push((isSame ? 0 : toReplacement(code(name, i), code(other, j)).cost) + rest(i + 1, j + 1))
       const [two, otherTwo] = [name.slice(i, i + 2), other.slice(j, j + 2)]
       if (two.length === 2 && two === [...otherTwo].toReversed().join('') && two !== otherTwo) {
         ways.push(TRANSPOSITION + rest(i + 2, j + 2))
@@ -125,7 +125,7 @@ function insideCost(name: string, other: string, from: number, to: number, most:
       } else if (i === name.length && other[j] === 's') way(PLURAL, i, j + 1)
       if (i < name.length) {
         const isSame = name[i] === other[j]
-        way(isSame ? 0 : replacementOf(code(name, i), letter).cost, i + 1, j + 1)
+        way(isSame ? 0 : toReplacement(code(name, i), letter).cost, i + 1, j + 1)
         const [two, otherTwo] = [name.slice(i, i + 2), other.slice(j, Math.min(to, j + 2))]
         if (two.length === 2 && two === [...otherTwo].toReversed().join('') && two !== otherTwo) {
           way(TRANSPOSITION, i + 2, j + 2)

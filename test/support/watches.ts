@@ -29,7 +29,7 @@ export function removeWatch(service: Target, id: string, key = service.domainKey
   return call(service, WATCHES, { method: 'DELETE', query: { api: key, id } })
 }
 
-export async function watchesOf(
+export async function getWatches(
   service: Target,
   key = service.domainKey,
 ): Promise<Record<string, unknown>[]> {
@@ -78,7 +78,7 @@ export async function watchUntil(
   let shown: Record<string, unknown> | undefined
   await eventually(
     async () => {
-      shown = (await watchesOf(service)).find((one) => one['id'] === id)
+      shown = (await getWatches(service)).find((one) => one['id'] === id)
       return shown !== undefined && isSo(shown)
     },
     () => JSON.stringify(shown),

@@ -88,12 +88,12 @@ export function verify(secrets: string | readonly string[], received: Received):
     received.signature,
     [secrets]
       .flat()
-      .map((secret) => signatureOf(secret, received))
+      .map((secret) => toSignature(secret, received))
       .join(' '),
   )
 }
 
-function signatureOf(secret: string, { id, timestamp, text }: Received): string {
+function toSignature(secret: string, { id, timestamp, text }: Received): string {
   assert.match(secret, /^whsec_/)
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
   assert.ok(key.length >= 24 && key.length <= 64)

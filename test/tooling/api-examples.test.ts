@@ -34,7 +34,7 @@ interface Example {
   readonly documented: unknown
 }
 
-function examplesOf(page: string): Example[] {
+function toExamples(page: string): Example[] {
   const blocks = page.matchAll(/^```sh\n([^]*?)^```\n(?:\n```json\n([^]*?)^```)?/gm)
   return [...blocks]
     .map(([, command = '', json]) => ({
@@ -128,7 +128,7 @@ test(
       const ids = new Map<string, string>()
       let count = 0
       for (const page of PAGES) {
-        for (const { command, documented } of examplesOf(await readFile(join(ROOT, page), 'utf8'))) {
+        for (const { command, documented } of toExamples(await readFile(join(ROOT, page), 'utf8'))) {
           const isStream = command.includes('curl -N')
           let line = isStream ? command.replace('curl -N', 'curl -N --max-time 1') : command
           for (const [shown, actual] of ids) line = line.replaceAll(shown, actual)

@@ -29,16 +29,16 @@ function linksOf(path: string, text: string): Link[] {
   })
 }
 
-function headingsOf(text: string): string[] {
+function toHeadings(text: string): string[] {
   const matches = text.replaceAll(/^```[^]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)
   return [...matches].map(([, heading = '']) => heading)
 }
 
 /** The anchors of a page's headings, as GitHub makes them. */
-function anchorsOf(text: string): Set<string> {
+function toAnchors(text: string): Set<string> {
   const seen = new Map<string, number>()
   const anchors = new Set<string>()
-  for (const heading of headingsOf(text)) {
+  for (const heading of toHeadings(text)) {
     const slug = toAnchor(heading)
     const count = seen.get(slug) ?? 0
     seen.set(slug, count + 1)
@@ -70,7 +70,7 @@ describe('documentation', () => {
     const broken = links.filter(({ to, anchor }) => {
       if (!existsSync(join(root, to))) return true
       const page = pages.get(to)
-      return anchor !== undefined && (page === undefined || !anchorsOf(page).has(anchor))
+      return anchor !== undefined && (page === undefined || !toAnchors(page).has(anchor))
     })
     assert.deepEqual(broken, [])
     assert.ok(links.length > 100)
@@ -133,7 +133,7 @@ describe('documentation', () => {
 
   test('no page has two equal headings', () => {
     const repeated = [...pages].flatMap(([path, text]) => {
-      const headings = path === 'CHANGELOG.md' ? [] : headingsOf(text)
+      const headings = path === 'CHANGELOG.md' ? [] : toHeadings(text)
       return headings
         .filter((heading, index) => headings.indexOf(heading) < index)
         .map((heading) => `${path}: ${heading}`)

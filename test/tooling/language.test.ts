@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { findDescriptionProblems } from '../../scripts/language/descriptions.ts'
+import { findNames } from '../../scripts/language/names.ts'
 import { findPhrases } from '../../scripts/language/phrases.ts'
-import { proseOf } from '../../scripts/language/prose.ts'
+import { getProse } from '../../scripts/language/prose.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/check-language.ts', import.meta.url))
@@ -56,7 +57,7 @@ test('the prose of sources is comments and texts, at their places', () => {
     'const shown = `${a} names of ${a}`',
   ]
   assert.deepEqual(
-    proseOf('src/a.ts', source.join('\n')).split('\n'),
+    getProse('src/a.ts', source.join('\n')).split('\n'),
     [
       '/** Both. */             // Why.',
       "             'not // a comment'                 ",
@@ -75,7 +76,7 @@ test('the prose of tests is comments and names', () => {
   ]
   const expected = ["     'a first name'          // Why.", '', '', '           a name of']
   assert.deepEqual(
-    proseOf('test/a.test.ts', source.join('\n'))
+    getProse('test/a.test.ts', source.join('\n'))
       .split('\n')
       .map((line) => line.trimEnd()),
     expected,
@@ -117,5 +118,22 @@ test('a sentence that begins with what something is of is a phrase to avoid', ()
       [1, 'Of the'],
       [3, 'Of each'],
     ],
+  )
+})
+
+test('a function, variable or member that is named xOf is found, at its line', () => {
+  const source = [
+    'function moonOf(a: number) { return a }',
+    'const starOf = 1, isOf = 2, allOf = 3',
+    'interface A { readonly rootOf: string }',
+    'class B { #leafOf() { return this.rootOf } }',
+    'type LimbOf<T> = T',
+    "'a'.lastIndexOf('a')",
+  ]
+  assert.deepEqual(
+    findNames('src/a.ts', source.join('\n')),
+    ['moonOf', 'starOf', 'rootOf', 'leafOf'].map(
+      (name, index) => `src/a.ts:${index + 1}: rename «${name}»: getX, findX or toX`,
+    ),
   )
 })

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { commandOf, selectionHints, selectorOf } from '../../scripts/test/selection.ts'
-import { passesOf, testFiles, TIERS, tiersOf } from '../../scripts/test/tiers.ts'
+import { commandOf, selectionHints, toSelector } from '../../scripts/test/selection.ts'
+import { getPasses, testFiles, TIERS, getTiers } from '../../scripts/test/tiers.ts'
 
 test('every test file belongs to exactly one tier, which runs it', () => {
   const files = testFiles()
   assert.ok(files.length > 200)
-  const tiers = tiersOf(files)
+  const tiers = getTiers(files)
   for (const tier of TIERS) {
     const own = files.filter((file) => tiers.get(file) === tier)
-    const run = new Set(passesOf(tier, () => true).flatMap((pass) => pass.files))
+    const run = new Set(getPasses(tier, () => true).flatMap((pass) => pass.files))
     assert.deepEqual(
       own.filter((file) => !run.has(file)),
       [],
@@ -21,12 +21,12 @@ test('every test file belongs to exactly one tier, which runs it', () => {
 test('a test file in an unknown folder, or a listed one that is gone, fails the run', () => {
   const files = testFiles()
   assert.throws(
-    () => tiersOf([...files, 'test/nuevo/algo.test.ts']),
+    () => getTiers([...files, 'test/nuevo/algo.test.ts']),
     /test\/nuevo\/algo.test.ts belongs to no tier/,
   )
   for (const listed of ['cli/images-killed', 'http/cached-answers', 'imagestore/records'])
     assert.throws(
-      () => tiersOf(files.filter((file) => file !== `test/${listed}.test.ts`)),
+      () => getTiers(files.filter((file) => file !== `test/${listed}.test.ts`)),
       new RegExp(`do not exist: test/${listed}.test.ts$`),
     )
 })
@@ -45,7 +45,7 @@ test('CI runs what reads the corpus, or tries properties of a service, with all 
   const words =
     /^step "the whole corpus.*" npm test -- (.*)$/m.exec(readFileSync('.ci/run', 'utf8'))?.[1] ?? ''
   const passes = TIERS.flatMap((tier) =>
-    passesOf(tier, tier === 'default' ? selectorOf(words.split(' ')) : () => true),
+    getPasses(tier, tier === 'default' ? toSelector(words.split(' ')) : () => true),
   )
   const run = new Set(passes.flatMap(({ files }) => files))
   const reading = testFiles().filter((file) =>

@@ -26,7 +26,7 @@ jobs:
 `
 
 const scripts = new Set(['check'])
-const breachesOf = (text: string) => [
+const getBreaches = (text: string) => [
   ...findUnpinnedActions(text),
   ...findUnknownScripts(text, scripts),
   ...findMissingLimits(text),
@@ -54,7 +54,7 @@ function check(folder: string): Promise<{ code: unknown; breaches: string[] }> {
 
 describe('the check of workflows', () => {
   test('accepts a valid workflow', () => {
-    assert.deepEqual(breachesOf(GOOD), [])
+    assert.deepEqual(getBreaches(GOOD), [])
   })
 
   for (const [name, from, to, breach] of [
@@ -92,7 +92,7 @@ describe('the check of workflows', () => {
     ['a script that is not there', 'npm run check', 'npm run chekc', 'package.json has no script chekc'],
   ] as const) {
     test(`refuses ${name}`, () => {
-      assert.deepEqual(breachesOf(GOOD.replace(from, to)), [breach])
+      assert.deepEqual(getBreaches(GOOD.replace(from, to)), [breach])
     })
   }
 

@@ -6,7 +6,7 @@ import { catalejo, killedAfter } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { ImageClient } from '../support/images.ts'
 import { filesUnder, flip, folders, nameOf, succeeds } from './backups.ts'
-import { populate, imagesOf, portrait, startHere } from './portrait.ts'
+import { populate, getImages, portrait, startHere } from './portrait.ts'
 
 suite('damaged and interrupted backups', { timeout: 400_000 }, () => {
   test('a damaged or missing table file is reported, and nothing is restored', async () => {
@@ -86,6 +86,6 @@ suite('damaged and interrupted backups', { timeout: 400_000 }, () => {
     await succeeds(args)
     await using copy = await startHere({ data: place })
     assert.deepEqual(await portrait(copy, keys), await portrait(service, keys))
-    await imagesOf(copy, keys.imageKey)
+    await getImages(copy, keys.imageKey)
   })
 })

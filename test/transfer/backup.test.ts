@@ -5,16 +5,16 @@ import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { openInstance } from '../../src/cli/instance.ts'
 import { SCHEMA } from '../../src/storage/database/migrations/index.ts'
-import { isCopied, tablesOf } from '../../src/storage/database/tables.ts'
-import { pagesOf } from '../../src/storage/database/rows.ts'
+import { isCopied, getTables } from '../../src/storage/database/tables.ts'
+import { toPages } from '../../src/storage/database/rows.ts'
 import { beginHold, endHold, heldUntil } from '../../src/storage/database/transfer-marks.ts'
-import { sweepsOf } from '../durability/sweeps.ts'
+import { getSweeps } from '../durability/sweeps.ts'
 import { catalejo } from '../support/cli.ts'
 import { walk } from '../support/domains.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { expectedHash, ImageClient } from '../support/images.ts'
 import { filesUnder, folders, nameOf, succeeds } from './backups.ts'
-import { populate, imagesOf, keepWriting, picture, portrait, startHere } from './portrait.ts'
+import { populate, getImages, keepWriting, picture, portrait, startHere } from './portrait.ts'
 
 /** The rows of all tables that a copy has, those included that triggers maintain. */
 async function tablesOfData(data: string): Promise<Record<string, readonly string[]>> {
@@ -24,10 +24,10 @@ async function tablesOfData(data: string): Promise<Record<string, readonly strin
   )
   const { dialect, scanner } = instance.database
   const found: Record<string, readonly string[]> = {}
-  for (const table of tablesOf(SCHEMA)) {
+  for (const table of getTables(SCHEMA)) {
     if (!isCopied(table) && !table.name.startsWith('image_')) continue
     const rows: string[] = []
-    for await (const page of pagesOf(scanner, dialect, table)) rows.push(...page)
+    for await (const page of toPages(scanner, dialect, table)) rows.push(...page)
     found[table.name] = rows
   }
   return found
@@ -103,8 +103,8 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     const names = (await walk(service, {})).map(({ name }) => name).filter((name) => name !== 'nombre1')
     assert.deepEqual(names.toSorted(), ['año', 'nombre0', 'nombre2', 'nombre3', 'nombre4', 'ñandú'])
     const { key } = await service.newKey('otra', 'imagestore')
-    assert.equal((await imagesOf(service, service.imageKey)).length, 5)
-    assert.equal((await imagesOf(service, key)).length, 4)
+    assert.equal((await getImages(service, service.imageKey)).length, 5)
+    assert.equal((await getImages(service, key)).length, 4)
   })
 
   test('during traffic a snapshot has everything acknowledged before, and every image it names', async () => {
@@ -127,12 +127,12 @@ suite('backup and restore', { timeout: 400_000 }, () => {
       await new Promise((resolve) => setImmediate(resolve))
     }
     for (const hash of doomed) assert.equal((await client.remove(hash)).status, 200)
-    await sweepsOf(service).trash()
+    await getSweeps(service).trash()
     const { code, stderr } = await backup
     assert.equal(code, 0, stderr)
     const written = await writer.stop()
     // Nobody waits for the next sweep to see that nothing is left behind.
-    await sweepsOf(service).trash()
+    await getSweeps(service).trash()
     const left = (await filesUnder(join(service.data, 'blobs'))).map((path) => nameOf(path).slice(0, 32))
     for (const hash of doomed) assert.ok(!left.includes(hash))
 
@@ -170,7 +170,7 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     assert.match(busy.stderr, /another backup or migration is running/)
     assert.equal((await client.remove(hash)).status, 200)
     assert.equal((await client.link(hash)).status, 404)
-    const sweeps = sweepsOf(service)
+    const sweeps = getSweeps(service)
     await sweeps.trash()
     await sweeps.orphans(0)
     assert.equal(await isThere(), true)

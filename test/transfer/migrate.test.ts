@@ -15,7 +15,7 @@ import { populate, keepWriting, portrait, startHere } from './portrait.ts'
 
 const noPostgres = POSTGRES_URL === undefined && 'no server: run npm run test:postgres'
 
-async function filesOf(data: string): Promise<string[]> {
+async function getFiles(data: string): Promise<string[]> {
   const entries = await readdir(join(data, 'blobs'), { recursive: true, withFileTypes: true })
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }
@@ -110,7 +110,7 @@ suite('migrate', { timeout: 400_000 }, () => {
     assert.match(live.stderr, /the source has changed since\. Stop the service and run the command again\n$/)
     await assert.rejects(startHere({ data: there.path }), /an incomplete copy/)
 
-    const [rotten = '', longer = ''] = await filesOf(there.path)
+    const [rotten = '', longer = ''] = await getFiles(there.path)
     await writeFile(rotten, 'podrido')
     await appendFile(longer, 'x')
     assert.match(await succeeds(args), /; 2 images copied \(\S+ MB\), 5 there before\n$/)
@@ -126,7 +126,7 @@ suite('migrate', { timeout: 400_000 }, () => {
     await using there = await temporaryFolder()
     await using service = await startHere()
     await populate(service, 10)
-    const [rotten = '', lost = ''] = (await filesOf(service.data)).toSorted()
+    const [rotten = '', lost = ''] = (await getFiles(service.data)).toSorted()
     const bytes = await readFile(rotten)
     bytes[40] = (bytes[40] ?? 0) ^ 1
     await writeFile(rotten, bytes)

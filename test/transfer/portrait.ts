@@ -30,7 +30,7 @@ export const picture = async (text: string) =>
 export async function populate(service: TestService, domains = 1_100): Promise<Keys> {
   const { key: otherImageKey } = await service.newKey('otra', 'imagestore')
   const batch = Array.from({ length: domains }, (_, i) =>
-    record(`nombre${i}`, { status: i % 3 === 0 ? 0 : 1, reserve: i % 5 === 0 ? 1 : 0, date_reg: dateOf(i) }),
+    record(`nombre${i}`, { status: i % 3 === 0 ? 0 : 1, reserve: i % 5 === 0 ? 1 : 0, date_reg: getDate(i) }),
   )
   await stored(service, [...batch, record('ñandú'), record('año', { agent: `Ana "Ñ" \\ 🦤` })])
   const marks = [
@@ -73,13 +73,13 @@ export async function populate(service: TestService, domains = 1_100): Promise<K
 const edits = (i: number) =>
   i % 3 === 1 ? { tags: ['portada', `ñ "${i}"`], meta: { número: i, nada: null }, focus: '0.25,1' } : {}
 
-const dateOf = (i: number) =>
+const getDate = (i: number) =>
   new Date(Date.UTC(2025, 0, 1) + i * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
 
 /** All that clients see of an instance. */
 export async function portrait(service: TestService, keys: Keys) {
   const domains = await walk({ ...service, domainKey: keys.domainKey }, { limit: 1_024 })
-  const images = await Promise.all([keys.imageKey, keys.otherImageKey].map((key) => imagesOf(service, key)))
+  const images = await Promise.all([keys.imageKey, keys.otherImageKey].map((key) => getImages(service, key)))
   const { body: tagged } = await new ImageClient(service.url, keys.imageKey).list({ tag: 'ñ "4"' })
   assert.equal(tagged['total'], 1)
   const { body: aliases } = await call(service, '/api/v1/imagestore/aliases', {
@@ -114,7 +114,9 @@ export async function portrait(service: TestService, keys: Keys) {
   )
   assert.deepEqual(uploaded, [404, 200])
   const histories = await Promise.all(
-    ['nombre1', 'nombre2', 'nombre4', 'ñandú', 'año'].map((name) => historyOf(service, name, keys.domainKey)),
+    ['nombre1', 'nombre2', 'nombre4', 'ñandú', 'año'].map((name) =>
+      getHistory(service, name, keys.domainKey),
+    ),
   )
   return {
     domains,
@@ -129,7 +131,7 @@ export async function portrait(service: TestService, keys: Keys) {
 }
 
 /** What happened to a domain: never nothing, of those that are looked at. */
-async function historyOf(service: TestService, domain: string, api: string): Promise<unknown> {
+async function getHistory(service: TestService, domain: string, api: string): Promise<unknown> {
   const { status, body } = await call(service, '/api/v1/domainwatch/history', { query: { api, domain } })
   assert.equal(status, 200)
   assert.ok(typeof body === 'object' && body !== null && 'count' in body && Number(body.count) > 0, domain)
@@ -137,7 +139,7 @@ async function historyOf(service: TestService, domain: string, api: string): Pro
 }
 
 /** An application's images without their addresses, which are those of the instance; their bytes are compared with the hash that names them. */
-export async function imagesOf(service: Pick<TestService, 'url'>, key: string) {
+export async function getImages(service: Pick<TestService, 'url'>, key: string) {
   const client = new ImageClient(service.url, key)
   const { status, body } = await client.list({ limit: '1000' })
   assert.equal(status, 200)

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { runStatement } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
 import { mailFlags, startMailServer } from '../support/smtp.ts'
-import { watch, watchesOf } from '../support/watches.ts'
+import { watch, getWatches } from '../support/watches.ts'
 import { oldPostgres, oldSqlite } from './released.ts'
 
 const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
@@ -29,7 +29,7 @@ async function assertContinues(data: string, databaseUrl: string) {
   const service = await startService({ data, flags })
   try {
     const old = { ...service, domainKey: 'clave-del-grupo' }
-    const shown = (await watchesOf(old)).find(({ id }) => id === 'correo')
+    const shown = (await getWatches(old)).find(({ id }) => id === 'correo')
     const destinations = [{ to: 'mailto:Ana@Example.cl', confirmed: 1, last_error: null }]
     assert.partialDeepStrictEqual(shown, { destinations })
     await stored(old, [record('aviso')])

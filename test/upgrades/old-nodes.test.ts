@@ -14,7 +14,7 @@ import {
   oldPostgres,
   oldSqlite,
   RELEASED,
-  statementsOf,
+  toStatements,
   type Statement,
   type Statements,
 } from './released.ts'
@@ -113,7 +113,7 @@ describe('old nodes on the new schema', { timeout: 300_000 }, () => {
       const node = await openSqlite(path)
       const old = sqliteNode(path)
       try {
-        await assertOverlap(old, await statementsOf(version), node)
+        await assertOverlap(old, await toStatements(version), node)
       } finally {
         await Promise.all([old.close(), node.close()])
       }
@@ -131,7 +131,7 @@ describe('old nodes on the new schema', { timeout: 300_000 }, () => {
         const node = await openPostgres(database.url)
         const old = await postgresNode(database.url)
         try {
-          await assertOverlap(old, await statementsOf(version), node)
+          await assertOverlap(old, await toStatements(version), node)
           for (const at of [1, 2]) await old.run(noteAdd(at))
           const adds = await node.all(lastAdds())
           assert.deepEqual(adds.find(({ account }) => account === 'grupo')?.added_at, 2)

@@ -35,7 +35,7 @@ export type Statement = Readonly<Record<Engine, string>> &
 /** In the order in which they run. */
 export type Statements = Readonly<Record<string, Statement>>
 
-export async function statementsOf(version: string): Promise<Statements> {
+export async function toStatements(version: string): Promise<Statements> {
   const statements: Statements = JSON.parse(
     await readFile(join(FOLDER, `${version}.statements.json`), 'utf8'),
   )

@@ -18,7 +18,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { call } from '../support/http.ts'
 import { runStatement } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
-import { watchesOf } from '../support/watches.ts'
+import { getWatches } from '../support/watches.ts'
 import { oldPostgres, oldSqlite, RELEASED, UNRELEASED } from './released.ts'
 import { NEXT, withTestMigration } from './test-migration.ts'
 import { eventually } from '../support/eventually.ts'
@@ -63,7 +63,7 @@ async function assertServes(version: string, data: string, databaseUrl: string):
       hasDecisions ? [['grupo', 'Llamar al dueño', ['casa', 'venta']]] : [],
     )
     assert.deepEqual(
-      (await watchesOf(old)).map(({ name }) => name),
+      (await getWatches(old)).map(({ name }) => name),
       hasDecisions ? ['casas'] : [],
     )
     assert.deepEqual(await names(old, { last_deleted: 1 }), ['soltado'])

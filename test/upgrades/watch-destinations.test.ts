@@ -7,7 +7,7 @@ import { POSTGRES_URL } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { runStatement } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
-import { watchesOf, watchUntil } from '../support/watches.ts'
+import { getWatches, watchUntil } from '../support/watches.ts'
 import { verify, WebhookReceiver } from '../support/webhook-receiver.ts'
 import { oldPostgres, oldSqlite } from './released.ts'
 
@@ -28,7 +28,7 @@ async function assertContinues(data: string, databaseUrl: string, receiver: Webh
   const service = await startService({ data, flags })
   try {
     const old = { ...service, domainKey: 'clave-del-grupo' }
-    const shown = (await watchesOf(old)).find((one) => one['id'] === id)
+    const shown = (await getWatches(old)).find((one) => one['id'] === id)
     assert.partialDeepStrictEqual(shown, {
       name: 'Antigua',
       filters: { search: 'aviso' },

@@ -11,7 +11,7 @@ import { t, tn } from '../../i18n/index.ts'
 import '../../i18n/texts/activity.ts'
 import '../../i18n/texts/dismissed.ts'
 import '../../i18n/texts/sheet.ts'
-import { undoingJob, verbOf } from '../domains/bulk.ts'
+import { undoingJob, toVerb } from '../domains/bulk.ts'
 import { DomainName } from '../domains/domain-name.tsx'
 import { differences } from '../domains/history.tsx'
 import { subjectOf } from '../domains/marks.ts'
@@ -114,7 +114,7 @@ function JobCells({ job: { done, set } }: { job: BulkJob }) {
   return (
     <>
       <th scope="row">{tn('domains.rows', done)}</th>
-      <td>{set !== null && tn(`domains.done.${verbOf(set)}`, done)}</td>
+      <td>{set !== null && tn(`domains.done.${toVerb(set)}`, done)}</td>
     </>
   )
 }
@@ -122,7 +122,7 @@ function JobCells({ job: { done, set } }: { job: BulkJob }) {
 function Undo({ entry }: { entry: Entry }) {
   const isLocked = !usePermissions()('writeDomains')
   const pending = usePendingSubjects()
-  const undo = undoOf(entry)
+  const undo = toUndo(entry)
   if (entry.isUndone) return <span className="muted">{t('domains.undone')}</span>
   if (undo === undefined) return null
   const { subject, about, spec } = undo
@@ -150,7 +150,7 @@ interface UndoButton {
 }
 
 /** Undefined if it cannot be undone. */
-function undoOf(entry: Entry): UndoButton | undefined {
+function toUndo(entry: Entry): UndoButton | undefined {
   if ('job' in entry) {
     const { id, done } = entry.job
     const subject = `job:${id}`

@@ -76,7 +76,7 @@ async function restore(
       throw new Error(conflictText(now, fields, to))
     }
     // It must not change between reading and storing, either.
-    const refused = await storeChanges([{ domain: name, set, expect: expectedOf(now) }], key)
+    const refused = await storeChanges([{ domain: name, set, expect: getExpected(now) }], key)
     const [refusal] = refused.values()
     if (refusal === undefined) return
     showCurrent(refusal.record)
@@ -87,7 +87,7 @@ async function restore(
 }
 
 /** Within a second, `date_mod` does not show that a mark has changed. */
-const expectedOf = ({ status, revision, discarded, seen, date_mod }: DomainRecord) => ({
+const getExpected = ({ status, revision, discarded, seen, date_mod }: DomainRecord) => ({
   status,
   revision,
   discarded,

@@ -2,7 +2,7 @@ import { ApiError, callApi } from '../../api/client.ts'
 import { recordErrorMessage } from '../../api/error-message.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { untilAnswered } from '../../api/retry.ts'
-import { accountOf } from '../../api/scope.ts'
+import { getAccount } from '../../api/scope.ts'
 import { keyFor } from '../../api/session.ts'
 import { createLimiter } from '../../base/concurrency-limiter.ts'
 import { localTime } from '../../base/server.ts'
@@ -49,7 +49,7 @@ export function addNames(
   askedAt: number,
 ): OperationHandle | undefined {
   const key = keyFor('domainwatch')
-  const account = accountOf('domainwatch')
+  const account = getAccount('domainwatch')
   let stored = names
   const takenBack = new Set<string>()
   const what = names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)

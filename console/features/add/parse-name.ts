@@ -19,13 +19,13 @@ export function parseName(text: string): ParsedName {
   if (name.startsWith('-') || name.endsWith('-') || name.startsWith('--', 2)) {
     return { reason: 'add.reason.hyphen' }
   }
-  const ascii = /^[\x20-\x7e]*$/.test(name) ? name : asciiOf(name)
+  const ascii = /^[\x20-\x7e]*$/.test(name) ? name : toAscii(name)
   if (ascii === undefined || ascii.length > MAX_LABEL_CHARACTERS) return { reason: 'add.reason.length' }
   if (bare.startsWith('xn--') && ascii !== bare) return { reason: 'add.reason.letters' }
   return { name }
 }
 
-function asciiOf(name: string): string | undefined {
+function toAscii(name: string): string | undefined {
   try {
     return new URL(`http://${name}.cl`).hostname.slice(0, -'.cl'.length)
   } catch {

@@ -100,7 +100,7 @@ function FactFields({ facts, onChange }: { facts: CommonValues; onChange: (facts
         step={1}
         required
         value={facts.date.replace(' ', 'T')}
-        onText={(date) => onChange({ ...facts, date: dateOf(date) })}
+        onText={(date) => onChange({ ...facts, date: getDate(date) })}
       />
       <TextField
         label={t('add.agent')}
@@ -119,7 +119,7 @@ function FactFields({ facts, onChange }: { facts: CommonValues; onChange: (facts
 }
 
 /** Returns `2026-01-12 15:00:00` from the value of the control, which omits zero seconds. */
-function dateOf(value: string): string {
+function getDate(value: string): string {
   const [day = '', time = ''] = value.split('T')
   return value === '' ? '' : `${day} ${time.length === 5 ? `${time}:00` : time.slice(0, 8)}`
 }

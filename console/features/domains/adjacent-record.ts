@@ -1,7 +1,7 @@
 import { callApi } from '../../api/client.ts'
 import type { Filters } from '../filters/filters.ts'
 import type { DomainRecord } from './records.ts'
-import { sortOf } from './columns.ts'
+import { getSort } from './columns.ts'
 
 const PAGE_ROWS = 200
 /** Names registered in the same second, as in lists without times, may fill more than a page. */
@@ -25,7 +25,7 @@ export async function adjacentRecord(
 ): Promise<DomainRecord | undefined> {
   // Only the order of registration can be entered in the middle, by date and time.
   const isNewest = filters['last_register'] !== undefined || filters['last_deleted'] !== undefined
-  const isWalked = isNewest || sortOf(filters).column !== 'registered'
+  const isWalked = isNewest || getSort(filters).column !== 'registered'
   if (isWalked) {
     const rows = await readAll(filters)
     const index = rows.findIndex(({ name }) => name === record.name)
@@ -39,9 +39,9 @@ export async function adjacentRecord(
     if (index >= 0 && next !== undefined) return next
   }
   const query = isNewer
-    ? { ...filters, from: later(startOf(filters['from']), record.date_reg), sort: 'asc' }
-    : { ...filters, to: earlier(endOf(filters['to']), record.date_reg), sort: 'desc' }
-  for await (const rows of pagesOf(query)) {
+    ? { ...filters, from: later(getStart(filters['from']), record.date_reg), sort: 'asc' }
+    : { ...filters, to: earlier(getEnd(filters['to']), record.date_reg), sort: 'desc' }
+  for await (const rows of toPages(query)) {
     // The order of the list: by registration, then by name.
     const index = rows.findIndex((row) => (isNewer ? isAfter(row, record) : isAfter(record, row)))
     if (index < 0) continue
@@ -57,18 +57,18 @@ function isAfter(one: DomainRecord, other: DomainRecord): boolean {
 }
 
 /** A day means its first or last second. */
-const startOf = (from: string | undefined) => (from?.length === 10 ? `${from} 00:00:00` : from)
-const endOf = (to: string | undefined) => (to?.length === 10 ? `${to} 23:59:59` : to)
+const getStart = (from: string | undefined) => (from?.length === 10 ? `${from} 00:00:00` : from)
+const getEnd = (to: string | undefined) => (to?.length === 10 ? `${to} 23:59:59` : to)
 const later = (one: string | undefined, other: string) => (one !== undefined && one > other ? one : other)
 const earlier = (one: string | undefined, other: string) => (one !== undefined && one < other ? one : other)
 
 async function readAll(filters: Filters): Promise<readonly DomainRecord[]> {
   const all: DomainRecord[] = []
-  for await (const rows of pagesOf(filters)) all.push(...rows)
+  for await (const rows of toPages(filters)) all.push(...rows)
   return all
 }
 
-async function* pagesOf(filters: Filters): AsyncGenerator<readonly DomainRecord[]> {
+async function* toPages(filters: Filters): AsyncGenerator<readonly DomainRecord[]> {
   let cursor: string | undefined
   for (let page = 0; page < MAX_PAGES; page++) {
     const query = { ...filters, limit: PAGE_ROWS, ...(cursor === undefined ? {} : { cursor }) }

@@ -1,7 +1,7 @@
 import { ApiError, callApi } from '../../api/client.ts'
 import { errorMessage } from '../../api/error-message.ts'
 import { queryClient } from '../../api/query-client.ts'
-import { accountOf } from '../../api/scope.ts'
+import { getAccount } from '../../api/scope.ts'
 import { keyFor } from '../../api/session.ts'
 import { localTime, serverNow } from '../../base/server.ts'
 import { t, tn } from '../../i18n/index.ts'
@@ -53,7 +53,7 @@ export function changeInBulk(target: BulkTarget, set: BulkSet): OperationHandle 
   const query = { ...recordFilters(filters), ...expect }
   return runOperation(
     following({
-      verb: verbOf(set),
+      verb: toVerb(set),
       key,
       count,
       request: async () => (await callApi('POST /api/v1/domainwatch/bulk', { query, body, key })).data.id,
@@ -74,7 +74,7 @@ export function resumeBulk(jobs: readonly BulkJob[], key: string | undefined): v
     if (followed.has(id) || [...requested].some((isIt) => isIt(job))) continue
     runOperation(
       following({
-        verb: set === null ? 'undo' : verbOf(set),
+        verb: set === null ? 'undo' : toVerb(set),
         key,
         count,
         request: () => Promise.resolve(id),
@@ -86,9 +86,9 @@ export function resumeBulk(jobs: readonly BulkJob[], key: string | undefined): v
 
 /**
  * The operation that undoes a job of the account which has ended by then.
- * @param idOf returns undefined if there was no job
+ * @param getId returns undefined if there was no job
  */
-export function undoingJob(idOf: () => string | undefined, count?: number, subject?: string): OperationSpec {
+export function undoingJob(getId: () => string | undefined, count?: number, subject?: string): OperationSpec {
   const key = keyFor('domainwatch')
   return following({
     verb: 'undo',
@@ -96,18 +96,18 @@ export function undoingJob(idOf: () => string | undefined, count?: number, subje
     count,
     subject,
     async request() {
-      const id = idOf()
+      const id = getId()
       if (id === undefined) throw new Error(t('domains.nothingToUndo'))
       return (await callApi('POST /api/v1/domainwatch/bulk/undo', { body: { id }, key })).data.id
     },
-    isIt: (job) => job.undo_of === idOf(),
+    isIt: (job) => job.undo_of === getId(),
   })
 }
 
 export type Verb = 'review' | 'unreview' | 'discard' | 'restore' | 'tag' | 'note' | 'see'
 
 /** What a change does, by what it sets. */
-export function verbOf({ discarded, revision, note, add_tags: added, remove_tags: removed }: BulkSet): Verb {
+export function toVerb({ discarded, revision, note, add_tags: added, remove_tags: removed }: BulkSet): Verb {
   if (discarded !== undefined) return discarded === 1 ? 'discard' : 'restore'
   if (revision !== undefined) return revision === 1 ? 'review' : 'unreview'
   if (added !== undefined || removed !== undefined) return 'tag'
@@ -133,7 +133,7 @@ function following(asked: Following): OperationSpec {
   const { subject = `job:${++lastSubject}` } = asked
   const what = count === undefined ? t('bulk.view') : tn('domains.rows', count)
   const pending = verb === 'undo' ? t('domains.undoing', { what }) : t(`domains.doing.${verb}`, { what })
-  const account = accountOf('domainwatch')
+  const account = getAccount('domainwatch')
   let id: string | undefined
   let isStopped = false
   const stop = () => {
@@ -190,7 +190,7 @@ function following(asked: Following): OperationSpec {
         removeTask(task)
         forget()
         // Not waited for: the end of the job would not be reported if the page were reloaded meanwhile.
-        if (account === accountOf('domainwatch'))
+        if (account === getAccount('domainwatch'))
           void queryClient.invalidateQueries({ queryKey: ['domains'] })
       }
     },

@@ -1,5 +1,5 @@
-import { chunkOf } from '../../api/chunk.ts'
+import { toChunk } from '../../api/chunk.ts'
 
 /** Fetched when they are needed, and ahead of that by the screen. */
-export const bulk = chunkOf(() => import('./bulk.ts'))
-export const adjacentRecord = chunkOf(() => import('./adjacent-record.ts'))
+export const bulk = toChunk(() => import('./bulk.ts'))
+export const adjacentRecord = toChunk(() => import('./adjacent-record.ts'))

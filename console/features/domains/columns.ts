@@ -73,7 +73,7 @@ const END = 16
 export type Widths = Readonly<Partial<Record<ColumnId, number>>>
 
 /** Returns `grid-template-columns`, and the width in pixels below which the table scrolls. */
-export function layoutOf(columns: readonly ColumnId[], widths: Widths): { template: string; least: number } {
+export function toLayout(columns: readonly ColumnId[], widths: Widths): { template: string; least: number } {
   const isFixed = (id: ColumnId) => widths[id] !== undefined || COLUMNS[id].share === undefined
   const tracks = columns.map((id) => {
     const { least, share } = COLUMNS[id]
@@ -103,14 +103,14 @@ const BEGINS_ASCENDING: ReadonlySet<SortColumn> = new Set(['name', 'length', 'ob
 const usualOrder = (filters: Filters): SortColumn =>
   filters['last_deleted'] === undefined ? 'registered' : 'deleted'
 
-export const sortOf = (filters: Filters): Sorting => ({
+export const getSort = (filters: Filters): Sorting => ({
   column: LIST_ORDERS.find((one) => one === filters['order']) ?? usualOrder(filters),
   isAscending: filters['sort'] === 'asc',
 })
 
 /** Returns the filters sorted by a column; reverses the order if they are sorted by it already. */
 export function sortedBy(filters: Filters, column: SortColumn): Filters {
-  const now = sortOf(filters)
+  const now = getSort(filters)
   const isAscending = now.column === column ? !now.isAscending : BEGINS_ASCENDING.has(column)
   return withFilters(filters, {
     order: column === usualOrder(filters) ? undefined : column,
@@ -120,7 +120,7 @@ export function sortedBy(filters: Filters, column: SortColumn): Filters {
 
 /** Returns the filters in the reverse order. */
 export const reversed = (filters: Filters): Filters =>
-  withFilters(filters, { sort: sortOf(filters).isAscending ? 'desc' : 'asc' })
+  withFilters(filters, { sort: getSort(filters).isAscending ? 'desc' : 'asc' })
 
 export const DENSITIES = ['compact', 'roomy'] as const
 export type Density = (typeof DENSITIES)[number]
@@ -164,8 +164,8 @@ function load(): TablePreferences {
     if (typeof found !== 'object' || found === null) return NONE
     const { columns, widths, density }: Partial<Record<keyof TablePreferences, unknown>> = found
     return {
-      columns: Array.isArray(columns) ? chosenOf(columns) : undefined,
-      widths: typeof widths === 'object' && widths !== null ? widthsOf(widths) : {},
+      columns: Array.isArray(columns) ? getChosen(columns) : undefined,
+      widths: typeof widths === 'object' && widths !== null ? getWidths(widths) : {},
       density: DENSITIES.find((one) => one === density) ?? 'compact',
     }
   } catch {
@@ -174,11 +174,11 @@ function load(): TablePreferences {
 }
 
 /** In the order of the table. The name is always shown, because rows need it. */
-function chosenOf(columns: readonly unknown[]): readonly ColumnId[] {
+function getChosen(columns: readonly unknown[]): readonly ColumnId[] {
   return COLUMN_IDS.filter((id) => id === 'name' || columns.includes(id))
 }
 
-function widthsOf(widths: object): Widths {
+function getWidths(widths: object): Widths {
   const entries = Object.entries(widths).flatMap(([id, width]) => {
     const known = COLUMN_IDS.find((one) => one === id)
     return known === undefined || typeof width !== 'number' || !Number.isFinite(width)
@@ -208,7 +208,7 @@ export interface VisibleColumns {
 export function useVisibleColumns(facets: FilterCounts | undefined): VisibleColumns {
   const { columns: chosen } = useStore(tablePreferences)
   const isMedium = useIsMedium()
-  const common = commonOf(facets)
+  const common = getCommon(facets)
   const key = [...common].join('\n')
   return useMemo(() => {
     if (chosen !== undefined) return { columns: chosen, common: [] }
@@ -218,7 +218,7 @@ export function useVisibleColumns(facets: FilterCounts | undefined): VisibleColu
   }, [chosen, isMedium, key])
 }
 
-function commonOf(facets: FilterCounts | undefined): ReadonlyMap<ColumnId, string> {
+function getCommon(facets: FilterCounts | undefined): ReadonlyMap<ColumnId, string> {
   const common = new Map<ColumnId, string>()
   const total = facets?.total ?? 0
   if (facets === undefined || total < LEAST_ROWS) return common

@@ -1,4 +1,4 @@
-import { aLabelOf } from './records.ts'
+import { toALabel } from './records.ts'
 import './domain-name.css'
 
 interface Props {
@@ -14,10 +14,10 @@ interface Props {
  * highlighted, `.cl` muted.
  */
 export function DomainName({ name, match = '', isAscii = false, words = [] }: Props) {
-  const shown = isAscii ? (aLabelOf(name) ?? name) : name
+  const shown = isAscii ? (toALabel(name) ?? name) : name
   return (
     <span className="domain mono" translate="no" title={`${shown}.cl`}>
-      {partsOf(shown, match, isAscii ? [] : words).map(({ text, isMatch, isSecond }, i) =>
+      {toParts(shown, match, isAscii ? [] : words).map(({ text, isMatch, isSecond }, i) =>
         isMatch ? (
           <mark key={i} className={isSecond ? 'second-word' : undefined}>
             <Letters text={text} />
@@ -41,7 +41,7 @@ interface Part {
 }
 
 /** Splits the name at the boundaries of matches and words. */
-function partsOf(name: string, match: string, words: readonly string[]): Part[] {
+function toParts(name: string, match: string, words: readonly string[]): Part[] {
   const isMatched = new Uint8Array(name.length)
   for (const word of match.split(' ')) {
     const at = word === '' ? -1 : name.indexOf(word)

@@ -37,7 +37,7 @@ export function DomainHistory({ name }: { name: string }) {
     const timer = setTimeout(() => void refetch(), SEEN_AFTER_MS)
     return () => clearTimeout(timer)
   }, [askedAt, refetch])
-  const entries = data === undefined ? [] : timelineOf(data.data)
+  const entries = data === undefined ? [] : toTimeline(data.data)
   return (
     <section className="stack" aria-busy={isPending}>
       <h3>{t('sheet.history')}</h3>
@@ -121,7 +121,7 @@ const FIELDS: Readonly<Record<string, TextKey>> = {
 }
 
 /** Merges changes and name servers, newest first; name servers as differences from the previous ones. */
-function timelineOf({ data, dns }: History): Entry[] {
+function toTimeline({ data, dns }: History): Entry[] {
   const changes = data.map((change, i): Entry => ({
     key: `change ${i}`,
     kind: change.kind,

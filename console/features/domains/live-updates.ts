@@ -4,7 +4,7 @@ import { RECORD_EVENTS } from '../../base/constants.ts'
 import { apiUrl, callApi } from '../../api/client.ts'
 import { checkConnection, connection } from '../../api/connection.ts'
 import { withRetries } from '../../api/retry.ts'
-import { accountOf } from '../../api/scope.ts'
+import { getAccount } from '../../api/scope.ts'
 import { localTime, serverNow } from '../../base/server.ts'
 import { keyFor } from '../../api/session.ts'
 import { filterError } from '../filters/filter-errors.ts'
@@ -103,7 +103,7 @@ function follow(
     knownUntil = serverNow()
     const { record, account } = JSON.parse(data)
     if (type === 'added' || type === 'deleted') came.push(String(record.name))
-    else changed.push({ record, isOwnAccount: account === (accountOf('domainwatch') ?? account) })
+    else changed.push({ record, isOwnAccount: account === (getAccount('domainwatch') ?? account) })
   }
   /** Reads what changed before the stream began. */
   const catchUp = async () => {
@@ -203,9 +203,9 @@ function storeChanges(queries: QueryClient): void {
 
 /** Whether a loaded record was changed since. */
 const isNewer = (record: DomainRecord, loaded: DomainRecord | undefined): boolean =>
-  loaded !== undefined && (loaded.date_mod !== record.date_mod || !hasValues(loaded, marksOf(record)))
+  loaded !== undefined && (loaded.date_mod !== record.date_mod || !hasValues(loaded, toMarks(record)))
 
-const marksOf = ({ revision, discarded, seen = 0, note = '', tags = [] }: DomainRecord): Values => ({
+const toMarks = ({ revision, discarded, seen = 0, note = '', tags = [] }: DomainRecord): Values => ({
   revision,
   discarded,
   seen,

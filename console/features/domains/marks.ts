@@ -107,7 +107,7 @@ function change(
     },
     async run(tell): Promise<OperationOutcome> {
       const changes = targets.map((one): Change => {
-        const expect = expectedOf(one, pending.get(one.name))
+        const expect = getExpected(one, pending.get(one.name))
         before.set(one.name, pick(expect, set))
         return { domain: one.name, set, expect }
       })
@@ -140,9 +140,9 @@ function undoOperation(
   const updateId = nextUpdateId()
   const records = storedRecords()
   const names = records.map(({ name }) => name)
-  const valuesOf = (name: string): Values => before.get(name) ?? {}
+  const toValues = (name: string): Values => before.get(name) ?? {}
   const doing = t('domains.undoing', { what: namesOrCount(names) })
-  applyPending(updateId, records.map(currentRecord), valuesOf)
+  applyPending(updateId, records.map(currentRecord), toValues)
   return {
     service: 'domainwatch',
     subjects: names.map(subjectOf),
@@ -158,8 +158,8 @@ function undoOperation(
       }
       const changes = known.map((one) => ({
         domain: one.name,
-        set: valuesOf(one.name),
-        expect: expectedOf(one, undefined),
+        set: toValues(one.name),
+        expect: getExpected(one, undefined),
       }))
       const onWait = () => tell(t('operation.held', { text: doing }))
       const refused = await store(key, updateId, known, changes, onWait)
@@ -184,7 +184,7 @@ function undoOperation(
  * The expected state of a record: as the user saw it. Fields that pending operations change count as changed by
  * them.
  */
-function expectedOf(record: DomainRecord, open: ReadonlySet<string> | undefined): Expected {
+function getExpected(record: DomainRecord, open: ReadonlySet<string> | undefined): Expected {
   const { status, revision, discarded, seen } = record
   const shown: Readonly<Record<string, number | undefined>> = { status, revision, discarded, seen }
   const known: Readonly<Record<string, unknown>> = { ...storedMarks(record.name) }

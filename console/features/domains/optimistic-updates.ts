@@ -82,12 +82,12 @@ export const namesBeingDecided = (): string[] =>
 export function applyPending(
   id: number,
   records: readonly DomainRecord[],
-  marksOf: (name: string) => Marks,
+  toMarks: (name: string) => Marks,
 ): void {
   for (const record of records) {
     const { name } = record
     const old = overlays.get(name)
-    const marks = marksOf(name)
+    const marks = toMarks(name)
     // The shown value is the stored one, unless an operation on the same mark is pending.
     const stored = { ...shownMarks(record, marks), ...old?.stored }
     const pending = [...(old?.pending ?? []), { id, marks }]
@@ -232,7 +232,7 @@ function publish(names: readonly string[]): void {
   for (const name of names) {
     const overlay = overlays.get(name)
     if (overlay === undefined) next.delete(name)
-    else next.set(name, patchOf(overlay))
+    else next.set(name, toPatch(overlay))
   }
   for (const [name, { pending }] of overlays) {
     if (overlays.size <= MAX_PATCHES) break
@@ -243,7 +243,7 @@ function publish(names: readonly string[]): void {
   patches.set(next)
 }
 
-function patchOf({ stored, at, pending, discardedAt }: Overlay): Patch {
+function toPatch({ stored, at, pending, discardedAt }: Overlay): Patch {
   const shown: Marks = Object.assign({}, stored, ...pending.map(({ marks }) => marks))
   const isNew = shown.discarded === 1 && stored.discarded === 0
   const time = isNew ? serverNow() : discardedAt

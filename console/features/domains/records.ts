@@ -30,7 +30,7 @@ export type DomainRecord = ListedRecord & {
 }
 
 /** The A-label; undefined if it equals the name. */
-export function aLabelOf(name: string): string | undefined {
+export function toALabel(name: string): string | undefined {
   if (/^[\x20-\x7e]*$/.test(name)) return undefined
   const { hostname } = new URL(`http://${name}.cl`)
   return hostname.slice(0, -'.cl'.length)
@@ -81,7 +81,7 @@ export async function readRecords(
     fields: 'all',
     ...(key === undefined ? {} : { api: key }),
   })
-  for await (const line of linesOf(response)) {
+  for await (const line of toLines(response)) {
     if (line === '') continue
     // Trusted: the types are generated from the OpenAPI document.
     const record: DomainRecord = JSON.parse(line)
@@ -92,7 +92,7 @@ export async function readRecords(
 }
 
 /** Yields the lines of a body as they arrive. Leaving the loop aborts the download. */
-async function* linesOf(response: Response): AsyncGenerator<string> {
+async function* toLines(response: Response): AsyncGenerator<string> {
   if (response.body === null) return
   let rest = ''
   for await (const text of chunksOf(response.body)) {

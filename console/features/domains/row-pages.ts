@@ -34,7 +34,7 @@ interface KnownCursors {
 const MAX_LISTS = 8
 const cursorsById = new Map<string, KnownCursors>()
 
-function knownCursorsOf(id: string, start: string | undefined): KnownCursors {
+function getKnownCursors(id: string, start: string | undefined): KnownCursors {
   const known = cursorsById.get(id)
   if (known !== undefined) return known
   const walk: KnownCursors = { cursors: [start], total: undefined }
@@ -75,7 +75,7 @@ export function useRows(
   seen: { first: number; last: number },
 ): Rows {
   const id = JSON.stringify([filters, start])
-  const walk = knownCursorsOf(id, start)
+  const walk = getKnownCursors(id, start)
   const known = walk.cursors.length
   const first = Math.min(Math.floor(seen.first / PAGE_ROWS), known - 1)
   const last = Math.min(Math.floor(seen.last / PAGE_ROWS), known - 1)
@@ -83,7 +83,7 @@ export function useRows(
   const results = useQueries({
     queries: wanted.map((page) => pageQuery(filters, id, walk, page)),
   })
-  const rows = useMemo(() => rowsOf(walk, first, results), [walk, first, results])
+  const rows = useMemo(() => toRows(walk, first, results), [walk, first, results])
   const before = useRef<Rows>(undefined)
   useEffect(() => {
     for (const { data } of results) {
@@ -130,7 +130,7 @@ export async function fetchRange(
   to: RowPosition,
 ): Promise<readonly DomainRecord[]> {
   const id = JSON.stringify([filters, start])
-  const walk = knownCursorsOf(id, start)
+  const walk = getKnownCursors(id, start)
   const [top, bottom] = from.index <= to.index ? [from, to] : [to, from]
   // If the cursors were dropped, start from the beginning.
   const first = Math.min(Math.floor(top.index / PAGE_ROWS), walk.cursors.length - 1)
@@ -201,7 +201,7 @@ function noteCursor(walk: KnownCursors, page: number, { data, next }: Page): voi
   else walk.total = page * PAGE_ROWS + (data.data[0]?.length ?? 0)
 }
 
-function rowsOf(walk: KnownCursors, first: number, results: UseQueryResult<Page>[]): Rows {
+function toRows(walk: KnownCursors, first: number, results: UseQueryResult<Page>[]): Rows {
   for (const [i, { data }] of results.entries()) {
     // From the query cache, too, because the cursors may have been dropped.
     if (data !== undefined) noteCursor(walk, first + i, data)

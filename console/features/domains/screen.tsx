@@ -55,7 +55,7 @@ const NO_ROWS: LoadedRows = {
   at: () => undefined,
   current: () => undefined,
   isStale: false,
-  pagingOrder: { filters: {}, start: undefined, positionOf: (place) => place },
+  pagingOrder: { filters: {}, start: undefined, toPosition: (place) => place },
 }
 
 export default function DomainsScreen() {

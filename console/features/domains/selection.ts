@@ -72,8 +72,8 @@ export function useSelection(
     const mine = ++turn.current
     setBusy(true)
     try {
-      const { filters: f, start: s, positionOf } = pagingOrder()
-      const range = await fetchRange(queries, f, s, positionOf(from), positionOf(nearer(from, to)))
+      const { filters: f, start: s, toPosition } = pagingOrder()
+      const range = await fetchRange(queries, f, s, toPosition(from), toPosition(nearer(from, to)))
       if (mine !== turn.current) return
       const isCut = Math.abs(to.index - from.index) >= MAX_SELECTED || isFull(records, range)
       // From its start, up to the maximum.

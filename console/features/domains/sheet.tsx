@@ -19,7 +19,7 @@ import { setMark } from './marks.ts'
 import { DomainName } from './domain-name.tsx'
 import { NoteField } from './note-field.tsx'
 import { changedRecords, patched, patches } from './optimistic-updates.ts'
-import { readRecord, aLabelOf, type DomainRecord } from './records.ts'
+import { readRecord, toALabel, type DomainRecord } from './records.ts'
 import { TagField } from './tag-field.tsx'
 import '../../i18n/texts/sheet.ts'
 import './sheet.css'
@@ -94,7 +94,7 @@ function RecordPart({ name }: { name: string }) {
 function RecordFacts({ record }: { record: DomainRecord }) {
   const isLocked = !usePermissions()('writeDomains')
   const left = useTimeLeft()(record)
-  const ascii = aLabelOf(record.name)
+  const ascii = toALabel(record.name)
   return (
     <section className="stack">
       <div className="row">

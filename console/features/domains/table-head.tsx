@@ -6,7 +6,7 @@ import {
   MAX_WIDTH,
   MIN_WIDTH,
   type ColumnId,
-  sortOf,
+  getSort,
   type SortColumn,
   preferTable,
   showWidth,
@@ -26,7 +26,7 @@ export function TableHead(props: {
   children: ReactNode
 }) {
   const { columns, filters, onSort, children } = props
-  const sorted = sortOf(filters)
+  const sorted = getSort(filters)
   return (
     <div className="table-head" role="row" aria-rowindex={1}>
       <span role="columnheader" className="pick">

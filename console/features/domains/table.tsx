@@ -11,7 +11,7 @@ import { useTimeLeft } from './time-left.ts'
 import type { Filters } from '../filters/filters.ts'
 import { subjectOf } from './marks.ts'
 import { changedRecords, patched, patches } from './optimistic-updates.ts'
-import { layoutOf, type ColumnId, ROW_HEIGHTS, tablePreferences } from './columns.ts'
+import { toLayout, type ColumnId, ROW_HEIGHTS, tablePreferences } from './columns.ts'
 import { PAGE_ROWS, SECTION_ROWS, type Rows } from './row-pages.ts'
 import type { DomainRecord } from './records.ts'
 import { Row, type TableActions } from './row.tsx'
@@ -68,7 +68,7 @@ export function DomainTable(props: Props) {
   const { density, widths } = useStore(tablePreferences)
   const height = isNarrow ? NARROW_ROW : ROW_HEIGHTS[density]
   const head = isNarrow ? 0 : HEAD
-  const { template, least } = layoutOf(columns, widths)
+  const { template, least } = toLayout(columns, widths)
   const rows = useViewRows(filters, start, total, seen, move)
   const over = useStore(patches)
   const fresh = useStore(changedRecords)

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import { DISCARDED_RETENTION_DAYS } from '../../base/constants.ts'
-import { epochOf, serverNow } from '../../base/server.ts'
+import { toEpoch, serverNow } from '../../base/server.ts'
 import { useStore } from '../../base/store.ts'
 import { t } from '../../i18n/index.ts'
 import { patches } from './optimistic-updates.ts'
@@ -16,7 +16,7 @@ export interface TimeLeft {
 }
 
 /** The time until a record discarded at that time deletes itself. */
-function timeLeftOf(discardedAt: number, now: number): TimeLeft {
+function getTimeLeft(discardedAt: number, now: number): TimeLeft {
   const minutes = Math.max(0, Math.ceil((discardedAt + RETENTION_MS - now) / 60_000))
   return { days: Math.floor(minutes / 1_440), hours: Math.floor(minutes / 60) % 24, minutes: minutes % 60 }
 }
@@ -31,7 +31,7 @@ export function timeLeftText({ days, hours, minutes }: TimeLeft): string {
 export function objectionDays({ status, object_until: end }: DomainRecord): number | undefined {
   // A change that has just come from someone else may have freed the name.
   if (status === 0 || typeof end !== 'string') return undefined
-  const days = Math.ceil((epochOf(end) - serverNow()) / DAY_MS)
+  const days = Math.ceil((toEpoch(end) - serverNow()) / DAY_MS)
   return days > 0 ? days : undefined
 }
 
@@ -42,8 +42,8 @@ export function useTimeLeft(): (record: DomainRecord | undefined) => TimeLeft | 
   return (record) => {
     if (record?.discarded !== 1) return undefined
     // A change that has just come from someone else lacks the time: it is the last one.
-    const at = own.get(record.name)?.discardedAt ?? epochOf(record.discarded_at ?? record.date_mod)
-    return timeLeftOf(at, serverNow())
+    const at = own.get(record.name)?.discardedAt ?? toEpoch(record.discarded_at ?? record.date_mod)
+    return getTimeLeft(at, serverNow())
   }
 }
 

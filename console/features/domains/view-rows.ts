@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'react'
 import type { Filters } from '../filters/filters.ts'
 import { PAGE_ROWS, SECTION_ROWS, useRows, type RowPosition, type Rows } from './row-pages.ts'
-import { reversed, sortOf } from './columns.ts'
+import { reversed, getSort } from './columns.ts'
 
 /** How the rows of a view are paged by cursor, to fetch some of them elsewhere. */
 export interface PagingOrder {
   readonly filters: Filters
   readonly start: string | undefined
   /** Returns the position of a shown row in that order. */
-  readonly positionOf: (place: RowPosition) => RowPosition
+  readonly toPosition: (place: RowPosition) => RowPosition
 }
 
 export interface ViewRows extends Rows {
@@ -26,7 +26,7 @@ export interface ViewRows extends Rows {
 const isOneWay = (filters: Filters) =>
   filters['last_register'] !== undefined ||
   filters['last_deleted'] !== undefined ||
-  (sortOf(filters).column === 'deleted' && filters['status'] !== '0')
+  (getSort(filters).column === 'deleted' && filters['status'] !== '0')
 
 /**
  * The rows of a view from either end. Pages are fetched by cursor, so the end of a long list is reached by
@@ -77,7 +77,7 @@ export function useViewRows(
   const pagingOrder: PagingOrder = {
     filters: isMirrored ? reversed(filters) : filters,
     start: isMirrored ? undefined : start,
-    positionOf: (place) => (isMirrored ? { ...place, index: mirror(place.index) } : place),
+    toPosition: (place) => (isMirrored ? { ...place, index: mirror(place.index) } : place),
   }
   const shared = {
     pagingOrder,

@@ -27,7 +27,7 @@ export interface Known {
 }
 
 /** Returns the completions of the word at the caret: filters while their name is typed, then their values. */
-export function completionsOf(text: string, caret: number, known: Known): Completion[] {
+export function toCompletions(text: string, caret: number, known: Known): Completion[] {
   const word = wordAt(text, caret)
   if (word === undefined) return []
   const typed = word.text.slice(0, caret - word.start)

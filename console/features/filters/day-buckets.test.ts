@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addDays, selectedSpan, bucketsOf, spanAround } from './day-buckets.ts'
+import { addDays, selectedSpan, toBuckets, spanAround } from './day-buckets.ts'
 
 const series = (days: number) => {
   const date = Array.from({ length: days }, (_, i) => addDays('2025-01-01', i))
@@ -8,8 +8,8 @@ const series = (days: number) => {
 }
 
 test('a bar has as many days as keep bars distinguishable, and no record is lost', () => {
-  assert.equal(bucketsOf(series(90)).length, 90)
-  const year = bucketsOf(series(365))
+  assert.equal(toBuckets(series(90)).length, 90)
+  const year = toBuckets(series(365))
   assert.equal(year.length, 122)
   assert.deepEqual(year[0], { from: '2025-01-01', to: '2025-01-03', registered: 6, deleted: 1 })
   assert.deepEqual(year.at(-1), { from: '2025-12-30', to: '2025-12-31', registered: 4, deleted: 1 })
@@ -17,7 +17,7 @@ test('a bar has as many days as keep bars distinguishable, and no record is lost
     year.reduce((sum, { registered, deleted }) => sum + registered + deleted, 0),
     365 * 2 + 182,
   )
-  assert.deepEqual(bucketsOf(series(0)), [])
+  assert.deepEqual(toBuckets(series(0)), [])
 })
 
 test('the shown days stay if they contain the filter, otherwise they surround it', () => {
@@ -34,7 +34,7 @@ test('the shown days stay if they contain the filter, otherwise they surround it
 })
 
 test('returns the bars that a filter covers', () => {
-  const buckets = bucketsOf(series(10))
+  const buckets = toBuckets(series(10))
   assert.equal(selectedSpan(buckets, {}), undefined)
   assert.deepEqual(selectedSpan(buckets, { from: '2025-01-03', to: '2025-01-05 12:00:00' }), [2, 4])
   assert.deepEqual(selectedSpan(buckets, { to: '2025-01-02' }), [0, 1])

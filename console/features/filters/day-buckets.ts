@@ -29,7 +29,7 @@ export function trimmed<T extends Series>({ date, registered, deleted }: T) {
 }
 
 /** Groups days into at most `MAX_BARS` bars. */
-export function bucketsOf({ date, registered, deleted }: Series): Bucket[] {
+export function toBuckets({ date, registered, deleted }: Series): Bucket[] {
   const size = Math.max(1, Math.ceil(date.length / MAX_BARS))
   const sum = (values: readonly number[], start: number) =>
     values.slice(start, start + size).reduce((total, n) => total + n, 0)

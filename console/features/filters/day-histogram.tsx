@@ -1,7 +1,7 @@
 import { useMemo, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from 'react'
 import { withFilters, type Filters } from './filters.ts'
 import { day, t, tn } from '../../i18n/index.ts'
-import { selectedSpan, bucketsOf, dayOf, spanAround, type Bucket } from './day-buckets.ts'
+import { selectedSpan, toBuckets, dayOf, spanAround, type Bucket } from './day-buckets.ts'
 import { useDebounced } from '../../base/hooks.ts'
 import { useStats } from './filter-counts.ts'
 import { daysInRange, RangePicker, useStatsInRange } from './day-range.tsx'
@@ -27,7 +27,7 @@ export default function DayHistogram({ filters, onChange }: Props) {
   const around = useStats({ ...anyDay, ...span }, span !== undefined)
   const { data, isPlaceholderData } = span === undefined ? recent : around
   const buckets = useMemo(() => {
-    return data === undefined ? [] : bucketsOf(daysInRange(data, span === undefined ? range : undefined))
+    return data === undefined ? [] : toBuckets(daysInRange(data, span === undefined ? range : undefined))
     // The span is that of the data.
   }, [data, range, span === undefined])
   // Drawn without bars if no day has any: hiding it would move the rows under the pointer.

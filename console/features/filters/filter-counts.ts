@@ -7,7 +7,7 @@ import { useDebounced } from '../../base/hooks.ts'
 import { useStore } from '../../base/store.ts'
 import { patches } from '../domains/optimistic-updates.ts'
 import { filterError } from './filter-errors.ts'
-import { type Filters, filtersOf, queryOf, recordFilters, withFilters } from './filters.ts'
+import { type Filters, toFilters, queryOf, recordFilters, withFilters } from './filters.ts'
 
 /** Delay of counts: rows come first, and typing does not cause a count per letter. */
 const SETTLED_MS = 400
@@ -66,8 +66,8 @@ export function useFilterCounts(filters: Filters): FilterCounts | undefined {
       if (name === 'dis') return totals.discarded
       return name === 'reserve' ? totals.reserved : undefined
     },
-    lengths: choicesOf(byLength?.lengths.length.map(String), byLength?.lengths.count),
-    agents: choicesOf(byAgent?.agents.agent, byAgent?.agents.count),
+    lengths: toChoices(byLength?.lengths.length.map(String), byLength?.lengths.count),
+    agents: toChoices(byAgent?.agents.agent, byAgent?.agents.count),
     otherAgents: byAgent?.agents.others ?? 0,
   }
 }
@@ -85,7 +85,7 @@ function useRecount(): void {
 const countedNames = (filters: Filters) =>
   Object.keys(filters).filter((name) => name !== 'sort' && name !== 'order').length
 
-function choicesOf(values: readonly string[] = [], counts: readonly number[] = []): ValueCount[] {
+function toChoices(values: readonly string[] = [], counts: readonly number[] = []): ValueCount[] {
   return values.map((value, i) => ({ value, count: counts[i] ?? 0 })).filter(({ count }) => count > 0)
 }
 
@@ -119,6 +119,6 @@ export function useStats(filters: Filters, isWanted = true) {
 /** Returns the filters of a URL: the same object until one changes, to avoid renders. */
 export function useFilters(query: URLSearchParams): Filters {
   // Not the joined values: an absent flag and a set one, which is empty, would be equal.
-  const text = queryOf(filtersOf(query)).toString()
-  return useMemo(() => filtersOf(new URLSearchParams(text)), [text])
+  const text = queryOf(toFilters(query)).toString()
+  return useMemo(() => toFilters(new URLSearchParams(text)), [text])
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import {
   curlLine,
   FILTER_NAMES,
-  filtersOf,
+  toFilters,
   formatWords,
   parseWords,
   queryOf,
@@ -72,7 +72,7 @@ test('filters survive words in either language, and the address', () => {
   fc.assert(
     fc.property(filters, fc.constantFrom('es' as const, 'en' as const), (one, language) => {
       assert.deepEqual(parseWords(formatWords(one, language)), one)
-      assert.deepEqual(filtersOf(queryOf(one)), one)
+      assert.deepEqual(toFilters(queryOf(one)), one)
       for (const name of Object.keys(one)) assert.ok(FILTER_NAMES.includes(name))
     }),
   )

@@ -200,9 +200,9 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
 const FREQUENT = ['length', 'status', 'rev', 'dis', 'reserve', 'agent', 'min_length', 'max_length']
 const WORDED = Object.entries(FIELDS)
   .flatMap(([name, field]) => (field.words === undefined ? [] : [{ ...field, name, words: field.words }]))
-  .toSorted((one, other) => rankOf(one.name) - rankOf(other.name))
+  .toSorted((one, other) => getRank(one.name) - getRank(other.name))
 
-function rankOf(name: string): number {
+function getRank(name: string): number {
   return FREQUENT.includes(name) ? FREQUENT.indexOf(name) : FREQUENT.length
 }
 
@@ -234,7 +234,7 @@ function formatNumberWord(name: string, value: string, at: 0 | 1): string {
 const isFlag = (name: string) => filterField(name)?.accepts.kind === 'flag'
 
 /** Returns the filters in a URL; other parameters are ignored. */
-export function filtersOf(query: URLSearchParams): Filters {
+export function toFilters(query: URLSearchParams): Filters {
   const filters: Record<string, string> = {}
   for (const name of FILTER_NAMES) {
     const value = query.get(name)

@@ -4,7 +4,7 @@ import { Icon } from '../../design/icon.tsx'
 import { wordError } from './filter-errors.ts'
 import type { FilterCounts } from './filter-counts.ts'
 import { language, t, tn } from '../../i18n/index.ts'
-import { completed, completionsOf, isTagAt, type Completion } from './completions.ts'
+import { completed, toCompletions, isTagAt, type Completion } from './completions.ts'
 import { formatWords, parseWords, tokensOf, type Filters } from './filters.ts'
 import { useUsedTags } from '../domains/tag-field.tsx'
 
@@ -31,7 +31,7 @@ export function QueryBox(props: {
     setText((old) => (formatWords(parseWords(old), spoken) === said ? old : said))
   }, [said, spoken])
   const tags = useUsedTags(caret !== undefined && isTagAt(text, caret))
-  const offers = caret === undefined ? [] : completionsOf(text, caret, { facets, tags })
+  const offers = caret === undefined ? [] : toCompletions(text, caret, { facets, tags })
   const tokens = tokensOf(text)
   // The word being typed is not marked yet.
   const faults = tokens.map((token) => {

@@ -44,7 +44,7 @@ function Row({ feed }: { feed: Feed }) {
         <div className="muted">{t('feeds.every', { every, host })}</div>
       </th>
       <td>
-        {t(stateOf(feed))}
+        {t(getState(feed))}
         {error !== null && <div className="muted">{error}</div>}
       </td>
       <td>{last_success === null ? t('feeds.never') : <Time at={last_success} />}</td>
@@ -59,7 +59,7 @@ function Row({ feed }: { feed: Feed }) {
   )
 }
 
-function stateOf({ stale, error, last_attempt }: Feed) {
+function getState({ stale, error, last_attempt }: Feed) {
   if (stale === 1) return 'feeds.stale'
   if (error !== null) return 'feeds.failed'
   return last_attempt === null ? 'feeds.waiting' : 'feeds.ok'

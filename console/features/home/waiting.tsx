@@ -43,13 +43,13 @@ export function Waiting() {
 }
 
 /** What came since a view was last open, and nobody has decided on. A view that asks for decided names keeps asking for them. */
-const newsOf = (view: SavedView) => ({ seen: '0', ...filtersSinceVisit(view) })
+const getNews = (view: SavedView) => ({ seen: '0', ...filtersSinceVisit(view) })
 
 /** Names that came or became free since the person last looked, in all and in each saved view. Leaves when there are none. */
 export function News() {
   const { views, all } = useViews()
   const looked = all === undefined ? [] : [all, ...views]
-  const counts = useQueries({ queries: looked.map((view) => viewCounts(newsOf(view))) })
+  const counts = useQueries({ queries: looked.map((view) => viewCounts(getNews(view))) })
   const news = looked.flatMap((view, i) => {
     const { bought = 0, deleted = 0 } = counts[i]?.data ?? {}
     return bought + deleted === 0 ? [] : [{ view, bought, deleted }]
@@ -87,7 +87,7 @@ function Count({ view, status, n }: { view: SavedView; status: '0' | '1'; n: num
   return (
     <Link
       to="dominios"
-      query={queryOf(withFilters(newsOf(view), { status }))}
+      query={queryOf(withFilters(getNews(view), { status }))}
       className={status === '0' ? 'plain-link tag free' : 'plain-link tag'}
     >
       {tn(status === '0' ? 'home.freed' : 'home.came', n)}

@@ -160,7 +160,7 @@ function outcomeText({ name, state, new: added, changed, error }: ImportJob): st
 
 /** What a list seems to be, by its first line; undefined if the page cannot read it. */
 async function suggestFormat(file: File): Promise<Format | undefined> {
-  const first = (await startOf(file)).split(/\r?\n/).find((line) => line.trim() !== '')
+  const first = (await getStart(file)).split(/\r?\n/).find((line) => line.trim() !== '')
   if (first === undefined) return undefined
   if (first.startsWith('{')) return 'ndjson'
   if (/(^|,)date_mod(,|$)/.test(first)) return 'csv'
@@ -168,7 +168,7 @@ async function suggestFormat(file: File): Promise<Format | undefined> {
 }
 
 /** Returns the first bytes of a file as text, decompressed; nothing if they are not text. */
-async function startOf(file: File): Promise<string> {
+async function getStart(file: File): Promise<string> {
   try {
     const [one, other] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
     const isGzip = one === 0x1f && other === 0x8b

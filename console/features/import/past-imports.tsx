@@ -66,7 +66,7 @@ function State({ job }: { job: ImportJob }) {
   if (!isOpen(job)) {
     const look = state === 'done' ? 'free' : 'danger'
     return (
-      <Tag icon={state === 'done' ? 'check' : 'alert'} look={look} label={t(`import.state.${endOf(job)}`)} />
+      <Tag icon={state === 'done' ? 'check' : 'alert'} look={look} label={t(`import.state.${getEnd(job)}`)} />
     )
   }
   const stop = () => void stopImport(id, keyFor('domainwatch')).catch(showError)
@@ -78,5 +78,5 @@ function State({ job }: { job: ImportJob }) {
   )
 }
 
-const endOf = ({ state }: ImportJob) =>
+const getEnd = ({ state }: ImportJob) =>
   state === 'done' ? 'done' : state === 'failed' ? 'failed' : 'stopped'

@@ -48,7 +48,7 @@ export function RuleForm({ rule, filters = rule?.filters ?? {}, action = 'hide',
 
   async function send() {
     const { name } = fields
-    const query = { ...parametersOf(fields), name }
+    const query = { ...toParameters(fields), name }
     if (rule === undefined) await callApi('POST /api/v1/domainwatch/rules', { query })
     else await callApi('POST /api/v1/domainwatch/rules/update', { query: { ...query, id: rule.id } })
     showToast(t('rule.saved', { name }))
@@ -105,7 +105,7 @@ export function RuleForm({ rule, filters = rule?.filters ?? {}, action = 'hide',
 }
 
 /** The filters and the action as the API takes them. The tag of a rule that tags has the name of a filter. */
-function parametersOf({ words, action, tag }: Fields) {
+function toParameters({ words, action, tag }: Fields) {
   const filters = ruleFilters(parseWords(words))
   return { ...filters, action, ...(action === 'tag' && { tag: tag.trim() }) }
 }
@@ -120,7 +120,7 @@ function Preview({ fields }: { fields: Fields }) {
     queryKey: ['domains', 'rule', fields.action, settled],
     enabled: Object.keys(filters).length > 0 && !isWrong,
     queryFn: async ({ signal }) => {
-      const query = parametersOf({ ...fields, words: settled ?? '' })
+      const query = toParameters({ ...fields, words: settled ?? '' })
       // The tag changes nothing in what matches, and may be empty yet.
       const { tag: _tag, ...untagged } = query
       const wanted = fields.action === 'tag' ? { ...untagged, tag: 'x' } : query

@@ -17,7 +17,7 @@ async function refresh(): Promise<void> {
 }
 
 /** The parameters that make the rule again. */
-const parametersOf = ({ name, action, tag, filters }: Rule) => ({
+const toParameters = ({ name, action, tag, filters }: Rule) => ({
   ...filters,
   name,
   action,
@@ -71,7 +71,7 @@ export function removeRule(rule: Rule): void {
   const subject = id
   const pending = t('rule.saving', { name })
   const restore = async (key: string | undefined) => {
-    const { data } = await callApi('POST /api/v1/domainwatch/rules', { query: parametersOf(rule), key })
+    const { data } = await callApi('POST /api/v1/domainwatch/rules', { query: toParameters(rule), key })
     if (paused === 1)
       await callApi('POST /api/v1/domainwatch/rules/update', { query: { id: data.id, paused: 1 }, key })
   }

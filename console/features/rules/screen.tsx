@@ -9,7 +9,7 @@ import { Notice, QueryResult } from '../../design/notice.tsx'
 import { Tag } from '../../design/tag.tsx'
 import { language, t } from '../../i18n/index.ts'
 import '../../i18n/texts/rules.ts'
-import { filtersOf, formatWords, queryOf, recordFilters } from '../filters/filters.ts'
+import { toFilters, formatWords, queryOf, recordFilters } from '../filters/filters.ts'
 import { pauseRule, removeRule, RULES_KEY, type Rule } from './rule.ts'
 import { RuleForm } from './rule-form.tsx'
 import '../watches/watches.css'
@@ -54,7 +54,7 @@ export default function RulesScreen() {
       </QueryResult>
       {isNew && !isLocked && (
         <RuleForm
-          filters={recordFilters(filtersOf(query))}
+          filters={recordFilters(toFilters(query))}
           action={query.get('nueva') === 'tag' ? 'tag' : 'hide'}
           onClose={close}
         />

@@ -44,7 +44,7 @@ export function Plot({ label, places, ticks, lines, kind, height = 220 }: Props)
     if (element === null) return
     const made = new uPlot(
       optionsFor(element, { ticks, lines, kind, height }, setAt),
-      dataOf(places, lines),
+      toData(places, lines),
       element,
     )
     plot.current = made
@@ -95,7 +95,7 @@ function highest([first]: readonly Line[]): number {
   return first === undefined ? 0 : Math.max(0, first.values.indexOf(Math.max(...first.values)))
 }
 
-function dataOf(places: readonly string[], lines: readonly Line[]): uPlot.AlignedData {
+function toData(places: readonly string[], lines: readonly Line[]): uPlot.AlignedData {
   return [places.map((_, i) => i), ...lines.map(({ values }) => [...values])]
 }
 
@@ -107,7 +107,7 @@ function optionsFor(
   onMove: (index: number | undefined) => void,
 ): uPlot.Options {
   const { ticks, lines, kind, height } = drawn
-  const colour = (name: string) => colourOf(element, name)
+  const colour = (name: string) => toColour(element, name)
   const axis = { stroke: colour('muted'), font: '11px Inter', ticks: { show: false } }
   const bars = uPlot.paths.bars?.({ size: [0.7, 40], radius: 0.15 })
   return {
@@ -154,7 +154,7 @@ function optionsFor(
 }
 
 /** A canvas does not support custom properties, so the browser resolves them. */
-function colourOf(element: HTMLElement, name: string): string {
+function toColour(element: HTMLElement, name: string): string {
   const probe = document.createElement('span')
   probe.style.color = `var(--${name})`
   element.append(probe)

@@ -4,7 +4,7 @@ import { QueryResult, Notice } from '../../design/notice.tsx'
 import { Link } from '../../design/link.tsx'
 import { Time } from '../../design/time.tsx'
 import { FilterChips } from '../filters/filter-chips.tsx'
-import { filtersOf, queryOf, type Filters } from '../filters/filters.ts'
+import { toFilters, queryOf, type Filters } from '../filters/filters.ts'
 import { QueryBox } from '../filters/query-box.tsx'
 import { useFilterCounts, withAgent, type Stats } from '../filters/filter-counts.ts'
 import { daysInRange, keepingRange, RangePicker, useStatsInRange } from '../filters/day-range.tsx'
@@ -19,8 +19,8 @@ import './stats.css'
 export default function StatsScreen() {
   const { query } = useRoute()
   // A set flag has an empty value, unlike an absent one.
-  const key = queryOf(filtersOf(query)).toString()
-  const filters = useMemo(() => filtersOf(new URLSearchParams(key)), [key])
+  const key = queryOf(toFilters(query)).toString()
+  const filters = useMemo(() => toFilters(new URLSearchParams(key)), [key])
   const fault = filterError(filters)
   const box = useRef<HTMLInputElement>(null)
   const { stats, range } = useStatsInRange(filters)

@@ -33,7 +33,7 @@ export function useRecordHistory(name: string, isWanted = true) {
     staleTime: FRESH_MS,
     queryFn: async ({ signal }) => {
       const query = { domain: name, limit: CHANGES }
-      return recordHistoryOf((await callApi('GET /api/v1/domainwatch/history', { query, signal })).data)
+      return getRecordHistory((await callApi('GET /api/v1/domainwatch/history', { query, signal })).data)
     },
   })
 }
@@ -177,7 +177,7 @@ const MARKS: Readonly<Record<string, TextKey>> = {
 }
 
 /** Returns who set the marks of a record, and its earlier name servers. */
-function recordHistoryOf({ data, dns }: History): RecordHistory {
+function getRecordHistory({ data, dns }: History): RecordHistory {
   const marks = Object.entries(MARKS).flatMap(([field, label]) => {
     const last = data.find(({ to, from }) => to?.[field] !== undefined && to[field] !== (from?.[field] ?? 0))
     if (last === undefined || last.account === null || last.to?.[field] !== 1) return []

@@ -1,5 +1,5 @@
 import { callApi } from '../../api/client.ts'
-import { accountOf } from '../../api/scope.ts'
+import { getAccount } from '../../api/scope.ts'
 import { keyFor } from '../../api/session.ts'
 import { CLAIM_MINUTES } from '../../base/constants.ts'
 import type { DomainRecord } from '../domains/records.ts'
@@ -11,7 +11,7 @@ import '../../i18n/texts/triage.ts'
 export const CLAIM_MS = CLAIM_MINUTES * 60_000
 
 /** The default view: free names. The service adds that they are undecided. */
-export const viewOf = (filters: Filters): Filters =>
+export const toView = (filters: Filters): Filters =>
   Object.keys(filters).length === 0 ? { status: '0' } : filters
 
 /** The filters for the queue: a flag for marked records must override the default that excludes them. */
@@ -95,13 +95,13 @@ export type LostClaim =
  * @param shown as the person sees it
  * @param otherwise the message if no one decided on it or holds it
  */
-export function lostClaimOf(
+export function findLostClaim(
   record: DomainRecord,
   shown: DomainRecord,
   otherwise: 'expired' | 'taken',
 ): LostClaim {
   const { seen, seen_by: decider, claimed_by: holder, claimed_until: until } = record
-  const own = accountOf('domainwatch')
+  const own = getAccount('domainwatch')
   const isDecided = seen === 1 && shown.seen !== 1
   if (isDecided && typeof decider === 'string' && decider !== own)
     return { kind: 'decided', account: decider }

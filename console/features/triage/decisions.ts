@@ -1,4 +1,4 @@
-import { operations, stateOf } from '../work/operations.ts'
+import { operations, getState } from '../work/operations.ts'
 import type { DomainRecord } from '../domains/records.ts'
 
 const MAX_STEPS = 500
@@ -28,7 +28,7 @@ export class Decisions {
   /** The log of operations keeps only the newest. */
   get canUndo(): boolean {
     const step = this.#steps.at(-1)
-    return step !== undefined && stateOf(step.operation) !== undefined
+    return step !== undefined && getState(step.operation) !== undefined
   }
 
   add(step: Step): void {
@@ -73,6 +73,6 @@ export class Decisions {
 
 /** Whether an operation on the record is pending. */
 export const isPending = (name: string): boolean =>
-  operations.get().some(({ id, subjects }) => subjects.includes(`domain:${name}`) && isBusy(stateOf(id)))
+  operations.get().some(({ id, subjects }) => subjects.includes(`domain:${name}`) && isBusy(getState(id)))
 
-const isBusy = (state: ReturnType<typeof stateOf>): boolean => state === 'waiting' || state === 'running'
+const isBusy = (state: ReturnType<typeof getState>): boolean => state === 'waiting' || state === 'running'

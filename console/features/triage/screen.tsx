@@ -11,7 +11,7 @@ import { useSimilar } from '../domains/lookalikes.tsx'
 import { useFilters } from '../filters/filter-counts.ts'
 import { formatWords, queryOf, withFilters } from '../filters/filters.ts'
 import { Card, useRecordHistory } from './card.tsx'
-import { viewOf, lostClaimText } from './claims.ts'
+import { toView, lostClaimText } from './claims.ts'
 import { Colleagues } from './colleagues.tsx'
 import { DecisionButtons } from './decision-buttons.tsx'
 import { Swipe } from './swipe.tsx'
@@ -27,7 +27,7 @@ import './triage.css'
 export default function TriageScreen() {
   const { query } = useRoute()
   const chosen = useFilters(query)
-  const filters = useMemo(() => viewOf(chosen), [chosen])
+  const filters = useMemo(() => toView(chosen), [chosen])
   const pile = useMemo(() => new TriageQueue(filters), [filters])
   useEffect(() => pile.start(), [pile])
   const state = useStore(pile.state)

@@ -8,7 +8,7 @@ import type { Filters } from '../filters/filters.ts'
 import { decide } from '../domains/marks.ts'
 import { changedRecords, namesBeingDecided, type Mark } from '../domains/optimistic-updates.ts'
 import { type DomainRecord, readRecord } from '../domains/records.ts'
-import { claim, CLAIM_MS, release, lostClaimOf, type LostClaim } from './claims.ts'
+import { claim, CLAIM_MS, release, findLostClaim, type LostClaim } from './claims.ts'
 import { Decisions, isPending, type Step } from './decisions.ts'
 import { triageTabs } from './triage-tabs.ts'
 
@@ -297,7 +297,7 @@ export class TriageQueue {
     const { signal } = this.#stop
     const record = await readRecord(shown.name, signal, this.#key).catch(() => null)
     if (record === null || signal.aborted || this.#current !== shown || this.#lost === undefined) return
-    this.#lost = lostClaimOf(record, shown, kind)
+    this.#lost = findLostClaim(record, shown, kind)
     this.#publish()
   }
 

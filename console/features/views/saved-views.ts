@@ -6,7 +6,7 @@ import { createLimiter } from '../../base/concurrency-limiter.ts'
 import { useStore } from '../../base/store.ts'
 import type { Stats } from '../filters/filter-counts.ts'
 import { filterError } from '../filters/filter-errors.ts'
-import { type Filters, filtersOf, queryOf, recordFilters } from '../filters/filters.ts'
+import { type Filters, toFilters, queryOf, recordFilters } from '../filters/filters.ts'
 import { forgetName, keepVisits, onVisitElsewhere, openVisits, visits } from './visits.ts'
 
 /** Named filters. */
@@ -30,7 +30,7 @@ const VIEWS_KEY = ['views']
 const refresh = () => queryClient.invalidateQueries({ queryKey: VIEWS_KEY })
 onVisitElsewhere(() => void refresh())
 
-const viewsOf = (account: string) =>
+const toViews = (account: string) =>
   queryOptions({
     queryKey: [...VIEWS_KEY, account],
     staleTime: FRESH_MS,
@@ -48,7 +48,7 @@ const viewsOf = (account: string) =>
 /** The views of the account, then those that others share, and all records: a view that is always there. */
 export function useViews() {
   const { account, visits: known } = useStore(visits)
-  const { data } = useQuery({ ...viewsOf(account ?? ''), enabled: account !== undefined })
+  const { data } = useQuery({ ...toViews(account ?? ''), enabled: account !== undefined })
   return useMemo(() => {
     const visited = new Map(known.map((visit) => [visit.query, visit.visited]))
     const first = visited.get('') ?? ''
@@ -85,7 +85,7 @@ export function openViews(account: string | undefined, mayWrite: boolean): void 
 async function moveViews(account: string): Promise<void> {
   const unmoved = visits.get().visits.filter(({ name }) => name !== undefined)
   if (unmoved.length === 0) return
-  const stored = await queryClient.fetchQuery(viewsOf(account))
+  const stored = await queryClient.fetchQuery(toViews(account))
   const own = stored.flatMap(({ owner, filters }) => (owner === account ? [filters] : []))
   for (const { name = '', query } of unmoved) {
     if (visits.get().account !== account) return
@@ -97,7 +97,7 @@ async function moveViews(account: string): Promise<void> {
 }
 
 export const viewQuery = (filters: Filters): string => queryOf(filters).toString()
-export const filtersOfView = ({ query }: SavedView): Filters => filtersOf(new URLSearchParams(query))
+export const filtersOfView = ({ query }: SavedView): Filters => toFilters(new URLSearchParams(query))
 
 /** @param id of the view to change; undefined for a new one @throws ApiError, ConnectionError */
 export async function saveView(

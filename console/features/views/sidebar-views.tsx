@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react'
 import { useRoute } from '../../base/router.ts'
 import { Icon } from '../../design/icon.tsx'
 import { Link } from '../../design/link.tsx'
-import { filtersOf, recordFilters, type Filters } from '../filters/filters.ts'
+import { toFilters, recordFilters, type Filters } from '../filters/filters.ts'
 import { count, t, tn } from '../../i18n/index.ts'
 import {
   viewCounts,
@@ -19,7 +19,7 @@ import './views.css'
 export default function SideViews() {
   const { views } = useViews()
   const { path, query } = useRoute()
-  const here = path === 'dominios' ? viewQuery(filtersOf(query)) : undefined
+  const here = path === 'dominios' ? viewQuery(toFilters(query)) : undefined
   return (
     <div className="side-group">
       <h2>{t('views.title')}</h2>

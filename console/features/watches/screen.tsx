@@ -7,7 +7,7 @@ import { Button } from '../../design/button.tsx'
 import { QueryResult, Notice } from '../../design/notice.tsx'
 import { tn, t } from '../../i18n/index.ts'
 import '../../i18n/texts/watches.ts'
-import { filtersOf } from '../filters/filters.ts'
+import { toFilters } from '../filters/filters.ts'
 import { Deliveries } from './deliveries.tsx'
 import { EditWatch, NewWatch } from './edit-watch.tsx'
 import { RemoveWatch, RotateSecret } from './confirm.tsx'
@@ -68,7 +68,7 @@ export default function WatchesScreen() {
       </QueryResult>
       {isMaking && may('writeDomains') && (
         <NewWatch
-          filters={filtersOf(query)}
+          filters={toFilters(query)}
           similar={query.get('similar') ?? ''}
           onClose={() => navigate('vigilancias')}
         />

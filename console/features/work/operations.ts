@@ -136,7 +136,7 @@ function report(id: number, text: string): void {
   change(id, { text })
   const entry = entries.get(id)
   if (entry?.isShown === true && !entry.isForeign && entry.operation.undoneBy === undefined)
-    showToast(text, { key: keyOf(id), isPending: true, ...undoOf(id) })
+    showToast(text, { key: keyOf(id), isPending: true, ...toUndo(id) })
 }
 
 async function execute(id: number): Promise<OperationState> {
@@ -152,7 +152,7 @@ async function execute(id: number): Promise<OperationState> {
     change(id, { state: 'done', text })
     if (!isError) dismissFailures(entry)
     if (entry.operation.undoneBy === undefined && !isSilent(entry, isError))
-      showToast(text, { key: keyOf(id), isError, ...undoOf(id) })
+      showToast(text, { key: keyOf(id), isError, ...toUndo(id) })
     return 'done'
   } catch (error) {
     const text = gesture.failed(changeErrorMessage(error))
@@ -176,7 +176,7 @@ function dismissFailures({ gesture: { subjects }, startedAt }: Entry): void {
 const isSilent = ({ isForeign }: Entry, isError: boolean): boolean =>
   isForeign && !(isError && rejectedService.get() !== undefined)
 
-export const stateOf = (id: number): OperationState | undefined => entries.get(id)?.operation.state
+export const getState = (id: number): OperationState | undefined => entries.get(id)?.operation.state
 
 /** Undoes exactly this operation, once, after it has ended. Cancels it if it has not started. */
 export function undo(id: number): OperationHandle | undefined {
@@ -210,7 +210,7 @@ export function undo(id: number): OperationHandle | undefined {
       showToast(failure.operation.text, {
         key: keyOf(handle.id),
         isError: true,
-        ...undoOf(id),
+        ...toUndo(id),
       })
   })
   return handle
@@ -279,7 +279,7 @@ export function usePendingSubjects(): ReadonlySet<string> {
 
 const keyOf = (id: number): string => `operation-${id}`
 
-function undoOf(id: number): { undo?: () => void } {
+function toUndo(id: number): { undo?: () => void } {
   const entry = entries.get(id)
   return entry?.gesture.undo === undefined || entry.isForeign ? {} : { undo: () => void undo(id) }
 }

@@ -1,4 +1,4 @@
-import { accountOf, onUser } from '../../api/scope.ts'
+import { getAccount, onUser } from '../../api/scope.ts'
 import { SERVICE_URL } from '../../base/server.ts'
 import { createStore } from '../../base/store.ts'
 
@@ -63,7 +63,7 @@ export class OtherTabs<T> {
   }
 
   #send(state: T | undefined, isQuestion = false): void {
-    this.#channel?.postMessage({ tab: OWN_ID, account: accountOf('domainwatch'), state, isQuestion })
+    this.#channel?.postMessage({ tab: OWN_ID, account: getAccount('domainwatch'), state, isQuestion })
   }
 
   #hear({ tab, account, state, isQuestion }: Message<T>): void {
@@ -80,7 +80,7 @@ export class OtherTabs<T> {
       this.#timer = undefined
     }
     if (!this.#isReady && this.#heard.size === 0) return
-    const own = accountOf('domainwatch')
+    const own = getAccount('domainwatch')
     const states = [...this.#heard.values()]
       .filter(({ account }) => account === own)
       .map(({ state }) => state)

@@ -99,13 +99,13 @@ export function matching(entries: readonly Entry[], text: string): Entry[] {
     .split(/\s+/)
     .filter((word) => word !== '')
   if (words.length === 0) return [...entries]
-  const rankOf = ({ label, also = '' }: Entry): number => {
+  const getRank = ({ label, also = '' }: Entry): number => {
     const folded = fold(`${label} ${also}`)
     if (!words.every((word) => folded.includes(word))) return -1
     return words.filter((word) => ` ${folded}`.includes(` ${word}`)).length
   }
   return entries
-    .map((entry) => ({ entry, rank: rankOf(entry) }))
+    .map((entry) => ({ entry, rank: getRank(entry) }))
     .filter(({ rank }) => rank >= 0)
     .toSorted((one, other) => other.rank - one.rank)
     .map(({ entry }) => entry)

@@ -87,7 +87,7 @@ export function accountsRoute(
         })),
       ].map((one) => ({
         ...one,
-        ...usesOf(
+        ...getUses(
           keys.filter(({ account }) => account === one.account),
           clock.now(),
         ),
@@ -97,7 +97,7 @@ export function accountsRoute(
   })
 }
 
-function usesOf(keys: readonly KeyRecord[], now: number) {
+function getUses(keys: readonly KeyRecord[], now: number) {
   const latest = Math.max(...keys.map(({ used_at }) => used_at ?? -Infinity))
   return {
     keys: keys.filter(
@@ -152,7 +152,7 @@ export function limitsRoutes(
         },
       },
       async handle({ identity, values: { account = '', max_images, max_bytes, delivery } }) {
-        const found = await accountOf(keys, 'imagestore', account)
+        const found = await getAccount(keys, 'imagestore', account)
         const updated = await policies.change(found, {
           ...(max_images === undefined ? {} : { max_images: max_images.max }),
           ...(max_bytes === undefined ? {} : { max_bytes: max_bytes.max }),
@@ -191,7 +191,7 @@ export function releaseRoute(
       },
     },
     async handle({ identity, values: { account = '' } }) {
-      const { id, name } = await accountOf(keys, 'domainwatch', account)
+      const { id, name } = await getAccount(keys, 'domainwatch', account)
       const count = await releaseClaims(id)
       await shared.audit.record(identity, 'claims.release', name)
       return { status: 200, account: name, count }
@@ -200,7 +200,7 @@ export function releaseRoute(
 }
 
 /** Finds an account by its name, in any form of its characters. @throws HttpError 404, or 409 if it is of another service */
-async function accountOf(keys: ApiKeys, service: Service, account: string): Promise<AccountRecord> {
+async function getAccount(keys: ApiKeys, service: Service, account: string): Promise<AccountRecord> {
   const name = account.trim().normalize('NFC')
   const found = (await keys.accounts()).find((one) => one.name === name)
   if (found === undefined) throw adminErrors.account_not_found()

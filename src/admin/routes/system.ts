@@ -58,7 +58,7 @@ export function systemRoute(app: HttpServer, shared: EndpointShared, options: Sy
         images: Number(images?.images ?? 0),
         bytes: Number(images?.bytes ?? 0),
         settings,
-        figures: figuresOf(measured),
+        figures: toFigures(measured),
       }
     },
   })
@@ -69,7 +69,7 @@ const isReady = (ping: Promise<void>): Promise<boolean> =>
   withTimeout(ping, PING_TIMEOUT_MS).catch(() => false)
 
 /** Returns the service's own gauges and counters, each summed over its labels. */
-function figuresOf(measured: Measurements): Record<string, number> {
+function toFigures(measured: Measurements): Record<string, number> {
   const figures: Record<string, number> = {}
   for (const one of measured) {
     if (!('name' in one && 'type' in one && 'values' in one)) continue

@@ -40,13 +40,13 @@ export class KeyedNames {
     for (const [key, { total, names }] of this.#keys) {
       if (names.length < MIN_NAMES || total > maxTotal(names.length)) continue
       const sorted = names.toSorted((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1))
-      for (const group of daysOf(sorted))
+      for (const group of toDays(sorted))
         if (total <= maxTotal(group.length)) yield { kind, key, names: group }
     }
   }
 }
 
-function* daysOf(sorted: readonly Registration[]): Generator<readonly Registration[]> {
+function* toDays(sorted: readonly Registration[]): Generator<readonly Registration[]> {
   let [start, end] = [0, 0]
   for (let first = 0, after = 0; first < sorted.length; first++) {
     const last = (sorted[first]?.at ?? NaN) + DAY_SECONDS
@@ -55,8 +55,8 @@ function* daysOf(sorted: readonly Registration[]): Generator<readonly Registrati
   }
   if (end - start < MIN_NAMES) return
   yield sorted.slice(start, end)
-  yield* daysOf(sorted.slice(0, start))
-  yield* daysOf(sorted.slice(end))
+  yield* toDays(sorted.slice(0, start))
+  yield* toDays(sorted.slice(end))
 }
 
 /** Returns the groups, largest first, ties newest first, without those whose names are all in one before. */

@@ -7,14 +7,14 @@ import {
   formatTimestamp,
   MergedSearch,
   TimeSlice,
-  wordsOf,
+  toWords,
 } from '../../lib/name-index/index.ts'
 import type { Database, Reader } from '../../storage/database/database.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import { nameOfHit } from '../list/hits.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import { indexQuery } from '../list/search.ts'
-import { namesSeenWith, serversOf, type ServerKind } from '../servers/queries.ts'
+import { namesSeenWith, getServers, type ServerKind } from '../servers/queries.ts'
 import { addDays, dayOf, type Span } from '../stats/counts.ts'
 import type { SplitName } from '../words/dictionary.ts'
 import { KeyedNames, maxTotal, toDistinct, type Campaign, type Registration } from './groups.ts'
@@ -92,7 +92,7 @@ export class Campaigns {
       const registration = { name: nameOfHit({ segment, position }), at: Date.parse(`${date}Z`) / 1000 }
       const isListed = date >= from
       if (isListed) listed.push(registration)
-      const parts = wordsOf(segment, position)
+      const parts = toWords(segment, position)
       // Nothing is left of a name that consists of words.
       for (const skeleton of parts.length === 0 ? toSkeletons(registration.name, split) : [])
         skeletons.add(skeleton, registration, isListed)
@@ -101,7 +101,7 @@ export class Campaigns {
     await finish(search, slice, signal)
     const groups = [...skeletons.groups('skeleton')]
     for (const group of words.groups('word'))
-      if ((context.demandOf([group.key]) ?? 0) <= maxTotal(group.names.length)) groups.push(group)
+      if ((context.getDemand([group.key]) ?? 0) <= maxTotal(group.names.length)) groups.push(group)
     groups.push(...(await serverGroups(reader, this.#options.database, listed, signal)))
     return toDistinct(groups).slice(0, MAX_CAMPAIGNS)
   }
@@ -119,7 +119,7 @@ async function serverGroups(
   for (let start = 0; start < listed.length; start += PAGE) {
     signal.throwIfAborted()
     const page = new Map(listed.slice(start, start + PAGE).map((each) => [each.name, each]))
-    for (const { kind, server, name } of await reader.all(serversOf(dialect, [...page.keys()]))) {
+    for (const { kind, server, name } of await reader.all(getServers(dialect, [...page.keys()]))) {
       const registration = page.get(name)
       // As the filter of lists that finds its names.
       const key = `${kind}=${server}`

@@ -16,11 +16,11 @@ export const DISMISSED_FIELDS = [
 
 export function dismissedLine({ released_at, dismissed_at, ...row }: DismissedRow): string {
   const values = { ...row, deleted_at: released_at, dismissed_at: new Date(dismissed_at).toISOString() }
-  return lineOf(DISMISSED_FIELDS.map((field) => csvField(values[field])))
+  return toLine(DISMISSED_FIELDS.map((field) => csvField(values[field])))
 }
 
-export const DISMISSED_HEAD = lineOf(DISMISSED_FIELDS)
+export const DISMISSED_HEAD = toLine(DISMISSED_FIELDS)
 
-function lineOf(fields: readonly string[]): string {
+function toLine(fields: readonly string[]): string {
   return `${fields.join(',')}\r\n`
 }

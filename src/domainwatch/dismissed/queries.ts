@@ -41,7 +41,7 @@ export type DismissedValues = readonly [
 ]
 
 /** When a dismissed name was deleted; null if it was bought. */
-export const deletionOf = ({ status, date_reg, released_at }: DismissedRow): string | null =>
+export const getDeletion = ({ status, date_reg, released_at }: DismissedRow): string | null =>
   status === 0 ? (released_at ?? date_reg) : null
 
 /** The place of a name in the order of pages. */

@@ -50,10 +50,10 @@ export function gapEntry(id: string, at: number, language: Language): AtomEntry 
 
 function textOf(event: DomainEvent, texts: Texts): string {
   const record = recordIn(event)
-  return record === null ? '' : linesOf(record, event, texts).join('\n')
+  return record === null ? '' : toLines(record, event, texts).join('\n')
 }
 
-function linesOf(record: ChangedRecord, { before, dns }: DomainEvent, texts: Texts): string[] {
+function toLines(record: ChangedRecord, { before, dns }: DomainEvent, texts: Texts): string[] {
   const yesOrNo = (value: number) => (value === 1 ? texts.yes : texts.no)
   const orNone = (text: string) => (text === '' ? texts.none : text)
 

@@ -20,7 +20,7 @@ export type DnsNews =
   | { readonly type: 'mx'; readonly from: readonly MxRecord[]; readonly to: readonly MxRecord[] }
 
 /** Returns undefined for a kind that a newer version writes. */
-function dnsNewsOf({ kind, before, after }: Change): DnsNews | undefined {
+function getDnsNews({ kind, before, after }: Change): DnsNews | undefined {
   const [from, to] = [answerIn(before), answerIn(after)]
   if (kind === 'ns') return { type: 'ns', from, to }
   return kind === 'mx' ? { type: 'mx', from: from ?? [], to: to ?? [] } : undefined
@@ -110,8 +110,8 @@ export async function eventOf(
   hides?: Hides,
 ): Promise<DomainEvent | undefined> {
   const { cursor, at, key, accountId } = change
-  const dns = change.topic === 'dns' ? dnsNewsOf(change) : undefined
-  const found = change.topic === 'domain' ? recordEventOf(change) : otherEventOf(change, dns)
+  const dns = change.topic === 'dns' ? getDnsNews(change) : undefined
+  const found = change.topic === 'domain' ? toRecordEvent(change) : toOtherEvent(change, dns)
   if (found === undefined) return undefined
   return {
     cursor,
@@ -126,7 +126,7 @@ export async function eventOf(
   }
 }
 
-function otherEventOf({ topic, before, after }: Change, dns: DnsNews | undefined) {
+function toOtherEvent({ topic, before, after }: Change, dns: DnsNews | undefined) {
   if (topic === 'objection') return { kind: 'reminder' as const, before, after }
   return dns && { kind: 'dns' as const, before, after }
 }
@@ -148,7 +148,7 @@ const SHOWN = DOMAIN_FIELDS.filter((field) => !HIDDEN.includes(field))
  * Returns the event of a change of a record, if it is one. News that a list of deletions freed a name wait for a list of
  * registrations (`announce_as`): there is an event when the wait ends, not when the name is freed.
  */
-function recordEventOf({ kind: given, before, after }: Change) {
+function toRecordEvent({ kind: given, before, after }: Change) {
   const kind = RECORD_EVENTS.find((one) => one === given)
   if (kind === undefined || after === null) return kind && { kind, before, after }
   const differs = (field: (typeof DOMAIN_FIELDS)[number]) =>

@@ -105,7 +105,7 @@ export class Feeds {
       const rows = await statesByName(database)
       const at = clock.now()
       for (const feed of this.#due(idle, rows, running)) {
-        const turn = { at, begin: () => deletionsOf(feed, running) }
+        const turn = { at, begin: () => getDeletions(feed, running) }
         const ended = this.#update(feed, rows.get(feed.name), turn, signal).finally(() => {
           running.delete(feed)
           this.#idle.wakeAll()
@@ -155,7 +155,7 @@ const rank = ({ format }: Feed) => (format === 'deletions' ? 0 : 1)
 type Running = Map<Feed, Promise<void>>
 
 /** Resolves when the lists of deletions are imported that were due together with another list of their account. */
-const deletionsOf = ({ account, format }: Feed, running: Running): Promise<unknown> =>
+const getDeletions = ({ account, format }: Feed, running: Running): Promise<unknown> =>
   Promise.all(
     [...running]
       .filter(

@@ -111,12 +111,12 @@ function parseUrl(value: unknown): string | undefined {
 }
 
 function parseInterval(text: string): number | undefined {
-  const ms = msOf(text)
-  return ms >= msOf(MIN_EVERY) && ms <= msOf(MAX_EVERY) ? ms : undefined
+  const ms = toMs(text)
+  return ms >= toMs(MIN_EVERY) && ms <= toMs(MAX_EVERY) ? ms : undefined
 }
 
 /** Returns 0 for any other text. */
-function msOf(text: string): number {
+function toMs(text: string): number {
   const [, digits = '', unit = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
   return Number(digits) * (UNIT_MS[unit] ?? 0)
 }

@@ -48,7 +48,7 @@ export class DnsObservations {
    * @param domain in A-label form, under .cl
    */
   add(domain: string, answer: DnsAnswer): void {
-    const name = labelOf(domain)
+    const name = toLabel(domain)
     const servers = answerText(answer)
     if (name === undefined || servers === undefined) return
     const now = this.#options.clock.now()
@@ -124,7 +124,7 @@ export class DnsObservations {
 const SUFFIX = '.cl'
 
 /** Returns the name in the form of records, or undefined for a name below a registered one. */
-function labelOf(domain: string): string | undefined {
+function toLabel(domain: string): string | undefined {
   if (domain.indexOf('.') !== domain.length - SUFFIX.length) return undefined
   if (!domain.startsWith('xn--')) return domain.slice(0, -SUFFIX.length)
   const parsed = parseDomain(domain)

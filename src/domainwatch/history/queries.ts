@@ -32,7 +32,7 @@ export const observationTable = (type: ObservedType): Table => ({
 const tableOf = (type: ObservedType) => raw(OBSERVATION_TABLES[type])
 
 /** Selects the observed name servers, or MX records, of a name, newest first. */
-export const observationsOf = (type: ObservedType, name: string, count: number) => sql<ObservationRow>`
+export const toObservations = (type: ObservedType, name: string, count: number) => sql<ObservationRow>`
   SELECT first_at, last_at, servers FROM ${tableOf(type)} WHERE name = ${name}
   ORDER BY first_at DESC ${limit(count)}`
 

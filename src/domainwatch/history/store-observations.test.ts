@@ -23,26 +23,26 @@ function written(observations: readonly Observation[]): Observation[] {
 
 const answers = fc.array(fc.constantFrom('["a"]', '["b"]', '[]', null), { minLength: 1, maxLength: 30 })
 /** Observations ten milliseconds apart. */
-const observationsOf = (all: readonly (string | null)[]) =>
+const toObservations = (all: readonly (string | null)[]) =>
   all.map((servers, i): Observation => ({ first: i * 10, last: i * 10, servers }))
 
 test('stored in order of time, each answer that differs from the one before starts an entry', () => {
   fc.assert(
     fc.property(answers, (all) => {
       const runs: Observation[] = []
-      for (const seen of observationsOf(all)) {
+      for (const seen of toObservations(all)) {
         const run = runs.at(-1)
         if (run?.servers === seen.servers) runs[runs.length - 1] = { ...run, last: seen.last }
         else runs.push(seen)
       }
-      assert.deepEqual(written(observationsOf(all)), runs)
+      assert.deepEqual(written(toObservations(all)), runs)
     }),
   )
 })
 
 test('stored in any order, entries cover every observation and nothing else', () => {
   const shuffled = answers.chain((all) =>
-    fc.shuffledSubarray(observationsOf(all), { minLength: all.length, maxLength: all.length }),
+    fc.shuffledSubarray(toObservations(all), { minLength: all.length, maxLength: all.length }),
   )
   fc.assert(
     fc.property(shuffled, (all) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 
-import { bareName, layoutOf, parseLine, registryDate, splitCsv } from './format.ts'
+import { bareName, toLayout, parseLine, registryDate, splitCsv } from './format.ts'
 
 test('CSV according to RFC 4180 is parsed', () => {
   const field = fc.string({ unit: fc.constantFrom('a', 'ñ', '"', ',', ';', '\n', ' ') })
@@ -26,7 +26,7 @@ const OWN = 'name,length,agent,status,reserved,revision,discarded,date_reg,date_
 
 test('the first lines identify the layout', () => {
   const detected = (...sample: string[]) => {
-    const layout = layoutOf(sample)
+    const layout = toLayout(sample)
     return layout && [layout.format, layout.separator, layout.hasHeader, [...layout.columns.values()]]
   }
   assert.deepEqual(detected('Nombre Dominio,Fecha Inscripción'), ['registrations', ',', true, [0, 1]])
@@ -44,16 +44,16 @@ test('the first lines identify the layout', () => {
   assert.deepEqual(detected('¿?', '-malo.cl', 'ma lo.cl', 'uno.com'), ['deletions', ',', false, []])
   assert.equal(detected('<html>', '<body>', 'uno', '</body>'), undefined)
   assert.equal(detected('Dominio,Fecha\runo.cl,2025-12-31'), undefined)
-  assert.equal(layoutOf(['ejemplo.cl'], 'csv'), undefined)
-  assert.equal(layoutOf(['ejemplo.cl'], 'registrations'), undefined)
+  assert.equal(toLayout(['ejemplo.cl'], 'csv'), undefined)
+  assert.equal(toLayout(['ejemplo.cl'], 'registrations'), undefined)
 })
 
 test('an export is recognised by the fields that each has, in any order and with any others', () => {
   const required = 'date_mod;name;length;agent;status;reserved;revision;discarded;date_reg'
-  assert.equal(layoutOf([required])?.format, 'csv')
-  assert.equal(layoutOf([`${required};of a later version`])?.format, 'csv')
+  assert.equal(toLayout([required])?.format, 'csv')
+  assert.equal(toLayout([`${required};of a later version`])?.format, 'csv')
   for (const field of required.split(';'))
-    assert.equal(layoutOf([required.replace(field, 'other')], 'csv'), undefined, field)
+    assert.equal(toLayout([required.replace(field, 'other')], 'csv'), undefined, field)
 })
 
 test('dates of lists are converted to those of records; without a time they mean a whole day', () => {
@@ -89,7 +89,7 @@ test('dates of ISO 8601 may have a fraction and an offset', () => {
 })
 
 const layout = (...sample: string[]) => {
-  const found = layoutOf(sample)
+  const found = toLayout(sample)
   assert.ok(found !== undefined)
   return found
 }

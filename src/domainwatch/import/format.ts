@@ -1,4 +1,4 @@
-import { epochOf, isCalendarDateTime, localDateTime } from '../../lib/dates.ts'
+import { toEpoch, isCalendarDateTime, localDateTime } from '../../lib/dates.ts'
 import { fromCell } from '../../lib/free-text.ts'
 import { parseJson } from '../../lib/json.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
@@ -63,7 +63,7 @@ const LIKE_A_NAME = /^[\p{L}\p{M}\p{N} "._-]+$/u
  * @param format if the caller knows it
  * @returns undefined if the format is unknown
  */
-export function layoutOf(sample: readonly string[], format?: ImportFormat): Layout | undefined {
+export function toLayout(sample: readonly string[], format?: ImportFormat): Layout | undefined {
   const first = sample[0]?.trim() ?? ''
   const separator = [',', ';', '\t'].find((each) => first.includes(each)) ?? ','
   const plain = (kind: ImportFormat, hasHeader = false): Layout => ({
@@ -319,8 +319,8 @@ function registrationLine(
  */
 function inServiceZone(text: string, { timeZone, zone = timeZone }: LineContext, offsetMs?: number): string {
   if (!isCalendarDateTime(text)) return text
-  if (offsetMs !== undefined) return localDateTime(epochOf(text, 'UTC') - offsetMs, timeZone)
-  return zone === timeZone ? text : localDateTime(epochOf(text, zone, 'last'), timeZone)
+  if (offsetMs !== undefined) return localDateTime(toEpoch(text, 'UTC') - offsetMs, timeZone)
+  return zone === timeZone ? text : localDateTime(toEpoch(text, zone, 'last'), timeZone)
 }
 
 function listLine(

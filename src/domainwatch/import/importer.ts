@@ -3,7 +3,7 @@ import { localDateTime } from '../../lib/dates.ts'
 import type { ListResult } from '../registry/apply-list.ts'
 import type { Skipped } from '../registry/rules.ts'
 import {
-  layoutOf,
+  toLayout,
   SAMPLE_LINES,
   type ImportFormat,
   completeness,
@@ -80,7 +80,7 @@ export async function importLines(
   const source = untilFault(lines, (fault) => (cutOff = fault))
   const cut = () => (cutOff === undefined ? {} : { cutOff })
   const { sample, all } = await sampled(source)
-  const layout = sample.length === 0 ? emptyLayout(options.format) : layoutOf(sample, options.format)
+  const layout = sample.length === 0 ? emptyLayout(options.format) : toLayout(sample, options.format)
   if (layout === undefined && sample.length === 0) return { kind: 'imported', counts, faults, ...cut() }
   if (layout === undefined) {
     // Closes the file.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RowBuffer, type SortedRows } from './row-buffer.ts'
 
-function bufferOf(...rows: readonly (readonly [name: string, date: string])[]): RowBuffer {
+function toBuffer(...rows: readonly (readonly [name: string, date: string])[]): RowBuffer {
   const buffer = new RowBuffer(0)
   for (const [name, date] of rows)
     buffer.add(name, JSON.stringify([name, null, name.length, null, null, 1, 0, date]))
@@ -26,7 +26,7 @@ function all(rows: SortedRows, count = 2): unknown[] {
 }
 
 test('rows are sorted by name, a prefix first', () => {
-  const buffer = bufferOf(['ñu', '1'], ['casa', '2'], ['casa-2', '3'], ['casas', '4'], ['1', '5'])
+  const buffer = toBuffer(['ñu', '1'], ['casa', '2'], ['casa-2', '3'], ['casas', '4'], ['1', '5'])
   assert.deepEqual(all(buffer.sorted('csv')), ['1 5', 'casa 2', 'casa-2 3', 'casas 4', 'ñu 1'])
 })
 
@@ -38,23 +38,23 @@ test('the last of several lines counts, and the newest of several registrations'
     ['a', '4'],
     ['b', '1'],
   ] as const
-  assert.deepEqual(all(bufferOf(...lines).sorted('csv')), ['a 4', 'b 1'])
-  assert.deepEqual(all(bufferOf(...lines).sorted('registrations')), ['a 9', 'b 2'])
+  assert.deepEqual(all(toBuffer(...lines).sorted('csv')), ['a 4', 'b 1'])
+  assert.deepEqual(all(toBuffer(...lines).sorted('registrations')), ['a 9', 'b 2'])
 })
 
 test('names that are stored already are skipped, with all of their lines', () => {
-  const buffer = bufferOf(['c', '1'], ['a', '2'], ['b', '3'], ['b', '4'], ['bb', '5'])
+  const buffer = toBuffer(['c', '1'], ['a', '2'], ['b', '3'], ['b', '4'], ['bb', '5'])
   assert.deepEqual(all(buffer.sorted('ndjson', 'b')), ['bb 5', 'c 1'])
 })
 
 test('the first buffer is small, later ones grow up to a limit', () => {
-  const lengthOf = (before: number) => {
+  const getLength = (before: number) => {
     const buffer = new RowBuffer(before)
     let length = 0
     for (; !buffer.isFull; length++) buffer.add(`n${length}`, '[]')
     return length
   }
-  assert.deepEqual([1_000, 70_000, 10_000_000].map(lengthOf), [50_000, 70_000, 500_000])
+  assert.deepEqual([1_000, 70_000, 10_000_000].map(getLength), [50_000, 70_000, 500_000])
   // A million of the longest rows would be half a gigabyte.
   const buffer = new RowBuffer(10_000_000)
   const row = JSON.stringify(['x'.repeat(60_000)])

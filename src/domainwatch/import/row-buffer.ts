@@ -60,7 +60,7 @@ export class RowBuffer {
       const before = kept.at(-1)
       if (name !== last || before === undefined) kept.push(entry)
       // Registrations of a name differ only in their dates, so their texts sort by date.
-      else if (format !== 'registrations' || rowOf(entry) > rowOf(before)) kept[kept.length - 1] = entry
+      else if (format !== 'registrations' || toRow(entry) > toRow(before)) kept[kept.length - 1] = entry
       last = name
     }
     this.#entries = []
@@ -89,9 +89,9 @@ export class SortedRows {
   take(count: number): RowBatch {
     const some = this.#entries.slice(this.#at, this.#at + count)
     this.#at += some.length
-    return { names: some.map(nameOf), json: `[${some.map(rowOf).join(',')}]` }
+    return { names: some.map(nameOf), json: `[${some.map(toRow).join(',')}]` }
   }
 }
 
 const nameOf = (entry: string) => entry.slice(0, entry.indexOf(NAME_END))
-const rowOf = (entry: string) => entry.slice(entry.indexOf(NAME_END) + 1 + POSITION_DIGITS)
+const toRow = (entry: string) => entry.slice(entry.indexOf(NAME_END) + 1 + POSITION_DIGITS)

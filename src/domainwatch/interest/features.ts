@@ -1,4 +1,4 @@
-import { shapeOf, syllablesOf } from '../../lib/name-spelling.ts'
+import { toShape, toSyllables } from '../../lib/name-spelling.ts'
 
 /** What the taste of the group is learned from. */
 export interface Subject {
@@ -78,12 +78,12 @@ const table = {
   word: { values: ({ words }) => words, ridge: 2, text: (value: string) => `la palabra ${value}` },
   tag: { values: ({ tags }) => tags, ridge: 2, text: (value: string) => `la etiqueta ${value}` },
   shape: {
-    values: ({ name }) => (name.length <= MAX_SHAPE ? [shapeOf(name)] : []),
+    values: ({ name }) => (name.length <= MAX_SHAPE ? [toShape(name)] : []),
     ridge: 4,
     text: (value: string) => `la forma ${value}`,
   },
   syllables: {
-    number: ({ name }) => syllablesOf(name),
+    number: ({ name }) => toSyllables(name),
     max: MAX_SYLLABLES,
     ridge: 2,
     text: counted('sílaba', 'sílabas', MAX_SYLLABLES),
@@ -120,7 +120,7 @@ export function forEachFeature(
 }
 
 /** Returns the features of a name, each once, in the order of the table. */
-export function featuresOf(subject: Subject): readonly Feature[] {
+export function toFeatures(subject: Subject): readonly Feature[] {
   const features: Feature[] = []
   forEachFeature(subject, (kind, value) => features.push({ kind, value }))
   return features

@@ -60,7 +60,7 @@ export class Interest {
    * Returns the model of a cursor, or the newest one, trained now if it is due.
    * @throws HttpError 400 if there are too few decisions, or the model of the cursor is gone
    */
-  async modelOf(cursorModel?: string): Promise<InterestModel> {
+  async getModel(cursorModel?: string): Promise<InterestModel> {
     if (cursorModel !== undefined) {
       const model = await this.#read(cursorModel)
       if (model === undefined) throw invalidCursor()

@@ -1,4 +1,4 @@
-import { featuresOf, featureText, forEachFeature, type FeatureKind, type Subject } from './features.ts'
+import { toFeatures, featureText, forEachFeature, type FeatureKind, type Subject } from './features.ts'
 import { sigmoid, type Weights } from './train.ts'
 
 /** The digits of the demand of a word that the model does not list. */
@@ -54,7 +54,7 @@ export class InterestModel {
   }
 
   /** Returns how interesting a record is, from 0 to `MAX_SCORE`. */
-  scoreOf(scored: Scored): number {
+  getScore(scored: Scored): number {
     let sum = this.trained.bias
     forEachFeature(this.#subject(scored), (kind, value) => {
       sum += this.#weightOf(kind, value)[0]
@@ -64,7 +64,7 @@ export class InterestModel {
 
   /** Returns the strongest reasons for the score, for and against. */
   reasonsFor(scored: Scored): readonly Reason[] {
-    return featuresOf(this.#subject(scored))
+    return toFeatures(this.#subject(scored))
       .map((feature) => {
         const [weight, accepted, of] = this.#weightOf(feature.kind, feature.value)
         const strength = of < MIN_DECISIONS ? of - MIN_DECISIONS : Math.abs(weight)

@@ -1,4 +1,4 @@
-import { wordsOf, type Hit, type Segment } from '../../lib/name-index/index.ts'
+import { toWords, type Hit, type Segment } from '../../lib/name-index/index.ts'
 import { nameOfHit } from '../list/hits.ts'
 import { hasBoughtTwin } from '../list/twins.ts'
 import { splitTags } from '../tags.ts'
@@ -20,16 +20,16 @@ export function scoredRecord(
 
 /** Returns how interesting a record of the index is. @param segments all records, to find its twins */
 export function scoreOfHit(model: InterestModel, { segment, position }: Hit, segments: readonly Segment[]) {
-  return model.scoreOf({
+  return model.getScore({
     name: nameOfHit({ segment, position }),
-    words: wordsOf(segment, position),
-    tags: splitTags(segment.tagsOf(position) || null),
+    words: toWords(segment, position),
+    tags: splitTags(segment.toTags(position) || null),
     hasTwin: hasBoughtTwin(segments, segment.nameOf(position), NEVER),
   })
 }
 
 /** Returns the scores of the records of a segment, live or not. Runs in any thread. */
-export function scoresOf(model: InterestModel, segment: Segment, segments: readonly Segment[]) {
+export function getScores(model: InterestModel, segment: Segment, segments: readonly Segment[]) {
   return Uint32Array.from({ length: segment.columns.count }, (_, position) =>
     scoreOfHit(model, { segment, position }, segments),
   )

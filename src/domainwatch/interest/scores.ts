@@ -1,8 +1,8 @@
-import { partOf, type Columns, type Hit, type Segment } from '../../lib/name-index/index.ts'
+import { toPart, type Columns, type Hit, type Segment } from '../../lib/name-index/index.ts'
 import { BACKGROUND_TASK_TIMEOUT_MS, taskModule, type Tasks } from '../../lib/tasks.ts'
 import type { Input, Output } from '../tasks/learn.ts'
 import type { InterestModel } from './model.ts'
-import { scoreOfHit, scoresOf } from './scored.ts'
+import { scoreOfHit, getScores } from './scored.ts'
 
 const LEARN = taskModule('../tasks/learn', import.meta)
 
@@ -24,10 +24,10 @@ export class Ranking {
   }
 
   /** Returns the scores of the records of a segment, by their positions. */
-  readonly scoresOf = (columns: Columns): Uint32Array => this.#known.get(columns) ?? NO_SCORES
+  readonly getScores = (columns: Columns): Uint32Array => this.#known.get(columns) ?? NO_SCORES
 
   /** Returns the score of a record, also in the order of deletions, whose segments have no scores. */
-  scoreOf(hit: Hit): number {
+  getScore(hit: Hit): number {
     const known = this.#known.get(hit.segment.columns)
     return known?.[hit.position] ?? scoreOfHit(this.model, hit, this.#segments)
   }
@@ -76,7 +76,7 @@ export class Scores {
     if (this.#find(columns, model) !== undefined) return
     const scores =
       columns.count <= SMALL_SEGMENT
-        ? scoresOf(model, segment, others)
+        ? getScores(model, segment, others)
         : await this.#inThread(model, segment, others)
     const known = this.#known.get(columns) ?? new Map<string, Uint32Array>()
     this.#known.set(columns, known.set(model.id, scores))
@@ -84,7 +84,7 @@ export class Scores {
   }
 
   async #inThread({ trained }: InterestModel, segment: Segment, others: readonly Segment[]) {
-    const parts = [segment, ...others.filter((other) => other !== segment)].map(partOf)
+    const parts = [segment, ...others.filter((other) => other !== segment)].map(toPart)
     const input: Input = { kind: 'score', trained, parts }
     const options = { timeoutMs: BACKGROUND_TASK_TIMEOUT_MS }
     return (await this.#tasks.run<Input, Output['score']>(LEARN, input, options)).scores

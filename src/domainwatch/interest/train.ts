@@ -1,4 +1,4 @@
-import { featuresOf, isNumber, getRidge, type Feature, type FeatureKind, type Subject } from './features.ts'
+import { toFeatures, isNumber, getRidge, type Feature, type FeatureKind, type Subject } from './features.ts'
 
 /** A name that members have decided on. */
 export interface Decision extends Subject {
@@ -41,7 +41,7 @@ const rounded = (x: number): number => Number(x.toFixed(DECIMALS))
 export const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x))
 
 /** Returns the keys of the terms of a feature. A number shares those of all smaller ones, so it is close to its neighbours. */
-function termsOf({ kind, value }: Feature): readonly string[] {
+function toTerms({ kind, value }: Feature): readonly string[] {
   if (typeof value === 'string') return [`${kind}=${value}`]
   return Array.from({ length: value }, (_, bound) => `${kind}>${bound}`)
 }
@@ -52,11 +52,11 @@ function termsOf({ kind, value }: Feature): readonly string[] {
  */
 export function train(decisions: readonly Decision[]): Weights {
   const sorted = decisions.toSorted((one, other) => (one.name < other.name ? -1 : 1))
-  const features = sorted.map(featuresOf)
+  const features = sorted.map(toFeatures)
   const terms = new Map<string, Term>()
   for (const [row, all] of features.entries()) {
     for (const feature of all) {
-      for (const key of termsOf(feature)) {
+      for (const key of toTerms(feature)) {
         const term = terms.get(key)
         if (term !== undefined) term.rows.push(row)
         else terms.set(key, { ridge: getRidge(feature.kind), rows: [row], weight: 0 })
@@ -112,7 +112,7 @@ function tabulate(
     }
   }
   const weightOf = (feature: Feature) =>
-    termsOf(feature).reduce((sum, key) => sum + (terms.get(key)?.weight ?? 0), 0)
+    toTerms(feature).reduce((sum, key) => sum + (terms.get(key)?.weight ?? 0), 0)
   const means = new Map<FeatureKind, number>()
   for (const { feature, of } of tallies.values()) {
     const { kind } = feature

@@ -146,14 +146,14 @@ function undoing({ database: { dialect } }: BulkJobOptions, account: Account, re
 }
 
 function marksIn(name: string, fields: Fields): RestoredMarks {
-  const numberOf = (field: string) => (fields[field] === null ? null : Number(fields[field]))
+  const toNumber = (field: string) => (fields[field] === null ? null : Number(fields[field]))
   const textOf = (field: string) => (fields[field] === null ? null : String(fields[field]))
   return {
     name,
-    revision: numberOf('revision'),
-    reserved: numberOf('reserved'),
-    discarded_at: numberOf('discarded_at'),
-    seen_at: numberOf('seen_at'),
+    revision: toNumber('revision'),
+    reserved: toNumber('reserved'),
+    discarded_at: toNumber('discarded_at'),
+    seen_at: toNumber('seen_at'),
     seen_by: textOf('seen_by'),
     note: textOf('note'),
     tags: textOf('tags'),

@@ -149,7 +149,7 @@ export class Jobs {
 
   /** Returns the jobs of an account, newest first. */
   list(account: number, kinds: readonly JobKind[]): Promise<readonly JobRow[]> {
-    return this.#options.database.all(queries.jobsOf(account, kinds, MAX_LISTED))
+    return this.#options.database.all(queries.toJobs(account, kinds, MAX_LISTED))
   }
 
   /** @throws HttpError 404 */

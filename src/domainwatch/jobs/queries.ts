@@ -47,7 +47,7 @@ export const jobNamed = (account: number, id: string) => sql<JobRow>`
   SELECT ${SHOWN} FROM jobs WHERE id = ${id} AND account_id = ${account}`
 
 /** The jobs of an account, newest first. */
-export const jobsOf = (account: number, kinds: readonly JobKind[], count: number) => sql<JobRow>`
+export const toJobs = (account: number, kinds: readonly JobKind[], count: number) => sql<JobRow>`
   SELECT ${SHOWN} FROM jobs WHERE account_id = ${account} AND kind IN (${raw(kinds.map((kind) => `'${kind}'`).join(', '))})
   ORDER BY created_at DESC, id ${limit(count)}`
 

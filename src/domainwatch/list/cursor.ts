@@ -31,7 +31,7 @@ export interface ListCursor {
 }
 
 /** Returns the cursor after a record of a stage. @param sources of all stages, with their ranges */
-function cursorOf(
+function toCursor(
   sources: readonly Source[],
   after: EntryKey,
   { name, decidedAt, model }: Stage,
@@ -54,17 +54,17 @@ export interface ListPage<Item> {
 export class PageBuilder<Item> {
   readonly #limit: number
   readonly #sources: readonly Source[]
-  readonly #positionOf: (item: Item, key: SortKey) => EntryKey
+  readonly #toPosition: (item: Item, key: SortKey) => EntryKey
   readonly #items: Item[] = []
   /** The last record of the page. */
   #last: { readonly item: Item; readonly stage: Stage } | undefined
   #hasNext = false
 
   /** @param sources with the ranges that later pages need */
-  constructor(limit: number, sources: readonly Source[], positionOf: (item: Item, key: SortKey) => EntryKey) {
+  constructor(limit: number, sources: readonly Source[], toPosition: (item: Item, key: SortKey) => EntryKey) {
     this.#limit = limit
     this.#sources = sources
-    this.#positionOf = positionOf
+    this.#toPosition = toPosition
   }
 
   /** How many records to look for: one more than fit shows whether there is a next page. */
@@ -84,8 +84,8 @@ export class PageBuilder<Item> {
 
   build(): ListPage<Item> {
     const last = this.#hasNext ? this.#last : undefined
-    const after = last && this.#positionOf(last.item, last.stage.sortKey)
-    return { items: this.#items, next: after && last && cursorOf(this.#sources, after, last.stage) }
+    const after = last && this.#toPosition(last.item, last.stage.sortKey)
+    return { items: this.#items, next: after && last && toCursor(this.#sources, after, last.stage) }
   }
 }
 

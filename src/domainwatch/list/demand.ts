@@ -1,4 +1,4 @@
-import { Segment, TimeSlice, wordsOf, type Columns, type Hit } from '../../lib/name-index/index.ts'
+import { Segment, TimeSlice, toWords, type Columns, type Hit } from '../../lib/name-index/index.ts'
 import { BOUGHT, DISCARDED } from '../filtered-record.ts'
 import { LAYOUT } from '../filters.ts'
 
@@ -7,7 +7,7 @@ const MIN_LETTERS = 3
 /** Records between checks of the clock. */
 const SLICE_RECORDS = 256
 
-const MARKS = [BOUGHT, DISCARDED].flatMap((mark) => LAYOUT.planesOf(mark))
+const MARKS = [BOUGHT, DISCARDED].flatMap((mark) => LAYOUT.toPlanes(mark))
 const BOUGHT_ONLY = 1
 
 /** Counts the bought, not discarded records that have each word in their names. */
@@ -21,7 +21,7 @@ export class Demand {
   }
 
   add(columns: Columns): Promise<void> {
-    return this.#count(hitsOf(columns), 1)
+    return this.#count(toHits(columns), 1)
   }
 
   remove(hits: readonly Hit[]): Promise<void> {
@@ -47,8 +47,8 @@ export class Demand {
     let records = 0
     for (const { segment, position } of hits) {
       if (++records % SLICE_RECORDS === 0) await slice.yieldIfOver()
-      if (segment.numberOf(MARKS, position) !== BOUGHT_ONLY) continue
-      for (const word of new Set(wordsOf(segment, position))) {
+      if (segment.toNumber(MARKS, position) !== BOUGHT_ONLY) continue
+      for (const word of new Set(toWords(segment, position))) {
         if (word.length < MIN_LETTERS) continue
         const count = (this.#records.get(word) ?? 0) + by
         if (count === 0) this.#records.delete(word)
@@ -58,7 +58,7 @@ export class Demand {
   }
 }
 
-function* hitsOf(columns: Columns): Generator<Hit> {
+function* toHits(columns: Columns): Generator<Hit> {
   const segment = new Segment(columns)
   for (let position = 0; position < columns.count; position++) yield { segment, position }
 }

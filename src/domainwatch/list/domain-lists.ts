@@ -60,7 +60,7 @@ export function listRequest(values: Values<typeof listParameters>): ListRequest 
   }
 }
 
-function sourcesOf({ lastRegister, lastDeleted, cursor }: ListRequest): readonly Source[] {
+function toSources({ lastRegister, lastDeleted, cursor }: ListRequest): readonly Source[] {
   const sources: Source[] = []
   if (lastRegister !== undefined) {
     sources.push({ kind: 'registered', newest: lastRegister, range: cursor?.registered })
@@ -70,18 +70,18 @@ function sourcesOf({ lastRegister, lastDeleted, cursor }: ListRequest): readonly
   return sources.length === 0 ? [{ kind: 'all' }] : sources
 }
 
-const orderOf = (request: ListRequest): ListOrder => request.order ?? defaultOrder(sourcesOf(request))
+const orderOf = (request: ListRequest): ListOrder => request.order ?? defaultOrder(toSources(request))
 
 /** Whether the cursor of the request is one of a list in its order. */
 export function hasOwnCursor(request: ListRequest): boolean {
   const { cursor } = request
-  return cursor === undefined || isStageOf(cursor.stage, orderOf(request), sourcesOf(request))
+  return cursor === undefined || isStageOf(cursor.stage, orderOf(request), toSources(request))
 }
 
 /** @param now the present, in milliseconds since 1970: records that have expired by then are not listed */
-function listingOf(request: ListRequest, now: number, contextAt: ContextAt, ranking?: Ranking): Listing {
+function getListing(request: ListRequest, now: number, contextAt: ContextAt, ranking?: Ranking): Listing {
   const { filters, lastRegister, lastDeleted, ascending, cursor } = request
-  const sources = sourcesOf(request)
+  const sources = toSources(request)
   // The lists of `last_register` and `last_deleted` come whole unless a limit asks for pages.
   const whole = isOfAll(sources) ? MAX_PAGE_RECORDS : (lastRegister ?? 0) + (lastDeleted ?? 0)
   return {
@@ -124,14 +124,14 @@ type ListIndex = Pick<NameIndex, 'current' | 'contextAt' | 'scores'>
 export class DomainLists {
   readonly #clock: Clock
   readonly #nameIndex: ListIndex
-  readonly #interest: Pick<Interest, 'modelOf'>
+  readonly #interest: Pick<Interest, 'getModel'>
   readonly #tasks: Tasks
   readonly #searches: Gate
 
   constructor(
     clock: Clock,
     nameIndex: ListIndex,
-    interest: Pick<Interest, 'modelOf'>,
+    interest: Pick<Interest, 'getModel'>,
     tasks: Tasks,
     searches: Gate,
   ) {
@@ -166,7 +166,7 @@ export class DomainLists {
 
   /** @throws HttpError 400 if there are too few decisions for the order */
   async assertOrder({ order }: Pick<ListRequest, 'order'>): Promise<void> {
-    if (order === 'interest') await this.#interest.modelOf()
+    if (order === 'interest') await this.#interest.getModel()
   }
 
   /** Returns every match as of the call, in parts, without those that expire meanwhile. */
@@ -206,10 +206,10 @@ export class DomainLists {
   /** @throws HttpError 400 for the order by interest before there are enough decisions */
   async #open(request: ListRequest, left: (() => AbortSignal) | undefined) {
     const { filters, cursor } = request
-    const model = request.order === 'interest' ? await this.#interest.modelOf(cursor?.model) : undefined
+    const model = request.order === 'interest' ? await this.#interest.getModel(cursor?.model) : undefined
     const segments = await this.#nameIndex.current({ filters, model, left })
     const ranking = model && this.#nameIndex.scores.ranking(model, segments.registered)
-    const listing = listingOf(request, this.#clock.now(), this.#nameIndex.contextAt, ranking)
+    const listing = getListing(request, this.#clock.now(), this.#nameIndex.contextAt, ranking)
     return { segments, listing }
   }
 }

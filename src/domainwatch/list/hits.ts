@@ -1,6 +1,6 @@
 import {
   formatTimestamp,
-  wordsOf,
+  toWords,
   type Hit,
   type Segment,
   parseTimestamp,
@@ -13,7 +13,7 @@ import { LAYOUT, type FilteredRecord } from '../filters.ts'
 import { BOUGHT, DATED, DISCARDED, DROPS, RESERVED, REVISION, type RecordTrait } from '../filtered-record.ts'
 import { formatNumbers, parseNumbers } from '../numbers/numbers.ts'
 import { toColumn, splitTags } from '../tags.ts'
-import { aLabelOf } from '../../lib/domain-names.ts'
+import { toALabel } from '../../lib/domain-names.ts'
 
 export function nameOfHit({ segment, position }: Hit): string {
   const { starts } = segment.columns
@@ -38,15 +38,15 @@ export class RecordOfHit implements FilteredRecord {
   }
 
   get status() {
-    return traitOf(this.#hit, BOUGHT)
+    return getTrait(this.#hit, BOUGHT)
   }
 
   get reserved() {
-    return traitOf(this.#hit, RESERVED)
+    return getTrait(this.#hit, RESERVED)
   }
 
   get revision() {
-    return traitOf(this.#hit, REVISION)
+    return getTrait(this.#hit, REVISION)
   }
 
   get discarded_at() {
@@ -60,7 +60,7 @@ export class RecordOfHit implements FilteredRecord {
   }
 
   get date_reg_known() {
-    return traitOf(this.#hit, DATED)
+    return getTrait(this.#hit, DATED)
   }
 
   get date_mod() {
@@ -74,7 +74,7 @@ export class RecordOfHit implements FilteredRecord {
   }
 
   get past_drops() {
-    return traitOf(this.#hit, DROPS) - 1 + this.status
+    return getTrait(this.#hit, DROPS) - 1 + this.status
   }
 
   get hidden() {
@@ -93,12 +93,12 @@ export class RecordOfHit implements FilteredRecord {
 
   get tags() {
     const { segment, position } = this.#hit
-    return segment.tagsOf(position) || null
+    return segment.toTags(position) || null
   }
 
   get words() {
     const { segment, position } = this.#hit
-    return toColumn(wordsOf(segment, position))
+    return toColumn(toWords(segment, position))
   }
 
   get numbers() {
@@ -111,23 +111,23 @@ export class RecordOfHit implements FilteredRecord {
   }
 }
 
-function traitOf({ segment, position }: Hit, trait: RecordTrait): number {
-  return segment.numberOf(LAYOUT.planesOf(trait), position)
+function getTrait({ segment, position }: Hit, trait: RecordTrait): number {
+  return segment.toNumber(LAYOUT.toPlanes(trait), position)
 }
 
 /** The marks of every answer, in its order. */
 export const MARKS = ['status', 'reserved', 'revision', 'discarded'] as const
-const MARK_PLANES = [BOUGHT, RESERVED, REVISION, DISCARDED].flatMap((mark) => LAYOUT.planesOf(mark))
+const MARK_PLANES = [BOUGHT, RESERVED, REVISION, DISCARDED].flatMap((mark) => LAYOUT.toPlanes(mark))
 
 /** A bit for each of `MARKS`, from the lowest on. */
-export function marksOf(segment: Segment, position: number): number {
-  return segment.numberOf(MARK_PLANES, position)
+export function toMarks(segment: Segment, position: number): number {
+  return segment.toNumber(MARK_PLANES, position)
 }
 
 export const optionsFor = (order: Order): BuildOptions => ({
   order,
   layout: LAYOUT,
-  aLabelOf,
+  toALabel,
   firstTwins: BOUGHT,
 })
 
@@ -140,10 +140,10 @@ export function indexedRecord(record: FilteredRecord): IndexedRecord {
     words: splitTags(words),
     agent,
     discardedAt: discarded_at ?? NaN,
-    registered: timestampOf(date_reg),
-    modified: timestampOf(date_mod),
-    statusAt: status_at === null ? NaN : timestampOf(status_at),
-    deleted: deleted_at === null ? NaN : timestampOf(deleted_at),
+    registered: toTimestamp(date_reg),
+    modified: toTimestamp(date_mod),
+    statusAt: status_at === null ? NaN : toTimestamp(status_at),
+    deleted: deleted_at === null ? NaN : toTimestamp(deleted_at),
     tags: tags ?? '',
     numbers: parseNumbers(numbers),
     traits: LAYOUT.traits.map(({ of }) => of(record)),
@@ -151,5 +151,5 @@ export function indexedRecord(record: FilteredRecord): IndexedRecord {
 }
 
 /** A date as the index has it; NaN if it is none. */
-export const timestampOf = (text: string): number =>
+export const toTimestamp = (text: string): number =>
   text.length === TIMESTAMP_LENGTH ? parseTimestamp(text) : NaN

@@ -11,7 +11,7 @@ import type { RuleSet } from '../rules/rule-set.ts'
 import type { Dictionary } from '../words/dictionary.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { recordsAsText } from '../queries-records.ts'
-import { queriesOf } from './hidden-records.ts'
+import { toQueries } from './hidden-records.ts'
 
 const BUILD_COLUMNS = taskModule('../tasks/build-columns', import.meta)
 
@@ -64,7 +64,7 @@ export class IndexBuilder {
     if (hiding.length === 0) return { version, bits: new Uint32Array(0) }
     const isSmall = columns.count <= SMALL_SEGMENT
     const bits = isSmall
-      ? anyMatches(columns, queriesOf(hiding))
+      ? anyMatches(columns, toQueries(hiding))
       : await this.#build({ kind: 'hidden', columns, hiding })
     return { version, bits }
   }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { ORDERS, partOf, Segment, SegmentSet, type Order } from '../../lib/name-index/index.ts'
+import { ORDERS, toPart, Segment, SegmentSet, type Order } from '../../lib/name-index/index.ts'
 import { abortable, forEachConcurrent, withTimeout } from '../../lib/concurrency.ts'
 import { OverloadError } from '../../lib/errors.ts'
 import { Gate } from '../../lib/gate.ts'
@@ -86,7 +86,7 @@ export class NameIndex {
   /** How interesting the records are. */
   readonly scores: Scores
   readonly #signals: NameSignals = {
-    demandOf: this.#demand.of,
+    getDemand: this.#demand.of,
     hasBoughtTwin: (name, now) => hasBoughtTwin(this.#sets.registered.segments, name, now),
     firstTwins: (name, now) => firstTwins(this.#sets.registered.segments, name, now),
   }
@@ -342,7 +342,7 @@ export class NameIndex {
         for (;;) {
           const old = set.toMerge()
           if (old.length === 0 || this.#stopping.signal.aborted) break
-          const parts = old.map(partOf)
+          const parts = old.map(toPart)
           const columns = await this.#builder.merged(parts, order)
           const segment = new Segment(columns)
           if (this.#rules !== undefined) segment.setMarks(await this.#builder.marks(columns, this.#rules))

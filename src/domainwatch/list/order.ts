@@ -118,10 +118,10 @@ export function compareRecords({
 }: Pick<Listing, 'order' | 'ascending' | 'context' | 'ranking'>) {
   const sign = ascending ? 1 : -1
   const scores = new Map<string, number>()
-  const scoreOf = (record: FilteredRecord): number => {
+  const getScore = (record: FilteredRecord): number => {
     const score =
       scores.get(record.name) ??
-      ranking?.model.scoreOf(scoredRecord(record, splitTags(record.words), context)) ??
+      ranking?.model.getScore(scoredRecord(record, splitTags(record.words), context)) ??
       0
     scores.set(record.name, score)
     return score
@@ -137,14 +137,14 @@ export function compareRecords({
       const lacks = Number(numberIn(one, order) === undefined) - Number(numberIn(other, order) === undefined)
       if (lacks !== 0) return lacks
     }
-    const keyOf = order === 'interest' ? scoreOf : (record: FilteredRecord) => sortKeyOf(record, order)
+    const keyOf = order === 'interest' ? getScore : (record: FilteredRecord) => toSortKey(record, order)
     const [a, b] = [keyOf(one), keyOf(other)]
     if (a !== b) return a < b ? -sign : sign
     return one.name < other.name ? -sign : sign
   }
 }
 
-function sortKeyOf(record: FilteredRecord, order: Exclude<ListOrder, 'interest'>): string | number {
+function toSortKey(record: FilteredRecord, order: Exclude<ListOrder, 'interest'>): string | number {
   if (isNumberOrder(order)) return numberIn(record, order) ?? record[REST_SORT_KEY]
   const key = order === 'deleted' && record.status === 1 ? REST_SORT_KEY : SORT_KEYS[order]
   return key === 'length' ? record.name.length : (record[key] ?? '')
@@ -191,7 +191,7 @@ export function needsRange(
 /** The stages that a page is drawn from. @param sources those of the listing, perhaps with ranges */
 export function stagesFrom(listing: Listing, sources: readonly Source[]): readonly Stage[] {
   const { order, after, context, first = context, ranking } = listing
-  const stages = stagesOf(order, sources, first)
+  const stages = toStages(order, sources, first)
   const start = after === undefined ? 0 : stages.findIndex(({ name }) => name === listing.stage)
   return stages
     .slice(Math.max(0, start))
@@ -205,7 +205,7 @@ export function stagesFrom(listing: Listing, sources: readonly Source[]): readon
  * numbers those without one.
  * @param first the context of the first page
  */
-function stagesOf(order: ListOrder, sources: readonly Source[], first?: FilterContext): readonly Stage[] {
+function toStages(order: ListOrder, sources: readonly Source[], first?: FilterContext): readonly Stage[] {
   if (order === 'objection') {
     const since = first && objectionsSince(first.localNow)
     const canBe = (hit: Hit) => since !== undefined && canObject(new RecordOfHit(hit), since)
@@ -233,8 +233,8 @@ function stagesOf(order: ListOrder, sources: readonly Source[], first?: FilterCo
   if (isDefault || order !== 'deleted')
     return [{ name: isDefault ? undefined : order, sources, sortKey: SORT_KEYS[order], after: undefined }]
   return [
-    { name: 'deleted', sources: sourcesOf(sources, 'deleted'), sortKey: SORT_KEYS.deleted, after: undefined },
-    { name: 'bought', sources: sourcesOf(sources, 'registered'), sortKey: REST_SORT_KEY, after: undefined },
+    { name: 'deleted', sources: toSources(sources, 'deleted'), sortKey: SORT_KEYS.deleted, after: undefined },
+    { name: 'bought', sources: toSources(sources, 'registered'), sortKey: REST_SORT_KEY, after: undefined },
   ]
 }
 
@@ -244,8 +244,8 @@ export function isStageOf(
   order: ListOrder,
   sources: readonly Source[],
 ): boolean {
-  return stagesOf(order, sources).some(({ name }) => name === stage)
+  return toStages(order, sources).some(({ name }) => name === stage)
 }
 
-const sourcesOf = (sources: readonly Source[], kind: 'registered' | 'deleted'): readonly Source[] =>
+const toSources = (sources: readonly Source[], kind: 'registered' | 'deleted'): readonly Source[] =>
   sources.filter((source) => source.kind === 'all' || source.kind === kind)

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { segmentOf } from '../../../test/support/segments.ts'
+import { getSegment } from '../../../test/support/segments.ts'
 import type { Hit } from '../../lib/name-index/index.ts'
 import { hitsToJson } from './page-json.ts'
 
 const NOTHING = Buffer.alloc(0)
 
 /** Every seventh is free, every fifth reserved, every third in review, every second discarded. */
-const recordOf = (number: number) => ({
+const toRecord = (number: number) => ({
   name: number % 4 === 0 ? `ñandú${number}` : `casa-${number}`,
   length: `casa-${number}`.length,
   agent: number % 2 === 0 ? 'uno "y" ñ' : 'dos',
@@ -19,29 +19,29 @@ const recordOf = (number: number) => ({
   date_mod: `2025-11-${10 + (number % 20)} 23:59:58`,
 })
 
-function hitsOf(first: number, count: number): Hit[] {
+function toHits(first: number, count: number): Hit[] {
   const records = Array.from({ length: count }, (_, i) => {
-    const { discarded, ...fields } = recordOf(first + i)
+    const { discarded, ...fields } = toRecord(first + i)
     return { ...fields, discarded_at: discarded === 1 ? 1_700_000_000_000 : null }
   })
-  const segment = segmentOf(records)
+  const segment = getSegment(records)
   return Array.from({ length: count }, (_, position) => ({ segment, position }))
 }
 
-const numberOf = ({ segment, position }: Hit) =>
+const toNumber = ({ segment, position }: Hit) =>
   Number(/\d+$/.exec(Buffer.from(segment.nameOf(position)).toString('latin1'))?.[0])
 
 test('pages of records from several segments equal their fields', () => {
-  const [one, other] = [hitsOf(1_000, 40), hitsOf(9_000, 3_000)]
+  const [one, other] = [toHits(1_000, 40), toHits(9_000, 3_000)]
   for (const hits of [other, [], one, [...one.slice(5, 9), ...other.slice(7, 40)]]) {
     assert.deepEqual(
       JSON.parse(hitsToJson(hits, NOTHING, NOTHING).toString()),
-      hits.map((hit) => recordOf(numberOf(hit))),
+      hits.map((hit) => toRecord(toNumber(hit))),
     )
   }
 })
 
 test('a page is written inside its frame', () => {
-  const page = hitsToJson(hitsOf(4, 1), Buffer.from('<'), Buffer.from('>'))
-  assert.equal(page.toString(), `<${JSON.stringify([recordOf(4)])}>`)
+  const page = hitsToJson(toHits(4, 1), Buffer.from('<'), Buffer.from('>'))
+  assert.equal(page.toString(), `<${JSON.stringify([toRecord(4)])}>`)
 })

@@ -1,5 +1,5 @@
 import { writeTimestamp, type Columns, type Hit } from '../../lib/name-index/index.ts'
-import { MARKS, marksOf } from './hits.ts'
+import { MARKS, toMarks } from './hits.ts'
 
 const EMPTY_ARRAY = Buffer.from('[]')
 const ARRAY_START = Buffer.from('[{"name":"')
@@ -16,9 +16,9 @@ const AFTER_LAST = DATES.length - DATES.indexOf('}') - 1
 export function hitsToJson(hits: readonly Hit[], before: Uint8Array, after: Uint8Array): Buffer {
   let maxBytes = 0
   const middlesOfHits = hits.map((hit) => {
-    const middle = middleOf(hit)
+    const middle = getMiddle(hit)
     // A letter of Latin-1 takes two bytes of UTF-8 at most.
-    maxBytes += 2 * hit.segment.lengthOf(hit.position) + middle.length
+    maxBytes += 2 * hit.segment.getLength(hit.position) + middle.length
     return middle
   })
   const out = Buffer.allocUnsafe(before.length + ARRAY_START.length + maxBytes + after.length)
@@ -64,11 +64,11 @@ const MAX_MIDDLES = 4_096
 /** By columns, then by agent, length and marks: the JSON of a record between its name and its dates, with room for these. */
 const middles = new WeakMap<Columns, Map<number, Uint8Array>>()
 
-function middleOf({ segment, position }: Hit): Uint8Array {
+function getMiddle({ segment, position }: Hit): Uint8Array {
   const { agent, agents } = segment.columns
   const number = agent[position] ?? 0
-  const length = segment.lengthOf(position)
-  const marks = marksOf(segment, position)
+  const length = segment.getLength(position)
+  const marks = toMarks(segment, position)
   let known = middles.get(segment.columns)
   if (known === undefined || known.size >= MAX_MIDDLES)
     middles.set(segment.columns, (known = new Map<number, Uint8Array>()))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { segmentOf } from '../../../test/support/segments.ts'
+import { getSegment } from '../../../test/support/segments.ts'
 import { foldSearch } from '../../lib/domain-names.ts'
 import { finishNow, TimeSlice } from '../../lib/name-index/index.ts'
 import { plainContext } from '../../../test/support/plain-signals.ts'
@@ -15,10 +15,10 @@ const patterns = fc.array(fc.stringMatching(/^[asu1*?-]{1,12}$/), { minLength: 1
 test('a pattern finds all names that match it, however often a character occurs in them', () => {
   fc.assert(
     fc.property(names, patterns, (recorded, asked) => {
-      const segment = segmentOf(recorded.map((name) => ({ name })))
+      const segment = getSegment(recorded.map((name) => ({ name })))
       for (const pattern of asked) {
         const segments = { registered: [segment], deleted: [] }
-        const found = finishNow(findPage(segments, requestOf(pattern), new TimeSlice()))
+        const found = finishNow(findPage(segments, getRequest(pattern), new TimeSlice()))
         const got = found.items.map((hit) => Buffer.from(segment.nameOf(hit.position)).toString('latin1'))
         assert.deepEqual(
           got.toSorted(),
@@ -30,7 +30,7 @@ test('a pattern finds all names that match it, however often a character occurs 
   )
 })
 
-function requestOf(pattern: string) {
+function getRequest(pattern: string) {
   return {
     sources: [{ kind: 'all' as const }],
     filters: { pattern: foldSearch(pattern), reserve: false, rev: false, dis: false },

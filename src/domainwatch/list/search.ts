@@ -19,7 +19,7 @@ import {
 } from '../../lib/name-index/index.ts'
 import { expiryCutoff, MAX_PAGE_RECORDS } from '../limits.ts'
 import type { FilterContext } from '../filter-context.ts'
-import { conditionsOf, LAYOUT, type Filters } from '../filters.ts'
+import { toConditions, LAYOUT, type Filters } from '../filters.ts'
 import { BOUGHT } from '../filtered-record.ts'
 import { RecordOfHit } from './hits.ts'
 import { PageBuilder, type ListPage } from './cursor.ts'
@@ -50,7 +50,7 @@ export function indexQuery(
   context: FilterContext,
   also: readonly IndexTerm[] = [],
 ): IndexQuery {
-  const terms = conditionsOf(filters).map((condition): IndexTerm => {
+  const terms = toConditions(filters).map((condition): IndexTerm => {
     const { index, matches } = condition
     if (typeof index === 'function') return index(context)
     if (index !== undefined) return index
@@ -72,14 +72,14 @@ export function* findPage(
 ): SlicedWork<ListPage<Hit>> {
   const { limit, sources } = listing
   const isWhole = isOfAll(sources)
-  const hitsOf = isWhole ? undefined : yield* hitsOfSources(segments, listing, slice)
-  const position = (hit: Hit, key: SortKey) => entryKeyOf(hit, key, listing)
-  const pages = new PageBuilder(limit, [...(hitsOf?.keys() ?? sources)], position)
-  for (const stage of stagesFrom(listing, [...(hitsOf?.keys() ?? sources)])) {
+  const toHits = isWhole ? undefined : yield* hitsOfSources(segments, listing, slice)
+  const position = (hit: Hit, key: SortKey) => toEntryKey(hit, key, listing)
+  const pages = new PageBuilder(limit, [...(toHits?.keys() ?? sources)], position)
+  for (const stage of stagesFrom(listing, [...(toHits?.keys() ?? sources)])) {
     const hits =
-      hitsOf === undefined
+      toHits === undefined
         ? yield* hitsOfStage(segments, listing, stage, pages.wanted, slice)
-        : sortedHits(hitsOf, listing, stage)
+        : sortedHits(toHits, listing, stage)
     if (pages.add(stage, hits)) break
   }
   return pages.build()
@@ -96,7 +96,7 @@ function* hitsOfStage(
   const { filters, context, ascending, ranking } = listing
   const order = sortedOrder(stage.name)
   if (order === undefined) return yield* mergedSearch(segments, listing, stage, slice).next(limit)
-  const search = { order, descending: !ascending, limit, after: stage.after, scoresOf: ranking?.scoresOf }
+  const search = { order, descending: !ascending, limit, after: stage.after, getScores: ranking?.getScores }
   return yield* sortedMatches(segments.registered, stageQuery(filters, context, stage), search, slice)
 }
 
@@ -138,7 +138,7 @@ function* hitsOfSources(
   slice: TimeSlice,
 ): SlicedWork<ReadonlyMap<Source, readonly Hit[]>> {
   const { filters, context } = listing
-  const hitsOf = new Map<Source, readonly Hit[]>()
+  const toHits = new Map<Source, readonly Hit[]>()
   for (const source of listing.sources) {
     if (source.kind === 'all') continue
     const { kind, newest, range } = source
@@ -146,23 +146,23 @@ function* hitsOfSources(
     const search = new MergedSearch(segments[kind], query, true, range ?? {}, slice)
     const found = yield* search.next(range === undefined ? newest : MAX_RANGE_RECORDS + 1)
     if (found.length > MAX_RANGE_RECORDS) throw invalidCursor()
-    hitsOf.set(needsRange(source, listing) ? { ...source, range: rangeOf(found) } : source, found)
+    toHits.set(needsRange(source, listing) ? { ...source, range: rangeOf(found) } : source, found)
   }
-  return hitsOf
+  return toHits
 }
 
 function rangeOf(newestFirst: readonly Hit[]): ListRange | undefined {
   const [high, low] = [newestFirst[0], newestFirst.at(-1)]
-  return high && low && { low: segmentKeyOf(low), high: segmentKeyOf(high) }
+  return high && low && { low: toSegmentKey(low), high: toSegmentKey(high) }
 }
 
 /** Returns the records of the sources that a stage has, after its position. */
 function sortedHits(
-  hitsOf: ReadonlyMap<Source, readonly Hit[]>,
+  toHits: ReadonlyMap<Source, readonly Hit[]>,
   listing: Listing,
   { sources, sortKey, after, has = () => true }: Stage,
 ): readonly Hit[] {
-  const hits = sources.flatMap((source) => hitsOf.get(source) ?? []).filter(has)
+  const hits = sources.flatMap((source) => toHits.get(source) ?? []).filter(has)
   const keys = new Map(hits.map((hit) => [hit, keyOf(hit, sortKey, listing)]))
   const sorted = hits.toSorted((one, other) => {
     const newer = (keys.get(other) ?? NaN) - (keys.get(one) ?? NaN) || compareNames(other, one)
@@ -172,7 +172,7 @@ function sortedHits(
 }
 
 function isBehind(hit: Hit, sortKey: SortKey, after: EntryKey, listing: Listing): boolean {
-  const { key, name } = entryKeyOf(hit, sortKey, listing)
+  const { key, name } = toEntryKey(hit, sortKey, listing)
   const newer = key - after.key || compareBytes(name, 0, name.length, after.name, 0, after.name.length)
   return listing.ascending ? newer > 0 : newer < 0
 }
@@ -189,9 +189,9 @@ function keyOf(hit: Hit, sortKey: SortKey, { ranking }: Listing): number {
     case 'deleted_at':
       return segment.deletedAt(position)
     case 'length':
-      return segment.lengthOf(position)
+      return segment.getLength(position)
     case 'interest':
-      return ranking?.scoreOf(hit) ?? NaN
+      return ranking?.getScore(hit) ?? NaN
     case 'name':
       return 0
     default:
@@ -200,11 +200,11 @@ function keyOf(hit: Hit, sortKey: SortKey, { ranking }: Listing): number {
 }
 
 /** The position of a record in a list that is sorted by this key. */
-function entryKeyOf(hit: Hit, sortKey: SortKey, listing: Listing): EntryKey {
+function toEntryKey(hit: Hit, sortKey: SortKey, listing: Listing): EntryKey {
   return { key: keyOf(hit, sortKey, listing), name: hit.segment.nameOf(hit.position) }
 }
 
 /** Its position in the order of its segment. */
-function segmentKeyOf({ segment, position }: Hit): EntryKey {
+function toSegmentKey({ segment, position }: Hit): EntryKey {
   return { key: segment.columns.keys[position] ?? NaN, name: segment.nameOf(position) }
 }

@@ -79,7 +79,7 @@ async function* sortedParts(
   const hits = [...found].map(([segment, positions]) => ({ segment, positions: Uint32Array.from(positions) }))
   const parts: readonly Selected[] = hits.map(({ segment, positions }) => {
     const { names, starts, modified, numbers } = segment.columns
-    const scores = ranking?.scoresOf(segment.columns)
+    const scores = ranking?.getScores(segment.columns)
     return { columns: { names, starts, modified, numbers }, positions, scores }
   })
   const input: Input = { parts, order, descending: !ascending }

@@ -107,12 +107,12 @@ export class LookalikeSearch {
       const part = matches.slice(from, from + CHUNK)
       const names = part.map((match) => match.name)
       const rows = await reader.all(recordsNamed(this.#database.dialect, names, now))
-      const rowOf = new Map(rows.map((row) => [row.name, row]))
+      const toRow = new Map(rows.map((row) => [row.name, row]))
       if (from > 0) await nextTurn()
       for (const { name: other, cost } of part) {
-        const row = rowOf.get(other)
+        const row = toRow.get(other)
         if (row === undefined) continue
-        const reason = reasonJson(explain(matcher, name, other), scoreOf(name, cost))
+        const reason = reasonJson(explain(matcher, name, other), getScore(name, cost))
         records.push(`${JSON.stringify(listedFields(row)).slice(0, -1)},${reason}}`)
       }
     }
@@ -121,7 +121,7 @@ export class LookalikeSearch {
 }
 
 /** Returns a score from 1, for names that look the same, down to 0. */
-function scoreOf(name: string, cost: number): number {
+function getScore(name: string, cost: number): number {
   return Math.round(1000 / (1 + cost / (10 * name.length))) / 1000
 }
 

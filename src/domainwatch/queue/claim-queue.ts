@@ -72,7 +72,7 @@ export interface ClaimQueueOptions {
   readonly database: Database
   readonly clock: Clock
   readonly nameIndex: Pick<NameIndex, 'current' | 'contextAt' | 'scores'>
-  readonly interest: Pick<Interest, 'modelOf'>
+  readonly interest: Pick<Interest, 'getModel'>
   readonly rules: Pick<Rules, 'current'>
   /** Returns the words of a name. */
   readonly split: SplitName
@@ -113,7 +113,7 @@ export class ClaimQueue {
   async #claim(view: QueueView, request: ClaimRequest, signal: AbortSignal): Promise<Claimed> {
     const { clock, database, interest, nameIndex } = this.#options
     const { filters, order } = view
-    const model = order === 'interest' ? await interest.modelOf() : undefined
+    const model = order === 'interest' ? await interest.getModel() : undefined
     for (let attempt = 1; ; attempt++) {
       const segments = await nameIndex.current({ filters, model, isFresh: true, left: () => signal })
       const ranking = model && nameIndex.scores.ranking(model, segments.registered)
@@ -163,15 +163,15 @@ export class ClaimQueue {
     const now = clock.now()
     await tx.run(queries.deleteEndedClaims(dialect, now))
     const held = await tx.all(queries.heldRecords(now))
-    const holderOf = new Map(held.map(({ name, account_id }) => [name, account_id]))
+    const getHolder = new Map(held.map(({ name, account_id }) => [name, account_id]))
     const records = await this.#matching(
       tx,
       view,
-      [...new Set([...holderOf.keys(), ...candidates.names])],
+      [...new Set([...getHolder.keys(), ...candidates.names])],
       now,
     )
-    const own = records.filter(({ name }) => holderOf.get(name) === accountId)
-    const free = records.filter(({ name }) => !holderOf.has(name))
+    const own = records.filter(({ name }) => getHolder.get(name) === accountId)
+    const free = records.filter(({ name }) => !getHolder.has(name))
     const room = MAX_CLAIMS - held.filter(({ account_id }) => account_id === accountId).length
     const missing = Math.max(0, limit - own.length)
     if (missing > 0 && room <= 0 && own.length === 0 && free.length > 0)

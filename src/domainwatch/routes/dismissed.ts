@@ -10,7 +10,7 @@ import { localDateTime } from '../../lib/dates.ts'
 import type { Tasks } from '../../lib/tasks.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { forgetNames, readDismissed } from '../dismissed/index.ts'
-import { deletionOf, type DismissedPlace, type DismissedRow } from '../dismissed/queries.ts'
+import { getDeletion, type DismissedPlace, type DismissedRow } from '../dismissed/queries.ts'
 import { MAX_FILTER_CHARACTERS } from '../filter-kinds.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
 import { bit, dateTime } from '../schemas.ts'
@@ -134,7 +134,7 @@ function dismissedJson(row: DismissedRow, timeZone: string) {
     status,
     date_reg,
     date_reg_known,
-    deleted_at: deletionOf(row),
+    deleted_at: getDeletion(row),
   }
 }
 

@@ -9,7 +9,7 @@ import type { SqlValue } from '../../storage/database/sql.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { invalidCursor, nextLink } from '../../http/headers.ts'
 import { integer as integerParameter, text } from '../../http/parameters.ts'
-import { changesOfDomain, observationsOf, type ObservationRow } from '../history/queries.ts'
+import { changesOfDomain, toObservations, type ObservationRow } from '../history/queries.ts'
 import { MAX_ENTRIES } from '../history/store-observations.ts'
 import { DISCARDED_LIFETIME_MS, MAX_PAGE_RECORDS } from '../limits.ts'
 import { splitTags } from '../tags.ts'
@@ -118,8 +118,8 @@ export function historyRoute(
       const [rows, nameServers, mailServers] = await Promise.all([
         // One more than shown reveals whether there is a next page.
         reader.values(changesOfDomain(label.name, before, limit + 1)),
-        reader.all(observationsOf('ns', label.name, MAX_ENTRIES)),
-        reader.all(observationsOf('mx', label.name, MAX_ENTRIES)),
+        reader.all(toObservations('ns', label.name, MAX_ENTRIES)),
+        reader.all(toObservations('mx', label.name, MAX_ENTRIES)),
       ])
       const page = rows.slice(0, limit)
       const data = page.map((row) => changeEntry(row, timeZone)).filter((entry) => entry !== undefined)
@@ -142,7 +142,7 @@ export function historyRoute(
 export function changeEntry(row: readonly SqlValue[], timeZone: string) {
   const change = toChange(row, '')
   if (change === undefined) return undefined
-  const kind = kindOf(change)
+  const kind = toKind(change)
   const show = kind === 'dropped' ? deletionFields : exportedFields
   const [from, to] = [show(change.before), show(change.after)]
   const changed = Object.keys({ ...from, ...to }).filter((name) => from?.[name] !== to?.[name])
@@ -167,7 +167,7 @@ function effectiveTime({ at, before, after }: Change): number {
     : at
 }
 
-function kindOf({ before, after }: Change): Kind {
+function toKind({ before, after }: Change): Kind {
   if (before === null) return 'added'
   if (after === null) return 'deleted'
   const isBought = before['status'] === 1 && after['status'] === 1

@@ -43,7 +43,7 @@ const parameters = {
 
 const TAIL = Buffer.from(']}')
 
-function frameOf(search: string | undefined): Frame {
+function toFrame(search: string | undefined): Frame {
   const query = JSON.stringify(search?.toLowerCase() ?? '')
   return (count) => ({
     before: Buffer.from(`{"status":200,"count":${count},"query":${query},"data":[`),
@@ -80,7 +80,7 @@ export function listRoute(
       if ((values.cursor !== undefined && cursor === undefined) || !hasOwnCursor(asked)) throw invalidCursor()
       const { accountId } = identity
       const pageRequest = { ...asked, filters: await servers.narrow(asked.filters, values, accountId) }
-      const frame = frameOf(values.search)
+      const frame = toFrame(values.search)
       const link = (next: string | undefined) => {
         if (next !== undefined) reply.header('link', nextLink(baseUrl, request.raw.url ?? '', next))
       }

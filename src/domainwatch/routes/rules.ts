@@ -6,7 +6,7 @@ import { choice, integer as integerParameter, text, type Values } from '../../ht
 import type { HttpServer } from '../../http/server.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import { domainErrors } from '../errors.ts'
-import { conditionsOf } from '../filters.ts'
+import { toConditions } from '../filters.ts'
 import type { DomainLists } from '../list/domain-lists.ts'
 import { MAX_RULES, type Rules } from '../rules/index.ts'
 import { previewRule, RECENT_DAYS, type PreviewOptions } from '../rules/preview.ts'
@@ -208,7 +208,7 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, options: Ru
     },
     async handle({ values, identity: { accountId }, reply }) {
       const filters = toFilters(filtersIn(values, values.action))
-      if (conditionsOf(filters).length === 0) throw domainErrors.rule_without_filters()
+      if (toConditions(filters).length === 0) throw domainErrors.rule_without_filters()
       const left = clientAbort(reply.raw)
       const counts = await previewRule(options, filters, accountId, left)
       const newest = { filters, ascending: false, limit: SAMPLE }
@@ -237,7 +237,7 @@ function edited(rule: RuleProperties, values: Given): RuleProperties {
 
 /** Returns filters to be stored, without those that let every record through. @throws HttpError 400 */
 function kept(wanted: Values<typeof ruleFilters>): SavedFilters {
-  return conditionsOf(toFilters(wanted)).length === 0 ? {} : serializeFilters(wanted)
+  return toConditions(toFilters(wanted)).length === 0 ? {} : serializeFilters(wanted)
 }
 
 function ruleJson({ filters, created_at, ...rule }: RuleRow, timeZone: string) {

@@ -6,7 +6,7 @@ import { countMatches, finish, TimeSlice, type IndexTerm } from '../../lib/name-
 import type { Database, Reader } from '../../storage/database/database.ts'
 import { REVISION } from '../filtered-record.ts'
 import type { Filters } from '../filters.ts'
-import { timestampOf } from '../list/hits.ts'
+import { toTimestamp } from '../list/hits.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import { indexQuery } from '../list/search.ts'
 import { NameSet } from '../servers/name-set.ts'
@@ -54,7 +54,7 @@ export async function previewRule(
     accountClient(account),
     async () => {
       const recorded = new NameSet(await recordedSince(database.scannerOf(account, signal), since)).index
-      const freedFrom = timestampOf(freedSince)
+      const freedFrom = toTimestamp(freedSince)
       const isRecent: IndexTerm = {
         kind: 'record',
         test: (segment, position) =>

@@ -44,7 +44,7 @@ export function readRuleFilters(saved: SavedFilters): Filters | undefined {
 
 /** No filter of a rule looks at the time or at other records, and a rule matches a discarded record as long as there is one. */
 export const ANY_TIME = new FilterContext(Number.NEGATIVE_INFINITY, 'UTC', {
-  demandOf: () => null,
+  getDemand: () => null,
   hasBoughtTwin: () => false,
   firstTwins: () => [],
 })

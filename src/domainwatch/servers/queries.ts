@@ -32,7 +32,7 @@ export const namesSeenWith = (kind: ServerKind, server: string, after: string, c
   ORDER BY name ${limit(count)}`
 
 /** Selects the servers that names were seen with. */
-export const serversOf = (dialect: Dialect, names: readonly string[]) => {
+export const getServers = (dialect: Dialect, names: readonly string[]) => {
   const given = dialect.jsonRows(JSON.stringify(names.map((name) => [name])), ['text'])
   return sql<{ kind: ServerKind; server: string; name: string }>`
   WITH item (name) AS (SELECT ${given.columns} FROM ${given.table})

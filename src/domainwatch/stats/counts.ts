@@ -91,7 +91,7 @@ const DAY_LENGTH = 'YYYY-MM-DD'.length
 export const dayOf = (timestamp: string): string => timestamp.slice(0, DAY_LENGTH)
 
 /** The first timestamp of a day, as the index has it. */
-const startOf = (day: string): number => parseTimestamp(`${day} 00:00:00`)
+const getStart = (day: string): number => parseTimestamp(`${day} 00:00:00`)
 
 /** Timestamps of one day differ in their last 17 bits only. */
 const dayNumber = (timestamp: number): number => Math.floor(timestamp / 2 ** 17)
@@ -148,7 +148,7 @@ export class DayCounts {
   constructor({ from, to }: Span) {
     const first = dayOf(from)
     this.date = Array.from({ length: daysBetween(first, dayOf(to)) }, (_, i) => addDays(first, i))
-    this.#indexes = new Map(this.date.map((day, i) => [dayNumber(startOf(day)), i]))
+    this.#indexes = new Map(this.date.map((day, i) => [dayNumber(getStart(day)), i]))
     this.registered = this.date.map(() => 0)
     this.deleted = this.date.map(() => 0)
   }

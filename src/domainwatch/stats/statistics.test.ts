@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { plainContext } from '../../../test/support/plain-signals.ts'
 import type { Filters } from '../filters.ts'
-import { segmentOf, type SomeFields } from '../../../test/support/segments.ts'
+import { getSegment, type SomeFields } from '../../../test/support/segments.ts'
 import { Segment } from '../../lib/name-index/index.ts'
 import { countInIndex } from './statistics.ts'
 
@@ -11,7 +11,7 @@ const SPAN = { from: '2026-01-01 00:00:00', to: '2026-01-31 23:59:59' }
 
 function segments() {
   const records = Array.from({ length: RECORDS }, (_, i) => ({ name: `casa${i}`, reserved: i === 7 ? 1 : 0 }))
-  return { registered: [segmentOf(records)], deleted: [] }
+  return { registered: [getSegment(records)], deleted: [] }
 }
 
 const all = segments()
@@ -51,7 +51,7 @@ test('visits only deletions in the date range, and counts records deleted later 
   add('primera', SPAN.from, SPAN.from)
   add('luego', day('2026-01-01'), SPAN.to)
   add('futura', day('2026-01-02'), day('2026-02-01'))
-  const [registered, deleted] = [segmentOf(records), segmentOf(records, 'deleted')]
+  const [registered, deleted] = [getSegment(records), getSegment(records, 'deleted')]
   const visited = t.mock.method(Segment.prototype, 'lowerBound')
   const filters = { ...ANY, to: '2019-12-31 23:59:59' }
   await countInIndex({ registered: [], deleted: [deleted] }, { filters, span: SPAN }, plainContext(0))

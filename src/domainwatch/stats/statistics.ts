@@ -23,14 +23,14 @@ import {
   allMatches,
   finish,
   parseTimestamp,
-  wordsOf,
+  toWords,
   TimeSlice,
   type Segment,
   type IndexQuery,
 } from '../../lib/name-index/index.ts'
 import type { FilterContext } from '../filter-context.ts'
 import { splitTags } from '../tags.ts'
-import { MARKS, marksOf } from '../list/hits.ts'
+import { MARKS, toMarks } from '../list/hits.ts'
 import { indexQuery, type IndexSegments } from '../list/search.ts'
 
 /** Results cached until the next write; one of ten years takes about 100 kB. */
@@ -182,7 +182,7 @@ export async function countInIndex(
   if (weeks !== undefined) {
     const lastWeek = parseTimestamp(weeks.lastWeek)
     await visitRegistrations(weeks.from, weeks.to, (segment, position) =>
-      rising.add(wordsOf(segment, position), (segment.columns.keys[position] ?? NaN) >= lastWeek),
+      rising.add(toWords(segment, position), (segment.columns.keys[position] ?? NaN) >= lastWeek),
     )
   }
   const totals = new Totals()
@@ -196,8 +196,8 @@ export async function countInIndex(
     const byMarks = new Uint32Array((MAX_LABEL_CHARACTERS + 1) << MARKS.length)
     await visit([segment], matching, (_, position) => {
       increment(byAgent, agent[position] ?? 0)
-      increment(byMarks, (segment.lengthOf(position) << MARKS.length) | marksOf(segment, position))
-      const text = segment.tagsOf(position)
+      increment(byMarks, (segment.getLength(position) << MARKS.length) | toMarks(segment, position))
+      const text = segment.toTags(position)
       if (text !== '') byTags.set(text, (byTags.get(text) ?? 0) + 1)
     })
     for (let length = 1; length <= MAX_LABEL_CHARACTERS; length++) {

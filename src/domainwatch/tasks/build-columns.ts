@@ -1,7 +1,7 @@
 /** Worker-thread task: builds columns from texts of the database, merges segments, and finds records that rules hide. */
 import {
   anyMatches,
-  columnsOf,
+  toColumns,
   isIndexable,
   mergeParts,
   type Columns,
@@ -14,8 +14,8 @@ import { splitBy, type WordTrie } from '../../lib/words/index.ts'
 import { namedFields } from '../../storage/database/changes/change.ts'
 import { changedRecord } from '../filtered-record.ts'
 import { LAYOUT, type FilteredRecord } from '../filters.ts'
-import { queriesOf } from '../list/hidden-records.ts'
-import { indexedRecord, optionsFor, timestampOf } from '../list/hits.ts'
+import { toQueries } from '../list/hidden-records.ts'
+import { indexedRecord, optionsFor, toTimestamp } from '../list/hits.ts'
 import type { SavedFilters } from '../saved-filters.ts'
 import type { SplitName } from '../words/dictionary.ts'
 
@@ -35,8 +35,8 @@ function inBothOrders(records: readonly IndexedRecord[]): BuiltRecords {
   const indexed = skipped.length === 0 ? records : records.filter(canBeIndexed)
   return {
     columns: {
-      registered: columnsOf(indexed, optionsFor('registered')),
-      deleted: columnsOf(indexed, optionsFor('deleted')),
+      registered: toColumns(indexed, optionsFor('registered')),
+      deleted: toColumns(indexed, optionsFor('deleted')),
     },
     skipped: skipped.map(({ name }) => name),
   }
@@ -45,10 +45,10 @@ function inBothOrders(records: readonly IndexedRecord[]): BuiltRecords {
 /** @param text of `recordsAsText` */
 function builtRecords(text: string, split: SplitName): BuiltRecords {
   const read: readonly (readonly [name: string, state: State])[] = JSON.parse(`[${text}]`)
-  return inBothOrders(read.map(([name, state]) => indexedRecord(recordOf(name, state, split))))
+  return inBothOrders(read.map(([name, state]) => indexedRecord(toRecord(name, state, split))))
 }
 
-function recordOf(name: string, state: State, split: SplitName): FilteredRecord {
+function toRecord(name: string, state: State, split: SplitName): FilteredRecord {
   return changedRecord(name, namedFields('domain', state), split)
 }
 
@@ -73,7 +73,7 @@ export function deltaOfChanges(text: string, overlapping: boolean, split: SplitN
   }
   const remove = (name: string, state: State | null) => {
     if (state === null) return
-    const { date_reg, deleted_at } = recordOf(name, state, split)
+    const { date_reg, deleted_at } = toRecord(name, state, split)
     addKey(removed.registered, name, date_reg)
     if (deleted_at !== null) addKey(removed.deleted, name, deleted_at)
   }
@@ -86,12 +86,12 @@ export function deltaOfChanges(text: string, overlapping: boolean, split: SplitN
   }
   const records: IndexedRecord[] = []
   for (const [name, state] of latest)
-    if (state !== null) records.push(indexedRecord(recordOf(name, state, split)))
+    if (state !== null) records.push(indexedRecord(toRecord(name, state, split)))
   return { added: inBothOrders(records), removed }
 }
 
 function addKey({ names, keys }: EntryKeys, name: string, date: string): void {
-  const key = timestampOf(date)
+  const key = toTimestamp(date)
   if (Number.isNaN(key)) return
   names.push(name)
   keys.push(key)
@@ -126,6 +126,6 @@ export default function work(input: Input): Output[Input['kind']] {
     case 'merge':
       return mergeParts(input.parts, optionsFor(input.order))
     case 'hidden':
-      return anyMatches(input.columns, queriesOf(input.hiding))
+      return anyMatches(input.columns, toQueries(input.hiding))
   }
 }

@@ -50,7 +50,7 @@ export function readData(
     api: api?.kind === 'text' ? api.value : undefined,
     // No endpoint has as many: among these there is an unknown one if there are more.
     names: [...parsed.fields.keys()].slice(0, MAX_NAMES),
-    data: data === undefined ? MISSING : itemsOf(data, limit),
+    data: data === undefined ? MISSING : toItems(data, limit),
     types: optionalText(parsed.fields.get('types')),
   }
 }
@@ -71,9 +71,9 @@ const MISSING = unreadable(missingParameter('data'), true)
 
 /** Reads the JSON text of an array of at most `limit.max` items. */
 export const readDataText = (value: string, limit: { readonly max: number; readonly of: string }): Data =>
-  itemsOf({ kind: 'text', value }, limit)
+  toItems({ kind: 'text', value }, limit)
 
-function itemsOf(field: BodyField, { max, of }: { max: number; of: string }): Data {
+function toItems(field: BodyField, { max, of }: { max: number; of: string }): Data {
   const text =
     field.kind === 'text' ? field.value : field.kind === 'bytes' ? decodeUtf8(field.bytes) : undefined
   if (text?.trim() === '') return badData('está vacío')

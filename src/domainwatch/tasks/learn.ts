@@ -3,7 +3,7 @@ import { Segment, type SegmentPart } from '../../lib/name-index/index.ts'
 import { withTransfer } from '../../lib/tasks.ts'
 import { splitBy, type WordTrie } from '../../lib/words/index.ts'
 import { demandDigits, InterestModel, type TrainedModel } from '../interest/model.ts'
-import { scoresOf } from '../interest/scored.ts'
+import { getScores } from '../interest/scored.ts'
 import { train, type Decision } from '../interest/train.ts'
 
 /** A decision without what follows from the name. */
@@ -43,6 +43,6 @@ export default function work(input: Input): Output[Input['kind']] {
   const segments = input.parts.map(({ columns, live }) => new Segment(columns, live))
   const [segment] = segments
   if (segment === undefined) return { scores: new Uint32Array() }
-  const scores = scoresOf(new InterestModel('', input.trained), segment, segments)
+  const scores = getScores(new InterestModel('', input.trained), segment, segments)
   return withTransfer({ scores }, [scores.buffer])
 }

@@ -68,7 +68,7 @@ export class KeyRateLimit {
   /** Counts a request if a token is available. Returns false, and counts nothing, otherwise. */
   tryTake(keyId: string, rate: Rate | null): boolean {
     if (rate === null) return true
-    const window = this.#windowOf(keyId, rate)
+    const window = this.#toWindow(keyId, rate)
     if (window.tokens <= 0) return false
     this.#spend(window)
     return true
@@ -80,7 +80,7 @@ export class KeyRateLimit {
    */
   async take(keyId: string, rate: Rate | null): Promise<number | undefined> {
     if (rate === null || this.tryTake(keyId, rate)) return undefined
-    const window = this.#windowOf(keyId, rate)
+    const window = this.#toWindow(keyId, rate)
     if (window.isExhausted) return window.endsAt - this.#clock.now()
     if (this.#isTimedOut) return this.#decideLocally(window)
     return new Promise((resolve) => {
@@ -109,7 +109,7 @@ export class KeyRateLimit {
     if (claims.length > 0) await this.#claimRequests(claims.slice(0, MAX_CLAIMS)).catch(() => {})
   }
 
-  #windowOf(keyId: string, rate: Rate): Window {
+  #toWindow(keyId: string, rate: Rate): Window {
     let window = this.#windows.get(keyId)
     if (window === undefined) {
       window = {
@@ -170,7 +170,7 @@ export class KeyRateLimit {
     while (this.#pending.size > 0) {
       const windows = [...this.#pending.values()].slice(0, MAX_CLAIMS)
       for (const { keyId } of windows) this.#pending.delete(keyId)
-      const claims = windows.filter(lacksTokens).map(claimOf)
+      const claims = windows.filter(lacksTokens).map(getClaim)
       if (claims.length === 0) continue
       try {
         const grants = new Map((await this.#claimRequests(claims)).map((grant) => [grant.keyId, grant]))
@@ -215,7 +215,7 @@ const NO_GRANT = { granted: 0, remainingMs: 0 }
 const lacksTokens = ({ tokens, isExhausted, waiting }: Window): boolean =>
   tokens === 0 && (waiting.size > 0 || !isExhausted)
 
-function claimOf(window: Window): WindowClaim {
+function getClaim(window: Window): WindowClaim {
   const { keyId, rate, waiting } = window
   const batch = Math.max(1, Math.floor(rate.count * BATCH_SHARE))
   return { keyId, rate, window, count: Math.max(batch, Math.min(rate.count, waiting.size)) }

@@ -108,7 +108,7 @@ function firstDelimiter(body: Buffer, marker: Buffer): Delimiter | undefined {
   return opening ?? nextDelimiter(body, marker, 0)
 }
 
-function boundaryOf(contentType: string): string | undefined {
+function toBoundary(contentType: string): string | undefined {
   const boundary = headerParameters(contentType)?.get('boundary')
   if (boundary === undefined || boundary.length > MAX_BOUNDARY_CHARACTERS) return undefined
   return /^[\x20-\x7e]*[\x21-\x7e]$/.test(boundary) ? boundary : undefined
@@ -119,7 +119,7 @@ function boundaryOf(contentType: string): string | undefined {
  * delimiter. Parts are views on the body: nothing is copied.
  */
 export function parseMultipart(contentType: string, body: Buffer, options: BodyOptions): ParsedBody {
-  const boundary = boundaryOf(contentType)
+  const boundary = toBoundary(contentType)
   if (boundary === undefined) return UNPARSABLE
   const fields: BodyFields = new Map()
   const marker = Buffer.from(`\r\n--${boundary}`, 'latin1')

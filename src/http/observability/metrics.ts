@@ -2,7 +2,7 @@ import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, R
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { httpErrorOf } from '../errors.ts'
+import { toHttpError } from '../errors.ts'
 import { httpUrl } from '../../lib/text.ts'
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -161,7 +161,7 @@ export async function serveMetrics(
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     const fail = (status: number) => {
       response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
-      response.end(JSON.stringify(httpErrorOf(status).body()))
+      response.end(JSON.stringify(toHttpError(status).body()))
     }
     if (path !== '/metrics' || !isRead) return fail(404)
     metrics.text().then(

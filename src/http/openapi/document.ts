@@ -3,7 +3,7 @@ import { type HttpError, OverloadError, tooManyRequests } from '../../lib/errors
 import { type Access, keyErrors } from '../auth/authenticator.ts'
 import { isObject } from '../../lib/json.ts'
 import { badParameter, httpErrors, missingParameter } from '../errors.ts'
-import { problem, withCodesOf, type JsonSchema } from './json-schema.ts'
+import { problem, withCodes, type JsonSchema } from './json-schema.ts'
 import type { Parameters } from '../parameters.ts'
 
 /** Documentation of an endpoint, besides its parameters. */
@@ -102,7 +102,7 @@ function mergedAnswers(
 ): EndpointDocument['answers'] {
   const merged = Object.entries(own).map(([status, schema]) => [
     status,
-    withCodesOf(schema, common[Number(status)]),
+    withCodes(schema, common[Number(status)]),
   ])
   return { ...common, ...Object.fromEntries(merged) }
 }

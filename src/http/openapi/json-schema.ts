@@ -7,23 +7,23 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 /** Further keywords of a schema, or only its description. */
 type Keywords = JsonSchema | string
 
-const keywordsOf = (given: Keywords): JsonSchema =>
+const toKeywords = (given: Keywords): JsonSchema =>
   typeof given === 'string' ? { description: given } : given
 
 const isOptional = Symbol('optional property')
 
-export const string = (keywords: Keywords = {}): JsonSchema => ({ type: 'string', ...keywordsOf(keywords) })
+export const string = (keywords: Keywords = {}): JsonSchema => ({ type: 'string', ...toKeywords(keywords) })
 
-export const integer = (keywords: Keywords = {}): JsonSchema => ({ type: 'integer', ...keywordsOf(keywords) })
+export const integer = (keywords: Keywords = {}): JsonSchema => ({ type: 'integer', ...toKeywords(keywords) })
 
-export const number = (keywords: Keywords = {}): JsonSchema => ({ type: 'number', ...keywordsOf(keywords) })
+export const number = (keywords: Keywords = {}): JsonSchema => ({ type: 'number', ...toKeywords(keywords) })
 
 export const constant = (value: number): JsonSchema => ({ type: 'integer', const: value })
 
 export const array = (items: JsonSchema, keywords: Keywords = {}): JsonSchema => ({
   type: 'array',
   items,
-  ...keywordsOf(keywords),
+  ...toKeywords(keywords),
 })
 
 /** Also allows null. */
@@ -39,7 +39,7 @@ export function object(
   const required = Object.entries(properties).flatMap(([name, schema]) =>
     isOptional in schema ? [] : [name],
   )
-  return { type: 'object', required, properties, ...keywordsOf(keywords) }
+  return { type: 'object', required, properties, ...toKeywords(keywords) }
 }
 
 /** The body of a response of status 200. Neither the properties nor the example repeat the status. */
@@ -80,15 +80,15 @@ export const problemWith = (
 const codeField = (codes: readonly string[]) => string({ enum: [...new Set(codes)] })
 
 /** Adds the codes of another error response to those of this one. Schemas without codes stay as they are. */
-export function withCodesOf(schema: JsonSchema, other: JsonSchema | undefined): JsonSchema {
-  const own = codesOf(schema)
-  const more = codesOf(other)
+export function withCodes(schema: JsonSchema, other: JsonSchema | undefined): JsonSchema {
+  const own = toCodes(schema)
+  const more = toCodes(other)
   if (own.length === 0 || more.length === 0) return schema
   const properties = isObject(schema['properties']) ? schema['properties'] : {}
   return { ...schema, properties: { ...properties, code: codeField([...own, ...more]) } }
 }
 
-function codesOf(schema: JsonSchema | undefined): readonly string[] {
+function toCodes(schema: JsonSchema | undefined): readonly string[] {
   const properties = isObject(schema?.['properties']) ? schema['properties'] : {}
   const code = isObject(properties['code']) ? properties['code']['enum'] : undefined
   return Array.isArray(code) ? code.map(String) : []

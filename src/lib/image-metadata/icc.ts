@@ -51,14 +51,14 @@ function inverse(m: Matrix): Matrix {
   ])
 }
 
-const xyzOf = ([x, y]: readonly [number, number]): Vector => [x / y, 1, (1 - x - y) / y]
+const toXyz = ([x, y]: readonly [number, number]): Vector => [x / y, 1, (1 - x - y) / y]
 
 /** XYZ of the primaries at full intensity, adapted to D50. Undefined if they are collinear. */
 function colorants({ white, primaries }: Chromaticities): readonly Vector[] | undefined {
   const [red, green, blue] = primaries
   if (red === undefined || green === undefined || blue === undefined) return undefined
-  const columns = transposed([xyzOf(red), xyzOf(green), xyzOf(blue)])
-  const source = xyzOf(white)
+  const columns = transposed([toXyz(red), toXyz(green), toXyz(blue)])
+  const source = toXyz(white)
   const strengths = apply(inverse(columns), source)
   const [from, to] = [apply(BRADFORD, source), apply(BRADFORD, D50)]
   const adapted = transposed(columns).map((column, i) => {

@@ -86,7 +86,7 @@ function prologConstructEnd(text: string, at: number): number | undefined {
 export function normalizeSvg(bytes: Buffer): Buffer | undefined {
   const declared = ENCODING.exec(DECLARATION.exec(decodeStart(bytes, DECLARATION_BYTES))?.[0] ?? '')?.[1]
   // A byte order mark overrides the declaration, as in browsers.
-  const encoding = encodingOf(bytes) ?? declared?.toLowerCase() ?? 'utf-8'
+  const encoding = toEncoding(bytes) ?? declared?.toLowerCase() ?? 'utf-8'
   if (encoding === 'utf-8' && bytes.subarray(0, SNIFFED_BYTES).includes('<svg')) return bytes
   const text = decode(bytes, encoding)
   if (text === undefined) return undefined
@@ -96,9 +96,9 @@ export function normalizeSvg(bytes: Buffer): Buffer | undefined {
 
 /** The text of the first `length` bytes, without a byte order mark. */
 const decodeStart = (bytes: Buffer, length: number): string =>
-  new TextDecoder(encodingOf(bytes)).decode(bytes.subarray(0, length))
+  new TextDecoder(toEncoding(bytes)).decode(bytes.subarray(0, length))
 
-const encodingOf = (bytes: Buffer): string | undefined => {
+const toEncoding = (bytes: Buffer): string | undefined => {
   const head = bytes.toString('latin1', 0, 4)
   return ENCODING_SIGNATURES.find(([firstBytes]) => head.startsWith(firstBytes))?.[1]
 }

@@ -85,12 +85,12 @@ class TiffReader {
     this.#bytes.fill(0, to + this.offsetBytes, end + this.offsetBytes)
   }
 
-  tagOf(entry: number): number {
+  toTag(entry: number): number {
     return this.#short(entry)
   }
 
   /** Where the values of an entry lie: in the entry itself if they fit. */
-  valuesOf(entry: number) {
+  toValues(entry: number) {
     const type = this.#short(entry + 2)
     const width = VALUE_BYTES[type] ?? 1
     const count = this.offsetAt(entry + 4)
@@ -101,7 +101,7 @@ class TiffReader {
 
   /** The values of an entry that holds offsets or lengths. */
   numbersOf(entry: number): number[] {
-    const { at, width, count, size, isInline } = this.valuesOf(entry)
+    const { at, width, count, size, isInline } = this.toValues(entry)
     if (!isInline) this.#spend(size)
     return Array.from({ length: count }, (_, i) => this.#numberAt(at + i * width, width))
   }
@@ -147,7 +147,7 @@ export function tiffStructure(bytes: Buffer): Structure {
     while (at !== 0) {
       const { entries, end } = tiff.directoryAt(at)
       for (const entry of entries) {
-        const { type, count, size: fullSize } = tiff.valuesOf(entry)
+        const { type, count, size: fullSize } = tiff.toValues(entry)
         const size = type > LAST_TIFF6_TYPE ? count : fullSize
         if (size > 4 && tiff.offsetAt(entry + 8) + size > bytes.length) return truncated
       }
@@ -187,7 +187,7 @@ export function stripTiff(original: Buffer): Buffer | undefined {
     const directory = tiff.directoryAt(at)
     const kept: number[] = []
     for (const entry of directory.entries) {
-      const tag = tiff.tagOf(entry)
+      const tag = tiff.toTag(entry)
       if (KEPT_TAGS.has(tag)) kept.push(entry)
       else if (DIRECTORY_TAGS.has(tag)) tiff.numbersOf(entry).forEach(clearDirectories)
       else if (!clearValues(entry)) return undefined
@@ -201,7 +201,7 @@ export function stripTiff(original: Buffer): Buffer | undefined {
 
   /** Returns false if the values lie outside the file. */
   function clearValues(entry: number): boolean {
-    const { at: start, size, isInline } = tiff.valuesOf(entry)
+    const { at: start, size, isInline } = tiff.toValues(entry)
     if (isInline) return true
     if (start + size > bytes.length) return false
     erased.add(start, start + size)
@@ -214,7 +214,7 @@ export function stripTiff(original: Buffer): Buffer | undefined {
     for (let directory = pending.pop(); directory !== undefined; directory = pending.pop()) {
       const { entries, end } = tiff.directoryAt(directory)
       const numbers = (tag: number) => {
-        const entry = entries.find((candidate) => tiff.tagOf(candidate) === tag)
+        const entry = entries.find((candidate) => tiff.toTag(candidate) === tag)
         return entry === undefined ? [] : tiff.numbersOf(entry)
       }
       for (const [offsetTag, lengthTag] of PIXEL_TAGS) {

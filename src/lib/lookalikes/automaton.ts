@@ -1,5 +1,5 @@
 import { CONNECTORS } from './distance.ts'
-import { HYPHEN, MAX_HOMOGLYPH_COST, octetsOf, pairKey, pairLetters, replacementCosts } from './letters.ts'
+import { HYPHEN, MAX_HOMOGLYPH_COST, toOctets, pairKey, pairLetters, replacementCosts } from './letters.ts'
 
 /** Letters that fit into a small integer, a bit each. Longer names are recognised by their beginning. */
 const MAX_LETTERS = 29
@@ -9,7 +9,7 @@ const JOINED = 1 << 31
 /** By `pairKey` of two letters: 2 if they are a connector, 4 if a longer one ends in them. */
 const connectorEnds = new Uint8Array(256 * 256)
 for (const connector of CONNECTORS) {
-  const octets = octetsOf(connector)
+  const octets = toOctets(connector)
   const key = pairKey(octets.at(-2) ?? 0, octets.at(-1) ?? 0)
   connectorEnds[key] = (connectorEnds[key] ?? 0) | (octets.length === 2 ? 2 : 4)
 }
@@ -52,7 +52,7 @@ export class Automaton {
     this.#all = 2 ** (letters.length + 1) - 1
     for (const [i, letter] of letters.entries()) this.#addLetter(letter, letters[i - 1] ?? 0, 2 << i)
     this.#editsInside = editsInside
-    const half = middleOf(letters)
+    const half = getMiddle(letters)
     this.#partStarts = editsInside === 0 ? 1 : 1 | (2 << half)
     this.#partEnds = editsInside === 0 ? this.#final : (1 << half) | this.#final
   }
@@ -189,7 +189,7 @@ export class Automaton {
  * Returns the index of a letter near the middle. An edit of one or two letters changes letters on one side of it at most, and
  * no pair that looks like one letter includes it.
  */
-function middleOf(letters: Uint8Array): number {
+function getMiddle(letters: Uint8Array): number {
   let middle = letters.length >> 1
   while (
     middle > 0 &&

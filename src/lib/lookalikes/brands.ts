@@ -1,6 +1,6 @@
 import { TOO_MUCH } from './distance.ts'
 import { lettersIn } from './letter-filter.ts'
-import { octetsOf } from './letters.ts'
+import { toOctets } from './letters.ts'
 import { Matcher } from './matcher.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
@@ -16,7 +16,7 @@ export class Brands {
   /** Returns the brand that a name resembles most, the first of several. A brand resembles none. */
   find(name: string): string | undefined {
     if (this.#matchers.has(name)) return undefined
-    const octets = octetsOf(name)
+    const octets = toOctets(name)
     const letters = lettersIn(octets)
     let found: string | undefined
     let least = TOO_MUCH

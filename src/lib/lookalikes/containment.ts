@@ -98,11 +98,11 @@ export class Containment {
       for (let size = 1, dead = 0; from + size <= other.length && dead < MAX_DEAD_ROWS; size++) {
         dead = this.#distance.extendInside(other, from, size, edits) ? 0 : dead + 1
         // A hyphen before the following text belongs to neither.
-        if (this.#costOf(size, left) >= best.cost || other[from + size - 1] === HYPHEN) continue
+        if (this.#getCost(size, left) >= best.cost || other[from + size - 1] === HYPHEN) continue
         after ??= this.#vocabulary.after(name)
         const right = after[from + size] ?? 0
         const words = wordsCost(left, from, right, other.length - from - size)
-        const cost = this.#costOf(size, Math.max(left, right)) + words
+        const cost = this.#getCost(size, Math.max(left, right)) + words
         if (cost < best.cost) best = { cost, from, to: from + size }
       }
     }
@@ -114,7 +114,7 @@ export class Containment {
   }
 
   /** Returns the cost of the brand in `size` letters if `adjacent` is the least indicative text next to it. */
-  #costOf(size: number, adjacent: number): number {
+  #getCost(size: number, adjacent: number): number {
     const exact = this.#distance.insideCost(size, 0)
     const cost = adjacent <= this.#exact || (exact === 0 && adjacent <= this.#plain) ? exact : TOO_MUCH
     return adjacent > this.#edited ? cost : Math.min(cost, this.#distance.insideCost(size, 1))

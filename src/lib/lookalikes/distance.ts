@@ -3,7 +3,7 @@ import {
   HYPHEN,
   LETTER_S,
   MAX_HOMOGLYPH_COST,
-  octetsOf,
+  toOctets,
   ORDINARY_COST,
   pairCosts,
   pairKey,
@@ -115,7 +115,7 @@ export class Distance {
 
   /** Returns the steps of a cheapest alignment of whole names, in the order of the letters. */
   align(other: string): AlignedStep[] {
-    const octets = octetsOf(other)
+    const octets = toOctets(other)
     this.compare(octets, 0, octets.length, Infinity)
     const path: AlignedStep[] = []
     let [i, j] = [this.length, octets.length]
@@ -244,7 +244,7 @@ export class Distance {
 /** Connectors by `pairKey` of their last two letters. */
 const connectorsByEnd = new Map<number, Uint8Array[]>()
 for (const connector of CONNECTORS) {
-  const octets = octetsOf(connector)
+  const octets = toOctets(connector)
   const key = pairKey(octets.at(-2) ?? 0, octets.at(-1) ?? 0)
   connectorsByEnd.set(key, [...(connectorsByEnd.get(key) ?? []), octets])
 }

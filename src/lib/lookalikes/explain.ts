@@ -1,6 +1,6 @@
 import { Step, CONNECTOR_COST, CONNECTORS, type AlignedStep, type Distance } from './distance.ts'
 import { MIN_WORD_COST } from './containment.ts'
-import { octetsOf, replacementOf } from './letters.ts'
+import { toOctets, toReplacement } from './letters.ts'
 import type { Matcher } from './matcher.ts'
 
 /** Stable tokens: the kinds of change that `dnstwist` distinguishes, accents and words. */
@@ -32,7 +32,7 @@ export interface Change {
 
 /** Returns the changes that make `other` from `name`, in its order. The matcher must have found that they resemble each other. */
 export function explain(matcher: Matcher, name: string, other: string): readonly Change[] {
-  const octets = octetsOf(other)
+  const octets = toOctets(other)
   const edited = matcher.editedCost(octets, 0, octets.length)
   const inside = matcher.containment.find(octets, 0, octets.length)
   const parent = matcher.parentCost(octets, 0, octets.length)
@@ -52,13 +52,13 @@ export function explain(matcher: Matcher, name: string, other: string): readonly
 
 /** Removes a connector from inside `core` if that makes it cheaper. */
 function withoutConnector(distance: Distance, core: string) {
-  const costOf = (text: string) => distance.compare(octetsOf(text), 0, text.length, Infinity)
-  let best = { core, connector: [] as readonly Change[], cost: costOf(core) }
+  const getCost = (text: string) => distance.compare(toOctets(text), 0, text.length, Infinity)
+  let best = { core, connector: [] as readonly Change[], cost: getCost(core) }
   for (const word of CONNECTORS) {
     for (let at = core.indexOf(word, 1); at > 0; at = core.indexOf(word, at + 1)) {
       if (at + word.length >= core.length) break
       const rest = core.slice(0, at) + core.slice(at + word.length)
-      const cost = costOf(rest) + CONNECTOR_COST
+      const cost = getCost(rest) + CONNECTOR_COST
       const connector: Change = { reason: 'word', cost: CONNECTOR_COST, text: `con «${word}» en medio` }
       if (cost < best.cost) best = { core: rest, connector: [connector], cost }
     }
@@ -80,7 +80,7 @@ function describe(name: string, other: string, aligned: AlignedStep): Pick<Chang
   const instead = `«${letters}» por «${own}»`
   switch (step) {
     case Step.replacement:
-      return { reason: replacementOf(own.charCodeAt(0), letters.charCodeAt(0)).kind, text: instead }
+      return { reason: toReplacement(own.charCodeAt(0), letters.charCodeAt(0)).kind, text: instead }
     case Step.transposition:
       return { reason: 'transposition', text: instead }
     case Step.split:

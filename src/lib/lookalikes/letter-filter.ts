@@ -2,7 +2,7 @@ import {
   LETTER_PAIRS,
   MAX_HOMOGLYPH_COST,
   MIN_EDIT_COST,
-  octetsOf,
+  toOctets,
   pairKey,
   replacementCosts,
 } from './letters.ts'
@@ -67,8 +67,8 @@ export class LetterFilter {
   constructor(name: string, edits: number, editsInside: number | undefined) {
     const own = name.replaceAll('-', '')
     this.#ending = name.slice(-MIN_PARENT_LENGTH)
-    this.#required = [...new Set([...own].map((_, i) => spellingsOf(own, i)))]
-    this.#requiredBits = this.#required.map((letters) => lettersIn(octetsOf(letters)))
+    this.#required = [...new Set([...own].map((_, i) => toSpellings(own, i)))]
+    this.#requiredBits = this.#required.map((letters) => lettersIn(toOctets(letters)))
     const splits = HOMOGLYPH_PAIRS.filter(({ one }) => own.includes(one)).map(({ two }) => two)
     const known = new Set([...this.#required, ...splits].join(''))
     this.#foreign = [...LETTERS].filter((letter) => !known.has(letter)).join('')
@@ -79,12 +79,12 @@ export class LetterFilter {
     this.#maxForeign = edits * added
   }
 
-  planesOf(namesWith: NamesWith): Planes {
-    const planesOf = (letters: string) => [...octetsOf(letters)].map(namesWith)
+  toPlanes(namesWith: NamesWith): Planes {
+    const toPlanes = (letters: string) => [...toOctets(letters)].map(namesWith)
     return {
-      ending: planesOf(this.#ending),
-      required: this.#required.map(planesOf),
-      foreign: planesOf(this.#foreign),
+      ending: toPlanes(this.#ending),
+      required: this.#required.map(toPlanes),
+      foreign: toPlanes(this.#foreign),
     }
   }
 
@@ -152,7 +152,7 @@ function mostLetters(pairs: typeof LETTER_PAIRS): number {
 }
 
 /** Returns letters of which a name without edits has one in place of `own[i]`. */
-function spellingsOf(own: string, i: number): string {
+function toSpellings(own: string, i: number): string {
   const letter = own.charCodeAt(i)
   const isSpelling = (other: string) =>
     (replacementCosts[pairKey(letter, other.charCodeAt(0))] ?? 0) <= MAX_HOMOGLYPH_COST ||

@@ -48,7 +48,7 @@ export const LETTER_PAIRS: readonly {
   { two: 'lc', one: 'k', cost: NEAR_HOMOGLYPH_COST },
 ]
 
-const codeOf = (letter: string) => letter.charCodeAt(0)
+const getCode = (letter: string) => letter.charCodeAt(0)
 
 /** Index of two letters in a table of all pairs of letters. */
 export const pairKey = (first: number, second: number) => first * 256 + second
@@ -58,7 +58,7 @@ export const pairLetters = new Uint8Array(256 * 256)
 export const pairCosts = new Uint8Array(256 * 256)
 for (const { two, one, cost } of LETTER_PAIRS) {
   const key = pairKey(two.charCodeAt(0), two.charCodeAt(1))
-  pairLetters[key] = codeOf(one)
+  pairLetters[key] = getCode(one)
   pairCosts[key] = cost
 }
 
@@ -70,14 +70,14 @@ interface Replacement {
 /** Each letter without its accent. */
 const bases = new Uint8Array(256).map((_, code) => code)
 for (const [base = '', ...accented] of ACCENTS)
-  for (const letter of accented) bases[codeOf(letter)] = codeOf(base)
+  for (const letter of accented) bases[getCode(letter)] = getCode(base)
 
 const replacements = new Map<number, Replacement>()
 const neighbours = new Set<number>()
 
 /** Adds a replacement in both directions, unless a cheaper or equally cheap one is known. */
 function addReplacement(one: string, other: string, replacement: Replacement): void {
-  for (const key of [pairKey(codeOf(one), codeOf(other)), pairKey(codeOf(other), codeOf(one))]) {
+  for (const key of [pairKey(getCode(one), getCode(other)), pairKey(getCode(other), getCode(one))]) {
     const known = replacements.get(key)
     if (known === undefined || known.cost > replacement.cost) replacements.set(key, replacement)
   }
@@ -100,13 +100,13 @@ for (const [row, keys] of KEYBOARD.entries()) {
     for (const other of [keys[column + 1], below[column - 1], below[column]]) {
       if (other === undefined) continue
       addReplacement(key, other, { cost: NEIGHBOUR_COST, kind: 'replacement' })
-      neighbours.add(pairKey(codeOf(key), codeOf(other))).add(pairKey(codeOf(other), codeOf(key)))
+      neighbours.add(pairKey(getCode(key), getCode(other))).add(pairKey(getCode(other), getCode(key)))
     }
   }
 }
 
 /** Returns the cheapest way to take `other` for `one`, two different letters. */
-export function replacementOf(one: number, other: number): Replacement {
+export function toReplacement(one: number, other: number): Replacement {
   const direct = replacements.get(pairKey(one, other))
   if (direct !== undefined) return direct
   const base = bases[one] ?? one
@@ -122,9 +122,9 @@ export function replacementOf(one: number, other: number): Replacement {
   return { cost: ORDINARY_COST, kind: 'replacement' }
 }
 
-/** By `pairKey`: `replacementOf(one, other).cost`; 0 for a letter and itself. */
+/** By `pairKey`: `toReplacement(one, other).cost`; 0 for a letter and itself. */
 export const replacementCosts = new Uint8Array(256 * 256).map((_, key) =>
-  key >> 8 === (key & 255) ? 0 : replacementOf(key >> 8, key & 255).cost,
+  key >> 8 === (key & 255) ? 0 : toReplacement(key >> 8, key & 255).cost,
 )
 
 /** By `pairKey`: 1 if two letters are next to each other on a keyboard, where an accent is typed with its letter. */
@@ -135,6 +135,6 @@ export const areNeighbours = new Uint8Array(256 * 256).map((_, key) => {
 })
 
 /** Returns a name in Latin-1, which holds all of .cl's letters. */
-export function octetsOf(name: string): Uint8Array {
+export function toOctets(name: string): Uint8Array {
   return Buffer.from(name, 'latin1')
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { BestMatches, Matcher, MAX_DISTANCE, type NameBlock } from './matcher.ts'
 import { TOO_MUCH } from './distance.ts'
 import { explain } from './explain.ts'
-import { octetsOf } from './letters.ts'
+import { toOctets } from './letters.ts'
 import { referenceCost, referenceInside, vocabulary } from '../../../test/support/similar-reference.ts'
 import { variants } from '../../../test/support/similar-variants.ts'
 
@@ -72,7 +72,7 @@ const RESEMBLE: readonly [name: string, other: string, reasons: string][] = [
 for (const [name, other, reasons] of RESEMBLE) {
   test(`${other} resembles ${name}: ${reasons}`, () => {
     const matcher = new Matcher(name, vocabulary)
-    assert.notEqual(costOf(matcher, other), TOO_MUCH)
+    assert.notEqual(getCost(matcher, other), TOO_MUCH)
     const changes = explain(matcher, name, other)
     assert.equal(changes.map(({ reason }) => reason).join(' '), reasons)
   })
@@ -104,7 +104,7 @@ const DIFFER: readonly [name: string, other: string][] = [
 
 for (const [name, other] of DIFFER) {
   test(`${other} does not resemble ${name}`, () =>
-    assert.equal(costOf(new Matcher(name, vocabulary), other), TOO_MUCH))
+    assert.equal(getCost(new Matcher(name, vocabulary), other), TOO_MUCH))
 }
 
 test('a maximum distance excludes what costs more, and includes errors in short names', () => {
@@ -121,7 +121,7 @@ test('a maximum distance excludes what costs more, and includes errors in short 
 test('more alike names cost less', () => {
   const others = ['mibancó', 'mi-banco', 'mibanco-chile', 'mbianco', 'mibnco', 'mibancodelsur', 'mibnao']
   const matcher = new Matcher('mibanco', vocabulary)
-  const costs = others.map((other) => costOf(matcher, other))
+  const costs = others.map((other) => getCost(matcher, other))
   assert.deepEqual(
     costs.toSorted((a, b) => a - b),
     costs,
@@ -157,7 +157,7 @@ test('the cost of edits is that of the reference', () => {
   fc.assert(
     fc.property(aPair, ([name, other]) => {
       const matcher = new Matcher(name, vocabulary)
-      const octets = octetsOf(other)
+      const octets = toOctets(other)
       const cost = referenceCost(name, other)
       const wanted = cost <= matcher.maxCost ? cost : TOO_MUCH
       assert.equal(matcher.distance.compare(octets, 0, octets.length, matcher.maxCost), wanted)
@@ -174,7 +174,7 @@ test('the cost of a name inside another is that of the reference', () => {
       const changed = edits.reduce(edited, name)
       const joint = isHyphenated ? '-' : ''
       const other = `${left}${joint}${changed}${joint}${right}`.replaceAll(/^-+|-+$/g, '').slice(0, 63) || 'a'
-      const octets = octetsOf(other)
+      const octets = toOctets(other)
       const { cost } = new Matcher(name, vocabulary).containment.find(octets, 0, octets.length)
       const wanted = referenceInside(name, other, vocabulary)
       assert.equal(cost >= TOO_MUCH ? Infinity : cost, wanted, `${name} in ${other}`)
@@ -187,10 +187,10 @@ test('a scan finds exactly the names that the definition accepts', () => {
   fc.assert(
     fc.property(fc.array(aPair, { minLength: 1, maxLength: 10 }), (pairs) => {
       const names = [...new Set(pairs.flat())]
-      const block = blockOf(names)
+      const block = toBlock(names)
       for (const [name] of pairs) {
         const matcher = new Matcher(name, vocabulary)
-        const wanted = names.filter((other) => costOf(matcher, other) !== TOO_MUCH)
+        const wanted = names.filter((other) => getCost(matcher, other) !== TOO_MUCH)
         assert.deepEqual(scan(matcher, block), wanted)
         assert.deepEqual(scan(matcher, { ...block, namesWith: undefined }), wanted)
       }
@@ -207,7 +207,7 @@ test('a letter pair is matched up to its second letter', () => {
     ['llonncvnrhravkkokhmdvhmcdcvb', 'llonncvrnhroavkkokhrndvhmcdcvb'],
   ] as const
   for (const [name, other] of pairs) {
-    assert.deepEqual(scan(new Matcher(name, vocabulary), blockOf([other])), [other])
+    assert.deepEqual(scan(new Matcher(name, vocabulary), toBlock([other])), [other])
   }
 })
 
@@ -226,7 +226,7 @@ test('the filters count letters as edits, homoglyphs and pairs change them', () 
     ['casa-24', 'a-24'],
   ] as const
   for (const [name, other] of pairs) {
-    assert.deepEqual(scan(new Matcher(name, vocabulary), blockOf([other])), [other])
+    assert.deepEqual(scan(new Matcher(name, vocabulary), toBlock([other])), [other])
   }
 })
 
@@ -239,7 +239,7 @@ test('no kind of change is missed', () => {
   ]
   for (const [name, matcher] of matchers) {
     const others = [...variants(name)].filter((other) => other !== name)
-    const found = new Set(scan(matcher, blockOf(others)))
+    const found = new Set(scan(matcher, toBlock(others)))
     assert.deepEqual(
       others.filter((other) => !found.has(other)),
       [],
@@ -249,7 +249,7 @@ test('no kind of change is missed', () => {
 
 test('a scan continues where it paused and skips names that are not live', () => {
   const names = Array.from({ length: 2_000 }, (_, i) => `mibanco${i}`)
-  const block = { ...blockOf(names), isLive: (at: number) => at % 2 === 0 }
+  const block = { ...toBlock(names), isLive: (at: number) => at % 2 === 0 }
   const matcher = new Matcher('mibanco', vocabulary)
   const found: string[] = []
   let pauses = 0
@@ -270,7 +270,7 @@ test('a scan continues where it paused and skips names that are not live', () =>
 
 test('a scan can pause after every name that takes long to compare', () => {
   const names = Array.from({ length: 10 }, (_, i) => 'a'.repeat(54 + i))
-  const block = blockOf(names)
+  const block = toBlock(names)
   const matcher = new Matcher(`${'a'.repeat(50)}b`, vocabulary)
   const pauses: number[] = []
   for (let at: number | undefined = 0; at !== undefined;) {
@@ -290,12 +290,12 @@ test('a scan can pause after every name that takes long to compare', () => {
 
 test('the best matches do not depend on the order of additions', () => {
   const names = Array.from({ length: 5_000 }, (_, i) => `n${i}`)
-  const bestOf = (order: readonly string[]) => {
+  const getBest = (order: readonly string[]) => {
     const best = new BestMatches(7)
-    for (const name of order) best.add(octetsOf(name), 0, name.length, Number(name.slice(1)) % 3)
+    for (const name of order) best.add(toOctets(name), 0, name.length, Number(name.slice(1)) % 3)
     return best.result()
   }
-  const wanted = bestOf(names)
+  const wanted = getBest(names)
   assert.deepEqual(
     wanted.matches.map(({ name }) => name),
     names
@@ -304,11 +304,11 @@ test('the best matches do not depend on the order of additions', () => {
       .slice(0, 7),
   )
   assert.equal(wanted.isCut, true)
-  assert.deepEqual(bestOf(names.toReversed()), wanted)
+  assert.deepEqual(getBest(names.toReversed()), wanted)
 })
 
-function costOf(matcher: Matcher, other: string): number {
-  const octets = octetsOf(other)
+function getCost(matcher: Matcher, other: string): number {
+  const octets = toOctets(other)
   return matcher.cost(octets, 0, octets.length)
 }
 
@@ -327,16 +327,16 @@ function textOf(octets: Uint8Array, start: number, end: number): string {
   return Buffer.from(octets.subarray(start, end)).toString('latin1')
 }
 
-function blockOf(names: readonly string[]): NameBlock {
+function toBlock(names: readonly string[]): NameBlock {
   const starts = new Uint32Array(names.length + 1)
   for (const [i, name] of names.entries()) starts[i + 1] = (starts[i] ?? 0) + name.length
-  const octets = octetsOf(names.join(''))
-  return { names: octets, starts, count: names.length, namesWith: (letter) => planeOf(names, letter) }
+  const octets = toOctets(names.join(''))
+  return { names: octets, starts, count: names.length, namesWith: (letter) => toPlane(names, letter) }
 }
 
-function planeOf(names: readonly string[], letter: number): Uint32Array {
+function toPlane(names: readonly string[], letter: number): Uint32Array {
   const plane = new Uint32Array(Math.ceil(names.length / 32))
   for (const [i, name] of names.entries())
-    if (octetsOf(name).includes(letter)) plane[i >>> 5] = (plane[i >>> 5] ?? 0) | (1 << (i & 31))
+    if (toOctets(name).includes(letter)) plane[i >>> 5] = (plane[i >>> 5] ?? 0) | (1 << (i & 31))
   return plane
 }

@@ -1,7 +1,7 @@
 import { Automaton } from './automaton.ts'
 import { Containment, editsInside, MIN_WORD_COST } from './containment.ts'
 import { Distance, TOO_MUCH } from './distance.ts'
-import { HYPHEN, LETTER_S, MIN_EDIT_COST, octetsOf, pairKey, pairLetters } from './letters.ts'
+import { HYPHEN, LETTER_S, MIN_EDIT_COST, toOctets, pairKey, pairLetters } from './letters.ts'
 import {
   ALL_CANDIDATES,
   LetterFilter,
@@ -73,7 +73,7 @@ export class Matcher {
 
   /** @param maxDistance the highest cost of a name that resembles ours; by default 20, and any for what ours may be a subdomain of */
   constructor(name: string, vocabulary: Vocabulary, maxDistance?: number) {
-    const own = octetsOf(name)
+    const own = toOctets(name)
     this.#maxDistance = maxDistance
     this.#own = own
     this.distance = new Distance(own)
@@ -91,7 +91,7 @@ export class Matcher {
    */
   scan(block: NameBlock, from: number, onMatch: OnMatch, shouldPause: () => boolean): number | undefined {
     const { count, names, starts, isLive, namesWith } = block
-    const planes = namesWith && this.#filter.planesOf(namesWith)
+    const planes = namesWith && this.#filter.toPlanes(namesWith)
     const minLength = this.#automaton.minLength - this.#edits
     let tested = 0
     let { rows } = this.distance
@@ -107,7 +107,7 @@ export class Matcher {
         const start = starts[i] ?? 0
         const end = starts[i + 1] ?? 0
         if (end - start < minLength && (candidates.parents & bit) === 0) continue
-        const cost = this.#costOf(names, start, end, candidates, bit)
+        const cost = this.#getCost(names, start, end, candidates, bit)
         if (cost < TOO_MUCH && isLive?.(i) !== false) onMatch(names, start, end, cost)
         if (++tested < CANDIDATES_PER_CHECK && this.distance.rows - rows < ROWS_PER_CHECK) continue
         tested = 0
@@ -123,13 +123,13 @@ export class Matcher {
 
   /** Returns whether `other` resembles our name. The name itself does not. */
   resembles(other: string): boolean {
-    const octets = octetsOf(other)
+    const octets = toOctets(other)
     return this.costWith(octets, lettersIn(octets)) < TOO_MUCH
   }
 
   /** Returns the cost of a name with these letters; `TOO_MUCH` if it does not resemble ours. */
   costWith(octets: Uint8Array, letters: number): number {
-    return this.#costOf(octets, 0, octets.length, this.#filter.testOne(letters), 1)
+    return this.#getCost(octets, 0, octets.length, this.#filter.testOne(letters), 1)
   }
 
   /** Returns the cost by the definition, without filters; `TOO_MUCH` if the name does not resemble ours. */
@@ -144,7 +144,7 @@ export class Matcher {
     return cost > (this.#maxDistance ?? TOO_MUCH) ? TOO_MUCH : cost
   }
 
-  #costOf(octets: Uint8Array, start: number, end: number, candidates: Candidates, bit: number): number {
+  #getCost(octets: Uint8Array, start: number, end: number, candidates: Candidates, bit: number): number {
     let cost = TOO_MUCH
     if ((candidates.edited & bit) !== 0 && this.#automaton.isEdited(octets, start, end, this.#edits)) {
       cost = this.editedCost(octets, start, end)

@@ -1,7 +1,7 @@
 import {
   BLOCK,
   MAX_LENGTH,
-  rankOf,
+  getRank,
   shared,
   SparseBuilder,
   type Columns,
@@ -61,13 +61,13 @@ export type ALabelOf = (name: string) => string
 export interface BuildOptions {
   readonly order: Order
   readonly layout: Layout
-  readonly aLabelOf: ALabelOf
+  readonly toALabel: ALabelOf
   /** The trait of records that come first among those whose names have one key. */
   readonly firstTwins: Trait
 }
 
 /** Builds columns of the records, all indexable, that a list in this order contains. */
-export function columnsOf(records: readonly IndexedRecord[], options: BuildOptions): Columns {
+export function toColumns(records: readonly IndexedRecord[], options: BuildOptions): Columns {
   const { order } = options
   const listed = order === 'deleted' ? records.filter(({ deleted }) => !Number.isNaN(deleted)) : records
   // Code units of these names compare as their bytes do.
@@ -88,7 +88,7 @@ interface Sizes {
 export function buildColumns(
   records: Iterable<IndexedRecord>,
   { count, nameBytes }: Sizes,
-  { order, layout, aLabelOf, firstTwins }: BuildOptions,
+  { order, layout, toALabel, firstTwins }: BuildOptions,
 ): Columns {
   const names = shared.u8(nameBytes)
   const starts = shared.u32(count + 1)
@@ -108,7 +108,7 @@ export function buildColumns(
   const aLabels: string[] = []
   const planes = new PlanesBuilder(count, NAME_PLANES + layout.planes)
   const grams = new PlanesBuilder(Math.ceil(count / BLOCK), GRAMS)
-  const traitPlanes = layout.traits.map((trait) => layout.planesOf(trait))
+  const traitPlanes = layout.traits.map((trait) => layout.toPlanes(trait))
   const twins = shared.f64(order === 'registered' ? count : 0)
   const firstIndex = layout.traits.indexOf(firstTwins)
   let position = 0
@@ -123,27 +123,27 @@ export function buildColumns(
     }
     markWordEnds(wordEnds, names, start, record.words)
     const end = start + name.length
-    const ofBlock = planes.blockOf(position)
+    const ofBlock = planes.toBlock(position)
     const bit = 1 << (position & 31)
     setNamePlanes(names, start, end, ofBlock, bit)
     for (const [i, place] of traitPlanes.entries()) setNumber(ofBlock, place, record.traits[i] ?? 0, bit)
     const block = position >>> 5
     if (twins.length > 0)
       twins[position] = twinEntry(names, start, end, record.traits[firstIndex] === 1, position)
-    setGrams(names, start, end, grams.blockOf(block), 1 << (block & 31))
+    setGrams(names, start, end, grams.toBlock(block), 1 << (block & 31))
     start = end
     starts[position + 1] = start
     keys[position] = record[order]
     registered[position] = record.registered
     modified[position] = record.modified
     statusAt[position] = record.statusAt
-    agent[position] = agents.numberOf(record.agent)
-    if (record.tags !== '') tags.add(position, tagSets.numberOf(record.tags))
+    agent[position] = agents.toNumber(record.agent)
+    if (record.tags !== '') tags.add(position, tagSets.toNumber(record.tags))
     if (!Number.isNaN(record.deleted)) free.add(position, record.deleted)
     if (!Number.isNaN(record.discardedAt)) discarded.add(position, record.discardedAt)
-    for (const [key, number] of record.numbers) builderOf(numbers, key, count).add(position, number)
+    for (const [key, number] of record.numbers) getBuilder(numbers, key, count).add(position, number)
     if (!isAscii) {
-      const aLabel = aLabelOf(name)
+      const aLabel = toALabel(name)
       idn.add(position, aLabel.length)
       aLabels.push(aLabel)
     }
@@ -179,7 +179,7 @@ export function buildColumns(
   }
 }
 
-function builderOf(builders: Map<string, SparseBuilder>, key: string, count: number): SparseBuilder {
+function getBuilder(builders: Map<string, SparseBuilder>, key: string, count: number): SparseBuilder {
   let builder = builders.get(key)
   if (builder === undefined) builders.set(key, (builder = new SparseBuilder(count)))
   return builder
@@ -192,7 +192,7 @@ function numberColumn(key: string, builder: SparseBuilder, count: number): Numbe
   if (sparseBytes < 8 * count) return { key, has, values: sharedCopy(shared.f64, builder.values) }
   const values = shared.f64(count)
   for (let position = 0; position < count; position++)
-    values[position] = builder.values[rankOf(has, position)] ?? NaN
+    values[position] = builder.values[getRank(has, position)] ?? NaN
   return { key, has: undefined, values }
 }
 
@@ -201,7 +201,7 @@ class NumberedTexts {
   readonly texts: string[] = []
   readonly #numbers = new Map<string, number>()
 
-  numberOf(text: string): number {
+  toNumber(text: string): number {
     let number = this.#numbers.get(text)
     if (number === undefined) {
       number = this.texts.push(text) - 1
@@ -234,7 +234,7 @@ class PlanesBuilder {
   }
 
   /** Returns a word for each plane of the block of a position. Positions are in ascending order. */
-  blockOf(position: number): Uint32Array {
+  toBlock(position: number): Uint32Array {
     const at = position >>> 5
     if (at !== this.#at) this.#store(at)
     return this.#block

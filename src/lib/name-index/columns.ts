@@ -94,7 +94,7 @@ export function setBits(words: Uint32Array, word: number, bits: number): void {
 }
 
 /** Returns the index of a record's value; -1 if it has none. */
-export function rankOf({ present, before }: Sparse, position: number): number {
+export function getRank({ present, before }: Sparse, position: number): number {
   const word = present[position >>> 5] ?? 0
   const bit = 1 << (position & 31)
   return (word & bit) === 0 ? -1 : (before[position >>> 5] ?? 0) + countBits(word & (bit - 1))
@@ -105,7 +105,7 @@ export function numberAt({ numbers }: Pick<Columns, 'numbers'>, key: string, pos
   const column = numbers.find((one) => one.key === key)
   if (column === undefined) return NaN
   const { has, values } = column
-  return values[has === undefined ? position : rankOf(has, position)] ?? NaN
+  return values[has === undefined ? position : getRank(has, position)] ?? NaN
 }
 
 /** Builds a sparse column, in the order of positions. */

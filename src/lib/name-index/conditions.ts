@@ -1,6 +1,6 @@
 import { isBounded, type IndexQuery } from './query.ts'
 import type { Segment } from './segment.ts'
-import { rankOf } from './columns.ts'
+import { getRank } from './columns.ts'
 import type { Span } from './timestamp.ts'
 
 /** Texts that are tested before a scan: some 0.1 ms of work. */
@@ -10,7 +10,7 @@ const FEW_TEXTS = 1_024
 export type Condition = (position: number) => boolean
 
 /** Returns what bits do not decide, the cheapest first. */
-export function conditionsOf(segment: Segment, query: IndexQuery): readonly Condition[] {
+export function toConditions(segment: Segment, query: IndexQuery): readonly Condition[] {
   const {
     keys,
     registered,
@@ -28,7 +28,7 @@ export function conditionsOf(segment: Segment, query: IndexQuery): readonly Cond
   const conditions: Condition[] = []
   if (segment.firstDiscarded <= discardedUntil)
     conditions.push((position) => {
-      const rank = rankOf(discarded, position)
+      const rank = getRank(discarded, position)
       return rank < 0 || (discardedAt[rank] ?? 0) > discardedUntil
     })
   // A segment that is sorted by the date has a range of it.
@@ -48,7 +48,7 @@ export function conditionsOf(segment: Segment, query: IndexQuery): readonly Cond
       const isWanted = testedOnce(tagSets, test)
       const withoutTags = test('')
       conditions.push((position) => {
-        const rank = rankOf(tagged, position)
+        const rank = getRank(tagged, position)
         return rank < 0 ? withoutTags : isWanted(tags[rank] ?? 0)
       })
     }

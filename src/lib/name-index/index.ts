@@ -1,11 +1,11 @@
 export { allMatches, anyMatches, countMatches } from './all-matches.ts'
-export { columnsOf, isIndexable, type BuildOptions, type IndexedRecord } from './column-builder.ts'
+export { toColumns, isIndexable, type BuildOptions, type IndexedRecord } from './column-builder.ts'
 export { ORDERS, type Columns, type Order } from './columns.ts'
 export { Layout, type Trait } from './planes.ts'
 export { compareNames, MergedSearch } from './merged-search.ts'
 export { compileQuery, type DateColumn, type IndexQuery, type IndexTerm } from './query.ts'
 export { compareBytes, Segment, type EntryKey, type Hit, type Marks } from './segment.ts'
-export { mergeParts, partOf, SegmentSet, type EntryKeys, type SegmentPart } from './segment-set.ts'
+export { mergeParts, toPart, SegmentSet, type EntryKeys, type SegmentPart } from './segment-set.ts'
 export { finish, finishNow, TimeSlice, type SlicedWork } from './slices.ts'
 export {
   isNumberOrder,
@@ -18,4 +18,4 @@ export {
 } from './sorted-matches.ts'
 export { formatTimestamp, parseTimestamp, TIMESTAMP_LENGTH, wholeYears, writeTimestamp } from './timestamp.ts'
 export { twinKey, visitTwins } from './twins.ts'
-export { wordsOf } from './words.ts'
+export { toWords } from './words.ts'

@@ -1,5 +1,5 @@
 import {
-  gramsOf,
+  toGrams,
   BEGIN,
   END,
   HYPHEN,
@@ -10,7 +10,7 @@ import {
   TWO_HYPHENS_PLANE,
 } from './planes.ts'
 import type { Segment } from './segment.ts'
-import { rankOf, MAX_LENGTH } from './columns.ts'
+import { getRank, MAX_LENGTH } from './columns.ts'
 
 const STAR = 0x2a
 const ONE = 0x3f
@@ -37,8 +37,8 @@ export class NameTest {
     const ofLabel = patternBytes(aLabelGlob)
     this.#name = pattern && new BytePattern(pattern)
     this.#aLabel = ofLabel && new BytePattern(ofLabel)
-    this.planes = pattern && planesOf(pattern)
-    this.grams = pattern ? runsOf(pattern).flatMap((run) => gramsOf(run, ANY)) : []
+    this.planes = pattern && toPlanes(pattern)
+    this.grams = pattern ? toRuns(pattern).flatMap((run) => toGrams(run, ANY)) : []
     const isBounded = glob !== undefined && ofLabel === undefined
     const characters = glob?.replaceAll('*', '').length ?? 0
     this.minLength = isBounded ? characters : 1
@@ -56,7 +56,7 @@ export class NameTest {
     if (name !== undefined && name.matches(names, starts[position] ?? 0, starts[position + 1] ?? 0))
       return true
     if (this.#aLabel === undefined) return false
-    const rank = rankOf(idn, position)
+    const rank = getRank(idn, position)
     return rank >= 0 && this.#aLabel.matches(aLabels, aLabelStarts[rank] ?? 0, aLabelStarts[rank + 1] ?? 0)
   }
 }
@@ -69,7 +69,7 @@ function patternBytes(pattern: string | undefined): Uint8Array | undefined {
 }
 
 /** Returns the runs of symbols, in order, that every matching name has. */
-function runsOf(pattern: Uint8Array): number[][] {
+function toRuns(pattern: Uint8Array): number[][] {
   const runs: number[][] = [[BEGIN]]
   for (const code of pattern) {
     if (code === STAR) runs.push([])
@@ -80,10 +80,10 @@ function runsOf(pattern: Uint8Array): number[][] {
 }
 
 /** Returns the planes that every matching name has, those of pairs first: they are rarer. */
-function planesOf(pattern: Uint8Array): number[] {
+function toPlanes(pattern: Uint8Array): number[] {
   const pairs = new Set<number>()
   const symbols = new Set<number>()
-  for (const run of runsOf(pattern)) {
+  for (const run of toRuns(pattern)) {
     for (const [i, first] of run.entries()) {
       const second = run[i + 1] ?? ANY
       if (first === ANY) continue

@@ -102,7 +102,7 @@ export class Layout<T extends Trait = Trait> {
   }
 
   /** @throws if the trait is not one of the layout */
-  planesOf(trait: Trait): NumberPlanes {
+  toPlanes(trait: Trait): NumberPlanes {
     const planes = this.#planes.get(trait)
     if (planes === undefined) throw new Error('a trait that the index does not have')
     return planes
@@ -142,7 +142,7 @@ export function setGrams(
 }
 
 /** Returns the grams of a run of symbols. @param unknown stands for any symbol */
-export function gramsOf(run: readonly number[], unknown: number): number[] {
+export function toGrams(run: readonly number[], unknown: number): number[] {
   return run.flatMap((third, i) => {
     const [first = unknown, second = unknown] = [run[i - 2], run[i - 1]]
     return [first, second, third].includes(unknown) ? [] : [gram(first, second, third)]

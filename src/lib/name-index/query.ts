@@ -76,7 +76,7 @@ export function compileQuery(terms: Iterable<IndexTerm>, layout: Layout, discard
   for (const term of terms) {
     switch (term.kind) {
       case 'trait':
-        numbers.bound(layout.planesOf(term.trait), term.trait.max, term.min, term.max)
+        numbers.bound(layout.toPlanes(term.trait), term.trait.max, term.min, term.max)
         break
       case 'length':
         numbers.bound(LENGTH_PLANES, MAX_LENGTH, term.min, term.max)

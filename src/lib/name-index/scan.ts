@@ -1,5 +1,5 @@
 import { BLOCK, countBits, highestBit, lowestBit } from './columns.ts'
-import { conditionsOf, lacksTexts, type Condition } from './conditions.ts'
+import { toConditions, lacksTexts, type Condition } from './conditions.ts'
 import { isBounded, type IndexQuery, type NumberRange } from './query.ts'
 import type { Segment } from './segment.ts'
 import type { TimeSlice } from './slices.ts'
@@ -47,13 +47,13 @@ export class Scan {
     this.#marked = query.isMarked === undefined ? undefined : segment.marked
     const isEmpty = query.isImpossible || range[0] >= range[1] || lacksTexts(segment, query)
     this.#range = range
-    this.#conditions = conditionsOf(segment, query)
-    this.#alternatives = alternativesOf(segment, query)
+    this.#conditions = toConditions(segment, query)
+    this.#alternatives = toAlternatives(segment, query)
     const gramWords = Math.ceil(segment.words / BLOCK)
     this.#gramStarts = Uint32Array.from(query.grams, (gram) => gram * gramWords)
     this.#setStarts = Uint32Array.from(query.set, (plane) => plane * segment.words)
     this.#unsetStarts = Uint32Array.from(query.unset, (plane) => plane * segment.words)
-    const [first, after] = isEmpty ? [0, 0] : [groupOf(range[0]), groupOf(range[1] - 1) + 1]
+    const [first, after] = isEmpty ? [0, 0] : [getGroup(range[0]), getGroup(range[1] - 1) + 1]
     this.#nextGroup = newestFirst ? first : after - 1
     this.#endGroup = newestFirst ? after : first - 1
   }
@@ -103,7 +103,7 @@ export class Scan {
       const bit = this.#newestFirst ? lowestBit(this.#blocks) : highestBit(this.#blocks)
       this.#blocks ^= 1 << bit
       this.#block = this.#firstBlock + bit
-      this.#bits = this.#bitsOf(this.#block)
+      this.#bits = this.#toBits(this.#block)
       if (this.#bits !== 0) return true
     }
     return false
@@ -128,7 +128,7 @@ export class Scan {
   }
 
   /** Returns the records of a block that bits do not rule out. */
-  #bitsOf(block: number): number {
+  #toBits(block: number): number {
     const { planes } = this.segment.columns
     const set = this.#setStarts
     const unset = this.#unsetStarts
@@ -185,7 +185,7 @@ export class Scan {
   }
 }
 
-const groupOf = (position: number): number => Math.floor(position / (BLOCK * GROUP))
+const getGroup = (position: number): number => Math.floor(position / (BLOCK * GROUP))
 
 /** Records that match by planes, or because they are in a column. */
 interface Alternative {
@@ -194,7 +194,7 @@ interface Alternative {
   readonly present: Uint32Array
 }
 
-function alternativesOf({ columns }: Segment, query: IndexQuery): readonly Alternative[] {
+function toAlternatives({ columns }: Segment, query: IndexQuery): readonly Alternative[] {
   const either = query.tests
     .filter(({ includesALabels }) => includesALabels)
     .map(({ planes }) => ({ planes, present: columns.idn.present }))

@@ -5,7 +5,7 @@ import { compileQuery } from './query.ts'
 import { finishNow, TimeSlice } from './slices.ts'
 import { MAX_RECORDS, type Columns } from './columns.ts'
 import { Segment, type EntryKey, type Hit } from './segment.ts'
-import { wordsOf } from './words.ts'
+import { toWords } from './words.ts'
 
 /** Minimum number of segments per merge: fewer cost more work, more make each query search more segments. */
 const MIN_MERGED = 3
@@ -116,22 +116,22 @@ export interface SegmentPart {
   readonly live: Uint32Array
 }
 
-export const partOf = ({ columns, live }: Segment): SegmentPart => ({ columns, live: live.slice() })
+export const toPart = ({ columns, live }: Segment): SegmentPart => ({ columns, live: live.slice() })
 
 /** Builds columns of the live records of several segments. Runs in any thread. */
 export function mergeParts(parts: readonly SegmentPart[], options: BuildOptions): Columns {
   const segments = parts.map(({ columns, live }) => new Segment(columns, live))
   const search = () => new MergedSearch(segments, compileQuery([], options.layout, -Infinity), true, {})
   const sizes = { count: 0, nameBytes: 0 }
-  for (const { segment, position } of hitsOf(search())) {
+  for (const { segment, position } of toHits(search())) {
     sizes.count++
-    sizes.nameBytes += segment.lengthOf(position)
+    sizes.nameBytes += segment.getLength(position)
   }
-  return buildColumns(recordsOf(hitsOf(search()), options.layout), sizes, options)
+  return buildColumns(toRecords(toHits(search()), options.layout), sizes, options)
 }
 
 /** In parts: millions at a time would take more memory than their columns. */
-function* hitsOf(search: MergedSearch): Generator<Hit> {
+function* toHits(search: MergedSearch): Generator<Hit> {
   for (let isMore = true; isMore;) {
     const hits = finishNow(search.next(HITS_AT_A_TIME))
     yield* hits
@@ -139,22 +139,22 @@ function* hitsOf(search: MergedSearch): Generator<Hit> {
   }
 }
 
-function* recordsOf(hits: Iterable<Hit>, layout: Layout): Generator<IndexedRecord> {
-  const planes = layout.traits.map((trait) => layout.planesOf(trait))
+function* toRecords(hits: Iterable<Hit>, layout: Layout): Generator<IndexedRecord> {
+  const planes = layout.traits.map((trait) => layout.toPlanes(trait))
   for (const { segment, position } of hits) {
     const { starts, agents, agent, registered, modified, statusAt } = segment.columns
     yield {
       name: segment.textOf(starts[position] ?? 0, starts[position + 1] ?? 0),
-      words: wordsOf(segment, position),
+      words: toWords(segment, position),
       agent: agents[agent[position] ?? 0] ?? '',
       discardedAt: segment.discardedAt(position),
       registered: registered[position] ?? NaN,
       modified: modified[position] ?? NaN,
       statusAt: statusAt[position] ?? NaN,
       deleted: segment.deletedAt(position),
-      tags: segment.tagsOf(position),
+      tags: segment.toTags(position),
       numbers: segment.numbersOf(position),
-      traits: planes.map((place) => segment.numberOf(place, position)),
+      traits: planes.map((place) => segment.toNumber(place, position)),
     }
   }
 }

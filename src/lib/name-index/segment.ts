@@ -1,4 +1,4 @@
-import { countBits, BLOCK, numberAt, sizeOf, type Columns, rankOf } from './columns.ts'
+import { countBits, BLOCK, numberAt, sizeOf, type Columns, getRank } from './columns.ts'
 import { SYMBOL_OF, symbolPlane, type NumberPlanes } from './planes.ts'
 
 /** A position in the order of a list: a timestamp, and the Latin-1 bytes of a name. */
@@ -114,7 +114,7 @@ export class Segment {
   }
 
   /** The number that a record has in these planes. */
-  numberOf(planes: NumberPlanes, position: number): number {
+  toNumber(planes: NumberPlanes, position: number): number {
     const { words, columns } = this
     const block = position >>> 5
     let number = 0
@@ -134,19 +134,19 @@ export class Segment {
   /** When the record was discarded: milliseconds since 1970; NaN if it is not. */
   discardedAt(position: number): number {
     const { discarded, discardedAt } = this.columns
-    return discardedAt[rankOf(discarded, position)] ?? NaN
+    return discardedAt[getRank(discarded, position)] ?? NaN
   }
 
   /** When the record was deleted: a timestamp; NaN if it is bought. */
   deletedAt(position: number): number {
     const { free, deleted } = this.columns
-    return deleted[rankOf(free, position)] ?? NaN
+    return deleted[getRank(free, position)] ?? NaN
   }
 
   /** The tags of the record, each with a space before and after it; empty if it has none. */
-  tagsOf(position: number): string {
+  toTags(position: number): string {
     const { tagged, tags, tagSets } = this.columns
-    return tagSets[tags[rankOf(tagged, position)] ?? -1] ?? ''
+    return tagSets[tags[getRank(tagged, position)] ?? -1] ?? ''
   }
 
   /** The number with this key of a record; NaN if it has none. */
@@ -166,7 +166,7 @@ export class Segment {
     return new Segment(this.columns, this.live, this)
   }
 
-  lengthOf(position: number): number {
+  getLength(position: number): number {
     const { starts } = this.columns
     return (starts[position + 1] ?? 0) - (starts[position] ?? 0)
   }

@@ -26,7 +26,7 @@ export interface SortedSearch {
   /** Only entries after this one, in the direction of the search. */
   readonly after?: EntryKey | undefined
   /** What the order by score sorts by. */
-  readonly scoresOf?: ScoresOf | undefined
+  readonly getScores?: ScoresOf | undefined
 }
 
 /**
@@ -65,7 +65,7 @@ class BestMatches {
       ...search,
       after: after && isByName ? { ...after, key: namePrefix(after.name, 0, after.name.length) } : after,
     }
-    this.#keyOf = keysBy(search.order, search.scoresOf)
+    this.#keyOf = keysBy(search.order, search.getScores)
   }
 
   offer(segment: Segment, position: number): void {
@@ -117,12 +117,12 @@ function compareName(
 type SortColumns = Pick<Columns, 'names' | 'starts' | 'modified' | 'numbers'>
 type KeyOf<T extends SortColumns = Columns> = (columns: T, position: number) => number
 
-function keysBy(order: SortedOrder, scoresOf?: ScoresOf): KeyOf {
+function keysBy(order: SortedOrder, getScores?: ScoresOf): KeyOf {
   if (order !== 'score') return storedKeysBy(order)
   let last: Columns | undefined
   let scores: Uint32Array = new Uint32Array()
   return (columns, position) => {
-    if (columns !== last) [last, scores] = [columns, scoresOf?.(columns) ?? scores]
+    if (columns !== last) [last, scores] = [columns, getScores?.(columns) ?? scores]
     return scores[position] ?? 0
   }
 }
@@ -164,7 +164,7 @@ export function sortAll(parts: readonly Selected[], order: SortedOrder, descendi
   const keys = new Float64Array(count)
   const starts = new Uint32Array(count)
   const ends = new Uint32Array(count)
-  const partOf = new Uint32Array(count)
+  const toPart = new Uint32Array(count)
   const sorted = shared.u32(count)
   const keyOf = order === 'score' ? undefined : storedKeysBy(order)
   let at = 0
@@ -173,12 +173,12 @@ export function sortAll(parts: readonly Selected[], order: SortedOrder, descendi
       keys[at] = keyOf === undefined ? (scores?.[position] ?? 0) : keyOf(columns, position)
       starts[at] = columns.starts[position] ?? 0
       ends[at] = columns.starts[position + 1] ?? 0
-      partOf[at] = i
+      toPart[at] = i
       sorted[at] = at++
     }
   }
   const names = parts.map(({ columns }) => columns.names)
-  const nameOf = (index: number) => names[partOf[index] ?? 0] ?? NO_NAMES
+  const nameOf = (index: number) => names[toPart[index] ?? 0] ?? NO_NAMES
   const sign = descending ? -1 : 1
   return sorted.sort(
     (a, b) =>

@@ -18,7 +18,7 @@ export function markWordEnds(
 }
 
 /** The words that the name at a position consists of; none if it does not. */
-export function wordsOf(segment: Segment, position: number): readonly string[] {
+export function toWords(segment: Segment, position: number): readonly string[] {
   const { names, starts, wordEnds } = segment.columns
   const words: string[] = []
   const end = starts[position + 1] ?? 0

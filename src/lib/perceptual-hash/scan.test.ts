@@ -4,9 +4,9 @@ import fc from 'fast-check'
 import { formatHash64, HashList, Matches, parseHash64, popcount, scan, unpackHashes } from './scan.ts'
 
 /** Computed independently of the code under test. */
-function expectedOf(hashes: readonly bigint[], query: bigint, distance: number): [number, string][] {
+function getExpected(hashes: readonly bigint[], query: bigint, distance: number): [number, string][] {
   const near = new Map<bigint, number>()
-  const halves = halvesOf([...hashes, query])
+  const halves = toHalves([...hashes, query])
   const [low = 0, high = 0] = halves.subarray(-2)
   for (const [i, hash] of hashes.entries()) {
     const bits = ones((halves[i * 2] ?? 0) ^ low) + ones((halves[i * 2 + 1] ?? 0) ^ high)
@@ -32,7 +32,7 @@ const flatten = (matches: Matches) =>
     hashes.map((hash): [number, string] => [distance, hash]),
   )
 
-const halvesOf = (hashes: readonly bigint[]) => new Uint32Array(BigUint64Array.from(hashes).buffer)
+const toHalves = (hashes: readonly bigint[]) => new Uint32Array(BigUint64Array.from(hashes).buffer)
 const hash64Of = (hash: bigint) => parseHash64(hash.toString(16).padStart(16, '0'))
 
 const hash64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
@@ -54,8 +54,8 @@ suite('near hashes', () => {
       fc.asyncProperty(clusters, hash64, fc.integer({ min: 0, max: 16 }), async (hashes, other, distance) => {
         for (const query of [hashes[0] ?? other, other]) {
           const matches = new Matches(hash64Of(query), distance)
-          await scan(halvesOf(hashes), hashes.length, matches)
-          assert.deepEqual(flatten(matches), expectedOf(hashes, query, distance))
+          await scan(toHalves(hashes), hashes.length, matches)
+          assert.deepEqual(flatten(matches), getExpected(hashes, query, distance))
         }
       }),
     )
@@ -66,8 +66,8 @@ suite('near hashes', () => {
     for (const place of [0, 32_767, 32_768, 65_535, 65_536, 69_999]) {
       const query = hashes[place] ?? 0n
       const matches = new Matches(hash64Of(query), 0)
-      await scan(halvesOf(hashes), hashes.length, matches)
-      assert.deepEqual(flatten(matches), expectedOf(hashes, query, 0))
+      await scan(toHalves(hashes), hashes.length, matches)
+      assert.deepEqual(flatten(matches), getExpected(hashes, query, 0))
     }
   })
 
@@ -79,7 +79,7 @@ suite('near hashes', () => {
     const before = list.find(hash64Of(query), 16)
     // Grows the list while it is read.
     for (const hash of hashes.slice(270_000)) list.add(hash64Of(hash))
-    assert.deepEqual(flatten(await before), expectedOf(hashes.slice(0, 270_000), query, 16))
+    assert.deepEqual(flatten(await before), getExpected(hashes.slice(0, 270_000), query, 16))
     for (const [place, distance] of [
       [0, 8],
       [299_999, 16],
@@ -87,7 +87,7 @@ suite('near hashes', () => {
       const other = hashes[place] ?? 0n
       assert.deepEqual(
         flatten(await list.find(hash64Of(other), distance)),
-        expectedOf(hashes, other, distance),
+        getExpected(hashes, other, distance),
       )
     }
     assert.equal(list.count, hashes.length)

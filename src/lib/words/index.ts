@@ -12,7 +12,7 @@ for (const [letter, plain] of Object.entries(ACCENTED)) {
 }
 
 /** The index of a letter, or `NO_LETTER`. */
-const letterOf = (code: number): number => LETTER_OF[code] ?? NO_LETTER
+const getLetter = (code: number): number => LETTER_OF[code] ?? NO_LETTER
 
 /** Characters of a word. */
 const MAX_WORD = 31
@@ -38,7 +38,7 @@ export function buildTrie(words: Iterable<string>): WordTrie {
   const costs = new Map<string, number>()
   for (const [rank, word] of given.entries()) {
     const key = keyOf(word)
-    if (key !== undefined && !costs.has(key)) costs.set(key, costOf(rank, given.length))
+    if (key !== undefined && !costs.has(key)) costs.set(key, getCost(rank, given.length))
   }
   return packed([...costs.keys()].toSorted(), costs)
 }
@@ -47,7 +47,7 @@ export function buildTrie(words: Iterable<string>): WordTrie {
  * The negative logarithm of a word's probability by Zipf's law, in thousandths: sums of whole numbers are exact.
  * @param rank 0 for the most frequent of `count` words
  */
-export function costOf(rank: number, count: number): number {
+export function getCost(rank: number, count: number): number {
   return Math.round(1_000 * Math.log((rank + 1) * Math.log(count + 2)))
 }
 
@@ -59,7 +59,7 @@ function keyOf(word: string): string | undefined {
   if (word === '' || word.length > MAX_WORD) return undefined
   let key = ''
   for (let at = 0; at < word.length; at++) {
-    const letter = letterOf(word.charCodeAt(at))
+    const letter = getLetter(word.charCodeAt(at))
     if (letter === NO_LETTER) return undefined
     key += String.fromCharCode(letter)
   }
@@ -158,7 +158,7 @@ class WordSplitter {
     const { masks, firsts, costs } = this.#trie
     const count = (this.#counts[from] ?? 0) + 1
     for (let node = 0, at = from; at < text.length;) {
-      const letter = letterOf(text.charCodeAt(at++))
+      const letter = getLetter(text.charCodeAt(at++))
       if (letter === NO_LETTER) return
       const mask = masks[node] ?? 0
       const bit = 1 << letter

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { buildTrie, splitBy, costOf } from './index.ts'
+import { buildTrie, splitBy, getCost } from './index.ts'
 
-const splitterOf = (words: readonly string[]) => splitBy(buildTrie(words))
+const toSplitter = (words: readonly string[]) => splitBy(buildTrie(words))
 
 test('a text is split into the most probable words', () => {
-  const split = splitterOf([
+  const split = toSplitter([
     'de',
     'la',
     'casa',
@@ -28,7 +28,7 @@ test('a text is split into the most probable words', () => {
 })
 
 test('a text that does not consist of words throughout is not split', () => {
-  const split = splitterOf(['casa', 'en'])
+  const split = toSplitter(['casa', 'en'])
   for (const text of ['', '-', 'xcasa', 'casax', 'casa24', 'casa-24', 'cas', 'casaж', 'casa'.repeat(16)]) {
     assert.deepEqual(split(text), [], text)
   }
@@ -45,7 +45,7 @@ test('the split equals that of plain dynamic programming over all substrings', (
     .chain((words) => fc.tuple(fc.constant(words), fc.oneof(text, made(words))))
   fc.assert(
     fc.property(input, ([words, given]) => {
-      assert.deepEqual(splitterOf(words)(given), plainSplit(words, given))
+      assert.deepEqual(toSplitter(words)(given), plainSplit(words, given))
     }),
     { numRuns: 1_000 },
   )
@@ -53,7 +53,7 @@ test('the split equals that of plain dynamic programming over all substrings', (
 
 /** Finds the best split by trying every substring: lowest cost, then fewest words, then longest last words. */
 function plainSplit(words: readonly string[], text: string): readonly string[] {
-  const costs = new Map(words.map((word, rank) => [word, costOf(rank, words.length)]))
+  const costs = new Map(words.map((word, rank) => [word, getCost(rank, words.length)]))
   const best: ({ cost: number; words: readonly string[] } | undefined)[] = [{ cost: 0, words: [] }]
   for (let to = 1; to <= text.length; to++) {
     if (text[to - 1] === '-') {

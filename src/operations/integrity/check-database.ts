@@ -4,7 +4,7 @@ import { parseLabel } from '../../lib/domain-names.ts'
 import { isBlobKey } from '../../storage/blobs/blob-store.ts'
 import type { Query } from '../../storage/database/sql.ts'
 import * as queries from '../queries.ts'
-import { PAGE_ROWS, rowsOf, type Verification } from './verification.ts'
+import { PAGE_ROWS, toRows, type Verification } from './verification.ts'
 
 /** How far the clocks of nodes may differ. */
 const MAX_CLOCK_DIFFERENCE_MS = 60 * 60_000
@@ -28,7 +28,7 @@ async function checkKeys(verification: Verification): Promise<void> {
 
 async function checkDomains(verification: Verification): Promise<void> {
   await verification.begin('domains', 'domains')
-  const domains = rowsOf(verification.options.database, (last?: { name: string }) =>
+  const domains = toRows(verification.options.database, (last?: { name: string }) =>
     queries.domainsAfter(last?.name ?? '', PAGE_ROWS),
   )
   for await (const row of domains) {
@@ -40,7 +40,7 @@ async function checkDomains(verification: Verification): Promise<void> {
 
 async function checkImages(verification: Verification): Promise<void> {
   await verification.begin('images', 'images')
-  const images = rowsOf(verification.options.database, (last?: { account_id: number; hash: string }) =>
+  const images = toRows(verification.options.database, (last?: { account_id: number; hash: string }) =>
     queries.imagesAfter(last?.account_id ?? 0, last?.hash ?? '', PAGE_ROWS),
   )
   for await (const row of images) {

@@ -12,7 +12,7 @@ import { markDamaged, rename, verifyBlobTwice, type BytesState } from '../../ima
 import { forEachConcurrent } from '../../lib/concurrency.ts'
 import { blobFault } from './check-database.ts'
 import * as queries from '../queries.ts'
-import { PAGE_ROWS, retryOverload, rowsOf, type Verification } from './verification.ts'
+import { PAGE_ROWS, retryOverload, toRows, type Verification } from './verification.ts'
 import { heldUntil } from '../../storage/database/transfer-marks.ts'
 import { blobByHash } from '../../imagestore/queries.ts'
 
@@ -41,7 +41,7 @@ export async function checkBytes(verification: Verification, repairs: boolean): 
   const { checked, findings, options } = verification
   const { blobs, database, progress } = options
   await verification.begin('bytes', 'blobs')
-  const rows = rowsOf(database, (last?: { hash: string }) => queries.blobsAfter(last?.hash ?? '', PAGE_ROWS))
+  const rows = toRows(database, (last?: { hash: string }) => queries.blobsAfter(last?.hash ?? '', PAGE_ROWS))
   await forEachConcurrent(rows, CONCURRENCY, async (row) => {
     verification.report(blobFault(row))
     const state = await verifyBlobTwice(blobs, bytesKey(row.key), row, (bytes) => {

@@ -132,7 +132,7 @@ export class Verification {
 }
 
 /** Yields all rows of a table in key order. @param pageAfter the page after a row, or the first one */
-export async function* rowsOf<Row>(
+export async function* toRows<Row>(
   database: Database,
   pageAfter: (last?: Row) => Query<Row>,
 ): AsyncGenerator<Row> {

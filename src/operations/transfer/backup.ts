@@ -3,10 +3,10 @@ import type { Progress } from '../../lib/progress.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { copyImages, type CopyResult } from './copy-images.ts'
 import {
-  dumpOf,
-  imagesOf,
+  getDump,
+  getImages,
   withRemovalsHeld,
-  ownerOf,
+  getOwner,
   refuse,
   type Instance,
   type InstanceLocation,
@@ -22,7 +22,7 @@ import {
   type TableBackup,
 } from './manifest.ts'
 import { type BackupLocation, openPlace, overlapsInstance, type BackupPlace } from './place.ts'
-import { contentsOf, writeTable } from './table-files.ts'
+import { getContents, writeTable } from './table-files.ts'
 
 /** Age of temporary files that an interrupted backup left behind. */
 const LEFTOVER_AGE_MS = 3_600_000
@@ -57,7 +57,7 @@ export async function backup(
     return refuse('backups cannot be stored with the data or images of the instance')
   using place = await openPlace(to, from.data)
   await place.staging.sweep(systemClock.now(), LEFTOVER_AGE_MS)
-  const owner = await ownerOf(instance.database)
+  const owner = await getOwner(instance.database)
   if (await isOfOtherInstance(place, owner))
     return refuse('it holds backups of another instance: use a separate place for each')
   return await withRemovalsHeld(instance.database, async () => {
@@ -77,7 +77,7 @@ async function takeSnapshot(
 ): Promise<{ readonly manifest: Manifest; readonly images: CopyResult }> {
   const start = newManifest(systemClock.now(), owner, upgradeFrom)
   const tables = await database.snapshot(async (view) => {
-    const contents = await dumpOf(database, view, start.schema)
+    const contents = await getDump(database, view, start.schema)
     const written: TableBackup[] = []
     for (const table of contents.tables) {
       progress.begin(table.name, table.rows)
@@ -87,7 +87,7 @@ async function takeSnapshot(
   })
   const count = tables.find(({ name }) => name === 'blobs')?.rows ?? 0
   const manifest = { ...start, tables, images: { count, bytes: 0 } }
-  const listed = imagesOf(contentsOf(place, manifest))
+  const listed = getImages(getContents(place, manifest))
   const target = { blobs: place.images, staging: place.staging }
   const images = await copyImages(listed, blobs, target, { count, check: false, progress })
   const complete = { ...manifest, images: { count, bytes: images.bytes } }
@@ -128,7 +128,7 @@ async function pruneSnapshots(place: BackupPlace, keep: number): Promise<Pruned>
   for (const [name, manifest] of kept) {
     if (typeof manifest === 'string') throw new Error(`nothing was removed: of ${name}, ${manifest}`)
     for (const table of manifest.tables) for (const file of table.files) files.add(file.name)
-    for await (const { key } of imagesOf(contentsOf(place, manifest))) images.add(key)
+    for await (const { key } of getImages(getContents(place, manifest))) images.add(key)
   }
   const old = [...all.keys()].filter((name) => !kept.has(name))
   // The manifest goes first: a snapshot that is removed only in part does not exist.

@@ -7,8 +7,8 @@ import { copyState, beginHold, endHold, prolongHold } from '../../storage/databa
 import { firstAccount } from '../queries.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { SCHEMA } from '../../storage/database/migrations/index.ts'
-import { isCopied, tablesOf } from '../../storage/database/tables.ts'
-import { countRows, pagesOf, type Contents } from '../../storage/database/rows.ts'
+import { isCopied, getTables } from '../../storage/database/tables.ts'
+import { countRows, toPages, type Contents } from '../../storage/database/rows.ts'
 import type { ImageBytes } from './copy-images.ts'
 
 /** Where an instance keeps its data. */
@@ -51,14 +51,14 @@ export function reportFault(operation: string, error: Error): void {
 }
 
 /** Returns what identifies an instance for its lifetime: its first account. Empty if it has none. */
-export async function ownerOf(reader: Reader): Promise<string> {
+export async function getOwner(reader: Reader): Promise<string> {
   const account = await reader.first(firstAccount())
   return account === undefined ? '' : `${account.name} ${account.created_at}`
 }
 
 /** Whether a database may be replaced by a copy of an instance: it is empty, or an earlier copy that was never served. */
 export async function isReplaceable(database: Database, owner: string): Promise<boolean> {
-  const present = await ownerOf(database)
+  const present = await getOwner(database)
   return present === '' || (present === owner && (await copyState(database)) !== undefined)
 }
 
@@ -91,21 +91,21 @@ export async function withRemovalsHeld<T>(database: Database, work: () => Promis
 }
 
 /** Returns all rows of a database that are copied. @param view sees the database as of one moment */
-export async function dumpOf({ dialect }: Database, view: Reader, schema = SCHEMA): Promise<Contents> {
+export async function getDump({ dialect }: Database, view: Reader, schema = SCHEMA): Promise<Contents> {
   const tables = []
-  for (const table of tablesOf(schema).filter(isCopied))
+  for (const table of getTables(schema).filter(isCopied))
     tables.push({ ...table, rows: await countRows(view, table.name) })
-  return { tables, pages: (table) => pagesOf(view, dialect, table) }
+  return { tables, pages: (table) => toPages(view, dialect, table) }
 }
 
 /** Lists the bytes of all recorded images, ordered by hash. */
-export async function* imagesOf(contents: Contents): AsyncGenerator<ImageBytes> {
-  for await (const { hash, key, size } of rowsOf(contents, 'blobs'))
+export async function* getImages(contents: Contents): AsyncGenerator<ImageBytes> {
+  for await (const { hash, key, size } of toRows(contents, 'blobs'))
     yield { hash: String(hash), key: String(key), size: Number(size) }
 }
 
 /** Yields the rows of a table by the names of their columns. */
-export async function* rowsOf(
+export async function* toRows(
   { pages, tables }: Contents,
   name: string,
 ): AsyncGenerator<Readonly<Record<string, unknown>>> {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { isObject, parseJson } from '../../lib/json.ts'
 import { VERSION } from '../../lib/version.ts'
 import { isUnreleased, SCHEMA, UPGRADING_COMMIT } from '../../storage/database/migrations/index.ts'
-import { isCopied, tablesOf, type Table } from '../../storage/database/tables.ts'
+import { isCopied, getTables, type Table } from '../../storage/database/tables.ts'
 import type { BackupPlace } from './place.ts'
 
 /** One compressed file of a table's rows, ordered by key: a JSON array of column values per line. */
@@ -35,7 +35,7 @@ export interface Manifest {
   readonly schema: number
   /** The version that the database was about to be upgraded to, if that is why the snapshot was taken. */
   readonly upgradeTo?: number | undefined
-  /** Identifies the instance: see `ownerOf`. */
+  /** Identifies the instance: see `getOwner`. */
   readonly owner: string
   readonly tables: readonly TableBackup[]
   readonly images: { readonly count: number; readonly bytes: number }
@@ -116,7 +116,7 @@ function isManifest(value: object, schema: number): value is Manifest {
   const { images, owner, tables } = value
   if (typeof owner !== 'string' || !isObject(images)) return false
   if (!isCount(images['count']) || !isCount(images['bytes'])) return false
-  const known = tablesOf(schema).filter(isCopied)
+  const known = getTables(schema).filter(isCopied)
   const names = tables.map((table: unknown) => (isObject(table) ? table['name'] : undefined))
   return new Set(names).size === names.length && tables.every((table) => isTableBackup(table, known))
 }

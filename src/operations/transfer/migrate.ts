@@ -4,17 +4,17 @@ import type { Progress } from '../../lib/progress.ts'
 import { logState } from '../../storage/database/changes/change-log.ts'
 import type { Database, Reader } from '../../storage/database/database.ts'
 import { SCHEMA } from '../../storage/database/migrations/index.ts'
-import { tablesOf } from '../../storage/database/tables.ts'
+import { getTables } from '../../storage/database/tables.ts'
 import { isMarked, mark, setCopyState, unmark } from '../../storage/database/transfer-marks.ts'
 import { replaceContents } from '../../storage/database/rows.ts'
 import { instance } from '../../imagestore/queries.ts'
 import { copyImages, type CopyResult } from './copy-images.ts'
 import {
-  dumpOf,
-  imagesOf,
+  getDump,
+  getImages,
   withRemovalsHeld,
   isReplaceable,
-  ownerOf,
+  getOwner,
   refuse,
   type Instance,
   type InstanceLocation,
@@ -56,7 +56,7 @@ export async function migrate({ open, from, to, force, progress }: Migration): P
   if (moves.database) {
     if (await isSame(source.database, target.database))
       return refuse('both addresses are of the same database')
-    if (!force && !(await isReplaceable(target.database, await ownerOf(source.database))))
+    if (!force && !(await isReplaceable(target.database, await getOwner(source.database))))
       return refuse('the target holds the data of another instance. --force replaces all of it')
   }
   if (moves.images && !force && (await isForeign(source, target)))
@@ -67,10 +67,10 @@ export async function migrate({ open, from, to, force, progress }: Migration): P
     const rows = moves.database ? await copyRows(source.database, target.database, progress) : undefined
     // By the records of the copy: its images are needed even if the source has deleted them since.
     const { database } = moves.database ? target : source
-    const contents = await dumpOf(database, database.scanner)
+    const contents = await getDump(database, database.scanner)
     const count = contents.tables.find(({ name }) => name === 'blobs')?.rows ?? 0
     const images = moves.images
-      ? await copyImages(imagesOf(contents), source.blobs, target, { count, check: true, progress })
+      ? await copyImages(getImages(contents), source.blobs, target, { count, check: true, progress })
       : undefined
     progress.end()
     const isOutdated = (await newestChange(source.database)) !== before
@@ -82,7 +82,7 @@ export async function migrate({ open, from, to, force, progress }: Migration): P
 async function copyRows(source: Database, target: Database, progress: Progress): Promise<number> {
   await setCopyState(target, 'unfinished')
   return source.snapshot(async (view) =>
-    replaceContents(target, tablesOf(SCHEMA), await dumpOf(source, view), progress),
+    replaceContents(target, getTables(SCHEMA), await getDump(source, view), progress),
   )
 }
 

@@ -1,11 +1,11 @@
 import type { Progress } from '../../lib/progress.ts'
-import { tablesOf } from '../../storage/database/tables.ts'
+import { getTables } from '../../storage/database/tables.ts'
 import { SCHEMA } from '../../storage/database/migrations/index.ts'
 import { schemaOf, setCopyState } from '../../storage/database/transfer-marks.ts'
 import { replaceContents } from '../../storage/database/rows.ts'
 import { copyImages, type CopyResult } from './copy-images.ts'
 import {
-  imagesOf,
+  getImages,
   isReplaceable,
   refuse,
   type InstanceLocation,
@@ -20,7 +20,7 @@ import {
   type BackupPlace,
   type BackupLocation,
 } from './place.ts'
-import { checkFiles, contentsOf } from './table-files.ts'
+import { checkFiles, getContents } from './table-files.ts'
 
 export interface RestoreOptions {
   readonly open: OpenInstance
@@ -95,9 +95,9 @@ async function fill(
   if (!(await isReplaceable(database, owner)))
     return refuse('the instance is not empty: give it an empty data folder and database')
   await setCopyState(database, 'unfinished')
-  const contents = contentsOf(place, manifest)
-  const rows = await replaceContents(database, tablesOf(schema), contents, progress)
-  const images = await copyImages(imagesOf(contents), place.images, instance, {
+  const contents = getContents(place, manifest)
+  const rows = await replaceContents(database, getTables(schema), contents, progress)
+  const images = await copyImages(getImages(contents), place.images, instance, {
     count,
     check: true,
     progress,

@@ -7,7 +7,7 @@ import { BlobDamaged, type BlobStore, isBlobKey } from '../../storage/blobs/blob
 import type { Table } from '../../storage/database/tables.ts'
 import { PAGE_ROWS, type Contents } from '../../storage/database/rows.ts'
 import type { Progress } from '../../lib/progress.ts'
-import { imagesOf, rowsOf } from './instance.ts'
+import { getImages, toRows } from './instance.ts'
 import type { Manifest, TableFile } from './manifest.ts'
 import type { BackupPlace } from './place.ts'
 
@@ -67,12 +67,12 @@ export async function writeTable(
 }
 
 /** Returns the rows of a snapshot. Reading fails at the end of a file that is damaged. */
-export function contentsOf({ tables }: BackupPlace, manifest: Manifest): Contents {
+export function getContents({ tables }: BackupPlace, manifest: Manifest): Contents {
   return {
     tables: manifest.tables,
     async *pages({ name }) {
       for (const file of manifest.tables.find((table) => table.name === name)?.files ?? [])
-        yield* pagesOf(tables, file)
+        yield* toPages(tables, file)
     },
   }
 }
@@ -96,7 +96,7 @@ export async function checkFiles(
     progress.add(1)
   }
   progress.end()
-  return faults.length > 0 ? faults : await checkKeys(contentsOf(place, manifest))
+  return faults.length > 0 ? faults : await checkKeys(getContents(place, manifest))
 }
 
 /** Reads every byte of a snapshot. Returns what is wrong with it, a line for each fault. */
@@ -108,7 +108,7 @@ export async function checkSnapshot(
   const faults = await checkFiles(place, manifest, progress)
   if (faults.length > 0) return faults
   progress.begin('image files', manifest.images.count)
-  await forEachConcurrent(imagesOf(contentsOf(place, manifest)), CONCURRENCY, async (image) => {
+  await forEachConcurrent(getImages(getContents(place, manifest)), CONCURRENCY, async (image) => {
     const state = await verifyBlob(place.images, image.key, image)
     if (state !== 'valid') faults.push(`image ${image.key} is ${state}`)
     progress.add(1)
@@ -120,7 +120,7 @@ export async function checkSnapshot(
 /** Returns an invalid key in the tables that name files of the image store, if there is one: it would become a path. */
 async function checkKeys(contents: Contents): Promise<string[]> {
   for (const name of ['blobs', 'blob_trash']) {
-    for await (const { key } of rowsOf(contents, name)) {
+    for await (const { key } of toRows(contents, name)) {
       const text = String(key)
       if (!isBlobKey(text))
         return [`${name} has ${JSON.stringify(text.slice(0, 100))}, which is not a valid blob key`]
@@ -129,7 +129,7 @@ async function checkKeys(contents: Contents): Promise<string[]> {
   return []
 }
 
-async function* pagesOf(tables: BlobStore, file: TableFile): AsyncGenerator<readonly string[]> {
+async function* toPages(tables: BlobStore, file: TableFile): AsyncGenerator<readonly string[]> {
   const text = pipeline(await openFile(tables, file), createGunzip(), () => {})
   text.setEncoding('utf8')
   let rest = ''

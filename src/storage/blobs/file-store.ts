@@ -35,14 +35,14 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
 
   // Without `join`, which scans every character for each image that is read.
   const base = join(root, sep)
-  const pathOf = (text: string) => {
+  const toPath = (text: string) => {
     const key = blobKey(text)
     return `${base}${key.slice(0, FOLDER_LENGTH)}${sep}${key}`
   }
 
   return {
     async put(key, staged) {
-      const path = pathOf(key)
+      const path = toPath(key)
       await folderFor(path)
       // Content before name: a crash in between leaves a staged file, never half a blob.
       await staged.durable
@@ -52,11 +52,11 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
 
     readSync: (key, size) =>
       size <= SYNC_READ_BYTES && budget.hasBudget
-        ? budget.run(() => readWhole(pathOf(key), size))
+        ? budget.run(() => readWhole(toPath(key), size))
         : undefined,
 
     async read(key, size) {
-      const bytes = await undefinedIfMissing(() => readFile(pathOf(key), { flag: READ_BLOB }))
+      const bytes = await undefinedIfMissing(() => readFile(toPath(key), { flag: READ_BLOB }))
       if (bytes !== undefined && bytes.byteLength !== size) {
         throw new BlobDamaged(`${key} is ${bytes.byteLength} bytes long, not ${size}`)
       }
@@ -64,40 +64,40 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
     },
 
     async stream(key, start, end) {
-      const handle = await undefinedIfMissing(() => open(pathOf(key), READ_BLOB))
+      const handle = await undefinedIfMissing(() => open(toPath(key), READ_BLOB))
       if (handle === undefined) return undefined
       // Checked now: once a part is sent, the client cannot tell a file that ends early from a whole one.
       const { size } = fstatSync(handle.fd)
-      if (size > end) return streamOf(handle, start, end)
+      if (size > end) return getStream(handle, start, end)
       await handle.close()
       throw new BlobDamaged(`${key} is ${size} bytes long and has no bytes ${start} to ${end}`)
     },
 
     async openWhole(key) {
-      const handle = await undefinedIfMissing(() => open(pathOf(key), READ_BLOB))
+      const handle = await undefinedIfMissing(() => open(toPath(key), READ_BLOB))
       if (handle === undefined) return undefined
       const { size } = fstatSync(handle.fd)
-      return { size, body: await streamOf(handle, 0, size - 1) }
+      return { size, body: await getStream(handle, 0, size - 1) }
     },
 
     async withLocalFile(key, use) {
-      const path = pathOf(key)
+      const path = toPath(key)
       const info = await undefinedIfMissing(() => lstat(path))
       return info?.isFile() !== true ? undefined : await use(path)
     },
 
     async remove(key) {
-      await rm(pathOf(key), { force: true })
+      await rm(toPath(key), { force: true })
     },
 
     async quarantine(key) {
       const folder = join(root, QUARANTINE)
       await makeFolder(folder)
-      await undefinedIfMissing(() => rename(pathOf(key), join(folder, key)))
+      await undefinedIfMissing(() => rename(toPath(key), join(folder, key)))
       await syncFolder(folder)
     },
 
-    owner: (claim) => ownerOf(root, claim),
+    owner: (claim) => getOwner(root, claim),
 
     async clearOwner() {
       await rm(join(root, OWNER), { force: true })
@@ -160,14 +160,14 @@ function durableFolders(root: string): (path: string) => Promise<void> {
   }
 }
 
-async function streamOf(handle: FileHandle, start: number, end: number): Promise<Readable> {
+async function getStream(handle: FileHandle, start: number, end: number): Promise<Readable> {
   if (end >= start) return createReadStream('', { fd: handle, start, end, highWaterMark: SYNC_READ_BYTES })
   await handle.close()
   return Readable.from([])
 }
 
 /** Reads the owner from its file, or claims it. See `BlobStore.owner`. */
-async function ownerOf(root: string, claim: string | undefined): Promise<string | undefined> {
+async function getOwner(root: string, claim: string | undefined): Promise<string | undefined> {
   const path = join(root, OWNER)
   const read = async () => (await undefinedIfMissing(() => readFile(path, 'utf8')))?.trim()
   const owner = await read()

@@ -57,7 +57,7 @@ const CODES: Readonly<Record<string, StorageFaultKind>> = {
 }
 
 /** Returns the kind of a storage fault; undefined for any other error. */
-export function storageKindOf(error: unknown): StorageFaultKind | undefined {
+export function toStorageKind(error: unknown): StorageFaultKind | undefined {
   if (!(error instanceof Error)) return undefined
   // The low byte of an extended code is the primary one.
   if ('errcode' in error) return KINDS[Number(error.errcode) & 0xff]
@@ -69,7 +69,7 @@ export function onStorage<T>(path: string, operation: () => T): T {
   try {
     return operation()
   } catch (error) {
-    const kind = storageKindOf(error)
+    const kind = toStorageKind(error)
     throw kind === undefined || !(error instanceof Error)
       ? error
       : new StorageFault(kind, path, error.message)

@@ -60,7 +60,7 @@ const pageAfter = (
   ORDER BY ${names(key)} ${limit(PAGE_ROWS)}`
 
 /** Yields all rows of a table in key order, in pages: each is a JSON array of its values, in the order of the columns. */
-export async function* pagesOf(
+export async function* toPages(
   reader: Reader,
   dialect: Dialect,
   table: Table,

@@ -44,7 +44,7 @@ export const isCopied = ({ name }: Table): boolean => !NOT_COPIED.includes(name)
  * Returns the tables of a schema, which are those of the migrations up to its version: nothing else lists them. Each table
  * comes after those that its rows refer to.
  */
-export function tablesOf(schema: number): Table[] {
+export function getTables(schema: number): Table[] {
   using db = new DatabaseSync(':memory:')
   for (const { version, sqlite } of migrations) if (version <= schema) db.exec(sqlite)
   const names = db

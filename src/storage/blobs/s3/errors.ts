@@ -27,7 +27,7 @@ export const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
 /** Returns whether the same operation may succeed later. */
 function isTransient(error: Error): boolean {
   if (error instanceof StoreFault || isNamed(error, ...PASSING)) return true
-  const status = metadataOf(error, 'httpStatusCode')
+  const status = toMetadata(error, 'httpStatusCode')
   // Without an answer, the network failed, or the disk that a copy is written to.
   if (status === 0) return isNamed(error, 'TimeoutError') || ('code' in error && !isDiskError(error))
   // 501 means that the gateway will never do it.
@@ -58,18 +58,18 @@ const HINTS: Readonly<Record<string, string>> = {
 }
 
 function describe(error: Error): string {
-  const status = metadataOf(error, 'httpStatusCode')
+  const status = toMetadata(error, 'httpStatusCode')
   const code = 'code' in error && typeof error.code === 'string' ? [error.code] : []
   const known = [error.name, ...(status > 0 ? [`status ${status}`] : []), ...code]
   return `${known.join(', ')}: ${HINTS[error.name] ?? error.message}`
 }
 
 /** How many times the SDK sent the request that failed with this error. */
-export const attemptsOf = (error: unknown): number =>
-  error instanceof Error ? Math.max(1, metadataOf(error, 'attempts')) : 1
+export const getAttempts = (error: unknown): number =>
+  error instanceof Error ? Math.max(1, toMetadata(error, 'attempts')) : 1
 
 /** What the SDK notes about an answer; 0 if there was none. */
-function metadataOf(error: Error, field: 'httpStatusCode' | 'attempts'): number {
+function toMetadata(error: Error, field: 'httpStatusCode' | 'attempts'): number {
   const metadata: unknown = '$metadata' in error ? error.$metadata : undefined
   if (typeof metadata !== 'object' || metadata === null) return 0
   const value = new Map(Object.entries(metadata)).get(field)

@@ -43,9 +43,9 @@ test('an endpoint implies path style, unless path_style says otherwise', () => {
 })
 
 test('redirect is a size', () => {
-  const redirectOf = (query: string) => parseS3Location(`s3://fotos?${query}`)?.redirectBytes
+  const getRedirect = (query: string) => parseS3Location(`s3://fotos?${query}`)?.redirectBytes
   assert.deepEqual(
-    [redirectOf(''), redirectOf('redirect=1MiB'), redirectOf('redirect=7')],
+    [getRedirect(''), getRedirect('redirect=1MiB'), getRedirect('redirect=7')],
     [Infinity, 1_048_576, 7],
   )
 })

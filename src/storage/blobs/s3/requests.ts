@@ -17,7 +17,7 @@ import { POOLS } from '../../../lib/pools.ts'
 import { SharedGate } from '../../../lib/gate.ts'
 import { BlobDamaged } from '../blob-store.ts'
 import { openClient } from './client.ts'
-import { attemptsOf, isNamed, StoreFault, translate } from './errors.ts'
+import { getAttempts, isNamed, StoreFault, translate } from './errors.ts'
 import type { S3Location } from './location.ts'
 
 /** Limits of an S3 store. Times in milliseconds. */
@@ -163,7 +163,7 @@ export class S3Requests {
       attempts = answer.$metadata.attempts ?? 1
       return answer
     } catch (error) {
-      attempts = attemptsOf(error)
+      attempts = getAttempts(error)
       throw error
     } finally {
       this.#onAttempts(name, attempts)

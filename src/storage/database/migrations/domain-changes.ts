@@ -3,7 +3,7 @@
 const NOW = `CAST(unixepoch('subsec') * 1000 AS INTEGER)`
 const AUTHOR = '(SELECT author FROM change_log)'
 
-const kindOf = (was: string, is: string) =>
+const toKind = (was: string, is: string) =>
   `CASE WHEN ${was}.discarded_at IS NULL AND ${is}.discarded_at IS NOT NULL THEN 'discarded' ELSE 'changed' END`
 
 const change = (values: string) =>
@@ -34,7 +34,7 @@ export function sqliteTriggers(columns: readonly string[], parts: TriggerParts =
     END;
     CREATE TRIGGER domains_changed AFTER UPDATE ON domains
     WHEN (${domain('OLD')}) IS NOT (${domain('NEW')}) BEGIN
-      ${change(`${kindOf('OLD', 'NEW')}, NEW.name, ${authorOfUpdate(AUTHOR)}, json_array(${domain('OLD')}), json_array(${domain('NEW')})`)};
+      ${change(`${toKind('OLD', 'NEW')}, NEW.name, ${authorOfUpdate(AUTHOR)}, json_array(${domain('OLD')}), json_array(${domain('NEW')})`)};
     END;
     -- A discarded record expires, so its deletion has no author, whoever writes when it happens.
     CREATE TRIGGER domains_deleted AFTER DELETE ON domains BEGIN${beforeDelete}
@@ -65,7 +65,7 @@ export function postgresTriggers(columns: readonly string[], parts: TriggerParts
       'domains_changed',
       `
       INSERT INTO changes (topic, kind, key, account_id, before, after)
-      SELECT 'domain', ${kindOf('old_row', 'new_row')}, new_row.name, ${authorOfUpdate('author')},
+      SELECT 'domain', ${toKind('old_row', 'new_row')}, new_row.name, ${authorOfUpdate('author')},
         json_build_array(${domain('old_row')})::text, json_build_array(${domain('new_row')})::text
       FROM was AS old_row JOIN now_is AS new_row ON old_row.name = new_row.name
       WHERE (${domain('old_row')}) IS DISTINCT FROM (${domain('new_row')});`,

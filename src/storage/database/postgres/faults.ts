@@ -21,11 +21,11 @@ export class DatabaseFault extends Error {
   /** @param kind where it is known from the circumstances */
   constructor(error: unknown, kind?: FaultKind) {
     const message = messageOf(error)
-    const code = codeOf(error)
+    const code = getCode(error)
     super(`PostgreSQL: ${message}${code === undefined ? '' : ` (${code})`}`)
     this.code = code
-    this.kind = kind ?? kindOf(code, message)
-    this.passing = kindOf(code, message) !== 'fault'
+    this.kind = kind ?? toKind(code, message)
+    this.passing = toKind(code, message) !== 'fault'
   }
 
   /** Whether the connection must be discarded: it is gone, or still busy with an abandoned statement. */
@@ -63,7 +63,7 @@ const STORAGE: Readonly<Record<string, StorageFaultKind>> = {
 }
 
 /** Returns the kind of a storage fault; undefined for any other failure. */
-export const storageKindOf = ({ code }: DatabaseFault): StorageFaultKind | undefined => STORAGE[code ?? '']
+export const toStorageKind = ({ code }: DatabaseFault): StorageFaultKind | undefined => STORAGE[code ?? '']
 
 const LOST = new Set([
   '57P01', // the server shuts down
@@ -81,7 +81,7 @@ const SLOW = new Set([
   '25P04', // transaction time-out
 ])
 
-function kindOf(code: string | undefined, message: string): FaultKind {
+function toKind(code: string | undefined, message: string): FaultKind {
   if (code === undefined) {
     // The driver's own errors have no code.
     if (/^(Query read timeout|timeout exceeded)/.test(message)) return 'slow'
@@ -102,7 +102,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message || error.name : String(error)
 }
 
-function codeOf(error: unknown): string | undefined {
-  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0])
+function getCode(error: unknown): string | undefined {
+  if (error instanceof AggregateError && error.errors.length > 0) return getCode(error.errors[0])
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

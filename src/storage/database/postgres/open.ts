@@ -8,7 +8,7 @@ import { migrations, newest } from '../migrations/index.ts'
 import { readerOn, sql } from '../sql.ts'
 import { CommitWatch } from './commit-watch.ts'
 import { postgresDialect } from '../dialect.ts'
-import { DatabaseFault, storageKindOf } from './faults.ts'
+import { DatabaseFault, toStorageKind } from './faults.ts'
 import {
   ConnectionPool,
   connectionShares,
@@ -64,7 +64,7 @@ export async function openPostgres(
     } catch (error) {
       if (!(error instanceof DatabaseFault)) throw error
       if (error.kind !== 'fault') report(error)
-      const storage = storageKindOf(error)
+      const storage = toStorageKind(error)
       if (storage !== undefined) onFault?.(new StorageFault(storage, 'PostgreSQL', error.message))
       throw error.translated()
     } finally {

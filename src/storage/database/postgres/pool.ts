@@ -83,7 +83,7 @@ const MAX_LIFETIME_S = 3_600
 export type Report = (fault: DatabaseFault) => void
 
 /** A connection taken from a pool. It rejects with `DatabaseFault`s. */
-export type PostgresConnection = ReturnType<typeof connectionOf>
+export type PostgresConnection = ReturnType<typeof getConnection>
 
 /** A bounded number of connections to one server. */
 export class ConnectionPool {
@@ -120,7 +120,7 @@ export class ConnectionPool {
     })
     let isIntact = true
     try {
-      return await work(connectionOf(client, silenceMs))
+      return await work(getConnection(client, silenceMs))
     } catch (error) {
       // After a failed statement the connection is intact; a statement that timed out may still be running.
       isIntact = !(error instanceof DatabaseFault && error.endsConnection)
@@ -136,7 +136,7 @@ export class ConnectionPool {
   }
 }
 
-function connectionOf(client: pg.ClientBase, silenceMs: number) {
+function getConnection(client: pg.ClientBase, silenceMs: number) {
   const send = async (
     config: pg.QueryConfig & { readonly query_timeout?: number; readonly rowMode?: string },
   ) => {

@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { lruCache } from '../../../lib/lru-cache.ts'
 import { ensureFileSync } from '../../../lib/private-files.ts'
-import { storageKindOf } from '../faults.ts'
+import { toStorageKind } from '../faults.ts'
 import type { SqlValue } from '../sql.ts'
 import type { SqliteBatch } from '../batch.ts'
 import { migrations, nextMigration, type Migration } from '../migrations/index.ts'
@@ -198,7 +198,7 @@ export class Connection {
     try {
       return work()
     } catch (error) {
-      if (storageKindOf(error) === 'damaged') this.#db.exec('PRAGMA shrink_memory')
+      if (toStorageKind(error) === 'damaged') this.#db.exec('PRAGMA shrink_memory')
       throw error
     }
   }

@@ -7,7 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { assertCurrentSchema } from '../database.ts'
 import { Connection, isReadOnly, migrate, schemaVersion, untilFree, WriteLock } from './connection.ts'
 import { OverloadError, asError } from '../../../lib/errors.ts'
-import { storageKindOf } from '../faults.ts'
+import { toStorageKind } from '../faults.ts'
 import type { Answer, Start, Task } from './connection-thread.ts'
 import type { SqlValue } from '../sql.ts'
 
@@ -39,7 +39,7 @@ function opened(): { readonly connection: Connection; readonly version: number }
 
 function refusal(id: number, error: unknown): Answer {
   const fault = asError(error).message
-  return { id, fault, busy: error instanceof OverloadError, storage: storageKindOf(error) }
+  return { id, fault, busy: error instanceof OverloadError, storage: toStorageKind(error) }
 }
 
 /** The triggers that log changes read it. It does not outlast the transaction. */
