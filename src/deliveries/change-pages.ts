@@ -32,7 +32,7 @@ export interface EventPage<E extends LoggedEvent> {
 export interface PageReading<P> {
   toPage(after: Cursor, cursor: Cursor, changes: readonly Change[]): P | Promise<P>
   /** Returns the part of a page after a position in it. */
-  restOf(page: P, after: Cursor): P
+  withoutRead(page: P, after: Cursor): P
 }
 
 /** `quiet`: nothing came within the given time. `ended`: the signal aborted, or the process stops. */
@@ -135,7 +135,7 @@ export class ChangePages<P extends EventPage<LoggedEvent>> {
       if (position === undefined || from === undefined || to === undefined) return false
       return from.epoch === position.epoch && from.id < position.id && position.id < to.id
     })
-    return page && this.#reading.restOf(page, cursor)
+    return page && this.#reading.withoutRead(page, cursor)
   }
 
   #read(cursor: Cursor, account: number | undefined): Promise<Reading<P>> {

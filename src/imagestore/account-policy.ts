@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../storage/database/database.ts'
 import { DELIVERY_MODES, newLinkSecret, type DeliveryMode } from './links/delivery-mode.ts'
-import * as queries from './queries.ts'
+import * as queries from './queries-policy.ts'
 
 /** What the operator sets for an application. */
 export interface AccountPolicy extends queries.Limits {

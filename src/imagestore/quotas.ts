@@ -1,7 +1,8 @@
 import type { HttpError } from '../lib/errors.ts'
 import type { Reader } from '../storage/database/database.ts'
 import { imageErrors } from './errors.ts'
-import { lifetimeOf, limitsOf, totalOf, type Limits } from './queries.ts'
+import { lifetimeOf } from './queries.ts'
+import { limitsOf, totalOf, type Limits } from './queries-policy.ts'
 
 /** The limit that one more image would exceed. */
 export interface QuotaExceeded {

@@ -12,6 +12,7 @@ import type { ImageEngine, Inspection } from './decoder/index.ts'
 import type { ImageHash } from './image-hash.ts'
 import type { BlobRow, ImageRow } from './image-fields.ts'
 import * as queries from './queries.ts'
+import { lockLimits } from './queries-policy.ts'
 import { isBanned } from './bans/index.ts'
 import { allBans } from './bans/queries.ts'
 import { checkQuota, type NewImage, type QuotaExceeded } from './quotas.ts'
@@ -196,7 +197,7 @@ export class ImageStore {
     unreferencedKeys: string[],
   ): Promise<QuotaExceeded | undefined> {
     const { dialect } = this.#database
-    const limits = await tx.first(queries.lockLimits(dialect, image.accountId))
+    const limits = await tx.first(lockLimits(dialect, image.accountId))
     if (limits === undefined) return undefined
     for (;;) {
       const exceeded = await checkQuota(tx, image, limits)

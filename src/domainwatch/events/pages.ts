@@ -39,7 +39,7 @@ export function openEventPages(
         changes.some(({ topic }) => topic === 'key'),
       )
     },
-    restOf: ({ cursor, events, touchesKeys }: DomainPage, after: Cursor) =>
+    withoutRead: ({ cursor, events, touchesKeys }: DomainPage, after: Cursor) =>
       pageOf(after, cursor, eventsAfter(events, after), touchesKeys),
   }
   return new ChangePages(log, pages, failed)

@@ -41,7 +41,7 @@ export async function encodeToTarget(
   let last: { readonly quality: number; readonly score: number } | undefined
   for (let probe = 0; probe < PROBES; probe++) {
     const bytes = await write(reopen(), quality)
-    const score = scoreOf(original, await readColours(sharp(bytes)))
+    const score = toScore(original, await readColours(sharp(bytes)))
     const distance = Math.abs(score - TARGET_SCORE)
     if (best === undefined || distance < best.distance) best = { quality, distance, bytes }
     if (distance < TOLERANCE) break
@@ -55,9 +55,9 @@ export async function encodeToTarget(
   return isWhole && best !== undefined ? best.bytes : write(open(), best?.quality ?? start)
 }
 
-const scoreOf = (original: Pixels, copy: Pixels): number =>
+const toScore = (original: Pixels, copy: Pixels): number =>
   original.width * original.height > SAMPLE_PIXELS
-    ? estimateScore(original, copy, bandsOf)
+    ? estimateScore(original, copy, toBands)
     : ssimulacra2(original, copy)
 
 /** Three channels of what is seen on gray. */
@@ -71,7 +71,7 @@ async function readColours(image: Sharp): Promise<Pixels> {
 }
 
 /** Bands from top to bottom, joined. */
-function bandsOf(pixels: Pixels): Pixels {
+function toBands(pixels: Pixels): Pixels {
   const { data, width, height, channels } = pixels
   const bands = Math.max(1, Math.floor(SAMPLE_PIXELS / (width * BAND_ROWS)))
   if (bands * BAND_ROWS >= height) return pixels

@@ -44,7 +44,7 @@ export class Hooks {
           cursor,
           events: changes.map(toImageEvent).filter((event) => event !== undefined),
         }),
-        restOf: (page, after) => ({ ...page, after, events: eventsAfter(page.events, after) }),
+        withoutRead: (page, after) => ({ ...page, after, events: eventsAfter(page.events, after) }),
       },
       failed,
     )
@@ -68,7 +68,7 @@ export class Hooks {
 
   /** Returns the hooks of an application, oldest first. */
   list(accountId: number): Promise<queries.HookRow[]> {
-    return this.#options.database.readerOf(accountClient(accountId)).all(queries.hooksOf(accountId))
+    return this.#options.database.readerOf(accountClient(accountId)).all(queries.findHooks(accountId))
   }
 
   /**

@@ -8,7 +8,7 @@ export interface HookRow extends Omit<DestinationRow, 'watch_id' | 'channel' | '
 }
 
 /** A cross join keeps SQLite from reading the destinations of all watches. */
-export const hooksOf = (accountId: number) => sql<HookRow>`
+export const findHooks = (accountId: number) => sql<HookRow>`
   SELECT watches.id, watches.filters, watches.created_at, d.address, d.state, d.attempts, d.next_at, d.delivered_at,
     d.last_error, d.last_error_at, d.delivery_id
   FROM watches CROSS JOIN watch_destinations AS d

@@ -103,7 +103,11 @@ export function hooksRoutes(app: HttpServer, shared: EndpointShared, hooks: Hook
             count: schema.integer('Number of hooks'),
             data: schema.array(
               schema.object(
-                { ...described, created: schema.string('Creation time, in UTC (RFC 3339)'), ...deliveryStateFields },
+                {
+                  ...described,
+                  created: schema.string('Creation time, in UTC (RFC 3339)'),
+                  ...deliveryStateFields,
+                },
                 { title: 'Hook' },
               ),
               'Oldest first',
@@ -148,7 +152,7 @@ export function hooksRoutes(app: HttpServer, shared: EndpointShared, hooks: Hook
 
 const at = schema.string('Time of the change, in UTC (RFC 3339)')
 const hook = schema.object({ id: described.id }, { title: 'NotifyingHook' })
-const webhookOf = (type: HookEvent, summary: string, change: Readonly<Record<string, schema.JsonSchema>>) =>
+const toWebhook = (type: HookEvent, summary: string, change: Readonly<Record<string, schema.JsonSchema>>) =>
   webhook(type, summary, {
     hook,
     count: schema.integer('Number of changes'),
@@ -158,11 +162,11 @@ const image = { hash: schemaOf('hash'), name: schemaOf('name'), date: schemaOf('
 
 /** What receivers of webhooks get. */
 export const hookWebhooks = {
-  imageCreated: webhookOf('image.created', 'Images were stored', image),
-  imageUpdated: webhookOf('image.updated', 'Images were edited or stored again', image),
-  imageDeleted: webhookOf('image.deleted', 'Images were deleted', image),
-  imageExpired: webhookOf('image.expired', 'Images expired and were removed', image),
-  aliasChanged: webhookOf('alias.changed', 'Aliases lead to other images, or were removed', {
+  imageCreated: toWebhook('image.created', 'Images were stored', image),
+  imageUpdated: toWebhook('image.updated', 'Images were edited or stored again', image),
+  imageDeleted: toWebhook('image.deleted', 'Images were deleted', image),
+  imageExpired: toWebhook('image.expired', 'Images expired and were removed', image),
+  aliasChanged: toWebhook('alias.changed', 'Aliases lead to other images, or were removed', {
     alias: schema.string({ description: 'The alias', examples: ['portada'] }),
     hash: schema.nullable({ ...schemaOf('hash'), examples: [EXAMPLE.hash.example] }),
     previous: schema.nullable({ ...schemaOf('hash'), description: 'Hash before; null for a new alias' }),

@@ -7,7 +7,7 @@ import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { accountClient } from '../../lib/client.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { EXAMPLE, schemaOf } from '../image-fields.ts'
-import { limitsOf, trashTotal, usageAt, type Total, type Usage } from '../queries.ts'
+import { limitsOf, trashTotal, usageAt, type Total, type Usage } from '../queries-policy.ts'
 
 const MAX_DAYS = 3_660
 const DEFAULT_DAYS = 30

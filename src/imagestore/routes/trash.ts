@@ -35,7 +35,7 @@ export function trashRoute(app: HttpServer, shared: EndpointShared, store: Image
       },
     },
 
-    async handle({ identity, values: { hash = '', restore = false } }) {
+    async handle({ identity, values: { hash = '', restore } }) {
       if (!isImageHash(hash)) throw imageErrors.image_not_found()
       const moved = await store.setTrashed(identity.accountId, hash, !restore, uploaderOf(identity))
       if (moved === 'shared') throw imageErrors.image_shared()
