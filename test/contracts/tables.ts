@@ -113,7 +113,7 @@ export function tablesContract(name: string, make: () => Promise<OpenDatabase>):
         keys: [],
         blob_trash: many,
         blobs: [['h', 'h.1', 'png', 'image/png', 10, 2, 3, 1, 'd', null, '#010203']],
-        images: [[71, 'h', 'n', 'n', 'ip', 1, null, '["a","t"]', '{}', '0,1', 0, 10]],
+        images: [[71, 'h', 'n', 'n', 'ip', 1, null, '["a","t"]', '{}', '0,1', 0, 10, null]],
         changes: [[500, 1, 'domain', 'added', 'viejo', 70, null, '["a"]']],
       } satisfies Readonly<Record<string, readonly Row[]>>
       await recordOn(database, [row('sobra')])
