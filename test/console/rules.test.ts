@@ -55,3 +55,28 @@ test('a rule is made from the filters of a view, previewed, paused, removed and 
   assert.deepEqual(complaints, [])
   await context.close()
 })
+
+test('a rule or a watch with a filter that it does not take is not made, and says which', async () => {
+  await using service = await startService()
+  await using browser = await startBrowser()
+  const keys = { domainwatch: service.domainKey }
+  const { page, context, complaints } = await browser.open(service, 'reglas', keys)
+  await page.getByRole('button', { name: 'Nueva regla' }).click()
+  const rule = page.getByRole('dialog', { name: 'Nueva regla' })
+  await rule.getByLabel('Filtros').fill('dígitos:sí visto:no')
+  await rule.getByLabel('Nombre de la regla').fill('Con número')
+  await rule.locator('[aria-live]').filter({ hasText: '«visto:no» no sirve aquí.' }).waitFor()
+  await rule.getByRole('button', { name: 'Crear' }).click()
+  await rule.getByRole('alert').filter({ hasText: '«visto:no» no sirve aquí.' }).waitFor()
+  await rule.getByLabel('Filtros').fill('dígitos:sí')
+  await rule.getByRole('button', { name: 'Crear' }).click()
+  await page.getByRole('listitem', { name: 'Con número' }).getByText('Oculta dígitos:sí').waitFor()
+
+  await page.goto(`${service.url}/console/vigilancias?digits=1&nueva=`)
+  const watch = page.getByRole('dialog', { name: 'Nueva alerta' })
+  await watch.getByLabel('Filtros').fill('dígitos:sí ns:ns1.parking.cl')
+  await watch.getByRole('button', { name: 'Crear' }).click()
+  await watch.getByRole('alert').filter({ hasText: '«ns:ns1.parking.cl» no sirve aquí.' }).waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})

@@ -6,6 +6,7 @@ import { EventReader } from '../support/event-reader.ts'
 import { call, send, type Fields, type Reply } from '../support/http.ts'
 import { acceptedId, BULK, ended, IMPORTS, upload } from '../support/jobs.ts'
 import { claim, release } from '../support/queue.ts'
+import { NOT_IN_RULES } from '../../src/domainwatch/rules/rule-set.ts'
 import { localDateTime } from '../../src/lib/dates.ts'
 import { startService } from '../support/service.ts'
 import { watch } from '../support/watches.ts'
@@ -99,6 +100,15 @@ suite('what a rule is', () => {
       assert.deepEqual(await rules(), [])
     })
   }
+
+  test('filters that look at the time, other records or members are refused by name', async () => {
+    for (const name of NOT_IN_RULES) {
+      const { status, body } = await createRule({ ...PLAIN, digits: 1, [name]: 1 })
+      assert.equal(status, 400, name)
+      assert.ok(String(Object(body).msg).startsWith(`El parámetro ${name} no existe`), Object(body).msg)
+    }
+    assert.deepEqual(await rules(), [])
+  })
 
   test('an unknown rule is a 404, and the group has at most 200', async () => {
     for (const reply of [await edit('nadie', { paused: 1 }), await remove('nadie')])

@@ -66,6 +66,16 @@ export function filterError(filters: Filters): string | undefined {
   return 'agent' in filters && (filters['search'] ?? '') === '' ? t('filter.agentNeedsText') : undefined
 }
 
+/**
+ * Returns why a rule or a watch cannot have these filters; undefined if it can.
+ * @param taken those of them that it takes: without the others it would match more than the user asked for
+ */
+export function takenError(filters: Filters, taken: Filters): string | undefined {
+  const [other] = Object.entries(filters).filter(([name]) => !(name in taken))
+  if (other === undefined) return filterError(filters)
+  return t('filter.notTaken', { word: formatWords(Object.fromEntries([other]), language.get()) })
+}
+
 /** A valid date, or date and time: not `2025-02-30`. */
 function isMoment(value: string): boolean {
   const [, day, time = '00:00:00'] = /^(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d:\d\d))?$/.exec(value) ?? []

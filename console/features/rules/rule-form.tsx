@@ -9,7 +9,7 @@ import { SelectField, TextField } from '../../design/field.tsx'
 import { showToast } from '../../design/toasts.tsx'
 import { count, language, t } from '../../i18n/index.ts'
 import { DomainName } from '../domains/domain-name.tsx'
-import { filterError } from '../filters/filter-errors.ts'
+import { takenError } from '../filters/filter-errors.ts'
 import { formatWords, parseWords, ruleFilters, type Filters } from '../filters/filters.ts'
 import { unsentForms } from '../work/unsent-forms.ts'
 import type { Action, Rule } from './rule.ts'
@@ -104,21 +104,29 @@ export function RuleForm({ rule, filters = rule?.filters ?? {}, action = 'hide',
   )
 }
 
-/** The filters and the action as the API takes them. The tag of a rule that tags has the name of a filter. */
+/**
+ * The filters and the action as the API takes them. The tag of a rule that tags has the name of a filter.
+ * @throws if rules do not take one of the filters
+ */
 function toParameters({ words, action, tag }: Fields) {
   const filters = ruleFilters(parseWords(words))
+  const fault = toFault(words)
+  if (fault !== undefined) throw new Error(fault)
   return { ...filters, action, ...(action === 'tag' && { tag: tag.trim() }) }
+}
+
+function toFault(words: string): string | undefined {
+  const given = parseWords(words)
+  return takenError(given, ruleFilters(given))
 }
 
 /** What the rule would do now. Keeps its place while it is counted. */
 function Preview({ fields }: { fields: Fields }) {
   const settled = useDebounced(fields.words, TYPED_MS)
-  const given = parseWords(settled ?? '')
-  const filters = ruleFilters(given)
-  const isWrong = filterError(given) !== undefined || Object.keys(given).length > Object.keys(filters).length
+  const fault = toFault(settled ?? '')
   const preview = useQuery({
     queryKey: ['domains', 'rule', fields.action, settled],
-    enabled: Object.keys(filters).length > 0 && !isWrong,
+    enabled: Object.keys(parseWords(settled ?? '')).length > 0 && fault === undefined,
     queryFn: async ({ signal }) => {
       const query = toParameters({ ...fields, words: settled ?? '' })
       // The tag changes nothing in what matches, and may be empty yet.
@@ -132,7 +140,7 @@ function Preview({ fields }: { fields: Fields }) {
     <div className="stack" aria-live="polite">
       <p>
         {data === undefined
-          ? t(isWrong ? 'rule.wrongFilter' : 'rule.toPreview')
+          ? (fault ?? t('rule.toPreview'))
           : t(`rule.would.${fields.action}`, {
               n: count(data.matches),
               recent: count(data.last_30_days),

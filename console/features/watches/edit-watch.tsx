@@ -4,6 +4,7 @@ import { useAccounts } from '../../api/scope.ts'
 import { MAX_WATCH_NAME_CHARACTERS } from '../../base/constants.ts'
 import { useStore } from '../../base/store.ts'
 import { showToast } from '../../design/toasts.tsx'
+import { takenError } from '../filters/filter-errors.ts'
 import { type Filters, formatWords, parseWords, eventFilters } from '../filters/filters.ts'
 import { ShownOnce } from './confirm.tsx'
 import { destinationsIn, toParameter, type WatchFields, WatchForm } from './watch-form.tsx'
@@ -173,10 +174,14 @@ export function NewWatch({ filters, similar, onClose }: Props) {
   )
 }
 
-/** The filters of a form, as the API takes them. */
+/** The filters of a form, as the API takes them. @throws if watches do not take one of them */
 function filtersIn({ words, similar, maxDistance }: WatchFields): Record<string, string> {
+  const given = parseWords(words)
+  const filters = eventFilters(given)
+  const fault = takenError(given, filters)
+  if (fault !== undefined) throw new Error(fault)
   return {
-    ...eventFilters(parseWords(words)),
+    ...filters,
     ...(similar.trim() === '' ? {} : { similar: similar.trim() }),
     ...(maxDistance.trim() === '' ? {} : { max_distance: maxDistance.trim() }),
   }

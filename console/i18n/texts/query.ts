@@ -48,6 +48,7 @@ export const query = {
   'filter.takesChoice': ['debe ser uno de los valores que ofrece la lista de filtros', 'it must be one of the values that the filter form offers'],
   'filter.takesText': ['puede tener {most} caracteres como máximo', 'it can have {most} characters at most'],
   'filter.takesDay': ['debe ser un día que exista, como 2025-12-31', 'it must be an existing day, such as 2025-12-31'],
+  'filter.notTaken': ['«{word}» no sirve aquí.', '“{word}” cannot be used here.'],
   'filter.agentNeedsText': ['«en:agente» necesita además el texto que se busca.', '“in:agent” also needs the text to look for.'],
   'filter.faultTitle': ['Un filtro no es válido', 'A filter is not valid'],
   'views.triage': ['Triar esta vista', 'Triage this view'],

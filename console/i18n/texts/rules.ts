@@ -38,7 +38,6 @@ export const rules = {
   'rule.filters': ['Filtros', 'Filters'],
   'rule.filtersHint': ['Con la sintaxis de la búsqueda: dígitos:sí largo:12', 'In the syntax of the search box: digits:yes length:12'],
   'rule.toPreview': ['Escriba filtros para ver qué haría la regla.', 'Enter filters to see what the rule would do.'],
-  'rule.wrongFilter': ['Uno de los filtros no es válido.', 'One of the filters is not valid.'],
   'rule.would.hide': [
     'Ocultaría {n}: {recent} guardados o liberados en los últimos 30 días, {review} marcados para revisión.',
     'Would hide {n}: {recent} recorded or freed in the last 30 days, {review} marked for review.',
