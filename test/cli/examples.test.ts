@@ -12,8 +12,8 @@ import { firstKeys, serve } from '../support/cli.ts'
 const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
 const PICTURE = fileURLToPath(new URL('../../assets/catalejo.png', import.meta.url))
 
-/** They run until stopped, or need another shell. */
-const OTHERS = ['catalejo serve', 'catalejo changes --follow yes']
+/** They run until stopped, or need another shell or a bucket. */
+const OTHERS = ['catalejo serve', 'catalejo changes --follow yes', 'catalejo images import s3:']
 /** It warns that there is no backup. */
 const WARNS = ['catalejo doctor']
 
@@ -25,6 +25,7 @@ test('the examples of all commands work when pasted after a first start', { time
   await writeFile(join(bin, 'catalejo'), `#!/bin/sh\nexec node '${COMMAND}' "$@"\n`, { mode: 0o755 })
   await mkdir(join(folder.path, 'pictures'))
   await copyFile(PICTURE, join(folder.path, 'pictures', 'catalejo.png'))
+  await writeFile(join(folder.path, 'addresses.txt'), '{"file":"pictures/catalejo.png"}\n')
   const environment = { PATH: `${bin}:${process.env['PATH']}`, HOME: folder.path }
   {
     await using service = await serve(['--data', join(folder.path, 'data')])
