@@ -62,7 +62,7 @@ class Morning {
   readonly #suffix = `x${++run}`
   /** Held for certain: by the last answer that the holder got. */
   readonly #holds = new Map<string, Hold>()
-  /** Until when each crashed member may hold records whose response it did not receive. */
+  /** Until when each crashed member may hold records whose response it did not receive. Each claim renews them. */
   readonly #crashedUntil = new Map<number, number>()
   readonly #decided = new Set<string>()
 
@@ -110,7 +110,8 @@ class Morning {
         assert.ok(names.length <= what.limit)
         // What it holds comes first, as far as there is room.
         const kept = names.filter((name) => own.includes(name))
-        if (now >= (this.#crashedUntil.get(member) ?? 0))
+        if (now < (this.#crashedUntil.get(member) ?? 0)) this.#crashedUntil.set(member, now + CLAIM_MS)
+        else
           assert.ok(kept.length >= Math.min(own.length, what.limit), `${names.join()} without ${own.join()}`)
         for (const name of names) got.set(name, [...(got.get(name) ?? []), member])
         for (const name of new Set([...own, ...names]))
@@ -145,6 +146,7 @@ class Morning {
     const now = clock.now()
     const held = [...this.#holds].filter(([, { until }]) => until > now)
     const own = held.filter(([, { member }]) => member === 0).length
+    if (now < (this.#crashedUntil.get(0) ?? 0)) this.#crashedUntil.set(0, now + CLAIM_MS)
     const { remaining, names } = await claim(service, keys[0] ?? '', { ...this.#view, limit: 1 })
     const free = RECORDS - this.#decided.size - (held.length - own)
     if (now >= Math.max(0, ...this.#crashedUntil.values())) assert.equal(remaining, free)

@@ -147,7 +147,7 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 300_000 }, () => 
     await runStatement(SERVER, `CREATE DATABASE ${name} ENCODING 'SQL_ASCII' TEMPLATE template0`)
     try {
       const url = databaseAt(SERVER, name)
-      assert.match(await refusal(url), /encoding is SQL_ASCII.*'UTF8'/)
+      assert.match(await refusal(url), /encoding of the database is SQL_ASCII.*'UTF8'/)
       assert.deepEqual(await runStatement(url, `SELECT FROM pg_tables WHERE schemaname = 'public'`), [])
     } finally {
       await runStatement(SERVER, `DROP DATABASE ${name}`)
