@@ -5,7 +5,7 @@
 
 /** Beginnings of summaries. Many are nouns too, so that they count as verbs only at the beginning. */
 const IMPERATIVES = new Set(
-  `accept answer ban change check claim compare continue count cover create define delete diagnose edit export find forget get group
+  `accept answer ban cancel change check claim compare continue count cover create define delete diagnose edit export find forget get group
   ignore import lift list look mark move name need preview read record redirect refuse release replace restore return revoke save send set
   show skip sort stop store stream support take undo update upload wait`.split(/\s+/),
 )

@@ -28,6 +28,8 @@ const OPEN: CorsHeaders = {
   pairs: ['access-control-allow-origin', '*', 'access-control-expose-headers', OPEN_EXPOSED],
   varies: false,
 }
+/** What a client of the protocol tus learns of the server from OPTIONS. */
+const TUS = { 'tus-version': '1.0.0', 'tus-extension': 'creation,expiration,termination' }
 /** How long a browser may cache a preflight response. */
 const MAX_AGE_SECONDS = '86400'
 
@@ -79,6 +81,7 @@ export function allowOrigins(app: FastifyInstance, origins: readonly string[]): 
         vary: 'Access-Control-Request-Headers',
         'access-control-allow-methods': setting === 'always' ? OPEN_METHODS : METHODS,
         'access-control-max-age': MAX_AGE_SECONDS,
+        ...(setting === 'always' && TUS),
       })
       .send()
     return true

@@ -14,6 +14,9 @@ const MAX_LISTS = 8
 /** Each waits in the turn of its application like a link, which bounds it; this ends what nobody waits for any more. */
 const TIMEOUT_MS = 60_000
 
+/** One `Accept` of each class of clients: `f_auto` depends on it. */
+const ACCEPTS = ['image/avif,image/webp,*/*', 'image/webp,*/*', '*/*']
+
 /** Lists of modifiers whose derivatives are made before anybody asks for them. */
 export const eagerParameter: Parameter<readonly string[]> = {
   required: false,
@@ -71,14 +74,16 @@ export class EagerDerivatives {
     const { delivery, resolve } = this.#options
     const client = accountClient(accountId)
     const signal = AbortSignal.timeout(TIMEOUT_MS)
-    for (const modifier of lists) {
-      const known = await delivery.images.find(image, client)
-      if (known === undefined) return
-      const target = { image, extension: undefined, modifier, others: [] }
-      const link = await resolve(target, known, {}, client, 'trusted')
-      if (link.kind !== 'image' || link.recipe === undefined) continue
-      if (delivery.cached(cacheKey(known.blob.key, link.recipe.name)) !== undefined) continue
-      await delivery.derivative(known.blob, link.recipe, { client, signal })
-    }
+    for (const modifier of lists)
+      for (const accept of ACCEPTS) {
+        const known = await delivery.images.find(image, client)
+        if (known === undefined) return
+        const target = { image, extension: undefined, modifier, others: [] }
+        const link = await resolve(target, known, { accept }, client, 'trusted')
+        if (link.kind !== 'image' || link.recipe === undefined) continue
+        // Without `f_auto` all classes get the same.
+        if (delivery.cached(cacheKey(known.blob.key, link.recipe.name)) !== undefined) continue
+        await delivery.derivative(known.blob, link.recipe, { client, signal })
+      }
   }
 }

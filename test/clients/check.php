@@ -71,8 +71,8 @@ foreach ($vectors['webhooks'] as $one) {
     }
 }
 
-$base = getenv('CATALEJO_URL');
-$shop = new Client($base, getenv('CATALEJO_KEY'));
+$base = getenv('BASE_URL');
+$shop = new Client($base, getenv('API_KEY'));
 $pictures = array_map(file_get_contents(...), glob(getenv('PICTURES') . '/*'));
 $hashes = array_map(
     fn (string $each) => $shop->upload($each, 'ñandú.png', '200.1.2.3', info: ['tags' => ['verano']])['hash'],
@@ -90,7 +90,7 @@ $shop->call('POST /api/v1/imagestore/alias', ['name' => 'portada', 'hash' => $ha
 foreach ([$hashes[0], alias('tienda', 'portada')] as $image) {
     $link = url($base, $image, ['f' => 'webp', 'c' => 'fill', 'w' => 90, 'h' => 90]);
     same(str_contains(get_headers($link)[0], ' 403 '), true);
-    same(get_headers(sign($link, getenv('CATALEJO_SECRET'), 4_000_000_000), true)['content-type'], 'image/webp');
+    same(get_headers(sign($link, getenv('LINK_SECRET'), 4_000_000_000), true)['content-type'], 'image/webp');
 }
 
 $ticket = $shop->createTicket(['types' => 'image/png']);

@@ -44,8 +44,8 @@ for one in vectors["webhooks"]:
     else:
         raises(client.WebhookError, check)
 
-base, secret = os.environ["CATALEJO_URL"], os.environ["CATALEJO_SECRET"]
-shop = client.Catalejo(base, os.environ["CATALEJO_KEY"])
+base, secret = os.environ["BASE_URL"], os.environ["LINK_SECRET"]
+shop = client.Catalejo(base, os.environ["API_KEY"])
 pictures = [path.read_bytes() for path in sorted(Path(os.environ["PICTURES"]).iterdir())]
 hashes = [shop.upload(each, "ñandú.png", "200.1.2.3", tags=["verano"])["hash"] for each in pictures]
 same(shop.get(hashes[0])["name"], "ñandú.png")

@@ -57,10 +57,10 @@ for (const [language, commandOf] of Object.entries(LANGUAGES)) {
         PATH: process.env['PATH'],
         PYTHONPATH: 'clients/python',
         PYTHONDONTWRITEBYTECODE: '1',
-        CATALEJO_URL: service.url,
-        CATALEJO_KEY: key,
-        CATALEJO_SECRET: secret,
-        CATALEJO_DOMAIN_KEY: service.domainKey,
+        BASE_URL: service.url,
+        API_KEY: key,
+        LINK_SECRET: secret,
+        DOMAIN_KEY: service.domainKey,
         WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
       }
       let served = 0

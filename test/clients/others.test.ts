@@ -42,9 +42,9 @@ for (const { program, script, folder } of LANGUAGES) {
         CLIENT_FOLDER: toPath(folder),
         VECTORS: fileURLToPath(VECTORS_PATH),
         PICTURES: pictures.path,
-        CATALEJO_URL: service.url,
-        CATALEJO_KEY: key,
-        CATALEJO_SECRET: secret,
+        BASE_URL: service.url,
+        API_KEY: key,
+        LINK_SECRET: secret,
         BUSY_URL: busy.url,
       }
       const { stderr } = await run(program, [toPath(script)], { env, timeout: LIMIT_MS })

@@ -43,6 +43,19 @@ suite('derivatives that are made after an upload', () => {
     await assertMade(String(body['hash']), lists, misses)
   })
 
+  test('what clients accept decides: `f_auto` is made for each of their classes', async () => {
+    const { misses, hits } = await counted()
+    const { body } = await app.upload(await noise(64, 64).png().toBuffer(), { eager: ['w_32,f_auto'] })
+    await eventually(async () => (await counted()).misses === misses + 3)
+    for (const accept of ['image/avif,image/webp,image/*,*/*;q=0.8', 'image/webp,*/*', '*/*']) {
+      const link = await app.link(`${String(body['hash'])}&m=w_32,f_auto`, { headers: { accept } })
+      await link.arrayBuffer()
+      assert.equal(link.status, 200)
+    }
+    // As above, the last one may still be in progress.
+    assert.ok((await counted()).hits >= hits + 2)
+  })
+
   test('of an upload with a ticket, raw or resumable, too', async () => {
     const lists = ['w_31', 'w_21']
     const made = await fetch(app.endpoint('tickets', { eager: JSON.stringify(lists), uses: '2' }), {

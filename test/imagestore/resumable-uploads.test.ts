@@ -258,6 +258,33 @@ suite('resumable uploads (tus 1.0)', () => {
     assert.equal((await app.get(expectedHash(bytes))).status, 200)
   })
 
+  test('a cancelled upload gives its use back, unless it has ended', async () => {
+    const url = await ticket()
+    const image = await picture()
+    const cancel = async (upload: string) => {
+      const { status } = await fetch(upload, { method: 'DELETE', headers: VERSION })
+      await pause(service.lagMs)
+      return status
+    }
+    const left = await begin(url, image)
+    await patch(left, 0, image.subarray(0, 100))
+    assert.deepEqual(plain(await answerOf(await post(url, { 'upload-length': '9' }))), SPENT)
+    assert.equal(await cancel(left), 204)
+    assert.deepEqual(plain(await answerOf(await fetch(left))), UNKNOWN)
+    const whole = await begin(url, image)
+    assert.equal((await patch(whole, 0, image)).status, 204)
+    assert.equal(await cancel(whole), 404)
+    assert.equal((await fetch(whole)).status, 200)
+  })
+
+  test('what a client learns of the server before it uploads', async () => {
+    const { status, headers } = await fetch(await ticket(), { method: 'OPTIONS' })
+    assert.deepEqual(
+      [status, headers.get('tus-version'), headers.get('tus-extension')],
+      [204, '1.0.0', 'creation,expiration,termination'],
+    )
+  })
+
   test('what the protocol asks for', async () => {
     const url = await ticket({ uses: '5' })
     const bytes = picture()

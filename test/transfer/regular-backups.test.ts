@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { readdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { hash } from 'node:crypto'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { suite, test } from 'node:test'
 import { catalejo } from '../support/cli.ts'
 import { stored, record, update } from '../support/domains.ts'
@@ -13,6 +14,25 @@ import { populate, startHere } from './portrait.ts'
 const snapshotsIn = async (place: string) => (await filesUnder(join(place, 'manifests'))).map(nameOf)
 
 suite('regular backups', { timeout: 400_000 }, () => {
+  test('a snapshot sorts after one that a clock made that was ahead', async () => {
+    await using service = await startHere()
+    await using place = await temporaryFolder()
+    const settings = ['--data', service.data, '--backup-to', place.path]
+    await succeeds(['backup', 'create', ...settings])
+    const [manifest = ''] = await filesUnder(join(place.path, 'manifests'))
+    const { sha256: _old, ...value } = JSON.parse(await readFile(manifest, 'utf8'))
+    const text = JSON.stringify({ ...value, name: '20991231T235959999Z' })
+    await rm(manifest)
+    const ahead = join(dirname(manifest), '20991231T235959999Z.json')
+    await writeFile(ahead, `${text.slice(0, -1)},"sha256":"${hash('sha256', text)}"}\n`)
+    await succeeds(['backup', 'create', ...settings])
+    assert.deepEqual((await snapshotsIn(place.path)).toSorted(), [
+      '20991231T235959999Z.json',
+      '21000101T000000000Z.json',
+    ])
+    assert.match(await succeeds(['backup', 'check', ...settings]), /^snapshot 21000101T000000000Z: \d+ rows/)
+  })
+
   test('list, check and drill use the place of --backup-to, and are measured', async () => {
     await using service = await startHere()
     await using place = await temporaryFolder()

@@ -117,6 +117,12 @@ export function tusRoutes(app: HttpServer, { bodies }: EndpointShared, options: 
     },
   )
 
+  app.delete<Route>(url, { schema: deleteSchema, config }, async (request, reply) => {
+    assertVersion(request, reply)
+    await uploads.cancel(await find(request))
+    return reply.code(204).headers(HEADERS).send()
+  })
+
   /** Stores the image, unless that was done before. Two requests that do so at the same time store the same bytes. */
   async function end(upload: TicketUpload, request: HttpRequest, reply: HttpReply): Promise<UploadAnswer> {
     if (upload.answer !== undefined) return upload.answer
@@ -239,3 +245,15 @@ const getSchema = (maxBytes: number) => ({
     409: problem('The upload has not ended', imageErrors.upload_unfinished()),
   },
 })
+
+const deleteSchema = {
+  ...base,
+  operationId: 'cancelUpload',
+  summary: 'Cancel a resumable upload',
+  description: 'Removes what has arrived, and returns the use of the ticket.',
+  response: {
+    204: { type: 'null', description: 'The upload was removed' },
+    404: problem('The upload is unknown, or has ended', imageErrors.upload_not_found()),
+    412: version,
+  },
+}

@@ -25,7 +25,7 @@ import { editParameters, tagsParameter } from '../edits.ts'
 import { imageErrors } from '../errors.ts'
 import { EXAMPLE, toExample, toSchemas } from '../image-fields.ts'
 import { COUNT_DISTANCE_BITS, MAX_COUNTED_IMAGES, type SimilarImages } from '../near-duplicates/index.ts'
-import type { EagerDerivatives } from '../eager.ts'
+import { eagerParameter, type EagerDerivatives } from '../eager.ts'
 import type { ImageStore } from '../store.ts'
 import type { Input, Output } from '../tasks/parse-upload.ts'
 import { uploaderOf } from '../uploaders.ts'
@@ -50,6 +50,7 @@ const uploadBody = object(
         meta: optional({ type: 'object', description: editParameters.meta.description }),
         focus: optional({ ...editParameters.focus.schema, description: editParameters.focus.description }),
         public: optional(integer({ enum: [0, 1], description: editParameters.public.description })),
+        eager: optional(array(string(), eagerParameter.description)),
       },
       'Details of the image',
     ),

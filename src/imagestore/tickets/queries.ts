@@ -96,6 +96,10 @@ export const oldUploads = (now: number, count: number) => sql<UploadRow>`
   SELECT id, ticket, account_id, length, name, received, parts, expires_at, answer FROM ticket_uploads
   WHERE expires_at <= ${now} ORDER BY expires_at ${limit(count)}`
 
+/** Removes an upload, unless it has ended. */
+export const deleteUnendedUpload = (id: string) => sql`
+  DELETE FROM ticket_uploads WHERE id = ${id} AND answer IS NULL`
+
 /** Removes an upload, unless it was continued or has ended since it was found. */
 export const deleteOldUpload = (id: string, now: number) => sql`
   DELETE FROM ticket_uploads WHERE id = ${id} AND expires_at <= ${now}`

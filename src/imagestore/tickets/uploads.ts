@@ -165,6 +165,17 @@ export class TicketUploads {
     return kept === undefined ? answer : JSON.parse(kept)
   }
 
+  /** Removes an upload that has not ended, and gives the use of the ticket back. @throws HttpError 404 if it has ended */
+  async cancel({ id, ticket, parts }: TicketUpload): Promise<void> {
+    const removed = await this.#options.database.transaction(async (tx) => {
+      const count = await tx.run(queries.deleteUnendedUpload(id))
+      if (count > 0) await tx.run(queries.giveUseBack(ticket.digest, 1))
+      return count
+    }, ticket.accountId)
+    if (removed === 0) throw imageErrors.upload_not_found()
+    await this.#removeFiles(parts)
+  }
+
   async hasEnded(): Promise<boolean> {
     const { clock, database } = this.#options
     return (await database.all(queries.oldUploads(clock.now(), 1))).length > 0

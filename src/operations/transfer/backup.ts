@@ -75,7 +75,8 @@ async function takeSnapshot(
   owner: string,
   { progress, upgradeFrom }: BackupOptions,
 ): Promise<{ readonly manifest: Manifest; readonly images: CopyResult }> {
-  const start = newManifest(systemClock.now(), owner, upgradeFrom)
+  const newest = (await snapshotsIn(place)).at(-1)
+  const start = newManifest({ now: systemClock.now(), owner, newest, upgradeFrom })
   const tables = await database.snapshot(async (view) => {
     const contents = await getDump(database, view, start.schema)
     const written: TableBackup[] = []

@@ -44,23 +44,41 @@ export interface Manifest {
 const FORMAT = 2
 const MANIFEST_SUFFIX = '.json'
 /** A timestamp, so that names sort by time. */
-const SNAPSHOT_NAME = /^\d{8}T\d{9}Z$/
+const SNAPSHOT_NAME = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z$/
 
-/**
- * Describes a snapshot that is taken now.
- * @param upgradeFrom the version of the schema, if it is about to be upgraded
- */
-export function newManifest(
-  now: number,
-  owner: string,
-  upgradeFrom: number | undefined,
-): Omit<Manifest, 'tables' | 'images'> {
-  const createdAt = new Date(now).toISOString()
-  const name = createdAt.replaceAll(/[-:.]/g, '')
+const toName = (time: number): string => new Date(time).toISOString().replaceAll(/[-:.]/g, '')
+
+/** Returns a name that sorts after that of the newest snapshot, which a clock that was ahead may have made. */
+function nameAfter(newest: string | undefined, now: number): string {
+  const parts =
+    SNAPSHOT_NAME.exec(newest ?? '')
+      ?.slice(1)
+      .map(Number) ?? []
+  const [year = 0, month = 1, ...rest] = parts
+  return toName(Math.max(now, Date.UTC(year, month - 1, ...rest) + 1))
+}
+
+export interface NewManifest {
+  /** Milliseconds since 1970. */
+  readonly now: number
+  readonly owner: string
+  /** The name of the newest snapshot in the same place. */
+  readonly newest: string | undefined
+  /** The version of the schema, if it is about to be upgraded. */
+  readonly upgradeFrom: number | undefined
+}
+
+/** Describes a snapshot that is taken now. */
+export function newManifest({
+  now,
+  owner,
+  newest,
+  upgradeFrom,
+}: NewManifest): Omit<Manifest, 'tables' | 'images'> {
   return {
     format: FORMAT,
-    name,
-    createdAt,
+    name: nameAfter(newest, now),
+    createdAt: new Date(now).toISOString(),
     program: VERSION,
     owner,
     schema: upgradeFrom ?? SCHEMA,
