@@ -115,7 +115,11 @@ async function checkRuns({ backupTo }: Config, database: Database, clock: Clock)
       return kind === 'backup'
         ? fail('no backup was made yet', COMMANDS.backup)
         : warn(`no ${kind} was run yet`, COMMANDS[kind])
-    if (run.error !== null) return fail(`the last ${kind} failed: ${run.error}`, COMMANDS[kind])
+    if (run.error !== null) {
+      // A damaged backup stays damaged.
+      const mend = kind === 'check' ? `${COMMANDS.backup}, then ${COMMANDS.check}` : COMMANDS[kind]
+      return fail(`the last ${kind} failed: ${run.error}`, mend)
+    }
     const age = clock.now() - (run.succeeded_at ?? run.attempted_at)
     if (age <= AGES[kind])
       return ok(

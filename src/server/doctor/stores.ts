@@ -86,14 +86,13 @@ async function checkImages({ blobsUrl, data }: Config): Promise<readonly Result[
 
 /** What a database that could not be opened means. */
 export function unopened(error: Error): Result {
-  const isBehind = /is at schema \d+, this version needs/.test(error.message)
-  return isBehind
-    ? warn(
-        error.message.replace(/: catalejo serve.*$/, ''),
-        `start the service: it keeps a copy, and upgrades the database to schema ${SCHEMA}`,
-      )
-    : fail(
-        error.message,
-        / is damaged /.test(error.message) ? RESTORE : 'see docs/operations/troubleshooting.md',
-      )
+  const { message } = error
+  if (/is at schema \d+, this version needs/.test(message))
+    return warn(
+      message.replace(/: catalejo serve.*$/, ''),
+      `start the service: it keeps a copy, and upgrades the database to schema ${SCHEMA}`,
+    )
+  if (/this version knows only/.test(message))
+    return fail(message, 'install the newer version, or see "Go back" in docs/operations/upgrading.md')
+  return fail(message, / is damaged /.test(message) ? RESTORE : 'see docs/operations/troubleshooting.md')
 }
