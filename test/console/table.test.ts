@@ -46,9 +46,18 @@ test('End scrolls to the last of a hundred thousand rows, Home to the first, and
   for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowUp')
   await page.keyboard.press('Shift+Space')
   await page.getByRole('region', { name: '4 seleccionados' }).waitFor()
+  await page.evaluate(`{
+    const look = () => {
+      const name = document.querySelector('#row-0 .cell-name')?.textContent
+      if (name) shownFirst.add(name)
+    }
+    globalThis.shownFirst = new Set()
+    new MutationObserver(look).observe(document.body, { childList: true, subtree: true, characterData: true })
+  }`)
   await page.keyboard.press('Home')
   await rowAt(page, 0).waitFor()
   assert.equal(await rowAt(page, 0).textContent(), `${first?.name}.cl`)
+  assert.deepEqual(await page.evaluate('[...shownFirst]'), [`${first?.name}.cl`])
   assert.deepEqual(complaints, [])
   await context.close()
 })

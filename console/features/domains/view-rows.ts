@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { Filters } from '../filters/filters.ts'
 import { PAGE_ROWS, SECTION_ROWS, useRows, type RowPosition, type Rows } from './row-pages.ts'
 import { reversed, getSort } from './columns.ts'
@@ -56,6 +56,14 @@ export function useViewRows(
     isMirrored ? undefined : start,
     isMirrored ? { first: Math.max(0, mirror(seen.last)), last: mirror(seen.first) + PAGE_ROWS / 2 } : seen,
   )
+  const wasMirrored = useRef(false)
+  useEffect(() => {
+    if (!rows.isStale) wasMirrored.current = isMirrored
+  }, [rows.isStale, isMirrored])
+  // Rows that were shown before in the other order are at other places now.
+  const isElsewhere = rows.isStale && (isFromEnd || wasMirrored.current)
+  const inOrder = isMirrored ? (index: number) => rows.at(mirror(index)) : rows.at
+  const at = isElsewhere ? () => undefined : inOrder
   const known = rows.total
   useEffect(() => {
     if (!isGoingToEnd) return
@@ -88,15 +96,6 @@ export function useViewRows(
     },
     toEnd: () => setWanted(identity),
   }
-  if (!isFromEnd) return { ...rows, ...shared }
-  return {
-    ...rows,
-    ...shared,
-    count,
-    total: count,
-    nextSection: undefined,
-    // The rows shown before are in the other order.
-    at: (index) => (rows.isStale ? undefined : rows.at(isMirrored ? mirror(index) : index)),
-    isStale: false,
-  }
+  if (!isFromEnd) return { ...rows, ...shared, at }
+  return { ...rows, ...shared, at, count, total: count, nextSection: undefined, isStale: false }
 }
