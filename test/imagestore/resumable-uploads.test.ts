@@ -260,7 +260,7 @@ suite('resumable uploads (tus 1.0)', () => {
 
   test('a cancelled upload gives its use back, unless it has ended', async () => {
     const url = await ticket()
-    const image = await picture()
+    const image = picture()
     const cancel = async (upload: string) => {
       const { status } = await fetch(upload, { method: 'DELETE', headers: VERSION })
       await pause(service.lagMs)
