@@ -7,7 +7,7 @@ import { median } from './compare.ts'
 import { ROUNDS } from './options.ts'
 
 const steps = {
-  'body to bytes': (body: Buffer) => imageOf(body),
+  'body to bytes': (body: Buffer) => findImage(body),
   'SHA-256': (_body: Buffer, image: Buffer) => digest('sha256', image, 'buffer'),
   decode: (_body: Buffer, image: Buffer) => decode(image),
   dhash: (_body: Buffer, _image: Buffer, pixels: Pixels) =>
@@ -27,7 +27,7 @@ export async function doParts(body: Buffer, folder: string): Promise<void> {
 
 /** Measures each part separately. */
 export async function timeParts(body: Buffer, folder: string): Promise<string> {
-  const image = imageOf(body)
+  const image = findImage(body)
   const pixels = await decode(image)
   const timings: string[] = []
   for (const [name, step] of Object.entries(steps)) {
@@ -44,7 +44,7 @@ export async function timeParts(body: Buffer, folder: string): Promise<string> {
 
 const FIELD = Buffer.from('"image":"')
 
-function imageOf(body: Buffer): Buffer {
+function findImage(body: Buffer): Buffer {
   const from = body.indexOf(FIELD) + FIELD.length
   return Buffer.from(body.toString('latin1', from, body.indexOf('"', from)), 'base64')
 }

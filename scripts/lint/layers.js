@@ -27,7 +27,7 @@ function sourcePath(filename) {
 
 const folderOf = (path) => (path.includes('/') ? path.slice(0, path.indexOf('/')) : '')
 /** Returns the library of a file below lib/, such as `lib/dns`; undefined for single files in lib/. */
-function libraryOf(path) {
+function toLibrary(path) {
   const parts = path.split('/')
   return parts[0] === 'lib' && parts.length > 2 ? `${parts[0]}/${parts[1]}` : undefined
 }
@@ -53,7 +53,7 @@ const layers = {
     const allowed = path === undefined ? undefined : MAY_IMPORT[folderOf(path)]
     if (allowed === undefined) return {}
     const own = folderOf(path)
-    const library = libraryOf(path)
+    const library = toLibrary(path)
     return onImports((node, specifier) => {
       if (!specifier.startsWith('.')) return
       const target = posix.join(posix.dirname(path), specifier)
@@ -90,17 +90,17 @@ const consoleIsSeparate = {
 
 /** Folders of the console: each imports itself and those before it. Texts and helpers need each other. */
 const CONSOLE_LAYERS = [['base', 'i18n'], ['api'], ['design'], ['features'], ['shell']]
-const layerOf = (folder) => CONSOLE_LAYERS.findIndex((folders) => folders.includes(folder))
+const toLayer = (folder) => CONSOLE_LAYERS.findIndex((folders) => folders.includes(folder))
 
 const consoleLayers = {
   create(context) {
     const [top, own, ...rest] = relative(context.cwd, context.filename).replaceAll('\\', '/').split('/')
-    const layer = layerOf(own)
+    const layer = toLayer(own)
     if (top !== 'console' || layer === -1) return {}
     return onImports((node, specifier) => {
       if (!specifier.startsWith('.')) return
       const target = folderOf(posix.join(own, ...rest.slice(0, -1), specifier))
-      if (layerOf(target) <= layer && layerOf(target) !== -1) return
+      if (toLayer(target) <= layer && toLayer(target) !== -1) return
       const may = CONSOLE_LAYERS.slice(0, layer + 1).flat()
       context.report({ node, message: `${own} may import only ${may.join(', ')}, not ${specifier}` })
     })

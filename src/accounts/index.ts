@@ -71,7 +71,7 @@ export function createAccounts(database: Database, clock: Clock) {
           .first(queries.getHolder([digestOf(key), toLimitedDigest(key)]))
         if (row === undefined) return undefined
         const { id: accountId, key_id: keyId, name: account, service } = row
-        return { accountId, keyId, account, service, ...limitsOf(row) }
+        return { accountId, keyId, account, service, ...toLimits(row) }
       })
       if (identity !== undefined) uses.record(identity.keyId)
       return identity
@@ -121,7 +121,7 @@ export function createAccounts(database: Database, clock: Clock) {
     keys: async (): Promise<KeyRecord[]> =>
       (await database.all(queries.allKeys())).map((row) => {
         const { id, account, service, created_at, revoked_at, used_at } = row
-        return { id, account, service, created_at, revoked_at, used_at, ...limitsOf(row) }
+        return { id, account, service, created_at, revoked_at, used_at, ...toLimits(row) }
       }),
 
     accounts: () => database.all(queries.allAccounts()),
@@ -189,7 +189,7 @@ export function createAccounts(database: Database, clock: Clock) {
   }
 }
 
-function limitsOf({ scope, expires_at, rate_count, rate_ms }: queries.LimitsRow): KeyLimits {
+function toLimits({ scope, expires_at, rate_count, rate_ms }: queries.LimitsRow): KeyLimits {
   const rate = rate_count === null || rate_ms === null ? null : { count: rate_count, periodMs: rate_ms }
   return { scope, expiresAt: expires_at, rate }
 }

@@ -19,7 +19,7 @@ export async function logDelivery(tx: Transaction, delivery: queries.LoggedDeliv
 }
 
 /** @param state of the delivery after this attempt */
-export function attemptOf(outcome: Outcome, state: queries.DeliveryState, ms: number): queries.Attempt {
+export function toAttempt(outcome: Outcome, state: queries.DeliveryState, ms: number): queries.Attempt {
   const error = outcome.kind === 'delivered' ? null : outcome.error
   return { state, code: outcome.code, ms: Math.round(ms), error }
 }

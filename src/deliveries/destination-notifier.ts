@@ -5,7 +5,7 @@ import type { Database, Transaction } from '../storage/database/database.ts'
 import { attempt, delayAfter, newDeliveryId, type AttemptContext } from './delivery-attempt.ts'
 import type { ChangePages, EventPage, LoggedEvent } from './change-pages.ts'
 import type { Notice, Outcome, Transport } from './transport.ts'
-import { attemptOf, logDelivery } from './delivery-log.ts'
+import { toAttempt, logDelivery } from './delivery-log.ts'
 import { nextNotification, writeOne, type Notification, type NotificationRequest } from './notification.ts'
 import * as queries from './queries-destinations.ts'
 import type { DestinationState } from './queries-destinations.ts'
@@ -68,12 +68,12 @@ export async function notifyDestination<E extends LoggedEvent, T extends Transpo
   const { render, transport, ...wanted } = reports
   const request = { account, ...wanted, ...transport.batching }
   let { cursor } = row
-  let delivery = pendingOf(transport, row)
+  let delivery = toPending(transport, row)
   if (delivery !== undefined) cursor = row.delivery_cursor ?? cursor
   let digestAt = delivery === undefined ? row.next_at : 0
   while (!signal.aborted) {
     if (delivery === undefined) {
-      const found = await nextOf(context, row, request, { cursor, digestAt }, signal)
+      const found = await findNext(context, row, request, { cursor, digestAt }, signal)
       if (found === undefined) return
       digestAt = 0
       if (found.events.length === 0 && !found.isGap) {
@@ -107,7 +107,7 @@ export async function notifyDestination<E extends LoggedEvent, T extends Transpo
           ? queries.delivered(id, deliveryId, now, digestNextAt)
           : queries.failed(id, deliveryId, failure)
       if ((await tx.run(result)) === 0) return false
-      if (outcome.kind !== 'held') await tx.run(logAttempt(deliveryId, attemptOf(outcome, state, ms)))
+      if (outcome.kind !== 'held') await tx.run(logAttempt(deliveryId, toAttempt(outcome, state, ms)))
       return true
     })
     if (!isOurs || failure?.state === 'dead') return
@@ -123,7 +123,7 @@ export async function notifyDestination<E extends LoggedEvent, T extends Transpo
  * @param digestAt when the next digest is due; 0 if it is not scheduled yet
  * @returns undefined if `signal` aborts, or another delivery is pending
  */
-async function nextOf<E extends LoggedEvent, T extends Transport>(
+async function findNext<E extends LoggedEvent, T extends Transport>(
   { clock, database, pages, timeZone }: DestinationContext<E, T>,
   { id, digest }: DestinationState,
   request: NotificationRequest<E>,
@@ -161,7 +161,7 @@ export async function notifyReplays<E extends LoggedEvent, T extends Transport>(
     if (attempted === undefined) return
     const { outcome, ms } = attempted
     const isDelivered = outcome.kind === 'delivered'
-    const result = attemptOf(outcome, isDelivered ? 'delivered' : 'failed', ms)
+    const result = toAttempt(outcome, isDelivered ? 'delivered' : 'failed', ms)
     const isOurs = await storeResult(context, row, signal, async (tx) => {
       if (isDelivered) await tx.run(queries.revive(row.id))
       return (await tx.run(logReplay(replay.id, result))) > 0
@@ -222,7 +222,7 @@ async function begin(
   }, account)
 }
 
-function pendingOf(transport: Transport, row: DestinationState): PendingDelivery | undefined {
+function toPending(transport: Transport, row: DestinationState): PendingDelivery | undefined {
   const { delivery_id: id, delivery_body: body, delivery_events: events, attempts, next_at: nextAt } = row
   if (id === null || body === null) return undefined
   return { id, body, attempts, nextAt, isPart: isPart(transport, row, events ?? 0) }

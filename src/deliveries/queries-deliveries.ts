@@ -92,7 +92,7 @@ export interface StoredDelivery {
   readonly replay_at: number | null
 }
 
-export const deliveryOf = (watchId: string, id: string, since: number) => sql<StoredDelivery>`
+export const findDelivery = (watchId: string, id: string, since: number) => sql<StoredDelivery>`
   SELECT destination_id, replay_at, CASE WHEN body IS NULL THEN 0 ELSE 1 END AS has_body
   FROM watch_deliveries WHERE id = ${id} AND watch_id = ${watchId} AND created_at > ${since}`
 

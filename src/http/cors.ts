@@ -28,8 +28,9 @@ const OPEN: CorsHeaders = {
   pairs: ['access-control-allow-origin', '*', 'access-control-expose-headers', OPEN_EXPOSED],
   varies: false,
 }
+export const TUS_VERSION = '1.0.0'
 /** What a client of the protocol tus learns of the server from OPTIONS. */
-const TUS = { 'tus-version': '1.0.0', 'tus-extension': 'creation,expiration,termination' }
+const TUS = { 'tus-version': TUS_VERSION, 'tus-extension': 'creation,expiration,termination' }
 /** How long a browser may cache a preflight response. */
 const MAX_AGE_SECONDS = '86400'
 

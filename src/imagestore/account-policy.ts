@@ -28,10 +28,10 @@ export function createAccountPolicies(database: Database): AccountPolicies {
     modes: DELIVERY_MODES,
     async all() {
       const [modes, limits] = await Promise.all([listDelivery(database), database.all(queries.allLimits())])
-      const limitsOf = new Map(limits.map((row) => [Number(row.account_id), row]))
+      const limitsByAccount = new Map(limits.map((row) => [Number(row.account_id), row]))
       return new Map(
         modes.map(({ accountId, account, mode }) => {
-          const { max_images, max_bytes } = limitsOf.get(accountId) ?? NO_LIMITS
+          const { max_images, max_bytes } = limitsByAccount.get(accountId) ?? NO_LIMITS
           return [account, { max_images, max_bytes, delivery: mode }]
         }),
       )
@@ -82,7 +82,7 @@ async function updateDeliveryIn(
   account: string,
   change: DeliveryChange,
 ): Promise<DeliveryOutcome> {
-  const row = await tx.first(queries.deliveryOf(account))
+  const row = await tx.first(queries.findDelivery(account))
   if (row === undefined) return { kind: 'unknown' }
   if (row.service !== 'imagestore') return { kind: 'no-images' }
   const mode = change.mode ?? row.mode ?? 'open'

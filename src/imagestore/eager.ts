@@ -54,12 +54,17 @@ export class EagerDerivatives {
     if (given === undefined || given === null) return []
     const parsed = eagerParameter.parse(typeof given === 'string' ? given : JSON.stringify(given))
     if ('takes' in parsed) throw badParameter('eager', parsed.takes)
+    await this.assertValid(parsed.value, accountId)
+    return parsed.value
+  }
+
+  /** @throws HttpError 400 if one of the lists is not valid for links of the application */
+  async assertValid(lists: readonly string[], accountId: number): Promise<void> {
     const { grammar } = await this.#options.definitions.current(accountClient(accountId))
-    for (const list of parsed.value) {
+    for (const list of lists) {
       const link = parseModifiers(list, undefined, grammar)
       if (!link.ok) throw badParameter('eager', `no admite el modificador ${link.fault.token}`)
     }
-    return parsed.value
   }
 
   /** Makes the derivatives once the answer is sent. */

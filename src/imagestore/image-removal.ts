@@ -46,7 +46,7 @@ export async function removeExpiredOf(
   accountId: number,
   now: number,
 ): Promise<string[] | undefined> {
-  const expired = await tx.all(queries.expiredImagesOf(accountId, now, EXPIRED_BATCH_IMAGES))
+  const expired = await tx.all(queries.findExpiredImages(accountId, now, EXPIRED_BATCH_IMAGES))
   if (expired.length === 0) return undefined
   const images = expired.map(({ hash }) => ({ account_id: accountId, hash }))
   return removeEach(tx, dialect, images, now)

@@ -34,7 +34,7 @@ const deliveryColumns = sql`
   accounts.id AS account_id, accounts.name, accounts.service, delivery.mode, delivery.secret
   FROM accounts LEFT JOIN delivery ON delivery.account_id = accounts.id`
 
-export const deliveryOf = (account: string) => sql<DeliveryRow>`
+export const findDelivery = (account: string) => sql<DeliveryRow>`
   SELECT ${deliveryColumns} WHERE accounts.name = ${account}`
 
 export const allDelivery = () => sql<DeliveryRow>`
@@ -44,7 +44,7 @@ export const setDelivery = (accountId: number, mode: DeliveryMode, secret: strin
   INSERT INTO delivery (account_id, mode, secret) VALUES (${accountId}, ${mode}, ${secret})
   ON CONFLICT (account_id) DO UPDATE SET mode = excluded.mode, secret = excluded.secret`
 
-export const limitsOf = (accountId: number) => sql<Limits>`
+export const findLimits = (accountId: number) => sql<Limits>`
   SELECT max_bytes, max_images FROM image_limits WHERE account_id = ${accountId}`
 
 export const allLimits = () => sql<Limits & { account_id: number }>`
@@ -52,13 +52,13 @@ export const allLimits = () => sql<Limits & { account_id: number }>`
 
 /** Locks the row until the transaction ends: uploads of an application with limits are serialised. */
 export const lockLimits = (dialect: Dialect, accountId: number) =>
-  sql<Limits>`${limitsOf(accountId)} ${dialect.forUpdate}`
+  sql<Limits>`${findLimits(accountId)} ${dialect.forUpdate}`
 
 export const setLimits = (accountId: number, { max_bytes, max_images }: Limits) => sql`
   INSERT INTO image_limits (account_id, max_bytes, max_images) VALUES (${accountId}, ${max_bytes}, ${max_images})
   ON CONFLICT (account_id) DO UPDATE SET max_bytes = excluded.max_bytes, max_images = excluded.max_images`
 
-export const totalOf = (accountId: number) => sql<Total>`
+export const findTotal = (accountId: number) => sql<Total>`
   SELECT images, bytes FROM image_totals WHERE account_id = ${accountId}`
 
 /** Usage without images in the trash and expired ones that the sweep has not removed yet. One statement, so that no sweep runs in between. */

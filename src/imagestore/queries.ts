@@ -16,7 +16,7 @@ const isDue = (now: number) => sql`(expires <= ${now} OR trashed_at <= ${now - T
 export const expiredImages = (now: number, count: number) => sql<{ account_id: number; hash: string }>`
   SELECT account_id, hash FROM images WHERE ${isDue(now)} ORDER BY hash, account_id ${limit(count)}`
 
-export const expiredImagesOf = (accountId: number, now: number, count: number) => sql<{ hash: string }>`
+export const findExpiredImages = (accountId: number, now: number, count: number) => sql<{ hash: string }>`
   SELECT hash FROM images WHERE expires <= ${now} AND account_id = ${accountId} ORDER BY hash ${limit(count)}`
 
 /** Removes an image if it is due: it may have been uploaded again since it was found. */
@@ -60,10 +60,10 @@ export const removalsAmong = (keys: readonly string[]) => sql<{ key: string }>`
 
 export interface HolderRow {
   readonly account_id: number
-  /** Delivery mode of its own record of the image, which may be private. */
+  /** Delivery mode of the application's record of the image, which may be private. */
   readonly mode: DeliveryMode
   readonly secret: string | null
-  /** Expiry of its own record of the image in seconds since 1970; null for never. */
+  /** Expiry of the application's record of the image, in seconds since 1970; null for never. */
   readonly expires: number | null
   readonly focus: string | null
 }
@@ -172,7 +172,7 @@ export interface Lifetime {
  * An application's record of an image, whether it is shown or not.
  * @param uploader only if the key of this id uploaded it
  */
-export const imageOf = (accountId: number, hash: string, uploader?: string) => sql<ImageRow & Lifetime>`
+export const findImage = (accountId: number, hash: string, uploader?: string) => sql<ImageRow & Lifetime>`
   SELECT ${IMAGE_COLUMNS}, images.trashed_at FROM images JOIN blobs ON blobs.hash = images.hash
   WHERE images.account_id = ${accountId} AND images.hash = ${hash}
   ${uploader === undefined ? empty : sql`AND EXISTS (${uploadBy(accountId, hash, uploader)})`}`
@@ -181,10 +181,10 @@ const uploadBy = (accountId: number, hash: string, keyId: string) => sql`
   SELECT 1 FROM image_uploads WHERE account_id = ${accountId} AND hash = ${hash} AND key_id = ${keyId}`
 
 /** Selects the lifetime of an application's record of an image, whether it is shown or not. */
-export const lifetimeOf = (accountId: number, hash: string) => sql<Lifetime>`
+export const findLifetime = (accountId: number, hash: string) => sql<Lifetime>`
   SELECT expires, trashed_at FROM images WHERE account_id = ${accountId} AND hash = ${hash}`
 
-export const uploadsOf = (accountId: number, hash: string) => sql<{ key_id: string }>`
+export const findUploads = (accountId: number, hash: string) => sql<{ key_id: string }>`
   SELECT key_id FROM image_uploads WHERE account_id = ${accountId} AND hash = ${hash}`
 
 export const addUpload = (accountId: number, hash: string, keyId: string) => sql`

@@ -1,8 +1,8 @@
 import type { HttpError } from '../lib/errors.ts'
 import type { Reader } from '../storage/database/database.ts'
 import { imageErrors } from './errors.ts'
-import { lifetimeOf } from './queries.ts'
-import { limitsOf, totalOf, type Limits } from './queries-policy.ts'
+import { findLifetime } from './queries.ts'
+import { findLimits, findTotal, type Limits } from './queries-policy.ts'
 
 /** The limit that one more image would exceed. */
 export interface QuotaExceeded {
@@ -29,10 +29,10 @@ export async function checkQuota(
   { accountId, hash, size }: NewImage,
   locked?: Limits,
 ): Promise<QuotaExceeded | undefined> {
-  const { max_bytes = null, max_images = null } = locked ?? (await reader.first(limitsOf(accountId))) ?? {}
+  const { max_bytes = null, max_images = null } = locked ?? (await reader.first(findLimits(accountId))) ?? {}
   if (max_bytes === null && max_images === null) return undefined
-  if ((await reader.first(lifetimeOf(accountId, hash))) !== undefined) return undefined
-  const { images, bytes } = (await reader.first(totalOf(accountId))) ?? { images: 0, bytes: 0 }
+  if ((await reader.first(findLifetime(accountId, hash))) !== undefined) return undefined
+  const { images, bytes } = (await reader.first(findTotal(accountId))) ?? { images: 0, bytes: 0 }
   if (max_images !== null && images + 1 > max_images)
     return { kind: 'full', of: 'images', max: max_images, used: images }
   if (max_bytes !== null && bytes + size > max_bytes)

@@ -134,7 +134,7 @@ export class ImageStore {
     const reader = this.#database.readerOf(accountClient(upload.accountId))
     const exceeded = await checkQuota(reader, { accountId, hash, size: bytes.byteLength })
     if (exceeded === undefined) return undefined
-    const expired = await reader.first(queries.expiredImagesOf(accountId, secondsOf(this.#clock), 1))
+    const expired = await reader.first(queries.findExpiredImages(accountId, secondsOf(this.#clock), 1))
     return expired === undefined ? exceeded : undefined
   }
 
@@ -179,7 +179,7 @@ export class ImageStore {
         if (isKept) await prolongImage(tx, image, before, info)
         else await tx.run(queries.upsertImage(accountId, hash, info, date ?? now))
         await recordUploader(tx, image, before, uploader)
-        const stored = await tx.first(queries.imageOf(accountId, hash))
+        const stored = await tx.first(queries.findImage(accountId, hash))
         if (stored === undefined) throw new Error('the image just stored is not there')
         return { kind: 'stored', blob: held, image: stored }
       },
@@ -225,7 +225,7 @@ export class ImageStore {
       if (image.trashed_at !== null) return undefined
       if (Object.values(changes).some((value) => value !== undefined))
         await tx.run(queries.updateImage(accountId, hash, changes))
-      return tx.first(queries.imageOf(accountId, hash))
+      return tx.first(queries.findImage(accountId, hash))
     }, accountId)
   }
 
@@ -258,7 +258,7 @@ export class ImageStore {
   ): Promise<queries.Lifetime | 'shared' | undefined> {
     await tx.first(queries.lockBlob(this.#database.dialect, image.hash))
     const now = secondsOf(this.#clock)
-    const lifetime = await tx.first(queries.lifetimeOf(image.accountId, image.hash))
+    const lifetime = await tx.first(queries.findLifetime(image.accountId, image.hash))
     if (lifetime === undefined || isExpired(lifetime, now)) return undefined
     const uploaders = await uploadersOf(tx, image, now)
     if (uploaders === undefined) return undefined
@@ -278,7 +278,7 @@ export class ImageStore {
         const now = secondsOf(this.#clock)
         if (uploader !== undefined) {
           await tx.first(queries.lockBlob(dialect, hash))
-          const image = await tx.first(queries.lifetimeOf(accountId, hash))
+          const image = await tx.first(queries.findLifetime(accountId, hash))
           if (image === undefined || isExpired(image, now)) return undefined
           const state = await withdrawUpload(tx, { accountId, hash }, uploader)
           if (state !== 'last') return state === 'withdrawn' ? { unreferencedKey: undefined } : undefined

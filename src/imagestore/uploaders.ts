@@ -41,13 +41,13 @@ export async function uploadersOf(
   { accountId, hash }: LockedImage,
   now: number,
 ): Promise<Uploaders | undefined> {
-  const image = await tx.first(queries.lifetimeOf(accountId, hash))
+  const image = await tx.first(queries.findLifetime(accountId, hash))
   if (image === undefined) return undefined
   if (isExpired(image, now)) {
     await tx.run(queries.deleteExpiredImage(accountId, hash, now))
     return undefined
   }
-  const rows = await tx.all(queries.uploadsOf(accountId, hash))
+  const rows = await tx.all(queries.findUploads(accountId, hash))
   const keys = rows.length === 0 ? [APPLICATION] : rows.map(({ key_id }) => key_id)
   return { keys, expires: image.expires }
 }
@@ -89,7 +89,7 @@ export async function withdrawUpload(
   { accountId, hash }: LockedImage,
   uploader: string,
 ): Promise<'last' | 'withdrawn' | 'unknown'> {
-  const keys = (await tx.all(queries.uploadsOf(accountId, hash))).map(({ key_id }) => key_id)
+  const keys = (await tx.all(queries.findUploads(accountId, hash))).map(({ key_id }) => key_id)
   if (!keys.includes(uploader)) return 'unknown'
   if (keys.length === 1) return 'last'
   await tx.run(queries.removeUpload(accountId, hash, uploader))

@@ -38,13 +38,13 @@ function directory(entries: readonly Buffer[], next = 0): Buffer {
   return bytes
 }
 
-const entriesOf = (count: number, one: Buffer) => Array.from({ length: count }, () => one)
+const toEntries = (count: number, one: Buffer) => Array.from({ length: count }, () => one)
 
 const toExif = (entries: readonly Buffer[]) =>
   Buffer.concat([Buffer.from('II*\0\x08\0\0\0', 'latin1'), directory(entries)])
 
 /** 5,000 pointers to the directory that holds them. */
-const loopingExif = toExif(entriesOf(5_000, entry(34665, 4, 1, DIRECTORY_AT)))
+const loopingExif = toExif(toEntries(5_000, entry(34665, 4, 1, DIRECTORY_AT)))
 
 function segment(marker: number, content: Buffer): Buffer {
   const bytes = Buffer.concat([Buffer.from([0xff, marker, 0, 0]), content])
@@ -190,7 +190,7 @@ suite('containers that repeat themselves', () => {
 
   const quadratic: readonly (readonly [name: string, bytes: Buffer])[] = [
     ['a JPEG whose EXIF points to itself 5,000 times', jpegWith(exifSegment(loopingExif))],
-    ['a JPEG with 200 of these', jpegWith(...entriesOf(200, exifSegment(loopingExif)))],
+    ['a JPEG with 200 of these', jpegWith(...toEntries(200, exifSegment(loopingExif)))],
     ['a PNG whose EXIF points to itself', pngWith(pngChunk('eXIf', loopingExif))],
     ['a WebP whose EXIF points to itself', webpWithExif()],
     ['a WebP of 200,000 frames', longAnimation],
@@ -250,7 +250,7 @@ suite('containers that repeat themselves', () => {
   })
 
   test('meta_keep repeats no EXIF value more often than its bytes allow', async () => {
-    const bytes = jpegWith(exifSegment(toExif(entriesOf(5_000, entry(315, 2, 4_000, 1_000)))))
+    const bytes = jpegWith(exifSegment(toExif(toEntries(5_000, entry(315, 2, 4_000, 1_000)))))
     const { exif } = await kept(bytes)
     assert.ok(exif === undefined || exif.length < 2 * bytes.length)
   })
@@ -289,13 +289,13 @@ suite('the same while metadata is stripped', () => {
     const start = tiffWith(() => [])
     const at = start.length + 1_000_000
     const size = 15_000_000
-    const many = tiffWith(() => entriesOf(60_000, entry(40_000, 7, size, at)))
+    const many = tiffWith(() => toEntries(60_000, entry(40_000, 7, size, at)))
     const bytes = Buffer.concat([many, Buffer.alloc(at + size - many.length, SECRET)])
     assert.ok([200, 401].includes((await client.upload(bytes)).status))
   })
 
   test('a TIFF whose directory of 60,000 entries is its own successor is rejected', async () => {
-    const bytes = tiffWith(() => entriesOf(60_000, entry(532, 3, 1, 1)), true)
+    const bytes = tiffWith(() => toEntries(60_000, entry(532, 3, 1, 1)), true)
     assert.deepEqual(plain(await client.upload(bytes)), DAMAGED)
   })
 

@@ -25,7 +25,7 @@ function getImages({ body }: Answer): Readonly<Record<string, unknown>>[] {
 
 const toNames = (answer: Answer) => getImages(answer).map(({ name }) => String(name))
 
-const nextOf = ({ headers }: Answer) => /^<(.+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1]
+const findNext = ({ headers }: Answer) => /^<(.+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1]
 
 suite('list of images', () => {
   const clock = new ManualClock('2026-03-01T00:00:00Z')
@@ -58,7 +58,7 @@ suite('list of images', () => {
     let answer = await fotos.list(query)
     for (let page = 0; ; page++) {
       names.push(...toNames(answer))
-      const next = nextOf(answer)
+      const next = findNext(answer)
       if (next === undefined) return names
       await between(page)
       answer = await answerOf(await fetch(next))

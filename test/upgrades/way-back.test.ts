@@ -23,7 +23,7 @@ const COPY = `before-schema-${SCHEMA}.db`
 const UPGRADING = new URL('../../docs/operations/upgrading.md', import.meta.url)
 
 /** Everything that a database file holds: its version, and the rows of each table. */
-function contentOf(path: string): object {
+function toContent(path: string): object {
   using db = new DatabaseSync(path, { readOnly: true })
   const tables = db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).all()
   return {
@@ -46,7 +46,7 @@ suite('the way back from an upgrade', { timeout: 300_000 }, () => {
   test('on SQLite, a copy that the documented commands put back', async () => {
     await using folder = await temporaryFolder()
     const path = await oldSqlite(OLD, folder.path)
-    const before = contentOf(path)
+    const before = toContent(path)
     // From the previous upgrade.
     await writeFile(join(folder.path, 'before-schema-22.db'), '')
     {
@@ -60,17 +60,17 @@ suite('the way back from an upgrade', { timeout: 300_000 }, () => {
       assert.equal(added.status, 200)
       // Killed: the log of the database stays.
     }
-    assert.deepEqual(contentOf(join(folder.path, COPY)), before)
+    assert.deepEqual(toContent(join(folder.path, COPY)), before)
     assert.equal((await stat(join(folder.path, COPY))).mode & 0o777, 0o600)
     assert.deepEqual(
       (await readdir(folder.path)).filter((name) => name.startsWith('before')),
       [COPY],
     )
     execFileSync('sh', ['-ec', await wayBack(folder.path)])
-    assert.deepEqual(contentOf(path), before)
+    assert.deepEqual(toContent(path), before)
     // As the former version opens it, and once more the new one.
     await (await openSqlite(path, undefined, { schema: Number(OLD) })).close()
-    assert.deepEqual(contentOf(path), before)
+    assert.deepEqual(toContent(path), before)
     await using again = await startService({
       data: folder.path,
       flags: { 'database-url': '', 'blobs-url': '' },
@@ -82,23 +82,23 @@ suite('the way back from an upgrade', { timeout: 300_000 }, () => {
   test('an upgrade that was interrupted between two steps keeps the copy from before the first', async () => {
     await using folder = await temporaryFolder()
     const path = await oldSqlite(OLD, folder.path)
-    const before = contentOf(path)
+    const before = toContent(path)
     await copyFile(path, join(folder.path, COPY))
     await (await openSqlite(path, undefined, { schema: 30 })).close()
     await using service = await serve(['--data', folder.path])
     assert.match(service.stdout(), /"from":29,"to":\d+,"msg":"database migrated"/)
-    assert.deepEqual(contentOf(join(folder.path, COPY)), before)
+    assert.deepEqual(toContent(join(folder.path, COPY)), before)
   })
 
   test('a start that fails makes no copy', async () => {
     await using folder = await temporaryFolder()
     await using other = await startService()
     const path = await oldSqlite(OLD, folder.path)
-    const before = contentOf(path)
+    const before = toContent(path)
     const { code } = await catalejo(['serve', '--data', folder.path, '--port', new URL(other.url).port])
     assert.equal(code, 1)
     assert.deepEqual(await readdir(folder.path), ['catalejo.db'])
-    assert.deepEqual(contentOf(path), before)
+    assert.deepEqual(toContent(path), before)
   })
 
   test('without space for a copy, the log says so', { skip: NO_DISK }, async (context) => {

@@ -12,7 +12,7 @@ export type Entry = {
  * Returns changes and ended jobs, newest first.
  * @param since the time of the oldest entry, in the time zone of the service
  */
-export function entriesOf(changes: readonly Change[], jobs: readonly BulkJob[], since: string): Entry[] {
+export function toEntries(changes: readonly Change[], jobs: readonly BulkJob[], since: string): Entry[] {
   // An undo that found all records changed since has undone nothing.
   const undone = new Set(jobs.filter((job) => isOpen(job) || job.done > 0).map(({ undo_of }) => undo_of))
   const ended = jobs.filter((job) => job.undo_of === null && !isOpen(job) && job.created_at >= since)

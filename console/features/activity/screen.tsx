@@ -4,6 +4,7 @@ import { queryClient } from '../../api/query-client.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { localTime, serverNow } from '../../base/server.ts'
 import { Button, onFirstClick } from '../../design/button.tsx'
+import { MoreButton } from '../../design/more-button.tsx'
 import { Notice, QueryError, QueryResult } from '../../design/notice.tsx'
 import { Time } from '../../design/time.tsx'
 import { WideTable } from '../../design/wide-table.tsx'
@@ -14,10 +15,10 @@ import '../../i18n/texts/sheet.ts'
 import { undoingJob, toVerb } from '../domains/bulk.ts'
 import { DomainName } from '../domains/domain-name.tsx'
 import { differences } from '../domains/history.tsx'
-import { subjectOf } from '../domains/marks.ts'
+import { toSubject } from '../domains/marks.ts'
 import { listBulk, type BulkJob } from '../work/jobs.ts'
 import { runOperation, usePendingSubjects, type OperationSpec } from '../work/operations.ts'
-import { entriesOf, type Entry } from './entries.ts'
+import { toEntries, type Entry } from './entries.ts'
 import { undoableFields, undoingChange, type Change } from './undo.ts'
 
 const QUERY_KEY = ['domains', 'activity']
@@ -53,18 +54,10 @@ export default function ActivityScreen() {
           const all = pages.flatMap((page) => page.data.data)
           // Older jobs come with the changes of their time.
           const since = (changes.hasNextPage && all.at(-1)?.date) || localTime(serverNow() - DAY_MS)
-          return <Entries entries={entriesOf(all, jobs.data ?? [], since)} />
+          return <Entries entries={toEntries(all, jobs.data ?? [], since)} />
         }}
       </QueryResult>
-      {changes.hasNextPage && (
-        <div className="row">
-          <Button
-            label={t('activity.more')}
-            aria-disabled={changes.isFetchingNextPage}
-            onClick={() => changes.isFetchingNextPage || void changes.fetchNextPage()}
-          />
-        </div>
-      )}
+      <MoreButton of={changes} />
     </div>
   )
 }
@@ -161,7 +154,7 @@ function toUndo(entry: Entry): UndoButton | undefined {
   const fields = undoableFields(change)
   return (
     fields && {
-      subject: subjectOf(change.name),
+      subject: toSubject(change.name),
       about: `${change.name}.cl`,
       spec: () => undoingChange(change, fields),
     }

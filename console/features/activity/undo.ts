@@ -4,7 +4,7 @@ import { keyFor } from '../../api/session.ts'
 import { t } from '../../i18n/index.ts'
 import '../../i18n/texts/sheet.ts'
 import { stateText, storeChanges, type Values } from '../domains/changes.ts'
-import { showCurrent, subjectOf } from '../domains/marks.ts'
+import { showCurrent, toSubject } from '../domains/marks.ts'
 import { readRecord, type DomainRecord } from '../domains/records.ts'
 import type { OperationSpec } from '../work/operations.ts'
 
@@ -47,7 +47,7 @@ export function undoingChange(change: Change, fields: readonly Field[]): Operati
   const doing = t('domains.undoing', { what })
   return {
     service: 'domainwatch',
-    subjects: [subjectOf(name)],
+    subjects: [toSubject(name)],
     pending: doing,
     failed: (reason) => t('domains.undoFailed', { what, reason }),
     async run(tell) {

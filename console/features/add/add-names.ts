@@ -7,7 +7,7 @@ import { keyFor } from '../../api/session.ts'
 import { createLimiter } from '../../base/concurrency-limiter.ts'
 import { localTime } from '../../base/server.ts'
 import { type Change, storeWithRetries } from '../domains/changes.ts'
-import { subjectOf } from '../domains/marks.ts'
+import { toSubject } from '../domains/marks.ts'
 import { type DomainRecord, readRecord, readRecords } from '../domains/records.ts'
 import {
   type OperationHandle,
@@ -56,7 +56,7 @@ export function addNames(
   const doing = t('add.adding', { what })
   return runOperation({
     service: 'domainwatch',
-    subjects: names.map(subjectOf),
+    subjects: names.map(toSubject),
     pending: doing,
     failed: (reason) => t('add.failed', { what, reason }),
     undo: () =>
@@ -182,7 +182,7 @@ function undoAdd(key: string | undefined, added: () => Added): OperationSpec {
   const doing = t('domains.undoing', { what })
   return {
     service: 'domainwatch',
-    subjects: names.map(subjectOf),
+    subjects: names.map(toSubject),
     pending: doing,
     failed: (reason) => t('domains.undoFailed', { what, reason }),
     async run(tell) {

@@ -4,7 +4,7 @@ import { usePendingSubjects } from '../work/operations.ts'
 import { useStore } from '../../base/store.ts'
 import { Button } from '../../design/button.tsx'
 import { Link } from '../../design/link.tsx'
-import { subjectOf } from '../domains/marks.ts'
+import { toSubject } from '../domains/marks.ts'
 import { t, tn } from '../../i18n/index.ts'
 import '../../i18n/texts/adding.ts'
 import { addNames, type CommonValues } from './add-names.ts'
@@ -26,7 +26,7 @@ export default function AddScreen() {
   const fresh = names.filter((name) => isNew(found.get(name)))
   const isLooking = late !== text || names.some((name) => !found.has(name))
   const pending = usePendingSubjects()
-  const isPending = fresh.some((name) => pending.has(subjectOf(name)))
+  const isPending = fresh.some((name) => pending.has(toSubject(name)))
   const isReady = fresh.length > 0 && !isLooking && !isPending && !pasted.isTooLong
   const hasNew = fresh.length > 0 && !isPending
   useEffect(() => noteNewNames(hasNew), [hasNew])

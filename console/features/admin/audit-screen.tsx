@@ -3,7 +3,7 @@ import { callApi } from '../../api/client.ts'
 import type { Operations } from '../../api/schema.ts'
 import { localTime } from '../../base/server.ts'
 import { changeQuery, useRoute, withParameters } from '../../base/router.ts'
-import { Button } from '../../design/button.tsx'
+import { MoreButton } from '../../design/more-button.tsx'
 import { TextField } from '../../design/field.tsx'
 import { Link } from '../../design/link.tsx'
 import { Notice, QueryResult } from '../../design/notice.tsx'
@@ -50,15 +50,7 @@ export default function AuditScreen() {
           <Entries entries={pages.flatMap((page) => page.data.data)} isFiltered={account !== ''} />
         )}
       </QueryResult>
-      {audit.hasNextPage && (
-        <div className="row">
-          <Button
-            label={t('audit.more')}
-            aria-disabled={audit.isFetchingNextPage}
-            onClick={() => audit.isFetchingNextPage || void audit.fetchNextPage()}
-          />
-        </div>
-      )}
+      <MoreButton of={audit} />
     </div>
   )
 }

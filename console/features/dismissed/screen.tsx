@@ -5,6 +5,7 @@ import { usePermissions } from '../../api/scope.ts'
 import { MAX_FILTER_CHARACTERS } from '../../base/constants.ts'
 import { replaceQuery, useRoute, withParameters } from '../../base/router.ts'
 import { Button, onFirstClick } from '../../design/button.tsx'
+import { MoreButton } from '../../design/more-button.tsx'
 import { Icon } from '../../design/icon.tsx'
 import { Notice, QueryResult } from '../../design/notice.tsx'
 import { showError, showToast } from '../../design/toasts.tsx'
@@ -57,15 +58,7 @@ export default function DismissedScreen() {
       <QueryResult of={dismissed}>
         {({ pages }) => <Names names={pages.flatMap((page) => page.data.data)} isSearch={search !== ''} />}
       </QueryResult>
-      {dismissed.hasNextPage && (
-        <div className="row">
-          <Button
-            label={t('dismissed.more')}
-            aria-disabled={dismissed.isFetchingNextPage}
-            onClick={() => dismissed.isFetchingNextPage || void dismissed.fetchNextPage()}
-          />
-        </div>
-      )}
+      <MoreButton of={dismissed} />
     </div>
   )
 }

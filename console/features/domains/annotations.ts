@@ -6,7 +6,7 @@ import { createStore, useStore } from '../../base/store.ts'
 import { guardWork } from '../../base/unsaved-work.ts'
 import { t } from '../../i18n/index.ts'
 import { storeChanges } from './changes.ts'
-import { showCurrent, subjectOf } from './marks.ts'
+import { showCurrent, toSubject } from './marks.ts'
 import {
   currentRecord,
   applyPending,
@@ -113,7 +113,7 @@ function annotating(record: DomainRecord, author: Owner, from: Annotation, to: A
   if (!isForeign) applyPending(updateId, [currentRecord(record)], () => to)
   return {
     service: 'domainwatch',
-    subjects: [subjectOf(name)],
+    subjects: [toSubject(name)],
     isForeign,
     pending: doing,
     failed: (reason) => t('note.failed', { what, reason }),

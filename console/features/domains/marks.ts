@@ -97,7 +97,7 @@ function change(
   applyPending(updateId, targets, () => set)
   return runOperation({
     service: 'domainwatch',
-    subjects: names.map(subjectOf),
+    subjects: names.map(toSubject),
     pending: doing,
     failed: (reason) => t(`domains.failed.${verb}`, { what: namesOrCount(names), reason }),
     onFailed: () => {
@@ -145,7 +145,7 @@ function undoOperation(
   applyPending(updateId, records.map(currentRecord), toValues)
   return {
     service: 'domainwatch',
-    subjects: names.map(subjectOf),
+    subjects: names.map(toSubject),
     pending: doing,
     failed: (reason) => t('domains.undoFailed', { what: namesOrCount(names), reason }),
     onFailed: () => revertPending(updateId, names),
@@ -245,7 +245,7 @@ export function showCurrent(record: DomainRecord | undefined): void {
 
 onKeyRemoved('domainwatch', () => lastStored.clear())
 
-export const subjectOf = (name: string): string => `domain:${name}`
+export const toSubject = (name: string): string => `domain:${name}`
 
 /** `casa.cl`, or `3 dominios`. */
 const namesOrCount = (names: readonly string[]): string =>

@@ -9,7 +9,7 @@ import { ErrorNotice, Notice } from '../../design/notice.tsx'
 import { t } from '../../i18n/index.ts'
 import { useTimeLeft } from './time-left.ts'
 import type { Filters } from '../filters/filters.ts'
-import { subjectOf } from './marks.ts'
+import { toSubject } from './marks.ts'
 import { changedRecords, patched, patches } from './optimistic-updates.ts'
 import { toLayout, type ColumnId, ROW_HEIGHTS, tablePreferences } from './columns.ts'
 import { PAGE_ROWS, SECTION_ROWS, type Rows } from './row-pages.ts'
@@ -208,7 +208,7 @@ export function DomainTable(props: Props) {
                 isFresh={record !== undefined && fresh.has(record.name)}
                 isActive={item.index === active}
                 isSelected={record !== undefined && selected.has(record.name)}
-                isPending={record !== undefined && pending.has(subjectOf(record.name))}
+                isPending={record !== undefined && pending.has(toSubject(record.name))}
                 left={timeLeft(record)}
                 actions={actions}
                 onActive={onActive}

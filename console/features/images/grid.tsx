@@ -5,7 +5,7 @@ import { usePendingSubjects } from '../work/operations.ts'
 import { t, tn } from '../../i18n/index.ts'
 import { justifiedRows } from './justified-rows.ts'
 import { trashDaysLeft, type ImageRecord } from './gallery.ts'
-import { subjectOf } from './move-images.ts'
+import { toSubject } from './move-images.ts'
 import { Thumb } from './thumb.tsx'
 import './tile.css'
 
@@ -66,7 +66,7 @@ export function Grid({ images, selected, actions, onEnd }: Props) {
         const row = rows[item.index]
         return (row?.items ?? []).map(({ item: image, left, width: wide }) => {
           const isOn = selected.has(image.hash)
-          const isGoing = pending.has(subjectOf(image))
+          const isGoing = pending.has(toSubject(image))
           const place = {
             transform: `translate(${left}px, ${item.start - top}px)`,
             width: wide,

@@ -15,7 +15,7 @@ type Settled = (moved: readonly ImageRecord[], left: readonly ImageRecord[]) => 
 
 const OPPOSITES = { trash: 'restore', restore: 'trash', delete: undefined } as const
 
-export const subjectOf = ({ hash }: Pick<ImageRecord, 'hash'>): string => `image:${hash}`
+export const toSubject = ({ hash }: Pick<ImageRecord, 'hash'>): string => `image:${hash}`
 
 /** Moves images one after the other; a failure does not affect the others. */
 export function moveImages(move: Move, images: readonly ImageRecord[], settled: Settled): void {
@@ -40,7 +40,7 @@ function toOperation(move: Move, images: readonly ImageRecord[], settled: Settle
   const opposite = OPPOSITES[move]
   return {
     service: 'imagestore',
-    subjects: images.map(subjectOf),
+    subjects: images.map(toSubject),
     pending: progress(),
     failed: (reason) => reason,
     onFailed: end,

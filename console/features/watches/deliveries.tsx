@@ -4,6 +4,7 @@ import { callApi } from '../../api/client.ts'
 import type { Operations } from '../../api/schema.ts'
 import { usePermissions } from '../../api/scope.ts'
 import { Button } from '../../design/button.tsx'
+import { MoreButton } from '../../design/more-button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { Icon, type IconName } from '../../design/icon.tsx'
 import { QueryResult } from '../../design/notice.tsx'
@@ -55,15 +56,7 @@ export function Deliveries({ watch, onClose }: { watch: Watch; onClose: () => vo
           )
         }}
       </QueryResult>
-      {deliveries.hasNextPage && (
-        <div className="row">
-          <Button
-            label={t('watch.olderDeliveries')}
-            aria-disabled={deliveries.isFetchingNextPage}
-            onClick={() => deliveries.isFetchingNextPage || void deliveries.fetchNextPage()}
-          />
-        </div>
-      )}
+      <MoreButton of={deliveries} label={t('watch.olderDeliveries')} />
       <p className="muted">{t('watch.deliveriesNote')}</p>
     </Dialog>
   )

@@ -8,7 +8,6 @@ export const activity = {
   ],
   'activity.none': ['Su cuenta no cambió ningún dominio en las últimas 24 horas', 'Your account changed no domains in the last 24 hours'],
   'activity.what': ['Cambio', 'Change'],
-  'activity.more': ['Mostrar más', 'Show more'],
 } as const satisfies Texts
 
 addTexts(activity)

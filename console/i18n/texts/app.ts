@@ -43,6 +43,7 @@ export const app = {
   'app.lostTitle': ['Sin respuesta', 'No response'],
   'app.notFound': ['Página no encontrada', 'Page not found'],
   'app.notFoundText': ['Esta dirección no corresponde a ninguna pantalla de la consola.', 'This address does not match any screen of the console.'],
+  'app.showMore': ['Mostrar más', 'Show more'],
   'app.more': ['Más', 'More'],
   'app.percent': ['{n} %', '{n}%'],
   'app.newRelease': ['Hay una versión nueva de la consola', 'A new version of the console is available'],

@@ -14,7 +14,6 @@ export const audit = {
   'audit.subject': ['Detalle', 'Details'],
   'audit.none': ['Aún no hay entradas', 'No entries yet'],
   'audit.noMatch': ['Esta cuenta no tiene entradas', 'This account has no entries'],
-  'audit.more': ['Mostrar más', 'Show more'],
   'audit.did.key.create': ['Creó una clave', 'Created a key'],
   'audit.did.key.revoke': ['Revocó una clave', 'Revoked a key'],
   'audit.did.session.open': ['Entró a través del proxy', 'Signed in through the proxy'],

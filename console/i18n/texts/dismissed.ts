@@ -16,7 +16,6 @@ export const dismissed = {
   'dismissed.deleted': ['Eliminación', 'Deleted'],
   'dismissed.forget': ['Olvidar', 'Forget'],
   'dismissed.forgotten': ['{name} olvidado: la próxima lista que lo traiga lo guarda', '{name} forgotten: the next list that has it records it'],
-  'dismissed.more': ['Mostrar más', 'Show more'],
 } as const satisfies Texts
 
 addTexts(dismissed)

@@ -112,7 +112,7 @@ async function importContent(
   const { clock, split, timeZone } = target
   const { size } = await stat(path)
   let readBytes = 0
-  const bytes = contentOf(path, undefined, (count) => void (readBytes += count))
+  const bytes = toContent(path, undefined, (count) => void (readBytes += count))
   try {
     const outcome = await importLines(readLines(inSmallPieces(bytes, signal)), {
       format,
@@ -145,7 +145,7 @@ async function checkContent(path: string, maxBytes: number, signal: AbortSignal)
   let bytes = 0
   let head = ''
   try {
-    for await (const piece of contentOf(path, maxBytes)) {
+    for await (const piece of toContent(path, maxBytes)) {
       signal.throwIfAborted()
       bytes += piece.byteLength
       digest.update(piece)
@@ -162,7 +162,7 @@ async function checkContent(path: string, maxBytes: number, signal: AbortSignal)
 }
 
 /** A server may compress a compressed file once more. */
-const contentOf = (path: string, maxBytes?: number, read: (bytes: number) => void = () => {}) =>
+const toContent = (path: string, maxBytes?: number, read: (bytes: number) => void = () => {}) =>
   bytesOf(path, read, { layers: 2, maxBytes })
 
 /** Yields small pieces. Lets the event loop run before each, because decompressed data arrives without waiting. */

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import { InterruptibleSleep, type Clock } from '../../lib/clock.ts'
+import { randomId } from '../../lib/random-id.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import type { StagedFile, Staging } from '../../storage/blobs/staging.ts'
 import type { Database } from '../../storage/database/database.ts'
@@ -274,5 +274,4 @@ export class Jobs {
   }
 }
 
-const randomId = () => randomBytes(9).toString('base64url')
 const RETRY = { headers: { 'retry-after': '60' } }

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
+import { randomId } from '../../lib/random-id.ts'
 import type { Database, Reader, Transaction } from '../../storage/database/database.ts'
 import { lockInstance } from '../../storage/database/dialect.ts'
 import { domainErrors } from '../errors.ts'
@@ -56,7 +56,7 @@ export class Rules {
     return this.#change(account, async (tx) => {
       const { count = 0 } = (await tx.first(queries.countRules())) ?? {}
       if (count >= MAX_RULES) throw domainErrors.too_many_rules(MAX_RULES)
-      const id = randomBytes(9).toString('base64url')
+      const id = randomId()
       await tx.run(queries.insertRule(id, account, rule, clock.now()))
       return id
     })

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
+import { randomId } from '../../lib/random-id.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import { domainErrors } from '../errors.ts'
 import { lockAccount } from '../jobs/queries.ts'
@@ -33,7 +33,7 @@ export class Views {
       await tx.all(lockAccount(this.#database.dialect, account))
       const { count = 0 } = (await tx.first(queries.countViews(account))) ?? {}
       if (count >= MAX_VIEWS) throw domainErrors.too_many_views(MAX_VIEWS)
-      const id = randomBytes(9).toString('base64url')
+      const id = randomId()
       await tx.run(queries.insertView(id, account, view, this.#clock.now()))
       return id
     })

@@ -47,7 +47,7 @@ async function notifyAtomFeed(
     windowMs: WINDOW_MS,
   } as const
   const language = languageOf(row.language)
-  let entries: readonly AtomEntry[] = entriesOf(row.feed)
+  let entries: readonly AtomEntry[] = toEntries(row.feed)
   let cursor = row.feed_cursor ?? (await pages.head())
   while (!signal.aborted) {
     const found = await nextNotification(pages, cursor, request, signal)
@@ -64,7 +64,7 @@ async function notifyAtomFeed(
 }
 
 /** Parses the stored entries of an Atom feed. */
-export function entriesOf(feed: string | null): readonly AtomEntry[] {
+export function toEntries(feed: string | null): readonly AtomEntry[] {
   const entries: readonly AtomEntry[] = JSON.parse(feed ?? '[]')
   return entries
 }

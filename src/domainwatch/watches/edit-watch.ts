@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomId } from '../../lib/random-id.ts'
 import type { Cursor } from '../../storage/database/changes/change.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import { domainErrors } from '../errors.ts'
@@ -193,7 +193,7 @@ async function editDestinations(
     const same = known.find((other) => isSame(one, other))
     if (same !== undefined) await tx.run(destinations.moveDestination(same.id, position))
     else {
-      const id = randomBytes(9).toString('base64url')
+      const id = randomId()
       await tx.run(destinations.insertDestination({ ...one, id, watchId, position, cursor: head }))
       if (one.channel === 'mailto') await tx.run(forgetUnconfirmed(one.address.toLowerCase(), now))
     }
@@ -203,7 +203,7 @@ async function editDestinations(
 /** A webhook whose address changes keeps its position and pending delivery, and is retried immediately. */
 async function editWebhook(tx: Transaction, watchId: string, address: string, head: Cursor): Promise<void> {
   if ((await tx.run(destinations.moveWebhook(watchId, address))) > 0) return
-  const id = randomBytes(9).toString('base64url')
+  const id = randomId()
   await tx.run(
     destinations.insertDestination({ id, watchId, position: 0, channel: 'webhook', address, cursor: head }),
   )

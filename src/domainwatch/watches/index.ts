@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { accountClient, type Client } from '../../lib/client.ts'
 import { localDateTime } from '../../lib/dates.ts'
@@ -16,10 +15,11 @@ import { atomFeed } from '../events/atom.ts'
 import type { DomainEvent } from '../events/event.ts'
 import type { EventPages } from '../events/pages.ts'
 import type { Vocabulary } from '../../lib/lookalikes/index.ts'
+import { randomId } from '../../lib/random-id.ts'
 import { languageOf } from '../texts.ts'
 import type { Channel, Channels, DomainNotice } from './channels/channel.ts'
 import { askRecipient } from './ask-recipient.ts'
-import { atomFeedWork, entriesOf } from './atom-feeds.ts'
+import { atomFeedWork, toEntries } from './atom-feeds.ts'
 import { showDestination } from './destinations.ts'
 import {
   applyEdit,
@@ -128,7 +128,7 @@ export class Watches {
   async create(accountId: number, request: WatchEdit): Promise<EditedWatch & { readonly id: string }> {
     const { channels, clock, database, pages } = this.#options
     const { dialect } = database
-    const id = randomBytes(9).toString('base64url')
+    const id = randomId()
     // Changes committed from now on are new.
     const head = await pages.head()
     const now = clock.now()
@@ -216,7 +216,7 @@ export class Watches {
       // Serialises requests for a watch, so that they cannot exceed the limit together.
       const watch = await tx.first(queries.accessibleWatch(accountId, watchId, database.dialect.forUpdate))
       if (watch === undefined) return false
-      const delivery = await tx.first(log.deliveryOf(watchId, id, clock.now() - KEEP_MS))
+      const delivery = await tx.first(log.findDelivery(watchId, id, clock.now() - KEEP_MS))
       if (delivery === undefined) throw domainErrors.delivery_not_found()
       if (delivery.replay_at !== null) return true
       if ((await tx.run(log.hastenDelivery(delivery.destination_id, id))) > 0) return true
@@ -272,7 +272,7 @@ export class Watches {
     const row = await database.readerOf(client).first(queries.atomFeedByDigest(digestOf(token), clock.now()))
     if (row === undefined) return undefined
     const language = languageOf(row.language)
-    const feed = atomFeed(`vigilancia ${row.id}`, row.name, entriesOf(row.feed), sheetUrl, language)
+    const feed = atomFeed(`vigilancia ${row.id}`, row.name, toEntries(row.feed), sheetUrl, language)
     return { feed, filters: parseSavedFilters(row.filters) }
   }
 }

@@ -5,7 +5,7 @@ import { ConsoleLinks } from '../console-links.ts'
 import { plainContext } from '../../../test/support/plain-signals.ts'
 import type { ChangedRecord } from '../filtered-record.ts'
 import type { DomainEvent } from '../events/event.ts'
-import { characters, layOut, plainText, telegramHtml, messageOf } from './message.ts'
+import { characters, layOut, plainText, telegramHtml, toMessage } from './message.ts'
 
 const links = new ConsoleLinks(() => 'https://example.cl')
 // Nothing here reads it.
@@ -44,14 +44,14 @@ test('a line says which brand the name resembles', () => {
   const watch = { id: 'a', name: 'Marcas', filters: {}, language: 'es', findBrand: () => 'caza' } as const
   const notice = { kind: 'changes', events: [changed({}, { status: 1 })], omitted: 0 } as const
   assert.equal(
-    messageOf(watch, notice, links).items[0]?.detail,
+    toMessage(watch, notice, links).items[0]?.detail,
     'registrado de nuevo · parecido a caza.cl · agente: Ana',
   )
 })
 
 const textOf = (events: readonly DomainEvent[], max = 4_096, language: 'es' | 'en' = 'es') => {
   const watch = { id: 'a', name: 'Mía', filters: {}, language }
-  const message = messageOf(watch, { kind: 'changes', events, omitted: 0 }, links)
+  const message = toMessage(watch, { kind: 'changes', events, omitted: 0 }, links)
   return layOut(message, plainText, { sizeOf: characters, max }).split('\n')
 }
 
@@ -72,7 +72,7 @@ test('the largest line fits every service, and of many names the rest is counted
     { name: 'x'.repeat(63), agent: '&'.repeat(100), note: '<'.repeat(1_000), tags: ` ${'"'.repeat(300)} ` },
   )
   const watch = { id: 'a', name: '&'.repeat(100), filters: {}, language: 'es' } as const
-  const message = messageOf(watch, { kind: 'changes', events: [worst], omitted: 7 }, links)
+  const message = toMessage(watch, { kind: 'changes', events: [worst], omitted: 7 }, links)
   const text = layOut(message, telegramHtml, { sizeOf: characters, max: 4_096 })
   assert.ok(text.length <= 4_096 && text.includes('x'.repeat(63)))
   assert.match(text, /^y 7 más$/m)

@@ -34,7 +34,7 @@ export interface Message {
   readonly texts: Texts
 }
 
-export function messageOf(watch: NotifiedWatch, notice: DomainNotice, links: ConsoleLinks): Message {
+export function toMessage(watch: NotifiedWatch, notice: DomainNotice, links: ConsoleLinks): Message {
   const texts = textsIn(watch.language)
   const name = cleaned(watch.name, MAX_TITLE)
   const filtered = links.view(watch.filters)

@@ -4,7 +4,7 @@ import type { Database } from '../../storage/database/database.ts'
 import { isImageHash, type ImageHash } from '../image-hash.ts'
 import type { KnownImage, KnownImages } from '../known-images.ts'
 import type { Alias } from '../links/read-link.ts'
-import { lifetimeOf, lockBlob } from '../queries.ts'
+import { findLifetime, lockBlob } from '../queries.ts'
 import { isCurrent } from '../uploaders.ts'
 import * as queries from './queries.ts'
 
@@ -22,7 +22,7 @@ export class Aliases {
   set(accountId: number, name: string, hash: ImageHash): Promise<boolean> {
     return this.#database.transaction(async (tx) => {
       await tx.first(lockBlob(this.#database.dialect, hash))
-      const image = await tx.first(lifetimeOf(accountId, hash))
+      const image = await tx.first(findLifetime(accountId, hash))
       if (image === undefined || !isCurrent(image, secondsOf(this.#clock))) return false
       await tx.run(queries.setAlias(accountId, name, hash))
       return true

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import { accountClient } from '../../lib/client.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { distanceBetween, isFlatHash, parseHash64 } from '../../lib/perceptual-hash/index.ts'
+import { randomId } from '../../lib/random-id.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { imageErrors } from '../errors.ts'
-import { imageOf, lockAccount } from '../queries.ts'
+import { findImage, lockAccount } from '../queries.ts'
 import * as queries from './queries.ts'
 import type { Ban, BanRow } from './queries.ts'
 
@@ -49,9 +49,9 @@ export class Bans {
         throw imageErrors.too_many_bans(MAX_BANS)
       const hash = 'hash' in target ? target.hash : null
       const dhash =
-        'dhash' in target ? target.dhash : (await tx.first(imageOf(accountId, target.hash)))?.dhash
+        'dhash' in target ? target.dhash : (await tx.first(findImage(accountId, target.hash)))?.dhash
       const ban = {
-        id: randomBytes(9).toString('base64url'),
+        id: randomId(),
         hash,
         dhash: dhash === undefined || isFlatHash(dhash) ? null : dhash,
         distance,

@@ -7,8 +7,7 @@ import type { Source } from './source.ts'
 /** Formats that libvips does not decode, and how they are decoded. */
 const DECODERS = {
   bmp: ({ bytes }: Source) => decodeBmp(bytes),
-  heic: ({ bytes, metadata, width, height }: Source) =>
-    decodeHeic(bytes, { width, height, hasAlpha: metadata.hasAlpha }),
+  heic: ({ bytes, width, height }: Source) => decodeHeic(bytes, { width, height }),
 } as const
 
 const isTranscoded = (format: ImageFormat): format is keyof typeof DECODERS => format in DECODERS
@@ -17,8 +16,11 @@ const isTranscoded = (format: ImageFormat): format is keyof typeof DECODERS => f
 export async function transcode(source: Source): Promise<Source> {
   const { format, metadata } = source
   if (!isTranscoded(format)) return source
-  const { data, width, height, channels } = DECODERS[format](source)
-  const png = await sharp(data, { raw: { width, height, channels } }).png({ compressionLevel: 0 }).toBuffer()
+  const { data, width, height, channels } = await DECODERS[format](source)
+  const picture = sharp(data, { raw: { width, height, channels } })
+  const png = await (metadata.hasAlpha ? picture : picture.removeAlpha())
+    .png({ compressionLevel: 0 })
+    .toBuffer()
   return {
     ...source,
     bytes: insertPngMetadata(png, { icc: metadata.icc }),

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { ChangePages, eventsAfter, type EventPage } from '../../deliveries/change-pages.ts'
 import type { DeliveryGates } from '../../deliveries/delivery-gates.ts'
 import { Notifiers } from '../../deliveries/notifiers.ts'
@@ -8,6 +7,7 @@ import type { Transport } from '../../deliveries/transport.ts'
 import { newSecret } from '../../deliveries/webhook.ts'
 import { accountClient } from '../../lib/client.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { randomId } from '../../lib/random-id.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { badParameter } from '../../http/errors.ts'
 import { imageErrors } from '../errors.ts'
@@ -79,7 +79,7 @@ export class Hooks {
     const { clock, database, webhooks } = this.#options
     const parsed = webhooks.parseAddress(url)
     if (parsed.ok !== true) throw badParameter('url', parsed.ok ? 'no se puede usar' : parsed.takes)
-    const id = randomBytes(9).toString('base64url')
+    const id = randomId()
     const secret = newSecret()
     const cursor = await this.#pages.head()
     await database.transaction(async (tx) => {

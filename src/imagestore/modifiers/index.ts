@@ -1,5 +1,6 @@
 export { canonical, copiesOutput, findEffects, isIdentity, needsStill } from './transformation.ts'
-export type { Step } from './modifier.ts'
+export { COMPASS_POINTS, type CompassPoint, type Gravity } from './gravity.ts'
+export { isName, NAME_TAKES, type Step } from './modifier.ts'
 export {
   defaultGrammar,
   defaultPresets,
@@ -17,18 +18,13 @@ export {
   type ParsedText,
 } from './parse.ts'
 export {
-  COMPASS_POINTS,
   FIELDS,
   FITS,
   UNCHANGED,
-  isName,
   MAX_SIDE_PIXELS,
   modifiers,
-  NAME_TAKES,
   type AcceptedFormat,
   type Changes,
-  type CompassPoint,
-  type Gravity,
   type OutputFormat,
   type ResolvedTransformation,
   type Transformation,

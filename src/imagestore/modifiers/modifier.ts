@@ -144,3 +144,7 @@ export function choice<const Option extends string | number, const Initial exten
     format: (value) => `${key}_${value}`,
   }
 }
+
+/** Permitted names of presets and watermarks. */
+export const isName = (text: string): boolean => /^[a-z0-9][a-z0-9-]{0,31}$/.test(text)
+export const NAME_TAKES = 'at most 32 of a to z, 0 to 9 and hyphens, and no hyphen at the beginning'

@@ -9,7 +9,7 @@ import { text } from '../../http/parameters.ts'
 import { answer, problem } from '../../http/openapi/json-schema.ts'
 import { isImageHash, type ImageHash } from '../image-hash.ts'
 import { imageErrors } from '../errors.ts'
-import { imageOf } from '../queries.ts'
+import { findImage } from '../queries.ts'
 import type { ImageStore } from '../store.ts'
 import { uploaderOf } from '../uploaders.ts'
 import { EXAMPLE, schemaOf, toAnswer, toExample, toSchemas } from '../image-fields.ts'
@@ -48,7 +48,7 @@ export function getRoute(
     const kept = await answers.get(key, async () => {
       const image = await database
         .readerOf(client)
-        .first(imageOf(identity.accountId, hash, uploaderOf(identity)))
+        .first(findImage(identity.accountId, hash, uploaderOf(identity)))
       if (image === undefined || image.trashed_at !== null) return undefined
       const answer = Buffer.from(JSON.stringify({ status: 200, ...toAnswer('get', image, baseUrl()) }))
       return { answer, expires: image.expires }

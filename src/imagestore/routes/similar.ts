@@ -8,7 +8,7 @@ import * as schema from '../../http/openapi/json-schema.ts'
 import { flag, integer, type Parameter } from '../../http/parameters.ts'
 import { isImageHash } from '../image-hash.ts'
 import { EXAMPLE, schemaOf, toAnswer, toExample, toSchemas, type ImageRow } from '../image-fields.ts'
-import { imageOf } from '../queries.ts'
+import { findImage } from '../queries.ts'
 import { isFlatHash, isHash64, mirrorHash } from '../../lib/perceptual-hash/index.ts'
 import type { SimilarImages } from '../near-duplicates/index.ts'
 import { isCurrent } from '../uploaders.ts'
@@ -118,7 +118,7 @@ export function similarRoute(
 
   async function imageNamed(accountId: number, hash: string): Promise<ImageRow> {
     const reader = database.readerOf(accountClient(accountId))
-    const image = isImageHash(hash) ? await reader.first(imageOf(accountId, hash)) : undefined
+    const image = isImageHash(hash) ? await reader.first(findImage(accountId, hash)) : undefined
     if (image === undefined || !isCurrent(image, secondsOf(clock))) throw imageErrors.image_not_found()
     return image
   }

@@ -7,7 +7,7 @@ import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { accountClient } from '../../lib/client.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { EXAMPLE, schemaOf } from '../image-fields.ts'
-import { limitsOf, trashTotal, usageAt, type Total, type Usage } from '../queries-policy.ts'
+import { findLimits, trashTotal, usageAt, type Total, type Usage } from '../queries-policy.ts'
 
 const MAX_DAYS = 3_660
 const DEFAULT_DAYS = 30
@@ -95,7 +95,7 @@ export function statsRoute(
 
     async handle({ identity: { accountId }, values: { days = DEFAULT_DAYS }, reply }) {
       const { max_images = null, max_bytes = null } =
-        (await database.readerOf(accountClient(accountId)).first(limitsOf(accountId))) ?? {}
+        (await database.readerOf(accountClient(accountId)).first(findLimits(accountId))) ?? {}
       // One row for each day and kind: some thousand after years, however many images there are.
       const scanner = database.scannerOf(accountId, clientAbort(reply.raw))
       const now = secondsOf(clock)

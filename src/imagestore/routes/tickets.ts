@@ -86,7 +86,8 @@ export function ticketsRoute(
       const { expires = DEFAULT_SECONDS, uses = DEFAULT_USES, image_expires: imageExpires } = values
       if (imageExpires !== undefined && imageExpires <= secondsOf(clock)) throw notInFuture('image_expires')
       const { name, max_bytes: maxBytes, types, tags } = values
-      const lists = await eager.read(values.eager, identity.accountId)
+      const { eager: lists = [] } = values
+      await eager.assertValid(lists, identity.accountId)
       const terms = { name, imageExpires, maxBytes, types, tags, eager: lists }
       const created = await tickets.create(identity, { uses, seconds: expires }, terms)
       const url = `${baseUrl()}/u/${created.ticket}`

@@ -2,6 +2,7 @@ import type { HttpReply, HttpRequest, HttpServer } from '../../http/server.ts'
 import { receivedUntilBreak } from '../../http/body/receive.ts'
 import { UPLOAD_MEMORY_BYTES } from '../../http/body/upload.ts'
 import { addressClient } from '../../http/client.ts'
+import { TUS_VERSION } from '../../http/cors.ts'
 import { notEncoded, type EndpointShared } from '../../http/endpoint.ts'
 import { isEncoded, mediaType } from '../../http/body/content-headers.ts'
 import { httpErrors } from '../../http/errors.ts'
@@ -16,8 +17,7 @@ import { uploadAnswer } from './upload.ts'
 import { refused } from './upload-outcome.ts'
 import { visitorRefusals } from './visitor-refusals.ts'
 
-const VERSION = '1.0.0'
-const HEADERS = { ...PRIVATE_HEADERS, 'tus-resumable': VERSION }
+const HEADERS = { ...PRIVATE_HEADERS, 'tus-resumable': TUS_VERSION }
 const PART_TYPE = 'application/offset+octet-stream'
 const COUNT = /^\d{1,15}$/
 
@@ -162,9 +162,9 @@ const sendState = (reply: HttpReply, { received, length, expiresAt }: TicketUplo
     .send()
 
 function assertVersion({ headers }: HttpRequest, reply: HttpReply): void {
-  reply.header('tus-resumable', VERSION)
-  if (headers['tus-resumable'] !== VERSION)
-    throw imageErrors.tus_version().with({ headers: { 'tus-version': VERSION } })
+  reply.header('tus-resumable', TUS_VERSION)
+  if (headers['tus-resumable'] !== TUS_VERSION)
+    throw imageErrors.tus_version().with({ headers: { 'tus-version': TUS_VERSION } })
 }
 
 function countIn({ headers }: HttpRequest, name: 'upload-length' | 'upload-offset'): number {

@@ -121,11 +121,11 @@ export async function* listedImages(list: string, fetchImage: FetchImage): Async
   for await (const line of createInterface({ input: createReadStream(list), crlfDelay: Infinity })) {
     number++
     if (line.trim() === '') continue
-    yield { number, label: `line ${number}`, content: contentOf(line.trim(), folder, fetchImage) }
+    yield { number, label: `line ${number}`, content: toContent(line.trim(), folder, fetchImage) }
   }
 }
 
-function contentOf(line: string, folder: string, fetchImage: FetchImage): ImportItem['content'] {
+function toContent(line: string, folder: string, fetchImage: FetchImage): ImportItem['content'] {
   const info = /^https?:\/\//i.test(line) ? { url: line } : parseJson(line)
   if (!isObject(info)) return { kind: 'invalid', reason: 'no JSON object and no address' }
   const { file, url } = info

@@ -69,14 +69,14 @@ export function detectFormat(bytes: Buffer): ImageFormat | undefined {
   if (head.startsWith('\x89PNG\r\n\x1a\n')) return 'png'
   if (head.startsWith('GIF87a') || head.startsWith('GIF89a')) return 'gif'
   if (head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP') return 'webp'
-  if (head.slice(4, 8) === 'ftyp') return stillOf(bytes)
+  if (head.slice(4, 8) === 'ftyp') return findStill(bytes)
   if (isBmp(bytes)) return 'bmp'
   if (TIFF_SIGNATURES.some((signature) => head.startsWith(signature))) return 'tiff'
   return isSvg(bytes) ? 'svg' : undefined
 }
 
 /** The format of a still image, by the brands that the file names. */
-function stillOf(bytes: Buffer): 'avif' | 'heic' | undefined {
+function findStill(bytes: Buffer): 'avif' | 'heic' | undefined {
   const end = Math.min(bytes.readUInt32BE(0), bytes.length, 256)
   const major = bytes.toString('latin1', 8, 12)
   if (major === 'avif') return 'avif'

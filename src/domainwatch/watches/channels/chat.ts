@@ -1,5 +1,5 @@
 import { isObject, parseJson } from '../../../lib/json.ts'
-import { cleaned, messageOf, type Message } from '../message.ts'
+import { cleaned, toMessage, type Message } from '../message.ts'
 import { failure, type Outcome } from '../../../deliveries/transport.ts'
 import { FOR_PEOPLE, type Channel } from './channel.ts'
 import {
@@ -45,7 +45,7 @@ export function chatChannel(service: ChatService, options: HttpChannelOptions): 
     ...service,
     batching: FOR_PEOPLE,
     render: (watch, notice, address) =>
-      JSON.stringify(service.bodyOf(messageOf(watch, notice, links), address)),
+      JSON.stringify(service.bodyOf(toMessage(watch, notice, links), address)),
     send({ address, body }, signal) {
       const { isOperators = false, ...request } = service.requestTo(address)
       const allowed = isOperators ? { ...options, isAllowedAddress: () => true } : options

@@ -11,7 +11,7 @@ import {
   layOut,
   cleaned,
   confirmationOf,
-  messageOf,
+  toMessage,
   type Message,
 } from '../message.ts'
 
@@ -64,7 +64,7 @@ export function emailChannel(settings: EmailSettings, { links }: Pick<HttpChanne
     showAddress: (address) => address,
     hostOf: () => `${settings.host}:${settings.port}`,
     render(watch, notice) {
-      const message = messageOf(watch, notice, links)
+      const message = toMessage(watch, notice, links)
       const footer = message.texts.footer(cleaned(watch.name, MAX_SUBJECT))
       return JSON.stringify(mailOf(watch.language, message, footer))
     },

@@ -20,7 +20,7 @@ export class DatabaseFault extends Error {
 
   /** @param kind where it is known from the circumstances */
   constructor(error: unknown, kind?: FaultKind) {
-    const message = messageOf(error)
+    const message = toMessage(error)
     const code = getCode(error)
     super(`PostgreSQL: ${message}${code === undefined ? '' : ` (${code})`}`)
     this.code = code
@@ -96,9 +96,9 @@ function toKind(code: string | undefined, message: string): FaultKind {
   return 'fault'
 }
 
-function messageOf(error: unknown): string {
+function toMessage(error: unknown): string {
   // A host name with several addresses, none of which answers.
-  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0])
+  if (error instanceof AggregateError && error.errors.length > 0) return toMessage(error.errors[0])
   return error instanceof Error ? error.message || error.name : String(error)
 }
 
