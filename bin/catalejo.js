@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Starts the command on Node 24.11 or newer (24.0 fails the tests): on this Node if it is one, else on the one that was installed as a
-// dependency. A packed release runs the compiled program (dist/), a checkout its sources (src/). Decision 030.
+// dependency. A packed release runs the compiled program (dist/), a checkout its sources (src/). See docs/decisions.md.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import module, { createRequire } from 'node:module'

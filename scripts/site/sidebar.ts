@@ -45,7 +45,7 @@ export const ENGLISH: Sidebar = {
   },
   Internals: {
     architecture: 'Architecture',
-    'decisions/': 'Decisions',
+    decisions: 'Decisions',
     benchmarks: 'Benchmarks',
     CONTRIBUTING: 'Contributing',
   },

@@ -150,7 +150,7 @@ export function bareName(text: string): string {
 /**
  * Returns the fields of one line of CSV (RFC 4180); `open` if a quoted field does not end on it, undefined if the line is
  * not valid CSV. Works line by line, because a parser of whole files reads everything after an unbalanced quote as one
- * field, and here a broken line must not lose others (decision 037).
+ * field, and here a broken line must not lose others.
  */
 export function splitCsv(line: string, separator: string): string[] | 'open' | undefined {
   const fields: string[] = []
