@@ -175,7 +175,7 @@ try {
 function head(): string {
   return `# Modifiers in pictures
 
-This page shows an example of each [modifier](api/imagestore.md#modifiers). The image engine of the service makes the pictures from one of 240 × 160 pixels (\`node scripts/modifier-pictures.ts\`). \`f_auto\` selects one of the formats below. \`meta_keep\`, \`exp_\` and \`sig_\` have no visible effect.
+This page shows an example of each [modifier](api/imagestore-links.md#modifiers). The image engine of the service makes the pictures from one of 240 × 160 pixels (\`node scripts/modifier-pictures.ts\`). \`f_auto\` selects one of the formats below. \`meta_keep\`, \`exp_\` and \`sig_\` have no visible effect.
 `
 }
 

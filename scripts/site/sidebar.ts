@@ -23,6 +23,8 @@ export const ENGLISH: Sidebar = {
     'api/events': 'Events and history',
     'api/jobs': 'Jobs',
     'api/imagestore': 'imagestore',
+    'api/imagestore-tickets': 'Uploads of visitors',
+    'api/imagestore-links': 'Public links',
     modifiers: 'Modifiers of images',
     'api/admin': 'Administration',
     'operations/command-line': 'Command line',

@@ -21,6 +21,8 @@ const PAGES = [
     'domainwatch-dns.md',
     'events.md',
     'watches.md',
+    'imagestore-tickets.md',
+    'imagestore-links.md',
     'imagestore.md',
     'admin.md',
   ].map((name) => `docs/api/${name}`),
