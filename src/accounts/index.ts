@@ -57,6 +57,11 @@ export function createAccounts(database: Database, clock: Clock) {
   const cache = new VersionedCache<Identity>(database, 'key', MAX_CACHED_KEYS)
   const names = lruCache<string, number>(MAX_CACHED_NAMES)
   const uses = new KeyUses(database, clock)
+  const oldKeys = () => queries.isOld(clock.now() - KEPT_EXPIRED_MS, clock.now() - SESSION_MS)
+  const removeKeys = (matches: Query): Promise<void> =>
+    database.transaction(async (tx) => {
+      for (const query of queries.deleteKeys(matches)) await tx.run(query)
+    })
 
   return {
     /**
@@ -135,19 +140,27 @@ export function createAccounts(database: Database, clock: Clock) {
         const changed =
           (await tx.run(queries.revokeKey(id, now))) + (await tx.run(queries.revokeAdministrator(id, now)))
         if (changed > 0) return 'revoked'
-        return (await tx.first(queries.keyById(id))) === undefined ? 'unknown' : 'already-revoked'
+        const known = await tx.first(queries.anyKey(queries.isKey(id)))
+        return known === undefined ? 'unknown' : 'already-revoked'
       }),
+
+    /**
+     * Creates a key that reads the records of an account, for a check that removes it. It never expires, because the clock of the
+     * checked service may differ; a key that is left is swept like that of a session.
+     */
+    createProbeKey: (account: string) =>
+      database.transaction((tx) => {
+        const limits = { ...UNLIMITED, scope: 'read' } as const
+        return addKey(tx, account, 'domainwatch', { limits, now: clock.now(), idPrefix: queries.SESSION_ID })
+      }),
+
+    remove: (id: string): Promise<void> => removeKeys(queries.isKey(id)),
 
     /** Whether keys expired long ago, or sessions ended. */
-    hasOldKeys: async (): Promise<boolean> =>
-      (await database.first(queries.anyOldKey(clock.now() - KEPT_EXPIRED_MS, clock.now()))) !== undefined,
+    hasOldKeys: async (): Promise<boolean> => (await database.first(queries.anyKey(oldKeys()))) !== undefined,
 
     /** Removes keys of sessions that ended, and other keys long after they expired: until then their holders learn that. */
-    sweepKeys: (): Promise<void> =>
-      database.transaction(async (tx) => {
-        for (const query of queries.deleteOldKeys(clock.now() - KEPT_EXPIRED_MS, clock.now()))
-          await tx.run(query)
-      }),
+    sweepKeys: (): Promise<void> => removeKeys(oldKeys()),
 
     /** Finds an account by name. */
     find: (name: string) => database.first(queries.accountByName(name.trim().normalize('NFC'))),

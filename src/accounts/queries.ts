@@ -1,4 +1,4 @@
-import { join, raw, sql } from '../storage/database/sql.ts'
+import { join, raw, sql, type Query } from '../storage/database/sql.ts'
 import type { AccountRecord, KeyLimits, KeyRecord, Scope, Service } from '../http/auth/key-limits.ts'
 
 export type AccountRow = Omit<AccountRecord, 'created_at'>
@@ -78,30 +78,29 @@ export const revokeKey = (id: string, now: number) => sql`
 export const revokeAdministrator = (id: string, now: number) => sql`
   UPDATE administrators SET revoked_at = ${now} WHERE id = ${id} AND revoked_at IS NULL`
 
-export const keyById = (id: string) => sql<{ id: string }>`
-  SELECT id FROM keys WHERE id = ${id} UNION ALL SELECT id FROM administrators WHERE id = ${id}`
-
 /** How the ids of session keys begin. */
 export const SESSION_ID = 'session-'
 
-const isOld = (expiredBefore: number, now: number) => sql`
-  (expires_at < ${expiredBefore} OR (expires_at < ${now} AND id LIKE ${`${SESSION_ID}%`}))`
+/** Matches keys that expired before a time, and those of sessions that began before another. */
+export const isOld = (expiredBefore: number, begunBefore: number) => sql`
+  (expires_at < ${expiredBefore} OR (created_at < ${begunBefore} AND id LIKE ${`${SESSION_ID}%`}))`
 
-export const anyOldKey = (expiredBefore: number, now: number) => sql<{ id: string }>`
-  SELECT id FROM keys WHERE ${isOld(expiredBefore, now)} UNION ALL
-  SELECT id FROM administrators WHERE ${isOld(expiredBefore, now)} LIMIT 1`
+export const isKey = (id: string) => sql`id = ${id}`
 
-/** Removes keys that expired before a time, and sessions that ended, with what is known of their use. */
-export const deleteOldKeys = (expiredBefore: number, now: number) => [
-  sql`DELETE FROM key_uses WHERE id IN (SELECT id FROM keys WHERE ${isOld(expiredBefore, now)}
-    UNION ALL SELECT id FROM administrators WHERE ${isOld(expiredBefore, now)})`,
-  sql`DELETE FROM keys WHERE ${isOld(expiredBefore, now)}`,
-  sql`DELETE FROM administrators WHERE ${isOld(expiredBefore, now)}`,
+export const anyKey = (matches: Query) => sql<{ id: string }>`
+  SELECT id FROM keys WHERE ${matches} UNION ALL SELECT id FROM administrators WHERE ${matches} LIMIT 1`
+
+/** Removes keys with what is known of their use. */
+export const deleteKeys = (matches: Query) => [
+  sql`DELETE FROM key_uses WHERE id IN (SELECT id FROM keys WHERE ${matches}
+    UNION ALL SELECT id FROM administrators WHERE ${matches})`,
+  sql`DELETE FROM keys WHERE ${matches}`,
+  sql`DELETE FROM administrators WHERE ${matches}`,
 ]
 
 export const countAccounts = () => sql<{ count: number }>`SELECT count(*) AS count FROM accounts`
 
-/** Keeps the latest time, because other processes record uses of the same key. */
+/** Keeps the latest time, because other processes record uses of the same key, and none of a key that was removed. */
 export const recordUse = (id: string, now: number) => sql`
-  INSERT INTO key_uses (id, used_at) VALUES (${id}, ${now})
+  INSERT INTO key_uses (id, used_at) SELECT id, ${now} FROM (${anyKey(isKey(id))}) AS known WHERE true
   ON CONFLICT (id) DO UPDATE SET used_at = excluded.used_at WHERE key_uses.used_at < excluded.used_at`

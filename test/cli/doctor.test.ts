@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { chmod, writeFile } from 'node:fs/promises'
+import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { createServer, request, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { isObject } from '../../src/lib/json.ts'
+import { sql } from '../../src/storage/database/sql.ts'
 import { catalejo } from '../support/cli.ts'
 import { add, record } from '../support/domains.ts'
 import { diagnose, ranWell } from '../support/doctor.ts'
+import { freePort } from '../support/free-port.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -20,8 +23,17 @@ suite('catalejo doctor', { timeout: 480_000 }, () => {
     await add(service, [record('casa')])
     await ranWell(service)
     const flags = ['--backup-to', backups.path]
+    const { accounts, database } = service.app.context
+    const keys = await accounts.keys()
     const running = await diagnose(service, flags)
     assert.deepEqual(running.problems, [])
+    // The service stores later which keys were used.
+    await accounts.writeUses()
+    assert.deepEqual(
+      (await accounts.keys()).map(({ id }) => id),
+      keys.map(({ id }) => id),
+    )
+    assert.deepEqual(await database.all(sql`SELECT id FROM key_uses WHERE id LIKE 'session-%'`), [])
     assert.equal(running.code, 0)
     assert.deepEqual(
       [...new Set(running.checks)],
@@ -134,6 +146,39 @@ suite('catalejo doctor', { timeout: 480_000 }, () => {
     ])
     assert.match(elsewhere.problems.join('\n'), /does not lead to this instance/)
     assert.equal(elsewhere.code, 2)
+  })
+
+  test('says that the service is not running where the proxy answers for it', async () => {
+    await using service = await startService()
+    await ranWell(service)
+    await service.stop()
+    const answering = (status: number, date = new Date()) =>
+      listening(
+        createServer((_request, response) => response.writeHead(status, { date: date.toUTCString() }).end()),
+      )
+    await using down = await answering(502)
+    assert.deepEqual((await diagnose(service, ['--base-url', down.url])).problems, [
+      `fail public URL: the service is not running, and the proxy answers 502 at ${down.url} → start the service: systemctl start catalejo, or catalejo serve`,
+    ])
+    await using elsewhere = await answering(200, new Date(Date.now() - 8 * DAY))
+    assert.deepEqual((await diagnose(service, ['--base-url', elsewhere.url])).problems, [
+      `fail clock: the clock is 8.0 days ahead of the clock of ${new URL(elsewhere.url).host} → synchronise it: timedatectl set-ntp true`,
+    ])
+    const nobody = `http://127.0.0.1:${await freePort()}`
+    assert.deepEqual((await diagnose(service, ['--base-url', nobody])).problems, [
+      `fail public URL: ${nobody} cannot be reached from here: connect ECONNREFUSED ${new URL(nobody).host} → check the proxy, its certificate, and --base-url`,
+    ])
+  })
+
+  test('says which variable names the private authority of a certificate', async () => {
+    await using service = await startService()
+    await ranWell(service)
+    const pem = await readFile(new URL('../fixtures/tls/loopback.pem', import.meta.url))
+    await using proxy = await listening(createTlsServer({ key: pem, cert: pem }))
+    const url = proxy.url.replace('http', 'https')
+    assert.deepEqual((await diagnose(service, ['--base-url', url])).problems, [
+      `fail public URL: the authority of the certificate of ${url} is not known here (UNABLE_TO_VERIFY_LEAF_SIGNATURE) → NODE_EXTRA_CA_CERTS=/path/of/the/authority.pem catalejo doctor`,
+    ])
   })
 
   test('finds a port that another program or another instance has', async () => {

@@ -23,7 +23,13 @@ export function clockChecks(config: Config, database: Database, clock: Clock): r
 
 async function checkClock(config: Config, database: Database, clock: Clock): Promise<readonly Result[]> {
   const problems: Result[] = []
-  const stepMs = await serviceStepMs(config, clock)
+  const address = await addressAtPort(config)
+  const local = 'url' in address ? address.url : undefined
+  // The service is another process for the command.
+  const stepMs =
+    local === undefined
+      ? clockStepMs(clock)
+      : 1_000 * (await readMetric(config, local, 'catalejo_clock_step_seconds').catch(() => 0))
   if (Math.abs(stepMs) > TOLERANCE_MS)
     problems.push(
       fail(
@@ -39,7 +45,8 @@ async function checkClock(config: Config, database: Database, clock: Clock): Pro
         SYNCHRONISE,
       ),
     )
-  const others = await Promise.all([serverTime(config, database), ...remoteHosts(config).map(hostTime)])
+  const hosts = otherHosts(config, local).map(hostTime)
+  const others = await Promise.all([serverTime(config, database), ...hosts])
   for (const other of others) {
     if (other === undefined) continue
     const ahead = clock.now() - other.at
@@ -53,13 +60,6 @@ async function checkClock(config: Config, database: Database, clock: Clock): Pro
     problems,
     `${new Date(clock.now()).toISOString()}, compared with the newest change${compared.map((of) => `, ${of}`).join('')}`,
   )
-}
-
-/** How far the clock was moved while the service ran, which is another process for the command. */
-async function serviceStepMs(config: Config, clock: Clock): Promise<number> {
-  const address = await addressAtPort(config)
-  if (!('url' in address)) return clockStepMs(clock)
-  return 1_000 * (await readMetric(config, address.url, 'catalejo_clock_step_seconds').catch(() => 0))
 }
 
 /** Whether systemd says so; without it nothing is known. */
@@ -94,11 +94,16 @@ async function serverTime(config: Config, database: Database): Promise<OtherCloc
   return state && { of: 'PostgreSQL', at: Number(state.now) }
 }
 
-/** Other machines that the settings name. */
-const remoteHosts = ({ backupTo, blobsUrl, feeds }: Config): readonly string[] => {
+/** The service, what is in front of it, and other machines that the settings name. */
+function otherHosts({ backupTo, baseUrl, blobsUrl, feeds }: Config, local = ''): readonly string[] {
   const stores = [blobsUrl, backupTo?.kind === 's3' ? backupTo.location : undefined]
-  const urls = [...feeds.map(({ url }) => url), ...stores.flatMap((store) => store?.endpoint ?? [])]
-  return [...new Set(urls.map((url) => new URL(url).origin))]
+  const urls = [
+    local,
+    baseUrl,
+    ...feeds.map(({ url }) => url),
+    ...stores.map((store) => store?.endpoint ?? ''),
+  ]
+  return [...new Set(urls.filter((url) => url !== '').map((url) => new URL(url).origin))]
 }
 
 /** Reads the header Date of a server. Undefined if it does not answer: that is the business of another check. */

@@ -12,7 +12,6 @@ import { fail, ok, problemsOr, warn, type Check, type Result } from './finding.t
 
 const TIMEOUT_MS = 5_000
 const UPLOAD_TIMEOUT_MS = 60_000
-const KEY_LIFETIME_MS = 60_000
 const MIB = 2 ** 20
 const isLoopback = networkMatcher(['127.0.0.0/8', '::1'])
 
@@ -26,8 +25,11 @@ export interface NetworkSubject {
 export function networkChecks({ clock, config, database }: NetworkSubject): readonly Check[] {
   /** The address of the service at the port, if it is this instance. */
   let local: string | undefined
-  const tries = async (run: (local: string, publicUrl: string) => Promise<readonly Result[]>) =>
-    local === undefined ? [ok('not tried: no service runs here')] : run(local, config.baseUrl || local)
+  let leadsHere = true
+  const tries = async (run: (local: string, publicUrl: string) => Promise<readonly Result[]>) => {
+    if (local === undefined) return [ok('not tried: no service runs here')]
+    return leadsHere ? run(local, config.baseUrl || local) : [ok('not tried before the public URL works')]
+  }
   return [
     {
       name: 'port',
@@ -48,7 +50,14 @@ export function networkChecks({ clock, config, database }: NetworkSubject): read
     },
     {
       name: 'public URL',
-      run: () => tries((_, url) => withProbeKey(database, clock, (key) => checkPublicUrl(config, url, key))),
+      run: async () => {
+        if (local === undefined && config.baseUrl !== '') return checkStopped(config.baseUrl)
+        const found = await tries((_, url) =>
+          withProbeKey(database, clock, (key) => checkPublicUrl(config, url, key)),
+        )
+        leadsHere = found.every(({ level }) => level !== 'fail')
+        return found
+      },
     },
     { name: 'proxy', run: () => tries((address, url) => checkForwarded(config, address, url)) },
     { name: 'metrics', run: () => tries((_, url) => checkMetrics(config, url)) },
@@ -76,14 +85,13 @@ async function withProbeKey<T>(
   const accounts = createAccounts(database, clock)
   const [account] = await accounts.ofService('domainwatch')
   if (account === undefined) return use(undefined)
-  const limits = { scope: 'read', expiresAt: clock.now() + KEY_LIFETIME_MS, rate: null } as const
-  const outcome = await accounts.createKey(account.name, 'domainwatch', limits).catch(asError)
+  const outcome = await accounts.createProbeKey(account.name).catch(asError)
   if (outcome instanceof Error) return use(outcome)
   if (outcome.kind !== 'created') return use(undefined)
   try {
     return await use(outcome.key)
   } finally {
-    await accounts.revoke(outcome.id)
+    await accounts.remove(outcome.id)
   }
 }
 
@@ -115,16 +123,7 @@ async function checkPublicUrl(
     return [fail(`nothing can be stored: ${key.message}`, 'free space on the disk, or mend the database')]
   if (key === undefined) return [ok('not tried: there is no account of domainwatch to try it with')]
   const isSame = await opens(url, key).catch(asError)
-  if (isSame instanceof Error) {
-    const { cause } = isSame
-    const reason = cause instanceof Error ? cause.message : isSame.message
-    return [
-      fail(
-        `${url} cannot be reached from here: ${reason}`,
-        'check the proxy, its certificate, and --base-url',
-      ),
-    ]
-  }
+  if (isSame instanceof Error) return [unreachable(url, isSame)]
   if (!isSame)
     return [fail(`${url} does not lead to this instance`, 'check the address in the proxy, and --base-url')]
   const problems: Result[] = []
@@ -154,6 +153,34 @@ async function checkPublicUrl(
     break
   }
   return problemsOr(problems, `${url} leads here, with streams and bodies of ${Math.ceil(limit / MIB)} MiB`)
+}
+
+/** What clients meet at the public URL while no service runs here. */
+async function checkStopped(url: string): Promise<readonly Result[]> {
+  const answer = await get(`${url}/healthz`).catch(asError)
+  if (answer instanceof Error) return [unreachable(url, answer)]
+  if (answer.status === 200) return [ok(`not tried: no service runs here, but one answers at ${url}`)]
+  return [
+    fail(
+      `the service is not running, and the proxy answers ${answer.status} at ${url}`,
+      'start the service: systemctl start catalejo, or catalejo serve',
+    ),
+  ]
+}
+
+function unreachable(url: string, error: Error): Result {
+  const cause = error.cause instanceof Error ? error.cause : error
+  const code = 'code' in cause ? String(cause.code) : ''
+  if (/^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/.test(code))
+    return fail(
+      `the authority of the certificate of ${url} is not known here (${code})`,
+      'NODE_EXTRA_CA_CERTS=/path/of/the/authority.pem catalejo doctor',
+    )
+  // The message is empty where a name has several addresses.
+  return fail(
+    `${url} cannot be reached from here: ${cause.message || code}`,
+    'check the proxy, its certificate, and --base-url',
+  )
 }
 
 /** Whether the beginning of an event stream arrives without what follows. */
