@@ -1,256 +1,60 @@
-import { availableParallelism } from 'node:os'
-import type { HttpServer } from '../http/server.ts'
-import type { Logger } from 'pino'
-import type { BlobStore } from '../storage/blobs/blob-store.ts'
-import type { S3Location } from '../storage/blobs/s3/location.ts'
-import type { Staging } from '../storage/blobs/staging.ts'
-import { allowAddresses } from '../deliveries/connect.ts'
-import type { DeliveryGates } from '../deliveries/delivery-gates.ts'
-import { webhookTransport } from '../deliveries/webhook.ts'
-import type { Clock } from '../lib/clock.ts'
-import { perProcessShare } from '../lib/concurrency.ts'
-import type { Tasks } from '../lib/tasks.ts'
-import { VERSION } from '../lib/version.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
-import { Delivery } from './delivery.ts'
-import { openDerivatives, type DerivativesContext, type DerivativeCache } from './derivatives/index.ts'
-import { Gate } from '../lib/gate.ts'
-import { POOLS } from '../lib/pools.ts'
-import { ImageEngine } from './decoder/index.ts'
-import type { ImageSettings } from './image-settings.ts'
-import { linkResolver } from './links/resolve-link.ts'
-import { Aliases } from './aliases/index.ts'
-import { Bans } from './bans/index.ts'
+import type { HttpServer } from '../http/server.ts'
 import { EagerDerivatives } from './eager.ts'
-import { Hooks } from './hooks/index.ts'
-import { ImageDefinitions } from './definitions/index.ts'
-import { definitionRoutes } from './definitions/routes.ts'
+import { linkResolver } from './links/resolve-link.ts'
+import type { Imagestore, ImagestoreContext } from './open.ts'
 import { aliasRoutes } from './routes/aliases.ts'
 import { bansRoutes } from './routes/bans.ts'
+import { definitionRoutes } from './routes/definitions.ts'
 import { hooksRoutes } from './routes/hooks.ts'
-import { deleteRoute, getRoute } from './routes/image.ts'
+import { deleteRoute, getRoute, trashRoute, updateRoute } from './routes/image.ts'
 import { linkRoute } from './routes/link.ts'
 import { imageListRoute } from './routes/list.ts'
 import { similarRoute } from './routes/similar.ts'
 import { statsRoute } from './routes/stats.ts'
-import { trashRoute } from './routes/trash.ts'
 import { ticketUploadRoute } from './routes/ticket-upload.ts'
 import { ticketsRoute } from './routes/tickets.ts'
-import { updateRoute } from './routes/update.ts'
 import { uploadRoute } from './routes/upload.ts'
-import { SimilarImages } from './near-duplicates/index.ts'
-import { OriginalChecks } from './verify-blob.ts'
-import { ImageStore } from './store.ts'
-import { Tickets } from './tickets/index.ts'
-import { TicketUploads } from './tickets/uploads.ts'
 
+export { openImagestore, type Imagestore } from './open.ts'
 export { maxBodyBytes } from './routes/upload.ts'
 export { hookWebhooks } from './routes/hooks.ts'
 export { createAccountPolicies } from './account-policy.ts'
 
-export interface Imagestore {
-  readonly store: ImageStore
-  readonly delivery: Delivery
-  readonly derivatives: DerivativeCache
-  readonly similar: SimilarImages
-  readonly originals: OriginalChecks
-  readonly tickets: Tickets
-  readonly ticketUploads: TicketUploads
-  readonly aliases: Aliases
-  readonly bans: Bans
-  readonly definitions: ImageDefinitions
-  readonly hooks: Hooks
-}
-
-/** What image hosting is built on: the part of the service's context that it uses. */
-export interface ImagestoreContext extends DerivativesContext {
-  readonly searches: Gate
-  readonly deliveries: DeliveryGates
-  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
-  readonly config: DerivativesContext['config'] & {
-    /** Bytes. */
-    readonly maxImageBytes: number
-    readonly maxImagePixels: number
-    readonly imageSettings: ImageSettings
-    /** Private networks that webhooks may be sent to. */
-    readonly webhookNetworks: readonly string[]
-    /** 1 if images are stored without their metadata. */
-    readonly strip: number
-    /** Whether shared caches may keep answers that depend on the request's headers. */
-    readonly imageWorkers: number
-    /** Processes that share all of these. */
-    readonly workers: number
-    readonly imageMemoryBytes: number
-    readonly memoryCacheBytes: number
-    /** How long an image may wait to be decoded. */
-    readonly imageWaitMs: number
-    readonly blobsUrl: Pick<S3Location, 'redirectBytes'> | undefined
-  }
-  readonly limits: {
-    /** Time for one image. */
-    readonly imageTimeoutMs: number
-    /** Images that may wait to be decoded. */
-    readonly imageQueue: number
-    readonly similarBytes: number
-  }
-  readonly clock: Clock
-  readonly blobs: BlobStore
-  readonly staging: Staging
-  /** Files of work that has not ended, which every node can read. */
-  readonly jobFiles: BlobStore
-  readonly tasks: Tasks
-}
-
-export function openImagestore(context: ImagestoreContext): Imagestore {
-  const { blobs, clock, config, database, limits, metrics, staging } = context
-  const perProcess = (total: number) => perProcessShare(total, config.workers)
-  const workers = perProcess(config.imageWorkers === 0 ? availableParallelism() : config.imageWorkers)
-  const waitMs = config.imageWaitMs
-  const engine = new ImageEngine({
-    workers,
-    maxPixels: config.maxImagePixels,
-    timeoutMs: limits.imageTimeoutMs,
-    memory: perProcess(config.imageMemoryBytes),
-    // Whether an image is accepted must not depend on the number of processes.
-    largestJob: config.imageMemoryBytes,
-    queue: perProcess(limits.imageQueue),
-    waitMs,
-  })
-  context.onClose(() => engine.close())
-  // More than the decoders run: with a remote store they would wait for the files of the next images.
-  const links = new Gate({ ...POOLS.links, running: 4 * workers, perClient: 2 * workers, waitMs })
-  const derivatives = openDerivatives(context, links)
-  const delivery = new Delivery({
-    database,
-    blobs,
-    engine,
-    derivatives,
-    cacheBytes: Math.floor(config.memoryCacheBytes / config.workers),
-    redirectBytes: config.blobsUrl?.redirectBytes ?? Infinity,
-    clock,
-  })
-  metrics.gauge('catalejo_images_decoding', 'Images being decoded', () => engine.stats().running)
-  metrics.gauge(
-    'catalejo_images_waiting',
-    'Images waiting to be decoded',
-    () => engine.stats().waiting + links.waiting,
-  )
-  metrics.total('catalejo_images_cache_hits_total', 'Images served from memory', () => delivery.hits)
-  metrics.total('catalejo_images_cache_misses_total', 'Images read or rendered', () => delivery.misses)
-  metrics.total(
-    'catalejo_images_restarts_total',
-    'Decoder processes that were replaced',
-    () => engine.stats().restarts,
-  )
-  metrics.gauge('catalejo_images_cached_bytes', 'Images cached in memory', () => delivery.cachedBytes)
-  const store = new ImageStore(database, blobs, staging, engine, clock, (key) => derivatives.forget(key))
-  context.onClose(() => store.close())
-  metrics.gauge(
-    'catalejo_images_waiting_removals',
-    'Deleted images whose bytes are still to be removed',
-    () => store.waitingRemovals,
-  )
-  const similar = new SimilarImages(
-    database,
-    clock,
-    perProcessShare(limits.similarBytes, config.workers),
-    context.searches,
-  )
-  context.onClose(async () => similar.close())
-  metrics.gauge('catalejo_images_similar_bytes', 'Memory of hashes of similar images', () => similar.bytes)
-  const originals = new OriginalChecks(context)
-  metrics.total(
-    'catalejo_originals_checked_total',
-    'Originals compared with their hashes',
-    () => originals.checked,
-  )
-  metrics.total(
-    'catalejo_originals_damaged_total',
-    'Originals found damaged and marked as lost',
-    () => originals.damaged,
-  )
-  const hooks = new Hooks({
-    database,
-    clock,
-    gates: context.deliveries,
-    webhooks: webhookTransport({
-      clock,
-      isAllowedAddress: allowAddresses(config.webhookNetworks),
-      userAgent: `Catalejo/${VERSION}`,
-    }),
-    failed: (error) => context.log.warn({ err: error }, 'notifications of a hook failed'),
-  })
-  context.onClose(async () => hooks.close())
-  return {
-    store,
-    delivery,
-    derivatives,
-    similar,
-    originals,
-    tickets: new Tickets(database, clock),
-    ticketUploads: new TicketUploads({ database, clock, files: context.jobFiles, staging }),
-    aliases: new Aliases(database, clock),
-    bans: new Bans(database, clock),
-    definitions: new ImageDefinitions(database, config.imageSettings),
-    hooks,
-  }
-}
+/** In the order of the document. */
+const ROUTES = [
+  uploadRoute,
+  ticketsRoute,
+  ticketUploadRoute,
+  getRoute,
+  updateRoute,
+  deleteRoute,
+  trashRoute,
+  aliasRoutes,
+  bansRoutes,
+  hooksRoutes,
+  definitionRoutes,
+  imageListRoute,
+  similarRoute,
+  statsRoute,
+  linkRoute,
+]
 
 /** The image-hosting API and the public links. */
 export function imagestoreRoutes(
   app: HttpServer,
   shared: EndpointShared,
-  {
-    store,
-    delivery,
-    derivatives,
-    similar,
-    tickets,
-    ticketUploads,
-    aliases,
-    bans,
-    definitions,
-    hooks,
-  }: Imagestore,
-  { database, tasks, clock, config, log }: ImagestoreContext,
+  images: Imagestore,
+  context: ImagestoreContext,
   baseUrl: () => string,
 ): void {
-  const now = () => clock.now()
-  const resolve = linkResolver(definitions, delivery.images, now)
+  const { clock, config, database, log, tasks } = context
+  const resolve = linkResolver(images.definitions, images.delivery.images, clock)
   const eager = new EagerDerivatives({
-    delivery,
-    definitions,
+    ...images,
     resolve,
     failed: (error) => log.warn({ err: error }, 'derivatives of an upload could not be made'),
   })
-  const uploads = { eager, store, tasks, baseUrl, maxBytes: config.maxImageBytes, strips: config.strip === 1 }
-  uploadRoute(app, shared, { ...uploads, similar, clock })
-  ticketsRoute(app, shared, tickets, { eager, baseUrl, clock, maxBytes: config.maxImageBytes })
-  ticketUploadRoute(app, shared, { ...uploads, tickets, uploads: ticketUploads })
-  getRoute(app, shared, database, baseUrl, clock)
-  updateRoute(app, shared, store, baseUrl, clock)
-  deleteRoute(app, shared, store)
-  trashRoute(app, shared, store)
-  aliasRoutes(app, shared, { aliases, database, baseUrl })
-  bansRoutes(app, shared, bans)
-  hooksRoutes(app, shared, hooks)
-  definitionRoutes(app, shared, definitions)
-  imageListRoute(app, shared, database, baseUrl, clock)
-  similarRoute(app, shared, { database, clock, similar, baseUrl })
-  statsRoute(app, shared, {
-    database,
-    clock,
-    derivatives: () => ({
-      bytes: derivatives.bytes,
-      max_bytes: config.derivativeCacheBytes,
-    }),
-  })
-  linkRoute(app, {
-    delivery,
-    aliases,
-    definitions,
-    resolve,
-    now,
-    sharesVariants: config.imageSettings.sharesVariants,
-  })
+  const routes = { ...shared, ...images, clock, config, database, tasks, resolve, eager, baseUrl }
+  for (const register of ROUTES) register(app, routes)
 }

@@ -2,6 +2,7 @@ import { createHash, hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Client } from '../../lib/client.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { areaOf } from '../decoder/geometry.ts'
 import type { Size } from '../decoder/stage.ts'
 import {
@@ -55,11 +56,10 @@ export type ResolveLink = (
   asker?: 'anyone' | 'trusted',
 ) => Promise<ResolvedLink>
 
-/** @param now milliseconds since 1970 */
 export function linkResolver(
   definitions: Pick<ImageDefinitions, 'current'>,
   images: KnownImages,
-  now: () => number,
+  clock: Clock,
 ): ResolveLink {
   return async (target, image, headers, client, asker = 'anyone') => {
     const { blob, holders } = image
@@ -67,7 +67,7 @@ export function linkResolver(
     const parsed = parseLink(target, blob.format, settings.grammar)
     if (parsed === undefined) return { kind: 'no-format' }
     if (!parsed.ok) return { kind: 'fault', fault: parsed.fault }
-    const allowed = authorizeLink(target.image, parsed, holders, now())
+    const allowed = authorizeLink(target.image, parsed, holders, clock.now())
     const isTrusted = asker === 'trusted' && allowed.kind === 'unsigned'
     const access: LinkAccess = isTrusted ? { kind: 'granted', sizes: 'exact' } : allowed
     if (access.kind !== 'granted') return { kind: 'refused', access }

@@ -1,18 +1,17 @@
 import { missingParameter } from '../../http/errors.ts'
-import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { simpleEndpoint } from '../../http/endpoint.ts'
 import { toPage } from '../../http/headers.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
 import { integer, text, type Parameter } from '../../http/parameters.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { accountClient } from '../../lib/client.ts'
-import type { Database } from '../../storage/database/database.ts'
-import type { Aliases } from '../aliases/index.ts'
 import { aliasPage } from '../aliases/queries.ts'
 import { imageErrors } from '../errors.ts'
 import { EXAMPLE, schemaOf } from '../image-fields.ts'
 import { isImageHash } from '../image-hash.ts'
 import { isAliasName, MAX_ALIAS_CHARACTERS, toLinkId } from '../links/read-link.ts'
 import { hashParameter } from './image.ts'
+import type { ImageRoutes } from './image-routes.ts'
 
 const MAX_PAGE = 1_024
 const DEFAULT_PAGE = 100
@@ -39,14 +38,11 @@ const EXAMPLE_LINK = 'http://127.0.0.1:8080/i/@tienda/portada'
 const EXAMPLE_ALIAS = { name: 'portada', hash: EXAMPLE.hash.example, link: EXAMPLE_LINK }
 
 /** Names of images, which links use in place of hashes. */
-export function aliasRoutes(
-  app: HttpServer,
-  shared: EndpointShared,
-  { aliases, database, baseUrl }: { aliases: Aliases; database: Database; baseUrl: () => string },
-): void {
+export function aliasRoutes(app: HttpServer, images: ImageRoutes): void {
+  const { aliases, database, baseUrl } = images
   const linkTo = (account: string, alias: string) => `${baseUrl()}/i/${toLinkId({ account, name: alias })}`
 
-  simpleEndpoint(app, shared, {
+  simpleEndpoint(app, images, {
     service: 'imagestore',
     scopes: [],
     methods: ['POST'],
@@ -89,7 +85,7 @@ export function aliasRoutes(
     },
   })
 
-  simpleEndpoint(app, shared, {
+  simpleEndpoint(app, images, {
     service: 'imagestore',
     scopes: [],
     methods: ['GET'],

@@ -1,15 +1,16 @@
-import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { simpleEndpoint } from '../../http/endpoint.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
 import { badParameter } from '../../http/errors.ts'
 import { integer, text } from '../../http/parameters.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { isFlatHash } from '../../lib/perceptual-hash/index.ts'
-import { MAX_BANS, type Bans } from '../bans/index.ts'
+import { MAX_BANS } from '../bans/index.ts'
 import type { BanRow } from '../bans/queries.ts'
 import { imageErrors } from '../errors.ts'
 import { EXAMPLE, schemaOf } from '../image-fields.ts'
 import { isImageHash } from '../image-hash.ts'
 import { hashParameter } from './image.ts'
+import type { ImageRoutes } from './image-routes.ts'
 import { dhashParameter } from './similar.ts'
 
 const MAX_DISTANCE = 8
@@ -37,10 +38,11 @@ const EXAMPLE_BAN = {
 const toBan = ({ created_at: at, ...ban }: BanRow) => ({ ...ban, date: Math.floor(at / 1_000) })
 
 /** Pictures that an application refuses. */
-export function bansRoutes(app: HttpServer, shared: EndpointShared, bans: Bans): void {
+export function bansRoutes(app: HttpServer, images: ImageRoutes): void {
+  const { bans } = images
   const base = { service: 'imagestore', scopes: [], path: '/api/v1/imagestore/bans' } as const
 
-  simpleEndpoint(app, shared, {
+  simpleEndpoint(app, images, {
     ...base,
     methods: ['POST'],
     parameters: {
@@ -81,7 +83,7 @@ export function bansRoutes(app: HttpServer, shared: EndpointShared, bans: Bans):
     },
   })
 
-  simpleEndpoint(app, shared, {
+  simpleEndpoint(app, images, {
     ...base,
     methods: ['GET'],
     parameters: {},
@@ -106,7 +108,7 @@ export function bansRoutes(app: HttpServer, shared: EndpointShared, bans: Bans):
     },
   })
 
-  simpleEndpoint(app, shared, {
+  simpleEndpoint(app, images, {
     ...base,
     methods: ['DELETE'],
     parameters: {

@@ -6,16 +6,17 @@ import {
 } from '../../deliveries/delivery-state.ts'
 import { MAX_ADDRESS_CHARACTERS } from '../../deliveries/connect.ts'
 import { webhook } from '../../deliveries/webhook-schema.ts'
-import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { simpleEndpoint } from '../../http/endpoint.ts'
 import { missingParameter } from '../../http/errors.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
 import { text, type Parameter } from '../../http/parameters.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { imageErrors } from '../errors.ts'
 import { HOOK_EVENTS, type HookEvent } from '../hooks/event.ts'
-import { MAX_HOOKS, toEvents, type Hooks } from '../hooks/index.ts'
+import { MAX_HOOKS, toEvents } from '../hooks/index.ts'
 import type { HookRow } from '../hooks/queries.ts'
 import { EXAMPLE, schemaOf } from '../image-fields.ts'
+import type { ImageRoutes } from './image-routes.ts'
 
 const MAX_ID_CHARACTERS = 100
 
@@ -53,10 +54,11 @@ const toHook = ({ id, address, filters, created_at: at, ...state }: HookRow) => 
 })
 
 /** Webhooks about the images of an application. */
-export function hooksRoutes(app: HttpServer, shared: EndpointShared, hooks: Hooks): void {
+export function hooksRoutes(app: HttpServer, images: ImageRoutes): void {
+  const { hooks } = images
   const base = { service: 'imagestore', scopes: [], path: '/api/v1/imagestore/hooks' } as const
 
-  simpleEndpoint(app, shared, {
+  simpleEndpoint(app, images, {
     ...base,
     methods: ['POST'],
     parameters: {
@@ -90,7 +92,7 @@ export function hooksRoutes(app: HttpServer, shared: EndpointShared, hooks: Hook
     },
   })
 
-  simpleEndpoint(app, shared, {
+  simpleEndpoint(app, images, {
     ...base,
     methods: ['GET'],
     parameters: {},
@@ -128,7 +130,7 @@ export function hooksRoutes(app: HttpServer, shared: EndpointShared, hooks: Hook
     },
   })
 
-  simpleEndpoint(app, shared, {
+  simpleEndpoint(app, images, {
     ...base,
     methods: ['DELETE'],
     parameters: {

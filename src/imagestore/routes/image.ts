@@ -1,18 +1,19 @@
 import type { HttpServer } from '../../http/server.ts'
-import { secondsOf, type Clock } from '../../lib/clock.ts'
+import { secondsOf } from '../../lib/clock.ts'
 import { accountClient } from '../../lib/client.ts'
-import type { Database } from '../../storage/database/database.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import type { Identity } from '../../http/auth/authenticator.ts'
-import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { text } from '../../http/parameters.ts'
+import { simpleEndpoint } from '../../http/endpoint.ts'
+import { flag, integer, text, type Parameter } from '../../http/parameters.ts'
 import { answer, problem } from '../../http/openapi/json-schema.ts'
+import { editParameters } from '../edits.ts'
 import { isImageHash, type ImageHash } from '../image-hash.ts'
 import { imageErrors } from '../errors.ts'
-import { findImage } from '../queries.ts'
-import type { ImageStore } from '../store.ts'
+import { findImage, TRASH_DAYS } from '../queries.ts'
+import { MAX_EPOCH_SECONDS, nameParameter, notInFuture } from '../upload-input.ts'
 import { uploaderOf } from '../uploaders.ts'
 import { EXAMPLE, schemaOf, toAnswer, toExample, toSchemas } from '../image-fields.ts'
+import type { ImageRoutes } from './image-routes.ts'
 
 /** Accepts any text: a hash without an image is a 404, not a 400. */
 export const hashParameter = {
@@ -21,7 +22,7 @@ export const hashParameter = {
   example: EXAMPLE.hash.example,
 }
 
-export const getAnswer = answer(toSchemas('get'), 'The image is known', toExample('get'))
+const getAnswer = answer(toSchemas('get'), 'The image is known', toExample('get'))
 
 /** Cached answers, some 200 bytes each. */
 const MAX_ANSWERS = 20_000
@@ -31,13 +32,8 @@ interface Kept {
   readonly expires: number | null
 }
 
-export function getRoute(
-  app: HttpServer,
-  shared: EndpointShared,
-  database: Database,
-  baseUrl: () => string,
-  clock: Clock,
-) {
+export function getRoute(app: HttpServer, images: ImageRoutes): void {
+  const { database, baseUrl, clock } = images
   const answers = new VersionedCache<Kept>(database, 'image', MAX_ANSWERS)
 
   const keyOf = (identity: Identity, hash: ImageHash) =>
@@ -62,7 +58,7 @@ export function getRoute(
     return answer
   }
 
-  simpleEndpoint(app, shared, {
+  simpleEndpoint(app, images, {
     service: 'imagestore',
     scopes: ['read', 'upload'],
     methods: ['GET'],
@@ -90,10 +86,54 @@ export function getRoute(
   })
 }
 
+const seconds = integer('', 0, MAX_EPOCH_SECONDS)
+
+const expires: Parameter<number | null> = {
+  required: false,
+  description: 'Expiry time, in seconds since 1970-01-01 UTC; empty for never',
+  schema: { type: ['integer', 'string'] },
+  example: 1_893_456_000,
+  parse: (text) => (text === '' ? { value: null } : seconds.parse(text)),
+}
+
+export function updateRoute(app: HttpServer, images: ImageRoutes): void {
+  const { store, baseUrl, clock } = images
+  simpleEndpoint(app, images, {
+    service: 'imagestore',
+    scopes: ['upload'],
+    methods: ['POST'],
+    path: '/api/v1/imagestore/update',
+    parameters: { hash: hashParameter, name: nameParameter('New name'), expires, ...editParameters },
+    document: {
+      operation: 'updateImage',
+      summary: 'Edit an image',
+      description:
+        'Changes only the given fields, and returns the details as `get` does. A key of scope `upload` edits what it uploaded itself, unless others of the ' +
+        'application uploaded it too.',
+      answers: {
+        200: { ...getAnswer, description: 'Details of the image after the change' },
+        400: problem('A parameter is invalid', notInFuture()),
+        403: problem('Another key of the application uploaded the image too', imageErrors.image_shared()),
+        404: problem('This application has no such image', imageErrors.image_not_found()),
+      },
+    },
+
+    async handle({ identity, values: { hash = '', ...changes } }) {
+      if (typeof changes.expires === 'number' && changes.expires <= secondsOf(clock)) throw notInFuture()
+      if (!isImageHash(hash)) throw imageErrors.image_not_found()
+      const image = await store.update(identity.accountId, hash, changes, uploaderOf(identity))
+      if (image === 'shared') throw imageErrors.image_shared()
+      if (image === undefined) throw imageErrors.image_not_found()
+      return { status: 200, ...toAnswer('get', image, baseUrl()) }
+    },
+  })
+}
+
 const deleteAnswer = answer({ hash: schemaOf('hash') }, 'The image is gone', { hash: EXAMPLE.hash.example })
 
-export function deleteRoute(app: HttpServer, shared: EndpointShared, store: ImageStore) {
-  simpleEndpoint(app, shared, {
+export function deleteRoute(app: HttpServer, images: ImageRoutes): void {
+  const { audit, store } = images
+  simpleEndpoint(app, images, {
     service: 'imagestore',
     scopes: ['upload'],
     methods: ['DELETE', 'POST'],
@@ -118,8 +158,45 @@ export function deleteRoute(app: HttpServer, shared: EndpointShared, store: Imag
         isImageHash(hash) &&
         (await store.remove(identity.accountId, hash, uploaderOf(identity)))
       if (!removed) throw imageErrors.image_not_found()
-      await shared.audit.record(identity, 'image.delete', hash)
+      await audit.record(identity, 'image.delete', hash)
       return { status: 200, hash }
+    },
+  })
+}
+
+/** Moves images to the trash of their application, and back. */
+export function trashRoute(app: HttpServer, images: ImageRoutes): void {
+  const { audit, store } = images
+  simpleEndpoint(app, images, {
+    service: 'imagestore',
+    scopes: ['upload'],
+    methods: ['POST'],
+    path: '/api/v1/imagestore/trash',
+    parameters: { hash: hashParameter, restore: flag('Take the image out of the trash') },
+    document: {
+      operation: 'trashImage',
+      summary: 'Move an image to the trash, or back',
+      description:
+        `An image in the trash is only in lists with \`trash\`, and its links answer as if it were deleted. After ${TRASH_DAYS} days ` +
+        'it is deleted; until then `restore`, or an upload of the same bytes, takes it back, and the quota counts it. A key of ' +
+        'scope `upload` can move what it uploaded itself, unless others of the application uploaded it too.',
+      answers: {
+        200: answer({ hash: schemaOf('hash'), trashed_at: schemaOf('trashed_at') }, 'The image was moved', {
+          hash: EXAMPLE.hash.example,
+          trashed_at: 1_767_202_234,
+        }),
+        403: problem('Others of the application uploaded the image, too', imageErrors.image_shared()),
+        404: problem('This application has no such image', imageErrors.image_not_found()),
+      },
+    },
+
+    async handle({ identity, values: { hash = '', restore } }) {
+      if (!isImageHash(hash)) throw imageErrors.image_not_found()
+      const moved = await store.setTrashed(identity.accountId, hash, !restore, uploaderOf(identity))
+      if (moved === 'shared') throw imageErrors.image_shared()
+      if (moved === undefined) throw imageErrors.image_not_found()
+      await audit.record(identity, restore ? 'image.restore' : 'image.trash', hash)
+      return { status: 200, hash, trashed_at: moved.trashed_at }
     },
   })
 }

@@ -6,16 +6,15 @@ import type { Caller } from '../../lib/client.ts'
 import { matches, readRange, type Range, sendBytes } from '../../http/headers.ts'
 import { hasBody } from '../../http/body/content-headers.ts'
 import { BlobDamaged, type BlobAddress } from '../../storage/blobs/blob-store.ts'
-import type { Aliases } from '../aliases/index.ts'
 import { isLost } from '../blobs.ts'
-import { cacheKey, type Content, type Delivery, type Recipe } from '../delivery.ts'
+import { cacheKey, type Content, type Recipe } from '../delivery.ts'
 import { RETRY_SECONDS } from '../derivatives/index.ts'
-import type { ImageDefinitions } from '../definitions/index.ts'
 import type { BlobRow } from '../image-fields.ts'
 import type { KnownImage } from '../known-images.ts'
 import { readLink, type LinkTarget } from '../links/read-link.ts'
-import type { ResolvedLink, ResolveLink } from '../links/resolve-link.ts'
+import type { ResolvedLink } from '../links/resolve-link.ts'
 import { imageErrors } from '../errors.ts'
+import type { ImageRoutes } from './image-routes.ts'
 import { LinkCache } from './link-cache.ts'
 import {
   cacheScope,
@@ -25,17 +24,6 @@ import {
   linkSchema,
   notModifiedHeaders,
 } from './link-responses.ts'
-
-export interface LinkOptions {
-  readonly delivery: Delivery
-  readonly aliases: Aliases
-  readonly definitions: ImageDefinitions
-  readonly resolve: ResolveLink
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  /** Whether shared caches may keep responses that depend on request headers. */
-  readonly sharesVariants: boolean
-}
 
 /** How often a link is resolved again because its image changed in the meantime. */
 const MAX_ATTEMPTS = 3
@@ -62,8 +50,11 @@ type Prepared =
       readonly contentRange: string | undefined
     }
 
-export function linkRoute(app: HttpServer, options: LinkOptions): void {
-  const { delivery, aliases, definitions, resolve, now, sharesVariants } = options
+export function linkRoute(
+  app: HttpServer,
+  { aliases, clock, config, definitions, delivery, resolve }: ImageRoutes,
+): void {
+  const { sharesVariants } = config.imageSettings
   const cache = new LinkCache(delivery, definitions)
   const prefixLength = `${app.prefix}/i/`.length
 
@@ -116,7 +107,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     const { target, image, link, etag, expires } = found
     // A link that expires, has an alias, or depends on a second image, is resolved each time.
     if (expires !== undefined || typeof target.image !== 'string' || link.recipe?.mark !== undefined) return
-    const common = linkHeaders(target.image, image.blob.hash, link, now(), sharesVariants)
+    const common = linkHeaders(target.image, image.blob.hash, link, clock.now(), sharesVariants)
     const { state, blob } = image
     const { download, recipe, settings } = link
     const cacheable = {
@@ -205,7 +196,13 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     { target, image, link, etag, expires }: Found,
     prepared: Prepared,
   ): HttpReply {
-    const common = linkHeaders(target.image, image.blob.hash, { ...link, expires }, now(), sharesVariants)
+    const common = linkHeaders(
+      target.image,
+      image.blob.hash,
+      { ...link, expires },
+      clock.now(),
+      sharesVariants,
+    )
     switch (prepared.kind) {
       case 'not-modified':
         return reply.code(304).headers(notModifiedHeaders(common, etag)).send()

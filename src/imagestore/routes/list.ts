@@ -1,9 +1,8 @@
 import type { HttpServer } from '../../http/server.ts'
-import { secondsOf, type Clock } from '../../lib/clock.ts'
+import { secondsOf } from '../../lib/clock.ts'
 import { accountClient } from '../../lib/client.ts'
-import type { Database } from '../../storage/database/database.ts'
 import { clientAbort } from '../../http/client.ts'
-import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { simpleEndpoint } from '../../http/endpoint.ts'
 import { invalidCursor, toPage } from '../../http/headers.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
 import { choice, flag, integer, text } from '../../http/parameters.ts'
@@ -14,6 +13,7 @@ import { toAnswer, toExample, toSchemas } from '../image-fields.ts'
 import { isImageHash } from '../image-hash.ts'
 import { currentCount, imagePage, selectedCount, SORTED_CHARACTERS, type ImageOrder } from '../queries.ts'
 import { MAX_EPOCH_SECONDS, MAX_NAME_CHARACTERS } from '../upload-input.ts'
+import type { ImageRoutes } from './image-routes.ts'
 
 const MAX_PAGE = 1_024
 const DEFAULT_PAGE = 100
@@ -69,14 +69,9 @@ const listAnswer = schema.answer(
   { count: 1, total: 1, data: [toExample('list')] },
 )
 
-export function imageListRoute(
-  app: HttpServer,
-  shared: EndpointShared,
-  database: Database,
-  baseUrl: () => string,
-  clock: Clock,
-) {
-  simpleEndpoint(app, shared, {
+export function imageListRoute(app: HttpServer, images: ImageRoutes): void {
+  const { database, baseUrl, clock } = images
+  simpleEndpoint(app, images, {
     service: 'imagestore',
     scopes: ['read'],
     methods: ['GET'],

@@ -1,19 +1,18 @@
 import type { HttpServer } from '../../http/server.ts'
 import { clientAbort } from '../../http/client.ts'
-import { secondsOf, type Clock } from '../../lib/clock.ts'
+import { secondsOf } from '../../lib/clock.ts'
 import { accountClient } from '../../lib/client.ts'
-import type { Database } from '../../storage/database/database.ts'
-import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { simpleEndpoint } from '../../http/endpoint.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
 import { flag, integer, type Parameter } from '../../http/parameters.ts'
 import { isImageHash } from '../image-hash.ts'
 import { EXAMPLE, schemaOf, toAnswer, toExample, toSchemas, type ImageRow } from '../image-fields.ts'
 import { findImage } from '../queries.ts'
 import { isFlatHash, isHash64, mirrorHash } from '../../lib/perceptual-hash/index.ts'
-import type { SimilarImages } from '../near-duplicates/index.ts'
 import { isCurrent } from '../uploaders.ts'
 import { imageErrors } from '../errors.ts'
 import { hashParameter } from './image.ts'
+import type { ImageRoutes } from './image-routes.ts'
 
 const MAX_DISTANCE = 16
 const DEFAULT_DISTANCE = 10
@@ -61,19 +60,9 @@ const similarAnswer = schema.answer(
   },
 )
 
-export interface SimilarOptions {
-  readonly database: Database
-  readonly clock: Clock
-  readonly similar: SimilarImages
-  readonly baseUrl: () => string
-}
-
-export function similarRoute(
-  app: HttpServer,
-  shared: EndpointShared,
-  { database, clock, similar, baseUrl }: SimilarOptions,
-) {
-  simpleEndpoint(app, shared, {
+export function similarRoute(app: HttpServer, images: ImageRoutes): void {
+  const { database, clock, similar, baseUrl } = images
+  simpleEndpoint(app, images, {
     service: 'imagestore',
     scopes: ['read'],
     methods: ['GET'],
@@ -104,11 +93,11 @@ export function similarRoute(
       const image = values.dhash === undefined ? await imageNamed(accountId, values.hash ?? '') : undefined
       const given = image?.dhash ?? values.dhash ?? ''
       const wanted = values.mirrored === true ? mirrorHash(given) : given
-      const images =
+      const alike =
         image !== undefined && isFlatHash(given)
           ? [{ ...image, distance: 0 }]
           : await similar.find(accountId, wanted, distance, limit, clientAbort(reply.raw))
-      const data = images.map((found) => ({
+      const data = alike.map((found) => ({
         ...toAnswer('list', found, baseUrl()),
         distance: found.distance,
       }))

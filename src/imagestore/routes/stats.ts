@@ -1,13 +1,13 @@
 import type { HttpServer } from '../../http/server.ts'
 import { clientAbort } from '../../http/client.ts'
-import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { simpleEndpoint } from '../../http/endpoint.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
 import { integer } from '../../http/parameters.ts'
-import { secondsOf, type Clock } from '../../lib/clock.ts'
+import { secondsOf } from '../../lib/clock.ts'
 import { accountClient } from '../../lib/client.ts'
-import type { Database } from '../../storage/database/database.ts'
 import { EXAMPLE, schemaOf } from '../image-fields.ts'
 import { findLimits, trashTotal, usageAt, type Total, type Usage } from '../queries-policy.ts'
+import type { ImageRoutes } from './image-routes.ts'
 
 const MAX_DAYS = 3_660
 const DEFAULT_DAYS = 30
@@ -17,19 +17,17 @@ const parameters = {
   days: integer(`Number of the last days with uploads; default ${DEFAULT_DAYS}`, 1, MAX_DAYS),
 }
 
-const images = schema.integer('Images')
-const bytes = schema.integer('Bytes of images as uploaded')
+const total = {
+  images: schema.integer('Images'),
+  bytes: schema.integer('Bytes of images as uploaded'),
+}
 const NOTHING = { images: 0, bytes: 0 }
 const usageExample = { images: 1, bytes: EXAMPLE.size.example }
 
 const statsAnswer = schema.answer(
   {
-    images,
-    bytes,
-    trash: schema.object(
-      { images, bytes },
-      { description: 'Images in the trash, which the quota counts too' },
-    ),
+    ...total,
+    trash: schema.object(total, { description: 'Images in the trash, which the quota counts too' }),
     max_images: {
       type: ['integer', 'null'],
       description: 'Image quota; null if unlimited',
@@ -46,12 +44,11 @@ const statsAnswer = schema.answer(
         description: 'Maximum disk space of transformed images; the least used are removed beyond it',
       },
     }),
-    kinds: schema.array(schema.object({ mime: schemaOf('mime'), images, bytes })),
+    kinds: schema.array(schema.object({ mime: schemaOf('mime'), ...total })),
     days: schema.array(
       schema.object({
         day: schema.string({ format: 'date', description: 'Day of the uploads, in UTC' }),
-        images,
-        bytes,
+        ...total,
       }),
     ),
   },
@@ -67,19 +64,9 @@ const statsAnswer = schema.answer(
   },
 )
 
-export interface StatsOptions {
-  readonly database: Database
-  readonly clock: Clock
-  /** Returns the disk space of the derivatives of all applications on this machine. */
-  readonly derivatives: () => { readonly bytes: number; readonly max_bytes: number }
-}
-
-export function statsRoute(
-  app: HttpServer,
-  shared: EndpointShared,
-  { database, clock, derivatives }: StatsOptions,
-) {
-  simpleEndpoint(app, shared, {
+export function statsRoute(app: HttpServer, images: ImageRoutes): void {
+  const { database, clock, config, derivatives } = images
+  simpleEndpoint(app, images, {
     service: 'imagestore',
     scopes: ['read'],
     methods: ['GET'],
@@ -111,12 +98,12 @@ export function statsRoute(
         trash: trash ?? NOTHING,
         max_images,
         max_bytes,
-        derivatives: derivatives(),
-        kinds: kinds.map(([mime, total]) => ({ mime, ...total })),
+        derivatives: { bytes: derivatives.bytes, max_bytes: config.derivativeCacheBytes },
+        kinds: kinds.map(([mime, sum]) => ({ mime, ...sum })),
         days: byDay
           .toReversed()
           .slice(0, days)
-          .map(([day, total]) => ({ day, ...total })),
+          .map(([day, sum]) => ({ day, ...sum })),
       }
     },
   })

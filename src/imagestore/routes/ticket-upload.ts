@@ -2,37 +2,20 @@ import type { HttpReply, HttpRequest, HttpServer } from '../../http/server.ts'
 import { bodyKind } from '../../http/body/parse.ts'
 import type { RequestBody } from '../../http/body/receive.ts'
 import { addressClient, plainAddress } from '../../http/client.ts'
-import { receive, SMALL_BODY_BYTES, type EndpointShared } from '../../http/endpoint.ts'
+import { receive, SMALL_BODY_BYTES } from '../../http/endpoint.ts'
 import { httpErrors } from '../../http/errors.ts'
 import { PRIVATE_HEADERS } from '../../http/headers.ts'
 import { requestLog } from '../../http/observability/request-log.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { HttpError } from '../../lib/errors.ts'
-import type { Tasks } from '../../lib/tasks.ts'
 import { imageErrors } from '../errors.ts'
-import type { EagerDerivatives } from '../eager.ts'
-import type { ImageStore } from '../store.ts'
 import type { Input, Output } from '../tasks/parse-upload.ts'
-import type { Ticket, Tickets } from '../tickets/index.ts'
-import type { TicketUploads } from '../tickets/uploads.ts'
+import type { Ticket } from '../tickets/index.ts'
 import { isImageType } from '../upload-input.ts'
+import type { ImageRoutes } from './image-routes.ts'
 import { PARSE_UPLOAD, uploadAnswer } from './upload.ts'
-import { visitorRefusals } from './visitor-refusals.ts'
 import { createUpload, isTus, tusRoutes } from './tus.ts'
-import { imageIn, refused, storeImage, toUploadAnswer } from './upload-outcome.ts'
-
-export interface TicketUploadOptions {
-  readonly tickets: Tickets
-  readonly uploads: TicketUploads
-  readonly eager: EagerDerivatives
-  readonly store: ImageStore
-  readonly tasks: Tasks
-  readonly baseUrl: () => string
-  /** Largest image, in bytes. */
-  readonly maxBytes: number
-  /** Whether images are stored without their metadata. */
-  readonly strips: boolean
-}
+import { imageIn, refused, storeImage, toUploadAnswer, visitorRefusals } from './upload-outcome.ts'
 
 interface TicketBody extends RequestBody {
   readonly ticket: Ticket
@@ -44,29 +27,23 @@ const ANY_IMAGE = 'image/*'
 const IMAGE = { schema: { type: 'string', format: 'binary' } }
 
 /** Uploads of visitors, by a ticket in place of a key. */
-export function ticketUploadRoute(
-  app: HttpServer,
-  shared: EndpointShared,
-  options: TicketUploadOptions,
-): void {
-  const { eager, tickets, store, tasks, baseUrl, maxBytes, strips } = options
-  const { bodies } = shared
-  tusRoutes(app, shared, {
-    ...options,
-    storeImage: (ticket, bytes, name, request, reply) =>
-      storeBytes(
-        { ticket, name, contentType: ANY_IMAGE, bytes, client: addressClient(request.ip) },
-        request,
-        reply,
-      ),
-  })
+export function ticketUploadRoute(app: HttpServer, images: ImageRoutes): void {
+  const { bodies, config, eager, tickets, store, tasks, baseUrl } = images
+  const maxBytes = config.maxImageBytes
+  tusRoutes(app, images, (ticket, bytes, name, request, reply) =>
+    storeBytes(
+      { ticket, name, contentType: ANY_IMAGE, bytes, client: addressClient(request.ip) },
+      request,
+      reply,
+    ),
+  )
 
   app.post<{ Params: { ticket: string } }>(
     '/u/:ticket',
     { schema: ticketUploadSchema(maxBytes), config: { hasCors: 'always' } },
     async (request, reply) => {
       const { headers, ip } = request
-      if (isTus(request)) return createUpload(request.params.ticket, options, request, reply)
+      if (isTus(request)) return createUpload(request.params.ticket, images, request, reply)
       const isImage = isImageType(headers['content-type'])
       if (!isImage && bodyKind(headers['content-type']) !== 'multipart') throw imageErrors.upload_type()
       const ticket = await tickets.take(request.params.ticket, addressClient(ip))
@@ -100,7 +77,7 @@ export function ticketUploadRoute(
     const visitor = { name: terms.name ?? given, ip: plainAddress(request.ip) }
     const parsed = await tasks.run<Input, Output>(
       PARSE_UPLOAD,
-      { contentType, bytes, strips, visitor },
+      { contentType, bytes, strips: config.strip === 1, visitor },
       { transfer: [bytes.buffer], client },
     )
     if (typeof parsed.info === 'string') throw refused(imageErrors.info_missing(), parsed.info)

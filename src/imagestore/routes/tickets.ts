@@ -1,13 +1,14 @@
-import { eagerParameter, type EagerDerivatives } from '../eager.ts'
+import { eagerParameter } from '../eager.ts'
 import type { HttpServer } from '../../http/server.ts'
-import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { simpleEndpoint } from '../../http/endpoint.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
 import { integer, type Parameter } from '../../http/parameters.ts'
 import { mimeOf } from '../../lib/image-metadata/index.ts'
-import { secondsOf, type Clock } from '../../lib/clock.ts'
+import { secondsOf } from '../../lib/clock.ts'
 import { tagsParameter } from '../edits.ts'
-import { MAX_TICKET_SECONDS, MAX_TICKET_USES, type Tickets } from '../tickets/index.ts'
+import { MAX_TICKET_SECONDS, MAX_TICKET_USES } from '../tickets/index.ts'
 import { MAX_EPOCH_SECONDS, nameParameter, notInFuture } from '../upload-input.ts'
+import type { ImageRoutes } from './image-routes.ts'
 
 const DEFAULT_SECONDS = 600
 const DEFAULT_USES = 1
@@ -28,18 +29,9 @@ const types: Parameter<readonly string[]> = {
 }
 
 /** Creates tickets, with which visitors upload images without a key. */
-export function ticketsRoute(
-  app: HttpServer,
-  shared: EndpointShared,
-  tickets: Tickets,
-  {
-    baseUrl,
-    clock,
-    eager,
-    maxBytes,
-  }: { baseUrl: () => string; clock: Clock; eager: EagerDerivatives; maxBytes: number },
-): void {
-  simpleEndpoint(app, shared, {
+export function ticketsRoute(app: HttpServer, images: ImageRoutes): void {
+  const { baseUrl, clock, config, eager, tickets } = images
+  simpleEndpoint(app, images, {
     service: 'imagestore',
     scopes: ['upload', 'tickets'],
     methods: ['POST'],
@@ -47,7 +39,11 @@ export function ticketsRoute(
     parameters: {
       expires: integer(`Seconds until the ticket expires; default ${DEFAULT_SECONDS}`, 1, MAX_TICKET_SECONDS),
       uses: integer(`Number of images that can be uploaded; default ${DEFAULT_USES}`, 1, MAX_TICKET_USES),
-      max_bytes: integer('Maximum size of an image in bytes; by default that of the service', 1, maxBytes),
+      max_bytes: integer(
+        'Maximum size of an image in bytes; by default that of the service',
+        1,
+        config.maxImageBytes,
+      ),
       types,
       name: nameParameter('Name of the images; by default that of the uploaded file'),
       image_expires: integer(

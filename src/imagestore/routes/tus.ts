@@ -3,26 +3,26 @@ import { receivedUntilBreak } from '../../http/body/receive.ts'
 import { UPLOAD_MEMORY_BYTES } from '../../http/body/upload.ts'
 import { addressClient } from '../../http/client.ts'
 import { TUS_VERSION } from '../../http/cors.ts'
-import { notEncoded, type EndpointShared } from '../../http/endpoint.ts'
+import { notEncoded } from '../../http/endpoint.ts'
 import { isEncoded, mediaType } from '../../http/body/content-headers.ts'
 import { httpErrors } from '../../http/errors.ts'
 import { PRIVATE_HEADERS } from '../../http/headers.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { imageErrors } from '../errors.ts'
-import type { Ticket, Tickets } from '../tickets/index.ts'
-import type { TicketUpload, TicketUploads, UploadAnswer } from '../tickets/uploads.ts'
+import type { Ticket } from '../tickets/index.ts'
+import type { TicketUpload, UploadAnswer } from '../tickets/uploads.ts'
 import { nameParameter } from '../upload-input.ts'
+import type { ImageRoutes } from './image-routes.ts'
 import { uploadAnswer } from './upload.ts'
-import { refused } from './upload-outcome.ts'
-import { visitorRefusals } from './visitor-refusals.ts'
+import { refused, visitorRefusals } from './upload-outcome.ts'
 
 const HEADERS = { ...PRIVATE_HEADERS, 'tus-resumable': TUS_VERSION }
 const PART_TYPE = 'application/offset+octet-stream'
 const COUNT = /^\d{1,15}$/
 
 /** Stores the bytes of a complete upload. Throws an HttpError if it is refused. */
-export type StoreTicketImage = (
+type StoreTicketImage = (
   ticket: Ticket,
   bytes: Uint8Array<ArrayBuffer>,
   name: string | undefined,
@@ -30,32 +30,23 @@ export type StoreTicketImage = (
   reply: HttpReply,
 ) => Promise<Readonly<Record<string, unknown>>>
 
-export interface TusOptions {
-  readonly tickets: Tickets
-  readonly uploads: TicketUploads
-  readonly baseUrl: () => string
-  /** Largest image, in bytes. */
-  readonly maxBytes: number
-  readonly storeImage: StoreTicketImage
-}
-
 /** Whether a request speaks the protocol tus. */
 export const isTus = (request: HttpRequest): boolean => request.headers['tus-resumable'] !== undefined
 
 /** Begins a resumable upload. */
 export async function createUpload(
   ticketText: string,
-  { tickets, uploads, baseUrl, maxBytes }: Omit<TusOptions, 'storeImage'>,
+  { tickets, ticketUploads, baseUrl, config }: ImageRoutes,
   request: HttpRequest,
   reply: HttpReply,
 ): Promise<HttpReply> {
   assertVersion(request, reply)
   const ticket = await tickets.find(ticketText, addressClient(request.ip))
   const length = countIn(request, 'upload-length')
-  const largest = ticket.terms.maxBytes ?? maxBytes
+  const largest = ticket.terms.maxBytes ?? config.maxImageBytes
   if (length > largest) throw refused(imageErrors.image_too_large(largest), 'too_many_bytes')
   if (length === 0) throw refused(imageErrors.image_damaged(), 'missing')
-  const { id, expiresAt } = await uploads.create(ticket, { length, name: filenameIn(request) })
+  const { id, expiresAt } = await ticketUploads.create(ticket, { length, name: filenameIn(request) })
   const location = `${new URL(baseUrl()).pathname.replace(/\/$/, '')}/u/${ticketText}/${id}`
   return reply
     .code(201)
@@ -64,8 +55,11 @@ export async function createUpload(
 }
 
 /** Resumable uploads of visitors (tus 1.0), by a ticket in place of a key. */
-export function tusRoutes(app: HttpServer, { bodies }: EndpointShared, options: TusOptions): void {
-  const { uploads, storeImage, maxBytes } = options
+export function tusRoutes(
+  app: HttpServer,
+  { bodies, config: { maxImageBytes: maxBytes }, ticketUploads: uploads }: ImageRoutes,
+  storeImage: StoreTicketImage,
+): void {
   const url = '/u/:ticket/:id'
   const config = { hasCors: 'always' } as const
   type Route = { Params: { ticket: string; id: string } }

@@ -1,8 +1,8 @@
 import { HttpError } from '../../lib/errors.ts'
 import type { HttpServer } from '../../http/server.ts'
-import { secondsOf, type Clock } from '../../lib/clock.ts'
-import { taskModule, type Tasks } from '../../lib/tasks.ts'
-import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { secondsOf } from '../../lib/clock.ts'
+import { taskModule } from '../../lib/tasks.ts'
+import { bulkEndpoint } from '../../http/endpoint.ts'
 import { requestLog } from '../../http/observability/request-log.ts'
 import {
   answer,
@@ -24,12 +24,12 @@ import {
 import { editParameters, tagsParameter } from '../edits.ts'
 import { imageErrors } from '../errors.ts'
 import { EXAMPLE, toExample, toSchemas } from '../image-fields.ts'
-import { COUNT_DISTANCE_BITS, MAX_COUNTED_IMAGES, type SimilarImages } from '../near-duplicates/index.ts'
-import { eagerParameter, type EagerDerivatives } from '../eager.ts'
-import type { ImageStore } from '../store.ts'
+import { COUNT_DISTANCE_BITS, MAX_COUNTED_IMAGES } from '../near-duplicates/index.ts'
+import { eagerParameter } from '../eager.ts'
 import type { Input, Output } from '../tasks/parse-upload.ts'
 import { uploaderOf } from '../uploaders.ts'
 import { quotaError } from '../quotas.ts'
+import type { ImageRoutes } from './image-routes.ts'
 import { imageIn, reason, refused, storeImage, toUploadAnswer } from './upload-outcome.ts'
 
 export const PARSE_UPLOAD = taskModule('../tasks/parse-upload', import.meta)
@@ -77,25 +77,13 @@ export const uploadAnswer = answer(
   { ...toExample('upload'), similar: 0 },
 )
 
-export interface UploadOptions {
-  readonly eager: EagerDerivatives
-  readonly store: ImageStore
-  readonly similar: SimilarImages
-  readonly clock: Clock
-  readonly tasks: Tasks
-  readonly baseUrl: () => string
-  /** Largest image, in bytes. */
-  readonly maxBytes: number
-  /** Whether images are stored without their metadata. */
-  readonly strips: boolean
-}
-
 /** The largest body of an upload: base64 takes a third more, url-encoding and line breaks some more again. */
 export const maxBodyBytes = (maxImageBytes: number): number => 2 * maxImageBytes + 1024 * 1024
 
-export function uploadRoute(app: HttpServer, shared: EndpointShared, options: UploadOptions) {
-  const { eager, store, similar, clock, tasks, baseUrl, maxBytes, strips } = options
-  bulkEndpoint(app, shared, {
+export function uploadRoute(app: HttpServer, images: ImageRoutes): void {
+  const { eager, store, similar, clock, tasks, baseUrl, config } = images
+  const maxBytes = config.maxImageBytes
+  bulkEndpoint(app, images, {
     service: 'imagestore',
     scopes: ['upload'],
     methods: ['POST'],
@@ -140,7 +128,7 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
       const { contentType, bytes, client } = body
       const upload = await tasks.run<Input, Output>(
         PARSE_UPLOAD,
-        { contentType, bytes, strips },
+        { contentType, bytes, strips: config.strip === 1 },
         { transfer: [bytes.buffer], client },
       )
       const identity = await identify(upload.api, [])

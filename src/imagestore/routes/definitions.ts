@@ -1,4 +1,4 @@
-import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { simpleEndpoint } from '../../http/endpoint.ts'
 import { badParameter, missingParameter } from '../../http/errors.ts'
 import * as schema from '../../http/openapi/json-schema.ts'
 import { choice, integer, text, type Parameter } from '../../http/parameters.ts'
@@ -8,8 +8,8 @@ import { EXAMPLE, schemaOf } from '../image-fields.ts'
 import { isImageHash } from '../image-hash.ts'
 import { DEFAULT_PLACEMENT, MAX_NAMES } from '../image-settings.ts'
 import { COMPASS_POINTS, defaultPresets, isKey, isName, MAX_MODIFIER_CHARACTERS } from '../modifiers/index.ts'
-import { linkError } from '../routes/link-responses.ts'
-import type { ImageDefinitions } from './index.ts'
+import type { ImageRoutes } from './image-routes.ts'
+import { linkError } from './link-responses.ts'
 
 const TAKES_NAME = 'debe tener de 1 a 32 de a-z, 0-9 y guiones'
 
@@ -43,11 +43,8 @@ const EXAMPLE_PRESET = { name: 'portada', modifiers: 'w_1200,h_630,c_fill,f_auto
 const EXAMPLE_WATERMARK = { name: 'logo', image: EXAMPLE.hash.example, ...DEFAULT_PLACEMENT }
 
 /** Presets and watermarks for the links of all applications, for administrators. */
-export function definitionRoutes(
-  app: HttpServer,
-  shared: EndpointShared,
-  definitions: ImageDefinitions,
-): void {
+export function definitionRoutes(app: HttpServer, images: ImageRoutes): void {
+  const { audit, definitions } = images
   const taken = schema.problem(
     'The settings file defines this name, or there are too many definitions',
     imageErrors.defined_by_file(),
@@ -59,7 +56,7 @@ export function definitionRoutes(
     example: object,
     read: () => Promise<object[]>,
   ) =>
-    simpleEndpoint(app, shared, {
+    simpleEndpoint(app, images, {
       service: 'admin',
       scopes: [],
       methods: ['GET'],
@@ -93,7 +90,7 @@ export function definitionRoutes(
 
   list('Preset', { name: NAME, modifiers: MODIFIERS }, EXAMPLE_PRESET, () => definitions.presets())
 
-  simpleEndpoint(app, shared, {
+  simpleEndpoint(app, images, {
     service: 'admin',
     scopes: [],
     methods: ['POST'],
@@ -129,14 +126,14 @@ export function definitionRoutes(
       const fault = modifiers === '' ? undefined : await definitions.findFault(modifiers)
       if (fault !== undefined) throw linkError({ kind: 'fault', fault })
       await stored('preset', preset, modifiers)
-      await shared.audit.record(identity, 'preset.set', `${preset} ${modifiers}`.trimEnd())
+      await audit.record(identity, 'preset.set', `${preset} ${modifiers}`.trimEnd())
       return { status: 200, name: preset, modifiers: modifiers === '' ? null : modifiers }
     },
   })
 
   list('Watermark', { name: NAME, ...PLACEMENT }, EXAMPLE_WATERMARK, () => definitions.watermarks())
 
-  simpleEndpoint(app, shared, {
+  simpleEndpoint(app, images, {
     service: 'admin',
     scopes: [],
     methods: ['POST'],
@@ -177,7 +174,7 @@ export function definitionRoutes(
       const placement = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
       const value = image === '' ? '' : JSON.stringify({ image, ...DEFAULT_PLACEMENT, ...placement })
       await stored('watermark', mark, value)
-      await shared.audit.record(identity, 'watermark.set', `${mark} ${value}`.trimEnd())
+      await audit.record(identity, 'watermark.set', `${mark} ${value}`.trimEnd())
       return { status: 200, name: mark, image: image === '' ? null : image }
     },
   })
