@@ -35,18 +35,18 @@ interface Group {
 const groups: Group[] = [
   {
     title: 'Width and height',
-    text: 'One side alone keeps the proportions.',
+    text: '',
     shown: ['w_160', 'h_60', 's_90x90', '90x90'],
   },
   {
     title: 'Proportions',
-    text: 'The proportions of the box for `c_…`.',
+    text: '',
     shown: ['w_160,ar_1:1,c_fill', 'w_160,ar_16:9,c_fill'],
   },
-  { title: 'Density', text: 'Multiplies width and height.', shown: ['w_80', 'w_80,dpr_2'] },
+  { title: 'Density', text: '', shown: ['w_80', 'w_80,dpr_2'] },
   {
     title: 'Enlarging',
-    text: 'The picture is 240 pixels wide. Without `up` it is not enlarged.',
+    text: 'The picture is 240 pixels wide.',
     shown: ['w_280', 'w_280,up'],
   },
   {
@@ -65,7 +65,7 @@ const groups: Group[] = [
   },
   {
     title: 'Part of the picture',
-    text: 'In pixels of the original, or in shares of its sides.',
+    text: '',
     shown: ['rect_40_90_60_50', 'rel_0.5_0_0.5_0.5'],
   },
   {
@@ -75,13 +75,13 @@ const groups: Group[] = [
   },
   {
     title: 'Trimming',
-    text: 'Removes a border of one colour.',
+    text: '',
     shown: ['w_140', 'w_140,trim'],
     from: 'framed',
   },
   {
     title: 'Border and background',
-    text: 'The background also fills transparent parts.',
+    text: '',
     shown: ['w_120,pad_12', 'w_120,pad_12,bg_c53030', 'w_120,pad_12,bg_c5303080'],
   },
   {
@@ -175,7 +175,7 @@ try {
 function head(): string {
   return `# Modifiers in pictures
 
-This page shows an example of each [modifier](api/imagestore-links.md#modifiers). The image engine of the service makes the pictures from one of 240 × 160 pixels (\`node scripts/modifier-pictures.ts\`). \`f_auto\` selects one of the formats below. \`meta_keep\`, \`exp_\` and \`sig_\` have no visible effect.
+This page shows what each [modifier](api/imagestore-links.md#modifiers) makes of a picture of 240 × 160 pixels.
 `
 }
 
@@ -230,7 +230,7 @@ async function picture(path: string, modifier: string, markPath: string, from: s
   await writeFile(new URL(name, FOLDER), made.bytes)
   const size = /f_/.test(modifier) ? `, ${made.bytes.byteLength} bytes` : ''
   const { width, height, pageHeight = height } = await sharp(made.bytes).metadata()
-  return `- \`${modifier}\`: ${width} × ${pageHeight}${size}<br>![${modifier}](images/modifiers/${name})`
+  return `- \`${modifier}\`: ${width}×${pageHeight}${size}<br>![${modifier}](images/modifiers/${name})`
 }
 
 async function derive(path: string, modifier: string, markPath: string): Promise<DerivedImage> {
