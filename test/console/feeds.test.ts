@@ -15,7 +15,7 @@ test('the home screen shows the state of feeds, and nothing about them if there 
   await stored(plain, [record('casa')])
   await using browser = await startBrowser()
   const { page, context, complaints } = await browser.open(service, '', { domainwatch: service.domainKey })
-  const table = page.getByRole('region', { name: 'Listas del registro' })
+  const table = page.getByRole('region', { name: 'Fuentes' })
   await table.getByText('cada 6h, de 127.0.0.1:9').waitFor()
   await page.getByRole('heading', { name: 'Inicio' }).waitFor()
   assert.deepEqual(await accessibilityViolations(page), [])
@@ -28,6 +28,6 @@ test('the home screen shows the state of feeds, and nothing about them if there 
 
   const other = await browser.open(plain, '', { domainwatch: plain.domainKey })
   await other.page.getByText('Dominios guardados').waitFor()
-  assert.equal(await other.page.getByText('Listas del registro').count(), 0)
+  assert.equal(await other.page.getByText('Fuentes').count(), 0)
   await other.context.close()
 })

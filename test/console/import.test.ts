@@ -92,7 +92,7 @@ test('a list of deletions covers the time that the person chooses, for a source 
     document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }))
   }`)
   await page.getByLabel('Plazo que cubre').selectOption('La última semana')
-  await page.getByRole('textbox', { name: 'Fuente' }).fill('semanal')
+  await page.getByRole('textbox', { name: 'Origen' }).fill('semanal')
   assert.equal(await page.getByLabel('Formato').inputValue(), 'deletions')
   await button(page, 'Importar').click()
   const row = past(page, 'eliminados.txt')
@@ -178,9 +178,9 @@ test('a list that the service cannot read says why, and the one that it has alre
   await button(page, 'Importar').click()
   await toast(page, 'No se pudo importar pagina.html').waitFor()
   await past(page, 'pagina.html').getByText('Falló').waitFor()
-  for (const text of ['Terminada', 'Es idéntica a la última lista de su fuente: no cambió nada.']) {
+  for (const text of ['Terminada', 'Es idéntica a la última lista de su origen: no cambió nada.']) {
     await pick(page, file(`igual-${text.length}.txt`, 'igual.cl\n'))
-    await page.getByRole('textbox', { name: 'Fuente' }).fill('igual')
+    await page.getByRole('textbox', { name: 'Origen' }).fill('igual')
     await button(page, 'Importar').click()
     await past(page, `igual-${text.length}.txt`).getByText(text).waitFor()
   }

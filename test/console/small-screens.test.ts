@@ -134,7 +134,7 @@ test('the home of an empty installation shows the first steps, and no figures of
     domainwatch: empty.domainKey,
     imagestore: empty.imageKey,
   })
-  await page.getByRole('link', { name: 'Importe la lista de inscripciones del registro' }).waitFor()
+  await page.getByRole('link', { name: 'Importe la lista de inscripciones de NIC Chile' }).waitFor()
   await page.getByRole('link', { name: 'Suba la primera imagen' }).waitFor()
   await page.locator('.bones').waitFor({ state: 'detached' })
   assert.equal(await page.locator('.tile-figure').count(), 0)

@@ -4,7 +4,7 @@ import { addTexts, type Texts } from '../dictionary.ts'
 export const dismissed = {
   'dismissed.search': ['Buscar en los descartados', 'Search dismissed names'],
   'dismissed.explained': [
-    'Un nombre descartado se borra a los 7 días y queda aquí: las listas del registro no lo vuelven a guardar mientras no traigan una inscripción o una eliminación nueva. Si lo olvida, la próxima lista que lo traiga lo guarda.',
+    'Un nombre descartado se borra a los 7 días y queda aquí: las listas de NIC Chile no lo vuelven a guardar mientras no traigan una inscripción o una eliminación nueva. Si lo olvida, la próxima lista que lo traiga lo guarda.',
     'A discarded name is deleted after 7 days and stays here: lists of the registry do not record it again unless they have a new registration or deletion. If you forget it, the next list that has it records it.',
   ],
   'dismissed.none': ['Todavía no hay nombres descartados y borrados', 'No discarded names have been deleted yet'],

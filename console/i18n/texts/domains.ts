@@ -37,7 +37,7 @@ export const domains = {
   'domains.empty': ['Ningún dominio coincide', 'No matching domains'],
   'domains.emptyText': ['Quite algún filtro o busque otra cosa.', 'Remove a filter or search for something else.'],
   'domains.none': ['Todavía no hay dominios', 'No domains yet'],
-  'domains.noneText': ['Importe la lista del registro o agregue dominios por la API.', "Import the registry's list or add domains through the API."],
+  'domains.noneText': ['Importe una lista de NIC Chile o agregue dominios por la API.', "Import the registry's list or add domains through the API."],
   'domains.rows.one': ['{n} dominio', '{n} domain'],
   'domains.rows.other': ['{n} dominios', '{n} domains'],
   'domains.rowsMore': ['{n} o más dominios', '{n} or more domains'],

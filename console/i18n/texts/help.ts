@@ -20,7 +20,7 @@ export const help = {
     'Paste names or web addresses: you see which are new before they are stored, and z undoes it.',
   ],
   'help.importar': [
-    'Elija una lista del registro: verá qué cambiaría antes de importarla.',
+    'Elija una lista de NIC Chile: verá qué cambiaría antes de importarla.',
     'Choose a list of the registry: you see what it would change before it is imported.',
   ],
   'help.descartados': [

@@ -27,7 +27,7 @@ export const home = {
   'home.holds.one': ['{n} nombre', '{n} name'],
   'home.holds.other': ['{n} nombres', '{n} names'],
   'home.until': ['hasta las', 'until'],
-  'feeds.title': ['Listas del registro', 'Feeds'],
+  'feeds.title': ['Fuentes', 'Feeds'],
   'feeds.name': ['Lista', 'Feed'],
   'feeds.state': ['Estado', 'State'],
   'feeds.lastSuccess': ['Última descarga', 'Last download'],
@@ -41,7 +41,7 @@ export const home = {
   'feeds.failed': ['Con fallas', 'Failing'],
   'feeds.stale': ['Atrasada', 'Stale'],
   'home.first': ['Primeros pasos', 'First steps'],
-  'home.firstDomains': ['Importe la lista de inscripciones del registro', "Import the registry's list of registrations"],
+  'home.firstDomains': ['Importe la lista de inscripciones de NIC Chile', "Import the registry's list of registrations"],
   'home.firstImages': ['Suba la primera imagen', 'Upload the first image'],
 } as const satisfies Texts
 

@@ -6,7 +6,7 @@ export const importing = {
     'El servicio importa la lista por su cuenta: una vez enviada, puede cerrar esta página.',
     'The service imports the list in the background: once it is sent, you may close this page.',
   ],
-  'import.drop': ['Suelte aquí una lista del registro', 'Drop a registry list here'],
+  'import.drop': ['Suelte aquí una lista de NIC Chile', 'Drop a registry list here'],
   'import.kinds': [
     'Inscripciones en CSV (nombre y fecha), eliminados con un nombre por línea, o una exportación. También .gz y .zst.',
     'Registrations as CSV (name and date), deletions with one name a line, or an export. Also .gz and .zst.',
@@ -27,8 +27,8 @@ export const importing = {
   'import.day': ['El último día', 'The last day'],
   'import.week': ['La última semana', 'The last week'],
   'import.month': ['El último mes', 'The last month'],
-  'import.source': ['Fuente', 'Source'],
-  'import.sourceHint': ['Una lista se compara con la anterior de su fuente.', 'A list is compared with the last one of its source.'],
+  'import.source': ['Origen', 'Source'],
+  'import.sourceHint': ['Una lista se compara con la anterior de su origen.', 'A list is compared with the last one of its source.'],
   'import.look': ['Ver los cambios', 'See the changes'],
   'import.store': ['Importar', 'Import'],
   'import.stop': ['Detener', 'Stop'],
@@ -49,11 +49,11 @@ export const importing = {
   'import.waits': ['Espera a que termine otro trabajo de la cuenta.', 'It waits for another job of the account to end.'],
   'import.kept': ['Lo que ya estaba guardado se conserva.', 'What was stored already is kept.'],
   'import.skipped.identical': [
-    'Es idéntica a la última lista de su fuente: no cambió nada.',
+    'Es idéntica a la última lista de su origen: no cambió nada.',
     'It is identical to the last list of its source: nothing was changed.',
   ],
   'import.skipped.older': [
-    'No es posterior a la última lista de su fuente: no cambió nada.',
+    'No es posterior a la última lista de su origen: no cambió nada.',
     'It is not later than the last list of its source: nothing was changed.',
   ],
   'import.incomplete': [
