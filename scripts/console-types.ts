@@ -16,6 +16,8 @@ interface Parameter {
   readonly name: string
   readonly in: string
   readonly required?: boolean
+  /** Of flags. */
+  readonly allowEmptyValue?: boolean
   readonly schema: Schema
 }
 
@@ -70,7 +72,8 @@ function describe(
   const parameters = (operation.parameters ?? []).map((one) => ('$ref' in one ? find(shared, one.$ref) : one))
   const query = parameters.filter((one) => one.in === 'query')
   const fields = query.map(
-    (one) => `${key(one.name)}${one.required === true ? '' : '?'}: ${typeOf(one.schema)}`,
+    (one) =>
+      `${key(one.name)}${one.required === true ? '' : '?'}: ${typeOf(one.schema)}${one.allowEmptyValue === true ? ' | boolean' : ''}`,
   )
   const body = bodyOf(operation)
   const success = operation.responses['200'] ?? operation.responses['202']

@@ -224,9 +224,6 @@ const JSON_HEADERS = [
   'content-length',
 ]
 
-/** The media type of parameters that are JSON text, or in a JSON body what it stands for. */
-const JSON_TEXT = 'application/json'
-
 /** Sends JSON from memory directly; Fastify sends the rest. */
 function send(request: FastifyRequest, reply: FastifyReply, answer: Answer): Answer | FastifyReply {
   const isJson = Buffer.isBuffer(answer) && !reply.hasHeader('content-type')
@@ -315,8 +312,8 @@ function textOf(
   if (field.kind !== 'json') return 'wrong-type'
   const { value } = field
   const ofFlag = declared !== undefined && isFlag(declared)
-  const isJsonText = declared?.schema['contentMediaType'] === JSON_TEXT
-  if (isJsonText && value !== null) return { value: JSON.stringify(value) }
+  if (declared?.schema['contentSchema'] !== undefined && value !== null)
+    return { value: JSON.stringify(value) }
   if (value === null || (value === false && ofFlag && isPresentFlag(declared))) return undefined
   const isText = typeof value === 'number' || (ofFlag && typeof value === 'boolean')
   return isText ? { value: String(value) } : 'wrong-type'

@@ -151,6 +151,13 @@ function parseNamed(names: RegExp, { parse }: Parameter<unknown>, given: Given) 
   return { value }
 }
 
+/** The schema of a text that contains JSON. In a JSON body the parameter may also be what the text contains. */
+export const jsonText = (contentSchema: Readonly<Record<string, unknown>>) => ({
+  type: 'string',
+  contentMediaType: 'application/json',
+  contentSchema,
+})
+
 export const isFlag = ({ schema }: Parameter<unknown>): boolean => schema['x-flag'] !== undefined
 
 export const isPresentFlag = ({ schema }: Parameter<unknown>): boolean => schema['x-flag'] === PRESENT

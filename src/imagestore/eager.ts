@@ -1,7 +1,7 @@
 import { finished } from 'node:stream'
 import type { HttpReply } from '../http/server.ts'
 import { badParameter } from '../http/errors.ts'
-import type { Parameter } from '../http/parameters.ts'
+import { jsonText, type Parameter } from '../http/parameters.ts'
 import { accountClient } from '../lib/client.ts'
 import { parseJson } from '../lib/json.ts'
 import type { ImageDefinitions } from './definitions/index.ts'
@@ -21,7 +21,7 @@ const ACCEPTS = ['image/avif,image/webp,*/*', 'image/webp,*/*', '*/*']
 export const eagerParameter: Parameter<readonly string[]> = {
   required: false,
   description: `Up to ${MAX_LISTS} lists of modifiers, a JSON array, whose images are made right after the upload`,
-  schema: { type: 'string', contentMediaType: 'application/json' },
+  schema: jsonText({ type: 'array', items: { type: 'string' } }),
   example: '["w_300,f_auto","w_900"]',
   parse: (text) => {
     const lists = parseJson(text)

@@ -1,4 +1,4 @@
-import { integer, parseParameters, type Parameter } from '../http/parameters.ts'
+import { integer, jsonText, parseParameters, type Parameter } from '../http/parameters.ts'
 import { isDisplayName } from '../lib/free-text.ts'
 import { isObject, parseJson } from '../lib/json.ts'
 import { hasAtMostCharacters } from '../lib/text.ts'
@@ -40,7 +40,7 @@ export const tagParameter = (description: string): Parameter<string> => ({
 export const tagsParameter: Parameter<string> = {
   required: false,
   description: `Up to ${MAX_TAGS} tags of 1 to ${MAX_TAG_CHARACTERS} characters, separated by commas or as a JSON array; empty for none`,
-  schema: { type: 'string', contentMediaType: 'application/json' },
+  schema: jsonText({ type: 'array', items: { type: 'string' } }),
   example: 'portada,verano',
   parse: (text) => {
     const list = parseJson(text)
@@ -57,7 +57,7 @@ export const tagsParameter: Parameter<string> = {
 const meta: Parameter<string> = {
   required: false,
   description: `What the application notes about the image, a JSON object of up to ${MAX_META_BYTES} bytes, in place of what it had; \`{}\` for nothing`,
-  schema: { type: 'string', contentMediaType: 'application/json' },
+  schema: jsonText({ type: 'object' }),
   example: '{"sku":"A-17"}',
   parse: (text) => {
     const value = parseJson(text)

@@ -106,6 +106,15 @@ test('parameters and answers have types', () => {
   const catalejo = new Catalejo({ url: 'http://127.0.0.1', key: 'x' })
   assert.ok([
     async () => (await catalejo.call('GET /api/v1/imagestore/list', { order: 'size' })).data[0]?.link.length,
+    () => catalejo.call('GET /api/v1/imagestore/list', { group: true, limit: 10 }),
+    () => catalejo.call('POST /api/v1/imagestore/trash', { hash: '', restore: true }),
+    () => catalejo.call('POST /api/v1/imagestore/update', { hash: '', tags: ['a'], meta: { sku: 1 } }),
+    () => catalejo.call('POST /api/v1/imagestore/tickets', { tags: ['a'], eager: ['w_300'], uses: 2 }),
+    () => catalejo.call('POST /api/v1/domainwatch/queue', { reserve: true, limit: 10 }),
+    () => catalejo.call('POST /api/v1/domainwatch/bulk', { set: { seen: 1 }, data: ['casa'], rev: '1' }),
+    () => catalejo.call('POST /api/v1/admin/limits', { account: '', max_images: 10, max_bytes: 'none' }),
+    // @ts-expect-error Tags are texts.
+    () => catalejo.call('POST /api/v1/imagestore/update', { hash: '', tags: [1] }),
     // @ts-expect-error A list has no such order.
     () => catalejo.call('GET /api/v1/imagestore/list', { order: 'color' }),
     // @ts-expect-error An image has a name.

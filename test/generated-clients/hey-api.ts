@@ -1,6 +1,14 @@
 /** What an application does with the client of @hey-api/openapi-ts: it has to compile without a cast. */
 import { client } from './generated/hey-api/client.gen.ts'
-import { deleteImage, listDomains, listImages, uploadImage, type Image } from './generated/hey-api/index.ts'
+import {
+  deleteImage,
+  listDomains,
+  listImages,
+  trashImage,
+  updateImage,
+  uploadImage,
+  type Image,
+} from './generated/hey-api/index.ts'
 
 client.setConfig({ baseUrl: 'http://127.0.0.1:8080', auth: 'key' })
 
@@ -27,6 +35,11 @@ export async function remove(hash: string): Promise<boolean> {
 export async function search(text: string): Promise<readonly string[]> {
   const { data } = await listDomains({ query: { search: text } })
   return data?.data.flat().map(({ name }) => name) ?? []
+}
+
+export async function restore(hash: string): Promise<void> {
+  await trashImage({ body: { hash, restore: true } })
+  await updateImage({ body: { hash, tags: ['portada'], meta: { sku: 1 } } })
 }
 
 // @ts-expect-error An image has a file name.

@@ -213,7 +213,7 @@ function limit(description: string): Parameter<{ readonly max: number | null }> 
   return {
     required: false,
     description: `${description}; \`${NONE}\` if unlimited`,
-    schema: { type: 'string', pattern: `^(\\d{1,15}|${NONE})$` },
+    schema: { type: ['integer', 'string'], pattern: `^(\\d{1,15}|${NONE})$` },
     parse: (given) => {
       if (given === NONE) return { value: { max: null } }
       return /^\d{1,15}$/.test(given)

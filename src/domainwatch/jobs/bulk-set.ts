@@ -1,4 +1,4 @@
-import type { Parameter } from '../../http/parameters.ts'
+import { jsonText, type Parameter } from '../../http/parameters.ts'
 import { isObject, parseJson } from '../../lib/json.ts'
 import { parseMarks, type DomainMarks } from '../parse-record.ts'
 import type { RecordRow } from '../queries-records.ts'
@@ -16,7 +16,7 @@ const FIELDS = ['seen', 'revision', 'discarded', 'reserve', 'note', 'add_tags', 
 export const setParameter: Parameter<BulkSet> = {
   required: true,
   description: `What to set, a JSON object with any of ${FIELDS.join(', ')}`,
-  schema: { type: 'string', contentMediaType: 'application/json' },
+  schema: jsonText({ type: 'object' }),
   example: '{"seen":1,"add_tags":["oferta"]}',
   parse(text) {
     const value = parseSet(parseJson(text))

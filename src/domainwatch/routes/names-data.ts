@@ -1,6 +1,6 @@
 import type { BulkCall } from '../../http/endpoint.ts'
 import { badParameter } from '../../http/errors.ts'
-import { text, type Parameter } from '../../http/parameters.ts'
+import { jsonText, text, type Parameter } from '../../http/parameters.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
 import { parseJson } from '../../lib/json.ts'
 import type { Tasks } from '../../lib/tasks.ts'
@@ -16,7 +16,7 @@ const TAKES_NAMES = 'debe ser un arreglo de nombres de dominio .cl válidos, sin
 export const namesArrayParameter = (description: string): Parameter<readonly string[]> => ({
   required: false,
   description,
-  schema: { type: 'string', contentMediaType: 'application/json' },
+  schema: jsonText({ type: 'array', items: { type: 'string' } }),
   example: '["catalejo","casa"]',
   parse(given) {
     const value = parseJson(given)

@@ -219,7 +219,7 @@ function bodyContent(
   const encoded = (field: (schema: JsonSchema) => JsonSchema, exampleOf: (value: unknown) => unknown) => ({
     schema: {
       type: 'object',
-      ...((isSame || field === plain) && { title }),
+      ...((isSame || field === inBody) && { title }),
       properties: Object.fromEntries(fields.map(([name, schema]) => [name, field(schema)])),
       ...(Object.keys(patternProperties).length > 0 && { patternProperties }),
       ...(needed.length > 0 && { required: needed }),
@@ -231,14 +231,14 @@ function bodyContent(
     },
   })
   return {
-    'application/json': encoded(plain, (value) => value),
+    'application/json': encoded(inBody, (value) => value),
     'application/x-www-form-urlencoded': encoded(inForm, asText),
     'multipart/form-data': encoded(inMultipart, asText),
   }
 }
 
 function inForm(schema: JsonSchema): JsonSchema {
-  if (isText(schema)) return plain(schema)
+  if (isText(schema)) return inBody(schema)
   return {
     type: 'string',
     contentMediaType: 'application/json',
@@ -251,9 +251,12 @@ function inMultipart(schema: JsonSchema): JsonSchema {
   return { type: 'string', format: 'binary', description: 'File part with the bytes, or base64 text' }
 }
 
-/** Removes keywords that apply to query parameters only. */
-function plain(schema: JsonSchema): JsonSchema {
-  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== 'x-flag'))
+/** A flag may also be `true`, and JSON text what it contains. */
+function inBody(schema: JsonSchema): JsonSchema {
+  const { 'x-flag': flag, contentMediaType, contentSchema, type, ...rest } = schema
+  if (flag !== undefined) return { ...rest, type: ['string', 'boolean'] }
+  if (contentSchema !== undefined) return { ...rest, anyOf: [{ type, contentMediaType }, contentSchema] }
+  return schema
 }
 
 const capitalize = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
