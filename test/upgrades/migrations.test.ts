@@ -35,6 +35,7 @@ const HASHES = [
   { version: 42, sqlite: '07ddba612185de06', postgres: 'b53f909e6f7a62ae' },
   { version: 43, sqlite: '006625c6a85a4d94', postgres: 'a2c9e56a0e436a0d' },
   { version: 44, sqlite: '4ea6f4b9c21bcb05', postgres: 'd4588a4024934b16' },
+  { version: 45, sqlite: '43114f5f9ed7e3aa', postgres: '295268e4c9fbf0b5' },
 ]
 
 test('no released migration has changed', () => {

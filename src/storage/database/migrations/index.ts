@@ -29,6 +29,7 @@ import { imageBans } from './041-image-bans.ts'
 import { imageDefinitions } from './042-image-definitions.ts'
 import { imageHooks } from './043-image-hooks.ts'
 import { imageTrash } from './044-image-trash.ts'
+import { imageRestored } from './045-image-restored.ts'
 
 /** One step of the schema. A released step never changes. */
 export interface Migration {
@@ -75,6 +76,7 @@ export const migrations: readonly Migration[] = [
   imageDefinitions,
   imageHooks,
   imageTrash,
+  imageRestored,
 ]
 
 /** The version of the schema that this program works with. */
