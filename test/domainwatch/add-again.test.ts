@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { add, names, record, records, stored, update, type ListedRecord } from '../support/domains.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
@@ -45,18 +44,17 @@ test('the agent is the account that recorded the domain first, unless a record n
   const { key } = await service.newKey('segundo', 'domainwatch')
   await stored(service, [record('deagente')])
   // Another key may be another process's.
-  const caughtUp = () => pause(service.lagMs)
-  await caughtUp()
+  await service.caughtUp()
   await stored(service, [record('deagente', { reserve: 1 })], { key })
-  await caughtUp()
+  await service.caughtUp()
   assert.equal((await one('deagente'))?.agent, 'grupo')
   await stored(service, [record('deagente', { agent: 'Íñigo & Cía. ' })], { key })
-  await caughtUp()
+  await service.caughtUp()
   assert.equal((await one('deagente'))?.agent, 'Íñigo & Cía. ')
   await stored(service, [record('deagente')])
   assert.equal((await one('deagente'))?.agent, 'Íñigo & Cía. ')
   await stored(service, [record('desegundo')], { key })
-  await caughtUp()
+  await service.caughtUp()
   assert.equal((await one('desegundo'))?.agent, 'segundo')
 })
 

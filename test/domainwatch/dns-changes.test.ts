@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { ns, RCODE, soa, startScriptedDns, type Answer } from '../dns/scripted.ts'
 import { DNS, EVENTS, record, stored, update } from '../support/domains.ts'
 import { EventReader } from '../support/event-reader.ts'
@@ -70,7 +69,7 @@ const dnsEvent = (name: string, news: unknown) => ({ event: 'dns', account: null
 test('changed name servers and the first and last MX record are events, if requested', async () => {
   await stored(service, [record('novedad', { status: 0 }), record('ajeno')])
   // Another node hears of them a moment later, and would tell a reader who came before that.
-  await pause(service.lagMs)
+  await service.caughtUp()
   await using asking = await EventReader.open(service, { api, changes: 'all,dns', status: '0' })
   await using only = await EventReader.open(service, { api, changes: 'dns', search: 'novedad' })
   await using old = await EventReader.open(service, { api })

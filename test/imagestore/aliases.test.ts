@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { createHmac } from 'node:crypto'
 import {
   answerOf,
@@ -43,7 +42,7 @@ suite('aliases of images', () => {
   async function alias(name: string, hash: string, client = app) {
     const body = new URLSearchParams({ name, hash })
     const answer = await answerOf(await fetch(client.endpoint('alias'), { method: 'POST', body }))
-    await pause(service.lagMs)
+    await service.caughtUp()
     return answer
   }
 
@@ -88,14 +87,14 @@ suite('aliases of images', () => {
     assert.deepEqual(plain(await answerOf(await app.link(`@${SEGMENT}/a_1`))), NO_IMAGE)
     assert.equal((await app.link(`@${SEGMENT}/b-2`)).status, 200)
     await app.remove(hash)
-    await pause(service.lagMs)
+    await service.caughtUp()
     assert.equal((await app.link(`@${SEGMENT}/b-2`)).status, 404)
     const expires = Math.floor(clock.now() / 1_000) + 60
     const bytes = picture()
     await alias('breve', await uploaded(bytes, { expires }))
     const other = new ImageClient(service.url, (await service.newKey('otra', 'imagestore')).key)
     await uploaded(bytes, {}, other)
-    await pause(service.lagMs)
+    await service.caughtUp()
     assert.equal((await app.link(`@${SEGMENT}/breve`)).headers.get('cache-control'), 'public, max-age=60')
     clock.advance(60_000)
     // Another application still holds the same bytes.
@@ -112,7 +111,7 @@ suite('aliases of images', () => {
     const text = `@${SEGMENT}/firmada&m=w_10`
     const digest = createHmac('sha256', updated.secret).update(text).digest().subarray(0, 16)
     const link = `${text},sig_${digest.toString('base64url')}`
-    await pause(service.lagMs)
+    await service.caughtUp()
     assert.equal((await app.link(link)).status, 200)
     assert.equal((await app.link(link.replace(`@${SEGMENT}/firmada`, hash))).status, 403)
   })

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import {
   answerOf,
   expectedHash,
@@ -34,7 +33,7 @@ suite('banned pictures', () => {
 
   async function bans(method: string, fields: Readonly<Record<string, string>> = {}, client = app) {
     const answer = await answerOf(await fetch(client.endpoint('bans', fields), { method }))
-    await pause(service.lagMs)
+    await service.caughtUp()
     return answer
   }
 
@@ -47,7 +46,7 @@ suite('banned pictures', () => {
   test('what looks like a banned image is refused until the ban is lifted', async () => {
     app = await newApplication('tienda')
     const { body: image } = await app.upload(picture)
-    await pause(service.lagMs)
+    await service.caughtUp()
     const { status, body: ban } = await bans('POST', { hash: String(image['hash']) })
     const { id } = ban
     const described = {
@@ -83,10 +82,10 @@ suite('banned pictures', () => {
     app = await newApplication('visitas')
     const bytes = stamped(picture, 'de una visita')
     const { body: image } = await app.upload(bytes)
-    await pause(service.lagMs)
+    await service.caughtUp()
     assert.equal((await bans('POST', { hash: String(image['hash']) })).status, 200)
     const minted = await answerOf(await fetch(app.endpoint('tickets'), { method: 'POST' }))
-    await pause(service.lagMs)
+    await service.caughtUp()
     const send = async (body: Uint8Array) =>
       answerOf(
         await fetch(String(minted.body['url']), {
@@ -122,7 +121,7 @@ suite('banned pictures', () => {
         .toBuffer()
     const red = await flat('red')
     const { body: image } = await app.upload(red)
-    await pause(service.lagMs)
+    await service.caughtUp()
     const { body: ban } = await bans('POST', { hash: String(image['hash']) })
     assert.partialDeepStrictEqual(ban, { hash: image['hash'], dhash: null })
     await assertBanned(red)

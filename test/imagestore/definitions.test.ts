@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import sharp from 'sharp'
 import { temporaryFolder } from '../support/folder.ts'
 import { call, send, type Fields } from '../support/http.ts'
@@ -30,7 +29,7 @@ for (const bytes of [mark, photo]) await client.upload(bytes)
 
 async function define(path: 'presets' | 'watermarks', fields: Fields) {
   const reply = await send(service, `/api/v1/admin/${path}`, fields, { query: { api: admin.key } })
-  if (reply.status === 200) await pause(service.lagMs)
+  if (reply.status === 200) await service.caughtUp()
   return reply
 }
 const list = async (path: 'presets' | 'watermarks') =>

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import sharp from 'sharp'
 import { sql } from '../../src/storage/database/sql.ts'
 import {
@@ -59,7 +58,7 @@ suite('editing of images', () => {
         body: JSON.stringify(fields),
       }),
     )
-    await pause(service.lagMs)
+    await service.caughtUp()
     return answer
   }
 
@@ -172,7 +171,7 @@ suite('editing of images', () => {
     const minted = await answerOf(
       await fetch(app.endpoint('tickets', { tags: 'visita', uses: '2' }), { method: 'POST' }),
     )
-    await pause(service.lagMs)
+    await service.caughtUp()
     const send = async (bytes: Buffer) =>
       answerOf(
         await fetch(String(minted.body['url']), {
@@ -252,10 +251,10 @@ suite('editing of images', () => {
     assert.equal((await app.link(hash)).status, 403)
     const second = new ImageClient(service.url, (await service.newKey('segunda', 'imagestore')).key)
     await uploaded(second, bytes)
-    await pause(service.lagMs)
+    await service.caughtUp()
     assert.equal((await app.link(hash)).status, 200)
     await second.remove(hash)
-    await pause(service.lagMs)
+    await service.caughtUp()
     assert.equal((await app.link(hash)).status, 403)
   })
 

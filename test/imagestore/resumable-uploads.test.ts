@@ -44,7 +44,7 @@ suite('resumable uploads (tus 1.0)', () => {
 
   async function ticket(fields: Readonly<Record<string, string>> = {}): Promise<string> {
     const { body } = await answerOf(await fetch(app.endpoint('tickets', fields), { method: 'POST' }))
-    await pause(service.lagMs)
+    await service.caughtUp()
     return String(body['url'])
   }
 
@@ -54,7 +54,7 @@ suite('resumable uploads (tus 1.0)', () => {
   async function begin(url: string, bytes: Uint8Array): Promise<string> {
     const response = await post(url, { 'upload-length': String(bytes.byteLength) })
     assert.equal(response.status, 201, await response.text())
-    await pause(service.lagMs)
+    await service.caughtUp()
     return new URL(response.headers.get('location') ?? '', url).href
   }
 
@@ -68,7 +68,7 @@ suite('resumable uploads (tus 1.0)', () => {
       },
       body: new Uint8Array(bytes),
     })
-    await pause(service.lagMs)
+    await service.caughtUp()
     return response
   }
 
@@ -220,7 +220,7 @@ suite('resumable uploads (tus 1.0)', () => {
     const statuses: number[] = []
     for (let i = 0; i < 18; i++) {
       const minted = await answerOf(await fetch(other.endpoint('tickets', { uses: '3' }), { method: 'POST' }))
-      await pause(service.lagMs)
+      await service.caughtUp()
       for (let j = 0; j < 3; j++) {
         const begun = await post(String(minted.body['url']), { 'upload-length': String(20 * 1024 ** 2) })
         statuses.push(begun.status)
@@ -263,7 +263,7 @@ suite('resumable uploads (tus 1.0)', () => {
     const image = picture()
     const cancel = async (upload: string) => {
       const { status } = await fetch(upload, { method: 'DELETE', headers: VERSION })
-      await pause(service.lagMs)
+      await service.caughtUp()
       return status
     }
     const left = await begin(url, image)
@@ -323,7 +323,7 @@ suite('resumable uploads (tus 1.0)', () => {
     assert.deepEqual(plain(await answerOf(await patch(at, 1, bytes))), misplaced)
     const parts = JSON.stringify(Array(1_000).fill(['upload-x', 1]))
     await service.sql(`UPDATE ticket_uploads SET parts = '${parts}' WHERE id = '${at.split('/').at(-1)}'`)
-    await pause(service.lagMs)
+    await service.caughtUp()
     const tooMany = problem(400, 'La subida llegó en demasiadas partes')
     assert.deepEqual(plain(await answerOf(await patch(at, 0, bytes))), tooMany)
     const elsewhere = at.replace(/[\w-]{32}/, 'a'.repeat(32))

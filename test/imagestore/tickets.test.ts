@@ -49,7 +49,7 @@ suite('upload tickets', () => {
   async function ticket(fields: Readonly<Record<string, string>> = {}, client = app): Promise<string> {
     const { status, body } = await mint(fields, client)
     assert.equal(status, 200, JSON.stringify(body))
-    await pause(service.lagMs)
+    await service.caughtUp()
     return String(body['url'])
   }
 
@@ -69,7 +69,7 @@ suite('upload tickets', () => {
   }
 
   async function stored(hash: unknown): Promise<Readonly<Record<string, unknown>>> {
-    await pause(service.lagMs)
+    await service.caughtUp()
     const { body } = await app.get(String(hash))
     return body
   }
@@ -287,7 +287,7 @@ suite('upload tickets', () => {
     test('images of a ticket belong to the key of scope upload that created it', async () => {
       const [one, other] = [await scoped('upload'), await scoped('upload')]
       const { body } = await send(await ticket({}, one), picture())
-      await pause(service.lagMs)
+      await service.caughtUp()
       assert.equal((await one.get(String(body['hash']))).status, 200)
       assert.equal((await other.get(String(body['hash']))).status, 404)
       assert.equal((await one.remove(String(body['hash']))).status, 200)

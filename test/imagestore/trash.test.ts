@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { createAccountPolicies } from '../../src/imagestore/account-policy.ts'
 import { sweepExpired } from '../../src/imagestore/image-removal.ts'
 import { sql } from '../../src/storage/database/sql.ts'
@@ -39,7 +38,7 @@ suite('the trash', () => {
     const client = new ImageClient(service.url, (await service.newKey(name, 'imagestore')).key)
     const bytes = stamped(picture, name)
     const { body } = await client.upload(bytes, info)
-    await pause(service.lagMs)
+    await service.caughtUp()
     return { name, client, bytes, hash: String(body['hash']) }
   }
 
@@ -47,13 +46,13 @@ suite('the trash', () => {
     const answer = await answerOf(
       await fetch(client.endpoint('trash', { hash, ...fields }), { method: 'POST' }),
     )
-    await pause(service.lagMs)
+    await service.caughtUp()
     return plain(answer)
   }
 
   async function sweep() {
     await sweepExpired(service.app.context.database, clock, () => {})
-    await pause(service.lagMs)
+    await service.caughtUp()
   }
 
   const names = async (client: ImageClient, query: Readonly<Record<string, string>> = {}) => {
@@ -77,7 +76,7 @@ suite('the trash', () => {
     })
     await client.upload(await gradient(20, 10).jpeg().toBuffer(), { name: 'otra.jpg' })
     await fetch(client.endpoint('alias', { name: 'banner', hash }), { method: 'POST' })
-    await pause(service.lagMs)
+    await service.caughtUp()
     const links = [hash, `${hash}&m=w_10`, `@${encodeURIComponent(name)}/banner`]
     for (const link of links) assert.equal(await toStatus(client, link), 200)
     const before = plain(await client.get(hash))
@@ -145,12 +144,12 @@ suite('the trash', () => {
     const { client, bytes, hash } = await application({ tags: ['portada'] })
     await move(client, hash)
     assert.deepEqual((await client.upload(bytes, { name: 'de nuevo.png' })).body['tags'], ['portada'])
-    await pause(service.lagMs)
+    await service.caughtUp()
     assert.deepEqual(await names(client), ['de nuevo.png'])
     assert.deepEqual(await names(client, { trash: '1' }), [])
     await move(client, hash)
     assert.equal((await client.remove(hash)).status, 200)
-    await pause(service.lagMs)
+    await service.caughtUp()
     assert.deepEqual(await move(client, hash, { restore: '1' }), NO_IMAGE)
     assert.deepEqual((await client.upload(bytes)).body['tags'], [])
   })
@@ -166,7 +165,7 @@ suite('the trash', () => {
       body: new Uint8Array(bytes),
     })
     assert.equal(sent.status, 200)
-    await pause(service.lagMs)
+    await service.caughtUp()
     assert.deepEqual(await names(client), ['portada.png'])
   })
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { gradient, ImageClient, NO_IMAGE, plain, stamped } from '../support/images.ts'
 import { limited, OUT_OF_SCOPE } from '../support/key-limits.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
@@ -40,7 +39,7 @@ suite('keys of scope upload', () => {
 
   /** Who of the three sees an image; another node may be behind. */
   async function seenBy(hash: string): Promise<string> {
-    await pause(service.lagMs)
+    await service.caughtUp()
     const statuses = await Promise.all([app, one, other].map(async (client) => client.get(hash)))
     for (const answer of statuses) if (answer.status !== 200) assert.deepEqual(plain(answer), NO_IMAGE)
     return ['app', 'one', 'other'].filter((_, i) => statuses[i]?.status === 200).join(' ')
@@ -110,29 +109,29 @@ suite('keys of scope upload', () => {
     const bytes = picture()
     const lasting = await uploaded(app, bytes)
     await uploaded(one, bytes, { expires: soon })
-    await pause(service.lagMs)
+    await service.caughtUp()
     assert.equal(await getExpiry(lasting), null)
 
     const limitedBytes = picture()
     const hash = await uploaded(app, limitedBytes, { expires: late })
     await uploaded(one, limitedBytes, { expires: soon })
-    await pause(service.lagMs)
+    await service.caughtUp()
     assert.equal(await getExpiry(hash), late)
 
     const ownBytes = picture()
     const own = await uploaded(one, ownBytes)
     await uploaded(one, ownBytes, { expires: soon })
-    await pause(service.lagMs)
+    await service.caughtUp()
     assert.equal(await getExpiry(own), soon)
     // The application's own uploads replace the existing record.
     await uploaded(app, limitedBytes, { expires: soon })
-    await pause(service.lagMs)
+    await service.caughtUp()
     assert.equal(await getExpiry(hash), soon)
   })
 
   test('a key changes name and date of its own images only', async () => {
     const toRecord = async (hash: string) => {
-      await pause(service.lagMs)
+      await service.caughtUp()
       const { body } = await app.get(hash)
       return [body['name'], body['date']]
     }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { ENDPOINTS } from '../support/endpoints.ts'
 import { call, ENCODINGS, send, type Fields, type Reply } from '../support/http.ts'
 import { startService } from '../support/service.ts'
@@ -128,7 +127,7 @@ test('an account can have several keys, which are revoked individually', async (
     (await call(service, '/api/v1/domainwatch/list', { query: { api } })).status
   assert.deepEqual([await status(first.key), await status(second.key)], [200, 200])
   await service.revokeKey(first.id)
-  await pause(service.lagMs)
+  await service.caughtUp()
   assert.deepEqual([await status(first.key), await status(second.key)], [401, 200])
 })
 

@@ -8,16 +8,16 @@ import { createAccounts } from '../../src/accounts/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { databaseFor, runOn } from './engine.ts'
+import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
 import { startHaproxy } from './haproxy.ts'
 import { startNode, type NodeProcess } from './node-process.ts'
+import { runStatement } from './postgres.ts'
 import { testBlobsUrl } from './s3.ts'
 import { ManualClock, type TestService, type TestServiceOptions } from './test-service.ts'
 
 const CLOCK = fileURLToPath(new URL('./clock-from-file.ts', import.meta.url))
 
-/** The lag that the database interface promises. */
-const LAG_MS = 3_000
 const LOG_LIMIT_MS = 30_000
 
 /** All that a node has logged of what was answered until now: its lines come a moment after its answers. */
@@ -35,6 +35,20 @@ async function getLog(node: NodeProcess): Promise<string> {
     await pause(5)
   }
   return node.log()
+}
+
+/** Waits until each connection that follows commits (`commit-watch.ts`) has polled: nodes have seen what was committed before. */
+async function untilPolled(url: string, nodes: number): Promise<void> {
+  const [now] = await runStatement(url, 'SELECT clock_timestamp()::text AS time')
+  const watches = `
+    SELECT query LIKE '%pg_current_snapshot()%' AND state = 'idle' AND query_start > '${String(now?.['time'])}' AS polled
+    FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'catalejo'
+      AND (query LIKE '%pg_current_snapshot()%' OR query LIKE 'SELECT pg_notify%' OR query LIKE 'LISTEN%')`
+  await eventually(async () => {
+    const found = await runStatement(url, watches)
+    return found.length >= nodes && found.every(({ polled }) => polled === true)
+  }, 'each node has polled')
 }
 
 /** The service as two nodes behind a balancer, each a process of its own, over PostgreSQL and an S3 store. */
@@ -96,7 +110,7 @@ export async function startBalanced(options: TestServiceOptions): Promise<TestSe
       throw new Error('two nodes have no part in this process: skip the test onTwoNodes')
     },
     databaseUrl: database.url,
-    lagMs: LAG_MS,
+    caughtUp: () => untilPolled(database.url, nodes.length),
     newestChange: () => database.newestChange(),
     url,
     data,

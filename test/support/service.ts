@@ -74,7 +74,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     domainKey: (await newKey('grupo', 'domainwatch')).key,
     imageKey: (await newKey('fotos', 'imagestore')).key,
     databaseUrl: database.url,
-    lagMs: 0,
+    caughtUp: async () => {},
     newestChange: () => database.newestChange(),
     log: async () => logged,
     sql: (statement) => runOn(flags['database-url'], data, statement),

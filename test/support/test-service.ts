@@ -47,8 +47,8 @@ export interface TestService {
   readonly imageKey: string
   /** What reaches its database from another process; empty for SQLite in the data folder. */
   readonly databaseUrl: string
-  /** By how much one of its processes may be behind what another one wrote, in milliseconds; 0 where there is but one. */
-  readonly lagMs: number
+  /** Waits until each of its processes has seen what others have written until now. */
+  caughtUp(): Promise<void>
   /** The id of the newest change, where a stream that begins now may begin before it; otherwise 0. */
   newestChange(): Promise<number>
   /** Everything that was logged until now. */
