@@ -9,7 +9,7 @@ import { bareName } from '../domainwatch/import/format.ts'
 import type { Database } from '../storage/database/database.ts'
 import { commandActor } from './audit.ts'
 import type { Options } from './command.ts'
-import { writeAll } from './export.ts'
+import { writeAll } from './output.ts'
 import { fail, usageFault } from './failure.ts'
 
 /** Names read at a time. */

@@ -12,6 +12,7 @@ import { readDictionary } from '../domainwatch/words/dictionary.ts'
 import type { Options } from './command.ts'
 import { fail, usageFault } from './failure.ts'
 import { abortOnSignal } from './instance.ts'
+import { writeAll } from './output.ts'
 import type { Change } from '../storage/database/changes/change.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { ChangeLog } from '../storage/database/changes/change-log.ts'
@@ -64,21 +65,6 @@ async function* allRecords({ scanner }: Database): AsyncGenerator<readonly Expor
     if (last === undefined || records.length < PART) return
     after = last.name
   }
-}
-
-/** Writes no faster than the output is read. Returns the error that ended it, if any. */
-export async function writeAll(
-  output: NodeJS.WriteStream,
-  texts: AsyncIterable<string>,
-): Promise<NodeJS.ErrnoException | undefined> {
-  let fault: NodeJS.ErrnoException | undefined
-  output.on('error', (error) => (fault ??= error))
-  for await (const text of texts) {
-    if (fault !== undefined) return fault
-    // Waiting for each write attributes an error to it.
-    await new Promise<void>((resolve) => output.write(text, () => resolve()))
-  }
-  return fault
 }
 
 /** Changes read at a time. */

@@ -62,7 +62,6 @@ export { hasExpired, hasOldHistory, purgeExpired, sweepHistory } from './purge.t
 export { releaseClaims } from './queue/claim-queue.ts'
 export { NameIndex, type NameIndexStats } from './list/name-index.ts'
 export { announceFreed, hasToAnnounce, noteTimeZone } from './registry/announce.ts'
-export { serviceTimeZone } from './registry/queries.ts'
 export { Interest } from './interest/index.ts'
 export { Rules } from './rules/index.ts'
 export { readDictionary, type Dictionary } from './words/dictionary.ts'

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Clock } from '../../lib/clock.ts'
-import { serviceTimeZone } from '../../domainwatch/index.ts'
+import { serviceTimeZone } from '../../domainwatch/registry/queries.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { Config } from '../config/config.ts'
 import { addressAtPort, readMetric } from './network.ts'

@@ -1,7 +1,6 @@
 import type { Database } from '../../storage/database/database.ts'
 import { SCHEMA } from '../../storage/database/migrations/index.ts'
 import { schemaOf } from '../../storage/database/transfer-marks.ts'
-import { probeS3 } from '../../storage/blobs/s3/probe.ts'
 import type { Config } from '../config/config.ts'
 import { fail, ok, problemsOr, warn, type Check, type Result } from './finding.ts'
 import { serverState } from './queries.ts'
@@ -65,6 +64,8 @@ async function checkPages(database: Database): Promise<readonly Result[]> {
 
 async function checkImages({ blobsUrl, data }: Config): Promise<readonly Result[]> {
   if (blobsUrl === undefined) return [ok(`files in ${data}`)]
+  // Loaded on demand: the SDK is large.
+  const { probeS3 } = await import('../../storage/blobs/s3/probe.ts')
   const { hasConditionalWrites, hasVersioning } = await probeS3(blobsUrl)
   const problems: Result[] = []
   if (!hasConditionalWrites)
