@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react'
-import type { IconName } from './icon.tsx'
+import type { IconName } from './elements.tsx'
 
 /** Something that the shown screen can do. The command palette lists it. */
 export interface Action {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { showToast } from './toasts.tsx'
 import { t } from '../i18n/index.ts'
-import { Icon } from './icon.tsx'
+import { Icon } from './elements.tsx'
 
 const SHOWN_MS = 1_600
 

@@ -11,7 +11,8 @@ import {
 import { changeErrorMessage } from '../api/error-message.ts'
 import { queryClient } from '../api/query-client.ts'
 import { useIsMounted } from '../base/hooks.ts'
-import { Button, IconButton } from './button.tsx'
+import { Button, IconButton } from './elements.tsx'
+import { CopyButton } from './copy-button.tsx'
 import { showToast } from './toasts.tsx'
 import { t } from '../i18n/index.ts'
 
@@ -178,6 +179,36 @@ export function ConfirmDialog({ title, text, action, onConfirm, onClose, childre
       <div className="row end">
         <Button label={t('app.cancel')} onClick={onClose} />
         <Button look="danger" label={action} onClick={onConfirm} />
+      </div>
+    </Dialog>
+  )
+}
+
+interface Props {
+  readonly title: string
+  readonly text: string
+  readonly secret: string
+  readonly copyLabel: string
+  /** A command that uses it. */
+  readonly line: string
+  readonly onClose: () => void
+}
+
+/** A secret that the service returns only once. Only its buttons close it. */
+export function ShownOnce({ title, text, secret, copyLabel, line, onClose }: Props) {
+  return (
+    <Dialog title={title} isFirm onClose={onClose}>
+      <p className="callout">{text}</p>
+      <code className="secret" translate="no">
+        {secret}
+      </code>
+      <div className="row">
+        <CopyButton text={secret} label={copyLabel} />
+        <CopyButton text={line} label={t('app.curl')} isPlain />
+      </div>
+      <code className="address">{line}</code>
+      <div className="row end">
+        <Button look="primary" label={t('app.kept')} onClick={onClose} />
       </div>
     </Dialog>
   )

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Link } from './link.tsx'
+import { Link } from './elements.tsx'
 import { t, type TextKey } from '../i18n/index.ts'
 import './meter.css'
 

@@ -1,5 +1,4 @@
-import { Button, IconButton, onFirstClick } from './button.tsx'
-import { Icon } from './icon.tsx'
+import { Button, IconButton, onFirstClick, Icon } from './elements.tsx'
 import { t } from '../i18n/index.ts'
 import { errorMessage } from '../api/error-message.ts'
 import { createStore, useStore } from '../base/store.ts'

@@ -7,7 +7,7 @@ import '../i18n/texts/sign-in.ts'
 import { errorMessage } from '../api/error-message.ts'
 import { HAS_PROXY_SIGN_IN } from '../base/server.ts'
 import { useIsMounted } from '../base/hooks.ts'
-import { Button } from '../design/button.tsx'
+import { Button } from '../design/elements.tsx'
 import { showToast } from '../design/toasts.tsx'
 
 /** @throws ApiError if the key is invalid, ConnectionLost */

@@ -1,4 +1,4 @@
-import { fetchChunk } from '../api/chunk.ts'
+import { fetchChunk } from '../design/chunk.tsx'
 import { withRetries } from '../api/retry.ts'
 import { keyFor } from '../api/session.ts'
 import { bulk } from '../features/domains/chunks.ts'

@@ -1,9 +1,9 @@
 import type { ComponentType } from 'react'
 import type { Permission } from '../api/scope.ts'
 import type { ServiceName } from '../api/session.ts'
-import type { IconName } from '../design/icon.tsx'
+import type { IconName } from '../design/elements.tsx'
 import type { TextKey } from '../i18n/index.ts'
-import { lazyScreen } from '../design/lazy-screen.tsx'
+import { lazyScreen } from '../design/chunk.tsx'
 
 export interface Screen {
   readonly path: string

@@ -3,8 +3,13 @@ import { Dialog } from '../design/dialog.tsx'
 import { language, t, type TextKey } from '../i18n/index.ts'
 import '../i18n/texts/help.ts'
 import '../i18n/texts/shortcuts.ts'
-import { SHORTCUTS, type ShortcutGroup } from '../base/shortcut-table.ts'
-import { activeShortcuts, enableLetterShortcuts, letterShortcuts } from '../base/shortcuts.ts'
+import {
+  SHORTCUTS,
+  type ShortcutGroup,
+  activeShortcuts,
+  enableLetterShortcuts,
+  letterShortcuts,
+} from '../base/shortcuts.ts'
 import { useStore } from '../base/store.ts'
 
 /** Names of keys, where they are not those of `KeyboardEvent`. */

@@ -3,14 +3,12 @@ import { errorMessage } from '../../api/error-message.ts'
 import { withRetries } from '../../api/retry.ts'
 import { serverNow } from '../../base/server.ts'
 import { createStore, useStore } from '../../base/store.ts'
-import { Button } from '../../design/button.tsx'
-import { Link } from '../../design/link.tsx'
+import { Button, Link, Tag } from '../../design/elements.tsx'
 import type { PastedNames } from './pasted-names.ts'
 import { DomainName } from '../domains/domain-name.tsx'
 import { type DomainRecord, readRecord } from '../domains/records.ts'
 import { MarkTags, StatusTag } from '../domains/tags.tsx'
 import { t, tn } from '../../i18n/index.ts'
-import { Tag } from '../../design/tag.tsx'
 
 interface Props {
   readonly pasted: PastedNames

@@ -1,17 +1,18 @@
 import { useDeferredValue, useEffect, useMemo, type FormEvent } from 'react'
 import { MAX_AGENT_CHARACTERS } from '../../base/constants.ts'
 import { usePendingSubjects } from '../work/operations.ts'
-import { useStore } from '../../base/store.ts'
-import { Button } from '../../design/button.tsx'
-import { Link } from '../../design/link.tsx'
+import { useStore, createStore } from '../../base/store.ts'
+import { Button, Link } from '../../design/elements.tsx'
 import { toSubject } from '../domains/marks.ts'
 import { t, tn } from '../../i18n/index.ts'
-import '../../i18n/texts/adding.ts'
 import { addNames, type CommonValues } from './add-names.ts'
-import { draft, noteNewNames, renewDraft } from './draft.ts'
 import { isNew, useLookup, LookupResults } from './lookup-results.tsx'
 import { MAX_NAMES, parsePasted } from './pasted-names.ts'
 import { SelectField, TextField, Check } from '../../design/field.tsx'
+import { localNow } from '../../base/server.ts'
+import { onNextUser } from '../../api/scope.ts'
+import { guardWork } from '../../base/unsaved-work.ts'
+import '../../i18n/texts/adding.ts'
 import './add.css'
 
 /** Adds typed or pasted names, and shows which are recorded already or not valid. */
@@ -122,4 +123,33 @@ function FactFields({ facts, onChange }: { facts: CommonValues; onChange: (facts
 function getDate(value: string): string {
   const [day = '', time = ''] = value.split('T')
   return value === '' ? '' : `${day} ${time.length === 5 ? `${time}:00` : time.slice(0, 8)}`
+}
+
+/** What the user has entered and not added yet: it survives a visit of another screen. */
+interface Draft {
+  readonly text: string
+  readonly facts: CommonValues
+}
+
+const emptyDraft = (): Draft => ({ text: '', facts: { status: 0, reserve: 0, date: localNow(), agent: '' } })
+
+export const draft = createStore<Draft>(emptyDraft())
+
+let hasNewNames = false
+
+guardWork(() => hasNewNames)
+
+/** Notes whether it has names that are still to be added, also for the time after the screen was left. */
+export function noteNewNames(has: boolean): void {
+  hasNewNames = has
+}
+
+onNextUser('domainwatch', () => {
+  hasNewNames = false
+  draft.set(emptyDraft())
+})
+
+/** Called when the screen opens: a draft without names has the time and the choices of an earlier visit. */
+export function renewDraft(): void {
+  if (draft.get().text === '') draft.set(emptyDraft())
 }

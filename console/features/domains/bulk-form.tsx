@@ -1,6 +1,6 @@
 import { useState, type FormEvent } from 'react'
 import { MAX_NOTE_CHARACTERS, MAX_TAGS } from '../../base/constants.ts'
-import { Button } from '../../design/button.tsx'
+import { Button } from '../../design/elements.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { TextField } from '../../design/field.tsx'
 import { t } from '../../i18n/index.ts'

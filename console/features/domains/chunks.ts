@@ -1,4 +1,4 @@
-import { toChunk } from '../../api/chunk.ts'
+import { toChunk } from '../../design/chunk.tsx'
 
 /** Fetched when they are needed, and ahead of that by the screen. */
 export const bulk = toChunk(() => import('./bulk.ts'))

@@ -1,7 +1,6 @@
 import { Fragment } from 'react'
 import { useStore } from '../../base/store.ts'
-import { MenuEntry } from '../../design/button.tsx'
-import { Menu } from '../../design/menu.tsx'
+import { MenuEntry, Menu } from '../../design/elements.tsx'
 import { t } from '../../i18n/index.ts'
 import { COLUMN_IDS, COLUMNS, type ColumnId, DENSITIES, preferTable, tablePreferences } from './columns.ts'
 

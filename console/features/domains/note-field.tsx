@@ -6,7 +6,7 @@ import { t } from '../../i18n/index.ts'
 import { useGuard } from '../../base/unsaved-work.ts'
 import { keepNote, setNote, useUnsavedNote } from './annotations.ts'
 import type { DomainRecord } from './records.ts'
-import { Button } from '../../design/button.tsx'
+import { Button } from '../../design/elements.tsx'
 import '../../i18n/texts/sheet.ts'
 import './note-field.css'
 

@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { loadChunk } from '../../api/chunk.ts'
-import { Button, IconButton } from '../../design/button.tsx'
+import { loadChunk } from '../../design/chunk.tsx'
+import { Button, IconButton } from '../../design/elements.tsx'
 import { useIsNarrow } from '../../base/hooks.ts'
 import { showError } from '../../design/toasts.tsx'
 import { usePermissions } from '../../api/scope.ts'

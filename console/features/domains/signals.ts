@@ -1,6 +1,6 @@
 import { count } from '../../i18n/index.ts'
 import type { DomainRecord } from './records.ts'
-import { objectionDays } from './time-left.ts'
+import { objectionDays } from './tags.tsx'
 
 export const SIGNAL_IDS = [
   'shape',

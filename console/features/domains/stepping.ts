@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, type RefObject } from 'react'
-import { loadChunk } from '../../api/chunk.ts'
+import { loadChunk } from '../../design/chunk.tsx'
 import { showToast, showError } from '../../design/toasts.tsx'
 import { t } from '../../i18n/index.ts'
 import type { Filters } from '../filters/filters.ts'

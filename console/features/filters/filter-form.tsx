@@ -2,7 +2,7 @@ import { useState, type FormEvent } from 'react'
 import { MAX_FILTER_CHARACTERS } from '../../base/constants.ts'
 import { t } from '../../i18n/index.ts'
 import { FILTER_FIELDS, withFilters, type FilterField, type Filters } from './filters.ts'
-import { Button } from '../../design/button.tsx'
+import { Button } from '../../design/elements.tsx'
 import { SelectField, TextField } from '../../design/field.tsx'
 
 const FIELDS = FILTER_FIELDS.flatMap(([name, { label, control, help }]) =>

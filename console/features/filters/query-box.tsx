@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type RefObject } from 'react'
 import { useStore } from '../../base/store.ts'
-import { Icon } from '../../design/icon.tsx'
+import { Icon } from '../../design/elements.tsx'
 import { wordError } from './filter-errors.ts'
 import type { FilterCounts } from './filter-counts.ts'
 import { language, t, tn } from '../../i18n/index.ts'

@@ -1,8 +1,7 @@
 import { IMAGE_TYPES } from '../../base/constants.ts'
 import { changeQuery, useRoute, withParameters } from '../../base/router.ts'
-import { Button } from '../../design/button.tsx'
+import { Button, Menu } from '../../design/elements.tsx'
 import { SelectField, TextField } from '../../design/field.tsx'
-import { Menu } from '../../design/menu.tsx'
 import { t } from '../../i18n/index.ts'
 
 /** Orders of the gallery as the address names them, with their parameters. */

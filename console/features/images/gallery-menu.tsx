@@ -1,10 +1,9 @@
 import { useState } from 'react'
 import { navigate } from '../../base/router.ts'
 import { useActions, type Action } from '../../design/actions.ts'
-import { MenuEntry } from '../../design/button.tsx'
-import { Menu } from '../../design/menu.tsx'
+import { MenuEntry, Menu } from '../../design/elements.tsx'
 import { t } from '../../i18n/index.ts'
-import { BansDialog } from './bans-dialog.tsx'
+import { BansDialog } from './bans.tsx'
 import { TicketDialog } from './ticket-dialog.tsx'
 
 /** What else the gallery has: the trash, tickets for uploads of others, and banned images. */

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import { thumbHashToAverageRGBA, thumbHashToDataURL } from 'thumbhash'
 import { connection } from '../../api/connection.ts'
 import { useStore } from '../../base/store.ts'
-import { Icon } from '../../design/icon.tsx'
+import { Icon } from '../../design/elements.tsx'
 import { type ImageRecord, thumbOf } from './gallery.ts'
 
 /** Pauses before an image is requested again: the line may have broken, or the service been busy with other images. */

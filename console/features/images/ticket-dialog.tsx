@@ -1,11 +1,9 @@
 import { callApi } from '../../api/client.ts'
 import { IMAGE_TYPES, MAX_TICKET_USES } from '../../base/constants.ts'
-import { FormDialog } from '../../design/dialog.tsx'
+import { FormDialog, ShownOnce } from '../../design/dialog.tsx'
 import { Check, SelectField, TextField } from '../../design/field.tsx'
-import { ShownOnce } from '../../design/shown-once.tsx'
 import { moment, t } from '../../i18n/index.ts'
-import { showOnce } from '../work/one-time-results.tsx'
-import { unsentForms } from '../work/unsent-forms.ts'
+import { showOnce, unsentForms } from '../work/forms.tsx'
 import './upload.css'
 
 const MEGABYTE = 1_000_000

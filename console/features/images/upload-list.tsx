@@ -2,12 +2,9 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { usePermissions } from '../../api/scope.ts'
 import { useRoute, withParameters } from '../../base/router.ts'
 import { useStore } from '../../base/store.ts'
-import { Button } from '../../design/button.tsx'
-import { Icon } from '../../design/icon.tsx'
-import { Link } from '../../design/link.tsx'
+import { Button, Icon, Link, Tag } from '../../design/elements.tsx'
 import { addUploads, clearUploads, retryUploads, type Upload, uploads } from './uploads.ts'
 import { bytes, count, t, tn } from '../../i18n/index.ts'
-import { Tag } from '../../design/tag.tsx'
 import './upload.css'
 
 /** Maximum rows shown; files with problems come first. */

@@ -1,4 +1,4 @@
-import { Button } from '../../design/button.tsx'
+import { Button } from '../../design/elements.tsx'
 import { SelectField, TextField } from '../../design/field.tsx'
 import { bytes, count, t, type TextKey } from '../../i18n/index.ts'
 import { changeChoice, dropChoice, FORMATS, sendList, type ChosenList, type Window } from './imports.ts'

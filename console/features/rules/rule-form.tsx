@@ -11,7 +11,7 @@ import { count, language, t } from '../../i18n/index.ts'
 import { DomainName } from '../domains/domain-name.tsx'
 import { takenError } from '../filters/filter-errors.ts'
 import { formatWords, parseWords, ruleFilters, type Filters } from '../filters/filters.ts'
-import { unsentForms } from '../work/unsent-forms.ts'
+import { unsentForms } from '../work/forms.tsx'
 import type { Action, Rule } from './rule.ts'
 
 interface Fields {

@@ -1,22 +1,24 @@
-import { useEffect, useMemo, useRef } from 'react'
+import { useEffect, useMemo, useRef, type MouseEvent } from 'react'
 import { navigate, useRoute } from '../../base/router.ts'
 import { letterShortcuts, useShortcuts } from '../../base/shortcuts.ts'
 import { useStore } from '../../base/store.ts'
-import { Button } from '../../design/button.tsx'
-import { Link } from '../../design/link.tsx'
+import { Button, Link, Icon } from '../../design/elements.tsx'
 import { ErrorNotice, Notice, Loading } from '../../design/notice.tsx'
 import { useDnsLookup } from '../domains/dns-lookup.tsx'
 import { useLiveUpdates } from '../domains/live-updates.ts'
 import { useSimilar } from '../domains/lookalikes.tsx'
 import { useFilters } from '../filters/filter-counts.ts'
-import { formatWords, queryOf, withFilters } from '../filters/filters.ts'
+import { formatWords, queryOf, withFilters, type Filters } from '../filters/filters.ts'
 import { Card, useRecordHistory } from './card.tsx'
-import { toView, lostClaimText } from './claims.ts'
-import { Colleagues } from './colleagues.tsx'
-import { DecisionButtons } from './decision-buttons.tsx'
+import { toView, lostClaimText, queueQuery } from './claims.ts'
 import { Swipe } from './swipe.tsx'
 import { TriageQueue } from './triage-queue.ts'
 import { language, t, tn } from '../../i18n/index.ts'
+import { useQuery } from '@tanstack/react-query'
+import { useAccounts } from '../../api/scope.ts'
+import { callApi } from '../../api/client.ts'
+import type { DomainRecord } from '../domains/records.ts'
+import type { Mark } from '../domains/optimistic-updates.ts'
 import '../../i18n/texts/triage.ts'
 import './triage.css'
 
@@ -153,6 +155,89 @@ function ProgressRing({ done, left }: { done: number; left: number | undefined }
         <circle cx="24" cy="24" r="20" className="done" strokeDasharray={`${CIRCLE * part} ${CIRCLE}`} />
       </svg>
       <span className="figures muted">{left === undefined ? '…' : tn('triage.left', left)}</span>
+    </div>
+  )
+}
+
+const ASK_EVERY_MS = 15_000
+/** Claims are at the top of a view, so only its first records are read. */
+const LOOKED_AT = 400
+
+/** Other accounts that work on this view, with the number of names that each holds. */
+export function Colleagues({ filters }: { filters: Filters }) {
+  const own = useAccounts()('domainwatch')
+  const { data } = useQuery({
+    queryKey: ['claims', filters],
+    refetchInterval: ASK_EVERY_MS,
+    queryFn: async ({ signal }) => {
+      const open = { seen: '0', revision: '0', discarded: '0', ...queueQuery(filters) }
+      const query = { ...open, limit: LOOKED_AT, fields: 'claimed_by' }
+      const { data } = await callApi('GET /api/v1/domainwatch/list', { query, signal })
+      const records: readonly DomainRecord[] = data.data[0] ?? []
+      return records
+    },
+  })
+  const counts = new Map<string, number>()
+  for (const { claimed_by: account } of data ?? []) {
+    if (typeof account === 'string' && account !== own) counts.set(account, (counts.get(account) ?? 0) + 1)
+  }
+  if (counts.size === 0) return null
+  return (
+    <ul className="colleagues row" aria-label={t('triage.colleagues')}>
+      {[...counts].map(([account, n]) => (
+        <li key={account} className="tag">
+          <Icon name="person" />
+          {t('triage.holds', { account, n })}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface Props {
+  readonly isReady: boolean
+  readonly canGoBack: boolean
+  readonly onDecide: (mark: Mark | undefined) => void
+  readonly onBack: () => void
+  /** Restores the focus, so that shortcuts keep working. */
+  readonly toKeys: () => void
+}
+
+/** The decisions as large buttons of one size, each with its key. */
+export function DecisionButtons({ isReady, canGoBack, onDecide, onBack, toKeys }: Props) {
+  const press = (act: () => void) => (event: MouseEvent) => {
+    act()
+    if (event.detail > 0) toKeys()
+  }
+  return (
+    <div
+      className="triage-keys"
+      onKeyDown={(event) => {
+        // Key repeats are ignored.
+        if (event.repeat && event.key === 'Enter') event.preventDefault()
+      }}
+      onKeyUp={(event) => {
+        // Some browsers click a button on keyup of the space key.
+        if (event.key === ' ' && letterShortcuts.get()) event.preventDefault()
+      }}
+    >
+      <Button icon="trash" aria-disabled={!isReady} onClick={press(() => onDecide('discarded'))}>
+        {t('domains.discard')} <kbd aria-hidden="true">d</kbd>
+      </Button>
+      <Button icon="undo" aria-disabled={!canGoBack} onClick={press(onBack)}>
+        {t('app.undo')} <kbd aria-hidden="true">z</kbd>
+      </Button>
+      <Button icon="check" aria-disabled={!isReady} onClick={press(() => onDecide(undefined))}>
+        {t('domains.isSeen')} <kbd aria-hidden="true">{t('triage.space')}</kbd>
+      </Button>
+      <Button
+        icon="flag"
+        className="review-button"
+        aria-disabled={!isReady}
+        onClick={press(() => onDecide('revision'))}
+      >
+        {t('domains.review')} <kbd aria-hidden="true">r</kbd>
+      </Button>
     </div>
   )
 }

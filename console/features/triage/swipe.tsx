@@ -1,5 +1,5 @@
 import { useRef, type PointerEvent, type ReactNode } from 'react'
-import { Icon } from '../../design/icon.tsx'
+import { Icon } from '../../design/elements.tsx'
 import { t } from '../../i18n/index.ts'
 
 /** Minimum distance of a swipe in pixels. */

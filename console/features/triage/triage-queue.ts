@@ -8,9 +8,8 @@ import type { Filters } from '../filters/filters.ts'
 import { decide } from '../domains/marks.ts'
 import { changedRecords, namesBeingDecided, type Mark } from '../domains/optimistic-updates.ts'
 import { type DomainRecord, readRecord } from '../domains/records.ts'
-import { claim, CLAIM_MS, release, findLostClaim, type LostClaim } from './claims.ts'
+import { claim, CLAIM_MS, release, findLostClaim, type LostClaim, triageTabs } from './claims.ts'
 import { Decisions, isPending, type Step } from './decisions.ts'
-import { triageTabs } from './triage-tabs.ts'
 
 /** Records claimed in advance: enough for a slow connection, few enough to leave work for colleagues. */
 const AHEAD = 20

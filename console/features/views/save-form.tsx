@@ -1,7 +1,7 @@
 import { useState, type FormEvent } from 'react'
 import { changeErrorMessage } from '../../api/error-message.ts'
 import { MAX_VIEW_NAME_CHARACTERS } from '../../base/constants.ts'
-import { Button } from '../../design/button.tsx'
+import { Button } from '../../design/elements.tsx'
 import { showToast } from '../../design/toasts.tsx'
 import { formatWords, type Filters } from '../filters/filters.ts'
 import { language, t } from '../../i18n/index.ts'

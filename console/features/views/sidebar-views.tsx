@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { useRoute } from '../../base/router.ts'
-import { Icon } from '../../design/icon.tsx'
-import { Link } from '../../design/link.tsx'
+import { Icon, Link } from '../../design/elements.tsx'
 import { toFilters, recordFilters, type Filters } from '../filters/filters.ts'
 import { count, t, tn } from '../../i18n/index.ts'
 import {

@@ -1,11 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { callApi } from '../../api/client.ts'
 import { keyFor } from '../../api/session.ts'
-import { Button } from '../../design/button.tsx'
+import { Button } from '../../design/elements.tsx'
 import { CopyButton } from '../../design/copy-button.tsx'
 import { Dialog, FormDialog, ConfirmDialog } from '../../design/dialog.tsx'
 import type { Watch } from './watch.ts'
-import { showOnce } from '../work/one-time-results.tsx'
+import { showOnce } from '../work/forms.tsx'
 import { runOperation } from '../work/operations.ts'
 import { moment, t } from '../../i18n/index.ts'
 

@@ -9,7 +9,7 @@ import { type Filters, formatWords, parseWords, eventFilters } from '../filters/
 import { ShownOnce } from './confirm.tsx'
 import { destinationsIn, toParameter, type WatchFields, WatchForm } from './watch-form.tsx'
 import type { Watch } from './watch.ts'
-import { showOnce } from '../work/one-time-results.tsx'
+import { showOnce } from '../work/forms.tsx'
 import { language, type Language, t } from '../../i18n/index.ts'
 
 /** Edits a watch, then shows a secret or feed address that the edit created. */

@@ -8,7 +8,7 @@ import {
 } from '../../base/constants.ts'
 import { CHANNELS } from '../../base/server.ts'
 import { parseWords } from '../filters/filters.ts'
-import { unsentForms } from '../work/unsent-forms.ts'
+import { unsentForms } from '../work/forms.tsx'
 import { FormDialog } from '../../design/dialog.tsx'
 import { t, type Language } from '../../i18n/index.ts'
 import { Check, SelectField, TextField } from '../../design/field.tsx'

@@ -6,16 +6,12 @@ import { useAccounts, usePermissions } from '../../api/scope.ts'
 import { keyFor } from '../../api/session.ts'
 import { runOperation } from '../work/operations.ts'
 import { useStore } from '../../base/store.ts'
-import { Button, MenuEntry } from '../../design/button.tsx'
+import { Button, MenuEntry, Icon, Link, Menu, Tag } from '../../design/elements.tsx'
 import { showToast, showError } from '../../design/toasts.tsx'
-import { Icon } from '../../design/icon.tsx'
-import { Link } from '../../design/link.tsx'
-import { Menu } from '../../design/menu.tsx'
 import { formatWords, queryOf } from '../filters/filters.ts'
 import { DomainName } from '../domains/domain-name.tsx'
 import { language, moment, t, tn } from '../../i18n/index.ts'
 import { type Watch, deliveryErrorText } from './watch.ts'
-import { Tag } from '../../design/tag.tsx'
 
 export interface WatchActions {
   readonly onEdit: () => void

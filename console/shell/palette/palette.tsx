@@ -1,8 +1,7 @@
 import { useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react'
-import { IconButton } from '../../design/button.tsx'
-import { ErrorBoundary, lazyComponent } from '../../design/lazy-screen.tsx'
+import { IconButton, Icon } from '../../design/elements.tsx'
+import { ErrorBoundary, lazyComponent } from '../../design/chunk.tsx'
 import { useOutsideClick } from '../../design/dialog.tsx'
-import { Icon } from '../../design/icon.tsx'
 import { t } from '../../i18n/index.ts'
 import './palette.css'
 

@@ -1,6 +1,11 @@
 import { useStore } from '../../base/store.ts'
 import { language, t } from '../../i18n/index.ts'
 import type { DomainRecord } from './records.ts'
+import { Fragment } from 'react'
+import { Time } from '../../design/elements.tsx'
+import { COLUMNS } from './columns.ts'
+import { objectionDays } from './tags.tsx'
+import { SIGNAL_IDS, SIGNALS } from './signals.ts'
 import '../../i18n/texts/sheet.ts'
 
 type Reason = NonNullable<DomainRecord['because']>[number]
@@ -25,3 +30,29 @@ export function Because({ record: { interest, because } }: { record: DomainRecor
 /** The service gives reasons in Spanish. */
 const inEnglish = ({ kind, value, accepted, of }: Reason): string =>
   t('interest.reason', { what: t(`interest.${kind}`, { value }), accepted, of })
+
+/** The signals that a record has, for a list of facts. The tag says the days, so the end of the time for objections is a date. */
+export function SignalFacts({ record }: { record: DomainRecord }) {
+  const known = SIGNAL_IDS.filter((id) => id !== 'objection' && SIGNALS[id](record) !== '')
+  return (
+    <>
+      {known.map((id) => {
+        const { label, help } = COLUMNS[id]
+        return (
+          <Fragment key={id}>
+            <dt title={help && t(help)}>{t(label)}</dt>
+            <dd className={id === 'shape' || id === 'twins' ? 'mono' : 'figures'}>{SIGNALS[id](record)}</dd>
+          </Fragment>
+        )
+      })}
+      {objectionDays(record) !== undefined && (
+        <>
+          <dt title={t('help.objection')}>{t('sheet.objectUntil')}</dt>
+          <dd>
+            <Time at={record.object_until} />
+          </dd>
+        </>
+      )}
+    </>
+  )
+}

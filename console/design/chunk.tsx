@@ -1,8 +1,10 @@
-import { useEffect, useState } from 'react'
-import { ConnectionError } from './client.ts'
-import { connection, markDisconnected } from './connection.ts'
+import { useEffect, useState, Component, type ComponentType, type ReactNode } from 'react'
+import { ConnectionError } from '../api/client.ts'
+import { connection, markDisconnected } from '../api/connection.ts'
 import { t } from '../i18n/index.ts'
-import { checkRelease } from '../base/release.ts'
+import { checkRelease, reloadIfIdle } from '../base/release.ts'
+import { Button } from './elements.tsx'
+import { ErrorNotice, Loading, Notice } from './notice.tsx'
 
 const RETRY_MS = [500, 2_000] as const
 
@@ -12,7 +14,9 @@ export interface Chunk<T> {
 }
 
 /** Code that is fetched when it is needed. */
-export const toChunk = <T>(load: () => Promise<T>): Chunk<T> => ({ load, loaded: undefined })
+export function toChunk<T>(load: () => Promise<T>): Chunk<T> {
+  return { load, loaded: undefined }
+}
 
 /**
  * Fetches a chunk once. Browsers cache failed imports of an address for the lifetime of the page, so a failed one is
@@ -83,5 +87,64 @@ export async function loadChunk<T>(chunk: Chunk<T>): Promise<T> {
     if (found !== 'unreachable') throw new Error(t('app.screenFailed'), { cause: error })
     markDisconnected()
     throw new ConnectionError('', { cause: error })
+  }
+}
+
+type Load<Props> = () => Promise<{ default: ComponentType<Props> }>
+
+/**
+ * A screen in its own chunk. If the file no longer exists after an upgrade, the page is reloaded, unless work would
+ * be lost.
+ */
+export function lazyScreen(load: Load<object>): ComponentType {
+  const chunk = toChunk(load)
+  return function LazyScreen() {
+    const { loaded, state } = useChunk(chunk)
+    useEffect(() => {
+      if (state !== 'loading') reloadIfIdle()
+    }, [state])
+    return loaded === undefined ? <Missing state={state} /> : <loaded.default />
+  }
+}
+
+/**
+ * A part of a screen in its own chunk.
+ * @param placeholder rendered while it is fetched
+ */
+export function lazyComponent<Props extends object>(
+  load: Load<Props>,
+  placeholder: ReactNode = null,
+): ComponentType<Props> {
+  const chunk = toChunk(load)
+  return function LazyPart(props: Props) {
+    const { loaded, state } = useChunk(chunk)
+    if (loaded !== undefined) return <loaded.default {...props} />
+    return state === 'loading' ? placeholder : <Missing state={state} />
+  }
+}
+
+function Missing({ state }: { state: ReturnType<typeof useChunk>['state'] }) {
+  if (state === 'loading') return <Loading />
+  if (state === 'failed')
+    return <ErrorNotice error={new Error(t('app.screenFailed'))} onRetry={() => location.reload()} />
+  return (
+    <Notice icon="alert" title={t('app.newRelease')} text={t('app.newReleaseText')}>
+      <Button label={t('app.reload')} onClick={() => location.reload()} />
+    </Notice>
+  )
+}
+
+/** Contains the error of a screen, so that the others keep working. */
+export class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
+  override state: { error: unknown } = { error: undefined }
+
+  static getDerivedStateFromError(error: unknown): { error: unknown } {
+    return { error }
+  }
+
+  override render(): ReactNode {
+    if (this.state.error === undefined) return this.props.children
+    // A chunk that an older page requests may no longer exist: only a reload helps.
+    return <ErrorNotice error={this.state.error} onRetry={() => location.reload()} />
   }
 }
