@@ -5,6 +5,9 @@ import { removeKey, keyFor, serviceOf } from './session.ts'
 
 type Name = keyof Operations
 type BodyOf<N extends Name> = Operations[N] extends { body: infer B } ? B : never
+type QueryOf<N extends Name> = Operations[N]['query']
+
+export type Answer<N extends Name> = Operations[N]['answer']
 
 export interface RecordError {
   readonly index: number
@@ -53,9 +56,9 @@ export class ConnectionError extends Error {}
 const TIMEOUT_MS = 130_000
 
 export interface CallOptions<N extends Name> {
-  /** Strings are accepted for numbers, because the service parses and validates them. */
-  readonly query?: { readonly [K in keyof Operations[N]['query']]?: Operations[N]['query'][K] | string }
-  readonly body?: BodyOf<N>
+  /** Strings are accepted for numbers, because the service parses and validates them. Undefined ones are left out. */
+  readonly query?: { readonly [K in keyof QueryOf<N>]?: QueryOf<N>[K] | string | undefined } | undefined
+  readonly body?: { readonly [K in keyof BodyOf<N>]: BodyOf<N>[K] | undefined }
   readonly signal?: AbortSignal | undefined
   /** Replaces the key of the session: a pasted one, or the one that a task started with. */
   readonly key?: string | undefined
@@ -64,7 +67,7 @@ export interface CallOptions<N extends Name> {
 }
 
 export interface ApiResult<N extends Name> {
-  readonly data: Operations[N]['answer']
+  readonly data: Answer<N>
   /** The cursor of the next page. */
   readonly next: string | undefined
 }
@@ -88,7 +91,7 @@ export async function callApi<N extends Name>(name: N, asking: CallOptions<N> = 
   if (!response.ok || answer === undefined)
     throw failureOf(path, key, response.status, answer, response.headers.get('retry-after'))
   // Trusted: the types are generated from the OpenAPI document.
-  return { data: answer as Operations[N]['answer'], next: nextCursor(response.headers.get('link')) }
+  return { data: answer as Answer<N>, next: nextCursor(response.headers.get('link')) }
 }
 
 /** A streamed response: each chunk has a timeout, the whole body has none. */

@@ -93,22 +93,20 @@ interface FormDialogProps {
   readonly title: string
   /** The text of the button that sends. */
   readonly action: string
-  /** A click outside does not close it, because that would lose what was typed. */
-  readonly hasInput?: boolean
+  /** What was entered, which is forgotten when it was sent or cancelled; not when it is only closed. */
+  readonly form?: { readonly isChanged: boolean; readonly forget: () => void }
   readonly isDisabled?: boolean
   /** The queries that show what it changes. */
-  readonly shownBy: 'watches' | 'rules' | 'admin' | 'images'
+  readonly shownBy?: 'watches' | 'rules' | 'admin' | 'images'
   /** Rejects with the error to show. */
   readonly onSend: () => Promise<void>
-  /** Called when it was sent or cancelled; not when it is only closed. */
-  readonly onDone?: () => void
   readonly onClose: () => void
   readonly children: ReactNode
 }
 
 /** A form in a dialog, which closes once it is sent. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, hasInput = false, shownBy, onSend, onDone, onClose } = props
+  const { title, form, shownBy, onSend, onClose } = props
   const [fault, setFault] = useState<string>()
   const [isBusy, setBusy] = useState(false)
   const isOpen = useIsMounted()
@@ -120,7 +118,7 @@ export function FormDialog(props: FormDialogProps) {
     setFault(undefined)
     try {
       await onSend()
-      onDone?.()
+      form?.forget()
       // The user may have gone elsewhere in the meantime.
       if (isOpen.current) onClose()
     } catch (error) {
@@ -129,17 +127,17 @@ export function FormDialog(props: FormDialogProps) {
       setBusy(false)
     } finally {
       // Also after a failure: if the response was lost, only the lists show whether it was done.
-      void queryClient.invalidateQueries({ queryKey: [shownBy] })
+      if (shownBy !== undefined) void queryClient.invalidateQueries({ queryKey: [shownBy] })
     }
   }
 
   function cancel() {
-    onDone?.()
+    form?.forget()
     onClose()
   }
 
   return (
-    <Dialog title={title} hasInput={hasInput} onClose={onClose}>
+    <Dialog title={title} hasInput={form?.isChanged === true} onClose={onClose}>
       <form className="stack" onSubmit={(event) => void send(event)}>
         {props.children}
         <p className="fault-text" role="alert">

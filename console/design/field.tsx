@@ -1,25 +1,61 @@
-import type { ComponentProps } from 'react'
+import { useId, type ComponentProps, type ReactNode } from 'react'
 
-interface TextFieldProps extends Omit<ComponentProps<'input'>, 'onChange'> {
+interface LabelProps {
   readonly label: string
   readonly hint?: string | undefined
+  readonly className?: string | undefined
+}
+
+const Labelled = ({ label, hint, className, children }: LabelProps & { children: ReactNode }) => (
+  <label className={`field ${className ?? ''}`}>
+    <span>{label}</span>
+    {children}
+    {hint !== undefined && <small className="muted">{hint}</small>}
+  </label>
+)
+
+interface TextFieldProps extends LabelProps, Omit<ComponentProps<'input'>, 'className' | 'onChange'> {
   readonly isMono?: boolean
-  readonly onText: (text: string) => void
+  readonly onChange: (text: string) => void
 }
 
 /** A labelled field of one line. */
-export function TextField({ label, hint, isMono, className, onText, ...rest }: TextFieldProps) {
+export const TextField = ({ label, hint, className, isMono, onChange, ...rest }: TextFieldProps) => (
+  <Labelled {...{ label, hint, className }}>
+    <input
+      autoComplete="off"
+      {...rest}
+      className={isMono === true ? 'input mono' : 'input'}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  </Labelled>
+)
+
+interface TextAreaProps extends Omit<ComponentProps<'textarea'>, 'className' | 'onChange'> {
+  readonly label: string
+  readonly hint: string
+  readonly look: 'mono' | 'note'
+  readonly onChange: (text: string) => void
+}
+
+/** A labelled field of several lines. */
+export function TextArea({ label, hint, look, onChange, ...rest }: TextAreaProps) {
+  const id = useId()
   return (
-    <label className={`field ${className ?? ''}`}>
-      <span>{label}</span>
-      <input
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <textarea
+        id={id}
+        aria-describedby={`${id}-hint`}
         autoComplete="off"
         {...rest}
-        className={isMono === true ? 'input mono' : 'input'}
-        onChange={(event) => onText(event.target.value)}
+        className={`input ${look}`}
+        onChange={(event) => onChange(event.target.value)}
       />
-      {hint !== undefined && <small className="muted">{hint}</small>}
-    </label>
+      <small id={`${id}-hint`} className="muted">
+        {hint}
+      </small>
+    </div>
   )
 }
 
@@ -27,15 +63,19 @@ interface SelectProps<T extends string> {
   readonly value: T
   readonly options: readonly T[]
   readonly textOf: (option: T) => string
-  readonly onChoose: (option: T) => void
+  readonly className?: string
+  readonly 'aria-label'?: string
+  readonly onChange: (option: T) => void
 }
 
-export function Select<T extends string>({ value, options, textOf, onChoose }: SelectProps<T>) {
+export function Select<T extends string>(props: SelectProps<T>) {
+  const { value, options, textOf, className = 'input', onChange, ...rest } = props
   return (
     <select
-      className="input"
+      {...rest}
+      className={className}
       value={value}
-      onChange={(event) => onChoose(options.find((option) => option === event.target.value) ?? value)}
+      onChange={(event) => onChange(options.find((option) => option === event.target.value) ?? value)}
     >
       {options.map((option) => (
         <option key={option} value={option}>
@@ -46,19 +86,16 @@ export function Select<T extends string>({ value, options, textOf, onChoose }: S
   )
 }
 
-interface SelectFieldProps<T extends string> extends SelectProps<T> {
-  readonly label: string
-  readonly hint?: string | undefined
-  readonly className?: string
-}
-
 /** A labelled choice. */
-export const SelectField = <T extends string>({ label, hint, className, ...rest }: SelectFieldProps<T>) => (
-  <label className={`field ${className ?? ''}`}>
-    <span>{label}</span>
+export const SelectField = <T extends string>({
+  label,
+  hint,
+  className,
+  ...rest
+}: LabelProps & Omit<SelectProps<T>, 'className'>) => (
+  <Labelled {...{ label, hint, className }}>
     <Select {...rest} />
-    {hint !== undefined && <small className="muted">{hint}</small>}
-  </label>
+  </Labelled>
 )
 
 export function Check(props: { label: string; value: boolean; onChange: (value: boolean) => void }) {

@@ -82,11 +82,11 @@ export function Preferences() {
     <div className="choices">
       <label>
         <span className="visually-hidden">{t('app.language')}</span>
-        <Select value={spoken} options={LANGUAGES} textOf={languageName} onChoose={chooseLanguage} />
+        <Select value={spoken} options={LANGUAGES} textOf={languageName} onChange={chooseLanguage} />
       </label>
       <label>
         <span className="visually-hidden">{t('app.theme')}</span>
-        <Select value={chosen} options={THEMES} textOf={(one) => t(`theme.${one}`)} onChoose={chooseTheme} />
+        <Select value={chosen} options={THEMES} textOf={(one) => t(`theme.${one}`)} onChange={chooseTheme} />
       </label>
     </div>
   )

@@ -1,5 +1,6 @@
 import { useRoute } from '../base/router.ts'
 import { Dialog } from '../design/dialog.tsx'
+import { Check } from '../design/field.tsx'
 import { language, t, type TextKey } from '../i18n/index.ts'
 import '../i18n/texts/help.ts'
 import '../i18n/texts/shortcuts.ts'
@@ -98,14 +99,7 @@ export default function ShortcutHelp({ onClose }: { onClose: () => void }) {
           ))}
         </tbody>
       </table>
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={isOn}
-          onChange={(event) => enableLetterShortcuts(event.target.checked)}
-        />
-        {t('keys.on')}
-      </label>
+      <Check label={t('keys.on')} value={isOn} onChange={enableLetterShortcuts} />
     </Dialog>
   )
 }

@@ -30,7 +30,7 @@ export default function ActivityScreen() {
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: cursor, signal }) =>
       callApi('GET /api/v1/domainwatch/activity', {
-        query: { limit: PAGE, ...(cursor !== undefined && { cursor }) },
+        query: { limit: PAGE, cursor },
         signal,
       }),
     getNextPageParam: ({ next }) => next,

@@ -97,7 +97,7 @@ async function recordedSince(
         modified_from: localTime(time - SLACK_MS),
         order: 'modified',
         limit: MAX_PAGE_ROWS,
-        ...(cursor === undefined ? {} : { cursor }),
+        cursor,
       },
       key,
     })

@@ -8,7 +8,7 @@ import { t, tn } from '../../i18n/index.ts'
 import { addNames, type CommonValues } from './add-names.ts'
 import { isNew, useLookup, LookupResults } from './lookup-results.tsx'
 import { MAX_NAMES, parsePasted } from './pasted-names.ts'
-import { SelectField, TextField, Check } from '../../design/field.tsx'
+import { SelectField, TextArea, TextField, Check } from '../../design/field.tsx'
 import { localNow } from '../../base/server.ts'
 import { onNextUser } from '../../api/scope.ts'
 import { guardWork } from '../../base/unsaved-work.ts'
@@ -47,20 +47,17 @@ export default function AddScreen() {
       </header>
       <form className="add" onSubmit={add}>
         <div className="stack">
-          <label className="field">
-            <span>{t('add.names')}</span>
-            <textarea
-              className="input mono"
-              rows={12}
-              spellCheck={false}
-              autoComplete="off"
-              autoCapitalize="none"
-              placeholder={t('add.placeholder')}
-              value={text}
-              onChange={(event) => setText(event.target.value)}
-            />
-            <small className="muted">{t('add.hint', { n: MAX_NAMES })}</small>
-          </label>
+          <TextArea
+            label={t('add.names')}
+            hint={t('add.hint', { n: MAX_NAMES })}
+            look="mono"
+            rows={12}
+            spellCheck={false}
+            autoCapitalize="none"
+            placeholder={t('add.placeholder')}
+            value={text}
+            onChange={setText}
+          />
           <FactFields facts={facts} onChange={(next) => draft.set({ ...draft.get(), facts: next })} />
           <div className="row">
             <Button
@@ -93,7 +90,7 @@ function FactFields({ facts, onChange }: { facts: CommonValues; onChange: (facts
         value={facts.status === 1 ? '1' : '0'}
         options={['0', '1']}
         textOf={(one) => t(one === '1' ? 'domains.bought' : 'domains.free')}
-        onChoose={(one) => onChange({ ...facts, status: one === '1' ? 1 : 0 })}
+        onChange={(one) => onChange({ ...facts, status: one === '1' ? 1 : 0 })}
       />
       <TextField
         label={t('add.date')}
@@ -101,14 +98,14 @@ function FactFields({ facts, onChange }: { facts: CommonValues; onChange: (facts
         step={1}
         required
         value={facts.date.replace(' ', 'T')}
-        onText={(date) => onChange({ ...facts, date: getDate(date) })}
+        onChange={(date) => onChange({ ...facts, date: getDate(date) })}
       />
       <TextField
         label={t('add.agent')}
         maxLength={MAX_AGENT_CHARACTERS}
         placeholder={t('add.agentSelf')}
         value={facts.agent}
-        onText={(agent) => onChange({ ...facts, agent: agent.trimStart() })}
+        onChange={(agent) => onChange({ ...facts, agent: agent.trimStart() })}
       />
       <Check
         label={t('domains.reserved')}

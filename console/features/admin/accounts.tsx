@@ -134,18 +134,19 @@ const useFields = unsentForms<Fields>('admin')
 /** Edits the limits and the delivery mode of an application. */
 function LimitsDialog({ account, onClose }: { account: Account; onClose: () => void }) {
   const [shown] = useState(() => fieldsOf(account))
-  const { fields, isChanged, set, forget } = useFields(account.account, shown)
+  const { fields, bind, ...form } = useFields(account.account, shown)
   const { images, megabytes, mode } = fields
 
   async function save() {
     // Only what changed, so that changes of others are kept.
     const query = {
       account: account.account,
-      ...(images === shown.images ? {} : { max_images: images === '' ? NONE : images }),
-      ...(megabytes === shown.megabytes
-        ? {}
-        : { max_bytes: megabytes === '' ? NONE : String(Math.round(Number(megabytes) * MB)) }),
-      ...(mode === shown.mode ? {} : { delivery: mode }),
+      max_images: images === shown.images ? undefined : images || NONE,
+      max_bytes:
+        megabytes === shown.megabytes
+          ? undefined
+          : (megabytes && String(Math.round(Number(megabytes) * MB))) || NONE,
+      delivery: mode === shown.mode ? undefined : mode,
     }
     await callApi('POST /api/v1/admin/limits', { query })
     showToast(t('admin.settled', { account: account.account }))
@@ -155,26 +156,19 @@ function LimitsDialog({ account, onClose }: { account: Account; onClose: () => v
     <FormDialog
       title={t('admin.settleTitle', { account: account.account })}
       action={t('admin.save')}
-      hasInput={isChanged}
+      form={form}
       shownBy="admin"
       onSend={save}
-      onDone={forget}
       onClose={onClose}
     >
-      <Bound label={t('admin.maxImages')} value={images} step="1" onText={(next) => set({ images: next })} />
-      <Bound
-        label={t('admin.maxMegabytes')}
-        value={megabytes}
-        step="any"
-        onText={(next) => set({ megabytes: next })}
-      />
+      <Bound label={t('admin.maxImages')} {...bind('images')} step="1" />
+      <Bound label={t('admin.maxMegabytes')} {...bind('megabytes')} step="any" />
       <p className="muted">{t('admin.boundHint')}</p>
       <SelectField
         label={t('admin.delivery')}
-        value={mode}
+        {...bind('mode')}
         options={DELIVERY_MODES}
         textOf={(one) => t(`delivery.${one}`)}
-        onChoose={(next) => set({ mode: next })}
       />
       <p className="muted">{t(`delivery.${mode}Text`)}</p>
     </FormDialog>

@@ -22,7 +22,7 @@ export default function AuditScreen() {
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: cursor, signal }) =>
       callApi('GET /api/v1/admin/audit', {
-        query: { ...(account !== '' && { account }), ...(cursor !== undefined && { cursor }) },
+        query: { account: account || undefined, cursor },
         signal,
       }),
     getNextPageParam: ({ next }) => next,
@@ -39,7 +39,7 @@ export default function AuditScreen() {
           type="search"
           placeholder={t('audit.all')}
           value={account}
-          onText={(text) => changeQuery(withParameters(query, { account: text || undefined }))}
+          onChange={(text) => changeQuery(withParameters(query, { account: text || undefined }))}
         />
       </header>
       <p className="muted">{t('audit.explained')}</p>

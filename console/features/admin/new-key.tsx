@@ -37,7 +37,7 @@ const useFields = unsentForms<Fields>('admin')
 
 /** Asks for an account and a service, then shows the key, once. */
 export function NewKey({ onClose }: { onClose: () => void }) {
-  const { fields, isChanged, set, forget } = useFields('new', INITIAL)
+  const { fields, bind, set, ...form } = useFields('new', INITIAL)
   const { account, service, scope, expires, most, period } = fields
 
   const make = () =>
@@ -47,8 +47,8 @@ export function NewKey({ onClose }: { onClose: () => void }) {
           account,
           service,
           scope,
-          ...(expires === '' ? {} : { expires }),
-          ...(most === '' ? {} : { rate: `${most}/${period}` }),
+          expires: expires || undefined,
+          rate: most === '' ? undefined : `${most}/${period}`,
         },
       })
       return (close) => <Shown made={data} onClose={close} />
@@ -58,40 +58,36 @@ export function NewKey({ onClose }: { onClose: () => void }) {
     <FormDialog
       title={t('admin.newKey')}
       action={t('admin.make')}
-      hasInput={isChanged}
+      form={form}
       shownBy="admin"
       isDisabled={account.trim() === ''}
       onSend={make}
-      onDone={forget}
       onClose={onClose}
     >
       <TextField
         label={t('admin.account')}
         required
         maxLength={MAX_ACCOUNT_CHARACTERS}
-        value={account}
-        onText={(next) => set({ account: next })}
+        {...bind('account')}
       />
       <SelectField
         label={t('admin.service')}
         value={service}
         options={SERVICES}
         textOf={(one) => t(`service.${one}`)}
-        onChoose={(next) => set({ service: next, scope: 'full' })}
+        onChange={(next) => set({ service: next, scope: 'full' })}
       />
       <SelectField<Scope>
         label={t('admin.scope')}
-        value={scope}
+        {...bind('scope')}
         options={SCOPES[service].toReversed()}
         textOf={(one) => t(`scope.name.${one}`)}
-        onChoose={(next) => set({ scope: next })}
       />
       <SelectField
         label={t('admin.expires')}
-        value={expires}
+        {...bind('expires')}
         options={['', ...LIFETIMES]}
         textOf={(one) => (one === '' ? t('admin.neverExpires') : tn('admin.days', Number.parseInt(one, 10)))}
-        onChoose={(next) => set({ expires: next })}
       />
       <div className="row">
         <TextField
@@ -102,15 +98,13 @@ export function NewKey({ onClose }: { onClose: () => void }) {
           max={MAX_RATE}
           step={1}
           placeholder={t('admin.noRate')}
-          value={most}
-          onText={(next) => set({ most: next })}
+          {...bind('most')}
         />
         <SelectField
           label={t('admin.per')}
-          value={period}
+          {...bind('period')}
           options={RATE_PERIODS}
           textOf={(one) => t(`admin.period.${one}`)}
-          onChoose={(next) => set({ period: next })}
         />
       </div>
     </FormDialog>

@@ -26,8 +26,7 @@ export default function CampaignsScreen() {
   const campaigns = useQuery({
     queryKey: ['campaigns', from, to],
     queryFn: async ({ signal }) => {
-      const span = { ...(from !== '' && { from }), ...(to !== '' && { to }) }
-      const asked = { ...span, limit: MAX_CAMPAIGNS }
+      const asked = { from: from || undefined, to: to || undefined, limit: MAX_CAMPAIGNS }
       return (await callApi('GET /api/v1/domainwatch/campaigns', { query: asked, signal })).data
     },
     staleTime: FRESH_MS,
@@ -38,7 +37,7 @@ export default function CampaignsScreen() {
       label={t(label)}
       type="date"
       value={query.get(name) ?? campaigns.data?.[name].slice(0, 10) ?? ''}
-      onText={(day) => replaceQuery(withParameters(query, { [name]: day || undefined }))}
+      onChange={(day) => replaceQuery(withParameters(query, { [name]: day || undefined }))}
     />
   )
   return (

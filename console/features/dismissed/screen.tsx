@@ -26,7 +26,7 @@ export default function DismissedScreen() {
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: cursor, signal }) =>
       callApi('GET /api/v1/domainwatch/dismissed', {
-        query: { ...(search !== '' && { search }), ...(cursor !== undefined && { cursor }) },
+        query: { search: search || undefined, cursor },
         signal,
       }),
     getNextPageParam: ({ next }) => next,

@@ -71,7 +71,7 @@ async function readAll(filters: Filters): Promise<readonly DomainRecord[]> {
 async function* toPages(filters: Filters): AsyncGenerator<readonly DomainRecord[]> {
   let cursor: string | undefined
   for (let page = 0; page < MAX_PAGES; page++) {
-    const query = { ...filters, limit: PAGE_ROWS, ...(cursor === undefined ? {} : { cursor }) }
+    const query = { ...filters, limit: PAGE_ROWS, cursor }
     const { data, next } = await callApi('GET /api/v1/domainwatch/list', { query })
     yield data.data[0] ?? []
     if (next === undefined) return

@@ -1,8 +1,7 @@
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { MAX_NOTE_CHARACTERS, MAX_TAGS } from '../../base/constants.ts'
-import { Button } from '../../design/elements.tsx'
-import { Dialog } from '../../design/dialog.tsx'
-import { TextField } from '../../design/field.tsx'
+import { FormDialog } from '../../design/dialog.tsx'
+import { TextArea, TextField } from '../../design/field.tsx'
 import { t } from '../../i18n/index.ts'
 import type { BulkSet } from './bulk.ts'
 import { isTag } from './tag-field.tsx'
@@ -19,65 +18,39 @@ interface Props {
 export function BulkForm({ kind, label, onSet, onClose }: Props) {
   const [text, setText] = useState('')
   const [removed, setRemoved] = useState('')
-  const [isWrong, setWrong] = useState(false)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    const [add, remove] = [tagsIn(text), tagsIn(removed)]
-    if (kind === 'tags' && ![add, remove].every((tags) => tags.length <= MAX_TAGS && tags.every(isTag))) {
-      setWrong(true)
-      return
-    }
-    onSet(
-      kind === 'note'
-        ? { note: text.trim() }
-        : {
-            ...(add.length > 0 && { add_tags: add }),
-            ...(remove.length > 0 && { remove_tags: remove }),
-          },
-    )
-    onClose()
+  const [add, remove] = [tagsIn(text), tagsIn(removed)]
+  const send = async () => {
+    if (kind === 'note') return onSet({ note: text.trim() })
+    if (![add, remove].every((tags) => tags.length <= MAX_TAGS && tags.every(isTag)))
+      throw new Error(t('bulk.badTags'))
+    onSet({ ...(add.length > 0 && { add_tags: add }), ...(remove.length > 0 && { remove_tags: remove }) })
   }
-  const isEmpty = kind === 'tags' && text.trim() === '' && removed.trim() === ''
   return (
-    <Dialog title={t(kind === 'tags' ? 'bulk.tags' : 'bulk.note')} onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
-        <p className="muted">{label}</p>
-        {kind === 'tags' ? (
-          <>
-            <TextField
-              label={t('bulk.addTags')}
-              hint={t('bulk.tagsHint')}
-              autoFocus
-              value={text}
-              onText={setText}
-            />
-            <TextField label={t('bulk.removeTags')} value={removed} onText={setRemoved} />
-          </>
-        ) : (
-          <label className="field">
-            <span>{t('bulk.noteText')}</span>
-            <textarea
-              className="input note"
-              rows={3}
-              autoFocus
-              maxLength={MAX_NOTE_CHARACTERS}
-              value={text}
-              onChange={(event) => setText(event.target.value)}
-            />
-            <small className="muted">{t('bulk.noteHint')}</small>
-          </label>
-        )}
-        {isWrong && (
-          <p className="fault-text" role="alert">
-            {t('bulk.badTags')}
-          </p>
-        )}
-        <div className="row end">
-          <Button label={t('app.cancel')} onClick={onClose} />
-          <Button look="primary" type="submit" label={t('bulk.apply')} disabled={isEmpty} />
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={t(kind === 'tags' ? 'bulk.tags' : 'bulk.note')}
+      action={t('bulk.apply')}
+      isDisabled={kind === 'tags' && add.length + remove.length === 0}
+      onSend={send}
+      onClose={onClose}
+    >
+      <p className="muted">{label}</p>
+      {kind === 'tags' ? (
+        <>
+          <TextField label={t('bulk.addTags')} hint={t('bulk.tagsHint')} value={text} onChange={setText} />
+          <TextField label={t('bulk.removeTags')} value={removed} onChange={setRemoved} />
+        </>
+      ) : (
+        <TextArea
+          label={t('bulk.noteText')}
+          hint={t('bulk.noteHint')}
+          look="note"
+          rows={3}
+          maxLength={MAX_NOTE_CHARACTERS}
+          value={text}
+          onChange={setText}
+        />
+      )}
+    </FormDialog>
   )
 }
 

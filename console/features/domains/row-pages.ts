@@ -174,7 +174,7 @@ async function fetchRows(
   let cursor = start
   for (let i = 0; i < MAX_RANGE_REQUESTS; i++) {
     const limit = Math.min(MAX_PAGE_RECORDS, Math.max(PAGE_ROWS, count - rows.length + SPARE_ROWS))
-    const query = { ...filters, limit, fields: rowFields(), ...(cursor === undefined ? {} : { cursor }) }
+    const query = { ...filters, limit, fields: rowFields(), cursor }
     const { data, next } = await callApi('GET /api/v1/domainwatch/list', { query })
     rows.push(...(data.data[0] ?? []))
     if (next === undefined || (rows.length >= count && rows.some(({ name }) => name === bottom.name))) break
@@ -190,7 +190,7 @@ async function fetchPage(filters: Filters, cursor: string | undefined, signal: A
     ...filters,
     fields: rowFields(),
     limit: PAGE_ROWS,
-    ...(cursor === undefined ? {} : { cursor }),
+    cursor,
   }
   const askedAt = Date.now()
   return { ...(await callApi('GET /api/v1/domainwatch/list', { query, signal })), askedAt }

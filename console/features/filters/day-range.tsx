@@ -1,4 +1,5 @@
 import { changeQuery, useRoute, withParameters } from '../../base/router.ts'
+import { Select } from '../../design/field.tsx'
 import { t, type TextKey } from '../../i18n/index.ts'
 import { trimmed } from './day-buckets.ts'
 import { useStats, type Stats } from './filter-counts.ts'
@@ -44,18 +45,14 @@ export function RangePicker({ range }: { range: Range | undefined }) {
   const { query } = useRoute()
   if (range === undefined) return null
   return (
-    <select
+    <Select
       className="input range"
       aria-label={t('stats.range')}
       value={range}
-      onChange={(event) => changeQuery(withParameters(query, { [PLACE]: event.target.value }))}
-    >
-      {NAMES.map((name) => (
-        <option key={name} value={name}>
-          {t(LABELS[name])}
-        </option>
-      ))}
-    </select>
+      options={NAMES}
+      textOf={(name) => t(LABELS[name])}
+      onChange={(name) => changeQuery(withParameters(query, { [PLACE]: name }))}
+    />
   )
 }
 

@@ -65,7 +65,7 @@ function Value({ label, control, hint, value, onValue }: ValueProps) {
         value={value === '1' || value === '0' ? value : ''}
         options={['', '1', '0']}
         textOf={(one) => t(YES_NO[one])}
-        onChoose={onValue}
+        onChange={onValue}
       />
     )
   }
@@ -78,7 +78,7 @@ function Value({ label, control, hint, value, onValue }: ValueProps) {
       maxLength={MAX_FILTER_CHARACTERS}
       autoComplete={undefined}
       value={value}
-      onText={onValue}
+      onChange={onValue}
     />
   )
 }

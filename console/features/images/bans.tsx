@@ -44,7 +44,7 @@ export function BanDialog({ images, onTrash, onClose }: Props) {
         value={distance}
         options={DISTANCES}
         textOf={(one) => t(`images.banDistance.${one}`)}
-        onChoose={setDistance}
+        onChange={setDistance}
       />
       <Check label={t('images.banTrash')} value={isTrashed} onChange={setTrashed} />
     </FormDialog>

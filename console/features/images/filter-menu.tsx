@@ -67,20 +67,20 @@ export function FilterMenu() {
           value={orderOf(query)}
           options={ORDER_NAMES}
           textOf={(name) => t(`images.order.${name}`)}
-          onChoose={(name) => set('orden', name === 'nuevas' ? '' : name)}
+          onChange={(name) => set('orden', name === 'nuevas' ? '' : name)}
         />
         <SelectField
           label={t('images.kind')}
           value={typeOf(query) ?? ''}
           options={['', ...IMAGE_TYPES]}
           textOf={(type) => (type === '' ? t('images.anyKind') : type)}
-          onChoose={(type) => set('tipo', type)}
+          onChange={(type) => set('tipo', type)}
         />
         <TextField
           label={t('images.tag')}
           value={query.get('etiqueta') ?? ''}
           maxLength={60}
-          onText={(text) => set('etiqueta', text)}
+          onChange={(text) => set('etiqueta', text)}
         />
         {(['desde', 'hasta'] as const).map((name) => (
           <TextField
@@ -88,7 +88,7 @@ export function FilterMenu() {
             type="date"
             label={t(`images.${name}`)}
             value={query.get(name) ?? ''}
-            onText={(day) => set(name, day)}
+            onChange={(day) => set(name, day)}
           />
         ))}
         {active > 0 && (

@@ -17,7 +17,7 @@ export function useGallery(address: URLSearchParams) {
     initialPageParam: '',
     queryFn: ({ pageParam, signal }) =>
       callApi('GET /api/v1/imagestore/list', {
-        query: { ...parameters, limit: PAGE_IMAGES, ...(pageParam === '' ? {} : { cursor: pageParam }) },
+        query: { ...parameters, limit: PAGE_IMAGES, cursor: pageParam || undefined },
         signal,
       }),
     getNextPageParam: ({ next }) => next,

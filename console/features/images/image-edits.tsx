@@ -189,7 +189,7 @@ function NamesField({ title, add, isLocked, names, show, onAdd, onRemove }: Name
         maxLength={60}
         disabled={isLocked}
         value={text}
-        onText={setText}
+        onChange={setText}
         onKeyDown={({ key, nativeEvent }) => {
           if (key !== 'Enter' || nativeEvent.isComposing) return
           const name = text.trim()

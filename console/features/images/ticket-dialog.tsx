@@ -26,7 +26,7 @@ const useFields = unsentForms<Fields>('imagestore')
 
 /** Creates an address to which anybody can upload, and shows it, once. */
 export function TicketDialog({ onClose }: { onClose: () => void }) {
-  const { fields, isChanged, set, forget } = useFields('ticket', INITIAL)
+  const { fields, bind, set, ...form } = useFields('ticket', INITIAL)
   const { seconds, uses, largest, types, tags } = fields
   const create = () =>
     showOnce('imagestore', async () => {
@@ -34,9 +34,9 @@ export function TicketDialog({ onClose }: { onClose: () => void }) {
         body: {
           expires: Number(seconds),
           uses: Number(uses),
-          ...(largest === '' ? {} : { max_bytes: Math.floor(Number(largest) * MEGABYTE) }),
-          ...(types.length === 0 ? {} : { types: types.join(',') }),
-          ...(tags === '' ? {} : { tags }),
+          max_bytes: largest === '' ? undefined : Math.floor(Number(largest) * MEGABYTE),
+          types: types.join(',') || undefined,
+          tags: tags || undefined,
         },
       })
       return (close) => (
@@ -54,19 +54,17 @@ export function TicketDialog({ onClose }: { onClose: () => void }) {
     <FormDialog
       title={t('images.ticket')}
       action={t('images.ticketCreate')}
-      hasInput={isChanged}
+      form={form}
       shownBy="images"
       onSend={create}
-      onDone={forget}
       onClose={onClose}
     >
       <p className="muted">{t('images.ticketText')}</p>
       <SelectField
         label={t('images.ticketExpires')}
-        value={seconds}
+        {...bind('seconds')}
         options={LIFETIMES}
         textOf={(one) => t(`images.ticketLasts.${one}`)}
-        onChoose={(next) => set({ seconds: next })}
       />
       <TextField
         label={t('images.ticketUses')}
@@ -75,8 +73,7 @@ export function TicketDialog({ onClose }: { onClose: () => void }) {
         min={1}
         max={MAX_TICKET_USES}
         step={1}
-        value={uses}
-        onText={(next) => set({ uses: next })}
+        {...bind('uses')}
       />
       <TextField
         label={t('images.ticketLargest')}
@@ -84,8 +81,7 @@ export function TicketDialog({ onClose }: { onClose: () => void }) {
         min={0.001}
         step="any"
         placeholder={t('images.ticketNoLimit')}
-        value={largest}
-        onText={(next) => set({ largest: next })}
+        {...bind('largest')}
       />
       <fieldset className="ticket-types">
         <legend>{t('images.ticketTypes')}</legend>
@@ -98,12 +94,7 @@ export function TicketDialog({ onClose }: { onClose: () => void }) {
           />
         ))}
       </fieldset>
-      <TextField
-        label={t('images.tags')}
-        placeholder={t('images.ticketTags')}
-        value={tags}
-        onText={(next) => set({ tags: next })}
-      />
+      <TextField label={t('images.tags')} placeholder={t('images.ticketTags')} {...bind('tags')} />
     </FormDialog>
   )
 }

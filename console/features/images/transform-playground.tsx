@@ -88,28 +88,28 @@ export function TransformPlayground({ image }: { image: ImageRecord }) {
           inputMode="numeric"
           maxLength={4}
           value={choice.width}
-          onText={(text) => set({ width: digits(text) })}
+          onChange={(text) => set({ width: digits(text) })}
         />
         <TextField
           label={t('images.height')}
           inputMode="numeric"
           maxLength={4}
           value={choice.height}
-          onText={(text) => set({ height: digits(text) })}
+          onChange={(text) => set({ height: digits(text) })}
         />
         <SelectField
           label={t('images.fit')}
           value={choice.fit}
           options={FITS}
           textOf={optionText}
-          onChoose={(fit) => set({ fit })}
+          onChange={(fit) => set({ fit })}
         />
         <SelectField
           label={t('images.format')}
           value={choice.format}
           options={FORMATS}
           textOf={optionText}
-          onChoose={(format) => set({ format })}
+          onChange={(format) => set({ format })}
         />
         <TextField
           label={t('images.quality')}
@@ -117,14 +117,14 @@ export function TransformPlayground({ image }: { image: ImageRecord }) {
           maxLength={3}
           placeholder="auto"
           value={choice.quality}
-          onText={(text) => set({ quality: digits(text) })}
+          onChange={(text) => set({ quality: digits(text) })}
         />
         <SelectField
           label={t('images.turn')}
           value={choice.turn}
           options={TURNS}
           textOf={optionText}
-          onChoose={(turn) => set({ turn })}
+          onChange={(turn) => set({ turn })}
         />
       </div>
       <div className="chips" role="group" aria-label={t('images.effects')}>

@@ -42,7 +42,7 @@ export function ListForm({ list, onSend }: Props) {
           value={format ?? ''}
           options={formats}
           textOf={(one) => t(isKeyOf(FORMATS, one) ? FORMATS[one] : 'import.anyFormat')}
-          onChoose={(one) => choose({ format: isKeyOf(FORMATS, one) ? one : undefined })}
+          onChange={(one) => choose({ format: isKeyOf(FORMATS, one) ? one : undefined })}
         />
         {format === 'deletions' && (
           <SelectField
@@ -50,7 +50,7 @@ export function ListForm({ list, onSend }: Props) {
             value={window}
             options={windows}
             textOf={(one) => t(isKeyOf(WINDOWS, one) ? WINDOWS[one] : 'import.month')}
-            onChoose={(one) => isKeyOf(WINDOWS, one) && choose({ window: one })}
+            onChange={(one) => isKeyOf(WINDOWS, one) && choose({ window: one })}
           />
         )}
         <TextField
@@ -59,7 +59,7 @@ export function ListForm({ list, onSend }: Props) {
           placeholder={format === undefined ? '' : `${format}/${window}`}
           maxLength={100}
           value={source}
-          onText={(text) => choose({ source: text })}
+          onChange={(text) => choose({ source: text })}
         />
       </fieldset>
       {isSending && (

@@ -44,7 +44,7 @@ export function RuleForm({ rule, filters = rule?.filters ?? {}, action = 'hide',
     action: rule?.action ?? action,
     tag: rule?.tag ?? '',
   }
-  const { fields, isChanged, set, forget } = useFields(rule?.id ?? `new ${action} ${words}`, initial)
+  const { fields, bind, ...form } = useFields(rule?.id ?? `new ${action} ${words}`, initial)
 
   async function send() {
     const { name } = fields
@@ -59,46 +59,31 @@ export function RuleForm({ rule, filters = rule?.filters ?? {}, action = 'hide',
     <FormDialog
       title={rule === undefined ? t('rule.new') : t('rule.editTitle', { name: rule.name })}
       action={t(rule === undefined ? 'rule.make' : 'rule.save')}
-      hasInput={isChanged}
+      form={form}
       shownBy="rules"
       onSend={send}
-      onDone={forget}
       onClose={onClose}
     >
       <SelectField
         label={t('rule.action')}
-        value={fields.action}
+        {...bind('action')}
         options={ACTIONS}
         textOf={(one) => t(`rule.action.${one}`)}
-        onChoose={(chosen) => set({ action: chosen })}
       />
       {fields.action === 'tag' && (
-        <TextField
-          label={t('rule.tag')}
-          value={fields.tag}
-          required
-          maxLength={MAX_TAG_CHARACTERS}
-          onText={(tag) => set({ tag })}
-        />
+        <TextField label={t('rule.tag')} {...bind('tag')} required maxLength={MAX_TAG_CHARACTERS} />
       )}
       <TextField
         label={t('rule.filters')}
         hint={t('rule.filtersHint')}
-        value={fields.words}
+        {...bind('words')}
         required
         isMono
         maxLength={MAX_FILTER_CHARACTERS}
         autoCapitalize="none"
         spellCheck={false}
-        onText={(typed) => set({ words: typed })}
       />
-      <TextField
-        label={t('rule.name')}
-        value={fields.name}
-        required
-        maxLength={MAX_WATCH_NAME_CHARACTERS}
-        onText={(name) => set({ name })}
-      />
+      <TextField label={t('rule.name')} {...bind('name')} required maxLength={MAX_WATCH_NAME_CHARACTERS} />
       <Preview fields={fields} />
     </FormDialog>
   )

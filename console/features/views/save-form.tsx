@@ -2,6 +2,7 @@ import { useState, type FormEvent } from 'react'
 import { changeErrorMessage } from '../../api/error-message.ts'
 import { MAX_VIEW_NAME_CHARACTERS } from '../../base/constants.ts'
 import { Button } from '../../design/elements.tsx'
+import { Check, TextField } from '../../design/field.tsx'
 import { showToast } from '../../design/toasts.tsx'
 import { formatWords, type Filters } from '../filters/filters.ts'
 import { language, t } from '../../i18n/index.ts'
@@ -35,21 +36,15 @@ export default function SaveForm({ filters, saved, onDone }: Props) {
   }
   return (
     <form className="stack" onSubmit={(event) => void save(event)}>
-      <label className="field">
-        <span>{t('views.name')}</span>
-        <input
-          className="input"
-          autoFocus
-          placeholder={suggestion}
-          maxLength={MAX_VIEW_NAME_CHARACTERS}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-      </label>
-      <label className="check">
-        <input type="checkbox" checked={isShared} onChange={(event) => setShared(event.target.checked)} />
-        {t('views.share')}
-      </label>
+      <TextField
+        label={t('views.name')}
+        autoFocus
+        placeholder={suggestion}
+        maxLength={MAX_VIEW_NAME_CHARACTERS}
+        value={text}
+        onChange={setText}
+      />
+      <Check label={t('views.share')} value={isShared} onChange={setShared} />
       <div className="row end">
         <Button look="primary" label={t('views.keep')} type="submit" isBusy={isSaving} disabled={isSaving} />
       </div>

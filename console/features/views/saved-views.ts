@@ -110,7 +110,7 @@ export async function saveView(
     name,
     filters: viewQuery(filters),
     shared: isShared ? 1 : 0,
-    ...(id !== undefined && { id }),
+    id,
   }
   await callApi('POST /api/v1/domainwatch/views', { query })
   await refresh()

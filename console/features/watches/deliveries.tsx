@@ -32,7 +32,7 @@ export function Deliveries({ watch, onClose }: { watch: Watch; onClose: () => vo
     initialPageParam: undefined as string | undefined,
     queryFn: async ({ pageParam: cursor, signal }) =>
       callApi('GET /api/v1/domainwatch/watches/deliveries', {
-        query: { id, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) },
+        query: { id, limit: PAGE, cursor },
         signal,
       }),
     getNextPageParam: ({ next }) => next,

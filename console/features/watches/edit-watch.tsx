@@ -94,17 +94,17 @@ function changesIn(initial: WatchFields, fields: WatchFields) {
   const hasNone = hasNewFilters && day === undefined && Object.keys(filters).length === 0
   return {
     ...(hasNone ? { search: '' } : filters),
-    ...toParameter(day, fields.to === initial.to ? undefined : destinationsIn(fields)),
-    ...(name === initial.name ? {} : { name }),
-    ...(url === initial.url ? {} : { url: url.trim() }),
-    ...(digest === initial.digest ? {} : { digest }),
-    ...(language === initial.language ? {} : { language }),
-    ...(hasFeed === initial.hasFeed ? {} : { atom: hasFeed ? '' : '0' }),
-    ...(changes === initial.changes ? {} : { changes }),
+    to: toParameter(day, fields.to === initial.to ? undefined : destinationsIn(fields)),
+    name: name === initial.name ? undefined : name,
+    url: url === initial.url ? undefined : url.trim(),
+    digest: digest === initial.digest ? undefined : digest,
+    language: language === initial.language ? undefined : language,
+    atom: hasFeed === initial.hasFeed ? undefined : hasFeed ? '' : '0',
+    changes: changes === initial.changes ? undefined : changes,
     // 0 for never.
-    ...(remind === initial.remind ? {} : { remind: Number(remind) }),
-    ...(isRechecked === initial.isRechecked ? {} : { dns: isRechecked ? 1 : 0 }),
-    ...(isShared === initial.isShared ? {} : { shared: isShared ? 1 : 0 }),
+    remind: remind === initial.remind ? undefined : Number(remind),
+    dns: isRechecked === initial.isRechecked ? undefined : Number(isRechecked),
+    shared: isShared === initial.isShared ? undefined : Number(isShared),
   }
 }
 
@@ -129,14 +129,14 @@ export function NewWatch({ filters, similar, onClose }: Props) {
       ...filters,
       name,
       changes,
-      ...(remind === '' ? {} : { remind: Number(remind) }),
-      ...(isRechecked ? { dns: 1 } : {}),
-      ...(url.trim() === '' ? {} : { url: url.trim() }),
-      ...toParameter(day, destinations === '' ? undefined : destinations),
-      ...(destinations === '' ? {} : { language }),
-      ...(digest === '' ? {} : { digest }),
-      ...(hasFeed ? { atom: '' } : {}),
-      ...(isShared ? { shared: 1 } : {}),
+      remind: remind || undefined,
+      dns: isRechecked ? 1 : undefined,
+      url: url.trim() || undefined,
+      to: toParameter(day, destinations || undefined),
+      language: destinations === '' ? undefined : language,
+      digest: digest || undefined,
+      atom: hasFeed ? '' : undefined,
+      shared: isShared ? 1 : undefined,
     }
     await showOnce('domainwatch', async () => {
       const { data } = await callApi('POST /api/v1/domainwatch/watches', { query })

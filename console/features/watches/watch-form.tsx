@@ -1,4 +1,4 @@
-import { useId, type ComponentProps } from 'react'
+import type { ComponentProps } from 'react'
 import {
   MAX_ADDRESS_CHARACTERS,
   MAX_TO_CHARACTERS,
@@ -11,7 +11,7 @@ import { parseWords } from '../filters/filters.ts'
 import { unsentForms } from '../work/forms.tsx'
 import { FormDialog } from '../../design/dialog.tsx'
 import { t, type Language } from '../../i18n/index.ts'
-import { Check, SelectField, TextField } from '../../design/field.tsx'
+import { Check, SelectField, TextArea, TextField } from '../../design/field.tsx'
 import { LANGUAGES, languageName } from '../../i18n/preferred.ts'
 
 /** The webhook has a separate field. */
@@ -67,70 +67,39 @@ interface Props {
 
 /** The form of a new or existing watch. */
 export function WatchForm({ subject, title, action, initial, isOwner, onSend, onClose }: Props) {
-  const { fields, isChanged, set, forget } = useFields(subject, initial)
+  const { fields, bind, ...form } = useFields(subject, initial)
   return (
     <FormDialog
       title={title}
       action={action}
-      hasInput={isChanged}
+      form={form}
       shownBy="watches"
       onSend={() => onSend(fields)}
-      onDone={forget}
       onClose={onClose}
     >
-      <Field
-        label={t('watch.filters')}
-        hint={t('watch.filtersHint')}
-        value={fields.words}
-        onText={(words) => set({ words })}
-        isMono
-      />
-      <Field
-        label={t('watch.similar')}
-        hint={t('watch.similarHint')}
-        value={fields.similar}
-        onText={(similar) => set({ similar })}
-        isMono
-      />
+      <Field label={t('watch.filters')} hint={t('watch.filtersHint')} {...bind('words')} isMono />
+      <Field label={t('watch.similar')} hint={t('watch.similarHint')} {...bind('similar')} isMono />
       {fields.similar.trim() !== '' && (
         <Field
           label={t('watch.maxDistance')}
           hint={t('watch.maxDistanceHint')}
-          value={fields.maxDistance}
-          onText={(maxDistance) => set({ maxDistance })}
+          {...bind('maxDistance')}
           isMono
         />
       )}
-      <Field
-        label={t('watch.name')}
-        value={fields.name}
-        required
-        maxLength={MAX_WATCH_NAME_CHARACTERS}
-        onText={(name) => set({ name })}
-      />
+      <Field label={t('watch.name')} {...bind('name')} required maxLength={MAX_WATCH_NAME_CHARACTERS} />
       {isOwner && (
         <>
-          <Field
-            label={t('watch.url')}
-            hint={t('watch.urlHint')}
-            value={fields.url}
-            onText={(url) => set({ url })}
-            isMono
-          />
-          {(FOR_PEOPLE.length > 0 || initial.to !== '') && <Destinations fields={fields} onChange={set} />}
-          <Check
-            label={t('watch.wantsFeed')}
-            value={fields.hasFeed}
-            onChange={(hasFeed) => set({ hasFeed })}
-          />
+          <Field label={t('watch.url')} hint={t('watch.urlHint')} {...bind('url')} isMono />
+          {(FOR_PEOPLE.length > 0 || initial.to !== '') && <Destinations bind={bind} />}
+          <Check label={t('watch.wantsFeed')} {...bind('hasFeed')} />
         </>
       )}
       <SelectField
         label={t('watch.wants')}
-        value={fields.changes}
+        {...bind('changes')}
         options={WATCH_CHOICES}
         textOf={(one) => t(`watch.of.${one}`)}
-        onChoose={(changes) => set({ changes })}
       />
       {(fields.remind !== '' || canObject(fields)) && (
         <Field
@@ -139,22 +108,11 @@ export function WatchForm({ subject, title, action, initial, isOwner, onSend, on
           type="number"
           min={1}
           max={OBJECTION_DAYS - 1}
-          value={fields.remind}
-          onText={(remind) => set({ remind })}
+          {...bind('remind')}
         />
       )}
-      <Check
-        label={t('watch.wantsDns')}
-        value={fields.isRechecked}
-        onChange={(isRechecked) => set({ isRechecked })}
-      />
-      {isOwner && (
-        <Check
-          label={t('watch.wantsShared')}
-          value={fields.isShared}
-          onChange={(isShared) => set({ isShared })}
-        />
-      )}
+      <Check label={t('watch.wantsDns')} {...bind('isRechecked')} />
+      {isOwner && <Check label={t('watch.wantsShared')} {...bind('isShared')} />}
     </FormDialog>
   )
 }
@@ -166,44 +124,28 @@ function canObject({ words }: WatchFields): boolean {
 }
 
 /** Destination, time and language of messages. */
-function Destinations(props: { fields: WatchFields; onChange: (change: Partial<WatchFields>) => void }) {
-  const { fields, onChange } = props
-  const id = useId()
+function Destinations({ bind }: Pick<ReturnType<typeof useFields>, 'bind'>) {
+  const examples = FOR_PEOPLE.map((name) => EXAMPLES[name] ?? `${name}:`).join(', ')
   return (
     <>
-      <div className="field">
-        <label htmlFor={id}>{t('watch.to')}</label>
-        <textarea
-          id={id}
-          aria-describedby={`${id}-hint`}
-          className="input mono"
-          rows={2}
-          maxLength={MAX_TO_CHARACTERS}
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
-          value={fields.to}
-          onChange={(event) => onChange({ to: event.target.value })}
-        />
-        <small id={`${id}-hint`} className="muted">
-          {t('watch.toHint', { examples: FOR_PEOPLE.map((name) => EXAMPLES[name] ?? `${name}:`).join(', ') })}
-        </small>
-      </div>
+      <TextArea
+        label={t('watch.to')}
+        hint={t('watch.toHint', { examples })}
+        look="mono"
+        rows={2}
+        maxLength={MAX_TO_CHARACTERS}
+        autoCapitalize="none"
+        spellCheck={false}
+        {...bind('to')}
+      />
       <div className="row">
-        <TextField
-          label={t('watch.digest')}
-          className="grow"
-          type="time"
-          value={fields.digest}
-          onText={(digest) => onChange({ digest })}
-        />
+        <TextField label={t('watch.digest')} className="grow" type="time" {...bind('digest')} />
         <SelectField
           label={t('watch.language')}
           className="grow"
-          value={fields.language}
           options={LANGUAGES}
           textOf={languageName}
-          onChoose={(language) => onChange({ language })}
+          {...bind('language')}
         />
       </div>
       <small className="muted">{t('watch.digestHint')}</small>
@@ -228,7 +170,7 @@ export function destinationsIn({ to }: WatchFields): string {
  * Destinations and the last day of registration have the same name in the API, which takes both in one list.
  * @param destinations empty for none; undefined to keep them
  */
-export function toParameter(day: string | undefined, destinations: string | undefined): { to?: string } {
-  if (day === undefined) return destinations === undefined ? {} : { to: destinations }
-  return { to: destinations === undefined ? day : `${day},${destinations}` }
+export function toParameter(day: string | undefined, destinations: string | undefined): string | undefined {
+  if (day === undefined || destinations === undefined) return day ?? destinations
+  return `${day},${destinations}`
 }

@@ -17,14 +17,25 @@ export function unsentForms<Fields extends object>(service: ServiceName) {
     const [changes, setChanges] = useState(() => unsent.get(subject) ?? {})
     const isChanged = Object.keys(changes).length > 0
     useGuard(isChanged)
+    const fields = { ...initial, ...changes }
+    const set = (change: Partial<Fields>) => {
+      const next = { ...changes, ...change }
+      unsent.set(subject, next)
+      setChanges(next)
+    }
     return {
-      fields: { ...initial, ...changes },
+      fields,
       isChanged,
-      set: (change: Partial<Fields>) => {
-        const next = { ...changes, ...change }
-        unsent.set(subject, next)
-        setChanges(next)
-      },
+      set,
+      /** The value of a field, and what changes it. */
+      bind: <Name extends keyof Fields>(name: Name) => ({
+        value: fields[name],
+        onChange: (value: Fields[Name]) => {
+          const change: Partial<Fields> = {}
+          change[name] = value
+          set(change)
+        },
+      }),
       forget: () => void unsent.delete(subject),
     }
   }
