@@ -78,6 +78,7 @@ const demand = new Demand()
 await demand.add(segment.columns)
 const context = new FilterContext(Date.parse(`${NOW.replace(' ', 'T')}Z`), 'UTC', {
   getDemand: demand.of,
+  inDemand: demand.candidates,
   hasBoughtTwin: (name, at) => hasBoughtTwin([segment], name, at),
   firstTwins: (name, at) => firstTwins([segment], name, at),
 })

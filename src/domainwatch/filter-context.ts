@@ -1,10 +1,12 @@
 import { localDateTime } from '../lib/dates.ts'
-import { twinKey } from '../lib/name-index/index.ts'
+import { twinKey, type Candidates } from '../lib/name-index/index.ts'
 
 /** What other records say of a name. */
 export interface NameSignals {
   /** Returns the smallest number of bought records with one of these words; null if none of the words counts. */
   readonly getDemand: (words: readonly string[]) => number | null
+  /** Returns which records can have a demand of this number or more; all by default. */
+  readonly inDemand?: (wanted: number) => Candidates
   /** Whether a bought record has a twin of this name, which is in Latin-1. */
   readonly hasBoughtTwin: (name: Uint8Array, now: number) => boolean
   /** Returns the first of the name and its twins, by name. */
@@ -33,6 +35,10 @@ export class FilterContext {
 
   getDemand(words: readonly string[]): number | null {
     return this.#signals.getDemand(words)
+  }
+
+  inDemand(wanted: number): Candidates | undefined {
+    return this.#signals.inDemand?.(wanted)
   }
 
   /** @param name in Latin-1 */

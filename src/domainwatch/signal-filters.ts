@@ -1,4 +1,13 @@
-import { parseTimestamp, wholeYears, toWords, type Segment } from '../lib/name-index/index.ts'
+import {
+  deletionBounds,
+  numberBounds,
+  registrationBounds,
+  parseTimestamp,
+  toWords,
+  wholeYears,
+  type Candidates,
+  type Segment,
+} from '../lib/name-index/index.ts'
 import { hasShape } from '../lib/name-spelling.ts'
 import { integer } from '../http/parameters.ts'
 import { filter, lengthIs, traitIs, type Condition, type Filter } from './filter-kinds.ts'
@@ -50,7 +59,13 @@ export function ageAtLeastFilter(description: string): Filter<number, number> {
         const end = Number.isNaN(deleted) ? now : deleted
         return wholeYears(segment.columns.registered[position] ?? NaN, end) >= years
       }
-      return { kind: 'record', test }
+      // The age of the oldest registration of a block, at the last deletion, is at least that of any of its records.
+      const candidates: Candidates = ({ columns }) => {
+        const [registered, deleted] = [registrationBounds(columns), deletionBounds(columns)]
+        return (block) =>
+          wholeYears(registered.smallest(block), Math.max(now, deleted.largest(block))) >= years ? -1 : 0
+      }
+      return { kind: 'record', test, candidates }
     },
   })
   return {
@@ -66,6 +81,7 @@ export function demandFilter(description: string): Filter<number, number> {
     index: (context) => ({
       kind: 'record',
       test: (segment, position) => (context.getDemand(toWords(segment, position)) ?? 0) >= wanted,
+      candidates: context.inDemand(wanted),
     }),
   }))
 }
@@ -107,6 +123,11 @@ export function numbersFilter(
         index: {
           kind: 'record',
           test: (segment, position) => isWithin(bound, segment.importedNumber(bound.key, position)),
+          candidates: ({ columns }) => {
+            const bounds = numberBounds(columns, bound.key)
+            return (block) =>
+              isWithin(bound, bound.isMin ? bounds.largest(block) : bounds.smallest(block)) ? -1 : 0
+          },
         },
       })),
   }

@@ -1,4 +1,12 @@
-import { Segment, TimeSlice, toWords, type Columns, type Hit } from '../../lib/name-index/index.ts'
+import {
+  BLOCK,
+  Segment,
+  TimeSlice,
+  toWords,
+  type Candidates,
+  type Columns,
+  type Hit,
+} from '../../lib/name-index/index.ts'
 import { BOUGHT, DISCARDED } from '../filtered-record.ts'
 import { LAYOUT } from '../filters.ts'
 
@@ -10,14 +18,58 @@ const SLICE_RECORDS = 256
 const MARKS = [BOUGHT, DISCARDED].flatMap((mark) => LAYOUT.toPlanes(mark))
 const BOUGHT_ONLY = 1
 
+/** Not looked up yet: no word has this number. */
+const UNKNOWN = 2 ** 32 - 1
+
 /** Counts the bought, not discarded records that have each word in their names. */
 export class Demand {
-  readonly #records = new Map<string, number>()
+  /** Numbers of words, from 1 on: at most those of the dictionary. */
+  readonly #numbers = new Map<string, number>()
+  /** The records of each word by its number. 0 stands for no word. */
+  readonly #records = [0]
+  /** The number of the rarest word of each record: 4 bytes each, from the first search by demand on. */
+  readonly #rarest = new WeakMap<Columns, Uint32Array>()
 
   /** Returns the smallest count of these words; null if none of them counts. */
   readonly of = (words: readonly string[]): number | null => {
     const counted = words.filter(({ length }) => length >= MIN_LETTERS)
-    return counted.length === 0 ? null : Math.min(...counted.map((word) => this.#records.get(word) ?? 0))
+    return counted.length === 0 ? null : Math.min(...counted.map((word) => this.#getCount(word)))
+  }
+
+  /** Returns which records have a word, once the rarest, that at least this many records have. */
+  readonly candidates =
+    (wanted: number): Candidates =>
+    (segment) => {
+      const { count } = segment.columns
+      const records = this.#records
+      const rarest = this.#rarest.get(segment.columns) ?? new Uint32Array(count).fill(UNKNOWN)
+      this.#rarest.set(segment.columns, rarest)
+      return (block) => {
+        const from = block * BLOCK
+        const to = Math.min(from + BLOCK, count)
+        let bits = 0
+        for (let position = from; position < to; position++) {
+          if (rarest[position] === UNKNOWN) rarest[position] = this.#findRarest(toWords(segment, position))
+          if ((records[rarest[position] ?? 0] ?? 0) >= wanted) bits |= 1 << (position - from)
+        }
+        return bits
+      }
+    }
+
+  #getCount(word: string): number {
+    return this.#records[this.#numbers.get(word) ?? 0] ?? 0
+  }
+
+  #toNumber(word: string): number {
+    let number = this.#numbers.get(word)
+    if (number === undefined) this.#numbers.set(word, (number = this.#records.push(0) - 1))
+    return number
+  }
+
+  #findRarest(words: readonly string[]): number {
+    const counted = words.filter(({ length }) => length >= MIN_LETTERS)
+    const [rarest = ''] = counted.toSorted((one, other) => this.#getCount(one) - this.#getCount(other))
+    return rarest === '' ? 0 : this.#toNumber(rarest)
   }
 
   add(columns: Columns): Promise<void> {
@@ -31,15 +83,15 @@ export class Demand {
   /** Returns the words of at least ten records, by name, and the digits of their number. */
   common(): readonly (readonly [word: string, digits: number])[] {
     const common: [string, number][] = []
-    for (const [word, count] of this.#records) {
-      const { length } = String(count)
+    for (const [word, number] of this.#numbers) {
+      const { length } = String(this.#records[number])
       if (length > 1) common.push([word, length])
     }
     return common.sort(([one], [other]) => (one < other ? -1 : 1))
   }
 
   clear(): void {
-    this.#records.clear()
+    this.#records.fill(0)
   }
 
   async #count(hits: Iterable<Hit>, by: number): Promise<void> {
@@ -50,9 +102,8 @@ export class Demand {
       if (segment.toNumber(MARKS, position) !== BOUGHT_ONLY) continue
       for (const word of new Set(toWords(segment, position))) {
         if (word.length < MIN_LETTERS) continue
-        const count = (this.#records.get(word) ?? 0) + by
-        if (count === 0) this.#records.delete(word)
-        else this.#records.set(word, count)
+        const number = this.#toNumber(word)
+        this.#records[number] = (this.#records[number] ?? 0) + by
       }
     }
   }

@@ -87,6 +87,7 @@ export class NameIndex {
   readonly scores: Scores
   readonly #signals: NameSignals = {
     getDemand: this.#demand.of,
+    inDemand: this.#demand.candidates,
     hasBoughtTwin: (name, now) => hasBoughtTwin(this.#sets.registered.segments, name, now),
     firstTwins: (name, now) => firstTwins(this.#sets.registered.segments, name, now),
   }

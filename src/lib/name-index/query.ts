@@ -7,6 +7,9 @@ import { parseTimestamp, type Span } from './timestamp.ts'
 export type DateColumn = 'registered' | 'modified' | 'deleted' | 'status'
 export type TextColumn = 'agents' | 'tagSets'
 
+/** Returns, for a block of a segment, the records that can match: a bit per record. */
+export type Candidates = (segment: Segment) => (block: number) => number
+
 /** A condition on records. */
 export type IndexTerm =
   /** A trait from one number to another, both included. */
@@ -24,8 +27,12 @@ export type IndexTerm =
   | { readonly kind: 'notName'; readonly glob: string | undefined; readonly aLabelGlob: string | undefined }
   /** Records that are marked, or are not. All segments need marks. */
   | { readonly kind: 'marked'; readonly isMarked: boolean }
-  /** Anything else: each record that the other terms leave is tested. */
-  | { readonly kind: 'record'; readonly test: (segment: Segment, position: number) => boolean }
+  /** Anything else: each record that the other terms and its candidates leave is tested. */
+  | {
+      readonly kind: 'record'
+      readonly test: (segment: Segment, position: number) => boolean
+      readonly candidates?: Candidates | undefined
+    }
 
 const EVER: Span = { from: -Infinity, to: Infinity }
 
@@ -57,6 +64,7 @@ export interface IndexQuery {
   readonly texts: readonly Extract<IndexTerm, { readonly kind: 'text' }>[]
   readonly tests: readonly NameTest[]
   readonly records: readonly Extract<IndexTerm, { readonly kind: 'record' }>['test'][]
+  readonly candidates: readonly Candidates[]
   /** Records that were discarded at this time (milliseconds since 1970) or earlier do not match. */
   readonly discardedUntil: number
 }
@@ -72,6 +80,7 @@ export function compileQuery(terms: Iterable<IndexTerm>, layout: Layout, discard
   const texts: IndexQuery['texts'][number][] = []
   const tests: NameTest[] = []
   const records: IndexQuery['records'][number][] = []
+  const candidates: Candidates[] = []
   let isMarked: boolean | undefined
   for (const term of terms) {
     switch (term.kind) {
@@ -108,6 +117,7 @@ export function compileQuery(terms: Iterable<IndexTerm>, layout: Layout, discard
         break
       case 'record':
         records.push(term.test)
+        if (term.candidates !== undefined) candidates.push(term.candidates)
         break
     }
   }
@@ -124,6 +134,7 @@ export function compileQuery(terms: Iterable<IndexTerm>, layout: Layout, discard
     texts,
     tests,
     records,
+    candidates,
     discardedUntil,
   }
 }

@@ -23,6 +23,7 @@ export class Scan {
   readonly #query: IndexQuery
   readonly #conditions: readonly Condition[]
   readonly #alternatives: readonly Alternative[]
+  readonly #candidates: readonly ((block: number) => number)[]
   /** Where the words of each gram and of each plane begin. */
   readonly #gramStarts: Uint32Array
   readonly #setStarts: Uint32Array
@@ -49,6 +50,7 @@ export class Scan {
     this.#range = range
     this.#conditions = toConditions(segment, query)
     this.#alternatives = toAlternatives(segment, query)
+    this.#candidates = query.candidates.map((candidates) => candidates(segment))
     const gramWords = Math.ceil(segment.words / BLOCK)
     this.#gramStarts = Uint32Array.from(query.grams, (gram) => gram * gramWords)
     this.#setStarts = Uint32Array.from(query.set, (plane) => plane * segment.words)
@@ -146,7 +148,9 @@ export class Scan {
       for (const plane of ofNames ?? []) either &= planes[plane * this.segment.words + block] ?? 0
       bits &= either | (present[block] ?? 0)
     }
-    return bits & this.#withinRange(block)
+    bits &= this.#withinRange(block)
+    for (let i = 0; i < this.#candidates.length && bits !== 0; i++) bits &= this.#candidates[i]?.(block) ?? -1
+    return bits
   }
 
   /** The records of a block that are in the range. */

@@ -1,5 +1,6 @@
 import { numberAt, shared, type Columns } from './columns.ts'
 import { allMatches } from './all-matches.ts'
+import { getBounds, numberBounds, type BlockBounds } from './block-bounds.ts'
 import { compareNames } from './merged-search.ts'
 import type { IndexQuery } from './query.ts'
 import { type EntryKey, type Hit, type Segment, compareBytes } from './segment.ts'
@@ -30,8 +31,8 @@ export interface SortedSearch {
 }
 
 /**
- * The first matches in an order that segments are not sorted by: visits all matches, and keeps the best. Later changes of the
- * segments have no effect on the result.
+ * The first matches in an order that segments are not sorted by: visits all blocks that can have one, and keeps the best. Later
+ * changes of the segments have no effect on the result.
  */
 export function* sortedMatches(
   segments: readonly Segment[],
@@ -40,7 +41,9 @@ export function* sortedMatches(
   slice: TimeSlice,
 ): SlicedWork<readonly Hit[]> {
   const best = new BestMatches(search)
-  yield* allMatches(segments, query, slice, (segment, position) => best.offer(segment, position))
+  const candidates = [...query.candidates, (segment: Segment) => best.candidates(segment)]
+  const onMatch = (segment: Segment, position: number) => best.offer(segment, position)
+  yield* allMatches(segments, { ...query, candidates }, slice, onMatch)
   return best.toSorted()
 }
 
@@ -93,6 +96,20 @@ class BestMatches {
     }
   }
 
+  /** Rules out the blocks whose records are all before the position to search after, or behind the best so far. */
+  candidates({ columns }: Segment): (block: number) => number {
+    const { order, after, descending, getScores } = this.#search
+    const bounds = boundsBy(order, columns, getScores)
+    return (block) => {
+      const [first, last] = [bounds.smallest(block), bounds.largest(block)]
+      const best = this.#last
+      const isPossible = descending
+        ? (after === undefined || first <= after.key) && (best === undefined || last >= best.key)
+        : (after === undefined || last >= after.key) && (best === undefined || first <= best.key)
+      return isPossible ? -1 : 0
+    }
+  }
+
   /** The best matches, in order. */
   toSorted(): RankedHit[] {
     return this.#hits.toSorted((one, other) => this.#compare(one, other)).slice(0, this.#search.limit)
@@ -131,6 +148,18 @@ function storedKeysBy(order: Exclude<SortedOrder, 'score'>): KeyOf<SortColumns> 
   if (!isNumberOrder(order)) return KEYS[order]
   const key = toNumberKey(order)
   return (columns, position) => numberAt(columns, key, position)
+}
+
+/** Returns the bounds of the keys of columns. */
+function boundsBy(order: SortedOrder, columns: Columns, getScores?: ScoresOf): BlockBounds {
+  if (isNumberOrder(order)) return numberBounds(columns, toNumberKey(order))
+  const { count, names, starts, modified } = columns
+  if (order === 'score') {
+    const scores = getScores?.(columns) ?? new Uint32Array(count)
+    return getBounds(scores, count, (position) => scores[position] ?? 0)
+  }
+  const column = { modified, length: starts, name: names }[order]
+  return getBounds(column, count, (position) => KEYS[order](columns, position))
 }
 
 const KEYS: Readonly<Record<FixedOrder, KeyOf<SortColumns>>> = {
