@@ -1,10 +1,14 @@
 import type { HttpServer } from '../http/server.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
-import { auditRoute } from './routes/audit.ts'
+import {
+  auditRoute,
+  doctorRoute,
+  type DoctorOptions,
+  systemRoute,
+  type SystemOptions,
+} from './routes/system.ts'
 import { accountsRoute, limitsRoutes, releaseRoute, type AccountsOptions } from './routes/accounts.ts'
 import { keysRoutes } from './routes/keys.ts'
-import { doctorRoute, type DoctorOptions } from './routes/doctor.ts'
-import { systemRoute, type SystemOptions } from './routes/system.ts'
 
 export type AdminOptions = AccountsOptions &
   DoctorOptions &

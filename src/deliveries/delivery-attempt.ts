@@ -1,11 +1,13 @@
+import * as queries from './queries-deliveries.ts'
 import { randomBytes } from 'node:crypto'
 import { addAbortListener } from 'node:events'
 import type { Clock } from '../lib/clock.ts'
-import type { Delivery, HeldDelivery, Transport } from './transport.ts'
+import type { Delivery, HeldDelivery, Transport, Outcome } from './transport.ts'
 import type { DestinationState } from './queries-destinations.ts'
 import { secretsAt, type Secrets } from './webhook.ts'
 import type { DeliveryGates } from './delivery-gates.ts'
 import { accountClient } from '../lib/client.ts'
+import type { Transaction } from '../storage/database/database.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
@@ -92,4 +94,26 @@ export async function attempt<T extends Transport>(
       ? await gates.toHost(client, host, signal, send)
       : await gates.run(client, host, signal, send)
   return measured.outcome.kind === 'failed' && signal.aborted ? undefined : measured
+}
+
+/** How long deliveries are listed. */
+export const DELIVERIES_DAYS = 30
+export const KEEP_MS = DELIVERIES_DAYS * 24 * 60 * 60 * 1000
+/** Deliveries that a watch keeps, the newest. */
+export const MAX_DELIVERIES = 1_000
+/** The content of this many deliveries is kept, so that they can be sent again: about 2 MB. */
+export const MAX_KEPT_BODIES = 100
+
+/** Records a delivery before its first attempt, and drops what a watch may no longer keep. */
+export async function logDelivery(tx: Transaction, delivery: queries.LoggedDelivery): Promise<void> {
+  const { watchId, number } = delivery
+  await tx.run(queries.insertDelivery(delivery))
+  await tx.run(queries.deleteUpTo(watchId, number - MAX_DELIVERIES))
+  await tx.run(queries.dropBody(watchId, number - MAX_KEPT_BODIES))
+}
+
+/** @param state of the delivery after this attempt */
+export function toAttempt(outcome: Outcome, state: queries.DeliveryState, ms: number): queries.Attempt {
+  const error = outcome.kind === 'delivered' ? null : outcome.error
+  return { state, code: outcome.code, ms: Math.round(ms), error }
 }

@@ -2,10 +2,16 @@ import { type Clock, InterruptibleSleep } from '../lib/clock.ts'
 import { nextLocalTime } from '../lib/dates.ts'
 import type { Cursor } from '../storage/database/changes/change.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
-import { attempt, delayAfter, newDeliveryId, type AttemptContext } from './delivery-attempt.ts'
+import {
+  attempt,
+  delayAfter,
+  newDeliveryId,
+  type AttemptContext,
+  toAttempt,
+  logDelivery,
+} from './delivery-attempt.ts'
 import type { ChangePages, EventPage, LoggedEvent } from './change-pages.ts'
 import type { Notice, Outcome, Transport } from './transport.ts'
-import { toAttempt, logDelivery } from './delivery-log.ts'
 import { nextNotification, writeOne, type Notification, type NotificationRequest } from './notification.ts'
 import * as queries from './queries-destinations.ts'
 import type { DestinationState } from './queries-destinations.ts'

@@ -2,9 +2,8 @@ import { repeatUntilAborted } from '../lib/background-jobs.ts'
 import { InterruptibleSleep } from '../lib/clock.ts'
 import type { LoggedEvent } from './change-pages.ts'
 import { notifyDestination, notifyReplays, type DestinationContext } from './destination-notifier.ts'
-import { destinationsToReplay } from './queries-deliveries.ts'
+import { destinationsToReplay, anyWatch, type WatchService } from './queries-deliveries.ts'
 import { destinationById, destinationsToNotify, type DestinationToNotify } from './queries-destinations.ts'
-import { anyWatch, type WatchService } from './queries-watches.ts'
 import type { Transport } from './transport.ts'
 
 /** How often to look for watches that another process created, deleted or revived. */

@@ -8,7 +8,7 @@ import {
   isOfService,
   type WatchProperties,
   type WatchService,
-} from './queries-watches.ts'
+} from './queries-deliveries.ts'
 
 /** A destination as the members of its account see it. */
 export interface DestinationRow {

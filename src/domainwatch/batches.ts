@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { localDateTime } from '../lib/dates.ts'
 import { HttpError } from '../lib/errors.ts'
 import { taskModule, type Tasks } from '../lib/tasks.ts'
-import { rowValues, type RowOf } from '../storage/database/batch.ts'
+import { encodeRows, type RowOf } from '../storage/database/batch.ts'
 import type { Database, Reader, Transaction } from '../storage/database/database.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
 import type { Identity } from '../http/auth/authenticator.ts'
@@ -121,11 +121,11 @@ export class DomainBatches {
       await tx.first(lockRecords(dialect, text))
       const { marks = [], restored = [] } = await decide(tx, await tx.all(recordsNamed(dialect, names, now)))
       if (marks.length > 0) {
-        const rows = bytesOf(marks.map((row) => rowValues(statements.markDomains, row)))
+        const rows = encodeRows(statements.markDomains, marks)
         await this.#mark(tx, author, { rows, decided: marks.filter(isDecision).map(({ name }) => name) }, now)
       }
       if (restored.length > 0) {
-        const rows = bytesOf(restored.map((row) => rowValues(statements.restoreMarks, row)))
+        const rows = encodeRows(statements.restoreMarks, restored)
         await tx.runMany(statements.restoreMarks, [localDateTime(now, timeZone)], rows)
       }
       await stored(tx)
@@ -189,7 +189,6 @@ function conflict(differences: readonly Difference[], present: readonly RecordWi
   return batchError(domainErrors.record_changed(), errors)
 }
 
-const bytesOf = (rows: readonly unknown[]) => new Uint8Array(Buffer.from(JSON.stringify(rows)))
 const textOf = ({ rows }: Rows) => Buffer.from(rows).toString()
 
 async function unknownNames(tx: Reader, dialect: Dialect, names: readonly string[]): Promise<HttpError> {

@@ -21,22 +21,20 @@ import { dismissedRoute } from './routes/dismissed.ts'
 import { bulkDnsRoute, dnsRoute } from './routes/dns.ts'
 import type { Dns } from './dns-lookups.ts'
 import { eventsRoute } from './routes/events.ts'
-import { exportRoute } from './routes/export.ts'
+import { exportRoute, listRoute } from './routes/list.ts'
 import type { Feeds } from './feeds/index.ts'
 import { feedsRoute } from './routes/feeds.ts'
 import { importRoutes } from './routes/imports.ts'
 import type { Jobs } from './jobs/index.ts'
 import { historyRoute } from './routes/history.ts'
 import { interestRoute } from './routes/interest.ts'
-import { listRoute } from './routes/list.ts'
 import { queueRoute } from './routes/queue.ts'
 import { similarRoute } from './routes/similar.ts'
 import { rulesRoutes } from './routes/rules.ts'
 import { statsRoute } from './routes/stats.ts'
 import { viewsRoutes } from './routes/views.ts'
 import { watchDeliveryRoutes } from './routes/watch-deliveries.ts'
-import { watchEditRoutes } from './routes/watch-edits.ts'
-import { watchAtomRoute, watchesRoutes } from './routes/watches.ts'
+import { watchEditRoutes, watchAtomRoute, watchesRoutes } from './routes/watches.ts'
 import { ClaimQueue } from './queue/claim-queue.ts'
 import { recordedNames, LookalikeSearch, type ReadNames } from './lookalikes/search.ts'
 import { ObservedServers } from './servers/index.ts'
@@ -44,16 +42,15 @@ import { Statistics } from './stats/statistics.ts'
 import type { NameIndex } from './list/name-index.ts'
 import type { Interest } from './interest/index.ts'
 import type { Rules } from './rules/index.ts'
-import { Views } from './views/index.ts'
 import type { Dictionary } from './words/dictionary.ts'
 
 export { allowAddresses } from '../deliveries/connect.ts'
 export { download, DOWNLOAD_LIMITS } from './feeds/download.ts'
-export { ListFault } from './import/list-fault.ts'
+export { ListFault } from './import/source.ts'
 export { Feeds, feedStatuses, type FeedStatus } from './feeds/index.ts'
 export { Jobs } from './jobs/index.ts'
 export { Rechecks } from './rechecks/index.ts'
-export { hasOldDeliveries, sweepDeliveries } from './watches/sweep.ts'
+export { hasOldDeliveries, sweepDeliveries } from './purge.ts'
 export { hasToRemind, remindOfObjections } from './watches/reminders.ts'
 export { watchWebhooks } from './schemas-watches.ts'
 export { openSubscriptions, type Subscriptions } from './subscriptions.ts'
@@ -178,7 +175,7 @@ export function domainwatchRoutes(
   importRoutes(app, shared, options.jobs, timeZone)
   bulkRoutes(app, shared, { ...options, servers })
   rulesRoutes(app, shared, { ...options, lists })
-  viewsRoutes(app, shared, new Views(database, clock))
+  viewsRoutes(app, shared, options)
   const observed: Dns = {
     async nameServers(name, client) {
       const answer = await dns.nameServers(name, client)

@@ -1,3 +1,4 @@
+import * as queries from '../deliveries/queries-deliveries.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
@@ -6,6 +7,9 @@ import { deletionsBefore, removeChangesUpTo, removeObservations } from './histor
 import { anyExpired, deleteExpired, findDeleteExpired } from './queries-records.ts'
 import { removeServers } from './servers/queries.ts'
 import { endClaims, heldBy } from './queue/queries.ts'
+import { KEEP_MS } from '../deliveries/delivery-attempt.ts'
+import { COUNTED_MS, UNUSED_RECIPIENT_MS } from './watches/mail-recipients.ts'
+import { anyOldMail, deleteOldMails, deleteUnusedRecipients } from './watches/queries.ts'
 
 /** Expired records removed per transaction, so that other writers get their turn. */
 const BATCH = 2_000
@@ -72,4 +76,28 @@ export async function findEndClaims(
   const all = new Set(decided)
   const names = (await tx.all(heldBy(account, now))).map(({ name }) => name).filter((name) => all.has(name))
   if (names.length > 0) await tx.run(endClaims(dialect, account, now, names))
+}
+
+/** Deliveries deleted per transaction, so that other writers get their turn. */
+const SWEEP_BATCH = 1_000
+
+export async function hasOldDeliveries(database: Database, clock: Clock): Promise<boolean> {
+  const now = clock.now()
+  const old =
+    (await database.first(queries.anyOldDelivery(now - KEEP_MS))) ??
+    (await database.first(queries.anyExpiredSecret(now))) ??
+    (await database.first(anyOldMail(now - COUNTED_MS)))
+  return old !== undefined
+}
+
+/** Deletes deliveries that are too old, secrets that no longer sign, and mails and mail addresses that no longer count. */
+export async function sweepDeliveries(database: Database, clock: Clock, signal: AbortSignal): Promise<void> {
+  await database.transaction((tx) => tx.run(queries.forgetExpiredSecrets(clock.now())))
+  await database.transaction((tx) => tx.run(deleteUnusedRecipients(clock.now() - UNUSED_RECIPIENT_MS)))
+  await inBatches(SWEEP_BATCH, signal, () =>
+    database.transaction((tx) => tx.run(deleteOldMails(clock.now() - COUNTED_MS, SWEEP_BATCH))),
+  )
+  await inBatches(SWEEP_BATCH, signal, () =>
+    database.transaction((tx) => tx.run(queries.deleteOldDeliveries(clock.now() - KEEP_MS, SWEEP_BATCH))),
+  )
 }

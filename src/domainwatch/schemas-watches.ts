@@ -4,8 +4,7 @@ import { LANGUAGES } from './texts.ts'
 import { CHANNEL_NAMES } from '../deliveries/transport.ts'
 import { SECRETS_OVERLAP_HOURS } from './watches/index.ts'
 import { answer, array, integer, object, optional, string, nullable } from '../http/openapi/json-schema.ts'
-import { DELIVERY_STATE_EXAMPLE, deliveryStateFields } from '../deliveries/delivery-state.ts'
-import { webhook } from '../deliveries/webhook-schema.ts'
+import { DELIVERY_STATE_EXAMPLE, deliveryStateFields, webhook } from '../deliveries/delivery-state.ts'
 import { bit } from './schemas.ts'
 
 const id = string('Watch ID')

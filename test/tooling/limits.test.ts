@@ -167,7 +167,7 @@ const STATED: Readonly<Record<string, Readonly<Record<string, readonly Stated[]>
       ['domainwatch/limits.ts', 'MAX_DNS_NAMES', ''],
     ],
     'body of `DELETE queue`, `DELETE dismissed`': [
-      ['domainwatch/routes/names-data.ts', 'NAMES_BODY_BYTES', 'KiB'],
+      ['domainwatch/tasks/data-field.ts', 'NAMES_BODY_BYTES', 'KiB'],
     ],
     'other bodies': [['http/endpoint.ts', 'SMALL_BODY_BYTES', 'KiB']],
     image: [],

@@ -6,7 +6,10 @@ import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import type { Measurements } from '../../http/observability/metrics.ts'
 import { countDomains, totalStorage } from '../queries.ts'
-import { systemAnswer } from '../schemas.ts'
+import { systemAnswer, doctorAnswer, auditAnswer } from '../schemas.ts'
+import { invalidCursor, toPage } from '../../http/headers.ts'
+import { integer, text } from '../../http/parameters.ts'
+import type { AuditPlace } from '../../http/auth/queries-audit.ts'
 
 const PING_TIMEOUT_MS = 2_000
 const PREFIX = 'catalejo_'
@@ -78,4 +81,75 @@ function toFigures(measured: Measurements): Record<string, number> {
     figures[one.name] = one.values.reduce((sum: number, { value }: { value: number }) => sum + value, 0)
   }
   return figures
+}
+
+export interface DoctorOptions {
+  /** Looks at the instance. */
+  readonly diagnose: () => Promise<readonly object[]>
+}
+
+/** Registers the findings of `catalejo doctor`, from inside the service. */
+export function doctorRoute(app: HttpServer, shared: EndpointShared, { diagnose }: DoctorOptions): void {
+  /** Calls that overlap share one look. */
+  let running: Promise<readonly object[]> | undefined
+  simpleEndpoint(app, shared, {
+    service: 'admin',
+    scopes: [],
+    methods: ['GET'],
+    path: '/api/v1/admin/doctor',
+    parameters: {},
+    document: {
+      operation: 'diagnoseService',
+      summary: 'Diagnose the service',
+      description:
+        'Returns the findings of `catalejo doctor`. Takes seconds, more with a large SQLite database.',
+      answers: { 200: doctorAnswer },
+    },
+    async handle() {
+      running ??= diagnose().finally(() => (running = undefined))
+      return { status: 200, data: await running }
+    },
+  })
+}
+
+const DEFAULT_PAGE = 100
+const MAX_PAGE = 1_000
+
+export function auditRoute(app: HttpServer, shared: EndpointShared, baseUrl: () => string): void {
+  simpleEndpoint(app, shared, {
+    service: 'admin',
+    scopes: [],
+    methods: ['GET'],
+    path: '/api/v1/admin/audit',
+    parameters: {
+      account: text('Only entries of this account or `cli:` user', 400),
+      limit: integer(`Entries per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE),
+      cursor: text('Cursor of the page, from the `Link` header of the previous one', 100),
+    },
+    document: {
+      operation: 'listAuditEntries',
+      summary: 'Read who did what',
+      description:
+        'Lists changes of keys, limits and rules, deletions and bulk changes of the last year, the latest first. The `Link` header has the ' +
+        'address of the next page, if there is one.',
+      answers: { 200: auditAnswer },
+    },
+    async handle(call) {
+      const { account, limit = DEFAULT_PAGE, cursor } = call.values
+      const after = cursor === undefined ? undefined : readCursor(cursor)
+      const entries = await shared.audit.page(limit + 1, after, account?.trim().normalize('NFC'))
+      const shown = toPage(call, baseUrl, entries, limit, ({ at, id }) => `${at}.${id}`)
+      const data = shown.map(({ at, actor, key_id, action, subject }) => {
+        return { date: Math.floor(at / 1_000), account: actor, key: key_id, action, subject }
+      })
+      return { status: 200, count: data.length, data }
+    },
+  })
+}
+
+/** @throws HttpError 400 */
+function readCursor(given: string): AuditPlace {
+  const [, at, id] = /^(\d{1,15})\.(\d{9,}-[\w-]{8})$/.exec(given) ?? []
+  if (at === undefined || id === undefined) throw invalidCursor()
+  return { at: Number(at), id }
 }

@@ -17,8 +17,7 @@ import { indexQuery } from '../list/search.ts'
 import { namesSeenWith, getServers, type ServerKind } from '../servers/queries.ts'
 import { addDays, dayOf, type Span } from '../stats/counts.ts'
 import type { SplitName } from '../words/dictionary.ts'
-import { KeyedNames, maxTotal, toDistinct, type Campaign, type Registration } from './groups.ts'
-import { toSkeletons } from './skeleton.ts'
+import { KeyedNames, maxTotal, toDistinct, type Campaign, type Registration, toSkeletons } from './groups.ts'
 
 /** Skeletons are rare among the names of this many days up to the last one asked for. */
 export const MAX_DAYS = 92

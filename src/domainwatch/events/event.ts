@@ -7,11 +7,10 @@ import {
 import type { SplitName } from '../words/dictionary.ts'
 import type { Rules } from '../rules/index.ts'
 import { splitTags } from '../tags.ts'
-import { changedRecord, type ChangedRecord, type Hides } from '../filtered-record.ts'
+import { changedRecord, type ChangedRecord, type Hides, objectionEnd } from '../filtered-record.ts'
 import type { ContextAt, FilterContext } from '../filter-context.ts'
 import { letsThrough, type Filters } from '../filters.ts'
 import { listedFields } from '../record-fields.ts'
-import { objectionEnd } from '../signals.ts'
 import type { MxRecord } from '../../lib/dns/index.ts'
 
 /** A change of name servers, or the first or last MX record of a name. Null: the name did not exist. */

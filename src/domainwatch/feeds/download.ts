@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isDiskError } from '../../lib/errors.ts'
 import type { StagedFile, Staging } from '../../storage/blobs/staging.ts'
-import { ListFault, tooLarge, WEB_PAGE } from '../import/list-fault.ts'
+import { ListFault, tooLarge, WEB_PAGE } from '../import/source.ts'
 import {
   connectTo,
   ForbiddenAddressError,

@@ -1,7 +1,6 @@
-import type { Dialect } from '../../storage/database/dialect.ts'
+import { withItems, type Dialect } from '../../storage/database/dialect.ts'
 import { DOMAIN_FIELDS } from '../../storage/database/changes/change.ts'
 import { empty, limit, raw, sql } from '../../storage/database/sql.ts'
-import type { ValueType } from '../../storage/database/batch.ts'
 import type { Table } from '../../storage/database/tables.ts'
 
 /** Selects a domain's changes, newest first: the columns that `toChange` reads, then the account's name. */
@@ -36,14 +35,6 @@ export const toObservations = (type: ObservedType, name: string, count: number) 
   SELECT first_at, last_at, servers FROM ${tableOf(type)} WHERE name = ${name}
   ORDER BY first_at DESC ${limit(count)}`
 
-/** Starts a statement with a table `item` of the rows. */
-function items(dialect: Dialect, columns: Readonly<Record<string, ValueType>>, rows: readonly unknown[]) {
-  const given = dialect.jsonRows(JSON.stringify(rows), Object.values(columns))
-  return sql`WITH item (${raw(Object.keys(columns).join(', '))}) AS (
-    SELECT ${given.columns} FROM ${given.table}
-  )`
-}
-
 /**
  * Selects, for each name that has a record, the entries before and after a time. The planner has to keep the order of the
  * joins.
@@ -62,7 +53,7 @@ export const neighbours = (
   next_last: number | null
   next_servers: string | null
 }>`
-  ${items(dialect, { name: 'text', at: 'integer' }, names)}
+  ${withItems(dialect, { name: 'text', at: 'integer' }, names)}
   SELECT item.name, earlier.first_at AS first, earlier.last_at AS last, earlier.servers,
     later.first_at AS next_first, later.last_at AS next_last, later.servers AS next_servers
   FROM item CROSS JOIN domains
@@ -80,7 +71,7 @@ export const removeExcess = (
   count: number,
 ) => sql`
   DELETE FROM ${tableOf(type)} WHERE (name, first_at) IN (
-    ${items(
+    ${withItems(
       dialect,
       { name: 'text' },
       names.map((name) => [name]),
@@ -103,7 +94,7 @@ export interface DnsChange {
 export const insertDnsChanges = (dialect: Dialect, changes: readonly DnsChange[]) => {
   const columns = DOMAIN_FIELDS.map((column) => raw(`domains.${column}`))
   return sql`
-  ${items(
+  ${withItems(
     dialect,
     { name: 'text', type: 'text', was: 'text', became: 'text' },
     changes.map(({ name, type, from, to }) => [name, type, from, to]),
@@ -130,7 +121,7 @@ export const deletionsBefore = (time: number, count: number) => sql<Deletion>`
 /** Deletes the changes of each name up to its deletion. Later ones stay. */
 export const removeChangesUpTo = (dialect: Dialect, deletions: readonly Deletion[]) => sql`
   DELETE FROM changes WHERE id IN (
-    ${items(
+    ${withItems(
       dialect,
       { name: 'text', upto: 'integer' },
       deletions.map(({ key, id }) => [key, id]),
@@ -146,7 +137,7 @@ export const removeObservations = (
   deletions: readonly Deletion[],
 ) => sql`
   DELETE FROM ${tableOf(type)} WHERE (name, first_at) IN (
-    ${items(
+    ${withItems(
       dialect,
       { name: 'text', at: 'integer' },
       deletions.map(({ key, at }) => [key, at]),

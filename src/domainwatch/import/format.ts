@@ -12,7 +12,7 @@ import {
   type NewDomain,
   type ParsedRecord,
 } from '../parse-record.ts'
-import { DISMISSED_FIELDS } from '../dismissed/csv.ts'
+import { DISMISSED_FIELDS } from '../dismissed/index.ts'
 import {
   isNumberKey,
   MAX_NUMBER_KEYS,

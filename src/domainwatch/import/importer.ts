@@ -117,7 +117,7 @@ export async function importLines(
 
   // One buffer is stored while the next is filled.
   async function flush(): Promise<void> {
-    const rows = buffer.sorted(format, last === end ? storedName : '')
+    const rows = buffer.sorted(format === 'registrations' ? 'newest' : 'last', last === end ? storedName : '')
     buffer = new RowBuffer(counts.read, options.maxBufferedRows)
     await writer.begin(rows, { line: last, read: counts.read, refused: counts.refused })
   }

@@ -27,7 +27,7 @@ function all(rows: SortedRows, count = 2): unknown[] {
 
 test('rows are sorted by name, a prefix first', () => {
   const buffer = toBuffer(['ñu', '1'], ['casa', '2'], ['casa-2', '3'], ['casas', '4'], ['1', '5'])
-  assert.deepEqual(all(buffer.sorted('csv')), ['1 5', 'casa 2', 'casa-2 3', 'casas 4', 'ñu 1'])
+  assert.deepEqual(all(buffer.sorted('last')), ['1 5', 'casa 2', 'casa-2 3', 'casas 4', 'ñu 1'])
 })
 
 test('the last of several lines counts, and the newest of several registrations', () => {
@@ -38,13 +38,13 @@ test('the last of several lines counts, and the newest of several registrations'
     ['a', '4'],
     ['b', '1'],
   ] as const
-  assert.deepEqual(all(toBuffer(...lines).sorted('csv')), ['a 4', 'b 1'])
-  assert.deepEqual(all(toBuffer(...lines).sorted('registrations')), ['a 9', 'b 2'])
+  assert.deepEqual(all(toBuffer(...lines).sorted('last')), ['a 4', 'b 1'])
+  assert.deepEqual(all(toBuffer(...lines).sorted('newest')), ['a 9', 'b 2'])
 })
 
 test('names that are stored already are skipped, with all of their lines', () => {
   const buffer = toBuffer(['c', '1'], ['a', '2'], ['b', '3'], ['b', '4'], ['bb', '5'])
-  assert.deepEqual(all(buffer.sorted('ndjson', 'b')), ['bb 5', 'c 1'])
+  assert.deepEqual(all(buffer.sorted('last', 'b')), ['bb 5', 'c 1'])
 })
 
 test('the first buffer is small, later ones grow up to a limit', () => {

@@ -1,5 +1,3 @@
-import type { ImportFormat } from './format.ts'
-
 /**
  * Rows sorted together, some 60 MB; two buffers are in memory. Sorted by name, rows touch each page of the table once or
  * twice; in file order nearly every row touches another page, and a database writes whole pages.
@@ -47,10 +45,11 @@ export class RowBuffer {
   }
 
   /**
-   * Returns its rows by name, each name once: the last of several lines, or the newest of several registrations.
+   * Returns its rows by name, each name once.
+   * @param keeps which of several lines of a name; the newest is that of registrations
    * @param after names up to this one are skipped
    */
-  sorted(format: ImportFormat, after = ''): SortedRows {
+  sorted(keeps: 'last' | 'newest', after = ''): SortedRows {
     this.#entries.sort()
     const kept: string[] = []
     let last = after
@@ -60,7 +59,7 @@ export class RowBuffer {
       const before = kept.at(-1)
       if (name !== last || before === undefined) kept.push(entry)
       // Registrations of a name differ only in their dates, so their texts sort by date.
-      else if (format !== 'registrations' || toRow(entry) > toRow(before)) kept[kept.length - 1] = entry
+      else if (keeps === 'last' || toRow(entry) > toRow(before)) kept[kept.length - 1] = entry
       last = name
     }
     this.#entries = []

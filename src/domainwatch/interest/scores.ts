@@ -1,8 +1,7 @@
 import { toPart, type Columns, type Hit, type Segment } from '../../lib/name-index/index.ts'
 import { BACKGROUND_TASK_TIMEOUT_MS, taskModule, type Tasks } from '../../lib/tasks.ts'
 import type { Input, Output } from '../tasks/learn.ts'
-import type { InterestModel } from './model.ts'
-import { scoreOfHit, getScores } from './scored.ts'
+import { type InterestModel, scoreOfHit, getScores } from './model.ts'
 
 const LEARN = taskModule('../tasks/learn', import.meta)
 

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
+import { getNewest } from '../../storage/database/changes/change-log.ts'
 import { toChange, type Fields } from '../../storage/database/changes/change.ts'
 import type { Database, Reader } from '../../storage/database/database.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
@@ -10,7 +11,7 @@ import type { ContextAt } from '../filter-context.ts'
 import { withDerived } from '../filtered-record.ts'
 import { filterParameters, matches, readFilters } from '../filters.ts'
 import { readLines } from '../import/lines.ts'
-import { ListFault } from '../import/list-fault.ts'
+import { ListFault } from '../import/source.ts'
 import type { RecordRow } from '../queries-records.ts'
 import type { Rules } from '../rules/index.ts'
 import type { SplitName } from '../words/dictionary.ts'
@@ -67,12 +68,12 @@ export async function runBulk(
       skipped = plan.skipped
       return plan
     }
-    const first = before.first ?? (await database.first(queries.newestChange()))?.id ?? 0
+    const first = before.first ?? (await getNewest(database))
     await batches.change({ accountId: account.id, account: account.name }, names, change, async (tx) => {
       const done = before.done + names.length - skipped
       const progress = { ...before, done, skipped: before.skipped + skipped, first }
       const share = (progress.done + progress.skipped) / before.matched
-      const last = (await tx.first(queries.newestChange()))?.id ?? first
+      const last = await getNewest(tx)
       await run.save(tx, { ...progress, last, ...run.pace(share) })
     })
   }

@@ -1,8 +1,8 @@
-import { newestChange } from '../../storage/database/changes/change-log.ts'
-import type { Reader, Transaction } from '../../storage/database/database.ts'
+import { getNewest } from '../../storage/database/changes/change-log.ts'
+import type { Transaction } from '../../storage/database/database.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { faultIn, importList, type ImportSlots, type ListTarget } from '../import/import-list.ts'
-import { ListFault } from '../import/list-fault.ts'
+import { ListFault } from '../import/source.ts'
 import type { Effect, Reached } from '../import/writer.ts'
 import { announceFreed } from '../registry/announce.ts'
 import { MAX_FILE_BYTES, type ImportProgress, type ImportRequest } from './job.ts'
@@ -35,11 +35,11 @@ export async function runImport(
     const { database, clock } = target
     const after = isDry ? undefined : run.progress.reached
     let share = run.progress.share ?? 0
-    const newest = async (reader: Reader) => (await reader.first(newestChange()))?.id ?? 0
-    const first = run.progress.first ?? (await newest(database))
+    const first = run.progress.first ?? (await getNewest(database))
     const progressAt = (reached: Reached): ImportProgress => ({ reached, ...run.pace(share) })
     const stored = async (tx: Transaction, _effect: Effect, reached: Reached | undefined) => {
-      if (reached !== undefined) await run.save(tx, { ...progressAt(reached), first, last: await newest(tx) })
+      if (reached !== undefined)
+        await run.save(tx, { ...progressAt(reached), first, last: await getNewest(tx) })
     }
     const list = {
       path,
@@ -71,7 +71,7 @@ export async function runImport(
       // A run that was interrupted at its very end finds its own list.
       skipped: after === undefined ? skipped : undefined,
       list: result,
-      ...(!isDry && { first, last: await newest(database) }),
+      ...(!isDry && { first, last: await getNewest(database) }),
       share: 1,
     }
     return { progress, fault: faultIn(imported) }

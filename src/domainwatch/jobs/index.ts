@@ -3,10 +3,11 @@ import { randomId } from '../../lib/random-id.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import type { StagedFile, Staging } from '../../storage/blobs/staging.ts'
 import type { Database } from '../../storage/database/database.ts'
+import { lockAccount } from '../../storage/database/dialect.ts'
 import type { DomainBatches } from '../batches.ts'
 import { domainErrors } from '../errors.ts'
 import { ImportSlots } from '../import/import-list.ts'
-import { ListFault } from '../import/list-fault.ts'
+import { ListFault } from '../import/source.ts'
 import type { ContextAt } from '../filter-context.ts'
 import type { Rules } from '../rules/index.ts'
 import type { SplitName } from '../words/dictionary.ts'
@@ -216,7 +217,7 @@ export class Jobs {
     const { dialect } = database
     const account = job.account_id
     await database.transaction(async (tx) => {
-      await tx.all(queries.lockAccount(dialect, account))
+      await tx.all(lockAccount(dialect, account))
       const open = (await tx.first(queries.countOpen(account)))?.count ?? 0
       if (open >= MAX_OPEN_JOBS) throw domainErrors.too_many_jobs(MAX_OPEN_JOBS).with(RETRY)
       await tx.run(queries.insertJob(dialect, job, clock.now()))

@@ -1,4 +1,4 @@
-import type { Dialect } from '../../storage/database/dialect.ts'
+import { withItems, type Dialect } from '../../storage/database/dialect.ts'
 import { limit, raw, sql } from '../../storage/database/sql.ts'
 import type { JobKind, JobRow, JobState } from './job.ts'
 
@@ -8,10 +8,6 @@ const SILENCE_MS = 60_000
 const SHOWN = raw(
   'id, account_id, kind, state, created_at, started_at, ended_at, request, progress, file, error',
 )
-
-/** Locks the account, so that its jobs are counted and added one at a time. */
-export const lockAccount = (dialect: Dialect, account: number) =>
-  sql`SELECT id FROM accounts WHERE id = ${account} ${dialect.forUpdate}`
 
 export const countOpen = (account: number) => sql<{ count: number }>`
   SELECT count(*) AS count FROM jobs WHERE account_id = ${account} AND ended_at IS NULL`
@@ -91,8 +87,6 @@ export const anyEnded = (dialect: Dialect, endedBefore: number, undoableSince: n
   SELECT 1 AS found FROM jobs WHERE (state = 'receiving' AND heard_at < ${dialect.now} - ${SILENCE_MS})
     OR (${isUnneeded(undoableSince)}) OR ended_at < ${endedBefore} LIMIT 1`
 
-export const newestChange = () => sql<{ id: number | null }>`SELECT max(id) AS id FROM changes`
-
 /**
  * The first change of each of these records by an account, of the ids after one up to another: what `toChange` reads. A later one is
  * not of the job that the ids are of.
@@ -103,12 +97,13 @@ export const firstChanges = (
   names: readonly string[],
   first: number,
   last: number,
-) => {
-  const given = dialect.jsonRows(JSON.stringify(names.map((name) => [name])), ['text'])
-  return sql`
-    WITH item (name) AS (SELECT ${given.columns} FROM ${given.table})
-    SELECT changes.id, at, topic, kind, key, account_id, before, after FROM item CROSS JOIN changes
-    WHERE changes.id = (
-      SELECT min(one.id) FROM changes AS one WHERE one.topic = 'domain' AND one.key = item.name
-        AND one.account_id = ${account} AND one.id > ${first} AND one.id <= ${last})`
-}
+) => sql`
+  ${withItems(
+    dialect,
+    { name: 'text' },
+    names.map((name) => [name]),
+  )}
+  SELECT changes.id, at, topic, kind, key, account_id, before, after FROM item CROSS JOIN changes
+  WHERE changes.id = (
+    SELECT min(one.id) FROM changes AS one WHERE one.topic = 'domain' AND one.key = item.name
+      AND one.account_id = ${account} AND one.id > ${first} AND one.id <= ${last})`

@@ -1,7 +1,8 @@
+import { encodeJson } from '../../storage/database/batch.ts'
 import type { Database, Reader, Transaction } from '../../storage/database/database.ts'
 import { lockInstance } from '../../storage/database/dialect.ts'
 import { removeRows, storeRows } from '../../storage/database/rows.ts'
-import { ListFault } from '../import/list-fault.ts'
+import { ListFault } from '../import/source.ts'
 import type { RowBatch } from '../import/row-buffer.ts'
 import type { Effect } from '../import/writer.ts'
 import { formatNumbers, MAX_NUMBER_KEYS, parseNumbers, type Numbers } from './numbers.ts'
@@ -70,7 +71,7 @@ export async function storeNumbers(
     queries.NUMBERS,
     written.filter(hasNone).map(([name]) => [name]),
   )
-  await tx.runMany(queries.copyNumbers, [], new Uint8Array(Buffer.from(JSON.stringify(written))))
+  await tx.runMany(queries.copyNumbers, [], encodeJson(written))
   return { added, changed }
 }
 

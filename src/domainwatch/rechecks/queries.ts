@@ -1,5 +1,5 @@
 import { sql, type Sql } from '../../storage/database/sql.ts'
-import { hasKey } from '../../deliveries/queries-watches.ts'
+import { hasKey } from '../../deliveries/queries-deliveries.ts'
 
 /** Returns a row if any name may have to be looked up again. Tags are left to the caller, who knows which. */
 export const anyToCheck = () => sql<{ found: number }>`

@@ -1,5 +1,5 @@
 import { localDateTime, localLowerBound } from '../../lib/dates.ts'
-import { rowValues } from '../../storage/database/batch.ts'
+import { encodeRows, type RowOf } from '../../storage/database/batch.ts'
 import type { Transaction } from '../../storage/database/database.ts'
 import { storeRows } from '../../storage/database/rows.ts'
 import type { ImportTarget } from '../import/store-rows.ts'
@@ -66,8 +66,8 @@ export class RegistryList {
     const rule = await (this.#kind === 'deletions' ? this.#deletions(tx, names) : this.#statements(tx, names))
     const records = byName(await tx.all(queries.knownRecords(dialect, names)))
     const dismissed = byName(await tx.all(dismissedNamed(dialect, names)))
-    const inserted: unknown[] = []
-    const changed: unknown[] = []
+    const inserted: RowOf<typeof queries.insertRecords>[] = []
+    const changed: RowOf<typeof queries.changeRecords>[] = []
     for (const row of rows) {
       const [name, ascii, length, words] = row
       const record = records.get(name)
@@ -78,18 +78,22 @@ export class RegistryList {
       const news = rules.newsIn(known, facts)
       if (past !== undefined && !rules.endsDismissal(news)) continue
       const changes = { name, ...this.#changes(record, facts, news) }
-      if (record !== undefined) changed.push(rowValues(queries.changeRecords, changes))
+      if (record !== undefined) changed.push(changes)
       else {
         const { dismissed_by = null, dismissed_at = null } = past ?? {}
-        const added = { ...changes, ascii, length, words, dismissed_by, dismissed_at }
-        inserted.push(rowValues(queries.insertRecords, added))
+        inserted.push({ ...changes, ascii, length, words, dismissed_by, dismissed_at })
       }
     }
     const effect = { added: 0, changed: 0 }
-    if (changed.length > 0) effect.changed = await tx.runMany(queries.changeRecords, [], bytesOf(changed))
+    if (changed.length > 0)
+      effect.changed = await tx.runMany(queries.changeRecords, [], encodeRows(queries.changeRecords, changed))
     if (inserted.length > 0) {
       const author = [account.name, account.name.toLowerCase()]
-      effect.added = await tx.runMany(queries.insertRecords, author, bytesOf(inserted))
+      effect.added = await tx.runMany(
+        queries.insertRecords,
+        author,
+        encodeRows(queries.insertRecords, inserted),
+      )
       effect.changed += effect.added
       // Others have added some of the names meanwhile: now they are visible.
       if (effect.added < inserted.length) {
@@ -236,5 +240,3 @@ const ANNOUNCED = { announce_as: null, announce_at: null, announce_for: null }
 
 const byName = <Row extends { readonly name: string }>(rows: readonly Row[]): ReadonlyMap<string, Row> =>
   new Map(rows.map((row) => [row.name, row]))
-
-const bytesOf = (rows: readonly unknown[]) => new Uint8Array(Buffer.from(JSON.stringify(rows)))

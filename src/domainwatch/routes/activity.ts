@@ -6,12 +6,18 @@ import { integer as integerParameter, text } from '../../http/parameters.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { accountClient } from '../../lib/client.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { newestChange } from '../../storage/database/changes/change-log.ts'
+import { getNewest } from '../../storage/database/changes/change-log.ts'
 import type { Database } from '../../storage/database/database.ts'
-import { madeByJobs } from '../history/own-jobs.ts'
 import { changesByAccount } from '../history/queries.ts'
 import type { Jobs } from '../jobs/index.ts'
-import { JOB_KINDS, UNDO_MS } from '../jobs/job.ts'
+import {
+  JOB_KINDS,
+  UNDO_MS,
+  type BulkProgress,
+  type BulkRequest,
+  type JobRow,
+  type UndoRequest,
+} from '../jobs/job.ts'
 import { changeEntry, changeFields, readIdCursor } from './history.ts'
 
 const DEFAULT_PAGE = 100
@@ -76,7 +82,7 @@ export function activityRoute(app: HttpServer, shared: EndpointShared, options: 
     async handle({ identity, values: { limit = DEFAULT_PAGE, cursor }, request, reply }) {
       const { accountId } = identity
       const reader = database.readerOf(accountClient(accountId))
-      const newest = (await reader.first(newestChange()))?.id ?? 0
+      const newest = await getNewest(reader)
       const isOfJob = madeByJobs(await jobs.list(accountId, JOB_KINDS))
       const span = { after: newest - MAX_SEARCHED, since: clock.now() - UNDO_MS }
       const found: { readonly id: number; readonly entry: object }[] = []
@@ -103,4 +109,39 @@ export function activityRoute(app: HttpServer, shared: EndpointShared, options: 
       return JSON.stringify({ status: 200, count: page.length, data: page.map(({ entry }) => entry) })
     },
   })
+}
+
+const MARKS = ['seen', 'revision', 'discarded', 'reserved', 'note'] as const
+
+/** Fields that change along with others. */
+const DERIVED = ['date_mod', 'deleted_at', 'discarded_at', 'deleted_after']
+
+/**
+ * Returns a predicate on changes of an account: whether one was made by these jobs of it. The log does not name the job, but
+ * each job has a range of ids, and fields that it sets. A change of the same fields while it ran counts as its own.
+ */
+function madeByJobs(jobs: readonly JobRow[]): (id: number, fields: readonly string[]) => boolean {
+  const requests = new Map(jobs.map((job) => [job.id, job.request]))
+  const ranges = jobs.flatMap((job) => {
+    const { first, last }: BulkProgress = JSON.parse(job.progress)
+    if (first === undefined || last === undefined) return []
+    if (job.kind === 'import') return [{ first, last, sets: isListed }]
+    const undone: UndoRequest | undefined = job.kind === 'undo' ? JSON.parse(job.request) : undefined
+    const request = undone === undefined ? job.request : requests.get(undone.of)
+    const fields = request === undefined ? undefined : fieldsSetBy(JSON.parse(request))
+    return [{ first, last, sets: (field: string) => fields === undefined || fields.includes(field) }]
+  })
+  return (id, fields) => {
+    const own = fields.filter((field) => !DERIVED.includes(field))
+    return ranges.some(({ first, last, sets }) => id > first && id <= last && own.every(sets))
+  }
+}
+
+/** Whether lists of the registry change a field: members decide on the others. */
+const isListed = (field: string): boolean => ![...MARKS, 'tags'].includes(field)
+
+/** Returns the fields that a bulk change sets, as the history names them. */
+function fieldsSetBy({ set }: BulkRequest): readonly string[] {
+  const hasTags = set.addTags.length + set.removeTags.length > 0
+  return [...MARKS.filter((mark) => set[mark] !== null), ...(hasTags ? ['tags'] : [])]
 }

@@ -29,7 +29,7 @@ import {
 import { givenNames, matchingNames, type MatchingOptions } from '../jobs/matching-names.ts'
 import { serializeFilters } from '../saved-filters.ts'
 import { accepted, jobEndpoints, jobGone, jobId, requiredId } from './job-endpoints.ts'
-import { namesArrayParameter } from './names-data.ts'
+import { namesArrayParameter } from '../tasks/data-field.ts'
 
 const PATH = '/api/v1/domainwatch/bulk'
 const MAX_EXPECTED = 999_999_999

@@ -14,7 +14,7 @@ import { getDeletion, type DismissedPlace, type DismissedRow } from '../dismisse
 import { MAX_FILTER_CHARACTERS } from '../filter-kinds.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
 import { bit, dateTime } from '../schemas.ts'
-import { NAMES_BODY_BYTES, namesParameter, readNames } from './names-data.ts'
+import { NAMES_BODY_BYTES, namesParameter, readNames } from '../tasks/data-field.ts'
 
 const PATH = '/api/v1/domainwatch/dismissed'
 const DEFAULT_PAGE = 100

@@ -2,7 +2,7 @@ import type { HttpServer } from '../../http/server.ts'
 import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { invalidCursor, nextLink } from '../../http/headers.ts'
-import { integer as integerParameter, text } from '../../http/parameters.ts'
+import { integer as integerParameter, text, choice } from '../../http/parameters.ts'
 import { decodeCursor } from '../list/cursor.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
 import {
@@ -16,6 +16,10 @@ import { domainRecord, fieldsParameter, type RecordFields } from '../record-fiel
 import type { ObservedServers } from '../servers/index.ts'
 import { orderRefused, RECORD_EXAMPLE } from '../schemas.ts'
 import { answer, array, integer, string } from '../../http/openapi/json-schema.ts'
+import { POOLS } from '../../lib/pools.ts'
+import { StreamLimiter } from '../events/stream-limiter.ts'
+import { EXPORT_FORMATS, exportFormats, type FurtherExport, exportText } from '../export.ts'
+import { Readable } from 'node:stream'
 
 const listAnswer = answer(
   {
@@ -34,7 +38,7 @@ const listAnswer = answer(
   },
 )
 
-const parameters = {
+const pageParameters = {
   ...listParameters,
   limit: integerParameter('Records per page', 1, MAX_PAGE_RECORDS),
   cursor: text('Cursor of the page, from the `Link` header of the previous one', 1_000),
@@ -65,7 +69,7 @@ export function listRoute(
     methods: ['GET'],
     path: '/api/v1/domainwatch/list',
     ignoresUnknown: true,
-    parameters,
+    parameters: pageParameters,
     document: {
       operation: 'listDomains',
       summary: 'List recorded domains',
@@ -95,6 +99,67 @@ export function listRoute(
       link(page.next)
       const { before, after } = frame(found.length)
       return Buffer.concat([before, Buffer.from(JSON.stringify(found)), after])
+    },
+  })
+}
+
+/** Not JSON: the schema only documents it. */
+const exportAnswer = {
+  description: 'Records, one per line; CSV begins with a line of field names',
+  content: {
+    'text/csv': { schema: string() },
+    'application/x-ndjson': { schema: string() },
+  },
+}
+
+const exportParameters = {
+  ...listParameters,
+  format: choice('Format of the records', EXPORT_FORMATS),
+  fields: fieldsParameter,
+}
+
+export function exportRoute(
+  app: HttpServer,
+  shared: EndpointShared,
+  lists: DomainLists,
+  records: RecordFields,
+  servers: ObservedServers,
+  timeZone: string,
+) {
+  const { running, perClient } = POOLS.streams
+  const streams = new StreamLimiter(running, undefined, perClient)
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    scopes: ['read', 'write'],
+    methods: ['GET'],
+    path: '/api/v1/domainwatch/export',
+    parameters: exportParameters,
+    document: {
+      operation: 'exportDomains',
+      summary: 'Export all matching records',
+      description:
+        'Streams all records that the filters of `list` match, newest first, as CSV (the default) or one JSON object per line. `catalejo import` reads both.',
+      answers: { 200: exportAnswer, 400: orderRefused },
+    },
+
+    async handle({ values, identity, request, reply }) {
+      const { format = 'csv', fields } = values
+      const { accountId } = identity
+      const asked = listRequest(values)
+      const selection = { ...asked, filters: await servers.narrow(asked.filters, values, accountId) }
+      await lists.assertOrder(selection)
+      if (request.method !== 'HEAD') streams.open(identity.accountId, reply.raw)
+      reply
+        .type(exportFormats[format].type)
+        .header('content-disposition', `attachment; filename="dominios.${format}"`)
+      const left = clientAbort(reply.raw)
+      const further: FurtherExport | undefined = fields && {
+        fields,
+        read: (names, wanted) => records.byName(names, wanted, accountId, left),
+      }
+      // Reads one part ahead of the client.
+      const text = exportText(lists.whole(selection, accountId, left), format, timeZone, further)
+      return Readable.from(text, { highWaterMark: 1 })
     },
   })
 }

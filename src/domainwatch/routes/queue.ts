@@ -13,7 +13,7 @@ import { orderParameter } from '../list/order.ts'
 import type { ClaimQueue } from '../queue/claim-queue.ts'
 import { domainRecord, fieldsParameter, listedFields, type RecordFields } from '../record-fields.ts'
 import { orderRefused, RECORD_EXAMPLE } from '../schemas.ts'
-import { NAMES_BODY_BYTES, namesParameter, readNames } from './names-data.ts'
+import { NAMES_BODY_BYTES, namesParameter, readNames } from '../tasks/data-field.ts'
 
 const queueAnswer = answer(
   {

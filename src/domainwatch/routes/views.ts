@@ -5,9 +5,16 @@ import { integer as integerParameter, text, type Parameter } from '../../http/pa
 import type { HttpServer } from '../../http/server.ts'
 import { domainErrors } from '../errors.ts'
 import { bit } from '../schemas.ts'
-import { MAX_VIEW_NAME_CHARACTERS, MAX_VIEWS, type Views } from '../views/index.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { randomId } from '../../lib/random-id.ts'
+import type { Database, Reader } from '../../storage/database/database.ts'
+import { lockAccount } from '../../storage/database/dialect.ts'
+import * as queries from '../views/queries.ts'
 import { nameParameter } from './watch-parameters.ts'
 
+/** Views of an account. */
+export const MAX_VIEWS = 100
+export const MAX_VIEW_NAME_CHARACTERS = 60
 const MAX_FILTERS_CHARACTERS = 2_000
 const MAX_ID_CHARACTERS = 100
 
@@ -50,8 +57,12 @@ const viewsAnswer = answer(
 const ofAnother = problem('Another account shares the view', domainErrors.view_owner_only())
 const gone = problem('There is no such view', domainErrors.view_not_found())
 
-/** Saved views: filters under a name. */
-export function viewsRoutes(app: HttpServer, shared: EndpointShared, views: Views): void {
+/** Saved views: filters under a name. Only the owner changes a view, also one that the group sees. */
+export function viewsRoutes(
+  app: HttpServer,
+  shared: EndpointShared,
+  { clock, database }: { readonly clock: Clock; readonly database: Database },
+): void {
   const base = { service: 'domainwatch', path: '/api/v1/domainwatch/views' } as const
 
   simpleEndpoint(app, shared, {
@@ -65,7 +76,7 @@ export function viewsRoutes(app: HttpServer, shared: EndpointShared, views: View
       answers: { 200: viewsAnswer },
     },
     async handle({ identity }) {
-      const data = await views.list(identity.accountId)
+      const data = await database.all(queries.viewsFor(identity.accountId))
       return { status: 200, count: data.length, data }
     },
   })
@@ -92,20 +103,28 @@ export function viewsRoutes(app: HttpServer, shared: EndpointShared, views: View
         409: problem('The account has the maximum number of views', domainErrors.too_many_views(MAX_VIEWS)),
       },
     },
-    async handle({ values: { id: known, name, filters: query, shared: isShared }, identity }) {
-      if (known !== undefined) {
-        const edit = {
-          ...(name !== undefined && { name }),
-          ...(query !== undefined && { filters: query }),
-          ...(isShared !== undefined && { shared: isShared }),
+    handle({ values, identity: { accountId } }) {
+      return database.transaction(async (tx) => {
+        await tx.all(lockAccount(database.dialect, accountId))
+        const known = values.id === undefined ? undefined : await ownView(tx, accountId, values.id)
+        const {
+          name = known?.name,
+          filters: query = known?.filters,
+          shared: isShared = known?.shared,
+        } = values
+        if (name === undefined) throw missingParameter('name')
+        if (query === undefined) throw missingParameter('filters')
+        const view = { name, filters: query, shared: isShared ?? 0 }
+        if (values.id !== undefined) {
+          await tx.run(queries.updateView(values.id, view))
+          return { status: 200, id: values.id }
         }
-        await views.edit(identity.accountId, known, edit)
-        return { status: 200, id: known }
-      }
-      if (name === undefined) throw missingParameter('name')
-      if (query === undefined) throw missingParameter('filters')
-      const created = await views.create(identity.accountId, { name, filters: query, shared: isShared ?? 0 })
-      return { status: 200, id: created }
+        const { count = 0 } = (await tx.first(queries.countViews(accountId))) ?? {}
+        if (count >= MAX_VIEWS) throw domainErrors.too_many_views(MAX_VIEWS)
+        const created = randomId()
+        await tx.run(queries.insertView(created, accountId, view, clock.now()))
+        return { status: 200, id: created }
+      })
     },
   })
 
@@ -119,10 +138,21 @@ export function viewsRoutes(app: HttpServer, shared: EndpointShared, views: View
       summary: 'Delete a saved view',
       answers: { 200: viewAnswer, 403: ofAnother, 404: gone },
     },
-    async handle({ values, identity }) {
+    handle({ values, identity }) {
       const known = values.id ?? ''
-      await views.remove(identity.accountId, known)
-      return { status: 200, id: known }
+      return database.transaction(async (tx) => {
+        await ownView(tx, identity.accountId, known)
+        await tx.run(queries.deleteView(known))
+        return { status: 200, id: known }
+      })
     },
   })
+}
+
+/** @throws HttpError 403 if the view is another account's, 404 */
+async function ownView(tx: Reader, account: number, known: string): Promise<queries.ViewProperties> {
+  const view = await tx.first(queries.visibleView(known, account))
+  if (view === undefined) throw domainErrors.view_not_found()
+  if (view.account_id !== account) throw domainErrors.view_owner_only()
+  return view
 }

@@ -1,5 +1,5 @@
 import { toChange, DOMAIN_FIELDS, type Change } from '../../storage/database/changes/change.ts'
-import { rowValues } from '../../storage/database/batch.ts'
+import { encodeRows } from '../../storage/database/batch.ts'
 import type { Transaction } from '../../storage/database/database.ts'
 import type { Dialect } from '../../storage/database/dialect.ts'
 import { changedRecord } from '../filtered-record.ts'
@@ -41,11 +41,10 @@ export async function tagChanged(
     isMore = rows.length === PAGE
   }
   if (tagged.size === 0) return
-  const records = [...tagged].map(([name, { tags }]) => rowValues(queries.setTags, { name, tags }))
-  await tx.runMany(queries.setTags, [], bytesOf(records))
+  const records = [...tagged].map(([name, { tags }]) => ({ name, tags }))
+  await tx.runMany(queries.setTags, [], encodeRows(queries.setTags, records))
   await tx.run(queries.deleteOwnChanges(dialect, last))
-  const amended = [...tagged.values()].map(({ id, after }) => rowValues(queries.amendChanges, { id, after }))
-  await tx.runMany(queries.amendChanges, [], bytesOf(amended))
+  await tx.runMany(queries.amendChanges, [], encodeRows(queries.amendChanges, tagged.values()))
 }
 
 /** Returns the tags of a record after a change, as the column holds them; undefined if the rules add none. */
@@ -56,5 +55,3 @@ function tagsAfter({ key, before, after }: Change, rules: RuleSet, split: SplitN
   const tags = [...new Set([...present, ...rules.tagsFor(record)])].slice(0, MAX_TAGS)
   return tags.length === present.length ? undefined : (toColumn(tags) ?? undefined)
 }
-
-const bytesOf = (rows: readonly unknown[]) => new Uint8Array(Buffer.from(JSON.stringify(rows)))

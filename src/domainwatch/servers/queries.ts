@@ -1,4 +1,4 @@
-import type { Dialect } from '../../storage/database/dialect.ts'
+import { withItems, type Dialect } from '../../storage/database/dialect.ts'
 import { limit, raw, sql } from '../../storage/database/sql.ts'
 
 /** What names are seen with: name servers, mail servers and addresses. */
@@ -15,9 +15,8 @@ export interface SeenServer {
 /** Stores that names were seen with servers. Ignores names without a record. */
 export const storeServers = (dialect: Dialect, seen: readonly SeenServer[]) => {
   const rows = seen.map(({ kind, server, name, at }) => [kind, server, name, at])
-  const given = dialect.jsonRows(JSON.stringify(rows), ['text', 'text', 'text', 'integer'])
   return sql`
-  WITH item (kind, server, name, at) AS (SELECT ${given.columns} FROM ${given.table})
+  ${withItems(dialect, { kind: 'text', server: 'text', name: 'text', at: 'integer' }, rows)}
   INSERT INTO observed_servers (kind, server, name, last_at)
   SELECT item.kind, item.server, item.name, item.at FROM item CROSS JOIN domains WHERE domains.name = item.name
   ON CONFLICT (kind, server, name) DO UPDATE SET last_at = excluded.last_at
@@ -32,13 +31,18 @@ export const namesSeenWith = (kind: ServerKind, server: string, after: string, c
   ORDER BY name ${limit(count)}`
 
 /** Selects the servers that names were seen with. */
-export const getServers = (dialect: Dialect, names: readonly string[]) => {
-  const given = dialect.jsonRows(JSON.stringify(names.map((name) => [name])), ['text'])
-  return sql<{ kind: ServerKind; server: string; name: string }>`
-  WITH item (name) AS (SELECT ${given.columns} FROM ${given.table})
+export const getServers = (dialect: Dialect, names: readonly string[]) => sql<{
+  kind: ServerKind
+  server: string
+  name: string
+}>`
+  ${withItems(
+    dialect,
+    { name: 'text' },
+    names.map((name) => [name]),
+  )}
   SELECT entry.kind, entry.server, entry.name FROM item CROSS JOIN observed_servers AS entry
   WHERE entry.name = item.name`
-}
 
 /** Deletes the servers of names that were deleted, unless the DNS has been observed since. */
 export const removeServers = (
@@ -46,13 +50,12 @@ export const removeServers = (
   deletions: readonly { readonly key: string; readonly at: number }[],
 ) => {
   const rows = deletions.map(({ key, at }) => [key, at])
-  const given = dialect.jsonRows(JSON.stringify(rows), ['text', 'integer'])
   const isForgotten = ['name_servers', 'mail_servers'].map((table) =>
     raw(`NOT EXISTS (SELECT 1 FROM ${table} AS kept WHERE kept.name = item.name)`),
   )
   return sql`
   DELETE FROM observed_servers WHERE (kind, server, name) IN (
-    WITH item (name, at) AS (SELECT ${given.columns} FROM ${given.table})
+    ${withItems(dialect, { name: 'text', at: 'integer' }, rows)}
     SELECT entry.kind, entry.server, entry.name FROM item CROSS JOIN observed_servers AS entry
     WHERE entry.name = item.name AND entry.last_at <= item.at AND ${isForgotten[0]} AND ${isForgotten[1]}
   )`

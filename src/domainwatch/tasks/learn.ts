@@ -2,8 +2,7 @@
 import { Segment, type SegmentPart } from '../../lib/name-index/index.ts'
 import { withTransfer } from '../../lib/tasks.ts'
 import { splitBy, type WordTrie } from '../../lib/words/index.ts'
-import { demandDigits, InterestModel, type TrainedModel } from '../interest/model.ts'
-import { getScores } from '../interest/scored.ts'
+import { demandDigits, InterestModel, type TrainedModel, getScores } from '../interest/model.ts'
 import { train, type Decision } from '../interest/train.ts'
 
 /** A decision without what follows from the name. */

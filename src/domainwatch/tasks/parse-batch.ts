@@ -2,7 +2,7 @@
  * Worker task: reads and checks the body of `add` or `update`. A batch of 50,000 records takes some hundred milliseconds,
  * which must not block the event loop.
  */
-import { rowValues, type BatchStatement, type Columns, type RowOf } from '../../storage/database/batch.ts'
+import { encodeRows, type BatchStatement, type Columns, type RowOf } from '../../storage/database/batch.ts'
 import { splitBy, type WordTrie } from '../../lib/words/index.ts'
 import { readData, type Unreadable } from './data-field.ts'
 import { MAX_BATCH_RECORDS } from '../limits.ts'
@@ -116,8 +116,7 @@ function readAll<Elements extends Columns, Row extends RowOf<BatchStatement<Colu
     rows.set(row.name, earlier === undefined ? row : combined(earlier, row))
   }
   if (bad > 0) return { kind: 'faulty', count: bad, faults }
-  const json = JSON.stringify(Array.from(rows.values(), (row) => rowValues(statement, row)))
-  return { kind: 'rows', rows: new Uint8Array(Buffer.from(json)), count: rows.size, names, decided: [] }
+  return { kind: 'rows', rows: encodeRows(statement, rows.values()), count: rows.size, names, decided: [] }
 }
 
 interface Named {

@@ -12,16 +12,14 @@ import {
   parseDestinations,
   parseWebhookAddress,
 } from './destinations.ts'
-import { forgetUnconfirmed } from './queries-mail.ts'
-import { digestOf, newToken } from './secret-links.ts'
-import { lockAccount } from '../../deliveries/queries-watches.ts'
+import { forgetUnconfirmed, beginReminders } from './queries.ts'
+import { digestOf, newToken } from './mail-recipients.ts'
 import * as queries from './queries.ts'
 import * as destinations from '../../deliveries/queries-destinations.ts'
 import type { Changes } from '../events/event.ts'
 import { parseSavedFilters, serializeFilters, type SavedFilters } from '../saved-filters.ts'
-import { beginReminders } from './queries-reminders.ts'
 import { registeredUntil, remindedDays } from './reminders.ts'
-import { lockInstance, type Dialect } from '../../storage/database/dialect.ts'
+import { lockAccount, lockInstance, type Dialect } from '../../storage/database/dialect.ts'
 
 /** Shared watches of all accounts, which every member lists. */
 export const MAX_SHARED = 200
@@ -103,7 +101,7 @@ export async function editWatch(
     if (known === undefined) return undefined
     if (concernsOwner(edit)) assertOwner(known, accountId)
     // In the order in which a creation locks them.
-    await tx.all(lockAccount(known.account_id, dialect.forUpdate))
+    await tx.all(lockAccount(dialect, known.account_id))
     const watch = await tx.first(queries.accessibleWatch(accountId, id, dialect.forUpdate))
     return watch && applyEdit(tx, dialect, context, watch, edit)
   }, accountId)

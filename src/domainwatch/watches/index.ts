@@ -2,13 +2,13 @@ import type { Clock } from '../../lib/clock.ts'
 import { accountClient, type Client } from '../../lib/client.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import type { Database } from '../../storage/database/database.ts'
+import { lockAccount } from '../../storage/database/dialect.ts'
 import type { DeliveryGates } from '../../deliveries/delivery-gates.ts'
-import { KEEP_MS } from '../../deliveries/delivery-log.ts'
-import type { Purpose } from '../../deliveries/delivery-attempt.ts'
+import { KEEP_MS, type Purpose } from '../../deliveries/delivery-attempt.ts'
 import { Notifiers } from '../../deliveries/notifiers.ts'
 import * as log from '../../deliveries/queries-deliveries.ts'
 import { destinationsFor, type DestinationState } from '../../deliveries/queries-destinations.ts'
-import { countWatches, insertWatch, lockAccount } from '../../deliveries/queries-watches.ts'
+import { countWatches, insertWatch } from '../../deliveries/queries-deliveries.ts'
 import { newSecret } from '../../deliveries/webhook.ts'
 import { domainErrors } from '../errors.ts'
 import { atomFeed } from '../events/atom.ts'
@@ -18,7 +18,7 @@ import type { Vocabulary } from '../../lib/lookalikes/index.ts'
 import { randomId } from '../../lib/random-id.ts'
 import { languageOf } from '../texts.ts'
 import type { Channel, Channels, DomainNotice } from './channels/channel.ts'
-import { askRecipient } from './ask-recipient.ts'
+import { askRecipient, MailRecipients, digestOf } from './mail-recipients.ts'
 import { atomFeedWork, toEntries } from './atom-feeds.ts'
 import { showDestination } from './destinations.ts'
 import {
@@ -29,9 +29,7 @@ import {
   type WatchEdit,
   MAX_SHARED,
 } from './edit-watch.ts'
-import { MailRecipients } from './mail-recipients.ts'
 import * as queries from './queries.ts'
-import { digestOf } from './secret-links.ts'
 import { TestDeliveries } from './test-deliveries.ts'
 import { notifiedWatch, readWatch } from './watch-filters.ts'
 import { outcomeJson, watchJson } from './watch-json.ts'
@@ -135,7 +133,7 @@ export class Watches {
     const localNow = localDateTime(now, this.#options.timeZone)
     const made = await database.transaction(async (tx) => {
       // Serialises concurrent requests of an account, so that they cannot exceed the limit together.
-      await tx.all(lockAccount(accountId, dialect.forUpdate))
+      await tx.all(lockAccount(dialect, accountId))
       const watch = { ...NEW_WATCH, id, account_id: accountId }
       await tx.run(insertWatch(watch, now))
       const edited = await applyEdit(tx, dialect, { channels, head, now, localNow }, watch, request)

@@ -1,11 +1,15 @@
-import { randomUUID } from 'node:crypto'
+import * as queries from './queries.ts'
+import { randomUUID, hash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import type { Client } from '../../lib/client.ts'
 import type { Database } from '../../storage/database/database.ts'
-import type { HeldDelivery } from '../../deliveries/transport.ts'
-import { lockAccount } from '../../deliveries/queries-watches.ts'
-import * as queries from './queries-mail.ts'
-import { digestOf, newToken } from './secret-links.ts'
+import type { HeldDelivery, Outcome } from '../../deliveries/transport.ts'
+import { lockAccount } from '../../storage/database/dialect.ts'
+import { attempt, delayAfter, newDeliveryId, type AttemptContext } from '../../deliveries/delivery-attempt.ts'
+import { waitUntil } from '../../deliveries/destination-notifier.ts'
+import type { DestinationToNotify } from '../../deliveries/queries-destinations.ts'
+import type { Channel, Channels } from './channels/channel.ts'
+import { languageOf } from '../texts.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 /** The time in which mails are counted. */
@@ -15,7 +19,7 @@ const MAX_MAILS_OF_ADDRESS = 50
 /** Mails of one account within 24 hours. */
 const MAX_MAILS_OF_ACCOUNT = 500
 /** How long the link to confirm works. An address that does not confirm gets at most one in this time. */
-export const LINK_DAYS = 7
+const LINK_DAYS = 7
 /** How long an address that no watch has any more stays confirmed. */
 export const UNUSED_RECIPIENT_MS = 30 * COUNTED_MS
 
@@ -46,7 +50,7 @@ export class MailRecipients {
     const key = address.toLowerCase()
     return this.#database.transaction(async (tx) => {
       // Serialises the mails of an account and to an address, so that they cannot exceed a limit together.
-      await tx.all(lockAccount(account, dialect.forUpdate))
+      await tx.all(lockAccount(dialect, account))
       const recipient = await tx.first(queries.recipientOf(key, dialect.forUpdate))
       const now = this.#clock.now()
       if (!isConfirmation && (recipient?.confirmed_at ?? null) === null) {
@@ -88,3 +92,61 @@ const heldAfter = (at: number, error: string): HeldDelivery => ({
   until: at + COUNTED_MS,
   error,
 })
+
+/** Generates the secret part of an address that needs no key. */
+export const newToken = (): string => randomBytes(20).toString('base64url')
+
+/** Tokens are random, so a plain hash suffices to make a leaked database useless. */
+export const digestOf = (token: string): string => hash('sha256', token)
+
+const LINK_MS = LINK_DAYS * 24 * 60 * 60 * 1000
+
+/** What to store of an attempt. A link that could not be sent expires immediately, so that the address may be asked again. */
+function resultOf(outcome: Outcome, failed: number, now: number): queries.AskedRecipient {
+  if (outcome.kind === 'delivered') return { expiresAt: now + LINK_MS, attempts: failed, nextAt: 0 }
+  if (outcome.kind === 'held') return { expiresAt: null, attempts: failed, nextAt: outcome.until }
+  const attempts = failed + 1
+  const delay = outcome.kind === 'gone' ? undefined : delayAfter(attempts, Math.random())
+  return delay === undefined
+    ? { expiresAt: now, attempts, nextAt: 0 }
+    : { expiresAt: null, attempts, nextAt: now + delay }
+}
+
+interface AskContext extends AttemptContext<Channel> {
+  readonly channels: Channels
+  readonly database: Database
+  readonly recipients: MailRecipients
+}
+
+/**
+ * Sends an address the link to confirm, once: until `signal` aborts, the mail server takes it, or it was given up. An attempt
+ * whose result is lost is repeated with another link.
+ */
+export async function askRecipient(
+  context: AskContext,
+  { channel: name, address: given, account_id, language }: DestinationToNotify,
+  signal: AbortSignal,
+): Promise<void> {
+  const { channels, clock, database, recipients } = context
+  const channel = channels.get(name)
+  const address = given.toLowerCase()
+  while (!signal.aborted && channel?.renderConfirmation !== undefined) {
+    const known = await database.first(queries.recipientOf(address))
+    const attempts = known?.attempts ?? 0
+    if (typeof (known?.confirmed_at ?? known?.expires_at) === 'number') return
+    if (!(await waitUntil(known?.next_at ?? 0, clock, signal))) return
+    const now = clock.now()
+    const token = await recipients.newLink(account_id, address)
+    const body = channel.renderConfirmation(languageOf(language), token)
+    const delivery = { id: newDeliveryId(), body }
+    const target = { account_id, address: given }
+    const attempted = await attempt(context, channel, target, delivery, signal, 'confirmation')
+    if (attempted === undefined) return
+    const { outcome } = attempted
+    const result = resultOf(outcome, attempts, now)
+    await database.transaction(async (tx) => {
+      await tx.run(queries.noteAsked(address, outcome, result.expiresAt === now, now))
+      await tx.run(queries.setAsked(address, result))
+    }, account_id)
+  }
+}

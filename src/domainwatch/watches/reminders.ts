@@ -3,8 +3,8 @@ import type { Clock } from '../../lib/clock.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { parseSavedFilters } from '../saved-filters.ts'
-import { DAY_MS, later, OBJECTION_DAYS, objectionsSince } from '../signals.ts'
-import * as queries from './queries-reminders.ts'
+import { DAY_MS, later, OBJECTION_DAYS, objectionsSince } from '../filtered-record.ts'
+import * as queries from './queries.ts'
 
 /** Records per transaction, so that other writers get their turn. */
 const BATCH = 2_000

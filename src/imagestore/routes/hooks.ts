@@ -3,9 +3,9 @@ import {
   deliveryStateFields,
   iso,
   toDeliveryState,
+  webhook,
 } from '../../deliveries/delivery-state.ts'
 import { MAX_ADDRESS_CHARACTERS } from '../../deliveries/connect.ts'
-import { webhook } from '../../deliveries/webhook-schema.ts'
 import { simpleEndpoint } from '../../http/endpoint.ts'
 import { missingParameter } from '../../http/errors.ts'
 import * as schema from '../../http/openapi/json-schema.ts'

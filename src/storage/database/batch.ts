@@ -49,6 +49,17 @@ export function defineBatch<const Constants extends Columns, const Elements exte
   return statement
 }
 
+/** Returns rows as `runMany` takes them. */
+export function encodeRows<Constants extends Columns, Elements extends Columns>(
+  statement: BatchStatement<Constants, Elements>,
+  rows: Iterable<RowOf<BatchStatement<Constants, Elements>>>,
+): Uint8Array<ArrayBuffer> {
+  return encodeJson(Array.from(rows, (row) => rowValues(statement, row)))
+}
+
+export const encodeJson = (rows: readonly unknown[]): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(Buffer.from(JSON.stringify(rows)))
+
 /** A row as `runMany` takes it, in a JSON array: its values in the order of the statement's elements. */
 export function rowValues<Constants extends Columns, Elements extends Columns>(
   { elements }: BatchStatement<Constants, Elements>,

@@ -36,6 +36,20 @@ export interface Dialect {
 /** Locks the only row of the table until the transaction ends, for what one transaction of all nodes does at a time. */
 export const lockInstance = ({ forUpdate }: Dialect): Query => sql`SELECT id FROM instance ${forUpdate}`
 
+/** Locks an account until the transaction ends, so that its concurrent requests cannot exceed a limit together. */
+export const lockAccount = ({ forUpdate }: Dialect, account: number): Query =>
+  sql`SELECT id FROM accounts WHERE id = ${account} ${forUpdate}`
+
+/** Starts a statement with a table `item` of the rows. */
+export function withItems(
+  dialect: Dialect,
+  columns: Readonly<Record<string, ValueType>>,
+  rows: readonly (readonly unknown[])[],
+): Sql {
+  const given = dialect.jsonRows(JSON.stringify(rows), Object.values(columns))
+  return sql`WITH item (${raw(Object.keys(columns).join(', '))}) AS (SELECT ${given.columns} FROM ${given.table})`
+}
+
 /**
  * A condition: `column` is one of some texts.
  * @param texts themselves, or the JSON text of an array of arrays that start with them

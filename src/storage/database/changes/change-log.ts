@@ -216,4 +216,7 @@ const unseenAsText = (
     FROM changes WHERE id IN (SELECT id FROM unseen ORDER BY id ${limit(count)})
   ) AS page`
 
-export const newestChange = () => sql<{ id: number }>`SELECT COALESCE(max(id), 0) AS id FROM changes`
+export async function getNewest(reader: Reader): Promise<number> {
+  const newest = await reader.first(sql<{ id: number }>`SELECT COALESCE(max(id), 0) AS id FROM changes`)
+  return newest?.id ?? 0
+}

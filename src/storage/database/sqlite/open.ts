@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ownsBuffer } from '../../../lib/release-buffer.ts'
 import { sqliteBatch, sqliteInsert, type SqliteBatch } from '../batch.ts'
-import { ChangeLog, newestChange } from '../changes/change-log.ts'
+import { ChangeLog, getNewest } from '../changes/change-log.ts'
 import { accountClient } from '../../../lib/client.ts'
 import { scanGate, WriteGate } from '../gates.ts'
 import {
@@ -181,7 +181,7 @@ function transactionOn(writer: ConnectionThread, timeoutMs?: number): Transactio
       Number(await writer.send({ kind: 'run', text: query.sql, values: sqlValues(query) }, [], timeoutMs)),
     runMany: (batch, constants, rows) => storeMany(sqliteBatch(batch), constants, rows),
     insertMany: (table, columns, rows) => storeMany(sqliteInsert(table, columns), [], rows),
-    newestChange: async () => Number((await reads.first(newestChange()))?.id),
+    newestChange: () => getNewest(reads),
   }
 }
 

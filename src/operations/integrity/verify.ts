@@ -1,3 +1,4 @@
+import * as queries from '../queries.ts'
 import {
   bytesKey,
   claimStore,
@@ -10,9 +11,8 @@ import {
 } from '../../imagestore/blobs.ts'
 import { markDamaged, rename, verifyBlobTwice, type BytesState } from '../../imagestore/verify-blob.ts'
 import { forEachConcurrent } from '../../lib/concurrency.ts'
-import { blobFault } from './check-database.ts'
-import * as queries from '../queries.ts'
-import { PAGE_ROWS, retryOverload, toRows, type Verification } from './verification.ts'
+import { blobFault, checkDatabase } from './check-database.ts'
+import { PAGE_ROWS, retryOverload, toRows, Verification, type VerifyOptions } from './verification.ts'
 import { heldUntil } from '../../storage/database/transfer-marks.ts'
 import { blobByHash } from '../../imagestore/queries.ts'
 
@@ -20,7 +20,7 @@ import { blobByHash } from '../../imagestore/queries.ts'
 const CONCURRENCY = 16
 
 /** Returns whether the store belongs to this database. A repair claims one without an owner. */
-export async function checkOwner({ findings, options }: Verification): Promise<boolean> {
+async function checkOwner({ findings, options }: Verification): Promise<boolean> {
   const { blobs, claim, database, repair } = options
   if (claim) await claimStore(database, blobs)
   const ownership = await ownershipOf(database, blobs, repair)
@@ -37,7 +37,7 @@ export async function checkOwner({ findings, options }: Verification): Promise<b
 }
 
 /** Reads and verifies the bytes of every recorded image. */
-export async function checkBytes(verification: Verification, repairs: boolean): Promise<void> {
+async function checkBytes(verification: Verification, repairs: boolean): Promise<void> {
   const { checked, findings, options } = verification
   const { blobs, database, progress } = options
   await verification.begin('bytes', 'blobs')
@@ -72,7 +72,7 @@ async function reportDifference(
 }
 
 /** Lists the store and reports files without a record. */
-export async function checkOrphans(verification: Verification, repairs: boolean): Promise<void> {
+async function checkOrphans(verification: Verification, repairs: boolean): Promise<void> {
   const { checked, findings, options } = verification
   const { blobs, clock, database, minAgeMs, progress } = options
   progress.begin('store')
@@ -127,4 +127,24 @@ async function removeOrphan({ options, repaired }: Verification, key: string): P
   await blobs.remove(key)
   repaired.removed++
   return undefined
+}
+
+export type { VerifyOptions, Verification }
+
+/** Verifies the database and the store of an instance, which may be running. Uses constant memory. */
+export async function verify(options: VerifyOptions): Promise<Verification> {
+  const verification = new Verification(options)
+  await checkDatabase(verification)
+  const isOwn = await checkOwner(verification)
+  if (!verification.isSound) {
+    verification.findings.add('store', 'the database is damaged, so the store was not compared with it')
+  }
+  const repairs = isOwn && verification.isSound && options.repair
+  // With a damaged database, each check runs as far as possible; with a sound one, an error ends the verification.
+  for (const check of [checkBytes, checkOrphans]) {
+    const run = () => check(verification, repairs)
+    await (verification.isSound ? run() : verification.checkTable('blobs', run))
+  }
+  options.progress.end()
+  return verification
 }
