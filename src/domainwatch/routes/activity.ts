@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { nextLink } from '../../http/headers.ts'
+import { toPage } from '../../http/headers.ts'
 import { answer, array, integer, object, string } from '../../http/openapi/json-schema.ts'
 import { integer as integerParameter, text } from '../../http/parameters.ts'
 import type { HttpServer } from '../../http/server.ts'
@@ -79,7 +79,9 @@ export function activityRoute(app: HttpServer, shared: EndpointShared, options: 
       answers: { 200: activityAnswer },
     },
 
-    async handle({ identity, values: { limit = DEFAULT_PAGE, cursor }, request, reply }) {
+    async handle(call) {
+      const { identity, values } = call
+      const { limit = DEFAULT_PAGE, cursor } = values
       const { accountId } = identity
       const reader = database.readerOf(accountClient(accountId))
       const newest = await getNewest(reader)
@@ -101,10 +103,7 @@ export function activityRoute(app: HttpServer, shared: EndpointShared, options: 
         before = Number(rows.at(-1)?.[0])
         await nextTurn()
       }
-      const page = found.slice(0, limit)
-      const last = page.at(-1)
-      if (found.length > limit && last !== undefined)
-        reply.header('link', nextLink(baseUrl, request.raw.url ?? '', String(last.id)))
+      const page = toPage(call, baseUrl, found, limit, ({ id }) => String(id))
       // Written here: an answer's schema does not say which fields changed.
       return JSON.stringify({ status: 200, count: page.length, data: page.map(({ entry }) => entry) })
     },

@@ -7,7 +7,7 @@ import { toChange, type Change, type Fields } from '../../storage/database/chang
 import type { Database } from '../../storage/database/database.ts'
 import type { SqlValue } from '../../storage/database/sql.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { invalidCursor, nextLink } from '../../http/headers.ts'
+import { invalidCursor, toPage } from '../../http/headers.ts'
 import { integer as integerParameter, text } from '../../http/parameters.ts'
 import { changesOfDomain, toObservations, type ObservationRow } from '../history/queries.ts'
 import { MAX_ENTRIES } from '../history/store-observations.ts'
@@ -109,7 +109,8 @@ export function historyRoute(
       answers: { 200: historyAnswer },
     },
 
-    async handle({ identity, values, request, reply }) {
+    async handle(call) {
+      const { identity, values } = call
       const { limit = DEFAULT_PAGE } = values
       const label = parseLabelOrDomain(values.domain ?? '')
       if (!label.ok) throw badParameter('domain', 'debe ser un nombre de dominio .cl válido')
@@ -121,12 +122,8 @@ export function historyRoute(
         reader.all(toObservations('ns', label.name, MAX_ENTRIES)),
         reader.all(toObservations('mx', label.name, MAX_ENTRIES)),
       ])
-      const page = rows.slice(0, limit)
+      const page = toPage(call, baseUrl, rows, limit, ([id]) => String(id))
       const data = page.map((row) => changeEntry(row, timeZone)).filter((entry) => entry !== undefined)
-      const last = page.at(-1)
-      if (rows.length > limit && last !== undefined) {
-        reply.header('link', nextLink(baseUrl, request.raw.url ?? '', String(last[0])))
-      }
       const dns = nameServers.map((row) => nameServersEntry(row, timeZone))
       const mx = mailServers.map((row) => mailServersEntry(row, timeZone))
       // Written here: an answer's schema does not say which fields changed.

@@ -1,6 +1,5 @@
 import { localDateTime } from '../../lib/dates.ts'
-import { isStorable } from '../../lib/text.ts'
-import { nextLink } from '../../http/headers.ts'
+import { toPage } from '../../http/headers.ts'
 import { missingParameter } from '../../http/errors.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
@@ -10,7 +9,7 @@ import { domainErrors } from '../errors.ts'
 import { MAX_REPLAYS, type Watches } from '../watches/index.ts'
 import type { DeliveryRow } from '../../deliveries/queries-deliveries.ts'
 import { DELIVERIES_DAYS, MAX_DELIVERIES } from '../../deliveries/delivery-attempt.ts'
-import { watchGone, watchId, WATCHES_PATH, which } from './watch-parameters.ts'
+import { watchGone, WATCHES_PATH, which } from './watch-parameters.ts'
 import { bit } from '../schemas.ts'
 import { readIdCursor } from './history.ts'
 
@@ -95,14 +94,12 @@ export function watchDeliveryRoutes(
         'header has the address of the next page, if there is one.',
       answers: { 200: deliveriesAnswer, 404: watchGone },
     },
-    async handle({ values, identity, request, reply }) {
-      const { limit = DEFAULT_PAGE, cursor } = values
+    async handle(call) {
+      const { id = '', limit = DEFAULT_PAGE, cursor } = call.values
       const before = cursor === undefined ? undefined : readIdCursor(cursor)
-      const page = await watches.deliveries(identity.accountId, watchId(values.id), limit, before)
-      if (page === undefined) throw domainErrors.watch_not_found()
-      if (page.next !== undefined)
-        reply.header('link', nextLink(baseUrl, request.raw.url ?? '', String(page.next)))
-      const data = page.rows.map((row) => deliveryJson(row, timeZone))
+      const rows = await watches.deliveries(call.identity.accountId, id, limit + 1, before)
+      const shown = toPage(call, baseUrl, rows, limit, ({ number }) => String(number))
+      const data = shown.map((row) => deliveryJson(row, timeZone))
       return { status: 200, count: data.length, data }
     },
   })
@@ -141,13 +138,10 @@ export function watchDeliveryRoutes(
         ),
       },
     },
-    async handle({ values: { id, delivery }, identity }) {
+    async handle({ values: { id = '', delivery }, identity }) {
       if (delivery === undefined) throw missingParameter('delivery')
-      // No delivery has such an id.
-      const wanted = isStorable(delivery) ? delivery : ''
-      if (!(await watches.replay(identity.accountId, watchId(id), wanted)))
-        throw domainErrors.watch_not_found()
-      return { status: 200, id: watchId(id), delivery }
+      await watches.replay(identity.accountId, id, delivery)
+      return { status: 200, id, delivery }
     },
   })
 }

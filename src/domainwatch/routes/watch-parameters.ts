@@ -1,6 +1,6 @@
 import { DISPLAY_NAME_TAKES, isDisplayName } from '../../lib/free-text.ts'
 import { domainErrors } from '../errors.ts'
-import { hasAtMostCharacters, isStorable } from '../../lib/text.ts'
+import { hasAtMostCharacters } from '../../lib/text.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { badParameter } from '../../http/errors.ts'
 import { choice, flag, integer, isOffText, text, type Parameter, type Values } from '../../http/parameters.ts'
@@ -156,12 +156,6 @@ export const watchRefused = problem(
   domainErrors.destination_missing(),
   domainErrors.too_many_destinations(MAX_DESTINATIONS),
 )
-
-/** @throws HttpError 404 for a text that no id can be */
-export function watchId(id = ''): string {
-  if (!isStorable(id)) throw domainErrors.watch_not_found()
-  return id
-}
 
 /** The answer with what is shown once: the secret of a new webhook, and the address of a new Atom feed. */
 export function shownOnce(id: string, { secret, atomToken }: EditedWatch, baseUrl: () => string) {

@@ -18,7 +18,6 @@ import {
   watchEdit,
   watchGone,
   watchRefused,
-  watchId,
   watchParameters,
   WATCHES_PATH,
   which,
@@ -105,9 +104,8 @@ export function watchesRoutes(
         404: watchGone,
       },
     },
-    async handle({ values, identity }) {
-      const id = watchId(values.id)
-      if (!(await watches.remove(identity.accountId, id))) throw domainErrors.watch_not_found()
+    async handle({ values: { id = '' }, identity }) {
+      await watches.remove(identity.accountId, id)
       await shared.audit.record(identity, 'watch.delete', id)
       return { status: 200, id }
     },
@@ -131,14 +129,10 @@ export function watchesRoutes(
         429: problem('Too many tests', tooManyRequests()),
       },
     },
-    async handle({ values, identity }) {
-      const id = watchId(values.id)
+    async handle({ values: { id = '' }, identity }) {
       const data = await watches.test(identity.accountId, id)
-      const [first] = data
-      if (first === undefined) throw domainErrors.watch_not_found()
       // Of several destinations, the first one that failed.
-      const { delivered, code, error } = data.find((one) => one.delivered === 0) ?? first
-      return { status: 200, id, delivered, code, error, data }
+      return { status: 200, id, ...(data.find(({ delivered }) => delivered === 0) ?? data[0]), data }
     },
   })
 }
@@ -209,10 +203,8 @@ export function watchEditRoutes(
       },
     },
     async handle({ values, identity }) {
-      const { id, ...given } = values
-      const edited = await watches.edit(identity.accountId, watchId(id), watchEdit(given))
-      if (edited === undefined) throw domainErrors.watch_not_found()
-      return shownOnce(watchId(id), edited, baseUrl)
+      const { id = '', ...given } = values
+      return shownOnce(id, await watches.edit(identity.accountId, id, watchEdit(given)), baseUrl)
     },
   })
 
@@ -233,11 +225,8 @@ export function watchEditRoutes(
         409: problem('The watch has no webhook', domainErrors.webhook_missing()),
       },
     },
-    async handle({ values, identity }) {
-      const id = watchId(values.id)
-      const rotated = await watches.rotate(identity.accountId, id)
-      if (rotated === undefined) throw domainErrors.watch_not_found()
-      const { secret, until } = rotated
+    async handle({ values: { id = '' }, identity }) {
+      const { secret, until } = await watches.rotate(identity.accountId, id)
       return {
         status: 200,
         id,

@@ -1,6 +1,8 @@
+import { isStorable } from '../../lib/text.ts'
+import type { Sql } from '../../storage/database/sql.ts'
 import { randomId } from '../../lib/random-id.ts'
 import type { Cursor } from '../../storage/database/changes/change.ts'
-import type { Database, Transaction } from '../../storage/database/database.ts'
+import type { Database, Reader, Transaction } from '../../storage/database/database.ts'
 import { domainErrors } from '../errors.ts'
 import type { Language } from '../texts.ts'
 import type { Channels } from './channels/channel.ts'
@@ -32,6 +34,22 @@ async function lockSharing(tx: Transaction, dialect: Dialect): Promise<void> {
   await tx.all(lockInstance(dialect))
   const { count = 0 } = (await tx.first(queries.countShared())) ?? {}
   if (count >= MAX_SHARED) throw domainErrors.too_many_shared_watches(MAX_SHARED)
+}
+
+/**
+ * Finds a watch that an account may see and edit.
+ * @param lock keeps it as it is until the transaction ends
+ * @throws HttpError 404
+ */
+export async function getWatch(
+  reader: Reader,
+  accountId: number,
+  id: string,
+  lock?: Sql,
+): Promise<queries.EditableWatch> {
+  const watch = isStorable(id) ? await reader.first(queries.accessibleWatch(accountId, id, lock)) : undefined
+  if (watch === undefined) throw domainErrors.watch_not_found()
+  return watch
 }
 
 /**
@@ -85,25 +103,21 @@ export interface EditContext {
 /**
  * Edits a watch. It still belongs to the account that created it, and counts for the limits of that account.
  * Destinations that stay keep their pending delivery.
- * @returns undefined if the account has no access to such a watch
- * @throws HttpError 400 if nothing would be notified; 403 if only the owner may make this edit; 409 above a limit
+ * @throws HttpError 400 if nothing would be notified; 403 if only the owner may make this edit; 404; 409 above a limit
  */
 export async function editWatch(
-  database: Database,
+  { dialect, transaction }: Pick<Database, 'dialect' | 'transaction'>,
   context: EditContext,
   accountId: number,
   id: string,
   edit: WatchEdit,
-): Promise<EditedWatch | undefined> {
-  const { dialect } = database
-  return database.transaction(async (tx) => {
-    const known = await tx.first(queries.accessibleWatch(accountId, id))
-    if (known === undefined) return undefined
+): Promise<EditedWatch> {
+  return transaction(async (tx) => {
+    const known = await getWatch(tx, accountId, id)
     if (concernsOwner(edit)) assertOwner(known, accountId)
     // In the order in which a creation locks them.
     await tx.all(lockAccount(dialect, known.account_id))
-    const watch = await tx.first(queries.accessibleWatch(accountId, id, dialect.forUpdate))
-    return watch && applyEdit(tx, dialect, context, watch, edit)
+    return applyEdit(tx, dialect, context, await getWatch(tx, accountId, id, dialect.forUpdate), edit)
   }, accountId)
 }
 

@@ -1,7 +1,8 @@
 import type { Clock } from '../../lib/clock.ts'
 import { accountClient, type Client } from '../../lib/client.ts'
 import { localDateTime } from '../../lib/dates.ts'
-import type { Database } from '../../storage/database/database.ts'
+import { isStorable } from '../../lib/text.ts'
+import type { Database, Transaction } from '../../storage/database/database.ts'
 import { lockAccount } from '../../storage/database/dialect.ts'
 import type { DeliveryGates } from '../../deliveries/delivery-gates.ts'
 import { KEEP_MS, type Purpose } from '../../deliveries/delivery-attempt.ts'
@@ -25,6 +26,7 @@ import {
   applyEdit,
   assertOwner,
   editWatch,
+  getWatch,
   type EditedWatch,
   type WatchEdit,
   MAX_SHARED,
@@ -170,86 +172,80 @@ export class Watches {
 
   /**
    * Replaces the secret of a watch. Of two rotations within a day, the secret before the first one stops signing immediately.
-   * @returns the new secret, and when the previous one stops signing; undefined if the account has no access to such a watch
-   * @throws HttpError 403 if another account shares the watch; 409 if it has no webhook
+   * @returns the new secret, and when the previous one stops signing
+   * @throws HttpError 403 if another account shares the watch; 404; 409 if it has no webhook
    */
   async rotate(accountId: number, id: string) {
-    const { clock, database } = this.#options
-    const rotated = { secret: newSecret(), until: clock.now() + SECRETS_OVERLAP_HOURS * 60 * 60 * 1000 }
-    const isRotated = await database.transaction(async (tx) => {
-      const watch = await tx.first(queries.accessibleWatch(accountId, id, database.dialect.forUpdate))
-      if (watch === undefined) return false
+    const secret = newSecret()
+    const until = this.#options.clock.now() + SECRETS_OVERLAP_HOURS * 60 * 60 * 1000
+    await this.#change(accountId, id, async (tx, watch) => {
       assertOwner(watch, accountId)
       if (watch.secret === null) throw domainErrors.webhook_missing()
-      await tx.run(queries.replaceSecret(id, rotated.secret, rotated.until))
-      return true
-    }, accountId)
+      await tx.run(queries.replaceSecret(id, secret, until))
+    })
+    return { secret, until }
+  }
+
+  /** Changes a watch that no other request can change meanwhile. @throws HttpError 404 */
+  async #change(
+    accountId: number,
+    id: string,
+    change: (tx: Transaction, watch: queries.EditableWatch) => Promise<void>,
+  ): Promise<void> {
+    const { database } = this.#options
+    await database.transaction(
+      async (tx) => change(tx, await getWatch(tx, accountId, id, database.dialect.forUpdate)),
+      accountId,
+    )
     this.notifiers.wakeup.wakeAll()
-    return isRotated ? rotated : undefined
   }
 
   /**
    * Lists deliveries of a watch, newest first.
    * @param before the cursor of the page; undefined for the newest deliveries
-   * @returns the deliveries, and the cursor of the next page if there is one; undefined if the account has no access to such a watch
+   * @param count one more than a page has reveals whether there is a next one
+   * @throws HttpError 404
    */
-  async deliveries(accountId: number, id: string, limit: number, before: number | undefined) {
+  async deliveries(accountId: number, id: string, count: number, before: number | undefined) {
     const { clock, database } = this.#options
     const reader = database.readerOf(accountClient(accountId))
-    if ((await reader.first(queries.accessibleWatch(accountId, id))) === undefined) return undefined
-    // One more than shown reveals whether there is a next page.
-    const found = await reader.all(log.deliveriesOf(id, clock.now() - KEEP_MS, before, limit + 1))
-    const rows = found.slice(0, limit)
-    return { rows, next: found.length > limit ? rows.at(-1)?.number : undefined }
+    await getWatch(reader, accountId, id)
+    return reader.all(log.deliveriesOf(id, clock.now() - KEEP_MS, before, count))
   }
 
   /**
    * Asks for another attempt of a delivery, which the node that delivers makes. One that is pending is tried now.
-   * @returns false if the account has no access to such a watch
-   * @throws HttpError 404 without such a delivery; 409 if too many wait; 410 if its content or its destination is gone
+   * @throws HttpError 404 without such a watch or delivery; 409 if too many wait; 410 if its content or its destination is gone
    */
-  async replay(accountId: number, watchId: string, id: string): Promise<boolean> {
-    const { clock, database } = this.#options
-    const isAccepted = await database.transaction(async (tx) => {
-      // Serialises requests for a watch, so that they cannot exceed the limit together.
-      const watch = await tx.first(queries.accessibleWatch(accountId, watchId, database.dialect.forUpdate))
-      if (watch === undefined) return false
-      const delivery = await tx.first(log.findDelivery(watchId, id, clock.now() - KEEP_MS))
+  replay(accountId: number, watchId: string, id: string): Promise<void> {
+    const { clock } = this.#options
+    return this.#change(accountId, watchId, async (tx) => {
+      const delivery = isStorable(id)
+        ? await tx.first(log.findDelivery(watchId, id, clock.now() - KEEP_MS))
+        : undefined
       if (delivery === undefined) throw domainErrors.delivery_not_found()
-      if (delivery.replay_at !== null) return true
-      if ((await tx.run(log.hastenDelivery(delivery.destination_id, id))) > 0) return true
+      if (delivery.replay_at !== null) return
+      if ((await tx.run(log.hastenDelivery(delivery.destination_id, id))) > 0) return
       if (delivery.has_body === 0) throw domainErrors.delivery_content_gone()
       if ((await tx.first(log.destinationExists(delivery.destination_id))) === undefined)
         throw domainErrors.delivery_destination_gone()
       const { count = 0 } = (await tx.first(log.countReplays(watchId))) ?? {}
       if (count >= MAX_REPLAYS) throw domainErrors.too_many_replays(MAX_REPLAYS)
       await tx.run(log.requestReplay(id, clock.now()))
-      return true
-    }, accountId)
-    this.notifiers.wakeup.wakeAll()
-    return isAccepted
+    })
   }
 
-  /**
-   * @returns false if the account has no access to such a watch
-   * @throws HttpError 403 if another account shares it
-   */
-  async remove(accountId: number, id: string): Promise<boolean> {
-    const { database } = this.#options
-    const isRemoved = await database.transaction(async (tx) => {
-      const watch = await tx.first(queries.accessibleWatch(accountId, id, database.dialect.forUpdate))
-      if (watch === undefined) return false
+  /** @throws HttpError 403 if another account shares the watch, 404 */
+  remove(accountId: number, id: string): Promise<void> {
+    return this.#change(accountId, id, async (tx, watch) => {
       assertOwner(watch, accountId)
-      return (await tx.run(queries.deleteWatch(id))) > 0
-    }, accountId)
-    this.notifiers.wakeup.wakeAll()
-    return isRemoved
+      await tx.run(queries.deleteWatch(id))
+    })
   }
 
   /**
    * Sends a test to the destinations of a watch. Deliveries to one that was given up resume if its test succeeds.
-   * @returns an empty array if the account has no such watch, or it has no destinations
-   * @throws HttpError 429 above the rate of the account or of a receiving host; OverloadError when too many tests wait
+   * @throws HttpError 404 for a watch that the account does not have, or without destinations; 429 above the rate of the account or of a receiving host; OverloadError when too many tests wait
    */
   async test(accountId: number, watch: string) {
     const outcomes = await this.#tests.send(accountId, watch)

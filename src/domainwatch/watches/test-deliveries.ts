@@ -1,5 +1,6 @@
 import type { Client } from '../../lib/client.ts'
 import { accountClient } from '../../lib/client.ts'
+import { isStorable } from '../../lib/text.ts'
 import { tooManyRequests } from '../../lib/errors.ts'
 import { Gate } from '../../lib/gate.ts'
 import { RateLimit } from '../../lib/rate-limit.ts'
@@ -37,13 +38,13 @@ export class TestDeliveries {
   }
 
   /**
-   * Sends a test to each destination of a watch, in the order of the watch. Empty if the account has no access to such a watch.
-   * @throws HttpError 429 above the rate of the account or of a receiving host; OverloadError when too many tests wait
+   * Sends a test to each destination of a watch, in the order of the watch.
+   * @throws HttpError 404 if there are none; 429 above the rate of the account or of a receiving host; OverloadError when too many tests wait
    */
   async send(accountId: number, watch: string) {
     const { channels, database } = this.#context
-    const destinations = await database.all(destinationsOfWatch(accountId, watch))
-    if (destinations.length === 0) return []
+    const destinations = isStorable(watch) ? await database.all(destinationsOfWatch(accountId, watch)) : []
+    if (destinations.length === 0) throw domainErrors.watch_not_found()
     const hosts = destinations.map(({ channel, address }) => channels.get(channel)?.hostOf(address) ?? '')
     // Tests of a shared watch count for the account that created it, as its deliveries do.
     const owner = accountClient(destinations[0]?.account_id)
