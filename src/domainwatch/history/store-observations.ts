@@ -60,13 +60,23 @@ export function mergeObservation(
   return { entry: { ...seen, first, last: Math.max(first, seen.last) }, isNew: true }
 }
 
-/** Stores one observation per name, and the changes that it shows. Ignores names without a record. */
+/**
+ * Stores one observation per name, and the changes that it shows; of addresses only with which names were seen. Ignores names
+ * without a record.
+ */
 export async function storeObservations(
   tx: Transaction,
   dialect: Dialect,
-  type: ObservedType,
+  type: ObservedType | 'ip',
   observations: ReadonlyMap<string, Observation>,
 ): Promise<void> {
+  if (type === 'ip') {
+    const seen = [...observations].flatMap(([name, { last, servers: addresses }]) =>
+      toSeenServers(type, name, last, addresses),
+    )
+    if (seen.length > 0) await tx.run(storeServers(dialect, seen))
+    return
+  }
   const table = observationTable(type)
   // So that nodes store the same observation once.
   await tx.all(lockInstance(dialect))
@@ -100,18 +110,6 @@ export async function storeObservations(
   if (grown.length > 0) await tx.run(removeExcess(dialect, type, grown, MAX_ENTRIES))
   if (servers.length > 0) await tx.run(storeServers(dialect, servers))
   if (changes.length > 0) await tx.run(insertDnsChanges(dialect, changes))
-}
-
-/** Stores with which addresses names were seen. */
-export async function storeAddresses(
-  tx: Transaction,
-  dialect: Dialect,
-  observations: ReadonlyMap<string, Observation>,
-): Promise<void> {
-  const seen = [...observations].flatMap(([name, { last, servers }]) =>
-    toSeenServers('ip', name, last, servers),
-  )
-  if (seen.length > 0) await tx.run(storeServers(dialect, seen))
 }
 
 /** Any other name servers are news; of MX records only that the domain begins or ceases to accept mail. */

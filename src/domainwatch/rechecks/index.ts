@@ -4,7 +4,7 @@ import { abortable } from '../../lib/concurrency.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
 import type { Dns } from '../dns-lookups.ts'
 import { answerText } from '../history/dns-observations.ts'
-import { storeAddresses, storeObservations, type Observation } from '../history/store-observations.ts'
+import { storeObservations, type Observation } from '../history/store-observations.ts'
 import { anyToCheck } from './queries.ts'
 import { Schedule, type ScheduleOptions } from './schedule.ts'
 
@@ -91,9 +91,8 @@ export class Rechecks {
         const observations = new Map<string, Observation>()
         for (const { name, [type]: servers } of found)
           if (servers !== undefined) observations.set(name, { first: now, last: now, servers })
-        if (observations.size === 0) continue
-        if (type === 'ns' || type === 'mx') await storeObservations(tx, database.dialect, type, observations)
-        else await storeAddresses(tx, database.dialect, observations)
+        const kind = type === 'a' || type === 'aaaa' ? 'ip' : type
+        if (observations.size > 0) await storeObservations(tx, database.dialect, kind, observations)
       }
     })
     this.#checked += found.length

@@ -5,11 +5,8 @@ import { answer, array, integer, object, string } from '../../http/openapi/json-
 import { integer as integerParameter, text } from '../../http/parameters.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { accountClient } from '../../lib/client.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { getNewest } from '../../storage/database/changes/change-log.ts'
-import type { Database } from '../../storage/database/database.ts'
 import { changesByAccount } from '../history/queries.ts'
-import type { Jobs } from '../jobs/index.ts'
 import {
   JOB_KINDS,
   UNDO_MS,
@@ -19,6 +16,7 @@ import {
   type UndoRequest,
 } from '../jobs/job.ts'
 import { changeEntry, changeFields, readIdCursor } from './history.ts'
+import type { DomainServices } from '../services.ts'
 
 const DEFAULT_PAGE = 100
 const MAX_PAGE = 200
@@ -51,16 +49,11 @@ const activityAnswer = answer(
   },
 )
 
-export interface ActivityOptions {
-  readonly database: Database
-  readonly clock: Clock
-  readonly jobs: Jobs
-  readonly timeZone: string
-  readonly baseUrl: () => string
-}
-
-export function activityRoute(app: HttpServer, shared: EndpointShared, options: ActivityOptions): void {
-  const { database, clock, jobs, timeZone, baseUrl } = options
+export function activityRoute(
+  app: HttpServer,
+  shared: EndpointShared,
+  { clock, database, jobs, timeZone, baseUrl }: DomainServices,
+): void {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['read', 'write'],

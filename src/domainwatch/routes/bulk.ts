@@ -15,9 +15,8 @@ import { integer as integerParameter } from '../../http/parameters.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { domainErrors } from '../errors.ts'
 import { filterParameters, readFilters } from '../filters.ts'
-import { serverParameters, type ObservedServers } from '../servers/index.ts'
+import { serverParameters } from '../servers/index.ts'
 import { setJson, setParameter } from '../jobs/bulk-set.ts'
-import type { Jobs } from '../jobs/index.ts'
 import {
   BULK_KINDS,
   MAX_OPEN_JOBS,
@@ -26,10 +25,11 @@ import {
   type JobRow,
   type UndoRequest,
 } from '../jobs/job.ts'
-import { givenNames, matchingNames, type MatchingOptions } from '../jobs/matching-names.ts'
+import { givenNames, matchingNames } from '../jobs/matching-names.ts'
 import { serializeFilters } from '../saved-filters.ts'
 import { accepted, jobEndpoints, jobGone, jobId, requiredId } from './job-endpoints.ts'
 import { namesArrayParameter } from '../tasks/data-field.ts'
+import type { DomainServices } from '../services.ts'
 
 const PATH = '/api/v1/domainwatch/bulk'
 const MAX_EXPECTED = 999_999_999
@@ -80,14 +80,8 @@ const tooMany = problem(
 )
 const countChanged = (count: number) => domainErrors.count_changed(count).with({ fields: { matched: count } })
 
-export interface BulkRouteOptions extends MatchingOptions {
-  readonly servers: ObservedServers
-  readonly jobs: Jobs
-  readonly timeZone: string
-}
-
-export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: BulkRouteOptions): void {
-  const { jobs, servers } = options
+export function bulkRoutes(app: HttpServer, shared: EndpointShared, services: DomainServices): void {
+  const { jobs, servers } = services
   const base = { service: 'domainwatch', path: PATH } as const
 
   simpleEndpoint(app, shared, {
@@ -129,7 +123,7 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
       const filters = await servers.narrow(readFilters(given), given, accountId)
       const { count, lines } =
         data === undefined
-          ? await matchingNames(options, filters, accountId, clientAbort(reply.raw))
+          ? await matchingNames(services, filters, accountId, clientAbort(reply.raw))
           : givenNames(data)
       if (expect !== undefined && Math.abs(count - expect) > expect * TOLERANCE) throw countChanged(count)
       const request: BulkRequest = {
@@ -155,7 +149,7 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, options: Bul
     },
   })
 
-  jobEndpoints(app, shared, options, {
+  jobEndpoints(app, shared, services, {
     path: PATH,
     kinds: BULK_KINDS,
     operations: { list: 'listChanges', stop: 'stopChange' },

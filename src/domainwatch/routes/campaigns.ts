@@ -5,9 +5,10 @@ import { answer, array, integer, object, string } from '../../http/openapi/json-
 import { integer as integerParameter } from '../../http/parameters.ts'
 import type { HttpServer } from '../../http/server.ts'
 import type { Campaign } from '../campaigns/groups.ts'
-import { MAX_CAMPAIGNS, MAX_DAYS, type Campaigns } from '../campaigns/index.ts'
+import { MAX_CAMPAIGNS, MAX_DAYS } from '../campaigns/index.ts'
 import { filterParameters } from '../filters.ts'
 import { addDays, dayOf, daysBetween } from '../stats/counts.ts'
+import type { DomainServices } from '../services.ts'
 
 const DEFAULT_DAYS = 30
 const DEFAULT_LIMIT = 50
@@ -56,9 +57,8 @@ const campaignsAnswer = answer(
 export function campaignsRoute(
   app: HttpServer,
   shared: EndpointShared,
-  campaigns: Campaigns,
-  today: () => string,
-) {
+  { campaigns, statistics }: DomainServices,
+): void {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['read', 'write'],
@@ -80,7 +80,7 @@ export function campaignsRoute(
 
     async handle({ values, identity, reply }) {
       const signal = clientAbort(reply.raw)
-      const to = values.to ?? `${(await campaigns.lastDay(signal)) ?? today()} 23:59:59`
+      const to = values.to ?? `${(await campaigns.lastDay(signal)) ?? statistics.today()} 23:59:59`
       const from = values.from ?? `${addDays(dayOf(to), 1 - DEFAULT_DAYS)} 00:00:00`
       if (from > to) throw badParameter('from', 'debe ser anterior o igual a to')
       if (daysBetween(dayOf(from), dayOf(to)) > MAX_DAYS)

@@ -2,7 +2,8 @@ import { addressClient } from '../../http/client.ts'
 import type { HttpReply, HttpRequest, HttpServer } from '../../http/server.ts'
 import { escapeHtml } from '../../lib/text.ts'
 import { CONFIRMATION_PATH } from '../console-links.ts'
-import type { MailRecipients } from '../watches/mail-recipients.ts'
+import type { EndpointShared } from '../../http/endpoint.ts'
+import type { DomainServices } from '../services.ts'
 
 const HEADERS = {
   'content-security-policy':
@@ -19,7 +20,8 @@ type ConfirmationRequest = HttpRequest<{ Params: { token: string } }>
  * The page of the link that the reader of a mail address gets. It confirms by a POST, because programs that check mails open
  * their links.
  */
-export function confirmMailRoute(app: HttpServer, recipients: MailRecipients): void {
+export function confirmMailRoute(app: HttpServer, _shared: EndpointShared, services: DomainServices): void {
+  const { recipients } = services.following.watches
   const find = ({ ip, params }: ConfirmationRequest) => recipients.find(params.token, addressClient(ip))
   const url = `${CONFIRMATION_PATH}:token`
   // Not for scripts of other origins.

@@ -5,16 +5,14 @@ import { invalidCursor, toPage } from '../../http/headers.ts'
 import { answer, array, integer, nullable, object, string } from '../../http/openapi/json-schema.ts'
 import { integer as integerParameter, text } from '../../http/parameters.ts'
 import { accountClient } from '../../lib/client.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { localDateTime } from '../../lib/dates.ts'
-import type { Tasks } from '../../lib/tasks.ts'
-import type { Database } from '../../storage/database/database.ts'
 import { forgetNames, readDismissed } from '../dismissed/index.ts'
 import { getDeletion, type DismissedPlace, type DismissedRow } from '../dismissed/queries.ts'
 import { MAX_FILTER_CHARACTERS } from '../filter-kinds.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
 import { bit, dateTime } from '../schemas.ts'
 import { NAMES_BODY_BYTES, namesParameter, readNames } from '../tasks/data-field.ts'
+import type { DomainServices } from '../services.ts'
 
 const PATH = '/api/v1/domainwatch/dismissed'
 const DEFAULT_PAGE = 100
@@ -60,19 +58,11 @@ const forgotten = answer(
   { count: 1 },
 )
 
-export interface DismissedRouteOptions {
-  readonly database: Database
-  readonly clock: Clock
-  readonly tasks: Tasks
-  readonly timeZone: string
-  readonly baseUrl: () => string
-}
-
 export function dismissedRoute(
   app: HttpServer,
   shared: EndpointShared,
-  { database, clock, tasks, timeZone, baseUrl }: DismissedRouteOptions,
-) {
+  { baseUrl, clock, database, tasks, timeZone }: DomainServices,
+): void {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['read', 'write'],

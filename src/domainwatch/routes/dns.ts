@@ -8,7 +8,6 @@ import { accountClient } from '../../lib/client.ts'
 import { Gate } from '../../lib/gate.ts'
 import { POOLS } from '../../lib/pools.ts'
 import { parseDomain } from '../../lib/domain-names.ts'
-import type { Tasks } from '../../lib/tasks.ts'
 import { clientAbort } from '../../http/client.ts'
 import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { text, type Parameter } from '../../http/parameters.ts'
@@ -17,7 +16,6 @@ import {
   lookUp,
   lookupsPerName,
   typesParameter,
-  type Dns,
   type DnsOutcome,
   type DnsType,
   type RunLookup,
@@ -32,6 +30,7 @@ import {
   problemWith,
 } from '../../http/openapi/json-schema.ts'
 import { MAX_DNS_NAMES } from '../limits.ts'
+import type { DomainServices } from '../services.ts'
 
 const mxRecord = object({
   preference: integer(),
@@ -115,10 +114,14 @@ const PATH = '/api/v1/domainwatch/dns'
 const CONCURRENCY = 100
 const BULK_BYTES = 1024 * 1024
 
-/** @param inFlight concurrent single look-ups; one account gets half of them. Each record type is a look-up. */
-export function dnsRoute(app: HttpServer, shared: EndpointShared, dns: Dns, inFlight: number) {
+export function dnsRoute(
+  app: HttpServer,
+  shared: EndpointShared,
+  { dns, dnsInFlight }: DomainServices,
+): void {
   const { waiting, waitMs } = POOLS.lookups
-  const gate = new Gate({ running: inFlight, perClient: Math.ceil(inFlight / 2), waiting, waitMs })
+  // Of single look-ups, one account gets half. Each record type is a look-up.
+  const gate = new Gate({ running: dnsInFlight, perClient: Math.ceil(dnsInFlight / 2), waiting, waitMs })
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['read', 'write'],
@@ -163,22 +166,15 @@ export function dnsRoute(app: HttpServer, shared: EndpointShared, dns: Dns, inFl
   })
 }
 
-export interface BulkDnsOptions {
-  readonly tasks: Tasks
-  readonly dns: Dns
-  /** Concurrent look-ups of all bulk calls; one account gets three quarters of them. */
-  readonly inFlight: number
-}
-
 export function bulkDnsRoute(
   app: HttpServer,
   shared: EndpointShared,
-  { tasks, dns, inFlight }: BulkDnsOptions,
-) {
+  { dns, dnsInFlight, tasks }: DomainServices,
+): void {
   const calls = new Gate(POOLS.streams)
   const lookups = new Gate({
-    running: inFlight,
-    perClient: Math.ceil(inFlight * 0.75),
+    running: dnsInFlight,
+    perClient: Math.ceil(dnsInFlight * 0.75),
     waiting: POOLS.streams.running * CONCURRENCY,
     waitMs: POOLS.lookups.bulkWaitMs,
   })

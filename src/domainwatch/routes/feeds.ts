@@ -1,10 +1,11 @@
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { localDateTime } from '../../lib/dates.ts'
-import type { Feeds, FeedStatus } from '../feeds/index.ts'
+import type { FeedStatus } from '../feeds/index.ts'
 import { answer, array, integer, object, string, nullable } from '../../http/openapi/json-schema.ts'
 import { FEED_FORMATS } from '../import/format.ts'
 import { WINDOW_NAMES } from '../registry/rules.ts'
+import type { DomainServices } from '../services.ts'
 
 const feed = object(
   {
@@ -77,8 +78,8 @@ const feedsAnswer = answer(
 export function feedsRoute(
   app: HttpServer,
   shared: EndpointShared,
-  { feeds, timeZone }: { feeds: Feeds; timeZone: string },
-) {
+  { feeds, timeZone }: DomainServices,
+): void {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['read', 'write'],

@@ -4,7 +4,6 @@ import { localDateTime } from '../../lib/dates.ts'
 import { parseLabelOrDomain } from '../../lib/domain-names.ts'
 import { accountClient } from '../../lib/client.ts'
 import { toChange, type Change, type Fields } from '../../storage/database/changes/change.ts'
-import type { Database } from '../../storage/database/database.ts'
 import type { SqlValue } from '../../storage/database/sql.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { invalidCursor, toPage } from '../../http/headers.ts'
@@ -14,6 +13,7 @@ import { MAX_ENTRIES } from '../history/store-observations.ts'
 import { DISCARDED_LIFETIME_MS, MAX_PAGE_RECORDS } from '../limits.ts'
 import { splitTags } from '../tags.ts'
 import { answer, array, integer, object, string, nullable } from '../../http/openapi/json-schema.ts'
+import type { DomainServices } from '../services.ts'
 
 const CHANGE_KINDS = ['added', 'changed', 'discarded', 'restored', 'deleted', 'dropped'] as const
 type Kind = (typeof CHANGE_KINDS)[number]
@@ -92,8 +92,8 @@ const parameters = {
 export function historyRoute(
   app: HttpServer,
   shared: EndpointShared,
-  { database, timeZone, baseUrl }: { database: Database; timeZone: string; baseUrl: () => string },
-) {
+  { baseUrl, database, timeZone }: DomainServices,
+): void {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['read', 'write'],

@@ -6,7 +6,6 @@ import { uploadEndpoint } from '../../http/upload-endpoint.ts'
 import { isDisplayName } from '../../lib/free-text.ts'
 import { domainErrors } from '../errors.ts'
 import { MEMBER_FORMATS } from '../import/format.ts'
-import type { Jobs } from '../jobs/index.ts'
 import {
   MAX_FILE_BYTES,
   MAX_OPEN_JOBS,
@@ -16,6 +15,7 @@ import {
 } from '../jobs/job.ts'
 import { DEFAULT_WINDOW, WINDOW_NAMES } from '../registry/rules.ts'
 import { accepted, jobEndpoints } from './job-endpoints.ts'
+import type { DomainServices } from '../services.ts'
 
 const MAX_SOURCE_CHARACTERS = 100
 
@@ -82,7 +82,11 @@ const source: Parameter<string> = {
   },
 }
 
-export function importRoutes(app: HttpServer, shared: EndpointShared, jobs: Jobs, timeZone: string): void {
+export function importRoutes(
+  app: HttpServer,
+  shared: EndpointShared,
+  { jobs, timeZone }: DomainServices,
+): void {
   uploadEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['write'],

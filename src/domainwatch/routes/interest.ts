@@ -1,7 +1,7 @@
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { answer, integer } from '../../http/openapi/json-schema.ts'
 import type { HttpServer } from '../../http/server.ts'
-import type { Interest } from '../interest/index.ts'
+import type { DomainServices } from '../services.ts'
 
 const forgotten = answer(
   { count: integer('Number of decisions that were forgotten') },
@@ -9,7 +9,7 @@ const forgotten = answer(
   { count: 512 },
 )
 
-export function interestRoute(app: HttpServer, shared: EndpointShared, interest: Pick<Interest, 'forget'>) {
+export function interestRoute(app: HttpServer, shared: EndpointShared, { interest }: DomainServices): void {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['write'],

@@ -5,21 +5,15 @@ import { invalidCursor, nextLink } from '../../http/headers.ts'
 import { integer as integerParameter, text, choice } from '../../http/parameters.ts'
 import { decodeCursor } from '../list/cursor.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
-import {
-  hasOwnCursor,
-  listParameters,
-  listRequest,
-  type DomainLists,
-  type Frame,
-} from '../list/domain-lists.ts'
-import { domainRecord, fieldsParameter, type RecordFields } from '../record-fields.ts'
-import type { ObservedServers } from '../servers/index.ts'
+import { hasOwnCursor, listParameters, listRequest, type Frame } from '../list/domain-lists.ts'
+import { domainRecord, fieldsParameter } from '../record-fields.ts'
 import { orderRefused, RECORD_EXAMPLE } from '../schemas.ts'
 import { answer, array, integer, string } from '../../http/openapi/json-schema.ts'
 import { POOLS } from '../../lib/pools.ts'
 import { StreamLimiter } from '../events/stream-limiter.ts'
 import { EXPORT_FORMATS, exportFormats, type FurtherExport, exportText } from '../export.ts'
 import { Readable } from 'node:stream'
+import type { DomainServices } from '../services.ts'
 
 const listAnswer = answer(
   {
@@ -58,11 +52,8 @@ function toFrame(search: string | undefined): Frame {
 export function listRoute(
   app: HttpServer,
   shared: EndpointShared,
-  lists: DomainLists,
-  records: RecordFields,
-  servers: ObservedServers,
-  baseUrl: () => string,
-) {
+  { baseUrl, lists, records, servers }: DomainServices,
+): void {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['read', 'write'],
@@ -121,11 +112,8 @@ const exportParameters = {
 export function exportRoute(
   app: HttpServer,
   shared: EndpointShared,
-  lists: DomainLists,
-  records: RecordFields,
-  servers: ObservedServers,
-  timeZone: string,
-) {
+  { lists, records, servers, timeZone }: DomainServices,
+): void {
   const { running, perClient } = POOLS.streams
   const streams = new StreamLimiter(running, undefined, perClient)
   simpleEndpoint(app, shared, {

@@ -4,16 +4,15 @@ import { answer, problem, array, integer, object, string } from '../../http/open
 import { clientAbort } from '../../http/client.ts'
 import { choice, integer as integerParameter, type Values } from '../../http/parameters.ts'
 import { localDateTime } from '../../lib/dates.ts'
-import type { Tasks } from '../../lib/tasks.ts'
 import { domainErrors } from '../errors.ts'
 import { filterParameters, readFilters } from '../filters.ts'
-import { serverParameters, type ObservedServers } from '../servers/index.ts'
+import { serverParameters } from '../servers/index.ts'
 import { CLAIM_MINUTES, DEFAULT_QUEUE_RECORDS, MAX_CLAIMS, MAX_QUEUE_RECORDS } from '../limits.ts'
 import { orderParameter } from '../list/order.ts'
-import type { ClaimQueue } from '../queue/claim-queue.ts'
-import { domainRecord, fieldsParameter, listedFields, type RecordFields } from '../record-fields.ts'
+import { domainRecord, fieldsParameter, listedFields } from '../record-fields.ts'
 import { orderRefused, RECORD_EXAMPLE } from '../schemas.ts'
 import { NAMES_BODY_BYTES, namesParameter, readNames } from '../tasks/data-field.ts'
+import type { DomainServices } from '../services.ts'
 
 const queueAnswer = answer(
   {
@@ -57,19 +56,11 @@ const holdersAnswer = answer(
 
 const PATH = '/api/v1/domainwatch/queue'
 
-export interface QueueRouteOptions {
-  readonly servers: ObservedServers
-  readonly queue: ClaimQueue
-  readonly records: RecordFields
-  readonly tasks: Tasks
-  readonly timeZone: string
-}
-
 export function queueRoute(
   app: HttpServer,
   shared: EndpointShared,
-  { queue, records, servers, tasks, timeZone }: QueueRouteOptions,
-) {
+  { queue, records, servers, tasks, timeZone }: DomainServices,
+): void {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['write'],

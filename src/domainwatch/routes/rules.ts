@@ -7,14 +7,14 @@ import type { HttpServer } from '../../http/server.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import { domainErrors } from '../errors.ts'
 import { toConditions } from '../filters.ts'
-import type { DomainLists } from '../list/domain-lists.ts'
-import { MAX_RULES, type Rules } from '../rules/index.ts'
-import { previewRule, RECENT_DAYS, type PreviewOptions } from '../rules/preview.ts'
+import { MAX_RULES } from '../rules/index.ts'
+import { previewRule, RECENT_DAYS } from '../rules/preview.ts'
 import type { RuleAction, RuleProperties, RuleRow } from '../rules/queries.ts'
 import { ruleFilters, toFilters } from '../rules/rule-set.ts'
 import { parseSavedFilters, serializeFilters, type SavedFilters } from '../saved-filters.ts'
 import { bit, dateTime, recordFields, RECORD_EXAMPLE } from '../schemas.ts'
 import { MAX_WATCH_NAME_CHARACTERS, nameParameter } from './watch-parameters.ts'
+import type { DomainServices } from '../services.ts'
 
 const PATH = '/api/v1/domainwatch/rules'
 const ACTIONS: readonly RuleAction[] = ['hide', 'tag']
@@ -93,13 +93,8 @@ const previewAnswer = answer(
 const gone = problem('There is no such rule', domainErrors.rule_not_found())
 const invalid = problem('A parameter is invalid, or there is no filter', domainErrors.rule_without_filters())
 
-export interface RulesRouteOptions extends PreviewOptions {
-  readonly rules: Rules
-  readonly lists: Pick<DomainLists, 'page'>
-}
-
-export function rulesRoutes(app: HttpServer, shared: EndpointShared, options: RulesRouteOptions): void {
-  const { clock, lists, rules, timeZone } = options
+export function rulesRoutes(app: HttpServer, shared: EndpointShared, services: DomainServices): void {
+  const { clock, lists, rules, timeZone } = services
   const base = { service: 'domainwatch', path: PATH } as const
 
   simpleEndpoint(app, shared, {
@@ -210,7 +205,7 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, options: Ru
       const filters = toFilters(filtersIn(values, values.action))
       if (toConditions(filters).length === 0) throw domainErrors.rule_without_filters()
       const left = clientAbort(reply.raw)
-      const counts = await previewRule(options, filters, accountId, left)
+      const counts = await previewRule(services, filters, accountId, left)
       const newest = { filters, ascending: false, limit: SAMPLE }
       const { json } = await lists.page(newest, undefined, accountId, () => left)
       return { status: 200, ...counts, sample: JSON.parse(json.toString()) }

@@ -7,9 +7,10 @@ import { integer as integerParameter, text } from '../../http/parameters.ts'
 import { MAX_FILTER_CHARACTERS } from '../filter-kinds.ts'
 import { MAX_PAGE_RECORDS } from '../limits.ts'
 import { recordFields, RECORD_EXAMPLE } from '../schemas.ts'
-import { maxDistance, type LookalikeSearch } from '../lookalikes/search.ts'
+import { maxDistance } from '../lookalikes/search.ts'
 import { answer, array, integer, number, object, string } from '../../http/openapi/json-schema.ts'
 import { REASONS } from '../../lib/lookalikes/index.ts'
+import type { DomainServices } from '../services.ts'
 
 const similarAnswer = answer(
   {
@@ -41,7 +42,7 @@ const similarAnswer = answer(
 
 const DEFAULT_LIMIT = 100
 
-export function similarRoute(app: HttpServer, shared: EndpointShared, lookalikes: LookalikeSearch) {
+export function similarRoute(app: HttpServer, shared: EndpointShared, { lookalikes }: DomainServices): void {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['read', 'write'],

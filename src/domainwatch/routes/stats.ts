@@ -4,10 +4,10 @@ import { clientAbort } from '../../http/client.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { integer as integerParameter } from '../../http/parameters.ts'
 import { filterParameters, readFilters } from '../filters.ts'
-import { serverParameters, type ObservedServers } from '../servers/index.ts'
+import { serverParameters } from '../servers/index.ts'
 import { addDays, dayOf, daysBetween, wordWeeks } from '../stats/counts.ts'
-import type { Statistics } from '../stats/statistics.ts'
 import { answer, array, integer, object, optional, string } from '../../http/openapi/json-schema.ts'
+import type { DomainServices } from '../services.ts'
 
 const counts = (description: string) => array(integer(), description)
 
@@ -94,9 +94,8 @@ const MAX_TAGS = 1_000
 export function statsRoute(
   app: HttpServer,
   shared: EndpointShared,
-  statistics: Statistics,
-  servers: ObservedServers,
-) {
+  { servers, statistics }: DomainServices,
+): void {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['read', 'write'],

@@ -5,12 +5,12 @@ import { integer as integerParameter, text, type Parameter } from '../../http/pa
 import type { HttpServer } from '../../http/server.ts'
 import { domainErrors } from '../errors.ts'
 import { bit } from '../schemas.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { randomId } from '../../lib/random-id.ts'
-import type { Database, Reader } from '../../storage/database/database.ts'
+import type { Reader } from '../../storage/database/database.ts'
 import { lockAccount } from '../../storage/database/dialect.ts'
 import * as queries from '../views/queries.ts'
 import { nameParameter } from './watch-parameters.ts'
+import type { DomainServices } from '../services.ts'
 
 /** Views of an account. */
 export const MAX_VIEWS = 100
@@ -61,7 +61,7 @@ const gone = problem('There is no such view', domainErrors.view_not_found())
 export function viewsRoutes(
   app: HttpServer,
   shared: EndpointShared,
-  { clock, database }: { readonly clock: Clock; readonly database: Database },
+  { clock, database }: DomainServices,
 ): void {
   const base = { service: 'domainwatch', path: '/api/v1/domainwatch/views' } as const
 

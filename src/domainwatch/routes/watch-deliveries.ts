@@ -6,12 +6,13 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { answer, problem, array, integer, object, string, nullable } from '../../http/openapi/json-schema.ts'
 import { integer as integerParameter, text } from '../../http/parameters.ts'
 import { domainErrors } from '../errors.ts'
-import { MAX_REPLAYS, type Watches } from '../watches/index.ts'
+import { MAX_REPLAYS } from '../watches/index.ts'
 import type { DeliveryRow } from '../../deliveries/queries-deliveries.ts'
 import { DELIVERIES_DAYS, MAX_DELIVERIES } from '../../deliveries/delivery-attempt.ts'
 import { watchGone, WATCHES_PATH, which } from './watch-parameters.ts'
 import { bit } from '../schemas.ts'
 import { readIdCursor } from './history.ts'
+import type { DomainServices } from '../services.ts'
 
 const SHOWN = {
   id: 'msg_NkS9BzIM6vFRXZ5orBeP',
@@ -73,9 +74,8 @@ const DEFAULT_PAGE = 50
 export function watchDeliveryRoutes(
   app: HttpServer,
   shared: EndpointShared,
-  watches: Watches,
-  { baseUrl, timeZone }: { readonly baseUrl: () => string; readonly timeZone: string },
-) {
+  { baseUrl, following: { watches }, timeZone }: DomainServices,
+): void {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     path: `${WATCHES_PATH}/deliveries`,

@@ -3,7 +3,6 @@ import { missingParameter } from '../../http/errors.ts'
 import { tooManyRequests } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem, string } from '../../http/openapi/json-schema.ts'
-import type { Subscriptions } from '../subscriptions.ts'
 import {
   testAnswer,
   watchesAnswer,
@@ -13,7 +12,7 @@ import {
   watchEdited,
 } from '../schemas-watches.ts'
 import { domainErrors } from '../errors.ts'
-import { MAX_WATCHES, type Watches, SECRETS_OVERLAP_HOURS } from '../watches/index.ts'
+import { MAX_WATCHES, SECRETS_OVERLAP_HOURS } from '../watches/index.ts'
 import {
   watchEdit,
   watchGone,
@@ -30,6 +29,7 @@ import { ConsoleLinks } from '../console-links.ts'
 import { ATOM_TYPE, sendAtomFeed } from '../events/atom.ts'
 import { localDateTime } from '../../lib/dates.ts'
 import { MAX_SHARED } from '../watches/edit-watch.ts'
+import type { DomainServices } from '../services.ts'
 
 const parameters = {
   ...watchParameters,
@@ -39,9 +39,8 @@ const parameters = {
 export function watchesRoutes(
   app: HttpServer,
   shared: EndpointShared,
-  { watches }: Subscriptions,
-  baseUrl: () => string,
-) {
+  { baseUrl, following: { watches } }: DomainServices,
+): void {
   const base = { service: 'domainwatch', path: WATCHES_PATH } as const
 
   simpleEndpoint(app, shared, {
@@ -138,7 +137,11 @@ export function watchesRoutes(
 }
 
 /** The Atom feed of a watch. Needs no key: the address is the secret. */
-export function watchAtomRoute(app: HttpServer, watches: Watches, baseUrl: () => string) {
+export function watchAtomRoute(
+  app: HttpServer,
+  _shared: EndpointShared,
+  { baseUrl, following: { watches } }: DomainServices,
+): void {
   const pages = new ConsoleLinks(baseUrl)
   app.get<{ Params: { token: string } }>(
     '/w/:token.atom',
@@ -174,9 +177,8 @@ export function watchAtomRoute(app: HttpServer, watches: Watches, baseUrl: () =>
 export function watchEditRoutes(
   app: HttpServer,
   shared: EndpointShared,
-  { watches }: Subscriptions,
-  { baseUrl, timeZone }: { readonly baseUrl: () => string; readonly timeZone: string },
-) {
+  { baseUrl, following: { watches }, timeZone }: DomainServices,
+): void {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     path: `${WATCHES_PATH}/update`,

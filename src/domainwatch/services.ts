@@ -1,0 +1,118 @@
+import type { Clock } from '../lib/clock.ts'
+import type { Gate } from '../lib/gate.ts'
+import type { Tasks } from '../lib/tasks.ts'
+import type { Database } from '../storage/database/database.ts'
+import { DomainBatches } from './batches.ts'
+import { DnsObservations } from './history/dns-observations.ts'
+import type { ObservedType } from './history/queries.ts'
+import { storeObservations } from './history/store-observations.ts'
+import { DomainLists } from './list/domain-lists.ts'
+import { RecordFields } from './record-fields.ts'
+import type { Subscriptions } from './subscriptions.ts'
+import { Campaigns } from './campaigns/index.ts'
+import type { Dns } from './dns-lookups.ts'
+import type { Feeds } from './feeds/index.ts'
+import type { Jobs } from './jobs/index.ts'
+import { ClaimQueue } from './queue/claim-queue.ts'
+import { recordedNames, LookalikeSearch, type ReadNames } from './lookalikes/search.ts'
+import { ObservedServers } from './servers/index.ts'
+import { Statistics } from './stats/statistics.ts'
+import type { NameIndex } from './list/name-index.ts'
+import type { Interest } from './interest/index.ts'
+import type { Rules } from './rules/index.ts'
+import type { Dictionary } from './words/dictionary.ts'
+
+export interface DomainwatchOptions {
+  readonly database: Database
+  readonly tasks: Tasks
+  readonly clock: Clock
+  readonly timeZone: string
+  readonly baseUrl: () => string
+  readonly dns: Dns
+  readonly following: Subscriptions
+  readonly feeds: Feeds
+  readonly jobs: Jobs
+  /** Records the answers of `dns`. */
+  readonly observations: Observations
+  /** The words that names are split into. */
+  readonly dictionary: Dictionary
+  /** The rules of the group. */
+  readonly rules: Rules
+  /** The taste of the group. */
+  readonly interest: Interest
+  /** Maximum concurrent DNS look-ups of bulk calls, and the same number of single ones. */
+  readonly dnsInFlight: number
+  /** What answers lists, counts, exports and the queue. */
+  readonly nameIndex: NameIndex
+  /** Searches that take long take turns, on the event loop that they share. */
+  readonly searches: Gate
+}
+
+/** The answers of look-ups that the history keeps, by record type. */
+type Observations = Readonly<Record<ObservedType | 'a' | 'aaaa', DnsObservations>>
+
+/** @param failed called when observations could not be stored; the write is retried */
+export function createObservations(
+  database: Database,
+  clock: Clock,
+  failed: (error: unknown) => void,
+): Observations {
+  const of = (type: ObservedType | 'ip') =>
+    new DnsObservations({
+      clock,
+      failed,
+      store: (batch) => database.transaction((tx) => storeObservations(tx, database.dialect, type, batch)),
+    })
+  return { ns: of('ns'), mx: of('mx'), a: of('ip'), aaaa: of('ip') }
+}
+
+type BatchServices = Pick<
+  DomainwatchOptions,
+  'clock' | 'database' | 'dictionary' | 'interest' | 'nameIndex' | 'rules' | 'searches' | 'tasks' | 'timeZone'
+>
+
+function openRecords(options: BatchServices): RecordFields {
+  const { clock, database, dictionary, interest, nameIndex, searches, timeZone } = options
+  const fields = { timeZone, interest, split: dictionary.split, contextAt: nameIndex.contextAt }
+  return new RecordFields(database, clock, fields, searches)
+}
+
+/** What stores batches of records, of requests and of jobs. */
+export const openBatches = (options: BatchServices): DomainBatches =>
+  new DomainBatches({ ...options, records: openRecords(options), lists: options.nameIndex })
+
+/** What the endpoints of domain tracking answer from. */
+export type DomainServices = ReturnType<typeof openServices>
+
+export function openServices(options: DomainwatchOptions) {
+  const { clock, database, dictionary, following, interest, nameIndex, searches, tasks } = options
+  const names: ReadNames = (signal) => recordedNames(clock, nameIndex, signal)
+  const withSplit = { ...options, split: dictionary.split }
+  return {
+    ...options,
+    batches: openBatches(options),
+    campaigns: new Campaigns(withSplit),
+    dns: observed(options),
+    lists: new DomainLists(clock, nameIndex, interest, tasks, searches),
+    lookalikes: new LookalikeSearch(database, clock, names, following.vocabulary, searches),
+    queue: new ClaimQueue(withSplit),
+    records: openRecords(options),
+    servers: new ObservedServers(database),
+    statistics: new Statistics(options),
+  }
+}
+
+/** Records the answers of look-ups. */
+const observed = ({ dns, observations }: DomainwatchOptions): Dns => ({
+  async nameServers(name, client) {
+    const answer = await dns.nameServers(name, client)
+    observations.ns.add(name, answer)
+    return answer
+  },
+  async records(name, type, client) {
+    const answer = await dns.records(name, type, client)
+    if (type === 'mx') observations.mx.add(name, answer)
+    else if (type === 'a' || type === 'aaaa') observations[type].add(name, answer)
+    return answer
+  },
+})
