@@ -8,9 +8,9 @@ import {
   updateDelivery,
   type AccountPolicy,
 } from '../imagestore/account-policy.ts'
-import { ImageDefinitions } from '../imagestore/definitions/index.ts'
+import { ImageDefinitions } from '../imagestore/definitions.ts'
 import { SERVICE } from '../lib/client.ts'
-import { aliasTarget } from '../imagestore/aliases/queries.ts'
+import { aliasTarget } from '../imagestore/queries-settings.ts'
 import { DELIVERY_MODES, signedLink } from '../imagestore/links/delivery-mode.ts'
 import type { ModifierFault } from '../imagestore/modifiers/index.ts'
 import { commandActor } from './audit.ts'

@@ -12,10 +12,9 @@ import type { ImageEngine, Inspection } from './decoder/index.ts'
 import type { ImageHash } from './image-hash.ts'
 import type { BlobRow, ImageRow } from './image-fields.ts'
 import * as queries from './queries.ts'
-import { lockLimits } from './queries-policy.ts'
-import { isBanned } from './bans/index.ts'
-import { allBans } from './bans/queries.ts'
-import { checkQuota, type NewImage, type QuotaExceeded } from './quotas.ts'
+import { lockLimits, allBans } from './queries-settings.ts'
+import { isBanned } from './bans.ts'
+import { checkQuota, type NewImage, type QuotaExceeded } from './account-policy.ts'
 import { BackgroundRemovals, removeExpiredOf, removeRecord, sweepExpired } from './image-removal.ts'
 import {
   isExpired,

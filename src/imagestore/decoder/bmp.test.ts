@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { readBmpHeader, readStructure } from '../../lib/image-metadata/index.ts'
 import { decodeBmp } from './bmp.ts'
-import { RejectedImage } from './rejected-image.ts'
+import { RejectedImage } from './protocol.ts'
 
 interface Drawing {
   readonly width: number

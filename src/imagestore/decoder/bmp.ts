@@ -1,6 +1,6 @@
 import { readBmpHeader, type BmpHeader } from '../../lib/image-metadata/index.ts'
 import { asPixels, type Pixels } from '../../lib/perceptual-hash/index.ts'
-import { RejectedImage } from './rejected-image.ts'
+import { RejectedImage } from './protocol.ts'
 
 /**
  * Decodes a BMP to red, green and blue, and alpha if it has a mask of it. Alpha that is 0 everywhere means nothing, as browsers have it.

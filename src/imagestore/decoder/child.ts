@@ -7,10 +7,16 @@ import { decodeCost, deriveCost } from './cost.ts'
 import { deriveImage } from './derive.ts'
 import { hasDecodedHeic } from './heic.ts'
 import { inspectSource } from './inspect.ts'
-import type { FromDecoder, ImageFault, Job, JobOutcome, Needs } from './protocol.ts'
-import { AlteredImage, RejectedImage } from './rejected-image.ts'
-import { openSource, readImageFile } from './source.ts'
-import { transcode } from './transcode.ts'
+import {
+  type FromDecoder,
+  type ImageFault,
+  type Job,
+  type JobOutcome,
+  type Needs,
+  AlteredImage,
+  RejectedImage,
+} from './protocol.ts'
+import { openSource, readImageFile, transcode } from './source.ts'
 import { asError } from '../../lib/errors.ts'
 
 const MIB = 1024 * 1024

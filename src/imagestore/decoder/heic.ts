@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import { asPixels, type Pixels } from '../../lib/perceptual-hash/index.ts'
-import { RejectedImage } from './rejected-image.ts'
+import { RejectedImage } from './protocol.ts'
 
 const WASM_PAGE_BYTES = 65_536
 /** For libheif itself. */

@@ -10,9 +10,8 @@ import {
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { toColor } from '../color.ts'
 import { firstFrameLuma } from './gif.ts'
-import { RejectedImage } from './rejected-image.ts'
+import { RejectedImage, type InspectedImage } from './protocol.ts'
 import { openSharp, type Source } from './source.ts'
-import type { InspectedImage } from './protocol.ts'
 import { rgbaToThumbHash } from 'thumbhash'
 
 /** Limit of the format, in pixels per side. */

@@ -94,3 +94,16 @@ export type FromDecoder =
   | { readonly type: 'ready' }
   /** `isBloated`: the process retains so much memory that it should be replaced. */
   | { readonly type: 'done'; readonly outcome: JobOutcome | Needs; readonly isBloated: boolean }
+
+/** The file is not an image that is accepted. The message is for the log. */
+export class RejectedImage extends Error {
+  readonly fault: ImageFault
+
+  constructor(message: string, fault: ImageFault) {
+    super(message)
+    this.fault = fault
+  }
+}
+
+/** The file does not hold as many bytes as were stored. */
+export class AlteredImage extends Error {}

@@ -1,18 +1,21 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
-import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp'
+import sharp from 'sharp'
+import type { Metadata, Sharp, SharpOptions } from 'sharp'
 import {
+  insertPngMetadata,
+  type ImageFormat,
   detectFormat,
   insertPngProfile,
   normalizeSvg,
   readBmpHeader,
   pngColourOf,
   readStructure,
-  type ImageFormat,
   type Structure,
 } from '../../lib/image-metadata/index.ts'
+import { decodeBmp } from './bmp.ts'
+import { decodeHeic, isHeicSupported } from './heic.ts'
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { addTransparency, gifScreenPixels } from './gif.ts'
-import { isHeicSupported } from './heic.ts'
-import { AlteredImage, RejectedImage } from './rejected-image.ts'
+import { AlteredImage, RejectedImage } from './protocol.ts'
 
 /** A file whose container is complete. */
 interface ImageFile {
@@ -151,5 +154,29 @@ export function readInto(path: string, buffer: Buffer = Buffer.alloc(0)): Buffer
     return buffer.subarray(0, at)
   } finally {
     closeSync(file)
+  }
+}
+
+/** Formats that libvips does not decode, and how they are decoded. */
+const DECODERS = {
+  bmp: ({ bytes }: Source) => decodeBmp(bytes),
+  heic: ({ bytes, width, height }: Source) => decodeHeic(bytes, { width, height }),
+} as const
+
+const isTranscoded = (format: ImageFormat): format is keyof typeof DECODERS => format in DECODERS
+
+/** Puts the pixels of a picture that libvips does not decode into a PNG with the colour profile of the picture; returns others as they are. */
+export async function transcode(source: Source): Promise<Source> {
+  const { format, metadata } = source
+  if (!isTranscoded(format)) return source
+  const { data, width, height, channels } = await DECODERS[format](source)
+  const picture = sharp(data, { raw: { width, height, channels } })
+  const png = await (metadata.hasAlpha ? picture : picture.removeAlpha())
+    .png({ compressionLevel: 0 })
+    .toBuffer()
+  return {
+    ...source,
+    bytes: insertPngMetadata(png, { icc: metadata.icc }),
+    metadata: { ...metadata, depth: 'uchar', space: 'srgb' },
   }
 }

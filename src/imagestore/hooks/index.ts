@@ -13,7 +13,7 @@ import { lockAccount } from '../../storage/database/dialect.ts'
 import { badParameter } from '../../http/errors.ts'
 import { imageErrors } from '../errors.ts'
 import { HOOK_EVENTS, payload, toImageEvent, type HookEvent, type ImageEvent } from './event.ts'
-import * as queries from './queries.ts'
+import * as queries from '../queries-settings.ts'
 
 /** Hooks of an application. */
 export const MAX_HOOKS = 20

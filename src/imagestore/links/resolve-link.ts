@@ -15,7 +15,7 @@ import {
   type Transformation,
 } from '../modifiers/index.ts'
 import type { Recipe } from '../delivery.ts'
-import type { ImageDefinitions } from '../definitions/index.ts'
+import type { ImageDefinitions } from '../definitions.ts'
 import type { ImageSettings, Watermark } from '../image-settings.ts'
 import type { KnownImage, KnownImages } from '../known-images.ts'
 import { authorizeLink, roundToSteps, type LinkAccess } from './delivery-mode.ts'

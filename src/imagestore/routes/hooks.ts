@@ -14,7 +14,7 @@ import type { HttpServer } from '../../http/server.ts'
 import { imageErrors } from '../errors.ts'
 import { HOOK_EVENTS, type HookEvent } from '../hooks/event.ts'
 import { MAX_HOOKS, toEvents } from '../hooks/index.ts'
-import type { HookRow } from '../hooks/queries.ts'
+import type { HookRow } from '../queries-settings.ts'
 import { EXAMPLE, schemaOf } from '../image-fields.ts'
 import type { ImageRoutes } from './image-routes.ts'
 

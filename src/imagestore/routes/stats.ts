@@ -6,7 +6,7 @@ import { integer } from '../../http/parameters.ts'
 import { secondsOf } from '../../lib/clock.ts'
 import { accountClient } from '../../lib/client.ts'
 import { EXAMPLE, schemaOf } from '../image-fields.ts'
-import { findLimits, trashTotal, usageAt, type Total, type Usage } from '../queries-policy.ts'
+import { findLimits, trashTotal, usageAt, type Total, type Usage } from '../queries-settings.ts'
 import type { ImageRoutes } from './image-routes.ts'
 
 const MAX_DAYS = 3_660

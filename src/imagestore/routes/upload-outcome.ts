@@ -6,7 +6,7 @@ import { HttpError, OverloadError } from '../../lib/errors.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { imageErrors } from '../errors.ts'
 import { toAnswer, type ImageRow } from '../image-fields.ts'
-import { quotaError } from '../quotas.ts'
+import { quotaError } from '../account-policy.ts'
 import type { ImageStore, Upload, UploadOutcome } from '../store.ts'
 import type { Output } from '../tasks/parse-upload.ts'
 

@@ -28,7 +28,7 @@ import { COUNT_DISTANCE_BITS, MAX_COUNTED_IMAGES } from '../near-duplicates/inde
 import { eagerParameter } from '../eager.ts'
 import type { Input, Output } from '../tasks/parse-upload.ts'
 import { uploaderOf } from '../uploaders.ts'
-import { quotaError } from '../quotas.ts'
+import { quotaError } from '../account-policy.ts'
 import type { ImageRoutes } from './image-routes.ts'
 import { imageIn, reason, refused, storeImage, toUploadAnswer } from './upload-outcome.ts'
 

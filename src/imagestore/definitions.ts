@@ -1,10 +1,10 @@
-import { SERVICE, type Client } from '../../lib/client.ts'
-import type { Database } from '../../storage/database/database.ts'
-import { lockInstance } from '../../storage/database/dialect.ts'
-import { VersionedCache } from '../../storage/database/versioned-cache.ts'
-import { MAX_NAMES, type ImageSettings, type Watermark } from '../image-settings.ts'
-import { parseModifiers, type ModifierFault } from '../modifiers/index.ts'
-import * as queries from './queries.ts'
+import { SERVICE, type Client } from '../lib/client.ts'
+import type { Database } from '../storage/database/database.ts'
+import { lockInstance } from '../storage/database/dialect.ts'
+import { VersionedCache } from '../storage/database/versioned-cache.ts'
+import { MAX_NAMES, type ImageSettings, type Watermark } from './image-settings.ts'
+import { parseModifiers, type ModifierFault } from './modifiers/index.ts'
+import * as queries from './queries-settings.ts'
 
 export interface Preset {
   readonly name: string

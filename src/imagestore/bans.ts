@@ -1,13 +1,13 @@
-import { accountClient } from '../../lib/client.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { distanceBetween, isFlatHash, parseHash64 } from '../../lib/perceptual-hash/index.ts'
-import { randomId } from '../../lib/random-id.ts'
-import type { Database } from '../../storage/database/database.ts'
-import { lockAccount } from '../../storage/database/dialect.ts'
-import { imageErrors } from '../errors.ts'
-import { findImage } from '../queries.ts'
-import * as queries from './queries.ts'
-import type { Ban, BanRow } from './queries.ts'
+import { accountClient } from '../lib/client.ts'
+import type { Clock } from '../lib/clock.ts'
+import { distanceBetween, isFlatHash, parseHash64 } from '../lib/perceptual-hash/index.ts'
+import { randomId } from '../lib/random-id.ts'
+import type { Database } from '../storage/database/database.ts'
+import { lockAccount } from '../storage/database/dialect.ts'
+import { imageErrors } from './errors.ts'
+import { findImage } from './queries.ts'
+import * as queries from './queries-settings.ts'
+import type { Ban, BanRow } from './queries-settings.ts'
 
 /** Bans of an application: each of its uploads reads all of them. */
 export const MAX_BANS = 1_000

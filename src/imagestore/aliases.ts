@@ -1,12 +1,12 @@
-import type { Client } from '../../lib/client.ts'
-import { secondsOf, type Clock } from '../../lib/clock.ts'
-import type { Database } from '../../storage/database/database.ts'
-import { isImageHash, type ImageHash } from '../image-hash.ts'
-import type { KnownImage, KnownImages } from '../known-images.ts'
-import type { Alias } from '../links/read-link.ts'
-import { findLifetime, lockBlob } from '../queries.ts'
-import { isCurrent } from '../uploaders.ts'
-import * as queries from './queries.ts'
+import type { Client } from '../lib/client.ts'
+import { secondsOf, type Clock } from '../lib/clock.ts'
+import type { Database } from '../storage/database/database.ts'
+import { isImageHash, type ImageHash } from './image-hash.ts'
+import type { KnownImage, KnownImages } from './known-images.ts'
+import type { Alias } from './links/read-link.ts'
+import { findLifetime, lockBlob } from './queries.ts'
+import { isCurrent } from './uploaders.ts'
+import * as queries from './queries-settings.ts'
 
 /** Names that applications give to their images, and give to others later. */
 export class Aliases {
