@@ -88,3 +88,6 @@ export class OverloadError extends HttpError {
 }
 
 export const isOverload = (error: unknown): boolean => error instanceof OverloadError
+
+/** Why a file could not be fetched, or a list imported, in Spanish. */
+export class ListFault extends Error {}

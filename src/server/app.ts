@@ -9,7 +9,6 @@ import { perProcessShare } from '../lib/concurrency.ts'
 import { renewLog } from '../storage/database/changes/retention.ts'
 import { copyState, setCopyState } from '../storage/database/transfer-marks.ts'
 import {
-  allowAddresses,
   Feeds,
   Jobs,
   openBatches,
@@ -19,6 +18,7 @@ import {
   type FeedStatus,
   type Subscriptions,
 } from '../domainwatch/index.ts'
+import { allowAddresses } from '../deliveries/connect.ts'
 import { serveMetrics } from '../http/observability/metrics.ts'
 import type { ShutdownOptions } from '../http/graceful-shutdown.ts'
 import { openImagestore } from '../imagestore/index.ts'

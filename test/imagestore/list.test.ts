@@ -9,8 +9,8 @@ import {
   problem,
   stamped,
   UNEDITED,
+  answerOf,
 } from '../support/images.ts'
-import { answerOf } from '../support/images.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
 
 const png = await gradient(20, 10).png().toBuffer()

@@ -4,13 +4,6 @@ import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { SourceFault } from './lines.ts'
 import { asError } from '../../lib/errors.ts'
 
-/** Why a file could not be fetched, or a list imported, in Spanish. */
-export class ListFault extends Error {}
-
-export const WEB_PAGE = 'Es una página web'
-export const tooLarge = (maxBytes: number) =>
-  `Tiene más de ${Number((maxBytes / (1024 * 1024)).toFixed(2))} MiB`
-
 /**
  * Ways to compress: the first bytes of a file (RFC 1952, RFC 8878), and how many are processed at a time, because those of gzip may
  * expand a thousandfold, and those of zstd thirty times as much.

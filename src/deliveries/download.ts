@@ -1,21 +1,24 @@
 import type { IncomingMessage } from 'node:http'
-import { isDiskError } from '../../lib/errors.ts'
-import type { StagedFile, Staging } from '../../storage/blobs/staging.ts'
-import { ListFault, tooLarge, WEB_PAGE } from '../import/source.ts'
+import { isDiskError, ListFault } from '../lib/errors.ts'
+import type { StagedFile, Staging } from '../storage/blobs/staging.ts'
 import {
   connectTo,
   ForbiddenAddressError,
   readTarget,
   sendRequest,
   type IsAllowedAddress,
-} from '../../deliveries/connect.ts'
+} from './connect.ts'
 
 const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 const MAX_VALIDATOR_CHARACTERS = 1_000
 
+export const WEB_PAGE = 'Es una página web'
+export const tooLarge = (maxBytes: number) =>
+  `Tiene más de ${Number((maxBytes / (1024 * 1024)).toFixed(2))} MiB`
+
 export interface DownloadLimits {
-  /** Maximum size of the response as sent, and of the list after decompression. */
+  /** Maximum size of the response as sent, and of a list after decompression. */
   readonly maxBytes: number
   /** Timeout for the head of the response, and between two chunks of its body. */
   readonly silenceMs: number
@@ -36,7 +39,7 @@ export interface DownloadOptions {
   readonly limits?: DownloadLimits
 }
 
-/** Validators of a version of a list (RFC 9110, section 8.8). */
+/** Validators of a version of a file (RFC 9110, section 8.8). */
 export interface Validators {
   readonly etag: string | null
   readonly lastModified: string | null
@@ -53,9 +56,9 @@ export type Download =
     }
 
 /**
- * Downloads a list into a temporary file, unless it is the version that the validators name. Checks the address of
+ * Downloads a file into a temporary file, unless it is the version that the validators name. Checks the address of
  * every redirect like the first one.
- * @throws ListFault if the list could not be downloaded completely
+ * @throws ListFault if the file could not be downloaded completely
  */
 export async function download(
   url: string,
