@@ -107,46 +107,26 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     redirectBytes: config.blobsUrl?.redirectBytes ?? Infinity,
     clock,
   })
-  metrics.gauge('catalejo_images_decoding', 'Images being decoded', () => engine.stats().running)
-  metrics.gauge(
-    'catalejo_images_waiting',
-    'Images waiting to be decoded',
-    () => engine.stats().waiting + links.waiting,
-  )
-  metrics.total('catalejo_images_cache_hits_total', 'Images served from memory', () => delivery.hits)
-  metrics.total('catalejo_images_cache_misses_total', 'Images read or rendered', () => delivery.misses)
-  metrics.total(
-    'catalejo_images_restarts_total',
-    'Decoder processes that were replaced',
-    () => engine.stats().restarts,
-  )
-  metrics.gauge('catalejo_images_cached_bytes', 'Images cached in memory', () => delivery.cachedBytes)
   const store = new ImageStore(database, blobs, staging, engine, clock, (key) => derivatives.forget(key))
   context.onClose(() => store.close())
-  metrics.gauge(
-    'catalejo_images_waiting_removals',
-    'Deleted images whose bytes are still to be removed',
-    () => store.waitingRemovals,
-  )
-  const similar = new SimilarImages(
-    database,
-    clock,
-    perProcessShare(limits.similarBytes, config.workers),
-    context.searches,
-  )
+  const similar = new SimilarImages(database, clock, perProcess(limits.similarBytes), context.searches)
   context.onClose(async () => similar.close())
-  metrics.gauge('catalejo_images_similar_bytes', 'Memory of hashes of similar images', () => similar.bytes)
   const originals = new OriginalChecks(context)
-  metrics.total(
-    'catalejo_originals_checked_total',
-    'Originals compared with their hashes',
-    () => originals.checked,
-  )
-  metrics.total(
-    'catalejo_originals_damaged_total',
-    'Originals found damaged and marked as lost',
-    () => originals.damaged,
-  )
+  metrics.measure({
+    catalejo_images_decoding: ['Images being decoded', () => engine.stats().running],
+    catalejo_images_waiting: ['Images waiting to be decoded', () => engine.stats().waiting + links.waiting],
+    catalejo_images_cache_hits_total: ['Images served from memory', () => delivery.hits],
+    catalejo_images_cache_misses_total: ['Images read or rendered', () => delivery.misses],
+    catalejo_images_restarts_total: ['Decoder processes that were replaced', () => engine.stats().restarts],
+    catalejo_images_cached_bytes: ['Images cached in memory', () => delivery.cachedBytes],
+    catalejo_images_waiting_removals: [
+      'Deleted images whose bytes are still to be removed',
+      () => store.waitingRemovals,
+    ],
+    catalejo_images_similar_bytes: ['Memory of hashes of similar images', () => similar.bytes],
+    catalejo_originals_checked_total: ['Originals compared with their hashes', () => originals.checked],
+    catalejo_originals_damaged_total: ['Originals found damaged and marked as lost', () => originals.damaged],
+  })
   const hooks = new Hooks({
     database,
     clock,

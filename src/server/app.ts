@@ -143,7 +143,7 @@ export function follow(context: Context, baseUrl: () => string): Subscriptions {
     failed: (what, error) => log.warn({ err: error }, what),
   })
   const { pages, streams } = following.events
-  metrics.gauge('catalejo_event_streams', 'Open event streams', () => streams.count)
+  metrics.measure({ catalejo_event_streams: ['Open event streams', () => streams.count] })
   context.onClose(async () => {
     pages.close()
     for (const channel of following.channels.values()) channel.close?.()
@@ -166,17 +166,11 @@ function createRechecks(context: Context, { vocabulary }: Subscriptions): Rechec
     tags: config.recheckTags,
     failed: (error) => log.warn({ err: error }, 'DNS rechecks failed'),
   })
-  metrics.total('catalejo_dns_rechecks_total', 'DNS rechecks of names', () => rechecks.stats.checked)
-  metrics.total(
-    'catalejo_dns_rechecks_failed_total',
-    'DNS rechecks without an answer',
-    () => rechecks.stats.failed,
-  )
-  metrics.gauge(
-    'catalejo_dns_rechecks_overdue',
-    'Names whose DNS recheck is overdue',
-    () => rechecks.stats.overdue,
-  )
+  metrics.measure({
+    catalejo_dns_rechecks_total: ['DNS rechecks of names', () => rechecks.stats.checked],
+    catalejo_dns_rechecks_failed_total: ['DNS rechecks without an answer', () => rechecks.stats.failed],
+    catalejo_dns_rechecks_overdue: ['Names whose DNS recheck is overdue', () => rechecks.stats.overdue],
+  })
   return rechecks
 }
 
@@ -231,33 +225,27 @@ export function createFeeds(context: Context): Feeds {
     },
   })
   if (feeds.isEmpty) return feeds
-  const gauge = (name: string, help: string, read: (status: FeedStatus) => number | undefined) =>
-    metrics.labelled(`catalejo_feed_${name}`, help, 'feed', () => feeds.figures(read))
-  gauge('last_success_timestamp_seconds', 'Time of the last fetch of a feed', ({ state }) =>
-    typeof state?.succeeded_at === 'number' ? Math.floor(state.succeeded_at / 1_000) : undefined,
-  )
-  gauge('failures', 'Failed attempts since a feed was last fetched', ({ state }) => state?.failures ?? 0)
-  gauge(
-    'rows_read',
-    'Valid lines in the last list of a feed',
-    ({ state }) => state?.records_read ?? undefined,
-  )
-  gauge(
-    'rows_changed',
-    'Records that the last list of a feed added or changed',
-    ({ state }) => state?.records_changed ?? undefined,
-  )
-  gauge(
-    'rows_refused',
-    'Invalid lines in the last list of a feed',
-    ({ state }) => state?.lines_refused ?? undefined,
-  )
-  metrics.labelled(
-    'catalejo_feed_gaps_total',
-    'Times in which names may have come and gone between two complete lists of a feed',
-    'feed',
-    () => feeds.figures(({ source }) => source?.gaps ?? 0),
-  )
-  gauge('stale', '1 if a feed was not fetched for three intervals', ({ isStale }) => Number(isStale))
+  const figures = {
+    last_success_timestamp_seconds: [
+      'Time of the last fetch of a feed',
+      ({ state }) => state?.succeeded_at && Math.floor(state.succeeded_at / 1_000),
+    ],
+    failures: ['Failed attempts since a feed was last fetched', ({ state }) => state?.failures ?? 0],
+    rows_read: ['Valid lines in the last list of a feed', ({ state }) => state?.records_read],
+    rows_changed: [
+      'Records that the last list of a feed added or changed',
+      ({ state }) => state?.records_changed,
+    ],
+    rows_refused: ['Invalid lines in the last list of a feed', ({ state }) => state?.lines_refused],
+    gaps_total: [
+      'Times in which names may have come and gone between two complete lists of a feed',
+      ({ source }) => source?.gaps ?? 0,
+    ],
+    stale: ['1 if a feed was not fetched for three intervals', ({ isStale }) => Number(isStale)],
+  } satisfies Record<string, [help: string, read: (status: FeedStatus) => number | null | undefined]>
+  for (const [name, [help, read]] of Object.entries(figures))
+    metrics.labelled(`catalejo_feed_${name}`, help, 'feed', () =>
+      feeds.figures((status) => read(status) ?? undefined),
+    )
   return feeds
 }

@@ -1,4 +1,4 @@
-import { Interest, NameIndex, readDictionary, Rules, type NameIndexStats } from '../domainwatch/index.ts'
+import { Interest, NameIndex, readDictionary, Rules } from '../domainwatch/index.ts'
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -106,7 +106,6 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
   const blobSeconds = metrics.histogram('catalejo_blobs_seconds', 'Duration of blob operations', [
     'operation',
   ])
-  observe(metrics, database, tasks, resolvers)
   const accounts = createAccounts(database, clock)
   const dictionary = readDictionary(config.words)
   const rules = new Rules(database, dictionary.split)
@@ -119,7 +118,7 @@ export async function createContext(config: Config, overrides: Overrides = {}, {
     report: (message, detail) => log.warn(detail, message),
   })
   const interest = new Interest({ database, clock, tasks, nameIndex, dictionary })
-  observeIndex(metrics, nameIndex)
+  observe(metrics, database, tasks, resolvers, nameIndex)
   opening.defer(() => nameIndex.close())
   const dns: Pick<Resolver, 'nameServers' | 'records'> = {
     nameServers: (name, client) => resolver.nameServers(name, client),
@@ -192,29 +191,29 @@ function observeS3(metrics: Metrics, log: Logger, health: Health): [ObserveFault
   ]
 }
 
-function observeIndex(metrics: Metrics, nameIndex: NameIndex): void {
-  const gauge = (name: string, help: string, read: (stats: NameIndexStats) => number) =>
-    metrics.gauge(`catalejo_search_${name}`, help, () => read(nameIndex.stats()))
-  gauge('names', 'Records in the list index', ({ names }) => names)
-  gauge('bytes', 'Memory of the list index', ({ bytes }) => bytes)
-  gauge('segments', 'Segments of the list index', ({ segments }) => segments)
-  gauge('ready', 'Processes whose list index is loaded', ({ ready }) => ready)
-  gauge('load_seconds', 'Duration of the last load of all records', ({ loadSeconds }) => loadSeconds)
-}
-
-function observe(metrics: Metrics, database: Database, tasks: Tasks, resolvers: readonly Resolver[]): void {
+function observe(
+  metrics: Metrics,
+  database: Database,
+  tasks: Tasks,
+  resolvers: readonly Resolver[],
+  nameIndex: NameIndex,
+): void {
   const sum = (read: (stats: ResolverStats) => number) =>
     resolvers.reduce((total, resolver) => total + read(resolver.stats()), 0)
-  metrics.gauge(
-    'catalejo_database_waiting_writes',
-    'Transactions waiting',
-    () => database.stats().waitingWrites,
-  )
-  metrics.gauge('catalejo_database_waiting_scans', 'Scans waiting', () => database.stats().waitingScans)
-  metrics.gauge('catalejo_tasks_waiting', 'Tasks waiting for a thread', () => tasks.waiting)
-  metrics.gauge('catalejo_dns_in_flight', 'DNS queries in flight', () => sum(({ inFlight }) => inFlight))
-  metrics.total('catalejo_dns_cache_hits_total', 'DNS answers from the cache', () => sum(({ hits }) => hits))
-  metrics.total('catalejo_dns_cache_misses_total', 'DNS answers not in the cache', () =>
-    sum(({ misses }) => misses),
-  )
+  metrics.measure({
+    catalejo_search_names: ['Records in the list index', () => nameIndex.stats().names],
+    catalejo_search_bytes: ['Memory of the list index', () => nameIndex.stats().bytes],
+    catalejo_search_segments: ['Segments of the list index', () => nameIndex.stats().segments],
+    catalejo_search_ready: ['Processes whose list index is loaded', () => nameIndex.stats().ready],
+    catalejo_search_load_seconds: [
+      'Duration of the last load of all records',
+      () => nameIndex.stats().loadSeconds,
+    ],
+    catalejo_database_waiting_writes: ['Transactions waiting', () => database.stats().waitingWrites],
+    catalejo_database_waiting_scans: ['Scans waiting', () => database.stats().waitingScans],
+    catalejo_tasks_waiting: ['Tasks waiting for a thread', () => tasks.waiting],
+    catalejo_dns_in_flight: ['DNS queries in flight', () => sum(({ inFlight }) => inFlight)],
+    catalejo_dns_cache_hits_total: ['DNS answers from the cache', () => sum(({ hits }) => hits)],
+    catalejo_dns_cache_misses_total: ['DNS answers not in the cache', () => sum(({ misses }) => misses)],
+  })
 }

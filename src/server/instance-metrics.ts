@@ -16,10 +16,13 @@ export function measureInstance(context: Context): void {
     'version',
     async () => new Map([[VERSION, 1]]),
   )
-  metrics.gauge(
-    'catalejo_clock_step_seconds',
-    'How far the clock was moved since the process was started',
-    () => clockStepMs(clock) / 1_000,
+  metrics.measure(
+    {
+      catalejo_clock_step_seconds: [
+        'How far the clock was moved since the process was started',
+        () => clockStepMs(clock) / 1_000,
+      ],
+    },
     'max',
   )
   metrics.shared('catalejo_disk_free_bytes', 'Free space for the data folder', async () => {

@@ -75,11 +75,12 @@ export async function createRoutes(
   context.onClose(async () => {
     for (const one of Object.values(observations)) await one.close()
   })
-  metrics.total(
-    'catalejo_sightings_lost_total',
-    'DNS answers missing from the history because the database did not keep up',
-    () => Object.values(observations).reduce((sum, { lost }) => sum + lost, 0),
-  )
+  metrics.measure({
+    catalejo_sightings_lost_total: [
+      'DNS answers missing from the history because the database did not keep up',
+      () => Object.values(observations).reduce((sum, { lost }) => sum + lost, 0),
+    ],
+  })
   const shared = {
     authenticator: new Authenticator({
       identities: accounts,

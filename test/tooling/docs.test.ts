@@ -169,7 +169,7 @@ describe('documentation', () => {
     const metrics = new Set<string>()
     for await (const path of glob('src/**/*.ts', { cwd: root })) {
       const source = await readFile(join(root, path), 'utf8')
-      for (const [, name = ''] of source.matchAll(/'(catalejo_\w+)'/g)) metrics.add(name)
+      for (const [name] of source.matchAll(/\bcatalejo_\w+(?='|: \[)/g)) metrics.add(name)
     }
     assert.ok(metrics.delete('catalejo_changes'), 'the channel of PostgreSQL')
     assert.ok(metrics.size > 20)

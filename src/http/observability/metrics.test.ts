@@ -5,8 +5,8 @@ import { Metrics } from './metrics.ts'
 test('gauges of several processes are summed, unless they report shared state', async () => {
   const all = [3, 5].map((value) => {
     const metrics = new Metrics()
-    metrics.gauge('own', 'Each has its own', () => value)
-    metrics.gauge('shared', 'All look at the same', () => value, 'max')
+    metrics.measure({ own: ['Each has its own', () => value] })
+    metrics.measure({ shared: ['All look at the same', () => value] }, 'max')
     return metrics
   })
   const [first] = all

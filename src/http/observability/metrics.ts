@@ -44,20 +44,27 @@ export class Metrics {
   }
 
   /**
-   * Adds a gauge whose value is read at each scrape.
+   * Adds metrics by name, whose values are read at each scrape: counters if the names end in `_total`, and else gauges.
    * @param aggregator how values of several processes are combined: `max` for shared state that each of them reports
    */
-  gauge(name: string, help: string, read: () => number, aggregator: 'sum' | 'max' = 'sum'): void {
+  measure(
+    metrics: Readonly<Record<string, readonly [help: string, read: () => number]>>,
+    aggregator: 'sum' | 'max' = 'sum',
+  ): void {
     const registers = [this.registry]
-    new Gauge({
-      name,
-      help,
-      registers,
-      aggregator,
-      collect() {
-        this.set(read())
-      },
-    })
+    for (const [name, [help, read]] of Object.entries(metrics)) {
+      const Metric = name.endsWith('_total') ? Counter : Gauge
+      new Metric({
+        name,
+        help,
+        registers,
+        aggregator,
+        collect() {
+          this.reset()
+          this.inc(read())
+        },
+      })
+    }
   }
 
   /**
@@ -93,20 +100,6 @@ export class Metrics {
         this.remove()
         const value = await read().catch(() => undefined)
         if (value !== undefined) this.set(value)
-      },
-    })
-  }
-
-  /** Adds a counter whose value is read at each scrape. */
-  total(name: string, help: string, read: () => number): void {
-    const registers = [this.registry]
-    new Counter({
-      name,
-      help,
-      registers,
-      collect() {
-        this.reset()
-        this.inc(read())
       },
     })
   }

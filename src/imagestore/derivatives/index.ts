@@ -230,18 +230,14 @@ export function openDerivatives(context: DerivativesContext, gate: Gate): Deriva
   const cache = new DerivativeCache(folder, gate, findExisting)
   context.onClose(() => cache.close())
 
-  metrics.total('catalejo_derivatives_made_total', 'Derivatives computed', () => cache.rendered)
-  metrics.total('catalejo_derivatives_disk_hits_total', 'Derivatives read from disk', () => cache.diskHits)
-  metrics.total('catalejo_derivatives_faults_total', 'Faults of the derivative cache', () => faults)
-  metrics.total(
-    'catalejo_derivatives_evicted_total',
-    'Derivatives evicted from disk',
-    () => folder?.evicted ?? 0,
-  )
-  metrics.gauge(
-    'catalejo_derivatives_disk_bytes',
-    'Disk usage of derivatives',
-    () => folder?.bytes ?? 0,
+  metrics.measure({
+    catalejo_derivatives_made_total: ['Derivatives computed', () => cache.rendered],
+    catalejo_derivatives_disk_hits_total: ['Derivatives read from disk', () => cache.diskHits],
+    catalejo_derivatives_faults_total: ['Faults of the derivative cache', () => faults],
+    catalejo_derivatives_evicted_total: ['Derivatives evicted from disk', () => folder?.evicted ?? 0],
+  })
+  metrics.measure(
+    { catalejo_derivatives_disk_bytes: ['Disk usage of derivatives', () => folder?.bytes ?? 0] },
     'max',
   )
   return cache
