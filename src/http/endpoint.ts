@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { isObject } from '../lib/json.ts'
 import { jsonTypeOf, type BodyField } from './body/fields.ts'
 import type { Audit } from './auth/audit.ts'
 import type { Access, Authenticator, Identity } from './auth/authenticator.ts'
+import { SERVICES, type Service } from './auth/key-limits.ts'
 import { badParameter, httpErrors } from './errors.ts'
 import { bodyKind, parseBody } from './body/parse.ts'
 import {
@@ -54,8 +55,15 @@ export interface BulkCall<P extends Parameters> extends Omit<
 /** A response body: serialised JSON (or another type that the handler has set), an object to be serialised, a stream, or nothing. */
 export type Answer = string | Buffer | Readonly<Record<string, unknown>> | Readable | null
 
-export interface EndpointBase<P extends Parameters> extends Access {
-  readonly path: string
+const METHODS = ['GET', 'POST', 'DELETE'] as const
+
+/** A method and a path. Keys of the service that the path names may call it. */
+export type Route = `${(typeof METHODS)[number]} /api/v1/${Service}/${string}`
+
+export interface EndpointBase<P extends Parameters> extends Pick<Access, 'scopes'> {
+  readonly route: Route
+  /** Another method, for clients that cannot send the first. */
+  readonly alias?: 'POST'
   readonly parameters: P
   /** Whether unknown parameters are ignored, as clients of the first specification may rely on, instead of refused. */
   readonly ignoresUnknown?: boolean
@@ -63,16 +71,23 @@ export interface EndpointBase<P extends Parameters> extends Access {
 }
 
 export interface SimpleEndpoint<P extends Parameters> extends EndpointBase<P> {
-  readonly methods: readonly ('GET' | 'POST' | 'DELETE')[]
   /** Should return an answer from memory without a promise, which saves a third of the time of a small response. */
   readonly handle: (call: Call<P>) => Answer | Promise<Answer>
 }
 
 export interface BulkEndpoint<P extends Parameters> extends EndpointBase<P> {
-  readonly methods: readonly ['POST'] | readonly ['DELETE']
   /** Largest body, in bytes. */
   readonly bodyLimit: number
   readonly handle: (call: BulkCall<P>) => Promise<Answer>
+}
+
+/** Returns the methods and the path of an endpoint, and who may call it. */
+export function readRoute({ alias, route, scopes }: EndpointBase<Parameters>) {
+  const path = route.slice(route.indexOf(' ') + 1)
+  const method = METHODS.find((one) => route.startsWith(one))
+  const service = SERVICES.find((one) => path.startsWith(`/api/v1/${one}/`))
+  if (method === undefined || service === undefined) throw new Error(`${route} names no method or service`)
+  return { methods: alias === undefined ? [method] : [method, alias], path, service, scopes }
 }
 
 /** Services shared by all endpoints. */
@@ -97,6 +112,7 @@ export function simpleEndpoint<P extends Parameters>(
   endpoint: SimpleEndpoint<P>,
 ): void {
   const { authenticator } = shared
+  const access = readRoute(endpoint)
   const assertKnown = knownNames(endpoint)
   const run = (
     identity: Identity,
@@ -126,7 +142,7 @@ export function simpleEndpoint<P extends Parameters>(
     const body = await receive(request, SMALL_BODY_BYTES, shared.bodies)
     if (body.bytes.byteLength > 0) {
       const fields = textFields(body, endpoint.parameters)
-      request.identity ??= await authenticator.identify(fields?.given['api'], endpoint, request)
+      request.identity ??= await authenticator.identify(fields?.given['api'], access, request)
       if (bodyKind(body.contentType) === undefined) throw httpErrors.unsupported_type()
       if (fields === undefined) throw httpErrors.unreadable_body()
       const typeError = fields.typeErrors.find(({ name }) => given[name] === undefined)
@@ -134,7 +150,7 @@ export function simpleEndpoint<P extends Parameters>(
       given = { ...fields.given, ...given }
       names = [...names, ...fields.names]
     }
-    const identity = request.identity ?? (await authenticator.identify(undefined, endpoint, request))
+    const identity = request.identity ?? (await authenticator.identify(undefined, access, request))
     return run(identity, given, names, request, reply)
   }
 }
@@ -145,13 +161,14 @@ export function bulkEndpoint<P extends Parameters>(
   shared: EndpointShared,
   endpoint: BulkEndpoint<P>,
 ): void {
+  const access = readRoute(endpoint)
   const assertKnown = knownNames(endpoint)
   register(app, shared, endpoint, async (request, reply) => {
     const body = await receive(request, endpoint.bodyLimit, shared.bodies)
     // Read now, because the handler transfers the bytes to another thread.
     const isUnsupported = body.bytes.byteLength > 0 && bodyKind(body.contentType) === undefined
     const identify = async (keyInBody: string | undefined, namesInBody: readonly string[]) => {
-      request.identity ??= await shared.authenticator.identify(keyInBody, endpoint, request)
+      request.identity ??= await shared.authenticator.identify(keyInBody, access, request)
       request.bodyMemory?.assignTo(clientOfRequest(request))
       if (isUnsupported) throw httpErrors.unsupported_type()
       assertKnown([...Object.keys(queryOf(request)), ...namesInBody])
@@ -179,17 +196,18 @@ type Handle = (request: FastifyRequest, reply: FastifyReply) => Answer | Promise
 export function register<P extends Parameters>(
   app: FastifyInstance,
   shared: EndpointShared,
-  endpoint: EndpointBase<P> & { readonly methods: readonly HTTPMethods[]; readonly bodyLimit: number },
+  endpoint: EndpointBase<P> & { readonly bodyLimit: number },
   handle: Handle,
 ): void {
+  const described = { ...endpoint, ...readRoute(endpoint) }
   const route: Omit<RouteOptions, 'method' | 'schema'> = {
-    url: endpoint.path,
+    url: described.path,
     config: { checksKey: true },
     // Before the body is received, so that only authenticated clients can send one.
     onRequest: (request, _reply, done) => {
       const key = queryOf(request)['api']
       if (key === undefined && mayCarryKey(request)) return done()
-      const identity = shared.authenticator.identify(key, endpoint, request)
+      const identity = shared.authenticator.identify(key, described, request)
       // A hook either calls `done` or returns a promise. Most keys are cached.
       if (identity instanceof Promise) return rememberIdentity(request, identity)
       request.identity = identity
@@ -200,8 +218,8 @@ export function register<P extends Parameters>(
       return answer instanceof Promise ? finish(request, reply, answer) : send(request, reply, answer)
     },
   }
-  for (const method of endpoint.methods) {
-    app.route({ ...route, method, schema: documentEndpoint(endpoint, method) })
+  for (const method of described.methods) {
+    app.route({ ...route, method, schema: documentEndpoint(described, method) })
   }
 }
 

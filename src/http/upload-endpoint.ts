@@ -9,6 +9,7 @@ import {
   knownNames,
   notEncoded,
   queryOf,
+  readRoute,
   receive,
   register,
   SMALL_BODY_BYTES,
@@ -52,8 +53,8 @@ export function uploadEndpoint<P extends Parameters>(
     assertKnown(Object.keys(given))
     return values
   }
-  const described = { ...endpoint, methods: ['POST'], bodyLimit: maxBytes } as const
-  register(app, shared, described, async (request, reply) => {
+  const access = readRoute(endpoint)
+  register(app, shared, { ...endpoint, bodyLimit: maxBytes }, async (request, reply) => {
     const query = queryOf(request)
     if (isEncoded(request.headers)) throw notEncoded()
     const isMultipart = bodyKind(request.headers['content-type']) === 'multipart'
@@ -65,7 +66,7 @@ export function uploadEndpoint<P extends Parameters>(
     if (!isMultipart) {
       const body = await receive(request, SMALL_BODY_BYTES, bodies)
       const given = textFields(body, parameters)?.given ?? {}
-      request.identity ??= await authenticator.identify(given['api'], endpoint, request)
+      request.identity ??= await authenticator.identify(given['api'], access, request)
       const isUnsupported = body.bytes.byteLength > 0 && bodyKind(body.contentType) === undefined
       if (isUnsupported) throw httpErrors.unsupported_type()
       readValues({ ...given, ...query })
@@ -97,7 +98,7 @@ export function uploadEndpoint<P extends Parameters>(
     }
 
     async function identify(fields: Given): Promise<Identity> {
-      request.identity ??= await authenticator.identify(fields['api'], endpoint, request)
+      request.identity ??= await authenticator.identify(fields['api'], access, request)
       return request.identity
     }
   })

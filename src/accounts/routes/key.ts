@@ -13,10 +13,8 @@ const EXAMPLE = {
 export function keyRoutes(app: HttpServer, shared: EndpointShared): void {
   for (const service of SERVICES) {
     simpleEndpoint(app, shared, {
-      service,
+      route: `GET /api/v1/${service}/key`,
       scopes: SCOPES[service].filter((scope): scope is LimitedScope & typeof scope => scope !== 'full'),
-      methods: ['GET'],
-      path: `/api/v1/${service}/key`,
       parameters: {},
       document: {
         operation: { domainwatch: 'getDomainKey', imagestore: 'getImageKey', admin: 'getAdminKey' }[service],

@@ -46,10 +46,8 @@ export function accountsRoute(
   { clock, database, keys: apiKeys, policies }: AccountsOptions,
 ): void {
   simpleEndpoint(app, shared, {
-    service: 'admin',
+    route: 'GET /api/v1/admin/accounts',
     scopes: [],
-    methods: ['GET'],
-    path: '/api/v1/admin/accounts',
     parameters: {},
     document: {
       operation: 'listAccounts',
@@ -112,22 +110,20 @@ const NONE = 'none'
 const MAX_LIMIT = 999_999_999_999_999
 
 /** `limits`, and the name it had before the first release. */
-const PATHS = [
-  { path: '/api/v1/admin/limits', deprecated: false },
-  { path: '/api/v1/admin/settle', deprecated: true },
-]
+const ROUTES = [
+  { route: 'POST /api/v1/admin/limits', deprecated: false },
+  { route: 'POST /api/v1/admin/settle', deprecated: true },
+] as const
 
 export function limitsRoutes(
   app: HttpServer,
   shared: EndpointShared,
   { keys, policies }: Pick<AccountsOptions, 'keys' | 'policies'>,
 ): void {
-  for (const { path, deprecated } of PATHS) {
+  for (const { route, deprecated } of ROUTES) {
     simpleEndpoint(app, shared, {
-      service: 'admin',
+      route,
       scopes: [],
-      methods: ['POST'],
-      path,
       parameters: {
         account: text('Name of an account of imagestore', 400),
         max_images: limit('Quota of images'),
@@ -172,10 +168,8 @@ export function releaseRoute(
   { keys, releaseClaims }: Pick<AccountsOptions, 'keys' | 'releaseClaims'>,
 ): void {
   simpleEndpoint(app, shared, {
-    service: 'admin',
+    route: 'POST /api/v1/admin/release',
     scopes: [],
-    methods: ['POST'],
-    path: '/api/v1/admin/release',
     parameters: { account: { ...text('Name of an account of domainwatch', 400), required: true } },
     document: {
       operation: 'releaseClaims',

@@ -72,10 +72,8 @@ export function keysRoutes(
   { keys: apiKeys, clock }: { readonly keys: ApiKeys; readonly clock: Clock },
 ): void {
   simpleEndpoint(app, shared, {
-    service: 'admin',
+    route: 'GET /api/v1/admin/keys',
     scopes: [],
-    methods: ['GET'],
-    path: '/api/v1/admin/keys',
     parameters: {},
     document: {
       operation: 'listKeys',
@@ -98,10 +96,8 @@ export function keysRoutes(
   })
 
   simpleEndpoint(app, shared, {
-    service: 'admin',
+    route: 'POST /api/v1/admin/create',
     scopes: [],
-    methods: ['POST'],
-    path: '/api/v1/admin/create',
     parameters: {
       account: text('Name of the account, which is created if it does not exist', 400),
       service: choice('Service that the key gives access to', SERVICES),
@@ -155,10 +151,8 @@ export function keysRoutes(
   })
 
   simpleEndpoint(app, shared, {
-    service: 'admin',
+    route: 'POST /api/v1/admin/revoke',
     scopes: [],
-    methods: ['POST'],
-    path: '/api/v1/admin/revoke',
     parameters: { id: text('ID of the key, from the list of keys', 100) },
     document: {
       operation: 'revokeKey',

@@ -30,10 +30,8 @@ export function systemRoute(app: HttpServer, shared: EndpointShared, options: Sy
   const { database, clock, version, timeZone, engine, blobs, measurements, settings } = options
   const started = Math.floor(clock.now() / 1_000)
   simpleEndpoint(app, shared, {
-    service: 'admin',
+    route: 'GET /api/v1/admin/system',
     scopes: [],
-    methods: ['GET'],
-    path: '/api/v1/admin/system',
     parameters: {},
     document: {
       operation: 'getSystemState',
@@ -93,10 +91,8 @@ export function doctorRoute(app: HttpServer, shared: EndpointShared, { diagnose 
   /** Calls that overlap share one look. */
   let running: Promise<readonly object[]> | undefined
   simpleEndpoint(app, shared, {
-    service: 'admin',
+    route: 'GET /api/v1/admin/doctor',
     scopes: [],
-    methods: ['GET'],
-    path: '/api/v1/admin/doctor',
     parameters: {},
     document: {
       operation: 'diagnoseService',
@@ -117,10 +113,8 @@ const MAX_PAGE = 1_000
 
 export function auditRoute(app: HttpServer, shared: EndpointShared, baseUrl: () => string): void {
   simpleEndpoint(app, shared, {
-    service: 'admin',
+    route: 'GET /api/v1/admin/audit',
     scopes: [],
-    methods: ['GET'],
-    path: '/api/v1/admin/audit',
     parameters: {
       account: text('Only entries of this account or `cli:` user', 400),
       limit: integer(`Entries per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE),

@@ -55,10 +55,8 @@ export function activityRoute(
   { clock, database, jobs, timeZone, baseUrl }: DomainServices,
 ): void {
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: 'GET /api/v1/domainwatch/activity',
     scopes: ['read', 'write'],
-    methods: ['GET'],
-    path: '/api/v1/domainwatch/activity',
     parameters: {
       limit: integerParameter(`Changes per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE),
       cursor: text('Cursor of the page, from the `Link` header of the previous one', 100),

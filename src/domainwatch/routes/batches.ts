@@ -219,10 +219,8 @@ const UPDATE: BatchEndpoint = {
 export function batchRoutes(app: HttpServer, shared: EndpointShared, { batches }: DomainServices): void {
   for (const { action, unreadable, ignoresUnknown, ...document } of [ADD, UPDATE]) {
     bulkEndpoint(app, shared, {
-      service: 'domainwatch',
+      route: `POST /api/v1/domainwatch/${action}`,
       scopes: ['write'],
-      methods: ['POST'],
-      path: `/api/v1/domainwatch/${action}`,
       bodyLimit: BATCH_BODY_BYTES,
       parameters: {},
       ignoresUnknown,

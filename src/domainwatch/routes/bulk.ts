@@ -82,12 +82,9 @@ const countChanged = (count: number) => domainErrors.count_changed(count).with({
 
 export function bulkRoutes(app: HttpServer, shared: EndpointShared, services: DomainServices): void {
   const { jobs, servers } = services
-  const base = { service: 'domainwatch', path: PATH } as const
-
   simpleEndpoint(app, shared, {
-    ...base,
+    route: `POST ${PATH}`,
     scopes: ['write'],
-    methods: ['POST'],
     parameters: {
       ...filterParameters,
       ...serverParameters,
@@ -160,10 +157,8 @@ export function bulkRoutes(app: HttpServer, shared: EndpointShared, services: Do
   })
 
   simpleEndpoint(app, shared, {
-    ...base,
-    path: `${PATH}/undo`,
+    route: `POST ${PATH}/undo`,
     scopes: ['write'],
-    methods: ['POST'],
     parameters: { id: { ...jobId, required: true } },
     document: {
       operation: 'undoChange',

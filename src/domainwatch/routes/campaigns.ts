@@ -60,10 +60,8 @@ export function campaignsRoute(
   { campaigns, statistics }: DomainServices,
 ): void {
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: 'GET /api/v1/domainwatch/campaigns',
     scopes: ['read', 'write'],
-    methods: ['GET'],
-    path: '/api/v1/domainwatch/campaigns',
     parameters: {
       from: filterParameters.from,
       to: filterParameters.to,

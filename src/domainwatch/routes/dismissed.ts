@@ -64,10 +64,8 @@ export function dismissedRoute(
   { baseUrl, clock, database, tasks, timeZone }: DomainServices,
 ): void {
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: `GET ${PATH}`,
     scopes: ['read', 'write'],
-    methods: ['GET'],
-    path: PATH,
     parameters: {
       search: text('Only names that contain all words of this text', MAX_FILTER_CHARACTERS),
       limit: integerParameter(`Names per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE_RECORDS),
@@ -92,10 +90,8 @@ export function dismissedRoute(
   })
 
   bulkEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: `DELETE ${PATH}`,
     scopes: ['write'],
-    methods: ['DELETE'],
-    path: PATH,
     bodyLimit: NAMES_BODY_BYTES,
     parameters: { data: namesParameter('Names, a JSON array, here or in the body') },
     document: {

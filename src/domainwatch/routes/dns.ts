@@ -123,10 +123,8 @@ export function dnsRoute(
   // Of single look-ups, one account gets half. Each record type is a look-up.
   const gate = new Gate({ running: dnsInFlight, perClient: Math.ceil(dnsInFlight / 2), waiting, waitMs })
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: `GET ${PATH}`,
     scopes: ['read', 'write'],
-    methods: ['GET'],
-    path: PATH,
     ignoresUnknown: true,
     parameters: {
       domain: { ...text('Full domain name under .cl', 1_000), required: true, example: 'nic.cl' },
@@ -180,10 +178,8 @@ export function bulkDnsRoute(
   })
 
   bulkEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: `POST ${PATH}`,
     scopes: ['read', 'write'],
-    methods: ['POST'],
-    path: PATH,
     bodyLimit: BULK_BYTES,
     // Parsed by the handler, after the key is known, because the body may carry both.
     parameters: { types: rawTypes },

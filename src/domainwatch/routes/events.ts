@@ -51,10 +51,8 @@ export function eventsRoute(
   })
 
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: 'GET /api/v1/domainwatch/events',
     scopes: ['read', 'write'],
-    methods: ['GET'],
-    path: '/api/v1/domainwatch/events',
     parameters,
     document: {
       operation: 'streamEvents',

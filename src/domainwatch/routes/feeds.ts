@@ -81,10 +81,8 @@ export function feedsRoute(
   { feeds, timeZone }: DomainServices,
 ): void {
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: 'GET /api/v1/domainwatch/feeds',
     scopes: ['read', 'write'],
-    methods: ['GET'],
-    path: '/api/v1/domainwatch/feeds',
     parameters: {},
     document: {
       operation: 'listFeeds',

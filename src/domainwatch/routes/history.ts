@@ -95,10 +95,8 @@ export function historyRoute(
   { baseUrl, database, timeZone }: DomainServices,
 ): void {
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: 'GET /api/v1/domainwatch/history',
     scopes: ['read', 'write'],
-    methods: ['GET'],
-    path: '/api/v1/domainwatch/history',
     parameters,
     document: {
       operation: 'getDomainHistory',

@@ -88,9 +88,8 @@ export function importRoutes(
   { jobs, timeZone }: DomainServices,
 ): void {
   uploadEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: 'POST /api/v1/domainwatch/import',
     scopes: ['write'],
-    path: '/api/v1/domainwatch/import',
     maxBytes: MAX_FILE_BYTES,
     parameters: {
       format: choice('Format of the file; detected by default', MEMBER_FORMATS),

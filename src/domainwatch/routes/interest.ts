@@ -11,10 +11,8 @@ const forgotten = answer(
 
 export function interestRoute(app: HttpServer, shared: EndpointShared, { interest }: DomainServices): void {
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: 'DELETE /api/v1/domainwatch/interest',
     scopes: ['write'],
-    methods: ['DELETE'],
-    path: '/api/v1/domainwatch/interest',
     parameters: {},
     document: {
       operation: 'forgetInterest',

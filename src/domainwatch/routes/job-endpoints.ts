@@ -97,7 +97,7 @@ function jobsAnswer(fields: Readonly<Record<string, JsonSchema>>, example: JsonS
 export const jobGone = problem('The account has no such job', domainErrors.job_not_found())
 
 export interface JobEndpoints {
-  readonly path: string
+  readonly path: `/api/v1/domainwatch/${string}`
   readonly kinds: readonly JobKind[]
   readonly operations: { readonly list: string; readonly stop: string }
   /** What they are called in descriptions, one and several. */
@@ -123,10 +123,8 @@ export function jobEndpoints(
   }
 
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: `GET ${path}`,
     scopes: ['read', 'write'],
-    methods: ['GET'],
-    path,
     parameters: { id: jobId },
     document: {
       operation: operations.list,
@@ -142,10 +140,8 @@ export function jobEndpoints(
   })
 
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: `DELETE ${path}`,
     scopes: ['write'],
-    methods: ['DELETE'],
-    path,
     parameters: { id: { ...jobId, required: true } },
     document: {
       operation: operations.stop,

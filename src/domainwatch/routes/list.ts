@@ -55,10 +55,8 @@ export function listRoute(
   { baseUrl, lists, records, servers }: DomainServices,
 ): void {
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: 'GET /api/v1/domainwatch/list',
     scopes: ['read', 'write'],
-    methods: ['GET'],
-    path: '/api/v1/domainwatch/list',
     ignoresUnknown: true,
     parameters: pageParameters,
     document: {
@@ -117,10 +115,8 @@ export function exportRoute(
   const { running, perClient } = POOLS.streams
   const streams = new StreamLimiter(running, undefined, perClient)
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: 'GET /api/v1/domainwatch/export',
     scopes: ['read', 'write'],
-    methods: ['GET'],
-    path: '/api/v1/domainwatch/export',
     parameters: exportParameters,
     document: {
       operation: 'exportDomains',

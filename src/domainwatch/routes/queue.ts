@@ -62,10 +62,8 @@ export function queueRoute(
   { queue, records, servers, tasks, timeZone }: DomainServices,
 ): void {
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: `POST ${PATH}`,
     scopes: ['write'],
-    methods: ['POST'],
-    path: PATH,
     parameters: {
       ...filterParameters,
       ...serverParameters,
@@ -123,10 +121,8 @@ export function queueRoute(
   })
 
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: `GET ${PATH}`,
     scopes: ['read', 'write'],
-    methods: ['GET'],
-    path: PATH,
     parameters: {},
     document: {
       operation: 'listClaims',
@@ -146,10 +142,8 @@ export function queueRoute(
   })
 
   bulkEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: `DELETE ${PATH}`,
     scopes: ['write'],
-    methods: ['DELETE'],
-    path: PATH,
     bodyLimit: NAMES_BODY_BYTES,
     parameters: {
       data: namesParameter('Names of the records, a JSON array, here or in the body; by default all'),

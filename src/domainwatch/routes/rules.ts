@@ -95,11 +95,8 @@ const invalid = problem('A parameter is invalid, or there is no filter', domainE
 
 export function rulesRoutes(app: HttpServer, shared: EndpointShared, services: DomainServices): void {
   const { clock, lists, rules, timeZone } = services
-  const base = { service: 'domainwatch', path: PATH } as const
-
   simpleEndpoint(app, shared, {
-    ...base,
-    methods: ['GET'],
+    route: `GET ${PATH}`,
     scopes: ['read', 'write'],
     parameters: {},
     document: {
@@ -114,8 +111,7 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, services: D
   })
 
   simpleEndpoint(app, shared, {
-    ...base,
-    methods: ['POST'],
+    route: `POST ${PATH}`,
     scopes: ['write'],
     parameters: {
       ...given,
@@ -146,9 +142,7 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, services: D
   })
 
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
-    path: `${PATH}/update`,
-    methods: ['POST'],
+    route: `POST ${PATH}/update`,
     scopes: ['write'],
     parameters: {
       ...which,
@@ -172,8 +166,7 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, services: D
   })
 
   simpleEndpoint(app, shared, {
-    ...base,
-    methods: ['DELETE'],
+    route: `DELETE ${PATH}`,
     scopes: ['write'],
     parameters: which,
     document: {
@@ -190,9 +183,7 @@ export function rulesRoutes(app: HttpServer, shared: EndpointShared, services: D
   })
 
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
-    path: `${PATH}/preview`,
-    methods: ['POST'],
+    route: `POST ${PATH}/preview`,
     scopes: ['write'],
     parameters: given,
     document: {

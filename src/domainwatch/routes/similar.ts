@@ -44,10 +44,8 @@ const DEFAULT_LIMIT = 100
 
 export function similarRoute(app: HttpServer, shared: EndpointShared, { lookalikes }: DomainServices): void {
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: 'GET /api/v1/domainwatch/similar',
     scopes: ['read', 'write'],
-    methods: ['GET'],
-    path: '/api/v1/domainwatch/similar',
     parameters: {
       domain: {
         ...text('Name, with or without `.cl`', MAX_FILTER_CHARACTERS),

@@ -97,10 +97,8 @@ export function statsRoute(
   { servers, statistics }: DomainServices,
 ): void {
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: 'GET /api/v1/domainwatch/stats',
     scopes: ['read', 'write'],
-    methods: ['GET'],
-    path: '/api/v1/domainwatch/stats',
     parameters: {
       ...filterParameters,
       ...serverParameters,

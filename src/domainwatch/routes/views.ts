@@ -63,11 +63,8 @@ export function viewsRoutes(
   shared: EndpointShared,
   { clock, database }: DomainServices,
 ): void {
-  const base = { service: 'domainwatch', path: '/api/v1/domainwatch/views' } as const
-
   simpleEndpoint(app, shared, {
-    ...base,
-    methods: ['GET'],
+    route: 'GET /api/v1/domainwatch/views',
     scopes: ['read', 'write'],
     parameters: {},
     document: {
@@ -82,8 +79,7 @@ export function viewsRoutes(
   })
 
   simpleEndpoint(app, shared, {
-    ...base,
-    methods: ['POST'],
+    route: 'POST /api/v1/domainwatch/views',
     scopes: ['write'],
     parameters: {
       id: { ...id, description: 'ID of the view to change; without it, a new view is saved' },
@@ -129,8 +125,7 @@ export function viewsRoutes(
   })
 
   simpleEndpoint(app, shared, {
-    ...base,
-    methods: ['DELETE'],
+    route: 'DELETE /api/v1/domainwatch/views',
     scopes: ['write'],
     parameters: { id: { ...id, required: true } },
     document: {

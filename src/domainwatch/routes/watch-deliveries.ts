@@ -77,9 +77,7 @@ export function watchDeliveryRoutes(
   { baseUrl, following: { watches }, timeZone }: DomainServices,
 ): void {
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
-    path: `${WATCHES_PATH}/deliveries`,
-    methods: ['GET'],
+    route: `GET ${WATCHES_PATH}/deliveries`,
     scopes: ['read', 'write'],
     parameters: {
       ...which,
@@ -105,9 +103,7 @@ export function watchDeliveryRoutes(
   })
 
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
-    path: `${WATCHES_PATH}/replay`,
-    methods: ['POST'],
+    route: `POST ${WATCHES_PATH}/replay`,
     scopes: ['write'],
     parameters: {
       ...which,

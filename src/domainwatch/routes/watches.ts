@@ -41,11 +41,8 @@ export function watchesRoutes(
   shared: EndpointShared,
   { baseUrl, following: { watches } }: DomainServices,
 ): void {
-  const base = { service: 'domainwatch', path: WATCHES_PATH } as const
-
   simpleEndpoint(app, shared, {
-    ...base,
-    methods: ['POST'],
+    route: `POST ${WATCHES_PATH}`,
     scopes: ['write'],
     parameters,
     document: {
@@ -73,8 +70,7 @@ export function watchesRoutes(
   })
 
   simpleEndpoint(app, shared, {
-    ...base,
-    methods: ['GET'],
+    route: `GET ${WATCHES_PATH}`,
     scopes: ['read', 'write'],
     parameters: {},
     document: {
@@ -89,8 +85,7 @@ export function watchesRoutes(
   })
 
   simpleEndpoint(app, shared, {
-    ...base,
-    methods: ['DELETE'],
+    route: `DELETE ${WATCHES_PATH}`,
     scopes: ['write'],
     parameters: which,
     document: {
@@ -111,10 +106,8 @@ export function watchesRoutes(
   })
 
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
+    route: `POST ${WATCHES_PATH}/test`,
     scopes: ['write'],
-    path: `${WATCHES_PATH}/test`,
-    methods: ['POST'],
     parameters: which,
     document: {
       operation: 'testWatch',
@@ -180,9 +173,7 @@ export function watchEditRoutes(
   { baseUrl, following: { watches }, timeZone }: DomainServices,
 ): void {
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
-    path: `${WATCHES_PATH}/update`,
-    methods: ['POST'],
+    route: `POST ${WATCHES_PATH}/update`,
     scopes: ['write'],
     parameters: editParameters,
     document: {
@@ -211,9 +202,7 @@ export function watchEditRoutes(
   })
 
   simpleEndpoint(app, shared, {
-    service: 'domainwatch',
-    path: `${WATCHES_PATH}/rotate`,
-    methods: ['POST'],
+    route: `POST ${WATCHES_PATH}/rotate`,
     scopes: ['write'],
     parameters: which,
     document: {

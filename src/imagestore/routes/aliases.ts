@@ -43,10 +43,8 @@ export function aliasRoutes(app: HttpServer, images: ImageRoutes): void {
   const linkTo = (account: string, alias: string) => `${baseUrl()}/i/${toLinkId({ account, name: alias })}`
 
   simpleEndpoint(app, images, {
-    service: 'imagestore',
+    route: 'POST /api/v1/imagestore/alias',
     scopes: [],
-    methods: ['POST'],
-    path: '/api/v1/imagestore/alias',
     parameters: {
       name,
       hash: { ...hashParameter, description: 'Hash of the image; empty to remove the alias' },
@@ -86,10 +84,8 @@ export function aliasRoutes(app: HttpServer, images: ImageRoutes): void {
   })
 
   simpleEndpoint(app, images, {
-    service: 'imagestore',
+    route: 'GET /api/v1/imagestore/aliases',
     scopes: [],
-    methods: ['GET'],
-    path: '/api/v1/imagestore/aliases',
     parameters: {
       limit: integer(`Aliases per page; default ${DEFAULT_PAGE}`, 1, MAX_PAGE),
       cursor,

@@ -40,11 +40,9 @@ const toBan = ({ created_at: at, ...ban }: BanRow) => ({ ...ban, date: Math.floo
 /** Pictures that an application refuses. */
 export function bansRoutes(app: HttpServer, images: ImageRoutes): void {
   const { bans } = images
-  const base = { service: 'imagestore', scopes: [], path: '/api/v1/imagestore/bans' } as const
-
   simpleEndpoint(app, images, {
-    ...base,
-    methods: ['POST'],
+    route: 'POST /api/v1/imagestore/bans',
+    scopes: [],
     parameters: {
       hash: { ...hashParameter, required: false, description: 'Hash of an image' },
       dhash: dhashParameter,
@@ -84,8 +82,8 @@ export function bansRoutes(app: HttpServer, images: ImageRoutes): void {
   })
 
   simpleEndpoint(app, images, {
-    ...base,
-    methods: ['GET'],
+    route: 'GET /api/v1/imagestore/bans',
+    scopes: [],
     parameters: {},
     document: {
       operation: 'listBans',
@@ -109,8 +107,8 @@ export function bansRoutes(app: HttpServer, images: ImageRoutes): void {
   })
 
   simpleEndpoint(app, images, {
-    ...base,
-    methods: ['DELETE'],
+    route: 'DELETE /api/v1/imagestore/bans',
+    scopes: [],
     parameters: {
       id: { ...text('ID of the ban', MAX_ID_CHARACTERS), required: true, example: EXAMPLE_BAN.id },
     },

@@ -57,10 +57,8 @@ export function definitionRoutes(app: HttpServer, images: ImageRoutes): void {
     read: () => Promise<object[]>,
   ) =>
     simpleEndpoint(app, images, {
-      service: 'admin',
+      route: `GET /api/v1/admin/${kind.toLowerCase()}s`,
       scopes: [],
-      methods: ['GET'],
-      path: `/api/v1/admin/${kind.toLowerCase()}s`,
       parameters: {},
       document: {
         operation: `list${kind}s`,
@@ -91,10 +89,8 @@ export function definitionRoutes(app: HttpServer, images: ImageRoutes): void {
   list('Preset', { name: NAME, modifiers: MODIFIERS }, EXAMPLE_PRESET, () => definitions.presets())
 
   simpleEndpoint(app, images, {
-    service: 'admin',
+    route: 'POST /api/v1/admin/presets',
     scopes: [],
-    methods: ['POST'],
-    path: '/api/v1/admin/presets',
     parameters: {
       name: presetName,
       modifiers: {
@@ -134,10 +130,8 @@ export function definitionRoutes(app: HttpServer, images: ImageRoutes): void {
   list('Watermark', { name: NAME, ...PLACEMENT }, EXAMPLE_WATERMARK, () => definitions.watermarks())
 
   simpleEndpoint(app, images, {
-    service: 'admin',
+    route: 'POST /api/v1/admin/watermarks',
     scopes: [],
-    methods: ['POST'],
-    path: '/api/v1/admin/watermarks',
     parameters: {
       name: watermarkName,
       image: {

@@ -56,11 +56,9 @@ const toHook = ({ id, address, filters, created_at: at, ...state }: HookRow) => 
 /** Webhooks about the images of an application. */
 export function hooksRoutes(app: HttpServer, images: ImageRoutes): void {
   const { hooks } = images
-  const base = { service: 'imagestore', scopes: [], path: '/api/v1/imagestore/hooks' } as const
-
   simpleEndpoint(app, images, {
-    ...base,
-    methods: ['POST'],
+    route: 'POST /api/v1/imagestore/hooks',
+    scopes: [],
     parameters: {
       url: {
         ...text('Address that receives the events', MAX_ADDRESS_CHARACTERS),
@@ -93,8 +91,8 @@ export function hooksRoutes(app: HttpServer, images: ImageRoutes): void {
   })
 
   simpleEndpoint(app, images, {
-    ...base,
-    methods: ['GET'],
+    route: 'GET /api/v1/imagestore/hooks',
+    scopes: [],
     parameters: {},
     document: {
       operation: 'listHooks',
@@ -131,8 +129,8 @@ export function hooksRoutes(app: HttpServer, images: ImageRoutes): void {
   })
 
   simpleEndpoint(app, images, {
-    ...base,
-    methods: ['DELETE'],
+    route: 'DELETE /api/v1/imagestore/hooks',
+    scopes: [],
     parameters: {
       id: { ...text('ID of the hook', MAX_ID_CHARACTERS), required: true, example: EXAMPLE_HOOK.id },
     },

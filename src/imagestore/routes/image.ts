@@ -59,10 +59,8 @@ export function getRoute(app: HttpServer, images: ImageRoutes): void {
   }
 
   simpleEndpoint(app, images, {
-    service: 'imagestore',
+    route: 'GET /api/v1/imagestore/get',
     scopes: ['read', 'upload'],
-    methods: ['GET'],
-    path: '/api/v1/imagestore/get',
     ignoresUnknown: true,
     parameters: { hash: hashParameter },
     document: {
@@ -99,10 +97,8 @@ const expires: Parameter<number | null> = {
 export function updateRoute(app: HttpServer, images: ImageRoutes): void {
   const { store, baseUrl, clock } = images
   simpleEndpoint(app, images, {
-    service: 'imagestore',
+    route: 'POST /api/v1/imagestore/update',
     scopes: ['upload'],
-    methods: ['POST'],
-    path: '/api/v1/imagestore/update',
     parameters: { hash: hashParameter, name: nameParameter('New name'), expires, ...editParameters },
     document: {
       operation: 'updateImage',
@@ -134,10 +130,9 @@ const deleteAnswer = answer({ hash: schemaOf('hash') }, 'The image is gone', { h
 export function deleteRoute(app: HttpServer, images: ImageRoutes): void {
   const { audit, store } = images
   simpleEndpoint(app, images, {
-    service: 'imagestore',
+    route: 'DELETE /api/v1/imagestore/delete',
+    alias: 'POST',
     scopes: ['upload'],
-    methods: ['DELETE', 'POST'],
-    path: '/api/v1/imagestore/delete',
     parameters: { hash: hashParameter },
     document: {
       operation: 'deleteImage',
@@ -168,10 +163,8 @@ export function deleteRoute(app: HttpServer, images: ImageRoutes): void {
 export function trashRoute(app: HttpServer, images: ImageRoutes): void {
   const { audit, store } = images
   simpleEndpoint(app, images, {
-    service: 'imagestore',
+    route: 'POST /api/v1/imagestore/trash',
     scopes: ['upload'],
-    methods: ['POST'],
-    path: '/api/v1/imagestore/trash',
     parameters: { hash: hashParameter, restore: flag('Take the image out of the trash') },
     document: {
       operation: 'trashImage',

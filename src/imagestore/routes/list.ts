@@ -72,10 +72,8 @@ const listAnswer = schema.answer(
 export function imageListRoute(app: HttpServer, images: ImageRoutes): void {
   const { database, baseUrl, clock } = images
   simpleEndpoint(app, images, {
-    service: 'imagestore',
+    route: 'GET /api/v1/imagestore/list',
     scopes: ['read'],
-    methods: ['GET'],
-    path: '/api/v1/imagestore/list',
     parameters,
     document: {
       operation: 'listImages',

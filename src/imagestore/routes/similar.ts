@@ -63,10 +63,8 @@ const similarAnswer = schema.answer(
 export function similarRoute(app: HttpServer, images: ImageRoutes): void {
   const { database, clock, similar, baseUrl } = images
   simpleEndpoint(app, images, {
-    service: 'imagestore',
+    route: 'GET /api/v1/imagestore/similar',
     scopes: ['read'],
-    methods: ['GET'],
-    path: '/api/v1/imagestore/similar',
     parameters,
     document: {
       operation: 'findSimilarImages',

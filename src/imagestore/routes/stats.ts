@@ -67,10 +67,8 @@ const statsAnswer = schema.answer(
 export function statsRoute(app: HttpServer, images: ImageRoutes): void {
   const { database, clock, config, derivatives } = images
   simpleEndpoint(app, images, {
-    service: 'imagestore',
+    route: 'GET /api/v1/imagestore/stats',
     scopes: ['read'],
-    methods: ['GET'],
-    path: '/api/v1/imagestore/stats',
     parameters,
     document: {
       operation: 'getImageStats',

@@ -32,10 +32,8 @@ const types: Parameter<readonly string[]> = {
 export function ticketsRoute(app: HttpServer, images: ImageRoutes): void {
   const { baseUrl, clock, config, eager, tickets } = images
   simpleEndpoint(app, images, {
-    service: 'imagestore',
+    route: 'POST /api/v1/imagestore/tickets',
     scopes: ['upload', 'tickets'],
-    methods: ['POST'],
-    path: '/api/v1/imagestore/tickets',
     parameters: {
       expires: integer(`Seconds until the ticket expires; default ${DEFAULT_SECONDS}`, 1, MAX_TICKET_SECONDS),
       uses: integer(`Number of images that can be uploaded; default ${DEFAULT_USES}`, 1, MAX_TICKET_USES),

@@ -84,10 +84,8 @@ export function uploadRoute(app: HttpServer, images: ImageRoutes): void {
   const { eager, store, similar, clock, tasks, baseUrl, config } = images
   const maxBytes = config.maxImageBytes
   bulkEndpoint(app, images, {
-    service: 'imagestore',
+    route: 'POST /api/v1/imagestore/upload',
     scopes: ['upload'],
-    methods: ['POST'],
-    path: '/api/v1/imagestore/upload',
     bodyLimit: maxBodyBytes(maxBytes),
     parameters: {},
     ignoresUnknown: true,
