@@ -69,7 +69,11 @@ test('signals can be columns, the details and triage say them, and how many days
     record('casasol', { status: 0, date_reg: daysAgo(800) }),
     record('casamar', { date_reg: daysAgo(3.5) }),
   ])
-  await imported(service, 'name,key,number\ncasa-sol.cl,volumen,1900\n', { format: 'numbers' })
+  await imported(
+    service,
+    'name,key,number\ncasa-sol.cl,volumen,1900\ncasamar.cl,enlaces,7\ncasasol.cl,enlaces,9\n',
+    { format: 'numbers' },
+  )
   const { page, complaints } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })
   const left = 'quedan 5 días para objetar'
   // Its twin names it, too.
@@ -95,6 +99,23 @@ test('signals can be columns, the details and triage say them, and how many days
   const at = heads.indexOf(first)
   assert.deepEqual(heads.slice(at), signals)
   assert.deepEqual(cells.slice(at), ['CVCVHCVC', '', '1', 'casasol.cl', '0', '0', '5', 'volumen 1.900'])
+
+  const isSorted = domainGrid(page).locator('[aria-sort]')
+  const byNumber = domainGrid(page).getByRole('button', { name: 'Números' })
+  await byNumber.click()
+  await page.waitForURL(/order=num_enlaces$/)
+  await page.locator('#row-0').getByText('casasol.cl').first().waitFor()
+  await byNumber.click()
+  await page.waitForURL(/order=num_enlaces&sort=asc$/)
+  await page.reload()
+  await page.locator('#row-0').getByText('casamar.cl').waitFor()
+  assert.equal(await isSorted.getAttribute('aria-sort'), 'ascending')
+  assert.equal((await isSorted.innerText()).trim(), 'Números: enlaces')
+  // Names without a number come last in both directions.
+  await page.keyboard.press('End')
+  await page.locator('#row-2.active').getByText('casa-sol.cl').waitFor()
+  await byNumber.click()
+  await page.waitForURL(/order=num_volumen$/)
 
   await domainGrid(page).getByRole('button', { name: 'Para objetar' }).click()
   await page.waitForURL(/order=objection&sort=asc/)

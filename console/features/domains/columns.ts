@@ -6,6 +6,7 @@ import { createStore, useStore } from '../../base/store.ts'
 import type { FilterCounts } from '../filters/filter-counts.ts'
 import { type Filters, withFilters } from '../filters/filters.ts'
 import { t, type TextKey } from '../../i18n/index.ts'
+import type { DomainRecord } from './records.ts'
 import { SIGNAL_IDS } from './signals.ts'
 
 export const COLUMN_IDS = [
@@ -90,7 +91,13 @@ export function toLayout(columns: readonly ColumnId[], widths: Widths): { templa
 const boundWidth = (width: number): number => Math.round(Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, width)))
 
 /** Orders of the list, as named by the API. */
-export type SortColumn = (typeof LIST_ORDERS)[number]
+export type SortColumn = (typeof LIST_ORDERS)[number] | NumberOrder
+
+/** An order by imported numbers of one key. */
+export type NumberOrder = `num_${string}`
+const NUMBER_PREFIX = 'num_'
+export const toNumberKey = (order: NumberOrder): string => order.slice(NUMBER_PREFIX.length)
+export const isNumberOrder = (order = ''): order is NumberOrder => order.startsWith(NUMBER_PREFIX)
 
 export interface Sorting {
   readonly column: SortColumn
@@ -103,10 +110,26 @@ const BEGINS_ASCENDING: ReadonlySet<SortColumn> = new Set(['name', 'length', 'ob
 const usualOrder = (filters: Filters): SortColumn =>
   filters['last_deleted'] === undefined ? 'registered' : 'deleted'
 
-export const getSort = (filters: Filters): Sorting => ({
-  column: LIST_ORDERS.find((one) => one === filters['order']) ?? usualOrder(filters),
-  isAscending: filters['sort'] === 'asc',
-})
+export function getSort(filters: Filters): Sorting {
+  const { order, sort } = filters
+  const column = isNumberOrder(order) ? order : LIST_ORDERS.find((one) => one === order)
+  return { column: column ?? usualOrder(filters), isAscending: sort === 'asc' }
+}
+
+/** Returns the orders by the numbers that these records have, and the current one, by key. */
+export function getNumberOrders(records: readonly DomainRecord[], filters: Filters): readonly NumberOrder[] {
+  const found = records.flatMap(({ numbers = {} }) =>
+    Object.keys(numbers).map((key) => `num_${key}` as const),
+  )
+  const { column } = getSort(filters)
+  return [...new Set(isNumberOrder(column) ? [...found, column] : found)].sort()
+}
+
+/** Returns the key to sort by next: each is sorted in both directions before the next one. */
+export function getNextNumberOrder(orders: readonly NumberOrder[], now: Sorting): NumberOrder | undefined {
+  const at = orders.findIndex((order) => order === now.column)
+  return at < 0 || now.isAscending ? (orders[at + 1] ?? orders[0]) : orders[at]
+}
 
 /** Returns the filters sorted by a column; reverses the order if they are sorted by it already. */
 export function sortedBy(filters: Filters, column: SortColumn): Filters {

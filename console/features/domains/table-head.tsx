@@ -6,11 +6,15 @@ import {
   MAX_WIDTH,
   MIN_WIDTH,
   type ColumnId,
+  getNextNumberOrder,
   getSort,
+  isNumberOrder,
+  type NumberOrder,
   type SortColumn,
   preferTable,
   showWidth,
   tablePreferences,
+  toNumberKey,
 } from './columns.ts'
 import type { Filters } from '../filters/filters.ts'
 
@@ -22,10 +26,12 @@ export function TableHead(props: {
   columns: readonly ColumnId[]
   filters: Filters
   onSort: (column: SortColumn) => void
+  /** The orders that the column of numbers goes through. */
+  numberOrders: readonly NumberOrder[]
   /** Selects rows. */
   children: ReactNode
 }) {
-  const { columns, filters, onSort, children } = props
+  const { columns, filters, onSort, numberOrders, children } = props
   const sorted = getSort(filters)
   return (
     <div className="table-head" role="row" aria-rowindex={1}>
@@ -34,7 +40,10 @@ export function TableHead(props: {
       </span>
       {columns.map((id) => {
         const { label, help, isFigure, sort } = COLUMNS[id]
-        const isSorted = sort !== undefined && sort === sorted.column
+        const isByNumber = id === 'numbers' && isNumberOrder(sorted.column)
+        const next = id === 'numbers' ? getNextNumberOrder(numberOrders, sorted) : sort
+        const isSorted = isByNumber || (sort !== undefined && sort === sorted.column)
+        const text = isByNumber ? `${t(label)}: ${toNumberKey(sorted.column)}` : t(label)
         return (
           <span
             key={id}
@@ -43,16 +52,16 @@ export function TableHead(props: {
             title={help && t(help)}
             aria-sort={isSorted ? (sorted.isAscending ? 'ascending' : 'descending') : undefined}
           >
-            {sort === undefined ? (
-              <span className="ellipsis">{t(label)}</span>
+            {next === undefined ? (
+              <span className="ellipsis">{text}</span>
             ) : (
               <button
                 type="button"
                 className={isSorted ? 'sort on' : 'sort'}
                 tabIndex={-1}
-                onClick={() => onSort(sort)}
+                onClick={() => onSort(next)}
               >
-                <span className="ellipsis">{t(label)}</span>
+                <span className="ellipsis">{text}</span>
                 {isSorted && <Icon name={sorted.isAscending ? 'up' : 'down'} />}
               </button>
             )}

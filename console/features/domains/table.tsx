@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useLayoutEffect, useRef, useState, type CSSProperties } from 'react'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState, type CSSProperties } from 'react'
 import { useIsNarrow } from '../../base/hooks.ts'
 import { usePendingSubjects } from '../work/operations.ts'
 import { useShortcuts } from '../../base/shortcuts.ts'
@@ -11,7 +11,7 @@ import { useTimeLeft } from './tags.tsx'
 import type { Filters } from '../filters/filters.ts'
 import { toSubject } from './marks.ts'
 import { changedRecords, patched, patches } from './optimistic-updates.ts'
-import { toLayout, type ColumnId, ROW_HEIGHTS, tablePreferences } from './columns.ts'
+import { getNumberOrders, toLayout, type ColumnId, ROW_HEIGHTS, tablePreferences } from './columns.ts'
 import { PAGE_ROWS, SECTION_ROWS, type Rows } from './row-pages.ts'
 import type { DomainRecord } from './records.ts'
 import { Row, type TableActions } from './row.tsx'
@@ -115,6 +115,11 @@ export function DomainTable(props: Props) {
     onRows({ at, current, count: rows.count, isStale: rows.isStale, pagingOrder: rows.pagingOrder }),
   )
   const timeLeft = useTimeLeft()
+  const numberOrders = useMemo(
+    () => (columns.includes('numbers') ? getNumberOrders(loadedRows(rows), filters) : []),
+    // Rows of the same filters have the same numbers.
+    [columns, identity, rows.count, rows.isStale],
+  )
   // A section that starts further down has rows of its own.
   const rowCount = rows.total ?? (start === undefined ? total : undefined)
 
@@ -180,7 +185,7 @@ export function DomainTable(props: Props) {
       aria-activedescendant={rows.count > 0 && active >= 0 ? `row-${active}` : undefined}
       tabIndex={0}
     >
-      <TableHead columns={columns} filters={filters} onSort={actions.sort}>
+      <TableHead columns={columns} filters={filters} onSort={actions.sort} numberOrders={numberOrders}>
         <input
           type="checkbox"
           className="pick-all"

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import type { Filters } from '../filters/filters.ts'
 import { PAGE_ROWS, SECTION_ROWS, useRows, type RowPosition, type Rows } from './row-pages.ts'
-import { reversed, getSort } from './columns.ts'
+import { isNumberOrder, reversed, getSort } from './columns.ts'
 
 /** How the rows of a view are paged by cursor, to fetch some of them elsewhere. */
 export interface PagingOrder {
@@ -20,13 +20,19 @@ export interface ViewRows extends Rows {
 }
 
 /**
- * Lists without a reverse order: the newest ones have a fixed count, and by deletion, bought names come last in
- * both directions.
+ * Lists without a reverse order: the newest ones have a fixed count, and by deletion, objection or numbers, names
+ * without these come last in both directions.
  */
-const isOneWay = (filters: Filters) =>
-  filters['last_register'] !== undefined ||
-  filters['last_deleted'] !== undefined ||
-  (getSort(filters).column === 'deleted' && filters['status'] !== '0')
+function isOneWay(filters: Filters): boolean {
+  const { column } = getSort(filters)
+  return (
+    filters['last_register'] !== undefined ||
+    filters['last_deleted'] !== undefined ||
+    (column === 'deleted' && filters['status'] !== '0') ||
+    (column === 'objection' && filters['objection'] !== '1') ||
+    isNumberOrder(column)
+  )
+}
 
 /**
  * The rows of a view from either end. Pages are fetched by cursor, so the end of a long list is reached by
