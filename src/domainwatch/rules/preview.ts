@@ -15,7 +15,7 @@ import * as queries from './queries.ts'
 export const RECENT_DAYS = 30
 const RECENT_MS = RECENT_DAYS * 24 * 60 * 60_000
 /** Names read at a time. */
-const PAGE = 5_000
+const PAGE = 50_000
 
 export interface PreviewOptions {
   readonly database: Database
@@ -75,10 +75,10 @@ async function recordedSince(reader: Reader, since: number): Promise<ReadonlySet
   const names = new Set<string>()
   let after = (await firstChangeSince(reader, since)) - 1
   for (let isMore = true; isMore;) {
-    const recorded = await reader.all(queries.recordedAfter(after, PAGE))
-    for (const { name } of recorded) names.add(name)
-    after = recorded.at(-1)?.id ?? after
-    isMore = recorded.length === PAGE
+    const page = await reader.first(queries.recordedAfter(after, PAGE))
+    for (const name of page?.names?.split(' ') ?? []) names.add(name)
+    after = page?.last ?? after
+    isMore = page?.count === PAGE
   }
   return names
 }
