@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { catalejo } from '../support/cli.ts'
+import { catalejoHere } from '../support/cli.ts'
 import { bytesOf, expectedHash, gradient, ImageClient } from '../support/images.ts'
 import { startService } from '../support/service.ts'
 
@@ -13,7 +13,7 @@ test('account set and sign work while the service runs', async () => {
   const { databaseUrl } = service.app.context.config
   const place = ['--data', service.data, '--database-url', databaseUrl]
   const run = async (...args: string[]) => {
-    const { code, stdout, stderr } = await catalejo([...args, ...place])
+    const { code, stdout, stderr } = await catalejoHere([...args, ...place])
     return { code, stdout, stderr }
   }
   const said = (stdout: string) => ({ code: 0, stdout, stderr: '' })

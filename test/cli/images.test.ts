@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { catalejo } from '../support/cli.ts'
+import { catalejo, catalejoHere } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { bytesOf, expectedHash, gradient, ImageClient, stamped } from '../support/images.ts'
-import { ManualClock, startService } from '../support/service.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
 
 const png = await gradient(20, 10).png().toBuffer()
+const on = (service: TestService) => ['--data', service.data, '--database-url', service.databaseUrl]
 
 test('a folder is imported, and its export imports to the same state', async () => {
   await using service = await startService()
@@ -16,8 +17,7 @@ test('a folder is imported, and its export imports to the same state', async () 
   const old = new ImageClient(service.url, (await service.newKey('vieja', 'imagestore')).key)
   const fresh = new ImageClient(service.url, (await service.newKey('nueva', 'imagestore')).key)
   await using folder = await temporaryFolder()
-  const where = { CATALEJO_DATA: service.data, CATALEJO_DATABASE_URL: service.app.context.config.databaseUrl }
-  const run = (...args: string[]) => catalejo(['images', ...args], where)
+  const run = (...args: string[]) => catalejoHere(['images', ...args, ...on(service)])
 
   const source = join(folder.path, 'fotos')
   await mkdir(join(source, 'viaje'), { recursive: true })
@@ -80,7 +80,6 @@ test("unreadable files are rejected individually, and nothing outside a list's f
   await using service = await startService()
   const client = new ImageClient(service.url, service.imageKey)
   await using folder = await temporaryFolder()
-  const where = { CATALEJO_DATA: service.data, CATALEJO_DATABASE_URL: service.app.context.config.databaseUrl }
   const source = join(folder.path, 'fotos')
   await mkdir(source)
   await writeFile(join(folder.path, 'ajena.png'), stamped(png, 'ajena'))
@@ -92,7 +91,7 @@ test("unreadable files are rejected individually, and nothing outside a list's f
   await symlink('propia.png', join(source, 'otra.png'))
   await symlink('vueltas.png', join(source, 'vueltas.png'))
 
-  const imported = await catalejo(['images', 'import', source, '--account', 'fotos'], where)
+  const imported = await catalejoHere(['images', 'import', source, '--account', 'fotos', ...on(service)])
   assert.deepEqual([imported.code, imported.stdout], [0, `${source}: 2 images stored, 0 refused\n`])
   assert.equal((await client.get(expectedHash(stamped(png, 'año')))).body['name'], 'a\ufffdo.png')
 
@@ -107,7 +106,7 @@ test("unreadable files are rejected individually, and nothing outside a list's f
     'otra.png',
   ]
   await writeFile(list, files.map((file) => `${JSON.stringify({ file, name: 'x' })}\n`).join(''))
-  const listed = await catalejo(['images', 'import', list, '--account', 'fotos'], where)
+  const listed = await catalejoHere(['images', 'import', list, '--account', 'fotos', ...on(service)])
   assert.equal(listed.stdout, `${list}: 1 image stored, 6 refused\n`)
   assert.deepEqual(
     listed.stderr.split('\n').filter((line) => line.startsWith(`${list}: line`)),
@@ -127,8 +126,7 @@ test('limits set by the command apply to uploads and imports', async () => {
   await using service = await startService()
   const client = new ImageClient(service.url, service.imageKey)
   await using folder = await temporaryFolder()
-  const where = { CATALEJO_DATA: service.data, CATALEJO_DATABASE_URL: service.app.context.config.databaseUrl }
-  const set = (...args: string[]) => catalejo(['account', 'set', ...args], where)
+  const set = (...args: string[]) => catalejoHere(['account', 'set', ...args, ...on(service)])
   const limited = await set('fotos', '--max-images', '2', '--max-bytes', '1000000')
   assert.deepEqual(limited, {
     code: 0,
@@ -137,7 +135,7 @@ test('limits set by the command apply to uploads and imports', async () => {
   })
   await client.upload(stamped(png, 'una'))
   for (const name of ['a', 'b', 'c']) await writeFile(join(folder.path, `${name}.png`), stamped(png, name))
-  const imported = await catalejo(['images', 'import', folder.path, '--account', 'fotos'], where)
+  const imported = await catalejoHere(['images', 'import', folder.path, '--account', 'fotos', ...on(service)])
   assert.equal(imported.stdout, `${folder.path}: 1 image stored, 2 refused\n`)
   assert.match(imported.stderr, /La aplicación ya tiene el máximo de 2 imágenes/)
   const lifted = await set('fotos', '--max-images', 'none')
@@ -156,8 +154,11 @@ test('imports strip metadata if uploads do', async () => {
   const client = new ImageClient(service.url, service.imageKey)
   await using folder = await temporaryFolder()
   await writeFile(join(folder.path, 'foto.png'), stamped(png, 'Calle Falsa 742'))
-  const { databaseUrl } = service
-  const where = { CATALEJO_DATA: service.data, CATALEJO_DATABASE_URL: databaseUrl, CATALEJO_STRIP: '1' }
+  const where = {
+    CATALEJO_DATA: service.data,
+    CATALEJO_DATABASE_URL: service.databaseUrl,
+    CATALEJO_STRIP: '1',
+  }
   const imported = await catalejo(['images', 'import', folder.path, '--account', 'fotos'], where)
   assert.equal(imported.stdout, `${folder.path}: 1 image stored, 0 refused\n`)
   const kept = await bytesOf(await client.link(expectedHash(png)))
@@ -167,8 +168,7 @@ test('imports strip metadata if uploads do', async () => {
 test('a missing folder is reported in a line, and file names are escaped for the terminal', async () => {
   await using service = await startService()
   await using folder = await temporaryFolder()
-  const where = { CATALEJO_DATA: service.data, CATALEJO_DATABASE_URL: service.app.context.config.databaseUrl }
-  const run = (...args: string[]) => catalejo(['images', ...args, '--account', 'fotos'], where)
+  const run = (...args: string[]) => catalejoHere(['images', ...args, '--account', 'fotos', ...on(service)])
   await writeFile(join(folder.path, 'a\n\x1b[2Jb.png'), 'no es una imagen')
   const imported = await run('import', folder.path)
   assert.equal(imported.code, 1)
@@ -184,7 +184,6 @@ test('an import over an uploaded image shows its name and expiry immediately', a
   const clock = new ManualClock('2090-01-01T00:00:00Z')
   await using service = await startService({ clock })
   const client = new ImageClient(service.url, service.imageKey)
-  const where = { CATALEJO_DATA: service.data, CATALEJO_DATABASE_URL: service.databaseUrl }
   const seen = async (hash: string) => {
     const { status, body } = await client.get(hash)
     const link = await client.link(hash)
@@ -200,7 +199,14 @@ test('an import over an uploaded image shows its name and expiry immediately', a
   const expires = Math.floor(clock.now() / 1000) + 60
   await writeFile(join(folder.path, 'foto.png'), png)
   await writeFile(list, JSON.stringify({ file: 'foto.png', name: 'después.png', expires }))
-  const { code, stderr } = await catalejo(['images', 'import', list, '--account', 'fotos'], where)
+  const { code, stderr } = await catalejoHere([
+    'images',
+    'import',
+    list,
+    '--account',
+    'fotos',
+    ...on(service),
+  ])
   assert.equal(code, 0, stderr)
   await eventually(
     async () => (await client.get(hash)).body['name'] === 'después.png',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LIST } from '../support/domains.ts'
-import { catalejo, type CliResult } from '../support/cli.ts'
+import { catalejoHere, type CliResult } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call } from '../support/http.ts'
 import { startService } from '../support/service.ts'
@@ -17,13 +17,21 @@ test('a key created while the service runs works immediately, until it is revoke
   const data = ['--data', service.data]
   const status = async (api: string) => (await call(service, LIST, { query: { api } })).status
 
-  const made = await catalejo(['key', 'create', '--account', 'Ana Ñ', '--service', 'domainwatch', ...data])
+  const made = await catalejoHere([
+    'key',
+    'create',
+    '--account',
+    'Ana Ñ',
+    '--service',
+    'domainwatch',
+    ...data,
+  ])
   assert.match(made.stdout, KEY)
   assertPrints(made, { stdout: made.stdout })
   const key = made.stdout.trim()
   assert.equal(await status(key), 200)
 
-  const listed = await catalejo(['key', 'list', ...data])
+  const listed = await catalejoHere(['key', 'list', ...data])
   const lines = listed.stdout.trimEnd().split('\n')
   assert.equal(lines.shift(), 'id\tservice\taccount\tcreated\tstate\tscope\texpires\trate\tlast used')
   assert.equal(lines.length, 3)
@@ -43,11 +51,11 @@ test('a key created while the service runs works immediately, until it is revoke
   assert.equal(listed.stdout.includes(key), false)
 
   const [id = ''] = lines[0]?.split('\t') ?? []
-  assertPrints(await catalejo(['key', 'revoke', id, ...data]), { stdout: `revoked ${id}\n` })
+  assertPrints(await catalejoHere(['key', 'revoke', id, ...data]), { stdout: `revoked ${id}\n` })
   assert.equal(await status(key), 401)
   assert.equal(await status(service.domainKey), 200)
-  assertPrints(await catalejo(['key', 'revoke', id, ...data]), { stdout: `${id} was revoked before\n` })
-  const after = await catalejo(['key', 'list', ...data])
+  assertPrints(await catalejoHere(['key', 'revoke', id, ...data]), { stdout: `${id} was revoked before\n` })
+  const after = await catalejoHere(['key', 'list', ...data])
   assert.match(
     after.stdout,
     new RegExp(`^${id}\tdomainwatch\tAna Ñ\t${time}\trevoked ${time}\tfull\t-\t-\t-$`, 'm'),
@@ -62,7 +70,7 @@ test('a limited key is listed with its limits', async () => {
   const data = ['--data', service.data]
   const create = async (...limits: string[]) => {
     const words = ['key', 'create', '--account', 'lectora', '--service', 'domainwatch', ...limits, ...data]
-    return (await catalejo(words)).stdout.trim()
+    return (await catalejoHere(words)).stdout.trim()
   }
   const api = await create('--scope', 'read', '--expires', '90d', '--rate', '2/day')
   const statuses: number[] = []
@@ -73,7 +81,7 @@ test('a limited key is listed with its limits', async () => {
   const expired = { scope: 'write', expiresAt: Date.now() - 60_000, rate: null } as const
   await service.newKey('lectora', 'domainwatch', expired)
 
-  const { stdout } = await catalejo(['key', 'list', ...data])
+  const { stdout } = await catalejoHere(['key', 'list', ...data])
   const listed = stdout.split('\n').filter((line) => line.includes('\tlectora\t'))
   const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
   const line = (rest: string) => new RegExp(`^[a-z2-9]{10}\tdomainwatch\tlectora\t${time}\t${rest}$`)
@@ -87,7 +95,7 @@ test('a limited key is listed with its limits', async () => {
 
 test('the key command rejects invalid arguments', async () => {
   await using folder = await temporaryFolder()
-  const run = (...args: string[]) => catalejo(['key', ...args, '--data', folder.path])
+  const run = (...args: string[]) => catalejoHere(['key', ...args, '--data', folder.path])
   const usage = (message: string, command: string) => ({
     code: 2,
     stderr: `catalejo: ${message}; see catalejo ${command} --help\n`,
@@ -142,7 +150,7 @@ test('the key command rejects invalid arguments', async () => {
       { code: 1, stderr: 'catalejo: the account «a» is of the service imagestore\n' },
     ],
   ]
-  await Promise.all(cases.map(async ([args, wanted]) => assertPrints(await run(...args), wanted)))
+  for (const [args, wanted] of cases) assertPrints(await run(...args), wanted)
   assert.equal((await run('list')).stdout.trimEnd().split('\n').length, 2)
 })
 

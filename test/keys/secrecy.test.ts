@@ -65,6 +65,7 @@ test('a key is 160 random bits in unambiguous characters', async () => {
 test('the value of api is in no log, metric or response, whatever fails', async () => {
   await using service = await startService({ flags: { 'log-level': 'trace', 'dns-servers': '127.0.0.1:9' } })
   const canaries = ['canario-equivocado-7f3a', service.domainKey, service.imageKey]
+  const huge = new Uint8Array(50 * 1024 * 1024)
   const answers: string[] = []
   const keep = (text: string | undefined) => answers.push(text ?? '')
 
@@ -95,7 +96,6 @@ test('the value of api is in no log, metric or response, whatever fails', async 
         keep((await call(service, path, { method, query, headers: { 'content-type': type }, body })).text)
         keep((await call(service, path, { method, headers: { 'content-type': type }, body })).text)
       }
-      const huge = new Uint8Array(50 * 1024 * 1024)
       if (path === ADD) keep((await call(service, path, { query, body: huge })).text)
     }
     keep((await call(service, `/i/${api}&m=${api}?api=${api}`)).text)

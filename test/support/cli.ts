@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mock } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { CommanderError, type Command } from 'commander'
+import { fail, failureLine } from '../../src/cli/failure.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { systemClock, type Clock } from '../../src/lib/clock.ts'
 import { reportLog } from './failure-report.ts'
@@ -27,17 +28,20 @@ export async function catalejo(args: readonly string[], environment: Environment
 }
 
 /**
- * Runs the command in this process, as starting one takes longer than most commands. What it writes with `console`, and the parser's
- * help, are its output.
+ * Runs the command in this process, as starting one takes longer than most commands; not one that ends by a signal, or writes its
+ * results to standard output itself. What it writes with `console`, its progress and the parser's help are its output.
  * @param clock the time of the command
  */
 export async function catalejoHere(args: readonly string[], clock: Clock = systemClock): Promise<CliResult> {
+  // A command leaves its listeners to the end of its process.
+  process.setMaxListeners(Infinity)
   let [stdout, stderr] = ['', '']
   const now = clock.now.bind(clock)
   const mocks = [
     mock.method(systemClock, 'now', now),
     mock.method(console, 'log', (line: string) => void (stdout += `${line}\n`)),
     mock.method(console, 'error', (line: string) => void (stderr += `${line}\n`)),
+    mock.method(process.stderr, 'write', (text: string) => (stderr += text) !== ''),
   ]
   const program = createProgram()
   const commands: Command[] = [program]
@@ -49,7 +53,7 @@ export async function catalejoHere(args: readonly string[], clock: Clock = syste
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
     // The parser has reported it, or shown the help.
-    if (!(error instanceof CommanderError)) throw error
+    if (!(error instanceof CommanderError)) fail(failureLine(error))
   } finally {
     for (const each of mocks) each.mock.restore()
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { isObject } from '../../src/lib/json.ts'
-import { catalejo } from './cli.ts'
+import { catalejo, catalejoHere } from './cli.ts'
 import type { TestService } from './test-service.ts'
 
 export interface Diagnosis {
@@ -14,11 +14,12 @@ export interface Diagnosis {
 export async function diagnose(
   { data, url }: Pick<TestService, 'data' | 'url'>,
   flags: readonly string[] = [],
-  environment: Readonly<Record<string, string>> = {},
+  environment?: Readonly<Record<string, string>>,
 ): Promise<Diagnosis> {
   const { port } = new URL(url)
-  const settings = ['--data', data, '--port', port, ...flags]
-  const { code, stderr, stdout } = await catalejo(['doctor', '--json', ...settings], environment)
+  const words = ['doctor', '--json', '--data', data, '--port', port, ...flags]
+  const ended = environment === undefined ? catalejoHere(words) : catalejo(words, environment)
+  const { code, stderr, stdout } = await ended
   assert.equal(stderr, '')
   const findings: unknown = JSON.parse(stdout)
   assert.ok(Array.isArray(findings))

@@ -9,7 +9,7 @@ import { isCopied, getTables } from '../../src/storage/database/tables.ts'
 import { toPages } from '../../src/storage/database/rows.ts'
 import { beginHold, endHold, heldUntil } from '../../src/storage/database/transfer-marks.ts'
 import { getSweeps } from '../durability/sweeps.ts'
-import { catalejo } from '../support/cli.ts'
+import { catalejo, catalejoHere } from '../support/cli.ts'
 import { walk } from '../support/domains.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { expectedHash, ImageClient } from '../support/images.ts'
@@ -62,7 +62,7 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     const restored = await startHere({ data: place.path })
     assert.deepEqual(await portrait(restored, keys), first)
     await restored.stop()
-    const full = await catalejo(['restore', backups.path, '--data', place.path])
+    const full = await catalejoHere(['restore', backups.path, '--data', place.path])
     assert.equal(full.code, 1)
     assert.match(full.stderr, /the instance is not empty/)
 
@@ -165,7 +165,7 @@ suite('backup and restore', { timeout: 400_000 }, () => {
       (await filesUnder(join(service.data, 'blobs'))).some((path) => nameOf(path).startsWith(hash))
 
     assert.equal(await beginHold(database, Date.now(), Date.now() + 60_000), undefined)
-    const busy = await catalejo(['backup', backups.path, '--data', service.data])
+    const busy = await catalejoHere(['backup', backups.path, '--data', service.data])
     assert.equal(busy.code, 1)
     assert.match(busy.stderr, /another backup or migration is running/)
     assert.equal((await client.remove(hash)).status, 200)
@@ -188,16 +188,16 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     await populate(service, 5)
     await populate(other, 5)
     for (const inside of [service.data, join(service.data, 'respaldo'), join(service.data, '..')]) {
-      const { code, stderr } = await catalejo(['backup', inside, '--data', service.data])
+      const { code, stderr } = await catalejoHere(['backup', inside, '--data', service.data])
       assert.deepEqual([code, /data or images of the instance/.test(stderr)], [1, true], stderr)
     }
     await succeeds(['backup', backups.path, '--data', service.data])
     assert.match(
-      (await catalejo(['backup', backups.path, '--data', other.data])).stderr,
+      (await catalejoHere(['backup', backups.path, '--data', other.data])).stderr,
       /of another instance/,
     )
-    assert.equal((await catalejo(['backup', 's3://', '--data', other.data])).code, 2)
-    assert.equal((await catalejo(['backup', '--data', other.data])).code, 2)
-    assert.equal((await catalejo(['backup', backups.path, '--keep', '0'])).code, 2)
+    assert.equal((await catalejoHere(['backup', 's3://', '--data', other.data])).code, 2)
+    assert.equal((await catalejoHere(['backup', '--data', other.data])).code, 2)
+    assert.equal((await catalejoHere(['backup', backups.path, '--keep', '0'])).code, 2)
   })
 })

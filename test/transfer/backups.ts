@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { catalejo } from '../support/cli.ts'
+import { catalejoHere } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 export async function filesUnder(folder: string): Promise<string[]> {
@@ -19,7 +19,7 @@ export async function flip(path: string): Promise<void> {
 }
 
 export async function succeeds(args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await catalejo(args)
+  const { code, stdout, stderr } = await catalejoHere(args)
   assert.equal(code, 0, stderr)
   return stdout
 }

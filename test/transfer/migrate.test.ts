@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { endHold } from '../../src/storage/database/transfer-marks.ts'
 import { isDeepStrictEqual } from 'node:util'
-import { catalejo, killedAfter } from '../support/cli.ts'
+import { catalejo, catalejoHere, killedAfter } from '../support/cli.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -33,7 +33,7 @@ suite('migrate', { timeout: 400_000 }, () => {
         const keys = await populate(service)
         const before = await portrait(service, keys)
         const to = ['--to-database-url', database.url, '--to-data', there.path]
-        const moved = await catalejo(['migrate', '--data', service.data, ...to])
+        const moved = await catalejoHere(['migrate', '--data', service.data, ...to])
         assert.equal(moved.code, 0, moved.stderr)
         assert.match(moved.stdout, /^\d+ rows; 7 images copied \(\S+ MB\), 0 there before\n$/)
 
@@ -47,12 +47,12 @@ suite('migrate', { timeout: 400_000 }, () => {
           await copy.stop()
         }
         // It was served: it is an instance of its own now.
-        const again = await catalejo(['migrate', '--data', service.data, ...to])
+        const again = await catalejoHere(['migrate', '--data', service.data, ...to])
         assert.equal(again.code, 1)
         assert.match(again.stderr, /the target holds the data of another instance/)
 
         const from = ['--data', there.path, '--database-url', database.url]
-        const returned = await catalejo(['migrate', ...from, '--to-data', back.path])
+        const returned = await catalejoHere(['migrate', ...from, '--to-data', back.path])
         assert.equal(returned.code, 0, returned.stderr)
         await using home = await startHere({ data: back.path })
         const { accounts, ...rest } = before
@@ -131,7 +131,7 @@ suite('migrate', { timeout: 400_000 }, () => {
     bytes[40] = (bytes[40] ?? 0) ^ 1
     await writeFile(rotten, bytes)
     await rm(lost)
-    const { code, stderr, stdout } = await catalejo([
+    const { code, stderr, stdout } = await catalejoHere([
       'migrate',
       '--data',
       service.data,
@@ -155,7 +155,7 @@ suite('migrate', { timeout: 400_000 }, () => {
     await using other = await startHere()
     const data = ['--data', service.data]
     const refused = async (args: readonly string[], reason: RegExp, exit = 1) => {
-      const { code, stderr } = await catalejo(['migrate', ...data, ...args])
+      const { code, stderr } = await catalejoHere(['migrate', ...data, ...args])
       assert.equal(code, exit, stderr)
       assert.match(stderr, reason)
     }
@@ -169,7 +169,7 @@ suite('migrate', { timeout: 400_000 }, () => {
     try {
       const creation = ['key', 'create', '--account', 'a', '--service', 'admin']
       await succeeds([...creation, ...data, '--database-url', database.url])
-      const same = await catalejo([
+      const same = await catalejoHere([
         'migrate',
         ...data,
         '--database-url',
@@ -183,7 +183,7 @@ suite('migrate', { timeout: 400_000 }, () => {
       await database.drop()
     }
     await other.stop()
-    const forced = await catalejo(['migrate', ...data, '--to-data', other.data, '--force'])
+    const forced = await catalejoHere(['migrate', ...data, '--to-data', other.data, '--force'])
     assert.equal(forced.code, 0, forced.stderr)
   })
 
@@ -197,7 +197,7 @@ suite('migrate', { timeout: 400_000 }, () => {
       const keys = await populate(service, 10)
       const before = await portrait(service, keys)
       const from = ['--data', service.data, '--database-url', database.url]
-      const moved = await catalejo([
+      const moved = await catalejoHere([
         'migrate',
         ...from,
         '--to-data',

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { suite, test } from 'node:test'
-import { catalejo } from '../support/cli.ts'
+import { catalejoHere } from '../support/cli.ts'
 import { stored, record, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -67,15 +67,15 @@ suite('regular backups', { timeout: 400_000 }, () => {
 
     const [image = ''] = await filesUnder(join(place.path, 'images'))
     await flip(image)
-    const checked = await catalejo(['backup', 'check', ...settings])
+    const checked = await catalejoHere(['backup', 'check', ...settings])
     assert.deepEqual([checked.code, checked.stdout], [1, ''])
     assert.ok(checked.stderr.includes(`snapshot ${name}: image ${nameOf(image)} is damaged\n`))
     assert.ok(checked.stderr.endsWith(`catalejo: snapshot ${name} has 1 fault\n`))
-    assert.equal((await catalejo(['backup', 'drill', ...settings])).code, 1)
+    assert.equal((await catalejoHere(['backup', 'drill', ...settings])).code, 1)
     assert.deepEqual(await metrics(), ['backup 1', 'check 0', 'drill 0'])
     // A place of another name is not that of the regular backups.
-    assert.equal((await catalejo(['backup', 'check', place.path, '--data', service.data])).code, 1)
-    assert.equal((await catalejo(['backup', 'check', '--data', service.data])).code, 2)
+    assert.equal((await catalejoHere(['backup', 'check', place.path, '--data', service.data])).code, 1)
+    assert.equal((await catalejoHere(['backup', 'check', '--data', service.data])).code, 2)
   })
 
   test('a drill finds a record and an image that differ', async () => {
@@ -93,7 +93,7 @@ suite('regular backups', { timeout: 400_000 }, () => {
       (path) => nameOf(path) !== 'owner',
     )
     await rm(own)
-    const { code, stderr } = await catalejo(['backup', 'drill', ...args])
+    const { code, stderr } = await catalejoHere(['backup', 'drill', ...args])
     assert.equal(code, 1)
     assert.ok(stderr.includes('\ndomain nombre7 differs\n'), stderr)
     assert.ok(stderr.includes(`image ${nameOf(own)} of the instance is missing\n`), stderr)
